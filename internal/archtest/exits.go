@@ -30,7 +30,7 @@ var Exits = []Exit{
 	{Room: "internal/sso", Name: "net.DefaultResolver", Because: "it looks up the TXT record that proves a domain: nothing is connected to"},
 	{Room: "internal/sso", Name: "golang.org/x/oauth2.Config", Because: "each of its requests has the client of safehttp in its context"},
 	{Room: "internal/kms", Name: "github.com/aws/aws-sdk-go-v2/config.LoadDefaultConfig", Because: "it asks who we are at AWS, of the pod, the task, the machine or STS, where the operator's environment says that; the key is asked for by the client of safehttp"},
-	{Room: "internal/operator", Name: "net.ResolveTCPAddr", Because: "doctor reads the operator's own PATCHBAY_ADDR"},
+	{Room: "internal/operator/doctor", Name: "net.ResolveTCPAddr", Because: "doctor reads the operator's own PATCHBAY_ADDR"},
 	{Room: "internal/installation", Name: "net.ResolveTCPAddr", Because: "import reads the operator's own PATCHBAY_ADDR"},
 	{Room: "internal/tracing/otlp", Name: "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp.*", Because: "it leads to the operator's collector of traces"},
 	{Room: "db", Name: "net.Dialer", Because: "it leads to the operator's DATABASE_URL"},

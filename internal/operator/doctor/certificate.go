@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const minValidity = 14 * 24 * time.Hour
 
 // checkCertificate requests the public base URL and checks its certificate. An unreachable URL is no problem,
 // because it may be reachable from elsewhere. roots, if any, replace the system's.
-func (r *doctorReport) checkCertificate(ctx context.Context, server config.Server, roots *x509.CertPool) {
+func (r *report) checkCertificate(ctx context.Context, server config.Server, roots *x509.CertPool) {
 	const what = "certificate"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *doctorReport) checkCertificate(ctx context.Context, server config.Serve
 	if base.Scheme != "https" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	res, err := r.getThroughAddress(ctx, base.JoinPath("healthz").String(), net.JoinHostPort(base.Hostname(), portOr443(base.Port())), roots)
 	var unknown x509.UnknownAuthorityError
@@ -52,7 +52,7 @@ func (r *doctorReport) checkCertificate(ctx context.Context, server config.Serve
 	}
 }
 
-func (r *doctorReport) reportReachable(what, host string, res *http.Response) {
+func (r *report) reportReachable(what, host string, res *http.Response) {
 	switch until := res.TLS.PeerCertificates[0].NotAfter; {
 	case time.Until(until) < minValidity:
 		r.reportProblem(what, "the one of %s ends on %s. Renew it where TLS ends, and find out why that did not happen by itself.", host, formatDay(until))
@@ -64,7 +64,7 @@ func (r *doctorReport) reportReachable(what, host string, res *http.Response) {
 }
 
 // getThroughAddress sends one request to the operator's own host, at any address.
-func (r *doctorReport) getThroughAddress(ctx context.Context, url, at string, roots *x509.CertPool) (*http.Response, error) {
+func (r *report) getThroughAddress(ctx context.Context, url, at string, roots *x509.CertPool) (*http.Response, error) {
 	allow, err := safehttp.ParseAllow(at)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", url, err)
@@ -73,7 +73,7 @@ func (r *doctorReport) getThroughAddress(ctx context.Context, url, at string, ro
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", url, err)
 	}
-	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, RootCAs: roots, UserAgent: "Patchbay/" + r.out.Version, Standard: true}).Client().Do(req)
+	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, RootCAs: roots, UserAgent: "Patchbay/" + r.version, Standard: true}).Client().Do(req)
 }
 
 func portOr443(port string) string {

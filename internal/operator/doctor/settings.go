@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 )
 
 // checkSettings reports unknown and invalid settings.
-func (r *doctorReport) checkSettings(environ []string, err error) {
+func (r *report) checkSettings(environ []string, err error) {
 	for _, name := range config.UnknownVariables(environ) {
 		r.reportProblem("settings", "%s is set, and no setting has that name. patchbay serve --help lists them.", name)
 	}
@@ -29,7 +29,7 @@ func (r *doctorReport) checkSettings(environ []string, err error) {
 }
 
 // checkTraces reports where traces go. The server ignores misspelt settings of traces.
-func (r *doctorReport) checkTraces(environ []string) {
+func (r *report) checkTraces(environ []string) {
 	const what = "traces"
 	s, err := otlp.Read(environ)
 	switch at, bad := url.Parse(s.Endpoint); {
@@ -40,7 +40,7 @@ func (r *doctorReport) checkTraces(environ []string) {
 	}
 }
 
-func (r *doctorReport) checkBaseURL(server config.Server) {
+func (r *report) checkBaseURL(server config.Server) {
 	const what = "base URL"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *doctorReport) checkBaseURL(server config.Server) {
 
 // checkCallback reports the callback to register at authorization servers without dynamic registration, and
 // whether they can accept it.
-func (r *doctorReport) checkCallback(server config.Server) {
+func (r *report) checkCallback(server config.Server) {
 	const what = "OAuth callback"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *doctorReport) checkCallback(server config.Server) {
 	}
 }
 
-func (r *doctorReport) checkEgress(server config.Server) {
+func (r *report) checkEgress(server config.Server) {
 	const what = "egress"
 	allow, err := safehttp.ParseAllow(server.EgressAllow)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *doctorReport) checkEgress(server config.Server) {
 }
 
 // reportHTTPMode reports which implementation serves HTTP.
-func (r *doctorReport) reportHTTPMode(server config.Server) {
+func (r *report) reportHTTPMode(server config.Server) {
 	const what = "HTTP"
 	if server.HTTP == config.HTTPStandard {
 		r.reportOK(what, "standard: net/http alone, at more CPU for each call than with PATCHBAY_HTTP=fast")
@@ -104,7 +104,7 @@ func (r *doctorReport) reportHTTPMode(server config.Server) {
 }
 
 // checkProxy asks the operator's proxy for a host that cannot exist, so that no server gets a request.
-func (r *doctorReport) checkProxy(ctx context.Context, server config.Server) {
+func (r *report) checkProxy(ctx context.Context, server config.Server) {
 	const what = "egress proxy"
 	p, err := installation.EgressProxy(server)
 	switch {
@@ -114,7 +114,7 @@ func (r *doctorReport) checkProxy(ctx context.Context, server config.Server) {
 	case p == nil:
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	err = p.Try(ctx)
 	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
@@ -135,7 +135,7 @@ func addParentheses(cause error) string {
 	return " (" + cause.Error() + ")"
 }
 
-func (r *doctorReport) checkCatalog(server config.Server) {
+func (r *report) checkCatalog(server config.Server) {
 	const what = "catalog"
 	offered, err := installation.LoadCatalog(server.Catalog)
 	if err != nil {

@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func TestDoctor_NamesLoopsThatPanicked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantFinding(t, func(e *doctorReport) { e.checkLoops(t.Context(), server, nil) }, c.want)
+			wantFinding(t, func(e *report) { e.checkLoops(t.Context(), server, nil) }, c.want)
 		})
 	}
 }

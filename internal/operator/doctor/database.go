@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"context"
@@ -28,12 +28,12 @@ const (
 	minFreeDisk = 1 << 30
 	// maxClockSkew is the difference of two clocks above which expiries are wrong.
 	maxClockSkew = 5 * time.Second
-	// doctorTimeout bounds the wait for a database.
-	doctorTimeout = 15 * time.Second
+	// checkTimeout bounds the wait for a database.
+	checkTimeout = 15 * time.Second
 )
 
 // checkDatabase checks everything below the store.
-func (r *doctorReport) checkDatabase(ctx context.Context, d config.Database) {
+func (r *report) checkDatabase(ctx context.Context, d config.Database) {
 	log := slog.New(slog.DiscardHandler)
 	if d.Embedded() {
 		if !r.findPostgres(ctx, d) || !r.checkDirectory(d) {
@@ -45,7 +45,7 @@ func (r *doctorReport) checkDatabase(ctx context.Context, d config.Database) {
 		}
 	}
 	keys, ok := r.checkKeyset(d)
-	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	route, stop, err := installation.Attach(ctx, d, log)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *doctorReport) checkDatabase(ctx context.Context, d config.Database) {
 }
 
 // checkLogin reports a login role of an external database that can become superuser.
-func (r *doctorReport) checkLogin(ctx context.Context, pool *pgxpool.Pool) {
+func (r *report) checkLogin(ctx context.Context, pool *pgxpool.Pool) {
 	const what = "database role"
 	var user string
 	var super bool
@@ -93,7 +93,7 @@ func (r *doctorReport) checkLogin(ctx context.Context, pool *pgxpool.Pool) {
 }
 
 // checkPooler reports what is slower or missing behind a pooler.
-func (r *doctorReport) checkPooler(ctx context.Context, route db.Route, pool *pgxpool.Pool) {
+func (r *report) checkPooler(ctx context.Context, route db.Route, pool *pgxpool.Pool) {
 	const what = "pooler"
 	if !route.Pooled() {
 		return
@@ -124,7 +124,7 @@ func socketDir(address string) string {
 }
 
 // findPostgres finds PostgreSQL's programs.
-func (r *doctorReport) findPostgres(ctx context.Context, d config.Database) bool {
+func (r *report) findPostgres(ctx context.Context, d config.Database) bool {
 	bin, err := postgres.FindBinaries(ctx, d.DataDir, d.PostgresBin)
 	if err != nil {
 		r.reportError("PostgreSQL", err)
@@ -135,7 +135,7 @@ func (r *doctorReport) findPostgres(ctx context.Context, d config.Database) bool
 }
 
 // checkDirectory checks the nearest existing directory: the first start creates the data directory itself.
-func (r *doctorReport) checkDirectory(d config.Database) bool {
+func (r *report) checkDirectory(d config.Database) bool {
 	const what = "data directory"
 	dir := d.DataDir
 	info, err := os.Stat(dir)
@@ -160,7 +160,7 @@ func (r *doctorReport) checkDirectory(d config.Database) bool {
 	return true
 }
 
-func (r *doctorReport) checkDisk(dir string) {
+func (r *report) checkDisk(dir string) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(dir, &stat); err != nil {
 		r.reportNote("disk", "how much is free below %s is not known.", dir)
@@ -174,7 +174,7 @@ func (r *doctorReport) checkDisk(dir string) {
 	r.reportOK("disk", "%d GiB free", free>>30)
 }
 
-func (r *doctorReport) checkKeyset(d config.Database) (*installation.KeySource, bool) {
+func (r *report) checkKeyset(d config.Database) (*installation.KeySource, bool) {
 	if d.Keyset.Empty() {
 		info, err := os.Stat(d.KeysetFile())
 		switch {
@@ -185,7 +185,7 @@ func (r *doctorReport) checkKeyset(d config.Database) (*installation.KeySource, 
 			r.reportProblem("keyset", "%s can be read by others. Run chmod 600 on it.", d.KeysetFile())
 		}
 	}
-	keys, err := installation.NewKeySource(d, r.out.Version)
+	keys, err := installation.NewKeySource(d, r.version)
 	if err != nil {
 		r.reportError("keyset", err)
 		return nil, false
@@ -193,7 +193,7 @@ func (r *doctorReport) checkKeyset(d config.Database) (*installation.KeySource, 
 	return keys, true
 }
 
-func (r *doctorReport) checkClock(ctx context.Context, pool *pgxpool.Pool) {
+func (r *report) checkClock(ctx context.Context, pool *pgxpool.Pool) {
 	var there time.Time
 	var version string
 	asked := time.Now()
@@ -210,7 +210,7 @@ func (r *doctorReport) checkClock(ctx context.Context, pool *pgxpool.Pool) {
 	r.reportOK("clock", "agrees with the database")
 }
 
-func (r *doctorReport) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool {
+func (r *report) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool {
 	applied, wanted, err := db.Current(ctx, pool)
 	var missing []int64
 	if err == nil {
@@ -235,7 +235,7 @@ func (r *doctorReport) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool
 }
 
 // checkKeyOpens reports whether the keyset is the database's, and the state of the keys in it.
-func (r *doctorReport) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, keys *installation.KeySource) {
+func (r *report) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, keys *installation.KeySource) {
 	kek, err := keys.OpenKey(ctx, pool)
 	if err != nil {
 		r.reportError("keyset", err)
@@ -258,7 +258,7 @@ func (r *doctorReport) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, ke
 }
 
 // checkSealingKeys reports whether a rotation is complete, and whether tenants have their own keys.
-func (r *doctorReport) checkSealingKeys(st *store.Store) {
+func (r *report) checkSealingKeys(st *store.Store) {
 	const what = "sealing keys"
 	n, unfinished, perTenant := st.SealingKeys()
 	switch {

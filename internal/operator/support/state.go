@@ -1,4 +1,4 @@
-package operator
+package support
 
 import (
 	"context"
@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// supportTimeout bounds requests to the database and to the running server.
-	supportTimeout = 30 * time.Second
+	// requestTimeout bounds requests to the database and to the running server.
+	requestTimeout = 30 * time.Second
 	// maxServerResponse is more than any profile or scrape has.
 	maxServerResponse = 64 << 20
 )
@@ -56,9 +56,9 @@ type appliedMigration struct {
 }
 
 // addDatabase adds the database's state, if it can be opened.
-func (b *supportBundle) addDatabase(ctx context.Context, flags config.DatabaseFlags) {
+func (b *Bundle) addDatabase(ctx context.Context, flags config.DatabaseFlags) {
 	b.addFile("database.json", func(w io.Writer) error {
-		ctx, cancel := context.WithTimeout(ctx, supportTimeout)
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		state, err := b.readDatabaseState(ctx, flags)
 		if err != nil {
@@ -70,7 +70,7 @@ func (b *supportBundle) addDatabase(ctx context.Context, flags config.DatabaseFl
 	})
 }
 
-func (b *supportBundle) readDatabaseState(ctx context.Context, flags config.DatabaseFlags) (state databaseState, err error) {
+func (b *Bundle) readDatabaseState(ctx context.Context, flags config.DatabaseFlags) (state databaseState, err error) {
 	d, err := flags.Check()
 	if err != nil {
 		return state, err
@@ -130,7 +130,7 @@ func (b *supportBundle) readDatabaseState(ctx context.Context, flags config.Data
 }
 
 // addRunning adds files of the running server, from its private address.
-func (b *supportBundle) addRunning(ctx context.Context, private string) {
+func (b *Bundle) addRunning(ctx context.Context, private string) {
 	if private == "" {
 		b.missing = append(b.missing, "metrics and profiles of the running server: it has no private address. Set PATCHBAY_PRIVATE_ADDR.")
 		return
@@ -142,7 +142,7 @@ func (b *supportBundle) addRunning(ctx context.Context, private string) {
 
 // fetchPrivate sends a request to the operator's own server. A listener on all addresses is reached on
 // loopback.
-func (b *supportBundle) fetchPrivate(ctx context.Context, w io.Writer, private, path string) error {
+func (b *Bundle) fetchPrivate(ctx context.Context, w io.Writer, private, path string) error {
 	host, port, err := net.SplitHostPort(private)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (b *supportBundle) fetchPrivate(ctx context.Context, w io.Writer, private, 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, supportTimeout)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+path, nil)
 	if err != nil {

@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func findings(t *testing.T, list string) string {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	e := &doctorReport{out: IO{Stdout: &said}}
+	e := &report{out: &said}
 	e.checkCommands(server)
 	return said.String()
 }
@@ -97,7 +97,7 @@ func TestDoctor_NamesRefusedStoredPrograms(t *testing.T) {
 	w.Connector(t)
 	examine := func(allowed connectors.AllowedCommand) string {
 		var said bytes.Buffer
-		e := &doctorReport{out: IO{Stdout: &said}, allowedCommands: connectors.AllowedCommands{allowed}}
+		e := &report{out: &said, allowedCommands: connectors.AllowedCommands{allowed}}
 		e.checkStoredPrograms(t.Context(), w.St)
 		if e.problems > 0 || strings.Contains(said.String(), "sekret") {
 			t.Errorf("%d problems:\n%s", e.problems, said.String())

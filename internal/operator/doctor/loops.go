@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const maxReadiness = 1 << 20
 
 // checkLoops asks the running server for background loops that panicked recently. It prints nothing if none is
 // reachable.
-func (r *doctorReport) checkLoops(ctx context.Context, server config.Server, roots *x509.CertPool) {
+func (r *report) checkLoops(ctx context.Context, server config.Server, roots *x509.CertPool) {
 	const what = "loops"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *doctorReport) checkLoops(ctx context.Context, server config.Server, roo
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
 	}
-	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	res, err := r.getThroughAddress(ctx, base.JoinPath("readyz").String(), net.JoinHostPort(base.Hostname(), port), roots)
 	if err != nil {

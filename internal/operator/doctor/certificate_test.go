@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"crypto/ecdsa"
@@ -78,7 +78,7 @@ func TestDoctor_ChecksPublicCertificate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantFinding(t, func(e *doctorReport) { e.checkCertificate(t.Context(), server, roots) }, c.want)
+			wantFinding(t, func(e *report) { e.checkCertificate(t.Context(), server, roots) }, c.want)
 		})
 	}
 }
@@ -91,5 +91,5 @@ func TestDoctor_UnreachableBaseURLIsNoProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFinding(t, func(e *doctorReport) { e.checkCertificate(t.Context(), server, nil) }, `NOTE     certificate    127\.0\.0\.1:\d+ cannot be reached from this machine \(.*refused\)\. Where people reach it, nothing is wrong\.`)
+	wantFinding(t, func(e *report) { e.checkCertificate(t.Context(), server, nil) }, `NOTE     certificate    127\.0\.0\.1:\d+ cannot be reached from this machine \(.*refused\)\. Where people reach it, nothing is wrong\.`)
 }

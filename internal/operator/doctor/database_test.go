@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"bytes"
@@ -19,10 +19,10 @@ import (
 )
 
 // wantFinding compares the one line of a check.
-func wantFinding(t *testing.T, check func(*doctorReport), want string) {
+func wantFinding(t *testing.T, check func(*report), want string) {
 	t.Helper()
 	var said bytes.Buffer
-	e := &doctorReport{out: IO{Stdout: &said}}
+	e := &report{out: &said}
 	check(e)
 	if got := said.String(); !regexp.MustCompile("^"+want+".*\n$").MatchString(got) || (e.problems > 0) != strings.HasPrefix(got, "PROBLEM") {
 		t.Errorf("%d problems; want %s\n%s", e.problems, want, got)
@@ -35,21 +35,21 @@ func TestDoctor_ChecksDataDirectory(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	directory := func(dir string) func(*doctorReport) {
-		return func(e *doctorReport) { e.checkDirectory(config.Database{DataDir: dir}) }
+	directory := func(dir string) func(*report) {
+		return func(e *report) { e.checkDirectory(config.Database{DataDir: dir}) }
 	}
 	wantFinding(t, directory(file), `PROBLEM  data directory \S+/file is no directory\. Choose another with PATCHBAY_DATA_DIR\.`)
 	wantFinding(t, directory(file+"/below"), `PROBLEM  data directory \S+ cannot be read\. Choose another with PATCHBAY_DATA_DIR\.`)
 	if runtime.GOOS == "linux" { // the disk's line follows
-		wantFinding(t, func(e *doctorReport) { e.checkDisk("/proc") }, `PROBLEM  disk           0 MiB are free below /proc\. Make room: `)
+		wantFinding(t, func(e *report) { e.checkDisk("/proc") }, `PROBLEM  disk           0 MiB are free below /proc\. Make room: `)
 	}
-	wantFinding(t, func(e *doctorReport) { e.checkDisk(file + "/none") }, `NOTE     disk           how much is free below \S+ is not known\.`)
+	wantFinding(t, func(e *report) { e.checkDisk(file + "/none") }, `NOTE     disk           how much is free below \S+ is not known\.`)
 }
 
 func TestDoctor_ChecksKeyset(t *testing.T) {
 	t.Parallel()
 	d := config.Database{DataDir: t.TempDir()}
-	look := func(e *doctorReport) { e.checkKeyset(d) }
+	look := func(e *report) { e.checkKeyset(d) }
 	wantFinding(t, look, `PROBLEM  keyset         \S+/keyset is gone, and nothing else opens the database\. Restore it from a backup, or set PATCHBAY_KEYSET\.`)
 	if _, err := installation.NewKeySource(d, ""); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestDoctor_NamesSuperuserLogin(t *testing.T) {
 	}
 	for address, want := range map[string]string{url: "which bypasses row-level security", app: "OK       database role  signs in as patchbay_app"} {
 		var said bytes.Buffer
-		e := &doctorReport{out: IO{Stdout: &said}}
+		e := &report{out: &said}
 		e.checkLogin(t.Context(), pgtest.Open(t, address, db.PoolOptions{MaxConns: 1}))
 		if !strings.Contains(said.String(), want) || e.problems > 0 {
 			t.Errorf("%s", said.String())
@@ -88,7 +88,7 @@ func TestDoctor_ChecksClockAndSchema(t *testing.T) {
 	}
 	defer owner.Close(t.Context())
 	pool := pgtest.Open(t, address, db.PoolOptions{})
-	schema := func(e *doctorReport) { e.checkSchema(t.Context(), pool) }
+	schema := func(e *report) { e.checkSchema(t.Context(), pool) }
 	wantFinding(t, schema, `OK       schema         version \d+`)
 	if _, err := owner.Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values (99999, true)"); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestDoctor_ChecksClockAndSchema(t *testing.T) {
 	}
 	wantFinding(t, schema, `PROBLEM  schema         version 19, and this program wants \d+\. Run patchbay migrate\.`)
 
-	clock := func(e *doctorReport) { e.checkClock(t.Context(), pool) }
+	clock := func(e *report) { e.checkClock(t.Context(), pool) }
 	const answers = `OK       database       PostgreSQL \S.* answers\n`
 	wantFinding(t, clock, answers+`OK       clock          agrees with the database`)
 	// The database's clock is an hour slow: its own function of that name comes first.
@@ -114,7 +114,7 @@ func TestDoctor_ChecksClockAndSchema(t *testing.T) {
 	}
 	late := pgtest.Open(t, address+pathFirst(address), db.PoolOptions{})
 	var said bytes.Buffer
-	e := &doctorReport{out: IO{Stdout: &said}}
+	e := &report{out: &said}
 	e.checkClock(t.Context(), late)
 	if !strings.Contains(said.String(), "PROBLEM  clock          this machine and the database differ by 1h0m") || !strings.Contains(said.String(), "Set both clocks by NTP.") || e.problems != 1 {
 		t.Errorf("an hour late:\n%s", said.String())

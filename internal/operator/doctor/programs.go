@@ -1,4 +1,4 @@
-package operator
+package doctor
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 const stdioCommands = "stdio commands"
 
 // checkCommands reports the programs that connectors may start, and which of them other users could replace.
-func (r *doctorReport) checkCommands(server config.Server) {
+func (r *report) checkCommands(server config.Server) {
 	if len(server.Stdio) == 0 {
 		r.reportOK(stdioCommands, "none may be started")
 		return
@@ -30,7 +30,7 @@ func (r *doctorReport) checkCommands(server config.Server) {
 }
 
 // checkProgram checks the program's file.
-func (r *doctorReport) checkProgram(allowed connectors.AllowedCommand) bool {
+func (r *report) checkProgram(allowed connectors.AllowedCommand) bool {
 	info, err := os.Stat(allowed.Path)
 	switch {
 	case err != nil:
@@ -46,7 +46,7 @@ func (r *doctorReport) checkProgram(allowed connectors.AllowedCommand) bool {
 }
 
 // checkFolders checks the program's working directories.
-func (r *doctorReport) checkFolders(p config.Program) bool {
+func (r *report) checkFolders(p config.Program) bool {
 	fine := true
 	for _, dir := range p.Dirs {
 		info, err := os.Stat(dir)
@@ -66,7 +66,7 @@ func (r *doctorReport) checkFolders(p config.Program) bool {
 func isWorldWritable(info fs.FileInfo) bool { return info.Mode()&0o002 != 0 }
 
 // checkArguments reports which arguments a connector may choose.
-func (r *doctorReport) checkArguments(allowed connectors.AllowedCommand) {
+func (r *report) checkArguments(allowed connectors.AllowedCommand) {
 	open := allowed.AnyArgs() || allowed.Rule == connectors.ArgsPrefix && hasOnlyOptions(allowed.Args)
 	switch {
 	case open && canRunAnyCode(allowed.Path):
@@ -105,7 +105,7 @@ func canRunAnyCode(path string) bool {
 }
 
 // checkStoredPrograms reports connectors whose programs the operator does not allow any more.
-func (r *doctorReport) checkStoredPrograms(ctx context.Context, st *store.Store) {
+func (r *report) checkStoredPrograms(ctx context.Context, st *store.Store) {
 	const what = "stdio connectors"
 	n, refused := 0, 0
 	err := forEachConnector(ctx, st, func(tenant connectors.Tenant, c connectors.Connector) {
@@ -151,7 +151,7 @@ func forEachConnector(ctx context.Context, st *store.Store, do func(connectors.T
 
 // refusalReasons are the reasons not to start a stored connector's program; empty: none. It needs only the
 // names of the environment, which stays sealed.
-func (r *doctorReport) refusalReasons(c connectors.Connector) string {
+func (r *report) refusalReasons(c connectors.Connector) string {
 	env := connectors.Environment{}
 	for _, name := range c.EnvNames {
 		env[name] = ""

@@ -1,4 +1,4 @@
-package operator
+package support
 
 import (
 	"bytes"
@@ -30,13 +30,13 @@ var shownSettings = []string{
 
 // writeSettings writes each setting. While one is invalid, no value is shown, because the invalid one may be a
 // misplaced secret.
-func (c SupportBundleCommand) writeSettings(w io.Writer, environ []string) error {
-	_, serverErr := c.ServerFlags.Check()
-	_, databaseErr := c.DatabaseFlags.Check()
-	_, logErr := c.LogFlags.Check()
-	_, egressErr := safehttp.ParseAllow(c.EgressAllow)
+func (o Options) writeSettings(w io.Writer) error {
+	_, serverErr := o.Server.Check()
+	_, databaseErr := o.Database.Check()
+	_, logErr := o.Log.Check()
+	_, egressErr := safehttp.ParseAllow(o.Server.EgressAllow)
 	wrong := errors.Join(serverErr, databaseErr, logErr, egressErr) != nil
-	for _, flags := range []any{c.ServerFlags, c.DatabaseFlags, c.LogFlags} {
+	for _, flags := range []any{o.Server, o.Database, o.Log} {
 		v := reflect.ValueOf(flags)
 		for i := range v.NumField() {
 			name, value := v.Type().Field(i).Tag.Get("env"), "unset"
@@ -55,18 +55,18 @@ func (c SupportBundleCommand) writeSettings(w io.Writer, environ []string) error
 	if wrong {
 		fmt.Fprintln(w, "Some are wrong, as doctor.txt says; their values are left out, and so are all others.")
 	}
-	for _, line := range environ {
+	for _, line := range o.Environ {
 		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "OTEL_") {
 			fmt.Fprintf(w, "%-30s set\n", name) // of traces; OpenTelemetry's libraries read others, too, which may be keys
 		}
 	}
-	for _, name := range config.UnknownVariables(environ) {
+	for _, name := range config.UnknownVariables(o.Environ) {
 		fmt.Fprintf(w, "%-30s no setting has that name\n", name)
 	}
 	return nil
 }
 
-func (b *supportBundle) writeVersion(w io.Writer) error {
+func (b *Bundle) writeVersion(w io.Writer) error {
 	fmt.Fprintf(w, "patchbay   %s\ngo         %s\nmachine    %s/%s, %d CPUs for Go\nclock      %s\n", b.version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), b.made.Format(time.RFC3339Nano))
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -83,7 +83,7 @@ const minSecretLength = 6
 
 // collectSecrets collects the secrets of the environment. No part of the bundle should contain one; if a
 // driver's error or a path does, it is redacted.
-func (b *supportBundle) collectSecrets(server config.ServerFlags, d config.DatabaseFlags, environ []string) {
+func (b *Bundle) collectSecrets(server config.ServerFlags, d config.DatabaseFlags, environ []string) {
 	secrets := []string{d.Keyset}
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
@@ -145,7 +145,7 @@ func findPasswords(address string) (found []string) {
 }
 
 // redact removes secrets from a text. Compressed files stay unchanged.
-func (b *supportBundle) redact(body []byte) []byte {
+func (b *Bundle) redact(body []byte) []byte {
 	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
 		return body
 	}
