@@ -5,7 +5,7 @@
 //	wire.go           builds every service once and passes each its dependencies
 //	routes.go         maps paths to handlers
 //	devmcp.go         a small MCP server, to try things with
-//	bench*.go         measures scheduled syncs, with its own servers
+//	bench.go          starts the jobs that a benchmark measures
 //
 // The package has wiring only: a rule that a second program would need belongs in an internal package. Package
 // operator has the other commands of this machine, package ctl those for remote use.

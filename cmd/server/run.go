@@ -39,8 +39,8 @@ type commandLine struct {
 	SBOM       operator.SBOMCommand          `cmd:"" name:"sbom" help:"Print what this program is made of, as CycloneDX."`
 	DevMCP     devMCPCommand                 `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
 	Seed       operator.SeedCommand          `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
-	Apart      benchServersCommand           `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
-	Bench      benchCommand                  `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
+	Apart      operator.BenchServersCommand  `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
+	Bench      operator.BenchCommand         `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, p operator.IO) int {
 		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(p, ctl.World{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Getenv}),
+		kong.Bind(p, newBenchServer(), ctl.World{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Getenv}),
 	)
 	if err != nil {
 		return reportFailure(p, err)

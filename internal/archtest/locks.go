@@ -17,7 +17,7 @@ type Lock struct {
 var Locks = []Lock{
 	{
 		Library: "github.com/jackc/pgx",
-		For:     []string{"cmd/server", "db", "internal/installation", "internal/jobs", "internal/operator/doctor", "internal/operator/support", "internal/postgres", "internal/queue", "internal/store", "internal/store/dbgen"},
+		For:     []string{"cmd/server", "db", "internal/installation", "internal/jobs", "internal/operator/bench", "internal/operator/doctor", "internal/operator/support", "internal/postgres", "internal/queue", "internal/store", "internal/store/dbgen"},
 		Because: "SQL is the store's",
 	},
 	{

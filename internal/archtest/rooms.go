@@ -62,6 +62,7 @@ var Rooms = []Room{
 	{Path: "internal/ctl", Floor: Adapters, Sentence: "the command line for remote use, over the JSON API"},
 	{Path: "internal/gateway", Floor: Adapters, Sentence: "one MCP server for each agent, over the connectors that it was granted"},
 	{Path: "internal/operator", Floor: Adapters, Sentence: "the commands of the operator, on the installation's own machine"},
+	{Path: "internal/operator/bench", Floor: Adapters, Part: true, Sentence: "measures scheduled syncs, against servers of its own"},
 	{Path: "internal/operator/doctor", Floor: Adapters, Part: true, Sentence: "checks an installation, and says what to do about each problem"},
 	{Path: "internal/operator/support", Floor: Adapters, Part: true, Sentence: "collects diagnostics of an installation, without secrets"},
 	{Path: "internal/mcpadmin", Floor: Adapters, Sentence: "Patchbay itself as an MCP server, for the assistants of admins"},

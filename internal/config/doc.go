@@ -1,7 +1,7 @@
 // Package config turns the program's flags and environment into checked settings.
 //
 // There are two layers. The flag structs ([DatabaseFlags], [ServerFlags], [LogFlags]) have the input, with the
-// kong tags that name each flag and its variable. cmd/server embeds them in its commands. Check turns each into
+// kong tags that name each flag and its variable. Commands of the program embed them. Check turns each into
 // the struct that the program uses ([Database], [Server], [Log]), or into a fault that names every wrong
 // variable and what is allowed. Nothing past Check reads the environment.
 //

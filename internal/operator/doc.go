@@ -4,6 +4,7 @@
 //	io.go             the input, output and environment of a command
 //	database.go       opens the database for a command
 //	tenant*.go user*.go apikey.go sso.go keys*.go audit*.go import.go migrate.go seed.go sbom.go   one command each
+//	bench.go          measures scheduled syncs, by package bench
 //	doctor.go         checks the installation, by package doctor
 //	support_bundle.go collects diagnostics without secrets, by package support
 //

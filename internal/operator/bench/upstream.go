@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -11,12 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"patchbay/internal/safe"
 )
 
-// benchServers are minimal MCP servers in this process: one listener per host, each for many connectors.
-type benchServers struct {
+// upstreams are minimal MCP servers in this process: one listener per host, each for many connectors.
+type upstreams struct {
 	toolsVersion atomic.Int64 // part of every tool's description
 	requests     atomic.Int64
 	listed       int
@@ -28,12 +29,15 @@ type benchServers struct {
 	stdin        io.Closer     // of process
 }
 
-// benchHosts is the number of hosts.
-const benchHosts = 64
+// readHeaderTimeout bounds the time for a request's head.
+const readHeaderTimeout = 10 * time.Second
 
-func startBenchServers(ctx context.Context, tools int, modern bool) (*benchServers, error) {
-	s := &benchServers{listed: tools, modern: modern, release: make(chan struct{})}
-	for range benchHosts {
+// hostCount is the number of hosts.
+const hostCount = 64
+
+func startUpstreams(ctx context.Context, tools int, modern bool) (*upstreams, error) {
+	s := &upstreams{listed: tools, modern: modern, release: make(chan struct{})}
+	for range hostCount {
 		var listen net.ListenConfig
 		listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -47,7 +51,7 @@ func startBenchServers(ctx context.Context, tools int, modern bool) (*benchServe
 	return s, nil
 }
 
-func (s *benchServers) close() {
+func (s *upstreams) close() {
 	close(s.release)
 	for _, server := range s.servers {
 		_ = server.Close()
@@ -59,15 +63,15 @@ func (s *benchServers) close() {
 }
 
 // connectorURL is the URL of a connector's server. Servers that hang have their own host.
-func (s *benchServers) connectorURL(connector int, hangs bool) string {
+func (s *upstreams) connectorURL(connector int, hangs bool) string {
 	if hangs {
 		return "http://" + s.hosts[connector%4] + "/hang/" + strconv.Itoa(connector)
 	}
-	return "http://" + s.hosts[4+connector%(benchHosts-4)] + "/" + strconv.Itoa(connector)
+	return "http://" + s.hosts[4+connector%(hostCount-4)] + "/" + strconv.Itoa(connector)
 }
 
 // ServeHTTP responds as a server of the handshake protocol with sessions, as most do, or of 2026-07-28.
-func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *upstreams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	if strings.HasPrefix(r.URL.Path, "/hang/") {
 		select {
@@ -102,7 +106,7 @@ func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // writeTools lists tools of about 1 KB each; path makes them unique to this connector.
-func (s *benchServers) writeTools(w http.ResponseWriter, id, path string) {
+func (s *upstreams) writeTools(w http.ResponseWriter, id, path string) {
 	var b strings.Builder
 	b.Grow(s.listed * 1100)
 	b.WriteByte('{')
@@ -117,13 +121,13 @@ func (s *benchServers) writeTools(w http.ResponseWriter, id, path string) {
 		}
 		n := strconv.Itoa(i)
 		b.WriteString(`{"name":"tool_` + n + `","title":"Tool ` + n + `","description":"Finds the things of ` + path + `, edition ` + edition + `."`)
-		b.WriteString(benchSchema)
+		b.WriteString(toolSchema)
 	}
 	b.WriteString(`]}`)
 	writeResult(w, id, b.String())
 }
 
-var benchSchema = func() string {
+var toolSchema = func() string {
 	properties := make([]string, 6)
 	for i := range properties {
 		properties[i] = fmt.Sprintf(`"parameter_%d":{"type":"string","description":"What the parameter %d of this tool is for, in a sentence of usual length."}`, i, i)

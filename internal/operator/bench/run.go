@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -13,41 +13,41 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
-	"patchbay/internal/jobs"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
 )
 
-// benchRun is one run of the benchmark.
-type benchRun struct {
-	benchCommand
-	pool    *pgxpool.Pool
-	store   *store.Store
-	servers *benchServers
-	syncer  *toolsync.Syncer
-	runner  *jobs.Runner
-	queries benchQueries
-	done    chan benchSync
-	closing chan struct{} // closed at the end
+// benchmark is one run of the benchmark.
+type benchmark struct {
+	Options
+	Program
+	pool     *pgxpool.Pool
+	store    *store.Store
+	servers  *upstreams
+	syncer   *toolsync.Syncer
+	stopJobs func(context.Context) error // nil: not started
+	queries  queryCounter
+	done     chan finishedSync
+	closing  chan struct{} // closed at the end
 
 	hung            connectors.TenantID
 	smallConnectors map[connectors.ConnectorID]bool
 }
 
-// benchSync is a finished sync, as reported by the syncer.
-type benchSync struct {
+// finishedSync is a finished sync, as reported by the syncer.
+type finishedSync struct {
 	connector  connectors.ConnectorID
 	errorText  string
 	finishedAt time.Time
 }
 
-// benchTimeout bounds the wait for the next finished sync of a round.
-const benchTimeout = 2 * time.Minute
+// roundTimeout bounds the wait for the next finished sync of a round.
+const roundTimeout = 2 * time.Minute
 
 // startServices starts a server's services for syncs.
-func (b *benchRun) startServices(ctx context.Context, kek secret.KEK, log *slog.Logger) (err error) {
+func (b *benchmark) startServices(ctx context.Context, kek secret.KEK, log *slog.Logger) (err error) {
 	if b.store, err = store.Open(ctx, b.pool, kek); err != nil {
 		return err
 	}
@@ -55,20 +55,20 @@ func (b *benchRun) startServices(ctx context.Context, kek secret.KEK, log *slog.
 		return fault.Errorf(fault.Conflict, "The database is not empty. Name an empty one.")
 	}
 	if b.Apart {
-		b.servers, err = startBenchProcess(ctx, b.Tools, b.Era)
+		b.servers, err = startProcess(ctx, b.Tools, b.Era)
 	} else {
-		b.servers, err = startBenchServers(ctx, b.Tools, b.Era == "modern")
+		b.servers, err = startUpstreams(ctx, b.Tools, b.Era == "modern")
 	}
 	if err != nil {
 		return err
 	}
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 	b.syncer = toolsync.New(toolsync.Options{
-		Store: b.store, Credentials: credentials.New(b.store), Egress: egress, Version: version(), Log: log,
+		Store: b.store, Credentials: credentials.New(b.store), Egress: egress, Version: b.Version, Log: log,
 		Instance: connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())},
 		Finished: func(run connectors.SyncRun) {
 			select {
-			case b.done <- benchSync{connector: run.ConnectorID, errorText: run.ErrorCode, finishedAt: time.Now()}:
+			case b.done <- finishedSync{connector: run.ConnectorID, errorText: run.ErrorCode, finishedAt: time.Now()}:
 			case <-b.closing:
 			}
 		},
@@ -76,24 +76,19 @@ func (b *benchRun) startServices(ctx context.Context, kek secret.KEK, log *slog.
 	if err := b.syncer.Start(ctx); err != nil {
 		return err
 	}
-	b.runner, err = jobs.New(jobs.Options{
-		Pool: b.pool, ListenPool: b.pool, Syncer: b.syncer, Due: b.store.System().DueShards, Turn: b.store.System().ClaimClockTick, Log: log,
-	})
-	if err != nil {
-		return err
-	}
-	return b.runner.Start(ctx)
+	b.stopJobs, err = b.StartJobs(ctx, JobOptions{Pool: b.pool, Store: b.store, Syncer: b.syncer, Log: log})
+	return err
 }
 
-func (b *benchRun) close(ctx context.Context) {
+func (b *benchmark) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if b.servers != nil {
 		b.servers.close()
 	}
 	close(b.closing) // late syncs do not wait for a reader
-	if b.runner != nil {
-		_ = b.runner.Stop(ctx)
+	if b.stopJobs != nil {
+		_ = b.stopJobs(ctx)
 	}
 	if b.syncer != nil {
 		b.syncer.Stop(ctx)
@@ -105,7 +100,7 @@ func (b *benchRun) close(ctx context.Context) {
 }
 
 // createTenants creates tenants and connectors. None is due.
-func (b *benchRun) createTenants(ctx context.Context) error {
+func (b *benchmark) createTenants(ctx context.Context) error {
 	b.smallConnectors = map[connectors.ConnectorID]bool{}
 	number := 0
 	for t := range b.Tenants {
@@ -128,7 +123,7 @@ func (b *benchRun) createTenants(ctx context.Context) error {
 	return err
 }
 
-func (b *benchRun) createTenant(ctx context.Context, name string, share int, number *int, hangs bool) ([]connectors.ConnectorID, error) {
+func (b *benchmark) createTenant(ctx context.Context, name string, share int, number *int, hangs bool) ([]connectors.ConnectorID, error) {
 	if share == 0 {
 		return nil, nil
 	}
@@ -160,12 +155,12 @@ func (b *benchRun) createTenant(ctx context.Context, name string, share int, num
 }
 
 // makeDue makes connectors due now: those that respond, and those that hang and are not running yet.
-func (b *benchRun) makeDue(ctx context.Context) (time.Time, error) {
+func (b *benchmark) makeDue(ctx context.Context) (time.Time, error) {
 	return b.execAsSystem(ctx, "update connector_clock set due_at = now() where claimed_by is null")
 }
 
 // execAsSystem runs a statement on all tenants' rows, and returns the database's time.
-func (b *benchRun) execAsSystem(ctx context.Context, statement string, args ...any) (at time.Time, err error) {
+func (b *benchmark) execAsSystem(ctx context.Context, statement string, args ...any) (at time.Time, err error) {
 	tx, err := b.pool.Begin(ctx)
 	if err != nil {
 		return at, err
@@ -181,8 +176,8 @@ func (b *benchRun) execAsSystem(ctx context.Context, statement string, args ...a
 }
 
 // awaitRound collects the finished syncs of a round of many connectors.
-func (b *benchRun) awaitRound(ctx context.Context, due time.Time, many int) (*benchRound, error) {
-	r := &benchRound{}
+func (b *benchmark) awaitRound(ctx context.Context, due time.Time, many int) (*round, error) {
+	r := &round{}
 	for r.syncCount() < many {
 		select {
 		case d := <-b.done:
@@ -190,8 +185,8 @@ func (b *benchRun) awaitRound(ctx context.Context, due time.Time, many int) (*be
 				return r, fmt.Errorf("a sync failed: %s", d.errorText)
 			}
 			r.addSync(d.finishedAt.Sub(due), b.smallConnectors[d.connector])
-		case <-time.After(benchTimeout):
-			return r, fmt.Errorf("%d of %d syncs ended, and then none for %s", r.syncCount(), many, benchTimeout)
+		case <-time.After(roundTimeout):
+			return r, fmt.Errorf("%d of %d syncs ended, and then none for %s", r.syncCount(), many, roundTimeout)
 		case <-ctx.Done():
 			return r, ctx.Err()
 		}

@@ -1,8 +1,9 @@
-package main
+package bench
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -15,31 +16,30 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"patchbay/db"
-	"patchbay/internal/operator"
 )
 
-// benchRound has the durations of one round's syncs, from due to done.
-type benchRound struct {
+// round has the durations of one round's syncs, from due to done.
+type round struct {
 	all, small []time.Duration
 }
 
-func (r *benchRound) addSync(took time.Duration, small bool) {
+func (r *round) addSync(took time.Duration, small bool) {
 	r.all = append(r.all, took)
 	if small {
 		r.small = append(r.small, took)
 	}
 }
 
-func (r *benchRound) syncCount() int { return len(r.all) }
+func (r *round) syncCount() int { return len(r.all) }
 
-// benchCost is what was used until a time, or between two times.
-type benchCost struct {
+// cost is what was used until a time, or between two times.
+type cost struct {
 	self, postgres, servers time.Duration // CPU; servers: of their separate process
 	queries, requests, wal  int64
 	backends                map[string]time.Duration
 }
 
-func (b *benchRun) measureCost(ctx context.Context) (c benchCost, err error) {
+func (b *benchmark) measureCost(ctx context.Context) (c cost, err error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return c, err
@@ -54,7 +54,7 @@ func (b *benchRun) measureCost(ctx context.Context) (c benchCost, err error) {
 }
 
 // minus is the difference to an earlier cost. Processes that ended in between are left out.
-func (c benchCost) minus(before benchCost) benchCost {
+func (c cost) minus(before cost) cost {
 	for pid, used := range c.backends {
 		c.postgres += used - before.backends[pid]
 	}
@@ -67,7 +67,7 @@ func (c benchCost) minus(before benchCost) benchCost {
 }
 
 // runBenchmark runs the rounds. The first ones are not printed: they find all tools new, and fill caches.
-func (b *benchRun) runBenchmark(ctx context.Context, p operator.IO) error {
+func (b *benchmark) runBenchmark(ctx context.Context) error {
 	many := b.Connectors + b.Small
 	for range 2 {
 		if _, err := b.runRound(ctx, many); err != nil {
@@ -79,21 +79,21 @@ func (b *benchRun) runBenchmark(ctx context.Context, p operator.IO) error {
 	}
 	return b.withProfile(func() error {
 		if b.Steady > 0 {
-			return b.runSteady(ctx, p)
+			return b.runSteady(ctx)
 		}
 		if b.Only != "changed" {
-			if err := b.runRounds(ctx, p, "unchanged", many, 0); err != nil {
+			if err := b.runRounds(ctx, "unchanged", many, 0); err != nil {
 				return err
 			}
 		}
 		if b.Only != "unchanged" {
-			return b.runRounds(ctx, p, "every tool changed", many, 1)
+			return b.runRounds(ctx, "every tool changed", many, 1)
 		}
 		return nil
 	})
 }
 
-func (b *benchRun) runRound(ctx context.Context, many int) (*benchRound, error) {
+func (b *benchmark) runRound(ctx context.Context, many int) (*round, error) {
 	at, err := b.makeDue(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (b *benchRun) runRound(ctx context.Context, many int) (*benchRound, error) 
 	return b.awaitRound(ctx, at, many)
 }
 
-func (b *benchRun) runRounds(ctx context.Context, p operator.IO, kind string, many int, change int64) error {
+func (b *benchmark) runRounds(ctx context.Context, kind string, many int, change int64) error {
 	for range b.Rounds {
 		b.servers.toolsVersion.Add(change)
 		asked := b.servers.requests.Load() // some requests may start before the cost is read
@@ -122,22 +122,22 @@ func (b *benchRun) runRounds(ctx context.Context, p operator.IO, kind string, ma
 		if err != nil {
 			return err
 		}
-		r.printRound(p, kind, after.minus(before))
+		r.printRound(b.Stdout, kind, after.minus(before))
 	}
 	return nil
 }
 
-func (r *benchRound) printRound(p operator.IO, kind string, c benchCost) {
+func (r *round) printRound(out io.Writer, kind string, c cost) {
 	slices.Sort(r.all)
 	slices.Sort(r.small)
 	n := len(r.all)
 	last := r.all[n-1]
-	printLine(p, "%s: %d syncs in %.2f s, %.0f a second; due to done p50 %s, p99 %s", kind, n, last.Seconds(), float64(n)/last.Seconds(), percentile(r.all, 50), percentile(r.all, 99))
+	printLine(out, "%s: %d syncs in %.2f s, %.0f a second; due to done p50 %s, p99 %s", kind, n, last.Seconds(), float64(n)/last.Seconds(), percentile(r.all, 50), percentile(r.all, 99))
 	if len(r.small) > 0 {
-		printLine(p, "  the small tenant's: p50 %s, the last %s", percentile(r.small, 50), r.small[len(r.small)-1].Round(time.Millisecond))
+		printLine(out, "  the small tenant's: p50 %s, the last %s", percentile(r.small, 50), r.small[len(r.small)-1].Round(time.Millisecond))
 	}
 	each := func(d time.Duration) string { return fmt.Sprintf("%.0f µs", float64(d.Microseconds())/float64(n)) }
-	printLine(p, "  for each: CPU here %s, of PostgreSQL %s; %.2f queries, %.2f requests, %d bytes of the log", each(c.self), each(c.postgres),
+	printLine(out, "  for each: CPU here %s, of PostgreSQL %s; %.2f queries, %.2f requests, %d bytes of the log", each(c.self), each(c.postgres),
 		float64(c.queries)/float64(n), float64(c.requests)/float64(n), c.wal/int64(n))
 }
 
@@ -146,7 +146,7 @@ func percentile(sorted []time.Duration, percent int) time.Duration {
 }
 
 // runSteady makes connectors due over time, by next_due, as in production.
-func (b *benchRun) runSteady(ctx context.Context, p operator.IO) error {
+func (b *benchmark) runSteady(ctx context.Context) error {
 	const day = 15 * time.Minute
 	if _, err := b.execAsSystem(ctx, "update connector_clock set due_at = date_bin(interval '5 seconds', now() + random() * $1::interval, timestamptz 'epoch')", day); err != nil {
 		return err
@@ -175,16 +175,16 @@ func (b *benchRun) runSteady(ctx context.Context, p operator.IO) error {
 	}
 	c := after.minus(before)
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / b.Steady.Seconds() }
-	printLine(p, "steady: %d syncs in %s; CPU here %.2f %% of a core, of PostgreSQL %.2f %%; resident memory %d MiB; %d bytes of the log for each",
+	printLine(b.Stdout, "steady: %d syncs in %s; CPU here %.2f %% of a core, of PostgreSQL %.2f %%; resident memory %d MiB; %d bytes of the log for each",
 		syncs, b.Steady, share(c.self), share(c.postgres), residentMemory()>>20, c.wal/int64(max(syncs, 1)))
 	if b.Apart {
-		printLine(p, "  the servers beside it: %.2f %% of a core", share(c.servers))
+		printLine(b.Stdout, "  the servers beside it: %.2f %% of a core", share(c.servers))
 	}
 	return nil
 }
 
 // resetBacklog cleans up after a round of all connectors at once, which production does not have.
-func (b *benchRun) resetBacklog(ctx context.Context) error {
+func (b *benchmark) resetBacklog(ctx context.Context) error {
 	debug.FreeOSMemory()
 	conn, err := b.pool.Acquire(ctx)
 	if err != nil {
@@ -199,10 +199,10 @@ func (b *benchRun) resetBacklog(ctx context.Context) error {
 	return nil
 }
 
-// benchQueries counts statements, as a tracer of pgx.
-type benchQueries struct{ n atomic.Int64 }
+// queryCounter counts statements, as a tracer of pgx.
+type queryCounter struct{ n atomic.Int64 }
 
-func (q *benchQueries) countQuery(sql string) {
+func (q *queryCounter) countQuery(sql string) {
 	for _, envelope := range []string{"begin", "commit", "rollback", "select set_config("} {
 		if strings.HasPrefix(sql, envelope) {
 			return
@@ -212,26 +212,26 @@ func (q *benchQueries) countQuery(sql string) {
 }
 
 // TraceQueryStart counts a single statement.
-func (q *benchQueries) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (q *queryCounter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
 	q.countQuery(data.SQL)
 	return ctx
 }
 
 // TraceQueryEnd does nothing.
-func (q *benchQueries) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (q *queryCounter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // TraceBatchStart does nothing.
-func (q *benchQueries) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+func (q *queryCounter) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
 	return ctx
 }
 
 // TraceBatchQuery counts a statement of a batch.
-func (q *benchQueries) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+func (q *queryCounter) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	q.countQuery(data.SQL)
 }
 
 // TraceBatchEnd does nothing.
-func (q *benchQueries) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+func (q *queryCounter) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 // postgresCPU is the CPU time of the processes of the backend's server; nil if it runs on another machine.
 func postgresCPU(backend string) map[string]time.Duration {

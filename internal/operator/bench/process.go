@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bufio"
@@ -10,32 +10,24 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"patchbay/internal/operator"
 )
 
-// benchServersCommand is the process of a benchmark's servers.
-type benchServersCommand struct {
-	Tools int    `name:"tools" required:"" help:"How many tools each server lists."`
-	Era   string `name:"era" enum:"handshake,modern" required:"" help:"What they speak."`
-}
-
-// Run prints the servers' addresses in one line, and serves until its standard input ends.
-func (c benchServersCommand) Run(ctx context.Context, p operator.IO) error {
-	s, err := startBenchServers(ctx, c.Tools, c.Era == "modern")
+// Serve starts the servers, prints their addresses in one line, and serves until in ends.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, tools int, era string) error {
+	s, err := startUpstreams(ctx, tools, era == "modern")
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if _, err := fmt.Fprintln(p.Stdout, strings.Join(s.hosts, " ")); err != nil {
+	if _, err := fmt.Fprintln(out, strings.Join(s.hosts, " ")); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, p.Stdin)
+	_, err = io.Copy(io.Discard, in)
 	return err
 }
 
-// startBenchProcess starts the servers in a separate process.
-func startBenchProcess(ctx context.Context, tools int, era string) (*benchServers, error) {
+// startProcess starts the servers in a separate process.
+func startProcess(ctx context.Context, tools int, era string) (*upstreams, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -53,7 +45,7 @@ func startBenchProcess(ctx context.Context, tools int, era string) (*benchServer
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &benchServers{release: make(chan struct{}), process: cmd, stdin: in}
+	s := &upstreams{release: make(chan struct{}), process: cmd, stdin: in}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		s.close()
@@ -64,7 +56,7 @@ func startBenchProcess(ctx context.Context, tools int, era string) (*benchServer
 }
 
 // processCPU is the CPU time of the servers' process; 0: there is none.
-func (s *benchServers) processCPU() time.Duration {
+func (s *upstreams) processCPU() time.Duration {
 	if s.process == nil {
 		return 0
 	}
