@@ -13,7 +13,7 @@ E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release sbom reproducible old-on-new test e2e check format lint fresh renames manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
+.PHONY: help run build release sbom reproducible test e2e check format lint fresh renames manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,10 +36,6 @@ release: ## compile ./bin/release/patchbay as it is given away (VERSION=v1.2.3),
 
 sbom: build ## what ./bin/patchbay is made of, in CycloneDX, to bin/patchbay.cdx.json
 	@bin/patchbay sbom > bin/patchbay.cdx.json
-
-old-on-new: ## build the release before from git's history, and let it work beside this one on this one's schema
-	@scripts/get-postgres
-	@GO=$(GO) scripts/old-on-new
 
 reproducible: ## build a release here and from a copy elsewhere, and fail where they differ
 	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
@@ -67,9 +63,8 @@ format: ## fail where gofmt or `templ fmt` would change a file
 	@out=$$($(TOOL) templ fmt -fail web/templates 2>&1) || { echo "$$out"; exit 1; }
 
 # The findings are kept beside the tree that they are of: a second checkout would find paths of the first.
-lint: ## golangci-lint, go vet of what only old-on-new runs, and the queries' tenant rule
+lint: ## golangci-lint, and the queries' tenant rule
 	GOLANGCI_LINT_CACHE=$(CURDIR)/bin/lint $(TOOL) golangci-lint run --allow-serial-runners ./...
-	$(GO) vet -tags "e2e before" ./e2e
 	$(TOOL) sqlc vet
 
 fresh: ## fail where the committed generated code is not what `make generate` makes

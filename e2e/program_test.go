@@ -51,10 +51,9 @@ func TestMain(m *testing.M) {
 
 // home is one installation: a data directory and the environment that goes with it.
 type home struct {
-	t       *testing.T
-	dir     string
-	env     []string
-	program string // another one than today's; empty: today's
+	t   *testing.T
+	dir string
+	env []string
 }
 
 // newHome makes an installation with the given extra environment, "NAME=value".
@@ -134,9 +133,6 @@ func (h *home) command(ctx context.Context, args ...string) *exec.Cmd {
 	path, err := binary()
 	if err != nil {
 		h.t.Fatal(err)
-	}
-	if h.program != "" {
-		path = h.program
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir, cmd.Env = h.dir, h.env
