@@ -1,6 +1,6 @@
 // Package db holds the schema: the migrations, embedded, and what brings a database to them.
 //
-//	migrations/  goose, numbered, never edited once landed
+//	migrations/  goose: the baseline, and what follows it from number 90 on; never edited once released
 //	queries/     what sqlc reads; only package store sees the generated code
 //	schema.sql   the whole schema, dumped, for reading; a test holds it against the migrations
 //

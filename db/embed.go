@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,10 +30,13 @@ func Migrations() fs.FS {
 func Version() int64 { return slices.Max(Versions()) }
 
 // Versions are the numbers of the embedded migrations, oldest first.
-func Versions() []int64 {
+func Versions() []int64 { return migrationNumbers(Migrations()) }
+
+// migrationNumbers returns the numbers of migrations, oldest first.
+func migrationNumbers(migrations fs.FS) []int64 {
 	var all []int64
-	for _, name := range migrationNames() {
-		number, _, _ := strings.Cut(path.Base(name), "_")
+	for _, name := range migrationNames(migrations) {
+		number, _, _ := strings.Cut(name, "_")
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
 			panic("migration without a number: " + name)
@@ -49,8 +51,8 @@ func Versions() []int64 {
 // schema. Tests name their template databases by it.
 func Fingerprint() string {
 	sum := sha256.New()
-	for _, name := range migrationNames() {
-		text, err := files.ReadFile(name)
+	for _, name := range migrationNames(Migrations()) {
+		text, err := fs.ReadFile(Migrations(), name)
 		if err != nil {
 			panic(err) // embedded
 		}
@@ -60,8 +62,8 @@ func Fingerprint() string {
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
-func migrationNames() []string {
-	names, err := fs.Glob(files, "migrations/*.sql")
+func migrationNames(migrations fs.FS) []string {
+	names, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
 		panic(err) // the pattern is constant
 	}

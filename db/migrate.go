@@ -3,7 +3,9 @@ package db
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,13 +26,25 @@ const lockKey int64 = 0x7061746368626179
 // and the role's rights. It changes nothing in a database that is there already, and needs no more than the runtime
 // role's rights then. Replicas may call it at the same time: the first does the work, the others wait for it.
 //
-// It fails with a fault that says what to do: a server older than PostgreSQL 15, a database newer than this program,
-// a role that may not (then with the statements for an administrator), a table that somebody else keeps for minutes.
+// A database that has all migrations that the baseline replaces gets the baseline's version, and nothing else changes.
+//
+// It fails with a fault that says what to do: a server older than PostgreSQL 15, a database newer than this program or
+// with some of the migrations that the baseline replaces, a role that may not (then with the statements for an
+// administrator), a table that somebody else keeps for minutes.
 func Migrate(ctx context.Context, url string, log *slog.Logger) error {
-	return migrate(ctx, url, lockPatience, log)
+	return migrator{files: Migrations(), patience: lockPatience, log: log}.migrate(ctx, url)
 }
 
-func migrate(ctx context.Context, url string, patience time.Duration, log *slog.Logger) error {
+// migrator applies migrations.
+type migrator struct {
+	files    fs.FS
+	patience time.Duration // for locks of tables
+	log      *slog.Logger
+}
+
+func (m migrator) wantedVersions() []int64 { return migrationNumbers(m.files) }
+
+func (m migrator) migrate(ctx context.Context, url string) error {
 	config, err := poolConfig(url)
 	if err != nil {
 		return err
@@ -56,14 +70,14 @@ func migrate(ctx context.Context, url string, patience time.Duration, log *slog.
 	if err := s.check(); err != nil {
 		return err
 	}
-	if done, err := isMigrated(ctx, conn.Conn(), s); done || err != nil {
+	if done, err := isMigrated(ctx, conn.Conn(), s, m.wantedVersions()); done || err != nil {
 		return err
 	}
-	return migrateLocked(ctx, pool, conn.Conn(), patience, log)
+	return m.migrateLocked(ctx, pool, conn.Conn())
 }
 
 // migrateLocked does the work under the lock, which ends with the connection at the latest.
-func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, patience time.Duration, log *slog.Logger) error {
+func (m migrator) migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn) error {
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}
@@ -77,7 +91,7 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, pati
 	if err != nil {
 		return fmt.Errorf("read the session's rights: %w", err)
 	}
-	if done, err := isMigrated(ctx, conn, s); done || err != nil {
+	if done, err := isMigrated(ctx, conn, s, m.wantedVersions()); done || err != nil {
 		return err
 	}
 	if missing := s.needs(); len(missing) > 0 {
@@ -86,14 +100,14 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, pati
 	if err := mayChangeTables(ctx, conn, s); err != nil {
 		return err
 	}
-	left, do := func() int { return migrationsLeft(ctx, conn) }, func() error { return runAll(ctx, pool, conn, s, log) }
-	if err := takingTurns(ctx, patience, log, left, do); err != nil {
+	left, do := func() int { return migrationsLeft(ctx, conn, m.wantedVersions()) }, func() error { return m.runAll(ctx, pool, conn, s) }
+	if err := takingTurns(ctx, m.patience, m.log, left, do); err != nil {
 		if hasCode(err, "42501") {
 			return needsFault(s, []string{"alter database " + quote(s.database) + " owner to " + quote(s.user)}, err)
 		}
 		return err
 	}
-	log.InfoContext(ctx, "database migrated", "database", s.database, "version", Version())
+	m.log.InfoContext(ctx, "database migrated", "database", s.database, "version", slices.Max(m.wantedVersions()))
 	return nil
 }
 
@@ -108,23 +122,26 @@ func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
 	return boundLocks(ctx, conn)
 }
 
-func runAll(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, s session, log *slog.Logger) error {
-	if err := ensureRole(ctx, conn, s, log); err != nil {
+func (m migrator) runAll(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, s session) error {
+	if err := ensureRole(ctx, conn, s, m.log); err != nil {
 		return err
 	}
-	if err := runGoose(ctx, pool, log); err != nil {
+	if err := m.stampBaseline(ctx, conn, s.database); err != nil {
 		return err
 	}
-	if err := runRiver(ctx, pool, log); err != nil {
+	if err := m.runGoose(ctx, pool); err != nil {
+		return err
+	}
+	if err := runRiver(ctx, pool, m.log); err != nil {
 		return err
 	}
 	return grantRights(ctx, conn, s.schema)
 }
 
-func runGoose(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
+func (m migrator) runGoose(ctx context.Context, pool *pgxpool.Pool) error {
 	sqlDB := stdlib.OpenDBFromPool(pool)
 	defer sqlDB.Close()
-	provider, err := goose.NewProvider(goose.DialectPostgres, sqlDB, Migrations(), goose.WithAllowOutofOrder(true))
+	provider, err := goose.NewProvider(goose.DialectPostgres, sqlDB, m.files, goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
@@ -138,9 +155,9 @@ func runGoose(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
 	}
 	for _, r := range results {
 		if r.Source.Version < was {
-			log.WarnContext(ctx, "the database lacked a migration that is older than others it had: applied", "version", r.Source.Version, "schema", was)
+			m.log.WarnContext(ctx, "the database lacked a migration that is older than others it had: applied", "version", r.Source.Version, "schema", was)
 		}
-		log.DebugContext(ctx, "migration applied", "version", r.Source.Version, "duration_ms", r.Duration.Milliseconds())
+		m.log.DebugContext(ctx, "migration applied", "version", r.Source.Version, "duration_ms", r.Duration.Milliseconds())
 	}
 	return nil
 }

@@ -2,8 +2,11 @@ package db_test
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -15,11 +18,33 @@ import (
 	"patchbay/internal/testing/pgtest"
 )
 
-// kept is a database that lacks a migration of a table which somebody reads, in a transaction that goes on until release.
-func kept(t *testing.T) (address string, release func()) {
+// withMigrations returns the embedded migrations and others, by number.
+func withMigrations(t *testing.T, others map[int64]string) fstest.MapFS {
+	t.Helper()
+	all := fstest.MapFS{}
+	names, err := fs.Glob(db.Migrations(), "*.sql")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d migrations (%v)", len(names), err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(db.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = &fstest.MapFile{Data: text}
+	}
+	for number, sql := range others {
+		all[fmt.Sprintf("%05d_test.sql", number)] = &fstest.MapFile{Data: []byte("-- +goose Up\n" + sql + ";\n")}
+	}
+	return all
+}
+
+// kept returns a database that lacks a migration, the migrations with it, and a function that ends a transaction which
+// reads the table that it changes.
+func kept(t *testing.T) (address string, migrations fs.FS, release func()) {
 	t.Helper()
 	address = pgtest.URL(t)
-	run(t, connect(t, address), "alter table sign_in_failures drop column told_at", "delete from goose_db_version where version_id = 69")
+	migrations = withMigrations(t, map[int64]string{99990: "alter table sign_in_failures add column noted_at timestamptz"})
 	tx, err := connect(t, address).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +52,7 @@ func kept(t *testing.T) (address string, release func()) {
 	if _, err := tx.Exec(t.Context(), "select from sign_in_failures"); err != nil {
 		t.Fatal(err)
 	}
-	return address, func() {
+	return address, migrations, func() {
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -64,9 +89,9 @@ func until(t *testing.T, conn *pgx.Conn, question string) {
 // Who reads or writes the table meanwhile stands behind the migration for a moment, and not for as long as somebody else keeps it.
 func TestAMigrationThatWaitsForATableLetsOthersUseIt(t *testing.T) {
 	t.Parallel()
-	address, release := kept(t)
+	address, migrations, release := kept(t)
 	migrated := make(chan error, 1)
-	go func() { migrated <- db.Migrate(t.Context(), address, silent) }()
+	go func() { migrated <- db.MigrateFiles(t.Context(), address, migrations, db.LockPatience, silent) }()
 	watcher, traffic := connect(t, address), connect(t, address)
 	for range 2 {
 		untilItWaits(t, watcher)
@@ -81,39 +106,39 @@ func TestAMigrationThatWaitsForATableLetsOthersUseIt(t *testing.T) {
 	if err := <-migrated; err != nil {
 		t.Fatal(err)
 	}
-	run(t, traffic, "select told_at from sign_in_failures")
-	if applied, wanted := current(t, address); applied != wanted {
-		t.Errorf("applied %d, wanted %d", applied, wanted)
+	run(t, traffic, "select noted_at from sign_in_failures")
+	if applied, _ := current(t, address); applied != 99990 {
+		t.Errorf("applied %d", applied)
 	}
 }
 
 func TestAMigrationThatWaitsInVainSaysWhatToDoAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	address, release := kept(t)
-	err := db.MigrateWithin(t.Context(), address, time.Millisecond, silent)
+	address, migrations, release := kept(t)
+	err := db.MigrateFiles(t.Context(), address, migrations, time.Millisecond, silent)
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.As(err).Message, "another transaction has kept a table") || !strings.Contains(fault.As(err).Message, "pg_stat_activity") {
 		t.Errorf("%v", err)
 	}
 	var there bool
 	err = connect(t, address).QueryRow(t.Context(), `
-		select exists (select from pg_attribute where attrelid = 'sign_in_failures'::regclass and attname = 'told_at')
-		    or exists (select from goose_db_version where version_id = 69)`).Scan(&there)
+		select exists (select from pg_attribute where attrelid = 'sign_in_failures'::regclass and attname = 'noted_at')
+		    or exists (select from goose_db_version where version_id = 99990)`).Scan(&there)
 	if err != nil || there {
 		t.Errorf("half of it is done (%v)", err)
 	}
 	release()
-	if err := db.Migrate(t.Context(), address, silent); err != nil {
+	if err := db.MigrateFiles(t.Context(), address, migrations, db.LockPatience, silent); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestAMigrationThatWaitsEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	address, release := kept(t)
+	address, migrations, release := kept(t)
 	defer release()
 	ctx, end := context.WithCancel(t.Context())
 	migrated := make(chan error, 1)
-	go func() { migrated <- db.Migrate(ctx, address, silent) }()
+	go func() { migrated <- db.MigrateFiles(ctx, address, migrations, db.LockPatience, silent) }()
 	untilItWaits(t, connect(t, address))
 	end()
 	if err := <-migrated; err == nil || fault.Is(err, fault.Unavailable) && strings.Contains(fault.As(err).Message, "another transaction") {
@@ -124,12 +149,12 @@ func TestAMigrationThatWaitsEndsWithItsContext(t *testing.T) {
 // Another process that migrates may take long: it is waited for.
 func TestReplicasWaitForTheOneThatMigratesAsLongAsItTakes(t *testing.T) {
 	t.Parallel()
-	address, release := kept(t)
+	address, migrations, release := kept(t)
 	first, second := make(chan error, 1), make(chan error, 1)
-	go func() { first <- db.Migrate(t.Context(), address, silent) }()
+	go func() { first <- db.MigrateFiles(t.Context(), address, migrations, db.LockPatience, silent) }()
 	watcher := connect(t, address)
 	untilItWaits(t, watcher)
-	go func() { second <- db.MigrateWithin(t.Context(), address, time.Millisecond, silent) }()
+	go func() { second <- db.MigrateFiles(t.Context(), address, migrations, time.Millisecond, silent) }()
 	until(t, watcher, "select exists (select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database()))")
 	untilItWaits(t, watcher)
 	release()

@@ -6,10 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-
 	"patchbay/db"
 	"patchbay/internal/testing/pgtest"
 )
@@ -17,40 +13,33 @@ import (
 // As where a program between two releases had a later migration already, and not this one.
 func TestAMigrationThatIsOlderThanTheNewestAndLackingIsApplied(t *testing.T) {
 	t.Parallel()
-	const lacking = 50
 	address := pgtest.URL(t)
-	config, err := pgx.ParseConfig(address)
-	if err != nil {
+	earlier, later := "create table earlier ()", "create table later ()"
+	if err := db.MigrateFiles(t.Context(), address, withMigrations(t, map[int64]string{99991: later}), db.LockPatience, silent); err != nil {
 		t.Fatal(err)
-	}
-	owner := stdlib.OpenDB(*config)
-	defer func() { _ = owner.Close() }()
-	migrations, err := goose.NewProvider(goose.DialectPostgres, owner, db.Migrations())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrations.ApplyVersion(t.Context(), lacking, false); err != nil {
-		t.Fatal(err)
-	}
-	missing := func() []int64 {
-		t.Helper()
-		all, err := db.Missing(t.Context(), connect(t, address))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	if applied, wanted := current(t, address); applied != wanted || wanted <= lacking || !slices.Equal(missing(), []int64{lacking}) {
-		t.Errorf("of %d applied up to %d, %v are missing", wanted, applied, missing())
 	}
 	var log strings.Builder
-	if err := db.Migrate(t.Context(), address, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+	both := withMigrations(t, map[int64]string{99990: earlier, 99991: later})
+	if err := db.MigrateFiles(t.Context(), address, both, db.LockPatience, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "version=50") || len(missing()) != 0 {
-		t.Errorf("it says %s, and %v are missing", log.String(), missing())
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "version=99990") {
+		t.Errorf("it says %s", log.String())
 	}
-	run(t, connect(t, address), "select from kms_keys")
+	run(t, connect(t, address), "select from earlier", "select from later")
+}
+
+func TestMissing_NamesTheMigrationsThatADatabaseLacks(t *testing.T) {
+	t.Parallel()
+	address := pgtest.URL(t)
+	conn := connect(t, address)
+	if all, err := db.Missing(t.Context(), conn); err != nil || len(all) != 0 {
+		t.Errorf("%v are missing (%v)", all, err)
+	}
+	run(t, conn, "delete from goose_db_version where version_id = 1")
+	if all, err := db.Missing(t.Context(), conn); err != nil || !slices.Equal(all, []int64{1}) {
+		t.Errorf("%v are missing (%v)", all, err)
+	}
 }
 
 func TestADatabaseWithoutTablesLacksAll(t *testing.T) {

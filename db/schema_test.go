@@ -24,8 +24,26 @@ func TestSchemaFileIsWhatTheMigrationsMake(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = conn.Close(t.Context()) })
 
+	dump := schemaHead + dumpSchema(t, conn)
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile("schema.sql", []byte(dump), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	file, err := os.ReadFile("schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(file), dump); diff != "" {
+		t.Errorf("db/schema.sql is not what the migrations make; run UPDATE=1 go test ./db -run TestSchema (-file +database):\n%s", diff)
+	}
+}
+
+// dumpSchema returns the functions and tables of a database as SQL.
+func dumpSchema(t *testing.T, conn *pgx.Conn) string {
+	t.Helper()
 	var dump strings.Builder
-	dump.WriteString(schemaHead)
 	for _, query := range []string{functionsQuery, tablesQuery} {
 		rows, err := conn.Query(t.Context(), query)
 		if err != nil {
@@ -39,20 +57,7 @@ func TestSchemaFileIsWhatTheMigrationsMake(t *testing.T) {
 			dump.WriteString("\n" + strings.TrimSpace(part) + "\n")
 		}
 	}
-
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile("schema.sql", []byte(dump.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	file, err := os.ReadFile("schema.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(file), dump.String()); diff != "" {
-		t.Errorf("db/schema.sql is not what the migrations make; run UPDATE=1 go test ./db -run TestSchema (-file +database):\n%s", diff)
-	}
+	return dump.String()
 }
 
 // ours are the relations that our migrations make: the queue's and the migrator's own are theirs.

@@ -24,7 +24,7 @@ where links.before < @max_calls::bigint
 order by links.n, links.at;
 
 -- name: CallEnds :many
--- Columns are in the binary form of the chain (migrations 00058, 00075). internal/store/outcome_body.go names them.
+-- Columns are in the binary form of the chain (function note_calls). internal/store/outcome_body.go names them.
 select id, array[
     uuid_send(id), uuid_send(agent_id), textsend(agent_slug), uuid_send(connector_id), textsend(connector_slug), textsend(kind), textsend(tool),
     textsend(source), textsend(caller), uuid_send(token_id), uuid_send(credential_id), definition_hash, textsend(status), textsend(outcome),

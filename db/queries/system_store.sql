@@ -10,7 +10,7 @@ from keysets
 order by purpose;
 
 -- name: WrappedKeysets :many
--- Needs only the first migration; moving exists since 00050. The key is checked before later migrations run.
+-- Needs no column of a later migration: the key is checked before migrations run.
 select purpose, wrapped, decode(coalesce(substr(to_jsonb(keysets) ->> 'moving', 3), ''), 'hex')::bytea as moving
 from keysets
 order by purpose;

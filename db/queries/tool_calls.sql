@@ -23,7 +23,7 @@ order by id desc
 limit @max_rows;
 
 -- name: InsertPendingCall :execrows
--- 0 rows: the agent or the connector was deleted. Both are locked until the row is written (migration 00020).
+-- 0 rows: the agent or the connector was deleted. Both are locked until the row is written.
 with this_agent as materialized (
     select agents.id from agents where agents.tenant_id = @tenant_id and agents.id = @agent_id for key share
 ), this_connector as materialized (

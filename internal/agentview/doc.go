@@ -8,7 +8,7 @@
 // A [View] is immutable. It is loaded as a whole, once for all waiting requests (cache.go, build.go), and
 // dropped as a whole. Three rules keep it current:
 //
-//  1. Every relevant change sends a notice in its own transaction (db/migrations/00009).
+//  1. Every relevant change sends a notice in its own transaction (SQL function say_change).
 //  2. A load that overlaps with a notice is repeated.
 //  3. While the LISTEN connection is down, entries expire after one second ([Cache.SetConnected]).
 //

@@ -162,7 +162,7 @@ func (c *auditChain) addLink(l *dbgen.AuditLinksRow) {
 	}
 }
 
-// auditHash is the Go equivalent of SQL function audit_hash in db/migrations/00030_audit_chain.sql.
+// auditHash is the Go equivalent of SQL function audit_hash.
 func auditHash(tenant connectors.TenantID, before []byte, l *dbgen.AuditLinksRow) []byte {
 	b := append(make([]byte, 0, 512), before...)
 	b = binary.BigEndian.AppendUint64(b, uint64(l.N)) //nolint:gosec // positive

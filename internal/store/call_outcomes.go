@@ -312,7 +312,7 @@ func (w *OutcomeCursor) findUnresolved() *OutcomeMismatch {
 	return first
 }
 
-// outcomeHash is the Go equivalent of SQL function outcome_hash in db/migrations/00058_call_outcomes.sql.
+// outcomeHash is the Go equivalent of SQL function outcome_hash.
 func outcomeHash(tenant connectors.TenantID, before []byte, l *dbgen.OutcomeLinksRow) []byte {
 	h := sha256.New()
 	h.Write(before)

@@ -7,7 +7,7 @@ import (
 )
 
 // outcomeRow has the outcome columns of a call in PostgreSQL's binary format, nil for null, in the order of
-// migrations 00058 and 00075 and of query CallEnds.
+// function note_calls and of query CallEnds.
 type outcomeRow [][]byte
 
 // Columns with a meaning here.
@@ -17,7 +17,7 @@ const (
 	columnConnector = 3
 	columnOutcome   = 13
 	columnErrorCode = 14
-	columnsBefore75 = 22 // columns until migration 00075; the later ones are null in such links
+	columnsBefore75 = 22 // columns of links without address and request id, which are null then
 	columnCount     = 24
 )
 

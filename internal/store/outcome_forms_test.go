@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// linkedBefore ends calls as servers of before migration 00075 did, with the triggers of then: nothing says where the calls came from.
+// linkedBefore ends calls with links that have neither address nor request id.
 func linkedBefore(t *testing.T, w *fixture.World, calls []store.OwnedCall) {
 	t.Helper()
 	w.AsOwner(t, "alter table tool_calls disable trigger user")

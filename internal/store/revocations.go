@@ -24,7 +24,7 @@ type ClaimedRevocation struct {
 // DeletedConnector is a connector at the time its grant was deleted. It may still exist.
 type DeletedConnector struct {
 	ID         connectors.ConnectorID
-	Slug, Name string // empty before migration 84
+	Slug, Name string // empty if unknown
 }
 
 // ClaimRevocation claims a due revocation for 30 seconds. Tenants take turns: after is the tenant of the last

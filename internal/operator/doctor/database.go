@@ -216,10 +216,16 @@ func (r *report) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool {
 	if err == nil {
 		missing, err = db.Missing(ctx, pool)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		r.reportError("schema", err)
 		return false
+	}
+	return r.reportSchema(applied, wanted, missing)
+}
+
+// reportSchema reports whether the schema is this program's.
+func (r *report) reportSchema(applied, wanted int64, missing []int64) bool {
+	switch {
 	case applied < wanted:
 		r.reportProblem("schema", "version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
 		return false

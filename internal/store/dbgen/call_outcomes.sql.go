@@ -28,7 +28,7 @@ type CallEndsRow struct {
 	Columns [][]byte
 }
 
-// Columns are in the binary form of the chain (migrations 00058, 00075). internal/store/outcome_body.go names them.
+// Columns are in the binary form of the chain (function note_calls). internal/store/outcome_body.go names them.
 func (q *Queries) CallEnds(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]CallEndsRow, error) {
 	rows, err := q.db.Query(ctx, callEnds, tenantID, ids)
 	if err != nil {

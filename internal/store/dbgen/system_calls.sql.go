@@ -318,10 +318,10 @@ type BeginCallsParams struct {
 }
 
 // Call history, written in batches across tenants.
-// Locks: the tenant, agent and connector of each call are locked for key share until the rows are written (migration
-// 00020). A deleted agent or connector is null in the row; calls of a deleted tenant are not written. Rows that another
-// transaction has locked, to delete them, are skipped: their calls stay for the next batch. So a batch never waits for
-// a deletion, and a deletion never waits for a batch that waits for it.
+// Locks: the tenant, agent and connector of each call are locked for key share until the rows are written. A deleted
+// agent or connector is null in the row; calls of a deleted tenant are not written. Rows that another transaction has
+// locked, to delete them, are skipped: their calls stay for the next batch. So a batch never waits for a deletion, and
+// a deletion never waits for a batch that waits for it.
 // Heads: values that many calls share are sent once as a head, and each call refers to its head by number. This reduces
 // bytes and time. Each call has a place from generate_series: the planner expects 1,000 rows of a series, and hashes
 // the heads. For arrays alone it expects 10.

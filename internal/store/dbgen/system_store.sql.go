@@ -131,7 +131,7 @@ type WrappedKeysetsRow struct {
 	Moving  []byte
 }
 
-// Needs only the first migration; moving exists since 00050. The key is checked before later migrations run.
+// Needs no column of a later migration: the key is checked before migrations run.
 func (q *Queries) WrappedKeysets(ctx context.Context) ([]WrappedKeysetsRow, error) {
 	rows, err := q.db.Query(ctx, wrappedKeysets)
 	if err != nil {

@@ -143,7 +143,7 @@ type InsertPendingCallParams struct {
 	ConnectorID    connectors.ConnectorID
 }
 
-// 0 rows: the agent or the connector was deleted. Both are locked until the row is written (migration 00020).
+// 0 rows: the agent or the connector was deleted. Both are locked until the row is written.
 func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertPendingCall,
 		arg.TenantID,
