@@ -12,13 +12,13 @@ type outcomeRow [][]byte
 
 // Columns with a meaning here.
 const (
-	columnID        = 0
-	columnAgent     = 1
-	columnConnector = 3
-	columnOutcome   = 13
-	columnErrorCode = 14
-	columnsBefore75 = 22 // columns of links without address and request id, which are null then
-	columnCount     = 24
+	columnID             = 0
+	columnAgent          = 1
+	columnConnector      = 3
+	columnOutcome        = 13
+	columnErrorCode      = 14
+	columnsWithoutOrigin = 22 // columns of links without address and request id, which are null then
+	columnCount          = 24
 )
 
 var errOutcomeBody = errors.New("the body of a link is not of this form")
@@ -33,7 +33,7 @@ func unpackOutcomes(body []byte, calls int64) ([]outcomeRow, error) {
 		ends[i] = make(outcomeRow, 0, columnCount)
 	}
 	for n := range columnCount {
-		if n == columnsBefore75 && len(body) == 0 {
+		if n == columnsWithoutOrigin && len(body) == 0 {
 			for i := range ends {
 				ends[i] = append(ends[i], nil, nil)
 			}
