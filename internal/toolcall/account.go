@@ -137,7 +137,7 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 		c.addConnectURL(ctx, request.View, a.connector, refusal)
 		return a.endWithRefusal(refusal)
 	}
-	callCtx, err := c.beginCall(ctx, a.call.ID)
+	callCtx, err := c.running.beginCall(ctx, a.call.ID)
 	if err != nil {
 		return Outcome{}, true, err
 	}
@@ -236,7 +236,7 @@ func (c *Executor) waitForAccount(ctx context.Context, request *CallRequest, id 
 		if connected, err := c.claimAccount(ctx, request, id); connected || err != nil {
 			return connected, err
 		}
-		if c.isStopped() {
+		if c.running.isStopped() {
 			return false, nil
 		}
 		select {

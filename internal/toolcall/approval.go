@@ -173,7 +173,7 @@ func (a *activeCall) waitForApproval(ctx context.Context, id connectors.ToolCall
 	a.reportApprovalWait(0)
 	for reports := 1; ; {
 		out, done, err := a.pollApproval(ctx, id)
-		if done || a.request.NoWait || a.isStopped() {
+		if done || a.request.NoWait || a.running.isStopped() {
 			if done {
 				return out, err
 			}

@@ -106,7 +106,7 @@ func (c *Executor) waitForClaim(ctx context.Context, t connectors.TenantID, id c
 
 // runDetached runs an approved call that has no waiting request. It returns once the call is claimed.
 func (c *Executor) runDetached(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
-	callCtx, err := c.beginCall(context.WithoutCancel(ctx), row.ID)
+	callCtx, err := c.running.beginCall(context.WithoutCancel(ctx), row.ID)
 	if err != nil {
 		return
 	}

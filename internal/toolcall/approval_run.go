@@ -12,7 +12,6 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
-	"patchbay/internal/safe"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
@@ -20,7 +19,7 @@ import (
 // runIfClaimed claims an approved call and runs it. done is false if another process has claimed it.
 func (a *activeCall) runIfClaimed(ctx context.Context, row connectors.Approval) (out Outcome, done bool, _ error) {
 	if row.ID != a.registeredID { // the caller of this request found the row of an earlier one
-		callCtx, err := a.beginCall(ctx, row.ID)
+		callCtx, err := a.running.beginCall(ctx, row.ID)
 		if err != nil {
 			return out, false, err
 		}
@@ -182,7 +181,7 @@ func (a *activeCall) saveResultWithRetry(ctx context.Context, t connectors.Tenan
 		return
 	}
 	fetches := a.hasWaiter
-	a.runBackground(func(ctx context.Context) {
+	a.running.runBackground(func(ctx context.Context) {
 		for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 			select {
 			case <-time.After(pause):
@@ -227,16 +226,6 @@ func (a *activeCall) fetchResult(ctx context.Context, id connectors.ToolCallID) 
 	}
 	out, err := stored.toOutcome(a.loadOutcome(ctx, id))
 	return out, err
-}
-
-// runBackground runs do in the background, which Stop waits for. It does nothing after Stop.
-func (c *Executor) runBackground(do func(ctx context.Context)) (started bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.stopped {
-		safe.GoIn(&c.background, safe.Call, func() { do(c.baseCtx) })
-	}
-	return !c.stopped
 }
 
 func (c *Executor) logUnsaved(ctx context.Context, err error) {

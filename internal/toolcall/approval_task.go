@@ -78,7 +78,7 @@ func (c *Executor) cancelApproval(ctx context.Context, q UpstreamRequest, row co
 	if err != nil {
 		return unavailableRefusal(err, row.ID)
 	}
-	if waited || c.cancelLocal(row.ID, errCancelled) || row.State != connectors.ApprovalExecuting {
+	if waited || c.running.cancelCall(row.ID, errCancelled) || row.State != connectors.ApprovalExecuting {
 		c.waiters.wake(row.ID)
 		return nil
 	}

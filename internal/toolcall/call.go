@@ -59,7 +59,7 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 	a := &activeCall{Executor: c, request: request, connector: request.Tool.Connector, hasWaiter: !request.NoWait}
 	a.call, a.lastCheck.waited = a.newCallRecord(), request.Wait.Spent()
 	a.registeredID = a.call.ID
-	callCtx, err := c.beginCall(ctx, a.call.ID)
+	callCtx, err := c.running.beginCall(ctx, a.call.ID)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -2,9 +2,7 @@ package toolcall
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,10 +12,8 @@ import (
 	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/fasthttp/contexts"
 	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
-	"patchbay/internal/safe"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall/upstream"
 )
@@ -55,11 +51,13 @@ type Options struct {
 // Executor makes calls. It is safe for concurrent use.
 type Executor struct {
 	o              Options
+	running        *runningCalls
 	pool           *upstream.Pool
 	agentRates     limiter[connectors.AgentID]
 	connectorRates limiter[connectors.ConnectorID]
 	minuteQuotas   limiter[uuid.UUID]
 	dayQuotas      dayCounts
+	quotasLoaded   bool // of Start, then of its loop
 	inFlight       *limit.Gate[connectors.AgentID]
 	watches        *limit.Gate[connectors.AgentID]
 	accountWaits   *limit.Gate[connectors.AccountRequestID]
@@ -71,15 +69,6 @@ type Executor struct {
 	progress       progressQueue
 
 	undelivered atomic.Int64 // writes in flight that mark results as undelivered
-
-	baseCtx    context.Context // ends when Stop cuts off the remaining work
-	cancelBase context.CancelFunc
-	background sync.WaitGroup // work besides calls
-
-	mu      sync.Mutex // guards the fields below
-	stopped bool
-	calls   sync.WaitGroup // in flight; Add only under mu and while not stopped
-	running map[connectors.ToolCallID]*callContext
 }
 
 // New makes an Executor. Start starts its background work, Stop ends it.
@@ -91,120 +80,32 @@ func New(o Options) *Executor {
 		o.Now = time.Now
 	}
 	c := &Executor{
-		o: o, running: map[connectors.ToolCallID]*callContext{},
+		o: o, running: newRunningCalls(),
 		inFlight: limit.NewGate[connectors.AgentID](maxCallsInFlight, 0), watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
 		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
 	}
-	c.baseCtx, c.cancelBase = context.WithCancel(context.Background())
 	c.pool = upstream.New(upstream.Options{
 		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, AcquireSlot: o.AcquireSlot, Store: o.Store, Log: o.Log, Now: o.Now,
 	})
 	return c
 }
 
-var (
-	errCancelled = errors.New("cancelled by a person")
-	errStopped   = errors.New("the process stops")
-)
-
 // Start starts the background loops: the sweep, the publishing of limit uses, and the saving of progress.
 func (c *Executor) Start(ctx context.Context) {
-	loaded := c.loadQuotas(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.stopped {
-		safe.GoIn(&c.background, safe.Background, func() { safe.RunLoop(c.baseCtx, "calls to be closed", func(context.Context) { c.sweepLoop() }) })
-		safe.GoIn(&c.background, safe.Background, func() {
-			safe.RunLoop(c.baseCtx, "uses of limits", func(context.Context) { c.publishUsesLoop(loaded) })
-		})
-		safe.GoIn(&c.background, safe.Background, func() {
-			safe.RunLoop(c.baseCtx, "progress of calls", func(context.Context) { c.saveProgressLoop() })
-		})
-	}
+	c.quotasLoaded = c.loadQuotas(ctx)
+	c.running.startLoop("calls to be closed", sweepInterval, c.Sweep)
+	c.running.startLoop("uses of limits", usePublishInterval, c.exchangeUses)
+	c.running.startLoop("progress of calls", progressInterval, c.saveProgress)
 }
 
 // Stop refuses new calls, waits for running ones until ctx is done, then aborts them and waits. Stop the
 // history after it.
 func (c *Executor) Stop(ctx context.Context) {
-	c.mu.Lock()
-	c.stopped = true
-	c.mu.Unlock()
+	c.running.refuseCalls()
 	c.waiters.wakeAll() // calls that wait for approval are refused as pending
-	done := make(chan struct{})
-	safe.Go(safe.Task, func() {
-		defer close(done)
-		c.calls.Wait()
-	})
-	select {
-	case <-done:
-	case <-ctx.Done():
-		c.abortCalls()
-		<-done
-	}
-	c.cancelBase()
-	c.background.Wait()
+	c.running.waitForCalls(ctx)
 	c.CountQuotas(context.WithoutCancel(ctx))
 	c.pool.Stop(ctx)
-}
-
-func (c *Executor) abortCalls() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, call := range c.running {
-		call.Cancel(errStopped)
-	}
-}
-
-// callContext is the context of a running call. It holds no other part of the call, so that background work may
-// keep it.
-type callContext struct {
-	contexts.Context
-	caller *Executor
-	id     connectors.ToolCallID
-}
-
-// beginCall registers a call, which can then be cancelled by id. Each beginCall needs an endCall.
-func (c *Executor) beginCall(ctx context.Context, id connectors.ToolCallID) (*callContext, error) {
-	s := &callContext{caller: c, id: id}
-	s.Init(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stopped {
-		s.Cancel(nil)
-		return nil, stoppingRefusal()
-	}
-	c.calls.Add(1)
-	c.running[id] = s
-	return s, nil
-}
-
-func (s *callContext) endCall() {
-	defer s.caller.calls.Done()
-	s.Cancel(nil)
-	s.caller.mu.Lock()
-	defer s.caller.mu.Unlock()
-	delete(s.caller.running, s.id)
-}
-
-func stoppingRefusal() *RefusalError {
-	return &RefusalError{Code: CodeUnavailable, Sentence: "Patchbay is stopping. Try again in a moment.", RetryAfter: time.Second}
-}
-
-func (c *Executor) isStopped() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stopped
-}
-
-// cancelLocal cancels a call of this process, and reports whether there was one.
-func (c *Executor) cancelLocal(id connectors.ToolCallID, reason error) bool {
-	c.mu.Lock()
-	call := c.running[id]
-	c.mu.Unlock()
-	if call != nil {
-		call.Cancel(reason)
-	}
-	return call != nil
 }
 
 // OnNotify handles a notification of [store.Store.Watch].
@@ -249,7 +150,7 @@ func (c *Executor) SetConnected(connected bool) {
 	c.pool.SetListening(connected)
 	c.waiters.wakeAll()
 	if connected {
-		c.runBackground(c.readMissedMail)
+		c.running.runBackground(c.readMissedMail)
 	}
 }
 

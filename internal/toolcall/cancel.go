@@ -69,12 +69,12 @@ func (c *Executor) cancelRunning(ctx context.Context, a auth.Actor, call connect
 	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
 	tenant := c.o.Store.Tenant(a.Tenant.ID)
-	if c.isRunning(call.ID) {
+	if c.running.isRunning(call.ID) {
 		if err := tenant.Record(ctx, newCancelEvent(a, call)); err != nil {
 			return err
 		}
-		if c.cancelLocal(call.ID, errCancelled) {
-			c.waitForEnd(ctx, call.ID)
+		if c.running.cancelCall(call.ID, errCancelled) {
+			c.running.waitForEnd(ctx, call.ID)
 		}
 		c.o.History.Flush(ctx)
 		return nil
@@ -92,21 +92,6 @@ func (c *Executor) cancelRunning(ctx context.Context, a auth.Actor, call connect
 	})
 }
 
-func (c *Executor) waitForEnd(ctx context.Context, id connectors.ToolCallID) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if !c.isRunning(id) {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // handleCancelMail cancels a call of this process that another process asked to cancel.
 func (c *Executor) handleCancelMail(box string) {
 	text, ok := strings.CutPrefix(box, cancelMailboxPrefix)
@@ -114,7 +99,7 @@ func (c *Executor) handleCancelMail(box string) {
 		return
 	}
 	if id, err := uuid.Parse(text); err == nil {
-		c.cancelLocal(connectors.ToolCallID{UUID: id}, errCancelled)
+		c.running.cancelCall(connectors.ToolCallID{UUID: id}, errCancelled)
 	}
 }
 

@@ -38,13 +38,8 @@ func (c *Executor) recordCredentialUse(t connectors.TenantID, u *credentials.Cre
 	if u == nil || !c.credentialUses.claimDue(u.ID, c.o.Now()) {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stopped {
-		return
-	}
-	safe.GoIn(&c.background, safe.Task, func() {
-		ctx, cancel := context.WithTimeout(c.baseCtx, noteTimeout)
+	c.running.startTask(safe.Task, func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 		defer cancel()
 		if err := c.o.Credentials.MarkUsed(ctx, t, u); err != nil {
 			c.o.Log.WarnContext(ctx, "credential use not noted", slog.Any("error", err))

@@ -26,7 +26,7 @@ func (c *Executor) HoldSlots(agent connectors.AgentID, n int) (release func()) {
 }
 
 // SaveProgress saves progress as the loop does.
-func (c *Executor) SaveProgress() { c.saveProgress() }
+func (c *Executor) SaveProgress() { c.saveProgress(c.running.baseCtx) }
 
 // UnsavedProgress is the number of calls with unsaved progress.
 func (c *Executor) UnsavedProgress() int {

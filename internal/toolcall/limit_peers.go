@@ -76,20 +76,11 @@ func (l *limiter[K]) applyRemote(key K, n int, now time.Time) {
 	b.tokens -= float64(n)
 }
 
-// publishUsesLoop stores quota counts and publishes token uses until the process stops.
-func (c *Executor) publishUsesLoop(loaded bool) {
-	tick := time.NewTicker(usePublishInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			loaded = loaded || c.loadQuotas(c.baseCtx)
-			c.CountQuotas(c.baseCtx)
-			c.PublishUses(c.baseCtx)
-		case <-c.baseCtx.Done():
-			return
-		}
-	}
+// exchangeUses stores quota counts and publishes token uses, in a loop.
+func (c *Executor) exchangeUses(ctx context.Context) {
+	c.quotasLoaded = c.quotasLoaded || c.loadQuotas(ctx)
+	c.CountQuotas(ctx)
+	c.PublishUses(ctx)
 }
 
 // PublishUses publishes the uses of limits since the last call.

@@ -5,7 +5,7 @@ import "context"
 // readMissedMail handles mail for calls of this process that came without a notice. A notice of later mail
 // arrives by itself.
 func (c *Executor) readMissedMail(ctx context.Context) {
-	boxes := append(c.cancelBoxes(), c.multiRound.answerBoxes()...)
+	boxes := append(c.running.cancelBoxes(), c.multiRound.answerBoxes()...)
 	if len(boxes) == 0 {
 		return
 	}
@@ -22,17 +22,6 @@ func (c *Executor) readMissedMail(ctx context.Context) {
 		c.handleCancelMail(box)
 		c.handleAnswerMail(box)
 	}
-}
-
-// cancelBoxes are the mailboxes that can cancel a call of this process.
-func (c *Executor) cancelBoxes() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	boxes := make([]string, 0, len(c.running))
-	for id := range c.running {
-		boxes = append(boxes, cancelMailboxPrefix+id.String())
-	}
-	return boxes
 }
 
 // answerBoxes are the mailboxes for the clients' responses.

@@ -121,7 +121,7 @@ func (c *Executor) handleAnswerMail(box string) {
 		return
 	}
 	if m := c.multiRound.findCall(connectors.ToolCallID{UUID: id}); m != nil {
-		c.runBackground(func(ctx context.Context) { m.serveAnswers(ctx, box) })
+		c.running.runBackground(func(ctx context.Context) { m.serveAnswers(ctx, box) })
 	}
 }
 

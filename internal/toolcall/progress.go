@@ -65,29 +65,15 @@ func (p *progressQueue) requeueProgress(id connectors.ToolCallID, s callProgress
 	}
 }
 
-// saveProgressLoop saves progress once a second, until the process stops.
-func (c *Executor) saveProgressLoop() {
-	tick := time.NewTicker(progressInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			c.saveProgress()
-		case <-c.baseCtx.Done():
-			return
-		}
-	}
-}
-
-// saveProgress saves the queue. A call's row may not exist yet or be locked: a running call is retried.
-func (c *Executor) saveProgress() {
+// saveProgress saves the queue, in a loop. A call's row may not exist yet or be locked: a running call is retried.
+func (c *Executor) saveProgress(ctx context.Context) {
 	all := c.progress.takeAll()
 	if len(all) == 0 {
 		return
 	}
 	defer func() { // after a panic too
 		for id, s := range all {
-			if c.isRunning(id) {
+			if c.running.isRunning(id) {
 				c.progress.requeueProgress(id, s)
 			}
 		}
@@ -96,23 +82,17 @@ func (c *Executor) saveProgress() {
 	for id, s := range all {
 		calls = append(calls, store.OwnedCall{Tenant: s.view.Tenant.ID, ToolCall: connectors.ToolCall{ID: id, Progress: s.toRecord()}})
 	}
-	ctx, cancel := context.WithTimeout(c.baseCtx, progressTimeout)
+	saveCtx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	for batch := range slices.Chunk(calls, maxProgressRows) {
-		saved, err := c.o.Store.System().NoteProgress(ctx, batch)
-		if err != nil && c.baseCtx.Err() == nil {
+		saved, err := c.o.Store.System().NoteProgress(saveCtx, batch)
+		if err != nil && ctx.Err() == nil {
 			c.o.Log.DebugContext(ctx, "progress of calls not noted", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history logs the outage
 		}
 		for _, id := range saved {
 			delete(all, id)
 		}
 	}
-}
-
-func (c *Executor) isRunning(id connectors.ToolCallID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.running[id] != nil
 }
 
 // toRecord is the history's form: numbers, and the message as far as the tenant stores contents.

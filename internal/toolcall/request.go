@@ -38,7 +38,7 @@ type UpstreamRequest struct {
 // InputRequired results carry a sealed state. It needs no approval, because it is read-only.
 func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
 	call := q.newCallRecord(c.o.Now())
-	callCtx, err := c.beginCall(ctx, call.ID)
+	callCtx, err := c.running.beginCall(ctx, call.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -15,22 +15,8 @@ const (
 	maxUnclaimed   = 50              // in one sweep
 )
 
-// sweepLoop runs Sweep until the process stops. Every process does it.
-func (c *Executor) sweepLoop() {
-	tick := time.NewTicker(sweepInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			c.Sweep(c.baseCtx)
-		case <-c.baseCtx.Done():
-			return
-		}
-	}
-}
-
 // Sweep ends lapsed calls and those of dead processes, reports them, and runs approved calls that no process
-// has claimed.
+// has claimed. Every process does it, in a loop.
 func (c *Executor) Sweep(ctx context.Context) {
 	c.endAbandoned(ctx)
 	system := c.o.Store.System()

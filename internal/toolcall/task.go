@@ -60,7 +60,7 @@ func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, clien
 	if err != nil {
 		return nil, err
 	}
-	callCtx, err := c.beginCall(ctx, newCallID())
+	callCtx, err := c.running.beginCall(ctx, newCallID())
 	if err != nil {
 		return nil, err
 	}

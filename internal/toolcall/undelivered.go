@@ -15,7 +15,7 @@ func (c *Executor) MarkUndelivered(t connectors.TenantID, id connectors.ToolCall
 		c.undelivered.Add(-1)
 		return
 	}
-	started := c.runBackground(func(ctx context.Context) {
+	started := c.running.runBackground(func(ctx context.Context) {
 		defer c.undelivered.Add(-1)
 		c.o.History.Flush(ctx) // the end of the call must be stored first
 		c.logUnsaved(ctx, c.o.Store.Tenant(t).MarkUndelivered(ctx, id))
