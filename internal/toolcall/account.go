@@ -36,17 +36,17 @@ type accountState struct {
 }
 
 // addConnectURL adds to a refusal the page on which a person connects the missing account.
-func (c *Executor) addConnectURL(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, refusal *RefusalError) {
+func (e *explainer) addConnectURL(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, refusal *RefusalError) {
 	connector := r.Connector
 	perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone
 	if errors.Is(refusal.Err, credentials.ErrTooManyStepUps) || !perAgent && connector.Auth.Type != connectors.AuthOAuth2 {
 		return
 	}
-	if c.o.ConnectURL != nil {
-		refusal.ConnectURL = c.o.ConnectURL(ctx, v.Tenant.ID, connector, v.Agent)
+	if e.o.ConnectURL != nil {
+		refusal.ConnectURL = e.o.ConnectURL(ctx, v.Tenant.ID, connector, v.Agent)
 	}
-	if perAgent && c.o.AccountPage != nil {
-		refusal.connectPage = c.o.AccountPage(ctx, v.Tenant.ID, connector, v.Agent)
+	if perAgent && e.o.AccountPage != nil {
+		refusal.connectPage = e.o.AccountPage(ctx, v.Tenant.ID, connector, v.Agent)
 	}
 }
 
@@ -104,7 +104,7 @@ func accountPrompt(request *CallRequest) string {
 
 // accountInputRequired is the InputRequired result that asks for an account.
 func (c *Executor) accountInputRequired(o *CallRequest, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
-	handle, err := c.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: c.newAttempt(o).callHash()})
+	handle, err := c.handles.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: c.newAttempt(o).callHash()})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 		return Outcome{}, false, nil
 	}
 	var s accountState
-	if !c.openHandle(request.View, purposeAccount, request.Input.State, &s) {
+	if !c.handles.openHandle(request.View, purposeAccount, request.Input.State, &s) {
 		return Outcome{}, false, nil
 	}
 	a := c.newAttempt(request)
@@ -134,7 +134,7 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 	}
 	if action := findElicitationAction(request.Input); action == "decline" || action == "cancel" {
 		refusal := &RefusalError{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The person did not connect the account that %q needs.", a.connector.Connector.Name)}
-		c.addConnectURL(ctx, request.View, a.connector, refusal)
+		c.explainer.addConnectURL(ctx, request.View, a.connector, refusal)
 		return a.endWithRefusal(refusal)
 	}
 	callCtx, err := c.running.beginCall(ctx, a.call.ID)
@@ -161,7 +161,7 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
 	if err := a.reauthorize(ctx); err != nil {
-		return a.endWithRefusal(a.explainBlocked(ctx, err))
+		return a.endWithRefusal(c.explainer.explainBlocked(ctx, a, err))
 	}
 	request.View, request.Tool, request.Input = a.request.View, a.request.Tool, nil
 	return Outcome{}, false, nil
@@ -174,7 +174,7 @@ func (a *activeCall) reauthorize(ctx context.Context) error {
 	case fault.Is(err, fault.Unauthenticated):
 		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
 	case err != nil:
-		return a.explainError(ctx, a.request.View, a.connector, err)
+		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
 	return a.recheckTool(ctx)
 }

@@ -62,7 +62,7 @@ func (a *activeCall) runWithApproval(ctx context.Context) (Outcome, error) {
 	defer span.End()
 	row, err := a.requestApproval(ctx)
 	if err != nil {
-		return a.recordRefusal(a.explainError(ctx, a.request.View, a.connector, err))
+		return a.recordRefusal(a.explainer.explainError(ctx, a.request.View, a.connector, err))
 	}
 	a.call.ID, a.call.Status = row.ID, connectors.CallPendingApproval
 	if a.request.Task && !a.request.NoWait {
@@ -95,7 +95,7 @@ func (a *activeCall) checkRecentDenial(ctx context.Context) error {
 	case fault.Is(err, fault.NotFound):
 		return nil
 	case err != nil:
-		return a.explainError(ctx, view, a.connector, err)
+		return a.explainer.explainError(ctx, view, a.connector, err)
 	}
 	return deniedRefusal(row)
 }
@@ -107,7 +107,7 @@ func (a *activeCall) checkReady(ctx context.Context) error {
 		return circuitOpenRefusal(a.connector.Connector.Name, wait)
 	}
 	if _, err := a.pool.Resolve(ctx, a.sessionRequest()); err != nil {
-		return a.explainError(ctx, view, a.connector, err)
+		return a.explainer.explainError(ctx, view, a.connector, err)
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (a *activeCall) cancelApprovalWait(ctx context.Context, id connectors.ToolC
 	ctx = context.WithoutCancel(ctx)
 	if tenant := a.request.View.Tenant.ID; refusal.Code == CodeCancelled {
 		_, err := a.Executor.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: id, Reason: refusal.Sentence, Wait: &store.WaitBudget{Tenant: tenant}})
-		a.logUnsaved(ctx, err)
+		a.o.logUnsaved(ctx, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()

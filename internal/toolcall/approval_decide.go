@@ -118,7 +118,7 @@ func (c *Executor) runDetached(ctx context.Context, t connectors.TenantID, row c
 	}()
 	claimed, err := c.claimApproval(ctx, t, row)
 	if err != nil || !claimed {
-		c.logUnsaved(ctx, err)
+		c.o.logUnsaved(ctx, err)
 		return
 	}
 	started = true

@@ -67,7 +67,7 @@ func (a *activeCall) runApproved(ctx context.Context, row connectors.Approval) (
 func (a *activeCall) runIfStillApproved(ctx context.Context, row connectors.Approval) (out Outcome, err error) {
 	defer a.recoverPanic(&out, &err)
 	if err := a.recheckApproval(ctx, row); err != nil {
-		return a.finishCall(ctx, nil, a.explainBlocked(ctx, err))
+		return a.finishCall(ctx, nil, a.explainer.explainBlocked(ctx, a, err))
 	}
 	return a.sendAndFinish(ctx)
 }
@@ -103,7 +103,7 @@ func (a *activeCall) reloadOrder(ctx context.Context, row connectors.Approval) e
 		return err
 	})
 	if err != nil {
-		return a.explainError(ctx, a.request.View, a.connector, err)
+		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
 	if !view.Agent.Enabled {
 		return a.withCallID(row.ID, disabledRefusal())
@@ -206,7 +206,7 @@ func (c *Executor) saveResult(ctx context.Context, t connectors.TenantID, id con
 			err = nil
 		}
 	}
-	c.logUnsaved(ctx, err)
+	c.o.logUnsaved(ctx, err)
 	return err
 }
 
@@ -226,10 +226,4 @@ func (a *activeCall) fetchResult(ctx context.Context, id connectors.ToolCallID) 
 	}
 	out, err := stored.toOutcome(a.loadOutcome(ctx, id))
 	return out, err
-}
-
-func (c *Executor) logUnsaved(ctx context.Context, err error) {
-	if err != nil {
-		c.o.Log.WarnContext(ctx, "state of a call not saved", slog.Any("error", err))
-	}
 }

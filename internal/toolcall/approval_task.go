@@ -17,7 +17,7 @@ const approvalPollInterval = 2 * time.Second
 // newApprovalTask represents a waiting call as a task (extension io.modelcontextprotocol/tasks), so that the
 // client polls.
 func (a *activeCall) newApprovalTask(row connectors.Approval) (json.RawMessage, error) {
-	handle, err := a.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
+	handle, err := a.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (c *Executor) cancelApproval(ctx context.Context, q UpstreamRequest, row co
 		c.waiters.wake(row.ID)
 		return nil
 	}
-	err = c.putMail(ctx, q.Wait, tenant, store.NewMail{
+	err = c.mail.putMail(ctx, q.Wait, tenant, store.NewMail{
 		AgentID: row.AgentID, Box: cancelMailboxPrefix + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // explainBlocked adds to the refusal of a held tool what changed and where an admin decides. If the query fails,
 // the refusal stays as it is.
-func (a *activeCall) explainBlocked(ctx context.Context, err error) error {
+func (e *explainer) explainBlocked(ctx context.Context, a *activeCall, err error) error {
 	refusal, ok := err.(*RefusalError) //nolint:errorlint // it is ours, and at the top
 	if !ok || refusal.Code != CodeHeld {
 		return err
@@ -21,7 +21,7 @@ func (a *activeCall) explainBlocked(ctx context.Context, err error) error {
 	case agentview.BlockedDisabled, agentview.BlockedRemoved, agentview.HeldRejected, agentview.BlockedMalformed:
 		return err
 	}
-	kinds, loadErr := a.o.Store.Tenant(a.request.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)
+	kinds, loadErr := e.o.Store.Tenant(a.request.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)
 	if loadErr != nil {
 		return err
 	}
@@ -34,6 +34,6 @@ func (a *activeCall) explainBlocked(ctx context.Context, err error) error {
 		explained.Sentence += fmt.Sprintf(" What is different: %s.", strings.Join(words, ", "))
 	}
 	explained.Sentence += fmt.Sprintf(" An admin decides at %s/connectors/%s/tools/%s/changes.",
-		a.o.BaseURL, url.PathEscape(connector.Slug), url.PathEscape(tool.Name))
+		e.o.BaseURL, url.PathEscape(connector.Slug), url.PathEscape(tool.Name))
 	return &explained
 }

@@ -71,7 +71,7 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 		return a.recordRefusal(tooManyCallsRefusal())
 	}
 	if err := a.checkPolicy(ctx); err != nil {
-		return a.recordRefusal(a.explainBlocked(ctx, err))
+		return a.recordRefusal(c.explainer.explainBlocked(ctx, a, err))
 	}
 	if a.isMultiRound() {
 		return c.resumeMultiRound(ctx, a.request, *a.resumed.MultiRound)
@@ -141,7 +141,7 @@ func (a *activeCall) checkAdmission(ctx context.Context) error {
 	if err := a.validateArguments(ctx, tool); err != nil {
 		return err
 	}
-	if err := a.openState(); err != nil {
+	if err := a.handles.openState(a); err != nil {
 		return err
 	}
 	return a.applyCallLimits()
@@ -229,7 +229,7 @@ func (a *activeCall) fillOutcome(ctx context.Context, result *mcp.Result, out *O
 			return err
 		}
 		out.InputRequired = true
-		out.Raw, err = a.sealInputState(ctx, result)
+		out.Raw, err = a.handles.sealInputState(ctx, a, result)
 	case result.Task != nil:
 		out.Raw, err = a.sealTask(ctx, result.Task)
 		out.Task = err == nil

@@ -50,8 +50,11 @@ type Options struct {
 
 // Executor makes calls. It is safe for concurrent use.
 type Executor struct {
-	o              Options
+	o              *Options
 	running        *runningCalls
+	explainer      *explainer
+	mail           *mailboxes
+	handles        *handleSealer
 	pool           *upstream.Pool
 	agentRates     limiter[connectors.AgentID]
 	connectorRates limiter[connectors.ConnectorID]
@@ -80,10 +83,11 @@ func New(o Options) *Executor {
 		o.Now = time.Now
 	}
 	c := &Executor{
-		o: o, running: newRunningCalls(),
+		o: &o, running: newRunningCalls(), explainer: &explainer{&o}, mail: &mailboxes{&o},
 		inFlight: limit.NewGate[connectors.AgentID](maxCallsInFlight, 0), watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
 		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
 	}
+	c.handles = &handleSealer{&o, c.mail, c.explainer}
 	c.pool = upstream.New(upstream.Options{
 		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, AcquireSlot: o.AcquireSlot, Store: o.Store, Log: o.Log, Now: o.Now,
 	})

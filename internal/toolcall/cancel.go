@@ -114,7 +114,7 @@ func (c *Executor) cancelTask(ctx context.Context, a auth.Actor, call connectors
 			return err
 		}
 		if _, err := c.sendTaskRequest(ctx, view, Client{}, "tasks/cancel", withMember([]byte("{}"), "taskId", quoteString(call.TaskHandle))); err != nil {
-			c.logUnsaved(ctx, err) // the server may have ended the task
+			c.o.logUnsaved(ctx, err) // the server may have ended the task
 		}
 	}
 	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =

@@ -176,7 +176,7 @@ func (a *activeCall) staleDefinitionRefusal(err error) error {
 func (a *activeCall) recheckTool(ctx context.Context) error {
 	view, err := a.loadFreshView(ctx, a.request.View, a.request.Wait)
 	if err != nil {
-		return a.explainError(ctx, a.request.View, a.connector, err)
+		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
 	tool := findTool(view, connectors.Approval{ConnectorID: a.connector.Connector.ID, Tool: a.request.Tool.Name})
 	switch {

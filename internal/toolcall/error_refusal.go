@@ -16,10 +16,15 @@ import (
 	"patchbay/internal/safehttp"
 )
 
+// explainer turns errors into refusals for the model.
+type explainer struct {
+	o *Options
+}
+
 // explainError turns an error into a refusal with one sentence. The server's JSON-RPC error to the call stays
 // as it is; one to the handshake does not, because a client could read it as "no such method" of Patchbay. A
 // refusal is returned unchanged.
-func (c *Executor) explainError(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, err error) error {
+func (e *explainer) explainError(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, err error) error {
 	if ctxRefusal := explainContext(ctx, connector.Connector); ctxRefusal != nil {
 		ctxRefusal.Err = errors.Join(err, contexts.Cause(ctx))
 		return ctxRefusal
@@ -34,7 +39,7 @@ func (c *Executor) explainError(ctx context.Context, v *agentview.View, connecto
 		return &RefusalError{Code: CodeUpstream, Sentence: proxyErr.Why, Err: err}
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return c.explainFault(ctx, v, connector, f)
+		return e.explainFault(ctx, v, connector, f)
 	}
 	failure, ok := errors.AsType[*mcp.Error](err)
 	switch {
@@ -43,7 +48,7 @@ func (c *Executor) explainError(ctx context.Context, v *agentview.View, connecto
 	case failure.RPC != nil && failure.Reason == mcp.ReasonRPC && !isHandshake(failure.Phase):
 		return failure
 	case failure.Reason == mcp.ReasonUnauthorized:
-		return c.explainUnauthorized(ctx, v, connector, failure)
+		return e.explainUnauthorized(ctx, v, connector, failure)
 	default:
 		return &RefusalError{Code: toCode(failure), Sentence: errorSentence(failure, connector.Connector), RetryAfter: failure.RetryAfter, Err: err}
 	}
@@ -83,10 +88,10 @@ func circuitOpenRefusal(name string, wait time.Duration) *RefusalError {
 		"The server of %q failed several times in a row, and is left alone for a while. Try again in %s.", name, formatDuration(wait))}
 }
 
-func (c *Executor) explainFault(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error) error {
+func (e *explainer) explainFault(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error) error {
 	switch {
 	case f.Type == "credential-required":
-		return c.explainMissing(ctx, v, connector, f)
+		return e.explainMissing(ctx, v, connector, f)
 	case f.Kind == fault.Unavailable, f.Kind == fault.Conflict, f.Kind == fault.Upstream, f.Kind == fault.RateLimited:
 		code := CodeUnavailable
 		if f.Kind == fault.Upstream {
@@ -98,16 +103,16 @@ func (c *Executor) explainFault(ctx context.Context, v *agentview.View, connecto
 	}
 }
 
-func (c *Executor) explainMissing(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error) *RefusalError {
+func (e *explainer) explainMissing(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error) *RefusalError {
 	refusal := &RefusalError{Code: CodeNeedsAuthorization, Sentence: f.Message, Err: f}
 	if f.Message == fault.As(credentials.NewMissingError(connector.Connector, &v.Agent.ID)).Message {
 		refusal.Code = CodeCredentialRequired
 	}
-	c.addConnectURL(ctx, v, connector, refusal)
+	e.addConnectURL(ctx, v, connector, refusal)
 	return refusal
 }
 
-func (c *Executor) explainUnauthorized(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, failure *mcp.Error) error {
+func (e *explainer) explainUnauthorized(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, failure *mcp.Error) error {
 	connector := r.Connector
 	refusal := &RefusalError{Code: CodeNeedsAuthorization, Err: failure}
 	switch {
@@ -119,10 +124,10 @@ func (c *Executor) explainUnauthorized(ctx context.Context, v *agentview.View, r
 		refusal.Sentence = fmt.Sprintf("The server of %q asks for a credential (401). An admin chooses an authentication in the connector's settings.", connector.Name)
 	case connector.Auth.Type == connectors.AuthOAuth2:
 		refusal.Sentence = fmt.Sprintf("The server of %q refused the connected account (401). Connect it again.", connector.Name)
-		c.addConnectURL(ctx, v, r, refusal)
+		e.addConnectURL(ctx, v, r, refusal)
 	default:
 		refusal.Sentence = fmt.Sprintf("The server of %q refused the credential (401). Set a new one on the connector's Credentials page.", connector.Name)
-		c.addConnectURL(ctx, v, r, refusal)
+		e.addConnectURL(ctx, v, r, refusal)
 	}
 	return refusal
 }

@@ -39,6 +39,13 @@ type callState struct {
 	MultiRound *connectors.ToolCallID `json:"t,omitempty"` // the call that waits for an answer; nil: the server recognises State
 }
 
+// handleSealer seals the handles that an agent keeps, and opens them.
+type handleSealer struct {
+	o         *Options
+	mail      *mailboxes
+	explainer *explainer
+}
+
 type taskHandle struct {
 	ID        string                 `json:"i,omitempty"` // the server's own; empty: the call waits for approval
 	Connector connectors.ConnectorID `json:"c"`
@@ -47,12 +54,12 @@ type taskHandle struct {
 
 func handleOwner(v *agentview.View) string { return v.Tenant.ID.String() + " " + v.Agent.ID.String() }
 
-func (c *Executor) sealHandle(v *agentview.View, purpose string, content any) (json.RawMessage, error) {
+func (h *handleSealer) sealHandle(v *agentview.View, purpose string, content any) (json.RawMessage, error) {
 	plain, err := json.Marshal(content)
 	if err != nil {
 		return nil, err
 	}
-	handle, err := c.o.Store.SealHandle(purpose, handleOwner(v), plain)
+	handle, err := h.o.Store.SealHandle(purpose, handleOwner(v), plain)
 	if err != nil {
 		return nil, fmt.Errorf("seal a handle: %w", err)
 	}
@@ -60,17 +67,17 @@ func (c *Executor) sealHandle(v *agentview.View, purpose string, content any) (j
 }
 
 // openHandle opens a handle from the client, a JSON string. ok is false if it is not this agent's.
-func (c *Executor) openHandle(v *agentview.View, purpose string, raw json.RawMessage, content any) (ok bool) {
+func (h *handleSealer) openHandle(v *agentview.View, purpose string, raw json.RawMessage, content any) (ok bool) {
 	var handle string
 	if json.Unmarshal(raw, &handle) != nil {
 		return false
 	}
-	plain, err := c.o.Store.OpenHandle(purpose, handleOwner(v), handle)
+	plain, err := h.o.Store.OpenHandle(purpose, handleOwner(v), handle)
 	return err == nil && json.Unmarshal(plain, content) == nil
 }
 
 // openState opens the requestState of a resumed call.
-func (a *activeCall) openState() error {
+func (h *handleSealer) openState(a *activeCall) error {
 	in := a.request.Input
 	if in == nil {
 		return nil
@@ -79,8 +86,8 @@ func (a *activeCall) openState() error {
 	if len(in.State) == 0 {
 		return nil // the server may recognise the responses alone
 	}
-	isOurs := a.openHandle(a.request.View, purposeState, in.State, a.resumed)
-	if !isOurs || string(a.resumed.Call) != string(a.callHash()) || !a.o.Now().Before(a.resumed.Until) {
+	isOurs := h.openHandle(a.request.View, purposeState, in.State, a.resumed)
+	if !isOurs || string(a.resumed.Call) != string(a.callHash()) || !h.o.Now().Before(a.resumed.Until) {
 		return staleStateError()
 	}
 	return nil
@@ -95,15 +102,15 @@ func staleStateError() error {
 }
 
 // sealInputState replaces the server's requestState by a sealed one.
-func (a *activeCall) sealInputState(ctx context.Context, r *mcp.Result) (json.RawMessage, error) {
-	s := callState{State: r.InputRequired.State, Call: a.callHash(), Until: a.o.Now().Add(stateTTL), Approved: a.call.ApprovedBy}
+func (h *handleSealer) sealInputState(ctx context.Context, a *activeCall, r *mcp.Result) (json.RawMessage, error) {
+	s := callState{State: r.InputRequired.State, Call: a.callHash(), Until: h.o.Now().Add(stateTTL), Approved: a.call.ApprovedBy}
 	if s.Approved != "" {
 		s.Once = onceMailboxPrefix + newCallID().String()
-		if err := a.putOnceMail(ctx, s); err != nil {
-			return nil, a.explainError(ctx, a.request.View, a.connector, err)
+		if err := h.putOnceMail(ctx, a, s); err != nil {
+			return nil, h.explainer.explainError(ctx, a.request.View, a.connector, err)
 		}
 	}
-	handle, err := a.sealHandle(a.request.View, purposeState, s)
+	handle, err := h.sealHandle(a.request.View, purposeState, s)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +118,9 @@ func (a *activeCall) sealInputState(ctx context.Context, r *mcp.Result) (json.Ra
 }
 
 // putOnceMail stores the mail that makes an approved state valid once, across processes.
-func (a *activeCall) putOnceMail(ctx context.Context, s callState) error {
+func (h *handleSealer) putOnceMail(ctx context.Context, a *activeCall, s callState) error {
 	v := a.request.View
-	return a.putMail(ctx, a.request.Wait, v.Tenant.ID, store.NewMail{
+	return h.mail.putMail(ctx, a.request.Wait, v.Tenant.ID, store.NewMail{
 		AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
 	})
 }
@@ -134,7 +141,7 @@ func (a *activeCall) consumeApproval(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return a.explainError(ctx, v, a.connector, err)
+		return a.explainer.explainError(ctx, v, a.connector, err)
 	}
 	if len(letters) == 0 {
 		return staleStateError()

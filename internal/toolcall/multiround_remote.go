@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/secret"
@@ -51,10 +50,10 @@ func (c *Executor) resumeRemote(ctx context.Context, o *CallRequest, id connecto
 	defer unsubscribe()
 	message, err := json.Marshal(remoteAnswer{Responses: o.Input.Responses, Reply: box})
 	if err == nil {
-		err = c.putMail(ctx, o.Wait, o.View.Tenant.ID, c.newMail(o.View, answerMailboxPrefix+id.String(), message))
+		err = c.mail.putMail(ctx, o.Wait, o.View.Tenant.ID, c.mail.newMail(o.View, answerMailboxPrefix+id.String(), message))
 	}
 	if err != nil {
-		return Outcome{}, c.explainError(ctx, o.View, o.Tool.Connector, err)
+		return Outcome{}, c.explainer.explainError(ctx, o.View, o.Tool.Connector, err)
 	}
 	timeout := time.NewTimer(o.Tool.Connector.Connector.Timeout + 5*time.Second)
 	defer timeout.Stop()
@@ -71,26 +70,10 @@ func (c *Executor) resumeRemote(ctx context.Context, o *CallRequest, id connecto
 		case <-timeout.C:
 			return Outcome{CallID: id}, &RefusalError{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The process that made this call does not answer. Whether the tool ran is not known."}
 		case <-ctx.Done():
-			c.putBegunMail(context.WithoutCancel(ctx), o.View, c.newMail(o.View, cancelMailboxPrefix+id.String(), []byte("cancel")))
+			c.mail.putBegunMail(context.WithoutCancel(ctx), o.View, c.mail.newMail(o.View, cancelMailboxPrefix+id.String(), []byte("cancel")))
 			return Outcome{CallID: id}, explainContext(ctx, o.Tool.Connector.Connector)
 		}
 	}
-}
-
-func (c *Executor) newMail(v *agentview.View, box string, message []byte) store.NewMail {
-	return store.NewMail{AgentID: v.Agent.ID, Box: box, Message: secret.Text(message), ExpiresAt: c.o.Now().Add(mailTTL)}
-}
-
-// putMail stores a message once. If the database is away, the request waits for it.
-func (c *Executor) putMail(ctx context.Context, wait *store.WaitBudget, t connectors.TenantID, mail store.NewMail) error {
-	mail.ID = store.NewMailID()
-	return c.o.Store.Retry(ctx, wait, func(ctx context.Context) error { return c.o.Store.Tenant(t).PutMail(ctx, mail) })
-}
-
-// putBegunMail is putMail for a call that has begun. An error is only logged.
-func (c *Executor) putBegunMail(ctx context.Context, v *agentview.View, mail store.NewMail) {
-	mail.ID = store.NewMailID()
-	c.logUnsaved(ctx, c.o.Store.RetryStarted(ctx, func(ctx context.Context) error { return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, mail) }))
 }
 
 func parseRemoteReply(id connectors.ToolCallID, message secret.Text) (Outcome, error) {
@@ -129,7 +112,7 @@ func (c *Executor) handleAnswerMail(box string) {
 func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
 	v := m.request.View
 	var letters []store.MailMessage
-	m.caller.logUnsaved(ctx, m.caller.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
+	m.caller.o.logUnsaved(ctx, m.caller.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
 		letters, err = m.caller.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, box)
 		return err
 	}))
@@ -145,10 +128,10 @@ func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
 		}
 		message, err := json.Marshal(reply)
 		if err != nil {
-			m.caller.logUnsaved(ctx, err)
+			m.caller.o.logUnsaved(ctx, err)
 			continue
 		}
-		m.caller.putBegunMail(context.WithoutCancel(ctx), v, m.caller.newMail(v, answer.Reply, message))
+		m.caller.mail.putBegunMail(context.WithoutCancel(ctx), v, m.caller.mail.newMail(v, answer.Reply, message))
 	}
 }
 

@@ -109,7 +109,7 @@ func (c *Executor) sendQuery(ctx context.Context, q *UpstreamRequest, params jso
 			}
 		}
 		if err != nil {
-			return nil, c.explainError(ctx, q.View, q.Connector, err)
+			return nil, c.explainer.explainError(ctx, q.View, q.Connector, err)
 		}
 		c.recordCredentialUse(q.View.Tenant.ID, *credential)
 		return raw, nil
@@ -188,7 +188,7 @@ func (c *Executor) upstreamParams(q UpstreamRequest) (json.RawMessage, error) {
 		return q.Params, nil
 	}
 	var s callState
-	if isAmbiguous(q.Params) || !c.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
+	if isAmbiguous(q.Params) || !c.handles.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
 		return nil, &InvalidArgumentsError{Sentence: "The requestState is not one of this request. Make it anew, without it."}
 	}
 	if len(s.State) == 0 {
@@ -206,7 +206,7 @@ func (c *Executor) sealQueryState(q UpstreamRequest, raw json.RawMessage) (json.
 		return nil, err
 	}
 	upstreamState, _ := findMember(raw, "requestState")
-	handle, err := c.sealHandle(q.View, purposeState, callState{State: upstreamState, Call: q.queryHash()})
+	handle, err := c.handles.sealHandle(q.View, purposeState, callState{State: upstreamState, Call: q.queryHash()})
 	if err != nil {
 		return nil, err
 	}

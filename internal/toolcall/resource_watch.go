@@ -26,7 +26,7 @@ func (c *Executor) WatchResources(
 		return s.Watch(ctx, uris, func(m mcp.Message) { onNotify(m.Params) })
 	})
 	if err != nil && ctx.Err() == nil {
-		return c.explainError(ctx, v, connector, err)
+		return c.explainer.explainError(ctx, v, connector, err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (a *activeCall) sealTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 			return nil, err
 		}
 	}
-	handle, err := a.sealHandle(a.request.View, purposeTask, taskHandle{ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID})
+	handle, err := a.handles.sealHandle(a.request.View, purposeTask, taskHandle{ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (c *Executor) TaskRequest(ctx context.Context, v *agentview.View, client Cl
 func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
 	handle, _ := findMember(params, "taskId")
 	var t taskHandle
-	if handle == nil || isAmbiguous(params) || !c.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
+	if handle == nil || isAmbiguous(params) || !c.handles.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
 		return nil, &InvalidArgumentsError{Sentence: "There is no such task."}
 	}
 	q := UpstreamRequest{View: v, Method: method}
@@ -113,12 +113,12 @@ func (c *Executor) recordTask(ctx context.Context, v *agentview.View, t taskHand
 	case "cancelled":
 		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
 	default:
-		c.logUnsaved(ctx, tenant.SaveCallTask(ctx, t.Call, trimForHistory(v, raw), ""))
+		c.o.logUnsaved(ctx, tenant.SaveCallTask(ctx, t.Call, trimForHistory(v, raw), ""))
 		return
 	}
 	call.Task = trimForHistory(v, withMember(raw, "result", json.RawMessage("null")))
 	calllog.ApplyRetention(&call, v.Tenant.CallHistory)
-	c.logUnsaved(ctx, c.finishTask(ctx, v.Tenant.ID, call))
+	c.o.logUnsaved(ctx, c.finishTask(ctx, v.Tenant.ID, call))
 }
 
 // finishTask ends the call of a task, and reports it.

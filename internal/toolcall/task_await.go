@@ -68,7 +68,7 @@ func (a *activeCall) followTask(ctx context.Context, call mcp.Call, t *mcp.Task)
 		progress.reportProgress(a, call, t)
 		var err error
 		if t, err = a.pollTask(ctx, id, t); err != nil {
-			return nil, a.explainError(ctx, a.request.View, a.connector, err)
+			return nil, a.explainer.explainError(ctx, a.request.View, a.connector, err)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (a *activeCall) answerTask(ctx context.Context, call mcp.Call, id string, t
 	for key, request := range requests {
 		answer, err := call.Answer(mcp.InputRequest{Method: request.Method, Params: request.Params})
 		if err != nil {
-			return a.explainError(ctx, a.request.View, a.connector, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
+			return a.explainer.explainError(ctx, a.request.View, a.connector, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
 		}
 		answers[key] = answer
 	}
@@ -126,7 +126,7 @@ func (a *activeCall) answerTask(ctx context.Context, call mcp.Call, id string, t
 		err = a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, id, responses) })
 	}
 	if err != nil {
-		return a.explainError(ctx, a.request.View, a.connector, err)
+		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
 	return nil
 }

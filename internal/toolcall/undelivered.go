@@ -18,7 +18,7 @@ func (c *Executor) MarkUndelivered(t connectors.TenantID, id connectors.ToolCall
 	started := c.running.runBackground(func(ctx context.Context) {
 		defer c.undelivered.Add(-1)
 		c.o.History.Flush(ctx) // the end of the call must be stored first
-		c.logUnsaved(ctx, c.o.Store.Tenant(t).MarkUndelivered(ctx, id))
+		c.o.logUnsaved(ctx, c.o.Store.Tenant(t).MarkUndelivered(ctx, id))
 	})
 	if !started {
 		c.undelivered.Add(-1)

@@ -51,7 +51,7 @@ func (a *activeCall) forwardCall(ctx context.Context) (*mcp.Result, error) {
 		}
 		a.lastCheck = policyCheck{waited: a.request.Wait.Spent(), fromDatabase: true}
 		if err := a.recheckPolicy(ctx); err != nil {
-			return nil, a.explainBlocked(ctx, err)
+			return nil, a.explainer.explainBlocked(ctx, a, err)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (a *activeCall) forwardOnce(ctx context.Context) (result *mcp.Result, err e
 	case errors.Is(err, errPolicyStale):
 		return nil, err
 	case err != nil:
-		return nil, a.explainError(ctx, a.request.View, a.connector, err)
+		return nil, a.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
 	a.recordCredentialUse(a.request.View.Tenant.ID, a.credential)
 	if result.Task != nil && !a.request.Task {
