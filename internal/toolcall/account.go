@@ -144,10 +144,10 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 	defer callCtx.endCall()
 	ctx = callCtx
 	agent := request.View.Agent.ID
-	if !c.inFlight.TryAcquire(agent) {
+	if !c.limits.inFlight.TryAcquire(agent) {
 		return a.endWithRefusal(tooManyCallsRefusal())
 	}
-	defer c.inFlight.Release(agent)
+	defer c.limits.inFlight.Release(agent)
 	if !c.accountWaits.TryAcquire(s.Request) { // each waiter polls the database, and only one may go on
 		return a.endWithRefusal(accountBusyRefusal())
 	}

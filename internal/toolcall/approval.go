@@ -35,7 +35,7 @@ const (
 )
 
 // needsApproval reports whether the call waits for a person. A resumed call was approved when it began.
-func (a *activeCall) needsApproval() bool {
+func (a *activeCall) needsApproval(now time.Time) bool {
 	if a.resumed != nil && a.resumed.Approved != "" {
 		a.call.ApprovedBy = a.resumed.Approved
 		request := *a.request
@@ -43,7 +43,7 @@ func (a *activeCall) needsApproval() bool {
 		a.request = &request
 		return false
 	}
-	return a.request.Tool.NeedsApprovalAt(a.o.Now())
+	return a.request.Tool.NeedsApprovalAt(now)
 }
 
 // runWithApproval asks for approval and runs the call. A call that cannot run is not shown, nor one that the
@@ -118,7 +118,7 @@ func (a *activeCall) requestApproval(ctx context.Context) (row connectors.Approv
 	var created, isNew bool
 	defer func() {
 		if !isNew { // also if the transaction panics
-			a.refundQuota()
+			a.limits.refundQuota(a)
 		}
 	}()
 	err = a.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) error {
@@ -151,7 +151,7 @@ func (a *activeCall) insertApproval(ctx context.Context) (row connectors.Approva
 		if err := tx.InsertPendingCall(ctx, pending); err != nil {
 			return err
 		}
-		return a.chargeQuota()
+		return a.limits.chargeQuota(a)
 	})
 	return row, created, err
 }

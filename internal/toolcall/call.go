@@ -65,8 +65,8 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
-	if agent := request.View.Agent.ID; c.inFlight.TryAcquire(agent) {
-		defer c.inFlight.Release(agent)
+	if agent := request.View.Agent.ID; c.limits.inFlight.TryAcquire(agent) {
+		defer c.limits.inFlight.Release(agent)
 	} else {
 		return a.recordRefusal(tooManyCallsRefusal())
 	}
@@ -76,7 +76,7 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 	if a.isMultiRound() {
 		return c.resumeMultiRound(ctx, a.request, *a.resumed.MultiRound)
 	}
-	if a.needsApproval() {
+	if a.needsApproval(c.o.Now()) {
 		return a.runWithApproval(ctx)
 	}
 	a.mayLend = request.AllowPooled
@@ -85,7 +85,7 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 
 func (a *activeCall) chargeAndSend(ctx context.Context) (out Outcome, err error) {
 	defer a.recoverPanic(&out, &err)
-	if err := a.chargeQuota(); err != nil { // approval is decided by now
+	if err := a.limits.chargeQuota(a); err != nil { // approval is decided by now
 		return a.recordRefusal(err)
 	}
 	if err := a.consumeApproval(ctx); err != nil {
@@ -144,7 +144,7 @@ func (a *activeCall) checkAdmission(ctx context.Context) error {
 	if err := a.handles.openState(a); err != nil {
 		return err
 	}
-	return a.applyCallLimits()
+	return a.limits.applyCallLimits(a)
 }
 
 // validateArguments checks the arguments against the input schema, until ctx ends.
@@ -201,7 +201,7 @@ func (a *activeCall) finishCall(ctx context.Context, result *mcp.Result, err err
 		return out, err // the call continues as a task
 	}
 	if !a.wasSent {
-		a.refundQuota()
+		a.limits.refundQuota(a)
 	}
 	setOutcome := func(c *connectors.ToolCall) { a.setOutcome(c, result, err) }
 	if hasReusedMemory(result) {

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"patchbay/internal/agentview"
 	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
@@ -55,13 +53,8 @@ type Executor struct {
 	explainer      *explainer
 	mail           *mailboxes
 	handles        *handleSealer
+	limits         *callLimits
 	pool           *upstream.Pool
-	agentRates     limiter[connectors.AgentID]
-	connectorRates limiter[connectors.ConnectorID]
-	minuteQuotas   limiter[uuid.UUID]
-	dayQuotas      dayCounts
-	quotasLoaded   bool // of Start, then of its loop
-	inFlight       *limit.Gate[connectors.AgentID]
 	watches        *limit.Gate[connectors.AgentID]
 	accountWaits   *limit.Gate[connectors.AccountRequestID]
 	breakers       breakerSet
@@ -84,7 +77,7 @@ func New(o Options) *Executor {
 	}
 	c := &Executor{
 		o: &o, running: newRunningCalls(), explainer: &explainer{&o}, mail: &mailboxes{&o},
-		inFlight: limit.NewGate[connectors.AgentID](maxCallsInFlight, 0), watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
+		limits: newCallLimits(&o), watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
 		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
 	}
 	c.handles = &handleSealer{&o, c.mail, c.explainer}
@@ -96,9 +89,9 @@ func New(o Options) *Executor {
 
 // Start starts the background loops: the sweep, the publishing of limit uses, and the saving of progress.
 func (c *Executor) Start(ctx context.Context) {
-	c.quotasLoaded = c.loadQuotas(ctx)
+	c.limits.loaded = c.limits.loadQuotas(ctx)
 	c.running.startLoop("calls to be closed", sweepInterval, c.Sweep)
-	c.running.startLoop("uses of limits", usePublishInterval, c.exchangeUses)
+	c.running.startLoop("uses of limits", usePublishInterval, c.limits.exchangeUses)
 	c.running.startLoop("progress of calls", progressInterval, c.saveProgress)
 }
 
@@ -108,7 +101,7 @@ func (c *Executor) Stop(ctx context.Context) {
 	c.running.refuseCalls()
 	c.waiters.wakeAll() // calls that wait for approval are refused as pending
 	c.running.waitForCalls(ctx)
-	c.CountQuotas(context.WithoutCancel(ctx))
+	c.limits.countQuotas(context.WithoutCancel(ctx))
 	c.pool.Stop(ctx)
 }
 
@@ -126,7 +119,7 @@ func (c *Executor) OnNotify(n store.ChangeEvent) {
 			c.waiters.wake(connectors.ToolCallID{UUID: agent})
 		}
 	case store.NoticeUses:
-		c.handleUses(n.ID)
+		c.limits.handleUses(n.ID)
 	case "mail":
 		c.handleCancelMail(n.ID)
 		c.handleAnswerMail(n.ID)

@@ -14,12 +14,12 @@ func NewCallID() connectors.ToolCallID { return newCallID() }
 // HoldSlots takes n slots of an agent for calls and for streams.
 func (c *Executor) HoldSlots(agent connectors.AgentID, n int) (release func()) {
 	for range n {
-		c.inFlight.TryAcquire(agent)
+		c.limits.inFlight.TryAcquire(agent)
 		c.watches.TryAcquire(agent)
 	}
 	return func() {
 		for range n {
-			c.inFlight.Release(agent)
+			c.limits.inFlight.Release(agent)
 			c.watches.Release(agent)
 		}
 	}
@@ -37,7 +37,7 @@ func (c *Executor) UnsavedProgress() int {
 
 // Paced applies the limits of a call.
 func (c *Executor) Paced(v *agentview.View, t *agentview.Tool) error {
-	return c.applyLimits(v, t, c.o.Now())
+	return c.limits.applyLimits(v, t, c.o.Now())
 }
 
 // LetThrough counts one call of each of so many tools.
@@ -45,15 +45,15 @@ func (c *Executor) LetThrough(t connectors.TenantID, of connectors.ConnectorID, 
 	for i := range tools {
 		name := fmt.Sprintf("tool %d", i)
 		b := callQuotas{{connectors.QuotaName(of, name), store.QuotaOwner{Tenant: t, Connector: of, Tool: name}, connectors.Quota{PerDay: 10}}}
-		c.dayQuotas.takeCall(&b, c.o.Now())
+		c.limits.dayQuotas.takeCall(&b, c.o.Now())
 	}
 }
 
 // CountedQuotas is the number of quotas without unwritten counts.
 func (c *Executor) CountedQuotas() (n int) {
-	c.dayQuotas.mu.Lock()
-	defer c.dayQuotas.mu.Unlock()
-	for _, d := range c.dayQuotas.byKey {
+	c.limits.dayQuotas.mu.Lock()
+	defer c.limits.dayQuotas.mu.Unlock()
+	for _, d := range c.limits.dayQuotas.byKey {
 		if d.total > 0 && d.unsaved == 0 {
 			n++
 		}

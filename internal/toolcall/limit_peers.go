@@ -77,33 +77,35 @@ func (l *limiter[K]) applyRemote(key K, n int, now time.Time) {
 }
 
 // exchangeUses stores quota counts and publishes token uses, in a loop.
-func (c *Executor) exchangeUses(ctx context.Context) {
-	c.quotasLoaded = c.quotasLoaded || c.loadQuotas(ctx)
-	c.CountQuotas(ctx)
-	c.PublishUses(ctx)
+func (l *callLimits) exchangeUses(ctx context.Context) {
+	l.loaded = l.loaded || l.loadQuotas(ctx)
+	l.countQuotas(ctx)
+	l.publishUses(ctx)
 }
 
 // PublishUses publishes the uses of limits since the last call.
-func (c *Executor) PublishUses(ctx context.Context) {
+func (c *Executor) PublishUses(ctx context.Context) { c.limits.publishUses(ctx) }
+
+func (l *callLimits) publishUses(ctx context.Context) {
 	byTenant := map[connectors.TenantID][]string{}
-	for id, t := range c.agentRates.startInterval() {
+	for id, t := range l.agentRates.startInterval() {
 		byTenant[t.tenant] = append(byTenant[t.tenant], formatUse('a', id.UUID, t.n))
 	}
-	for id, t := range c.connectorRates.startInterval() {
+	for id, t := range l.connectorRates.startInterval() {
 		byTenant[t.tenant] = append(byTenant[t.tenant], formatUse('c', id.UUID, t.n))
 	}
-	for name, t := range c.minuteQuotas.startInterval() {
+	for name, t := range l.minuteQuotas.startInterval() {
 		byTenant[t.tenant] = append(byTenant[t.tenant], formatUse('q', name, t.n))
 	}
-	for _, n := range c.dayQuotas.drainUpdates() {
+	for _, n := range l.dayQuotas.drainUpdates() {
 		byTenant[n.tenant] = append(byTenant[n.tenant], n.formatUpdate())
 	}
 	ctx, cancel := context.WithTimeout(ctx, usePublishTimeout)
 	defer cancel()
 	for tenant := range maps.Keys(byTenant) {
 		for uses := byTenant[tenant]; len(uses) > 0; uses = uses[min(maxUsesPerNotice, len(uses)):] {
-			notice := c.o.Instance.String() + ";" + strings.Join(uses[:min(maxUsesPerNotice, len(uses))], ",")
-			if c.o.Store.System().PublishUses(ctx, tenant, notice) != nil {
+			notice := l.o.Instance.String() + ";" + strings.Join(uses[:min(maxUsesPerNotice, len(uses))], ",")
+			if l.o.Store.System().PublishUses(ctx, tenant, notice) != nil {
 				return // an unpublished use only makes the limit laxer
 			}
 		}
@@ -113,12 +115,12 @@ func (c *Executor) PublishUses(ctx context.Context) {
 func formatUse(kind byte, id uuid.UUID, n int) string { return fmt.Sprintf("%c%s=%d", kind, id, n) }
 
 // handleUses applies the uses that another process published.
-func (c *Executor) handleUses(notice string) {
+func (l *callLimits) handleUses(notice string) {
 	sender, uses, _ := strings.Cut(notice, ";")
-	if sender == c.o.Instance.String() {
+	if sender == l.o.Instance.String() {
 		return
 	}
-	now := c.o.Now()
+	now := l.o.Now()
 	for use := range strings.SplitSeq(uses, ",") {
 		name, number, _ := strings.Cut(use, "=")
 		if len(name) < 2 {
@@ -126,18 +128,18 @@ func (c *Executor) handleUses(notice string) {
 		}
 		id, err := uuid.Parse(name[1:])
 		if err == nil && name[0] == 'd' {
-			c.handleDayUse(id, number)
+			l.handleDayUse(id, number)
 			continue
 		}
 		n, countErr := strconv.Atoi(number)
 		switch {
 		case err != nil, countErr != nil, n <= 0:
 		case name[0] == 'a':
-			c.agentRates.applyRemote(connectors.AgentID{UUID: id}, n, now)
+			l.agentRates.applyRemote(connectors.AgentID{UUID: id}, n, now)
 		case name[0] == 'c':
-			c.connectorRates.applyRemote(connectors.ConnectorID{UUID: id}, n, now)
+			l.connectorRates.applyRemote(connectors.ConnectorID{UUID: id}, n, now)
 		case name[0] == 'q':
-			c.minuteQuotas.applyRemote(id, n, now)
+			l.minuteQuotas.applyRemote(id, n, now)
 		}
 	}
 }

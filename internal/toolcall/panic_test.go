@@ -92,10 +92,10 @@ func TestQuotaCount_PanicLosesNoCalls(t *testing.T) {
 	b.setQuota(t, c, connectors.Quota{PerDay: 3})
 	_, err := b.call(t, a, c, "")
 	must(t, err)
-	waitForPanic := b.PanicBelow(t, "(*Executor).exchangeUses", 1)
+	waitForPanic := b.PanicBelow(t, "(*callLimits).exchangeUses", 1)
 	b.process.Executor.Start(t.Context())
 	waitForPanic()
-	panics.Want(t, safe.Background, "(*Executor).exchangeUses")
+	panics.Want(t, safe.Background, "(*callLimits).exchangeUses")
 	if n := b.countedCalls(t); n != 1 {
 		t.Errorf("%d calls count", n)
 	}

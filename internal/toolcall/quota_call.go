@@ -18,12 +18,12 @@ type quotaCharge struct {
 }
 
 // applyCallLimits applies all limits. A call that needs approval passes only the rates, and is charged later.
-func (a *activeCall) applyCallLimits() error {
-	if a.isMultiRound() || a.needsApproval() { // a resumed call was charged when it began
-		return a.applyRequestLimits(a.request.View, a.connector)
+func (l *callLimits) applyCallLimits(a *activeCall) error {
+	now := l.o.Now()
+	if a.isMultiRound() || a.needsApproval(now) { // a resumed call was charged when it began
+		return l.applyRequestLimits(a.request.View, a.connector)
 	}
-	now := a.o.Now()
-	err := a.applyLimits(a.request.View, a.request.Tool, now)
+	err := l.applyLimits(a.request.View, a.request.Tool, now)
 	if err == nil {
 		a.charge = quotaCharge{a.request.View, a.request.Tool, now}
 	}
@@ -31,12 +31,12 @@ func (a *activeCall) applyCallLimits() error {
 }
 
 // chargeQuota charges a call unless it was charged.
-func (a *activeCall) chargeQuota() error {
+func (l *callLimits) chargeQuota(a *activeCall) error {
 	if !a.charge.at.IsZero() {
 		return nil
 	}
-	now := a.o.Now()
-	err := a.applyQuotas(a.request.View, a.request.Tool, now)
+	now := l.o.Now()
+	err := l.applyQuotas(a.request.View, a.request.Tool, now)
 	if err == nil {
 		a.charge = quotaCharge{a.request.View, a.request.Tool, now}
 	}
@@ -44,27 +44,27 @@ func (a *activeCall) chargeQuota() error {
 }
 
 // refundQuota refunds the day's charge of a call that was not sent.
-func (a *activeCall) refundQuota() {
+func (l *callLimits) refundQuota(a *activeCall) {
 	if a.charge.at.IsZero() {
 		return
 	}
 	b := quotasFor(a.charge.view, a.charge.tool)
-	a.dayQuotas.refundCall(&b, a.charge.at, nil)
+	l.dayQuotas.refundCall(&b, a.charge.at, nil)
 	a.charge = quotaCharge{}
 }
 
 // refundApproval refunds a call that was denied or lapsed. The process that ends the wait calls it once.
-func (c *Executor) refundApproval(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) {
-	row, err := c.o.Store.Tenant(t).Approval(ctx, call.ID)
+func (l *callLimits) refundApproval(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) {
+	row, err := l.o.Store.Tenant(t).Approval(ctx, call.ID)
 	if err != nil || row.State != connectors.ApprovalDenied && row.State != connectors.ApprovalLapsed {
 		return
 	}
-	view, err := c.o.Access.ByAgent(ctx, t, connectors.Ref(row.AgentID.String()))
+	view, err := l.o.Access.ByAgent(ctx, t, connectors.Ref(row.AgentID.String()))
 	if err != nil {
 		return
 	}
 	if tool := findTool(view, row); tool != nil {
 		b := quotasFor(view, tool)
-		c.dayQuotas.refundCall(&b, call.StartedAt, nil)
+		l.dayQuotas.refundCall(&b, call.StartedAt, nil)
 	}
 }

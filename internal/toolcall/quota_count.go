@@ -94,36 +94,38 @@ func (n dayUpdate) formatUpdate() string {
 }
 
 // handleDayUse applies another process's update: "20414.17" means 17 calls on day 20414.
-func (c *Executor) handleDayUse(name uuid.UUID, number string) {
+func (l *callLimits) handleDayUse(name uuid.UUID, number string) {
 	day, calls, _ := strings.Cut(number, ".")
 	dayNumber, err := strconv.ParseInt(day, 10, 32)
 	n, errCalls := strconv.Atoi(calls)
 	if err == nil && errCalls == nil {
-		c.dayQuotas.raiseTotal(dayKey{name, int32(dayNumber)}, n)
+		l.dayQuotas.raiseTotal(dayKey{name, int32(dayNumber)}, n)
 	}
 }
 
 // CountQuotas adds the counts since the last time to the database. If the response is lost it adds them again:
 // a quota may end early, but never late.
-func (c *Executor) CountQuotas(ctx context.Context) {
+func (c *Executor) CountQuotas(ctx context.Context) { c.limits.countQuotas(ctx) }
+
+func (l *callLimits) countQuotas(ctx context.Context) {
 	for more := true; more; { // else the next interval retries
-		more = c.countBatch(ctx)
+		more = l.countBatch(ctx)
 	}
 }
 
 // countBatch adds one batch of counts, and reports whether there may be more.
-func (c *Executor) countBatch(ctx context.Context) (more bool) {
-	m := c.dayQuotas.collectDue(c.o.Now())
+func (l *callLimits) countBatch(ctx context.Context) (more bool) {
+	m := l.dayQuotas.collectDue(l.o.Now())
 	if len(m.keys) == 0 {
 		return false
 	}
 	var written []store.QuotaCount
-	defer func() { c.dayQuotas.applyWritten(m, written) }() // after a panic too, or the counts are lost
+	defer func() { l.dayQuotas.applyWritten(m, written) }() // after a panic too, or the counts are lost
 	callCtx, cancel := context.WithTimeout(ctx, usePublishTimeout)
 	defer cancel()
-	counts, err := c.o.Store.System().CountQuotas(callCtx, m.counts)
+	counts, err := l.o.Store.System().CountQuotas(callCtx, m.counts)
 	if err != nil {
-		c.o.Log.WarnContext(ctx, "calls under quotas not counted yet", slog.Int("quotas", len(m.keys)), slog.Any("error", err))
+		l.o.Log.WarnContext(ctx, "calls under quotas not counted yet", slog.Int("quotas", len(m.keys)), slog.Any("error", err))
 		return false
 	}
 	written = counts
@@ -131,17 +133,17 @@ func (c *Executor) countBatch(ctx context.Context) (more bool) {
 }
 
 // loadQuotas loads today's counts before the first call.
-func (c *Executor) loadQuotas(ctx context.Context) (ok bool) {
+func (l *callLimits) loadQuotas(ctx context.Context) (ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, usePublishTimeout)
 	defer cancel()
-	now := c.o.Now()
-	counts, err := c.o.Store.System().QuotasOfDay(ctx, now)
+	now := l.o.Now()
+	counts, err := l.o.Store.System().QuotasOfDay(ctx, now)
 	if err != nil {
-		c.o.Log.WarnContext(ctx, "quotas of today not read yet", slog.Any("error", err))
+		l.o.Log.WarnContext(ctx, "quotas of today not read yet", slog.Any("error", err))
 		return false
 	}
 	for _, q := range counts {
-		c.dayQuotas.raiseTotal(dayKey{quotaName(q.QuotaOwner), toDay(now)}, q.Calls)
+		l.dayQuotas.raiseTotal(dayKey{quotaName(q.QuotaOwner), toDay(now)}, q.Calls)
 	}
 	return true
 }

@@ -79,11 +79,11 @@ func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
 
 func (c *Executor) runQuery(ctx context.Context, q UpstreamRequest, credential **credentials.Credential) (json.RawMessage, error) {
 	agent := q.View.Agent.ID
-	if !c.inFlight.TryAcquire(agent) {
+	if !c.limits.inFlight.TryAcquire(agent) {
 		return nil, tooManyCallsRefusal()
 	}
-	defer c.inFlight.Release(agent)
-	if err := c.applyRequestLimits(q.View, q.Connector); err != nil {
+	defer c.limits.inFlight.Release(agent)
+	if err := c.limits.applyRequestLimits(q.View, q.Connector); err != nil {
 		return nil, err
 	}
 	params, err := c.upstreamParams(q)

@@ -23,10 +23,7 @@ func (c *Executor) Sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	if peers, err := system.OtherInstances(ctx, c.o.Instance); err == nil {
-		c.agentRates.setPeers(peers)
-		c.connectorRates.setPeers(peers)
-		c.minuteQuotas.setPeers(peers)
-		c.dayQuotas.setPeers(peers)
+		c.limits.setPeers(peers)
 	}
 	unclaimed, err := system.AbandonedApprovals(ctx, unclaimedAfter, maxUnclaimed)
 	if err != nil {

@@ -34,10 +34,10 @@ func (a *activeCall) sealTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 // client's, with the sealed id. An id that is not this agent's is a *InvalidArgumentsError. Input requests go only to a
 // client that declares them.
 func (c *Executor) TaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
-	if !c.inFlight.TryAcquire(v.Agent.ID) {
+	if !c.limits.inFlight.TryAcquire(v.Agent.ID) {
 		return nil, tooManyCallsRefusal()
 	}
-	defer c.inFlight.Release(v.Agent.ID)
+	defer c.limits.inFlight.Release(v.Agent.ID)
 	return c.sendTaskRequest(ctx, v, client, method, params)
 }
 
@@ -67,7 +67,7 @@ func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, clien
 	defer callCtx.endCall()
 	ctx = callCtx
 	q.Connector = v.Connectors[index]
-	if err := c.applyRequestLimits(v, q.Connector); err != nil {
+	if err := c.limits.applyRequestLimits(v, q.Connector); err != nil {
 		return nil, err
 	}
 	var credential *credentials.Credential
@@ -136,7 +136,7 @@ func (c *Executor) reportEnded(ctx context.Context, t connectors.TenantID, id co
 	if err != nil {
 		return
 	}
-	c.refundApproval(ctx, t, call)
+	c.limits.refundApproval(ctx, t, call)
 	c.o.History.Publish(t, call)
 	if c.o.OnEnd != nil {
 		c.o.OnEnd(call)
