@@ -160,41 +160,11 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 		raw, err := c.accountInputRequired(request, s.Request, c.o.AccountPage(ctx, request.View.Tenant.ID, a.connector.Connector, request.View.Agent))
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
-	if err := a.reauthorize(ctx); err != nil {
+	if err := c.authorizer.reauthorize(ctx, a); err != nil {
 		return a.endWithRefusal(c.explainer.explainBlocked(ctx, a, err))
 	}
 	request.View, request.Tool, request.Input = a.request.View, a.request.Tool, nil
 	return Outcome{}, false, nil
-}
-
-// reauthorize checks token, agent, grant and tool again: all may have changed during the wait. It updates the
-// order, which decides on approval.
-func (a *activeCall) reauthorize(ctx context.Context) error {
-	switch err := a.checkToken(ctx, a.request.Token, a.request.Wait); {
-	case fault.Is(err, fault.Unauthenticated):
-		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
-	case err != nil:
-		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
-	}
-	return a.recheckTool(ctx)
-}
-
-// checkToken returns an Unauthenticated fault if the request's token is no longer valid. nil: the request had
-// none.
-func (c *Executor) checkToken(ctx context.Context, token *connectors.AgentTokenID, wait *store.WaitBudget) error {
-	if token == nil {
-		return nil
-	}
-	var stored store.StoredAgentToken
-	err := c.o.Store.Retry(ctx, wait, func(ctx context.Context) (err error) {
-		stored, err = c.o.Store.System().AgentToken(ctx, *token)
-		return err
-	})
-	expiresAt := stored.Token.ExpiresAt
-	if fault.Is(err, fault.NotFound) || err == nil && expiresAt != nil && !expiresAt.After(c.o.Now()) {
-		return fault.Errorf(fault.Unauthenticated, "The token has ended.")
-	}
-	return err
 }
 
 func accountBusyRefusal() *RefusalError {

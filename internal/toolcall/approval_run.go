@@ -77,7 +77,7 @@ func (a *activeCall) recheckApproval(ctx context.Context, row connectors.Approva
 	if err := a.reloadOrder(ctx, row); err != nil {
 		return err
 	}
-	if err := a.checkDefinitionAge(ctx); err != nil {
+	if err := a.definitions.checkDefinitionAge(ctx, a); err != nil {
 		return err
 	}
 	return a.checkDefinition(row)

@@ -3,7 +3,6 @@ package toolcall
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 
 	"github.com/google/uuid"
@@ -70,7 +69,7 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 	} else {
 		return a.recordRefusal(tooManyCallsRefusal())
 	}
-	if err := a.checkPolicy(ctx); err != nil {
+	if err := c.checkPolicy(ctx, a); err != nil {
 		return a.recordRefusal(c.explainer.explainBlocked(ctx, a, err))
 	}
 	if a.isMultiRound() {
@@ -127,64 +126,6 @@ func (a *activeCall) newCallRecord() connectors.ToolCall {
 
 func newCallID() connectors.ToolCallID {
 	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())} // fails only without a source of randomness
-}
-
-// checkAdmission refuses a call by agent, tool, arguments, state or limits. Approval is checked later.
-func (a *activeCall) checkAdmission(ctx context.Context) error {
-	tool := a.request.Tool
-	if !a.request.View.Agent.Enabled {
-		return disabledRefusal()
-	}
-	if tool.BlockedBy != "" || !tool.Listed() {
-		return blockedRefusal(tool)
-	}
-	if err := a.validateArguments(ctx, tool); err != nil {
-		return err
-	}
-	if err := a.handles.openState(a); err != nil {
-		return err
-	}
-	return a.limits.applyCallLimits(a)
-}
-
-// validateArguments checks the arguments against the input schema, until ctx ends.
-func (a *activeCall) validateArguments(ctx context.Context, tool *agentview.Tool) error {
-	complete, err := tool.ValidateAll(ctx, a.request.Arguments, a.request.ArgumentsValid)
-	if err == nil {
-		if !complete {
-			a.o.Log.WarnContext(ctx, "arguments too large to be checked in full", "tenant_id", a.request.View.Tenant.ID, "tool_call_id", a.call.ID,
-				"agent_id", a.request.View.Agent.ID, "connector", tool.Connector.Connector.Slug, "tool", tool.Name, "bytes", len(a.request.Arguments))
-		}
-		return nil
-	}
-	if ctxRefusal := explainContext(ctx, tool.Connector.Connector); ctxRefusal != nil {
-		return ctxRefusal
-	}
-	return &InvalidArgumentsError{Sentence: err.Error()}
-}
-
-func disabledRefusal() *RefusalError {
-	return &RefusalError{Code: CodeNotGranted, Sentence: "This agent is disabled. An admin enables it on the agent's page."}
-}
-
-func blockedRefusal(t *agentview.Tool) *RefusalError {
-	connector := t.Connector.Connector.Name
-	switch t.BlockedBy {
-	case agentview.HeldNotGranted:
-		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent may not use the tool %q of %q. An admin grants it on the agent's page.", t.Name, connector)}
-	case agentview.HeldReview:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed, and is held until an admin has looked at the change.", t.Name, connector)}
-	case agentview.BlockedNew:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new, and is held until an admin accepts it.", t.Name, connector)}
-	case agentview.HeldRejected:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q was rejected by an admin.", t.Name, connector)}
-	case agentview.BlockedMalformed:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed: MCP clients refuse it. An admin finds the reason on the connector's page.", t.Name, connector)}
-	case agentview.BlockedDisabled:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
-	default:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}
-	}
 }
 
 func (a *activeCall) sendAndFinish(ctx context.Context) (Outcome, error) {

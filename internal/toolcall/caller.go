@@ -53,12 +53,14 @@ type Executor struct {
 	explainer      *explainer
 	mail           *mailboxes
 	handles        *handleSealer
+	authorizer     *authorizer
+	validator      *validator
 	limits         *callLimits
+	definitions    *definitionAges
 	pool           *upstream.Pool
 	watches        *limit.Gate[connectors.AgentID]
 	accountWaits   *limit.Gate[connectors.AccountRequestID]
 	breakers       breakerSet
-	syncTimes      syncTimes
 	credentialUses credentialUses
 	waiters        waiterSet
 	multiRound     multiRoundCalls
@@ -81,6 +83,9 @@ func New(o Options) *Executor {
 		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
 	}
 	c.handles = &handleSealer{&o, c.mail, c.explainer}
+	c.validator = &validator{&o}
+	c.authorizer = &authorizer{&o, c.explainer, c.validator}
+	c.definitions = &definitionAges{o: &o, authorizer: c.authorizer}
 	c.pool = upstream.New(upstream.Options{
 		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, AcquireSlot: o.AcquireSlot, Store: o.Store, Log: o.Log, Now: o.Now,
 	})

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"patchbay/internal/agentview"
-	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/safe"
 	"patchbay/internal/store"
@@ -31,6 +30,13 @@ const (
 	failedSyncTTL = 10 * time.Second // time before a failed sync is repeated
 	maxSyncTimes  = 100_000          // connectors in memory
 )
+
+// definitionAges checks the age of definitions.
+type definitionAges struct {
+	o          *Options
+	authorizer *authorizer
+	syncTimes  syncTimes
+}
 
 // syncTimes remembers when tools were last synced. The zero value works.
 type syncTimes struct {
@@ -55,24 +61,16 @@ func isDestructive(t *agentview.Tool) bool {
 }
 
 // checkDefinitionAge syncs an old definition and updates the order, or refuses the call.
-func (a *activeCall) checkDefinitionAge(ctx context.Context) error {
+func (d *definitionAges) checkDefinitionAge(ctx context.Context, a *activeCall) error {
 	maxAge := a.connector.Connector.DefinitionAge
-	if a.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.request.Tool) || a.isYoungerThan(maxAge) {
+	if d.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.request.Tool) || d.isYoungerThan(a, maxAge) {
 		return nil
 	}
-	err := a.o.Store.RetryUnqueued(ctx, a.request.Wait, func(ctx context.Context) error { return a.resyncTools(ctx, maxAge) })
+	err := d.o.Store.RetryUnqueued(ctx, a.request.Wait, func(ctx context.Context) error { return d.resyncTools(ctx, a, maxAge) })
 	if err != nil {
 		return a.staleDefinitionRefusal(err)
 	}
-	return a.recheckTool(ctx)
-}
-
-func (c *Executor) loadFreshView(ctx context.Context, old *agentview.View, wait *store.WaitBudget) (v *agentview.View, err error) {
-	err = c.o.Store.Retry(ctx, wait, func(ctx context.Context) error {
-		v, err = c.o.Access.LoadUncached(ctx, old.Tenant.ID, connectors.Ref(old.Agent.ID.String()))
-		return err
-	})
-	return v, err
+	return d.authorizer.recheckTool(ctx, a)
 }
 
 func (a *activeCall) serverKey() serverKey {
@@ -80,26 +78,26 @@ func (a *activeCall) serverKey() serverKey {
 }
 
 // isYoungerThan reports whether memory shows a sync within maxAge.
-func (a *activeCall) isYoungerThan(maxAge time.Duration) bool {
-	now := a.o.Now()
+func (d *definitionAges) isYoungerThan(a *activeCall, maxAge time.Duration) bool {
+	now := d.o.Now()
 	if syncedAt := a.connector.Connector.ToolsLastSyncedAt; syncedAt != nil && now.Sub(*syncedAt) < maxAge {
 		return true
 	}
-	a.syncTimes.mu.Lock()
-	defer a.syncTimes.mu.Unlock()
-	syncedAt, known := a.syncTimes.synced[a.serverKey()]
+	d.syncTimes.mu.Lock()
+	defer d.syncTimes.mu.Unlock()
+	syncedAt, known := d.syncTimes.synced[a.serverKey()]
 	return known && now.Sub(syncedAt) < maxAge
 }
 
 // resyncTools syncs the tools, unless another process has. Concurrent calls share one sync, which continues if
 // one of them is cancelled.
-func (a *activeCall) resyncTools(ctx context.Context, maxAge time.Duration) error {
-	s, c := a.serverKey(), a.Executor
-	loaded := c.syncTimes.loads.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
+func (d *definitionAges) resyncTools(ctx context.Context, a *activeCall, maxAge time.Duration) error {
+	s := a.serverKey()
+	loaded := d.syncTimes.loads.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
 		defer safe.RecoverTo(safe.Call, &err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resyncTimeout)
 		defer cancel()
-		return nil, c.resyncIfStale(ctx, s, maxAge)
+		return nil, d.resyncIfStale(ctx, s, maxAge)
 	})
 	select {
 	case <-ctx.Done():
@@ -109,26 +107,26 @@ func (a *activeCall) resyncTools(ctx context.Context, maxAge time.Duration) erro
 	}
 }
 
-func (c *Executor) resyncIfStale(ctx context.Context, s serverKey, maxAge time.Duration) error {
-	syncedAt, err := c.o.Store.Tenant(s.tenant).ToolsSyncedAt(ctx, s.connector)
+func (d *definitionAges) resyncIfStale(ctx context.Context, s serverKey, maxAge time.Duration) error {
+	syncedAt, err := d.o.Store.Tenant(s.tenant).ToolsSyncedAt(ctx, s.connector)
 	if err != nil {
 		return err
 	}
-	if c.o.Now().Sub(syncedAt) < maxAge {
-		c.syncTimes.recordSync(s, syncedAt)
+	if d.o.Now().Sub(syncedAt) < maxAge {
+		d.syncTimes.recordSync(s, syncedAt)
 		return nil
 	}
-	if err := c.syncTimes.recentFailure(s, c.o.Now()); err != nil {
+	if err := d.syncTimes.recentFailure(s, d.o.Now()); err != nil {
 		return err
 	}
-	start := c.o.Now()
-	if err := c.o.Resync(ctx, s.tenant, s.connector); err != nil {
+	start := d.o.Now()
+	if err := d.o.Resync(ctx, s.tenant, s.connector); err != nil {
 		if !store.IsDatabaseUnavailable(err) { // after an outage the sync is repeated at once
-			c.syncTimes.recordFailure(s, c.o.Now(), err)
+			d.syncTimes.recordFailure(s, d.o.Now(), err)
 		}
 		return err
 	}
-	c.syncTimes.recordSync(s, start)
+	d.syncTimes.recordSync(s, start)
 	return nil
 }
 
@@ -170,29 +168,4 @@ func (a *activeCall) staleDefinitionRefusal(err error) error {
 	return &RefusalError{Code: CodeUnavailable, RetryAfter: failedSyncTTL, Err: err, Sentence: fmt.Sprintf(
 		"The tool %q of %q may destroy something, and whether it is still what was accepted could not be seen: %s", a.request.Tool.Name,
 		a.connector.Connector.Name, reason)}
-}
-
-// recheckTool checks agent, tool and arguments against the database, and updates the order.
-func (a *activeCall) recheckTool(ctx context.Context) error {
-	view, err := a.loadFreshView(ctx, a.request.View, a.request.Wait)
-	if err != nil {
-		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
-	}
-	tool := findTool(view, connectors.Approval{ConnectorID: a.connector.Connector.ID, Tool: a.request.Tool.Name})
-	switch {
-	case !view.Agent.Enabled:
-		return disabledRefusal()
-	case tool == nil:
-		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."}
-	case tool.BlockedBy != "" || !tool.Listed():
-		return blockedRefusal(tool)
-	}
-	if err := a.validateArguments(ctx, tool); err != nil {
-		return err
-	}
-	request := *a.request
-	request.View, request.Tool = view, tool
-	a.request, a.connector = &request, tool.Connector
-	a.call.Definition = &tool.Hash
-	return nil
 }

@@ -138,13 +138,13 @@ func (c *Executor) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params
 
 // recheckQuery checks token, agent and connector again.
 func (c *Executor) recheckQuery(ctx context.Context, q *UpstreamRequest) error {
-	switch err := c.checkToken(ctx, q.Token, q.Wait); {
+	switch err := c.authorizer.checkToken(ctx, q.Token, q.Wait); {
 	case fault.Is(err, fault.Unauthenticated):
 		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this request came has ended meanwhile. Sign in again, or come with another one."}
 	case err != nil:
 		return err
 	}
-	view, err := c.loadFreshView(ctx, q.View, q.Wait)
+	view, err := c.authorizer.loadFreshView(ctx, q.View, q.Wait)
 	if err != nil {
 		return err
 	}

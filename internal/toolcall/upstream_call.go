@@ -61,7 +61,7 @@ func (a *activeCall) recheckPolicy(ctx context.Context) error {
 	if a.approval != nil {
 		return a.recheckApproval(ctx, *a.approval)
 	}
-	if err := a.reauthorize(ctx); err != nil {
+	if err := a.authorizer.reauthorize(ctx, a); err != nil {
 		return err
 	}
 	if a.call.ApprovedBy == "" && a.request.Tool.NeedsApprovalAt(a.o.Now()) {
