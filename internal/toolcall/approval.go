@@ -55,7 +55,7 @@ func (a *activeCall) runWithApproval(ctx context.Context) (Outcome, error) {
 	if err := a.checkRecentDenial(ctx); err != nil {
 		return a.recordRefusal(err)
 	}
-	if err := a.checkReady(ctx); err != nil {
+	if err := a.sender.checkReady(ctx, a); err != nil {
 		return a.recordRefusal(err)
 	}
 	ctx, span := tracing.Child(ctx, "approval")
@@ -101,13 +101,13 @@ func (a *activeCall) checkRecentDenial(ctx context.Context) error {
 }
 
 // checkReady returns the refusal that an approved call would meet now: an open circuit or a missing credential.
-func (a *activeCall) checkReady(ctx context.Context) error {
+func (cs *callSender) checkReady(ctx context.Context, a *activeCall) error {
 	view := a.request.View
-	if wait := a.breakers.retryDelay(serverKey{view.Tenant.ID, a.connector.Connector.ID}, view.Agent.ID, a.o.Now()); wait > 0 {
+	if wait := cs.breakers.retryDelay(serverKey{view.Tenant.ID, a.connector.Connector.ID}, view.Agent.ID, cs.o.Now()); wait > 0 {
 		return circuitOpenRefusal(a.connector.Connector.Name, wait)
 	}
-	if _, err := a.pool.Resolve(ctx, a.sessionRequest()); err != nil {
-		return a.explainer.explainError(ctx, view, a.connector, err)
+	if _, err := cs.pool.Resolve(ctx, a.sessionRequest()); err != nil {
+		return cs.explainer.explainError(ctx, view, a.connector, err)
 	}
 	return nil
 }

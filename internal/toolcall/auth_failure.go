@@ -26,7 +26,7 @@ const (
 //	insufficient_scope    a machine requests the scopes; a person has to agree
 //
 // A token is not marked as refused if its refresh just failed for another reason.
-func (c *Executor) reportAuthFailure(ctx context.Context, w upstream.SessionRequest, credential *credentials.Credential, err error) (retry bool, _ error) {
+func (cs *callSender) reportAuthFailure(ctx context.Context, w upstream.SessionRequest, credential *credentials.Credential, err error) (retry bool, _ error) {
 	failure, ok := errors.AsType[*mcp.Error](err)
 	if _, isFault := errors.AsType[*fault.Error](err); !ok || isFault || credential == nil || credential.Version == 0 || failure.SessionLost() {
 		return false, err
@@ -35,21 +35,21 @@ func (c *Executor) reportAuthFailure(ctx context.Context, w upstream.SessionRequ
 	var reportErr error
 	switch {
 	case failure.HTTPStatus == http.StatusForbidden && wanted:
-		reportErr = c.o.Credentials.RequestScopes(ctx, w.Tenant, credential, scopes)
+		reportErr = cs.o.Credentials.RequestScopes(ctx, w.Tenant, credential, scopes)
 		retry = isMachine(w.Connector)
 	case failure.HTTPStatus == http.StatusUnauthorized && failure.Reason == mcp.ReasonUnauthorized:
-		reportErr = c.o.Credentials.MarkRefused(ctx, w.Tenant, credential, refusedSentence(w.Connector))
+		reportErr = cs.o.Credentials.MarkRefused(ctx, w.Tenant, credential, refusedSentence(w.Connector))
 	default:
 		return false, err
 	}
-	c.pool.InvalidateCredentials(w.Tenant, w.Connector.ID)
+	cs.pool.InvalidateCredentials(w.Tenant, w.Connector.ID)
 	switch {
 	case reportErr != nil:
 		return false, errors.Join(reportErr, err)
 	case retry:
 		return true, err
 	default:
-		return false, errors.Join(c.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Agent), err)
+		return false, errors.Join(cs.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Agent), err)
 	}
 }
 

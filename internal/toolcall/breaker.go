@@ -121,7 +121,7 @@ func (c *Executor) Instance() connectors.InstanceID { return c.o.Instance }
 
 // Circuit returns the state of a connector's breakers.
 func (c *Executor) Circuit(t connectors.TenantID, id connectors.ConnectorID) Circuit {
-	return c.breakers.serverCircuit(serverKey{t, id}, c.o.Now())
+	return c.sender.breakers.serverCircuit(serverKey{t, id}, c.o.Now())
 }
 
 func (s *breakerSet) serverCircuit(server serverKey, now time.Time) Circuit {

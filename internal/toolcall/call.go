@@ -129,7 +129,7 @@ func newCallID() connectors.ToolCallID {
 }
 
 func (a *activeCall) sendAndFinish(ctx context.Context) (Outcome, error) {
-	result, err := a.forwardCall(ctx)
+	result, err := a.Executor.forwardCall(ctx, a)
 	return a.finishCall(ctx, result, err)
 }
 

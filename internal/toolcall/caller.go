@@ -13,7 +13,6 @@ import (
 	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
-	"patchbay/internal/toolcall/upstream"
 )
 
 // Options configure a [Executor]. Store, Access, Credentials, Dialer, Target, History and Instance are required.
@@ -48,23 +47,20 @@ type Options struct {
 
 // Executor makes calls. It is safe for concurrent use.
 type Executor struct {
-	o              *Options
-	running        *runningCalls
-	explainer      *explainer
-	mail           *mailboxes
-	handles        *handleSealer
-	authorizer     *authorizer
-	validator      *validator
-	limits         *callLimits
-	definitions    *definitionAges
-	pool           *upstream.Pool
-	watches        *limit.Gate[connectors.AgentID]
-	accountWaits   *limit.Gate[connectors.AccountRequestID]
-	breakers       breakerSet
-	credentialUses credentialUses
-	waiters        waiterSet
-	multiRound     multiRoundCalls
-	progress       progressQueue
+	o            *Options
+	running      *runningCalls
+	explainer    *explainer
+	mail         *mailboxes
+	handles      *handleSealer
+	authorizer   *authorizer
+	validator    *validator
+	limits       *callLimits
+	definitions  *definitionAges
+	progress     *progressSaver
+	sender       *callSender
+	accountWaits *limit.Gate[connectors.AccountRequestID]
+	waiters      waiterSet
+	multiRound   multiRoundCalls
 
 	undelivered atomic.Int64 // writes in flight that mark results as undelivered
 }
@@ -79,16 +75,15 @@ func New(o Options) *Executor {
 	}
 	c := &Executor{
 		o: &o, running: newRunningCalls(), explainer: &explainer{&o}, mail: &mailboxes{&o},
-		limits: newCallLimits(&o), watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
+		limits:       newCallLimits(&o),
 		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
 	}
 	c.handles = &handleSealer{&o, c.mail, c.explainer}
 	c.validator = &validator{&o}
 	c.authorizer = &authorizer{&o, c.explainer, c.validator}
+	c.progress = &progressSaver{o: &o, running: c.running}
+	c.sender = newCallSender(&o, c.running, c.explainer, c.progress)
 	c.definitions = &definitionAges{o: &o, authorizer: c.authorizer}
-	c.pool = upstream.New(upstream.Options{
-		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, AcquireSlot: o.AcquireSlot, Store: o.Store, Log: o.Log, Now: o.Now,
-	})
 	return c
 }
 
@@ -97,7 +92,7 @@ func (c *Executor) Start(ctx context.Context) {
 	c.limits.loaded = c.limits.loadQuotas(ctx)
 	c.running.startLoop("calls to be closed", sweepInterval, c.Sweep)
 	c.running.startLoop("uses of limits", usePublishInterval, c.limits.exchangeUses)
-	c.running.startLoop("progress of calls", progressInterval, c.saveProgress)
+	c.running.startLoop("progress of calls", progressInterval, c.progress.saveProgress)
 }
 
 // Stop refuses new calls, waits for running ones until ctx is done, then aborts them and waits. Stop the
@@ -107,14 +102,14 @@ func (c *Executor) Stop(ctx context.Context) {
 	c.waiters.wakeAll() // calls that wait for approval are refused as pending
 	c.running.waitForCalls(ctx)
 	c.limits.countQuotas(context.WithoutCancel(ctx))
-	c.pool.Stop(ctx)
+	c.sender.pool.Stop(ctx)
 }
 
 // OnNotify handles a notification of [store.Store.Watch].
 func (c *Executor) OnNotify(n store.ChangeEvent) {
 	switch n.Kind {
 	case "credential", "connector":
-		c.invalidateCache(n)
+		c.sender.invalidateCache(n)
 	case "approval":
 		if id, ok := connectors.Ref(n.ID).UUID(); ok {
 			c.waiters.wake(connectors.ToolCallID{UUID: id})
@@ -132,24 +127,24 @@ func (c *Executor) OnNotify(n store.ChangeEvent) {
 }
 
 // invalidateCache drops cached credentials of a connector, and its sessions if the connector changed.
-func (c *Executor) invalidateCache(n store.ChangeEvent) {
+func (cs *callSender) invalidateCache(n store.ChangeEvent) {
 	uuid, ok := connectors.Ref(n.ID).UUID()
 	if !ok {
 		return
 	}
 	id := connectors.ConnectorID{UUID: uuid}
-	c.pool.InvalidateCredentials(n.Tenant, id)
+	cs.pool.InvalidateCredentials(n.Tenant, id)
 	if n.Kind == "connector" {
-		c.pool.RetireConnector(n.Tenant, id)
+		cs.pool.RetireConnector(n.Tenant, id)
 		return
 	}
-	c.pool.RecheckCredentials(n.Tenant, id)
+	cs.pool.RecheckCredentials(n.Tenant, id)
 }
 
 // SetConnected handles the connection state of [store.Store.Watch]. While disconnected, a cached credential is
 // used for at most a second. When connected again, it reads mail that came without a notice.
 func (c *Executor) SetConnected(connected bool) {
-	c.pool.SetListening(connected)
+	c.sender.pool.SetListening(connected)
 	c.waiters.wakeAll()
 	if connected {
 		c.running.runBackground(c.readMissedMail)

@@ -34,15 +34,15 @@ func (u *credentialUses) claimDue(id connectors.CredentialID, now time.Time) boo
 const noteTimeout = 5 * time.Second
 
 // recordCredentialUse stores in the background that a server accepted a credential. A failure is only logged.
-func (c *Executor) recordCredentialUse(t connectors.TenantID, u *credentials.Credential) {
-	if u == nil || !c.credentialUses.claimDue(u.ID, c.o.Now()) {
+func (cs *callSender) recordCredentialUse(t connectors.TenantID, u *credentials.Credential) {
+	if u == nil || !cs.credentialUses.claimDue(u.ID, cs.o.Now()) {
 		return
 	}
-	c.running.startTask(safe.Task, func(ctx context.Context) {
+	cs.running.startTask(safe.Task, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 		defer cancel()
-		if err := c.o.Credentials.MarkUsed(ctx, t, u); err != nil {
-			c.o.Log.WarnContext(ctx, "credential use not noted", slog.Any("error", err))
+		if err := cs.o.Credentials.MarkUsed(ctx, t, u); err != nil {
+			cs.o.Log.WarnContext(ctx, "credential use not noted", slog.Any("error", err))
 		}
 	})
 }

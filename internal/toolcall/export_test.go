@@ -15,24 +15,24 @@ func NewCallID() connectors.ToolCallID { return newCallID() }
 func (c *Executor) HoldSlots(agent connectors.AgentID, n int) (release func()) {
 	for range n {
 		c.limits.inFlight.TryAcquire(agent)
-		c.watches.TryAcquire(agent)
+		c.sender.watches.TryAcquire(agent)
 	}
 	return func() {
 		for range n {
 			c.limits.inFlight.Release(agent)
-			c.watches.Release(agent)
+			c.sender.watches.Release(agent)
 		}
 	}
 }
 
 // SaveProgress saves progress as the loop does.
-func (c *Executor) SaveProgress() { c.saveProgress(c.running.baseCtx) }
+func (c *Executor) SaveProgress() { c.progress.saveProgress(c.running.baseCtx) }
 
 // UnsavedProgress is the number of calls with unsaved progress.
 func (c *Executor) UnsavedProgress() int {
-	c.progress.mu.Lock()
-	defer c.progress.mu.Unlock()
-	return len(c.progress.byCall)
+	c.progress.queue.mu.Lock()
+	defer c.progress.queue.mu.Unlock()
+	return len(c.progress.queue.byCall)
 }
 
 // Paced applies the limits of a call.

@@ -130,7 +130,7 @@ func (a *activeCall) consumeApproval(ctx context.Context) error {
 	if a.resumed == nil || a.resumed.Approved == "" {
 		return nil
 	}
-	if err := a.checkReady(ctx); err != nil {
+	if err := a.sender.checkReady(ctx, a); err != nil {
 		return err
 	}
 	v := a.request.View

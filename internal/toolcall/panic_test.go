@@ -111,7 +111,7 @@ func TestProgress_PanicKeepsIt(t *testing.T) {
 	call := b.startProgressCall(t)
 	call.send(`"progress":1,"total":2`)
 	b.row(t, call.id) // after its beginning is stored
-	b.PanicBelow(t, "(*Executor).saveProgress", 1)
+	b.PanicBelow(t, "(*progressSaver).saveProgress", 1)
 	if err := safe.Try(safe.Background, func() error { b.SaveProgress(); return nil })(); !safe.IsPanic(err) {
 		t.Errorf("error = %v", err)
 	}

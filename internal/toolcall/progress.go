@@ -21,6 +21,13 @@ const (
 	maxProgressText  = 300             // characters
 )
 
+// progressSaver saves the progress of running calls.
+type progressSaver struct {
+	o       *Options
+	running *runningCalls
+	queue   progressQueue
+}
+
 // progressQueue holds the latest unsaved progress of each call. The zero value works.
 type progressQueue struct {
 	mu     sync.Mutex
@@ -34,15 +41,18 @@ type callProgress struct {
 	isTask bool // from a task, which has no number
 }
 
-func (a *activeCall) queueProgress(s callProgress) {
+func (p *progressSaver) queueProgress(a *activeCall, s callProgress) {
 	s.view = a.request.View
-	p := &a.Executor.progress
+	p.queue.addProgress(a.call.ID, s)
+}
+
+func (p *progressQueue) addProgress(id connectors.ToolCallID, s callProgress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byCall == nil {
 		p.byCall = map[connectors.ToolCallID]callProgress{}
 	}
-	p.byCall[a.call.ID] = s
+	p.byCall[id] = s
 }
 
 func (p *progressQueue) takeAll() map[connectors.ToolCallID]callProgress {
@@ -66,15 +76,15 @@ func (p *progressQueue) requeueProgress(id connectors.ToolCallID, s callProgress
 }
 
 // saveProgress saves the queue, in a loop. A call's row may not exist yet or be locked: a running call is retried.
-func (c *Executor) saveProgress(ctx context.Context) {
-	all := c.progress.takeAll()
+func (p *progressSaver) saveProgress(ctx context.Context) {
+	all := p.queue.takeAll()
 	if len(all) == 0 {
 		return
 	}
 	defer func() { // after a panic too
 		for id, s := range all {
-			if c.running.isRunning(id) {
-				c.progress.requeueProgress(id, s)
+			if p.running.isRunning(id) {
+				p.queue.requeueProgress(id, s)
 			}
 		}
 	}()
@@ -85,9 +95,9 @@ func (c *Executor) saveProgress(ctx context.Context) {
 	saveCtx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	for batch := range slices.Chunk(calls, maxProgressRows) {
-		saved, err := c.o.Store.System().NoteProgress(saveCtx, batch)
+		saved, err := p.o.Store.System().NoteProgress(saveCtx, batch)
 		if err != nil && ctx.Err() == nil {
-			c.o.Log.DebugContext(ctx, "progress of calls not noted", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history logs the outage
+			p.o.Log.DebugContext(ctx, "progress of calls not noted", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history logs the outage
 		}
 		for _, id := range saved {
 			delete(all, id)

@@ -111,7 +111,7 @@ func (c *Executor) sendQuery(ctx context.Context, q *UpstreamRequest, params jso
 		if err != nil {
 			return nil, c.explainer.explainError(ctx, q.View, q.Connector, err)
 		}
-		c.recordCredentialUse(q.View.Tenant.ID, *credential)
+		c.sender.recordCredentialUse(q.View.Tenant.ID, *credential)
 		return raw, nil
 	}
 }
@@ -123,8 +123,8 @@ func (c *Executor) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()
 	wasSent := false
-	err = c.withBreaker(ctx, q.View, q.Connector, func() error {
-		return c.withSession(ctx, w, credential, func(s *mcp.Session) error {
+	err = c.sender.withBreaker(ctx, q.View, q.Connector, func() error {
+		return c.sender.withSession(ctx, w, credential, func(s *mcp.Session) error {
 			if !wasSent && q.lastCheck.isStale(q.Wait) {
 				return errPolicyStale
 			}

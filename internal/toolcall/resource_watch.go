@@ -17,12 +17,12 @@ const maxWatches = 200
 func (c *Executor) WatchResources(
 	ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, uris []string, onNotify func(params json.RawMessage),
 ) error {
-	if !c.watches.TryAcquire(v.Agent.ID) {
+	if !c.sender.watches.TryAcquire(v.Agent.ID) {
 		return tooManyCallsRefusal()
 	}
-	defer c.watches.Release(v.Agent.ID)
+	defer c.sender.watches.Release(v.Agent.ID)
 	var credential *credentials.Credential
-	err := c.withSession(ctx, newSessionRequest(v, connector, Client{}), &credential, func(s *mcp.Session) error {
+	err := c.sender.withSession(ctx, newSessionRequest(v, connector, Client{}), &credential, func(s *mcp.Session) error {
 		return s.Watch(ctx, uris, func(m mcp.Message) { onNotify(m.Params) })
 	})
 	if err != nil && ctx.Err() == nil {

@@ -8,5 +8,5 @@ type Stats struct {
 
 // Stats returns the current gauges.
 func (c *Executor) Stats() Stats {
-	return Stats{Sessions: c.pool.Sessions(), Circuits: c.breakers.countStates(c.o.Now())}
+	return Stats{Sessions: c.sender.pool.Sessions(), Circuits: c.sender.breakers.countStates(c.o.Now())}
 }

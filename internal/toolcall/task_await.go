@@ -22,30 +22,30 @@ const (
 
 // awaitTask polls a server's task for a client without task support, within the call's timeout. Task states
 // become progress notifications. If the call ends first, the task is cancelled.
-func (a *activeCall) awaitTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
-	ctx, stop := a.withTaskTimeout(ctx)
+func (cs *callSender) awaitTask(ctx context.Context, a *activeCall, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
+	ctx, stop := cs.withTaskTimeout(ctx, a)
 	defer stop()
-	result, err := a.followTask(ctx, call, t)
+	result, err := cs.followTask(ctx, a, call, t)
 	if err != nil {
-		a.abandonTask(ctx, t.ID)
+		cs.abandonTask(ctx, a, t.ID)
 	}
 	return result, err
 }
 
 // withTaskTimeout bounds the wait by the call's timeout. With progress the watchdog applies, and maxCallTime.
-func (a *activeCall) withTaskTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+func (cs *callSender) withTaskTimeout(ctx context.Context, a *activeCall) (context.Context, context.CancelFunc) {
 	if a.request.Progress != nil || a.request.SendRequest != nil {
 		return context.WithTimeoutCause(ctx, maxCallTime, errTimeout)
 	}
-	remaining := a.call.StartedAt.Add(a.connector.Connector.Timeout).Sub(a.o.Now())
+	remaining := a.call.StartedAt.Add(a.connector.Connector.Timeout).Sub(cs.o.Now())
 	if a.call.ApprovedBy != "" { // StartedAt was when approval was requested
 		remaining = a.connector.Connector.Timeout
 	}
 	return context.WithTimeoutCause(ctx, remaining, errTimeout)
 }
 
-func (a *activeCall) followTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
-	id, progress := t.ID, taskProgress{}
+func (cs *callSender) followTask(ctx context.Context, a *activeCall, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
+	id, progress := t.ID, taskProgress{saver: cs.progress}
 	for rounds := 0; ; {
 		switch t.Status {
 		case "completed":
@@ -61,20 +61,20 @@ func (a *activeCall) followTask(ctx context.Context, call mcp.Call, t *mcp.Task)
 			if rounds++; rounds > maxInputRequests {
 				return nil, a.taskRefusal("asks for more input again and again.")
 			}
-			if err := a.answerTask(ctx, call, id, t); err != nil {
+			if err := cs.answerTask(ctx, a, call, id, t); err != nil {
 				return nil, err
 			}
 		}
 		progress.reportProgress(a, call, t)
 		var err error
-		if t, err = a.pollTask(ctx, id, t); err != nil {
-			return nil, a.explainer.explainError(ctx, a.request.View, a.connector, err)
+		if t, err = cs.pollTask(ctx, a, id, t); err != nil {
+			return nil, cs.explainer.explainError(ctx, a.request.View, a.connector, err)
 		}
 	}
 }
 
 // pollTask returns the task after one interval. Retryable failures are retried.
-func (a *activeCall) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp.Task, error) {
+func (cs *callSender) pollTask(ctx context.Context, a *activeCall, id string, t *mcp.Task) (*mcp.Task, error) {
 	interval := t.PollInterval
 	if interval == 0 {
 		interval = defaultTaskPoll
@@ -87,7 +87,7 @@ func (a *activeCall) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		err := a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) (err error) {
+		err := cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) (err error) {
 			t, err = s.Task(ctx, a.request.View.Tenant.ID.UUID, id)
 			return err
 		})
@@ -98,14 +98,14 @@ func (a *activeCall) pollTask(ctx context.Context, id string, t *mcp.Task) (*mcp
 }
 
 // withTaskSession sends a request about a task, with the call's credential.
-func (a *activeCall) withTaskSession(ctx context.Context, do func(context.Context, *mcp.Session) error) error {
+func (cs *callSender) withTaskSession(ctx context.Context, a *activeCall, do func(context.Context, *mcp.Session) error) error {
 	w := newSessionRequest(a.request.View, a.connector, Client{})
 	w.Retryable = true
-	return a.withSession(ctx, w, &a.credential, func(s *mcp.Session) error { return do(ctx, s) })
+	return cs.withSession(ctx, w, &a.credential, func(s *mcp.Session) error { return do(ctx, s) })
 }
 
 // answerTask asks the client for a task's input. A client without Ask cannot give any.
-func (a *activeCall) answerTask(ctx context.Context, call mcp.Call, id string, t *mcp.Task) error {
+func (cs *callSender) answerTask(ctx context.Context, a *activeCall, call mcp.Call, id string, t *mcp.Task) error {
 	var requests map[string]struct {
 		Method string
 		Params json.RawMessage
@@ -117,28 +117,29 @@ func (a *activeCall) answerTask(ctx context.Context, call mcp.Call, id string, t
 	for key, request := range requests {
 		answer, err := call.Answer(mcp.InputRequest{Method: request.Method, Params: request.Params})
 		if err != nil {
-			return a.explainer.explainError(ctx, a.request.View, a.connector, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
+			return cs.explainer.explainError(ctx, a.request.View, a.connector, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
 		}
 		answers[key] = answer
 	}
 	responses, err := json.Marshal(answers)
 	if err == nil {
-		err = a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, id, responses) })
+		err = cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, id, responses) })
 	}
 	if err != nil {
-		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
+		return cs.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
 	return nil
 }
 
-func (a *activeCall) abandonTask(ctx context.Context, id string) {
+func (cs *callSender) abandonTask(ctx context.Context, a *activeCall, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTaskTimeout)
 	defer cancel()
-	_ = a.withTaskSession(ctx, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // on failure the server ends the task by its TTL
+	_ = cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // on failure the server ends the task by its TTL
 }
 
 // taskProgress reports each new state of a task to the client and the history.
 type taskProgress struct {
+	saver *progressSaver
 	count int
 	last  []byte
 }
@@ -152,7 +153,7 @@ func (p *taskProgress) reportProgress(a *activeCall, call mcp.Call, t *mcp.Task)
 		call.Progress(mcp.ProgressNotification{Progress: float64(p.count), Message: t.Message})
 		p.count++
 	}
-	a.queueProgress(callProgress{note: mcp.ProgressNotification{Message: t.Message}, isTask: true})
+	p.saver.queueProgress(a, callProgress{note: mcp.ProgressNotification{Message: t.Message}, isTask: true})
 }
 
 // taskResult is the call's result from a completed task.

@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall/upstream"
@@ -41,41 +42,62 @@ func (p policyCheck) isStale(wait *store.WaitBudget) bool {
 	return waited > 0
 }
 
+// callSender sends calls and other requests to the servers.
+type callSender struct {
+	o              *Options
+	running        *runningCalls
+	explainer      *explainer
+	progress       *progressSaver
+	pool           *upstream.Pool
+	breakers       breakerSet
+	credentialUses credentialUses
+	watches        *limit.Gate[connectors.AgentID]
+}
+
+func newCallSender(o *Options, running *runningCalls, explainer *explainer, progress *progressSaver) *callSender {
+	return &callSender{
+		o: o, running: running, explainer: explainer, progress: progress, watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
+		pool: upstream.New(upstream.Options{
+			Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, AcquireSlot: o.AcquireSlot, Store: o.Store, Log: o.Log, Now: o.Now,
+		}),
+	}
+}
+
 // forwardCall sends the call unless the circuit is open, and explains errors. A call that waited for the
 // database is checked again first.
-func (a *activeCall) forwardCall(ctx context.Context) (*mcp.Result, error) {
+func (c *Executor) forwardCall(ctx context.Context, a *activeCall) (*mcp.Result, error) {
 	for {
-		result, err := a.forwardOnce(ctx)
+		result, err := c.sender.forwardOnce(ctx, a)
 		if !errors.Is(err, errPolicyStale) {
 			return result, err
 		}
 		a.lastCheck = policyCheck{waited: a.request.Wait.Spent(), fromDatabase: true}
-		if err := a.recheckPolicy(ctx); err != nil {
-			return nil, a.explainer.explainBlocked(ctx, a, err)
+		if err := c.recheckPolicy(ctx, a); err != nil {
+			return nil, c.explainer.explainBlocked(ctx, a, err)
 		}
 	}
 }
 
 // recheckPolicy checks the policy of a call that waited for the database.
-func (a *activeCall) recheckPolicy(ctx context.Context) error {
+func (c *Executor) recheckPolicy(ctx context.Context, a *activeCall) error {
 	if a.approval != nil {
 		return a.recheckApproval(ctx, *a.approval)
 	}
-	if err := a.authorizer.reauthorize(ctx, a); err != nil {
+	if err := c.authorizer.reauthorize(ctx, a); err != nil {
 		return err
 	}
-	if a.call.ApprovedBy == "" && a.request.Tool.NeedsApprovalAt(a.o.Now()) {
+	if a.call.ApprovedBy == "" && a.request.Tool.NeedsApprovalAt(c.o.Now()) {
 		return &RefusalError{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
 	}
 	return nil
 }
 
 // forwardOnce returns errPolicyStale if the call waited since its last check.
-func (a *activeCall) forwardOnce(ctx context.Context) (result *mcp.Result, err error) {
-	ctx, call, done := a.buildCall(ctx)
+func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *mcp.Result, err error) {
+	ctx, call, done := cs.buildCall(ctx, a)
 	defer done()
-	err = a.withBreaker(ctx, a.request.View, a.connector, func() error {
-		return a.withSession(ctx, a.sessionRequest(), &a.credential, func(s *mcp.Session) error {
+	err = cs.withBreaker(ctx, a.request.View, a.connector, func() error {
+		return cs.withSession(ctx, a.sessionRequest(), &a.credential, func(s *mcp.Session) error {
 			if !a.wasSent && a.lastCheck.isStale(a.request.Wait) {
 				return errPolicyStale
 			}
@@ -88,23 +110,23 @@ func (a *activeCall) forwardOnce(ctx context.Context) (result *mcp.Result, err e
 	case errors.Is(err, errPolicyStale):
 		return nil, err
 	case err != nil:
-		return nil, a.explainer.explainError(ctx, a.request.View, a.connector, err)
+		return nil, cs.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
-	a.recordCredentialUse(a.request.View.Tenant.ID, a.credential)
+	cs.recordCredentialUse(a.request.View.Tenant.ID, a.credential)
 	if result.Task != nil && !a.request.Task {
-		return a.awaitTask(ctx, call, result.Task)
+		return cs.awaitTask(ctx, a, call, result.Task)
 	}
 	return result, nil
 }
 
 // withBreaker runs do behind the server's breaker.
-func (c *Executor) withBreaker(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, do func() error) error {
-	p, wait, ok := c.breakers.acquirePermit(serverKey{v.Tenant.ID, connector.Connector.ID}, v.Agent.ID, c.o.Now())
+func (cs *callSender) withBreaker(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, do func() error) error {
+	p, wait, ok := cs.breakers.acquirePermit(serverKey{v.Tenant.ID, connector.Connector.ID}, v.Agent.ID, cs.o.Now())
 	if !ok {
 		return circuitOpenRefusal(connector.Connector.Name, wait)
 	}
 	signal := signalNone
-	defer func() { c.breakers.recordSignal(p, signal, c.o.Now()) }()
+	defer func() { cs.breakers.recordSignal(p, signal, cs.o.Now()) }()
 	err := do()
 	signal = toHealthSignal(ctx, err)
 	return err
@@ -155,7 +177,7 @@ func hasSharedStream(c *connectors.Connector) bool {
 
 // buildCall builds the upstream call. Progress restarts its timeout and questions pause it: the returned
 // context ends when it is over.
-func (a *activeCall) buildCall(ctx context.Context) (_ context.Context, call mcp.Call, done func()) {
+func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.Context, call mcp.Call, done func()) {
 	request := a.request
 	call = mcp.Call{
 		Name: request.Tool.Name, Arguments: request.Arguments, Meta: request.Meta, InputSchema: request.Tool.InputSchema, Timeout: a.connector.Connector.Timeout,
@@ -173,7 +195,7 @@ func (a *activeCall) buildCall(ctx context.Context) (_ context.Context, call mcp
 	if request.Progress != nil {
 		call.Progress = func(n mcp.ProgressNotification) {
 			w.resetTimer()
-			a.queueProgress(callProgress{note: n})
+			cs.progress.queueProgress(a, callProgress{note: n})
 			request.Progress(progressParams(n))
 		}
 	}
@@ -216,15 +238,15 @@ func progressParams(n mcp.ProgressNotification) json.RawMessage {
 }
 
 // withSession runs do in a session. A refused token is reported, and a machine retries once with a new one.
-func (c *Executor) withSession(ctx context.Context, w upstream.SessionRequest, credential **credentials.Credential, do func(*mcp.Session) error) error {
+func (cs *callSender) withSession(ctx context.Context, w upstream.SessionRequest, credential **credentials.Credential, do func(*mcp.Session) error) error {
 	w.OnCredential = credential
-	err := c.pool.Use(ctx, w, do)
+	err := cs.pool.Use(ctx, w, do)
 	if err == nil {
 		return nil
 	}
-	retry, err := c.reportAuthFailure(ctx, w, *credential, err)
+	retry, err := cs.reportAuthFailure(ctx, w, *credential, err)
 	if retry {
-		err = c.pool.Use(ctx, w, do)
+		err = cs.pool.Use(ctx, w, do)
 	}
 	return err
 }
