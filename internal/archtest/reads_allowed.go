@@ -64,7 +64,7 @@ var SeparateReads = map[string]string{
 	"toolcall.Executor.recheckQuery":             "a call is checked again at each step",
 	"toolcall.callLimits.refundApproval":         "as recheckQuery",
 	"toolcall.Executor.reportAbandoned":          "each call is reported for itself",
-	"toolcall.Executor.reportEnded":              "as recheckQuery",
+	"toolcall.callRecorder.reportEnded":          "as recheckQuery",
 	"toolcall.definitionAges.checkDefinitionAge": "as recheckQuery; it asks the server in between",
 	"toolcall.authorizer.reauthorize":            "as recheckQuery",
 	"toolcall.activeCall.recheckApproval":        "as recheckQuery",

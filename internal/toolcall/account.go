@@ -130,12 +130,12 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 	}
 	a := c.newAttempt(request)
 	if string(s.Call) != string(a.callHash()) {
-		return a.endWithRefusal(staleAccountError())
+		return c.recorder.endWithRefusal(a, staleAccountError())
 	}
 	if action := findElicitationAction(request.Input); action == "decline" || action == "cancel" {
 		refusal := &RefusalError{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The person did not connect the account that %q needs.", a.connector.Connector.Name)}
 		c.explainer.addConnectURL(ctx, request.View, a.connector, refusal)
-		return a.endWithRefusal(refusal)
+		return c.recorder.endWithRefusal(a, refusal)
 	}
 	callCtx, err := c.running.beginCall(ctx, a.call.ID)
 	if err != nil {
@@ -145,23 +145,23 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 	ctx = callCtx
 	agent := request.View.Agent.ID
 	if !c.limits.inFlight.TryAcquire(agent) {
-		return a.endWithRefusal(tooManyCallsRefusal())
+		return c.recorder.endWithRefusal(a, tooManyCallsRefusal())
 	}
 	defer c.limits.inFlight.Release(agent)
 	if !c.accountWaits.TryAcquire(s.Request) { // each waiter polls the database, and only one may go on
-		return a.endWithRefusal(accountBusyRefusal())
+		return c.recorder.endWithRefusal(a, accountBusyRefusal())
 	}
 	defer c.accountWaits.Release(s.Request)
 	connected, err := c.waitForAccount(ctx, request, s.Request)
 	switch {
 	case err != nil:
-		return a.endWithRefusal(err)
+		return c.recorder.endWithRefusal(a, err)
 	case !connected: // the client decides whether to wait on
 		raw, err := c.accountInputRequired(request, s.Request, c.o.AccountPage(ctx, request.View.Tenant.ID, a.connector.Connector, request.View.Agent))
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
 	if err := c.authorizer.reauthorize(ctx, a); err != nil {
-		return a.endWithRefusal(c.explainer.explainBlocked(ctx, a, err))
+		return c.recorder.endWithRefusal(a, c.explainer.explainBlocked(ctx, a, err))
 	}
 	request.View, request.Tool, request.Input = a.request.View, a.request.Tool, nil
 	return Outcome{}, false, nil
@@ -169,11 +169,6 @@ func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest)
 
 func accountBusyRefusal() *RefusalError {
 	return &RefusalError{Code: CodeRateLimited, RetryAfter: waitPollInterval, Sentence: "This call waits for its account already, in another request with the same requestState. Wait for that one, or come back with the requestState."}
-}
-
-func (a *activeCall) endWithRefusal(err error) (Outcome, bool, error) {
-	out, err := a.recordRefusal(err)
-	return out, true, err
 }
 
 // findElicitationAction is the action of the client's elicitation response; empty: there is none.

@@ -50,19 +50,19 @@ func (a *activeCall) needsApproval(now time.Time) bool {
 // approver could read differently from the server.
 func (a *activeCall) runWithApproval(ctx context.Context) (Outcome, error) {
 	if err := a.checkReviewable(); err != nil {
-		return a.recordRefusal(err)
+		return a.recorder.recordRefusal(a, err)
 	}
 	if err := a.checkRecentDenial(ctx); err != nil {
-		return a.recordRefusal(err)
+		return a.recorder.recordRefusal(a, err)
 	}
 	if err := a.sender.checkReady(ctx, a); err != nil {
-		return a.recordRefusal(err)
+		return a.recorder.recordRefusal(a, err)
 	}
 	ctx, span := tracing.Child(ctx, "approval")
 	defer span.End()
 	row, err := a.requestApproval(ctx)
 	if err != nil {
-		return a.recordRefusal(a.explainer.explainError(ctx, a.request.View, a.connector, err))
+		return a.recorder.recordRefusal(a, a.explainer.explainError(ctx, a.request.View, a.connector, err))
 	}
 	a.call.ID, a.call.Status = row.ID, connectors.CallPendingApproval
 	if a.request.Task && !a.request.NoWait {

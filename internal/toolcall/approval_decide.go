@@ -50,7 +50,7 @@ func (c *Executor) Decide(ctx context.Context, a auth.Actor, id connectors.ToolC
 	if d.Approve {
 		c.waitForClaim(ctx, a.Tenant.ID, id)
 	} else {
-		c.reportEnded(ctx, a.Tenant.ID, id)
+		c.recorder.reportEnded(ctx, a.Tenant.ID, id)
 	}
 	return c.ReadSummary(ctx, a, id)
 }
@@ -170,7 +170,7 @@ func (a *activeCall) recordFailure(ctx context.Context, t connectors.TenantID, r
 	}
 	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
 	entry := a.o.History.Begin(connectors.Tenant{ID: t, CallHistory: connectors.HistoryNone}, call)
-	record := entry.End(func(c *connectors.ToolCall) { a.setOutcome(c, nil, refusal) })
+	record := entry.End(func(c *connectors.ToolCall) { a.recorder.setOutcome(a, c, nil, refusal) })
 	if a.o.OnEnd != nil {
 		a.o.OnEnd(record)
 	}

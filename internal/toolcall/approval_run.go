@@ -65,11 +65,11 @@ func (a *activeCall) runApproved(ctx context.Context, row connectors.Approval) (
 
 // runIfStillApproved runs a recorded call. A panic becomes its failure.
 func (a *activeCall) runIfStillApproved(ctx context.Context, row connectors.Approval) (out Outcome, err error) {
-	defer a.recoverPanic(&out, &err)
+	defer a.recorder.recoverPanic(a, &out, &err)
 	if err := a.recheckApproval(ctx, row); err != nil {
-		return a.finishCall(ctx, nil, a.explainer.explainBlocked(ctx, a, err))
+		return a.recorder.finishCall(ctx, a, nil, a.explainer.explainBlocked(ctx, a, err))
 	}
-	return a.sendAndFinish(ctx)
+	return a.Executor.sendAndFinish(ctx, a)
 }
 
 // recheckApproval checks agent, tool and definition, which is synced again if it is too old.

@@ -29,7 +29,7 @@ func (c *Executor) withdrawApproval(ctx context.Context, w *withdrawal) (waited 
 		return err
 	})
 	if waited && err == nil {
-		c.reportEnded(ctx, w.Tenant, w.Call)
+		c.recorder.reportEnded(ctx, w.Tenant, w.Call)
 	}
 	return waited, err
 }

@@ -3,7 +3,6 @@ package toolcall
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 
 	"github.com/google/uuid"
 
@@ -11,8 +10,6 @@ import (
 	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/mcp"
-	"patchbay/internal/safe"
 )
 
 // activeCall is one call in progress.
@@ -67,10 +64,10 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 	if agent := request.View.Agent.ID; c.limits.inFlight.TryAcquire(agent) {
 		defer c.limits.inFlight.Release(agent)
 	} else {
-		return a.recordRefusal(tooManyCallsRefusal())
+		return c.recorder.recordRefusal(a, tooManyCallsRefusal())
 	}
 	if err := c.checkPolicy(ctx, a); err != nil {
-		return a.recordRefusal(c.explainer.explainBlocked(ctx, a, err))
+		return c.recorder.recordRefusal(a, c.explainer.explainBlocked(ctx, a, err))
 	}
 	if a.isMultiRound() {
 		return c.resumeMultiRound(ctx, a.request, *a.resumed.MultiRound)
@@ -79,35 +76,19 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 		return a.runWithApproval(ctx)
 	}
 	a.mayLend = request.AllowPooled
-	return a.chargeAndSend(ctx)
+	return c.chargeAndSend(ctx, a)
 }
 
-func (a *activeCall) chargeAndSend(ctx context.Context) (out Outcome, err error) {
-	defer a.recoverPanic(&out, &err)
-	if err := a.limits.chargeQuota(a); err != nil { // approval is decided by now
-		return a.recordRefusal(err)
+func (c *Executor) chargeAndSend(ctx context.Context, a *activeCall) (out Outcome, err error) {
+	defer c.recorder.recoverPanic(a, &out, &err)
+	if err := c.limits.chargeQuota(a); err != nil { // approval is decided by now
+		return c.recorder.recordRefusal(a, err)
 	}
 	if err := a.consumeApproval(ctx); err != nil {
-		return a.recordRefusal(err)
+		return c.recorder.recordRefusal(a, err)
 	}
-	a.entry = a.o.History.Begin(a.request.View.Tenant, a.call)
-	return a.sendAndFinish(ctx)
-}
-
-// recoverPanic turns a panic into the failure of the call that deferred it. The call is recorded, and its quota
-// refunded if it was not sent.
-func (a *activeCall) recoverPanic(out *Outcome, err *error) {
-	v := recover()
-	if v == nil {
-		return
-	}
-	panicErr := safe.Caught(safe.Call, v, slog.String("tool_call_id", a.call.ID.String()))
-	*out, *err = Outcome{CallID: a.call.ID, Call: a.call}, panicErr
-	defer safe.Recover(safe.Call) // finishCall may have panicked before
-	if a.entry == nil {
-		a.entry = a.o.History.Begin(a.request.View.Tenant, a.call)
-	}
-	*out, *err = a.finishCall(context.Background(), nil, panicErr)
+	c.recorder.beginEntry(a)
+	return c.sendAndFinish(ctx, a)
 }
 
 func (a *activeCall) newCallRecord() connectors.ToolCall {
@@ -128,66 +109,9 @@ func newCallID() connectors.ToolCallID {
 	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())} // fails only without a source of randomness
 }
 
-func (a *activeCall) sendAndFinish(ctx context.Context) (Outcome, error) {
+func (c *Executor) sendAndFinish(ctx context.Context, a *activeCall) (Outcome, error) {
 	result, err := a.Executor.forwardCall(ctx, a)
-	return a.finishCall(ctx, result, err)
-}
-
-func (a *activeCall) finishCall(ctx context.Context, result *mcp.Result, err error) (Outcome, error) {
-	out := Outcome{CallID: a.call.ID, Call: a.call}
-	if err == nil {
-		err = a.fillOutcome(ctx, result, &out)
-	}
-	if out.Task {
-		return out, err // the call continues as a task
-	}
-	if !a.wasSent {
-		a.limits.refundQuota(a)
-	}
-	setOutcome := func(c *connectors.ToolCall) { a.setOutcome(c, result, err) }
-	if hasReusedMemory(result) {
-		out.Call, out.lent = a.entry.EndPooled(setOutcome), result
-	} else {
-		out.Call = a.entry.End(setOutcome)
-	}
-	if a.o.OnEnd != nil {
-		a.o.OnEnd(out.Call)
-	}
-	return out, a.addCallID(err)
-}
-
-// hasReusedMemory reports whether the result's memory is reused, so that the history needs a copy. The history
-// drops a longer result anyway.
-func hasReusedMemory(result *mcp.Result) bool {
-	return result != nil && result.IsPooled() && len(result.Content)+len(result.Structured) <= connectors.MaxHistoryBytes
-}
-
-func (a *activeCall) fillOutcome(ctx context.Context, result *mcp.Result, out *Outcome) (err error) {
-	out.Raw, out.IsError = result.Raw, result.IsError
-	switch {
-	case result.InputRequired != nil:
-		if err := checkInputRequest(result.Raw, a.request.Client, a.connector.Connector); err != nil {
-			return err
-		}
-		out.InputRequired = true
-		out.Raw, err = a.handles.sealInputState(ctx, a, result)
-	case result.Task != nil:
-		out.Raw, err = a.sealTask(ctx, result.Task)
-		out.Task = err == nil
-	}
-	return err
-}
-
-func (a *activeCall) recordRefusal(err error) (Outcome, error) {
-	a.entry = a.o.History.Begin(a.request.View.Tenant, a.call)
-	return a.finishCall(context.Background(), nil, err)
-}
-
-func (a *activeCall) addCallID(err error) error {
-	if r, ok := err.(*RefusalError); ok && r.CallID == (connectors.ToolCallID{}) { //nolint:errorlint // it is ours, and at the top
-		r.CallID = a.call.ID
-	}
-	return err
+	return c.recorder.finishCall(ctx, a, result, err)
 }
 
 // rawArguments are the call's arguments, always an object.

@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/mcp"
 )
 
-func (a *activeCall) setOutcome(c *connectors.ToolCall, result *mcp.Result, err error) {
-	endedAt := a.o.Now()
+func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, result *mcp.Result, err error) {
+	endedAt := rec.o.Now()
 	c.CompletedAt, c.Duration = &endedAt, max(0, endedAt.Sub(c.StartedAt))
 	if a.credential != nil {
 		c.CredentialID = &a.credential.ID

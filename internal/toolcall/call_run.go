@@ -40,7 +40,7 @@ func (c *Executor) Run(ctx context.Context, request CallRequest, timeout time.Du
 	defer timer.Stop()
 	select {
 	case r := <-results:
-		return c.toRecordedCall(ctx, r, request.Arguments)
+		return c.recorder.toRecordedCall(ctx, r, request.Arguments)
 	case <-timer.C:
 		return c.o.Store.Tenant(request.View.Tenant.ID).ToolCall(ctx, request.ID)
 	case <-ctx.Done():
@@ -54,14 +54,14 @@ type callResult struct {
 }
 
 // toRecordedCall returns the call as Run describes.
-func (c *Executor) toRecordedCall(ctx context.Context, r callResult, arguments json.RawMessage) (connectors.ToolCall, error) {
+func (rec *callRecorder) toRecordedCall(ctx context.Context, r callResult, arguments json.RawMessage) (connectors.ToolCall, error) {
 	call := r.out.Call
 	if _, isBadArguments := errors.AsType[*InvalidArgumentsError](r.err); isBadArguments || call.ID.UUID == uuid.Nil {
 		return connectors.ToolCall{}, r.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	c.o.History.Flush(ctx)
+	rec.o.History.Flush(ctx)
 	call.Arguments = arguments
 	var content struct {
 		Content           json.RawMessage

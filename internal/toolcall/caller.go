@@ -3,7 +3,6 @@ package toolcall
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"patchbay/internal/agentview"
@@ -47,22 +46,26 @@ type Options struct {
 
 // Executor makes calls. It is safe for concurrent use.
 type Executor struct {
-	o            *Options
-	running      *runningCalls
-	explainer    *explainer
-	mail         *mailboxes
-	handles      *handleSealer
-	authorizer   *authorizer
-	validator    *validator
-	limits       *callLimits
-	definitions  *definitionAges
-	progress     *progressSaver
-	sender       *callSender
-	accountWaits *limit.Gate[connectors.AccountRequestID]
+	o       *Options
+	running *runningCalls
+
+	// The steps of a call, in order (pipeline.go).
+	authorizer  *authorizer
+	validator   *validator
+	limits      *callLimits
+	definitions *definitionAges
+	sender      *callSender
+	recorder    *callRecorder
+
+	// What the steps share.
+	explainer *explainer
+	handles   *handleSealer
+	mail      *mailboxes
+	progress  *progressSaver
+
 	waiters      waiterSet
 	multiRound   multiRoundCalls
-
-	undelivered atomic.Int64 // writes in flight that mark results as undelivered
+	accountWaits *limit.Gate[connectors.AccountRequestID]
 }
 
 // New makes an Executor. Start starts its background work, Stop ends it.
@@ -73,17 +76,14 @@ func New(o Options) *Executor {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Executor{
-		o: &o, running: newRunningCalls(), explainer: &explainer{&o}, mail: &mailboxes{&o},
-		limits:       newCallLimits(&o),
-		accountWaits: limit.NewGate[connectors.AccountRequestID](1, 0),
-	}
+	c := &Executor{o: &o, running: newRunningCalls(), explainer: &explainer{&o}, mail: &mailboxes{&o}, limits: newCallLimits(&o), validator: &validator{&o}}
+	c.accountWaits = limit.NewGate[connectors.AccountRequestID](1, 0)
 	c.handles = &handleSealer{&o, c.mail, c.explainer}
-	c.validator = &validator{&o}
-	c.authorizer = &authorizer{&o, c.explainer, c.validator}
 	c.progress = &progressSaver{o: &o, running: c.running}
-	c.sender = newCallSender(&o, c.running, c.explainer, c.progress)
+	c.authorizer = &authorizer{&o, c.explainer, c.validator}
 	c.definitions = &definitionAges{o: &o, authorizer: c.authorizer}
+	c.sender = newCallSender(&o, c.running, c.explainer, c.progress)
+	c.recorder = &callRecorder{o: &o, running: c.running, handles: c.handles, limits: c.limits}
 	return c
 }
 

@@ -119,7 +119,7 @@ func (c *Executor) cancelTask(ctx context.Context, a auth.Actor, call connectors
 	}
 	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =
 		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
-	return c.finishTask(ctx, a.Tenant.ID, call)
+	return c.recorder.finishTask(ctx, a.Tenant.ID, call)
 }
 
 // parseString reads a JSON string; empty: not a string.

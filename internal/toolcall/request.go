@@ -51,9 +51,9 @@ func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.Raw
 	var credential *credentials.Credential
 	raw, err := c.runQuery(ctx, q, &credential)
 	if entry != nil {
-		a := activeCall{Executor: c, credential: credential}
+		a := activeCall{credential: credential}
 		record := entry.End(func(call *connectors.ToolCall) {
-			a.setOutcome(call, &mcp.Result{Raw: raw, Structured: raw}, err)
+			c.recorder.setOutcome(&a, call, &mcp.Result{Raw: raw, Structured: raw}, err)
 		})
 		if c.o.OnEnd != nil {
 			c.o.OnEnd(record)

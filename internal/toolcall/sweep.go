@@ -57,6 +57,6 @@ func (c *Executor) reportAbandoned(ctx context.Context, ended []store.OwnedCallI
 	defer cancel()
 	for _, e := range ended {
 		c.waiters.wake(e.ID)
-		c.reportEnded(ctx, e.Tenant, e.ID)
+		c.recorder.reportEnded(ctx, e.Tenant, e.ID)
 	}
 }

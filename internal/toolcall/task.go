@@ -13,20 +13,20 @@ import (
 )
 
 // sealTask seals the task's id and stores the task. The call goes on without this process.
-func (a *activeCall) sealTask(ctx context.Context, t *mcp.Task) (json.RawMessage, error) {
+func (rec *callRecorder) sealTask(ctx context.Context, a *activeCall, t *mcp.Task) (json.RawMessage, error) {
 	if inputRequests, _ := findMember(t.Raw, "inputRequests"); inputRequests != nil {
 		if err := checkInputRequest(t.Raw, a.request.Client, a.connector.Connector); err != nil {
 			return nil, err
 		}
 	}
-	handle, err := a.handles.sealHandle(a.request.View, purposeTask, taskHandle{ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID})
+	handle, err := rec.handles.sealHandle(a.request.View, purposeTask, taskHandle{ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID})
 	if err != nil {
 		return nil, err
 	}
 	raw := withMember(t.Raw, "taskId", handle)
-	return raw, a.o.Store.RetryStarted(context.WithoutCancel(ctx), func(ctx context.Context) error {
-		a.o.History.Flush(ctx)
-		return a.o.Store.Tenant(a.request.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, trimForHistory(a.request.View, raw), parseString(handle))
+	return raw, rec.o.Store.RetryStarted(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		rec.o.History.Flush(ctx)
+		return rec.o.Store.Tenant(a.request.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, trimForHistory(a.request.View, raw), parseString(handle))
 	})
 }
 
@@ -83,12 +83,12 @@ func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, clien
 	if id, _ := findMember(raw, "taskId"); id != nil {
 		raw = withMember(raw, "taskId", handle)
 	}
-	c.recordTask(ctx, q.View, t, raw)
+	c.recorder.recordTask(ctx, q.View, t, raw)
 	return raw, nil
 }
 
 // recordTask stores the task's state, and ends the call with it. A failure is only logged.
-func (c *Executor) recordTask(ctx context.Context, v *agentview.View, t taskHandle, raw json.RawMessage) {
+func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t taskHandle, raw json.RawMessage) {
 	var state struct {
 		Status string
 		Result struct {
@@ -100,7 +100,7 @@ func (c *Executor) recordTask(ctx context.Context, v *agentview.View, t taskHand
 	if json.Unmarshal(raw, &state) != nil || state.Status == "" {
 		return
 	}
-	tenant := c.o.Store.Tenant(v.Tenant.ID)
+	tenant := rec.o.Store.Tenant(v.Tenant.ID)
 	call := connectors.ToolCall{ID: t.Call, Task: raw, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK, ResponseBytes: int64(len(raw))}
 	switch state.Status {
 	case "completed":
@@ -113,34 +113,21 @@ func (c *Executor) recordTask(ctx context.Context, v *agentview.View, t taskHand
 	case "cancelled":
 		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
 	default:
-		c.o.logUnsaved(ctx, tenant.SaveCallTask(ctx, t.Call, trimForHistory(v, raw), ""))
+		rec.o.logUnsaved(ctx, tenant.SaveCallTask(ctx, t.Call, trimForHistory(v, raw), ""))
 		return
 	}
 	call.Task = trimForHistory(v, withMember(raw, "result", json.RawMessage("null")))
 	calllog.ApplyRetention(&call, v.Tenant.CallHistory)
-	c.o.logUnsaved(ctx, c.finishTask(ctx, v.Tenant.ID, call))
+	rec.o.logUnsaved(ctx, rec.finishTask(ctx, v.Tenant.ID, call))
 }
 
 // finishTask ends the call of a task, and reports it.
-func (c *Executor) finishTask(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) error {
-	ended, err := c.o.Store.Tenant(t).EndCallTask(ctx, call)
+func (rec *callRecorder) finishTask(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) error {
+	ended, err := rec.o.Store.Tenant(t).EndCallTask(ctx, call)
 	if ended {
-		c.reportEnded(ctx, t, call.ID)
+		rec.reportEnded(ctx, t, call.ID)
 	}
 	return err
-}
-
-// reportEnded reports a call that ended outside of its history entry: quota, listeners, metrics.
-func (c *Executor) reportEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
-	call, err := c.o.Store.Tenant(t).ToolCall(ctx, id)
-	if err != nil {
-		return
-	}
-	c.limits.refundApproval(ctx, t, call)
-	c.o.History.Publish(t, call)
-	if c.o.OnEnd != nil {
-		c.o.OnEnd(call)
-	}
 }
 
 // trimForHistory reduces a task's state to what the history may store.

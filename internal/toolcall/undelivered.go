@@ -11,16 +11,20 @@ const maxUndelivered = 1000
 
 // MarkUndelivered records in the background that the client did not receive the result.
 func (c *Executor) MarkUndelivered(t connectors.TenantID, id connectors.ToolCallID) {
-	if c.undelivered.Add(1) > maxUndelivered {
-		c.undelivered.Add(-1)
+	c.recorder.markUndelivered(t, id)
+}
+
+func (rec *callRecorder) markUndelivered(t connectors.TenantID, id connectors.ToolCallID) {
+	if rec.undelivered.Add(1) > maxUndelivered {
+		rec.undelivered.Add(-1)
 		return
 	}
-	started := c.running.runBackground(func(ctx context.Context) {
-		defer c.undelivered.Add(-1)
-		c.o.History.Flush(ctx) // the end of the call must be stored first
-		c.o.logUnsaved(ctx, c.o.Store.Tenant(t).MarkUndelivered(ctx, id))
+	started := rec.running.runBackground(func(ctx context.Context) {
+		defer rec.undelivered.Add(-1)
+		rec.o.History.Flush(ctx) // the end of the call must be stored first
+		rec.o.logUnsaved(ctx, rec.o.Store.Tenant(t).MarkUndelivered(ctx, id))
 	})
 	if !started {
-		c.undelivered.Add(-1)
+		rec.undelivered.Add(-1)
 	}
 }
