@@ -67,8 +67,9 @@ var SeparateReads = map[string]string{
 	"toolcall.callRecorder.reportEnded":          "as recheckQuery",
 	"toolcall.definitionAges.checkDefinitionAge": "as recheckQuery; it asks the server in between",
 	"toolcall.authorizer.reauthorize":            "as recheckQuery",
-	"toolcall.activeCall.recheckApproval":        "as recheckQuery",
-	"toolcall.activeCall.recheckPolicy":          "as recheckQuery",
-	"toolcall.activeCall.reloadOrder":            "as recheckQuery",
-	"toolcall.activeCall.restoreOrder":           "as recheckQuery",
+	"toolcall.Executor.recheckApproval":          "as recheckQuery",
+	"toolcall.Executor.recheckPolicy":            "as recheckQuery",
+	"toolcall.approvals.reloadOrder":             "as recheckQuery",
+	"toolcall.approvals.waitForClaim":            "it polls, and the last state counts",
+	"toolcall.approvals.restoreOrder":            "as recheckQuery",
 }

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 )
@@ -35,6 +36,19 @@ type accountState struct {
 	Call    []byte                      `json:"c"`
 }
 
+// accountRequests are the calls that ask for an account and wait for it.
+type accountRequests struct {
+	o          *Options
+	running    *runningCalls
+	waiters    *waiterSet
+	explainer  *explainer
+	handles    *handleSealer
+	authorizer *authorizer
+	limits     *callLimits
+	recorder   *callRecorder
+	waits      *limit.Gate[connectors.AccountRequestID] // one for each request
+}
+
 // addConnectURL adds to a refusal the page on which a person connects the missing account.
 func (e *explainer) addConnectURL(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, refusal *RefusalError) {
 	connector := r.Connector
@@ -51,7 +65,7 @@ func (e *explainer) addConnectURL(ctx context.Context, v *agentview.View, r *age
 }
 
 // requestAccount replaces a refusal for a missing account by a request for one, if the client supports that.
-func (c *Executor) requestAccount(ctx context.Context, o *CallRequest, out Outcome, err error) (Outcome, error) {
+func (ac *accountRequests) requestAccount(ctx context.Context, o *CallRequest, out Outcome, err error) (Outcome, error) {
 	r, ok := errors.AsType[*RefusalError](err)
 	if !ok || r.connectPage == "" || o.Input != nil || o.NoWait || out.Call.ApprovedBy != "" || !parseCapabilities(o.Capabilities).canOpenURLs() {
 		return out, err
@@ -59,31 +73,31 @@ func (c *Executor) requestAccount(ctx context.Context, o *CallRequest, out Outco
 	if !o.MultiRound && o.Session == "" {
 		return out, err
 	}
-	request, requestErr := c.saveAccountRequest(ctx, o)
+	request, requestErr := ac.saveAccountRequest(ctx, o)
 	if requestErr != nil {
-		c.o.Log.WarnContext(ctx, "an account is not asked for", "tenant_id", o.View.Tenant.ID, "error", requestErr)
+		ac.o.Log.WarnContext(ctx, "an account is not asked for", "tenant_id", o.View.Tenant.ID, "error", requestErr)
 		return out, err
 	}
 	if !o.MultiRound {
 		r.Elicit = &Elicitation{ID: request, URL: r.connectPage, Message: accountPrompt(o)}
 		return out, err
 	}
-	raw, err := c.accountInputRequired(o, request, r.connectPage)
+	raw, err := ac.accountInputRequired(o, request, r.connectPage)
 	return Outcome{CallID: out.CallID, Call: out.Call, Raw: raw, InputRequired: err == nil}, err
 }
 
 // saveAccountRequest stores a request once. If the database is away, the call waits for it.
-func (c *Executor) saveAccountRequest(ctx context.Context, request *CallRequest) (id connectors.AccountRequestID, err error) {
-	n := c.newAccountRequest(request)
-	err = c.o.Store.Retry(ctx, request.Wait, func(ctx context.Context) error {
-		id, err = c.o.Store.Tenant(request.View.Tenant.ID).RequestAccount(ctx, n)
+func (ac *accountRequests) saveAccountRequest(ctx context.Context, request *CallRequest) (id connectors.AccountRequestID, err error) {
+	n := ac.newAccountRequest(request)
+	err = ac.o.Store.Retry(ctx, request.Wait, func(ctx context.Context) error {
+		id, err = ac.o.Store.Tenant(request.View.Tenant.ID).RequestAccount(ctx, n)
 		return err
 	})
 	return id, err
 }
 
-func (c *Executor) newAccountRequest(request *CallRequest) store.NewAccountRequest {
-	now := c.o.Now()
+func (ac *accountRequests) newAccountRequest(request *CallRequest) store.NewAccountRequest {
+	now := ac.o.Now()
 	n := store.NewAccountRequest{ID: store.NewAccountRequestID(), Agent: request.View.Agent.ID, Connector: request.Tool.Connector.Connector.ID, Now: now, ExpiresAt: now.Add(accountRequestTTL)}
 	if !request.MultiRound {
 		n.Session = request.Session
@@ -103,8 +117,8 @@ func accountPrompt(request *CallRequest) string {
 }
 
 // accountInputRequired is the InputRequired result that asks for an account.
-func (c *Executor) accountInputRequired(o *CallRequest, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
-	handle, err := c.handles.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: c.newAttempt(o).callHash()})
+func (ac *accountRequests) accountInputRequired(o *CallRequest, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
+	handle, err := ac.handles.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: newAttempt(o, ac.o.Now()).callHash()})
 	if err != nil {
 		return nil, err
 	}
@@ -113,55 +127,55 @@ func (c *Executor) accountInputRequired(o *CallRequest, request connectors.Accou
 		accountInputKey, quoteString(accountPrompt(o)), quoteString(page), handle)), nil
 }
 
-func (c *Executor) newAttempt(request *CallRequest) *activeCall {
-	a := &activeCall{Executor: c, request: request, connector: request.Tool.Connector}
-	a.call = a.newCallRecord()
+func newAttempt(request *CallRequest, now time.Time) *activeCall {
+	a := &activeCall{request: request, connector: request.Tool.Connector}
+	a.call = a.newCallRecord(now)
 	return a
 }
 
 // resumeAfterAccount resumes a call that lacked an account. If done, the outcome is final.
-func (c *Executor) resumeAfterAccount(ctx context.Context, request *CallRequest) (_ Outcome, done bool, _ error) {
+func (ac *accountRequests) resumeAfterAccount(ctx context.Context, request *CallRequest) (_ Outcome, done bool, _ error) {
 	if request.Input == nil {
 		return Outcome{}, false, nil
 	}
 	var s accountState
-	if !c.handles.openHandle(request.View, purposeAccount, request.Input.State, &s) {
+	if !ac.handles.openHandle(request.View, purposeAccount, request.Input.State, &s) {
 		return Outcome{}, false, nil
 	}
-	a := c.newAttempt(request)
+	a := newAttempt(request, ac.o.Now())
 	if string(s.Call) != string(a.callHash()) {
-		return c.recorder.endWithRefusal(a, staleAccountError())
+		return ac.recorder.endWithRefusal(a, staleAccountError())
 	}
 	if action := findElicitationAction(request.Input); action == "decline" || action == "cancel" {
 		refusal := &RefusalError{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The person did not connect the account that %q needs.", a.connector.Connector.Name)}
-		c.explainer.addConnectURL(ctx, request.View, a.connector, refusal)
-		return c.recorder.endWithRefusal(a, refusal)
+		ac.explainer.addConnectURL(ctx, request.View, a.connector, refusal)
+		return ac.recorder.endWithRefusal(a, refusal)
 	}
-	callCtx, err := c.running.beginCall(ctx, a.call.ID)
+	callCtx, err := ac.running.beginCall(ctx, a.call.ID)
 	if err != nil {
 		return Outcome{}, true, err
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
 	agent := request.View.Agent.ID
-	if !c.limits.inFlight.TryAcquire(agent) {
-		return c.recorder.endWithRefusal(a, tooManyCallsRefusal())
+	if !ac.limits.inFlight.TryAcquire(agent) {
+		return ac.recorder.endWithRefusal(a, tooManyCallsRefusal())
 	}
-	defer c.limits.inFlight.Release(agent)
-	if !c.accountWaits.TryAcquire(s.Request) { // each waiter polls the database, and only one may go on
-		return c.recorder.endWithRefusal(a, accountBusyRefusal())
+	defer ac.limits.inFlight.Release(agent)
+	if !ac.waits.TryAcquire(s.Request) { // each waiter polls the database, and only one may go on
+		return ac.recorder.endWithRefusal(a, accountBusyRefusal())
 	}
-	defer c.accountWaits.Release(s.Request)
-	connected, err := c.waitForAccount(ctx, request, s.Request)
+	defer ac.waits.Release(s.Request)
+	connected, err := ac.waitForAccount(ctx, request, s.Request)
 	switch {
 	case err != nil:
-		return c.recorder.endWithRefusal(a, err)
+		return ac.recorder.endWithRefusal(a, err)
 	case !connected: // the client decides whether to wait on
-		raw, err := c.accountInputRequired(request, s.Request, c.o.AccountPage(ctx, request.View.Tenant.ID, a.connector.Connector, request.View.Agent))
+		raw, err := ac.accountInputRequired(request, s.Request, ac.o.AccountPage(ctx, request.View.Tenant.ID, a.connector.Connector, request.View.Agent))
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
-	if err := c.authorizer.reauthorize(ctx, a); err != nil {
-		return c.recorder.endWithRefusal(a, c.explainer.explainBlocked(ctx, a, err))
+	if err := ac.authorizer.reauthorize(ctx, a); err != nil {
+		return ac.recorder.endWithRefusal(a, ac.explainer.explainBlocked(ctx, a, err))
 	}
 	request.View, request.Tool, request.Input = a.request.View, a.request.Tool, nil
 	return Outcome{}, false, nil
@@ -187,9 +201,9 @@ func staleAccountError() error {
 }
 
 // waitForAccount waits for the account and claims it. connected is false after the tenant's approval timeout.
-func (c *Executor) waitForAccount(ctx context.Context, request *CallRequest, id connectors.AccountRequestID) (connected bool, _ error) {
+func (ac *accountRequests) waitForAccount(ctx context.Context, request *CallRequest, id connectors.AccountRequestID) (connected bool, _ error) {
 	agent := request.View.Agent.ID
-	woken, unsubscribe := c.waiters.subscribe(connectors.ToolCallID(agent))
+	woken, unsubscribe := ac.waiters.subscribe(connectors.ToolCallID(agent))
 	defer unsubscribe()
 	timeout := time.NewTimer(request.View.Tenant.ApprovalTimeout)
 	defer timeout.Stop()
@@ -198,10 +212,10 @@ func (c *Executor) waitForAccount(ctx context.Context, request *CallRequest, id 
 	defer progress.Stop()
 	reportAccountWait(request, 0)
 	for reports := 1; ; {
-		if connected, err := c.claimAccount(ctx, request, id); connected || err != nil {
+		if connected, err := ac.claimAccount(ctx, request, id); connected || err != nil {
 			return connected, err
 		}
-		if c.running.isStopped() {
+		if ac.running.isStopped() {
 			return false, nil
 		}
 		select {
@@ -226,18 +240,18 @@ func reportAccountWait(request *CallRequest, n int) {
 
 // claimAccount reports whether the account is connected. Only one of several calls with the same state can
 // claim it.
-func (c *Executor) claimAccount(ctx context.Context, request *CallRequest, id connectors.AccountRequestID) (bool, error) {
-	tenant, agent := c.o.Store.Tenant(request.View.Tenant.ID), request.View.Agent.ID
+func (ac *accountRequests) claimAccount(ctx context.Context, request *CallRequest, id connectors.AccountRequestID) (bool, error) {
+	tenant, agent := ac.o.Store.Tenant(request.View.Tenant.ID), request.View.Agent.ID
 	row, err := tenant.AccountRequest(ctx, agent, id)
 	switch {
 	case fault.Is(err, fault.Unavailable):
 		return false, nil // the database may be away for a moment
-	case fault.Is(err, fault.NotFound), err == nil && (row.Used || !c.o.Now().Before(row.ExpiresAt) || row.Connector != request.Tool.Connector.Connector.ID):
+	case fault.Is(err, fault.NotFound), err == nil && (row.Used || !ac.o.Now().Before(row.ExpiresAt) || row.Connector != request.Tool.Connector.Connector.ID):
 		return false, staleAccountError()
 	case err != nil, !row.Connected:
 		return false, err
 	}
-	err = tenant.UseAccountRequest(ctx, agent, id, c.o.Now())
+	err = tenant.UseAccountRequest(ctx, agent, id, ac.o.Now())
 	if fault.Is(err, fault.NotFound) {
 		return false, staleAccountError()
 	}

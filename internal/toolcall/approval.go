@@ -34,6 +34,19 @@ const (
 	denialTTL            = 5 * time.Minute // the same call is refused without review for so long
 )
 
+// approvals are the calls that wait for a person. The executor runs those that this process claims.
+type approvals struct {
+	o         *Options
+	running   *runningCalls
+	waiters   *waiterSet
+	explainer *explainer
+	handles   *handleSealer
+	mail      *mailboxes
+	limits    *callLimits
+	sender    *callSender
+	recorder  *callRecorder
+}
+
 // needsApproval reports whether the call waits for a person. A resumed call was approved when it began.
 func (a *activeCall) needsApproval(now time.Time) bool {
 	if a.resumed != nil && a.resumed.Approved != "" {
@@ -48,28 +61,36 @@ func (a *activeCall) needsApproval(now time.Time) bool {
 
 // runWithApproval asks for approval and runs the call. A call that cannot run is not shown, nor one that the
 // approver could read differently from the server.
-func (a *activeCall) runWithApproval(ctx context.Context) (Outcome, error) {
+func (c *Executor) runWithApproval(ctx context.Context, a *activeCall) (Outcome, error) {
 	if err := a.checkReviewable(); err != nil {
-		return a.recorder.recordRefusal(a, err)
+		return c.recorder.recordRefusal(a, err)
 	}
-	if err := a.checkRecentDenial(ctx); err != nil {
-		return a.recorder.recordRefusal(a, err)
+	if err := c.approvals.checkRecentDenial(ctx, a); err != nil {
+		return c.recorder.recordRefusal(a, err)
 	}
-	if err := a.sender.checkReady(ctx, a); err != nil {
-		return a.recorder.recordRefusal(a, err)
+	if err := c.sender.checkReady(ctx, a); err != nil {
+		return c.recorder.recordRefusal(a, err)
 	}
 	ctx, span := tracing.Child(ctx, "approval")
 	defer span.End()
-	row, err := a.requestApproval(ctx)
+	row, err := c.approvals.requestApproval(ctx, a)
 	if err != nil {
-		return a.recorder.recordRefusal(a, a.explainer.explainError(ctx, a.request.View, a.connector, err))
+		return c.recorder.recordRefusal(a, c.explainer.explainError(ctx, a.request.View, a.connector, err))
 	}
 	a.call.ID, a.call.Status = row.ID, connectors.CallPendingApproval
 	if a.request.Task && !a.request.NoWait {
-		raw, err := a.newApprovalTask(row)
+		raw, err := c.approvals.newApprovalTask(a, row)
 		return Outcome{CallID: row.ID, Raw: raw, Task: err == nil, Call: a.call}, err
 	}
-	return a.waitForApproval(ctx, row.ID)
+	out, err := c.approvals.waitForApproval(ctx, a, row.ID)
+	if a.approval == nil {
+		return out, err
+	}
+	if a.claimedCtx != nil {
+		defer a.claimedCtx.endCall()
+		ctx = a.claimedCtx
+	}
+	return c.runApproved(ctx, a, *a.approval)
 }
 
 // checkReviewable returns an error if a person could not judge the arguments.
@@ -84,18 +105,18 @@ func (a *activeCall) checkReviewable() error {
 }
 
 // checkRecentDenial returns the denial of the same call within denialTTL.
-func (a *activeCall) checkRecentDenial(ctx context.Context) error {
+func (ap *approvals) checkRecentDenial(ctx context.Context, a *activeCall) error {
 	view := a.request.View
 	var row connectors.Approval
-	err := a.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
-		row, err = a.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.callHash(), a.o.Now().Add(-denialTTL))
+	err := ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
+		row, err = ap.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.callHash(), ap.o.Now().Add(-denialTTL))
 		return err
 	})
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
 	case err != nil:
-		return a.explainer.explainError(ctx, view, a.connector, err)
+		return ap.explainer.explainError(ctx, view, a.connector, err)
 	}
 	return deniedRefusal(row)
 }
@@ -114,27 +135,27 @@ func (cs *callSender) checkReady(ctx context.Context, a *activeCall) error {
 
 // requestApproval inserts the row, or finds that of the same call. After a lost connection the insert may have
 // succeeded: the row has the call's id, so the retry finds it.
-func (a *activeCall) requestApproval(ctx context.Context) (row connectors.Approval, err error) {
+func (ap *approvals) requestApproval(ctx context.Context, a *activeCall) (row connectors.Approval, err error) {
 	var created, isNew bool
 	defer func() {
 		if !isNew { // also if the transaction panics
-			a.limits.refundQuota(a)
+			ap.limits.refundQuota(a)
 		}
 	}()
-	err = a.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) error {
-		row, created, err = a.insertApproval(ctx)
+	err = ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) error {
+		row, created, err = ap.insertApproval(ctx, a)
 		return err
 	})
 	isNew = err == nil && (created || row.ID == a.call.ID)
 	return row, err
 }
 
-func (a *activeCall) insertApproval(ctx context.Context) (row connectors.Approval, created bool, err error) {
+func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row connectors.Approval, created bool, err error) {
 	view, tool := a.request.View, a.request.Tool
-	err = a.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+	err = ap.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		row, created, err = tx.RequestApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.connector.Connector.ID, Tool: tool.Name, ExposedName: tool.Exposed,
-			Definition: tool.Hash, CallHash: a.callHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: a.o.Now().Add(approvalTTL),
+			Definition: tool.Hash, CallHash: a.callHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: ap.o.Now().Add(approvalTTL),
 		})
 		if err != nil || !created {
 			return err
@@ -151,7 +172,7 @@ func (a *activeCall) insertApproval(ctx context.Context) (row connectors.Approva
 		if err := tx.InsertPendingCall(ctx, pending); err != nil {
 			return err
 		}
-		return a.limits.chargeQuota(a)
+		return ap.limits.chargeQuota(a)
 	})
 	return row, created, err
 }
@@ -161,9 +182,9 @@ func tooManyApprovalsRefusal() *RefusalError {
 		"%d calls of this agent wait for a person already. Wait until some are decided.", maxOpenApprovals)}
 }
 
-// waitForApproval waits for the result or the refusal, at most the tenant's approval timeout.
-func (a *activeCall) waitForApproval(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
-	woken, unsubscribe := a.waiters.subscribe(id)
+// waitForApproval waits for the claimed call, the result or the refusal, at most the tenant's approval timeout.
+func (ap *approvals) waitForApproval(ctx context.Context, a *activeCall, id connectors.ToolCallID) (Outcome, error) {
+	woken, unsubscribe := ap.waiters.subscribe(id)
 	defer unsubscribe()
 	timeout := time.NewTimer(a.request.View.Tenant.ApprovalTimeout)
 	defer timeout.Stop()
@@ -172,12 +193,12 @@ func (a *activeCall) waitForApproval(ctx context.Context, id connectors.ToolCall
 	defer progress.Stop()
 	a.reportApprovalWait(0)
 	for reports := 1; ; {
-		out, done, err := a.pollApproval(ctx, id)
-		if done || a.request.NoWait || a.running.isStopped() {
+		out, done, err := ap.pollApproval(ctx, a, id)
+		if done || a.request.NoWait || ap.running.isStopped() {
 			if done {
 				return out, err
 			}
-			return a.pendingOutcome(ctx, id)
+			return ap.pendingOutcome(ctx, a, id)
 		}
 		select {
 		case <-woken:
@@ -186,9 +207,9 @@ func (a *activeCall) waitForApproval(ctx context.Context, id connectors.ToolCall
 			a.reportApprovalWait(reports)
 			reports++
 		case <-timeout.C:
-			return a.pendingOutcome(ctx, id)
+			return ap.pendingOutcome(ctx, a, id)
 		case <-ctx.Done():
-			return a.cancelApprovalWait(ctx, id)
+			return ap.cancelApprovalWait(ctx, a, id)
 		}
 	}
 }
@@ -199,24 +220,25 @@ func (a *activeCall) reportApprovalWait(n int) {
 	}
 }
 
-// pollApproval acts on the current state of the row. done: the call ran or was refused.
-func (a *activeCall) pollApproval(ctx context.Context, id connectors.ToolCallID) (out Outcome, done bool, _ error) {
-	row, err := a.o.Store.Tenant(a.request.View.Tenant.ID).Approval(ctx, id)
+// pollApproval acts on the current state of the row. done: the call is claimed, or it has its outcome.
+func (ap *approvals) pollApproval(ctx context.Context, a *activeCall, id connectors.ToolCallID) (out Outcome, done bool, _ error) {
+	row, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).Approval(ctx, id)
 	if err != nil {
 		return Outcome{Call: a.call}, fault.Is(err, fault.NotFound), a.deletedRefusal(err) // the database may be away for a moment
 	}
 	switch row.State {
 	case connectors.ApprovalApproved:
-		return a.runIfClaimed(ctx, row)
+		done, err = ap.claimCall(ctx, a, row)
+		return out, done, err
 	case connectors.ApprovalDone:
-		out, err = a.fetchResult(ctx, id)
+		out, err = ap.fetchResult(ctx, a, id)
 		return out, !fault.Is(err, fault.Unavailable), err
 	case connectors.ApprovalDenied:
-		return a.loadOutcome(ctx, id), true, a.withCallID(id, deniedRefusal(row))
+		return ap.loadOutcome(ctx, a, id), true, a.withCallID(id, deniedRefusal(row))
 	case connectors.ApprovalLapsed:
-		return a.loadOutcome(ctx, id), true, a.withCallID(id, expiredApprovalRefusal())
+		return ap.loadOutcome(ctx, a, id), true, a.withCallID(id, expiredApprovalRefusal())
 	case connectors.ApprovalUnknown:
-		return a.loadOutcome(ctx, id), true, a.withCallID(id, unknownOutcomeRefusal())
+		return ap.loadOutcome(ctx, a, id), true, a.withCallID(id, unknownOutcomeRefusal())
 	default:
 		return out, false, nil
 	}
@@ -247,8 +269,8 @@ func (a *activeCall) withCallID(id connectors.ToolCallID, r *RefusalError) error
 	return r
 }
 
-func (a *activeCall) loadOutcome(ctx context.Context, id connectors.ToolCallID) Outcome {
-	call, err := a.o.Store.Tenant(a.request.View.Tenant.ID).ToolCall(ctx, id)
+func (ap *approvals) loadOutcome(ctx context.Context, a *activeCall, id connectors.ToolCallID) Outcome {
+	call, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).ToolCall(ctx, id)
 	if err != nil {
 		call = a.call
 	}
@@ -256,20 +278,20 @@ func (a *activeCall) loadOutcome(ctx context.Context, id connectors.ToolCallID) 
 }
 
 // pendingOutcome tells the agent to repeat the call once it is approved.
-func (a *activeCall) pendingOutcome(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
-	return a.loadOutcome(ctx, id), a.withCallID(id, &RefusalError{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
-		"This call waits for a person's approval: %s Make the same call again when it was approved.", a.o.BaseURL+"/approvals/"+id.String())})
+func (ap *approvals) pendingOutcome(ctx context.Context, a *activeCall, id connectors.ToolCallID) (Outcome, error) {
+	return ap.loadOutcome(ctx, a, id), a.withCallID(id, &RefusalError{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
+		"This call waits for a person's approval: %s Make the same call again when it was approved.", ap.o.BaseURL+"/approvals/"+id.String())})
 }
 
 // cancelApprovalWait withdraws the approval of a call that its client cancelled, unless it was just decided.
-func (a *activeCall) cancelApprovalWait(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+func (ap *approvals) cancelApprovalWait(ctx context.Context, a *activeCall, id connectors.ToolCallID) (Outcome, error) {
 	refusal := explainContext(ctx, a.connector.Connector)
 	ctx = context.WithoutCancel(ctx)
 	if tenant := a.request.View.Tenant.ID; refusal.Code == CodeCancelled {
-		_, err := a.Executor.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: id, Reason: refusal.Sentence, Wait: &store.WaitBudget{Tenant: tenant}})
-		a.o.logUnsaved(ctx, err)
+		_, err := ap.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: id, Reason: refusal.Sentence, Wait: &store.WaitBudget{Tenant: tenant}})
+		ap.o.logUnsaved(ctx, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
-	return a.loadOutcome(ctx, id), a.withCallID(id, refusal)
+	return ap.loadOutcome(ctx, a, id), a.withCallID(id, refusal)
 }

@@ -26,37 +26,43 @@ type Decision struct {
 // second decision is a Conflict. An approved call runs in the process with a waiting request, else in this one.
 // A process that fails to start it leaves it to a sweep.
 func (c *Executor) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCallID, d Decision) (connectors.ToolCall, error) {
-	if err := a.Require(connectors.PermOperate); err != nil {
+	if err := c.approvals.storeDecision(ctx, a, id, d); err != nil {
 		return connectors.ToolCall{}, err
 	}
-	if d.AllowFor < 0 || d.AllowFor > maxAllowance {
-		return connectors.ToolCall{}, fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A tool is allowed for 24 hours at most."})
+	if !d.Approve {
+		c.recorder.reportEnded(ctx, a.Tenant.ID, id)
+	} else if row, left := c.approvals.waitForClaim(ctx, a.Tenant.ID, id); left {
+		c.runDetached(ctx, a.Tenant.ID, row)
 	}
-	tenant := c.o.Store.Tenant(a.Tenant.ID)
-	var row connectors.Approval
-	err := tenant.Tx(ctx, func(tx *store.Tenant) (err error) {
-		if row, err = tx.DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason}); err != nil {
+	return c.ReadSummary(ctx, a, id)
+}
+
+// storeDecision stores a decision and its audit event, and wakes the waiting requests.
+func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connectors.ToolCallID, d Decision) error {
+	if err := a.Require(connectors.PermOperate); err != nil {
+		return err
+	}
+	if d.AllowFor < 0 || d.AllowFor > maxAllowance {
+		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A tool is allowed for 24 hours at most."})
+	}
+	err := ap.o.Store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		row, err := tx.DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason})
+		if err != nil {
 			return err
 		}
 		if err = a.RequireDecide(ctx, tx, row.AgentID); err != nil {
 			return err
 		}
-		return c.recordDecision(ctx, tx, a, row, d)
+		return ap.recordDecision(ctx, tx, a, row, d)
 	})
-	if err != nil {
-		return connectors.ToolCall{}, err
+	if err == nil {
+		ap.waiters.wake(id)
 	}
-	c.waiters.wake(id)
-	if d.Approve {
-		c.waitForClaim(ctx, a.Tenant.ID, id)
-	} else {
-		c.recorder.reportEnded(ctx, a.Tenant.ID, id)
-	}
-	return c.ReadSummary(ctx, a, id)
+	return err
 }
 
 // recordDecision writes the audit event, and the denied call or the allowance.
-func (c *Executor) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, d Decision) error {
+func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, d Decision) error {
 	action, detail := "tool_call.approve", map[string]any{
 		"tool_call_id": row.ID.String(), "agent_id": row.AgentID.String(), "connector_id": row.ConnectorID.String(), "tool": row.Tool,
 	}
@@ -72,7 +78,7 @@ func (c *Executor) recordDecision(ctx context.Context, tx *store.Tenant, a auth.
 		}
 	case d.AllowFor > 0:
 		detail["allow_for_s"] = int(d.AllowFor.Seconds())
-		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: c.o.Now().Add(d.AllowFor), GrantedBy: a.Decider()}
+		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: ap.o.Now().Add(d.AllowFor), GrantedBy: a.Decider()}
 		if err := tx.AllowTool(ctx, row.AgentID, allowed); err != nil {
 			return err
 		}
@@ -82,24 +88,24 @@ func (c *Executor) recordDecision(ctx context.Context, tx *store.Tenant, a auth.
 	return tx.Record(ctx, event)
 }
 
-// waitForClaim gives processes with a waiting request claimTimeout to claim the call, then runs it here.
-func (c *Executor) waitForClaim(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
-	woken, unsubscribe := c.waiters.subscribe(id)
+// waitForClaim gives processes with a waiting request claimTimeout to claim the call. left: none has, so that it runs
+// here.
+func (ap *approvals) waitForClaim(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) (row connectors.Approval, left bool) {
+	woken, unsubscribe := ap.waiters.subscribe(id)
 	defer unsubscribe()
 	timeout := time.NewTimer(claimTimeout)
 	defer timeout.Stop()
 	for {
-		row, err := c.o.Store.Tenant(t).Approval(ctx, id)
+		row, err := ap.o.Store.Tenant(t).Approval(ctx, id)
 		if err != nil || row.State != connectors.ApprovalApproved {
-			return
+			return row, false
 		}
 		select {
 		case <-woken:
 		case <-timeout.C:
-			c.runDetached(ctx, t, row)
-			return
+			return row, true
 		case <-ctx.Done():
-			return // the sweep finds it
+			return row, false // the sweep finds it
 		}
 	}
 }
@@ -116,7 +122,7 @@ func (c *Executor) runDetached(ctx context.Context, t connectors.TenantID, row c
 			callCtx.endCall()
 		}
 	}()
-	claimed, err := c.claimApproval(ctx, t, row)
+	claimed, err := c.approvals.claimApproval(ctx, t, row)
 	if err != nil || !claimed {
 		c.o.logUnsaved(ctx, err)
 		return
@@ -130,25 +136,25 @@ func (c *Executor) runDetached(ctx context.Context, t connectors.TenantID, row c
 
 // runStored runs an approved call with its stored arguments.
 func (c *Executor) runStored(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
-	a := &activeCall{Executor: c, registeredID: row.ID}
-	err := safe.Try(safe.Call, func() error { return a.restoreOrder(ctx, t, row) })()
+	a := &activeCall{registeredID: row.ID}
+	err := safe.Try(safe.Call, func() error { return c.approvals.restoreOrder(ctx, a, t, row) })()
 	if err == nil {
-		_, _ = a.runApproved(ctx, row) // runApproved stores result and error
+		_, _ = c.runApproved(ctx, a, row) // runApproved stores result and error
 		return
 	}
 	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more.", CallID: row.ID, Err: err}
 	if !fault.Is(err, fault.NotFound) {
 		refusal.Code, refusal.Sentence = CodeUnavailable, "The call could not be made. Make it again."
 	}
-	a.recordFailure(ctx, t, row, refusal)
+	c.approvals.recordFailure(ctx, a, t, row, refusal)
 }
 
-func (a *activeCall) restoreOrder(ctx context.Context, t connectors.TenantID, row connectors.Approval) error {
-	_, arguments, err := a.o.Store.Vault(t).ApprovalCall(ctx, row.ID)
+func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval) error {
+	_, arguments, err := ap.o.Store.Vault(t).ApprovalCall(ctx, row.ID)
 	if err != nil {
 		return err
 	}
-	view, err := a.o.Access.ByAgent(ctx, t, connectors.Ref(row.AgentID.String()))
+	view, err := ap.o.Access.ByAgent(ctx, t, connectors.Ref(row.AgentID.String()))
 	if err != nil {
 		return err
 	}
@@ -162,17 +168,17 @@ func (a *activeCall) restoreOrder(ctx context.Context, t connectors.TenantID, ro
 	return nil
 }
 
-func (a *activeCall) recordFailure(ctx context.Context, t connectors.TenantID, row connectors.Approval, refusal *RefusalError) {
-	call, err := a.o.Store.Tenant(t).ToolCall(ctx, row.ID)
+func (ap *approvals) recordFailure(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval, refusal *RefusalError) {
+	call, err := ap.o.Store.Tenant(t).ToolCall(ctx, row.ID)
 	if err != nil {
 		call = connectors.ToolCall{ID: row.ID, StartedAt: row.AskedAt, AgentID: &row.AgentID, ConnectorID: &row.ConnectorID, Tool: row.Tool,
 			ExposedName: row.ExposedName, Kind: connectors.CallTool, Source: connectors.SourceGateway}
 	}
 	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
-	entry := a.o.History.Begin(connectors.Tenant{ID: t, CallHistory: connectors.HistoryNone}, call)
-	record := entry.End(func(c *connectors.ToolCall) { a.recorder.setOutcome(a, c, nil, refusal) })
-	if a.o.OnEnd != nil {
-		a.o.OnEnd(record)
+	entry := ap.o.History.Begin(connectors.Tenant{ID: t, CallHistory: connectors.HistoryNone}, call)
+	record := entry.End(func(c *connectors.ToolCall) { ap.recorder.setOutcome(a, c, nil, refusal) })
+	if ap.o.OnEnd != nil {
+		ap.o.OnEnd(record)
 	}
-	a.saveResultWithRetry(ctx, t, row.ID, Outcome{}, refusal)
+	ap.saveResultWithRetry(ctx, a, t, row.ID, Outcome{}, refusal)
 }

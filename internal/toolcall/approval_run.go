@@ -16,68 +16,71 @@ import (
 	"patchbay/internal/store"
 )
 
-// runIfClaimed claims an approved call and runs it. done is false if another process has claimed it.
-func (a *activeCall) runIfClaimed(ctx context.Context, row connectors.Approval) (out Outcome, done bool, _ error) {
+// claimCall claims an approved call for this request, which then runs it. It is false if another process has claimed it.
+func (ap *approvals) claimCall(ctx context.Context, a *activeCall, row connectors.Approval) (claimed bool, err error) {
+	var callCtx *callContext
 	if row.ID != a.registeredID { // the caller of this request found the row of an earlier one
-		callCtx, err := a.running.beginCall(ctx, row.ID)
-		if err != nil {
-			return out, false, err
+		if callCtx, err = ap.running.beginCall(ctx, row.ID); err != nil {
+			return false, err
 		}
-		defer callCtx.endCall()
+		defer func() {
+			if !claimed { // also if claimApproval panics
+				callCtx.endCall()
+			}
+		}()
 		ctx = callCtx
 	}
-	claimed, err := a.claimApproval(ctx, a.request.View.Tenant.ID, row)
-	if err != nil || !claimed {
-		return out, false, err
+	claimed, err = ap.claimApproval(ctx, a.request.View.Tenant.ID, row)
+	if claimed {
+		a.approval, a.claimedCtx = &row, callCtx
 	}
-	out, err = a.runApproved(ctx, row)
-	return out, true, err
+	return claimed, err
 }
 
 // claimApproval reports whether this process may run the call: only one may.
-func (c *Executor) claimApproval(ctx context.Context, t connectors.TenantID, row connectors.Approval) (claimed bool, err error) {
-	err = c.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
-		if claimed, err = tx.ClaimApproval(ctx, row.ID, c.o.Instance); err != nil || !claimed {
+func (ap *approvals) claimApproval(ctx context.Context, t connectors.TenantID, row connectors.Approval) (claimed bool, err error) {
+	err = ap.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
+		if claimed, err = tx.ClaimApproval(ctx, row.ID, ap.o.Instance); err != nil || !claimed {
 			return err
 		}
-		return tx.StartPendingCall(ctx, row.ID, c.o.Instance, row.DecidedBy)
+		return tx.StartPendingCall(ctx, row.ID, ap.o.Instance, row.DecidedBy)
 	})
 	return claimed && err == nil, err
 }
 
 // runApproved runs a claimed call and stores its result. It runs what was approved: with the reviewed
 // definition, and only if the agent still may.
-func (a *activeCall) runApproved(ctx context.Context, row connectors.Approval) (Outcome, error) {
+func (c *Executor) runApproved(ctx context.Context, a *activeCall, row connectors.Approval) (Outcome, error) {
 	tenant := a.request.View.Tenant.ID
-	call, err := a.o.Store.Tenant(tenant).ToolCall(ctx, row.ID)
+	call, err := c.o.Store.Tenant(tenant).ToolCall(ctx, row.ID)
 	if err != nil {
 		call = a.call
 		call.ID = row.ID
 	}
 	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
 	a.call, a.charge = call, quotaCharge{a.request.View, a.request.Tool, call.StartedAt}
-	a.entry = a.o.History.Begin(a.request.View.Tenant, call)
+	a.entry = c.o.History.Begin(a.request.View.Tenant, call)
 	a.approval, a.lastCheck = &row, policyCheck{waited: a.request.Wait.Spent()}
-	out, err := a.runIfStillApproved(ctx, row)
-	a.saveResultWithRetry(ctx, tenant, row.ID, out, err)
+	out, err := c.runIfStillApproved(ctx, a, row)
+	c.approvals.saveResultWithRetry(ctx, a, tenant, row.ID, out, err)
 	return out, err
 }
 
 // runIfStillApproved runs a recorded call. A panic becomes its failure.
-func (a *activeCall) runIfStillApproved(ctx context.Context, row connectors.Approval) (out Outcome, err error) {
-	defer a.recorder.recoverPanic(a, &out, &err)
-	if err := a.recheckApproval(ctx, row); err != nil {
-		return a.recorder.finishCall(ctx, a, nil, a.explainer.explainBlocked(ctx, a, err))
+func (c *Executor) runIfStillApproved(ctx context.Context, a *activeCall, row connectors.Approval) (out Outcome, err error) {
+	defer c.recorder.recoverPanic(a, &out, &err)
+	if err := c.recheckApproval(ctx, a, row); err != nil {
+		return c.recorder.finishCall(ctx, a, nil, c.explainer.explainBlocked(ctx, a, err))
 	}
-	return a.Executor.sendAndFinish(ctx, a)
+	return c.sendAndFinish(ctx, a)
 }
 
 // recheckApproval checks agent, tool and definition, which is synced again if it is too old.
-func (a *activeCall) recheckApproval(ctx context.Context, row connectors.Approval) error {
-	if err := a.reloadOrder(ctx, row); err != nil {
+func (c *Executor) recheckApproval(ctx context.Context, a *activeCall, row connectors.Approval) error {
+	if err := c.approvals.reloadOrder(ctx, a, row); err != nil {
 		return err
 	}
-	if err := a.definitions.checkDefinitionAge(ctx, a); err != nil {
+	if err := c.definitions.checkDefinitionAge(ctx, a); err != nil {
 		return err
 	}
 	return a.checkDefinition(row)
@@ -92,18 +95,18 @@ func (a *activeCall) checkDefinition(row connectors.Approval) error {
 }
 
 // reloadOrder checks agent and tool as they are now, and limits the order to what the approver saw.
-func (a *activeCall) reloadOrder(ctx context.Context, row connectors.Approval) error {
+func (ap *approvals) reloadOrder(ctx context.Context, a *activeCall, row connectors.Approval) error {
 	var view *agentview.View
 	var arguments secret.Text
 	tenant := a.request.View.Tenant.ID
-	err := a.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
-		if view, err = a.o.Access.ByAgent(ctx, tenant, connectors.Ref(row.AgentID.String())); err == nil {
-			_, arguments, err = a.o.Store.Vault(tenant).ApprovalCall(ctx, row.ID)
+	err := ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
+		if view, err = ap.o.Access.ByAgent(ctx, tenant, connectors.Ref(row.AgentID.String())); err == nil {
+			_, arguments, err = ap.o.Store.Vault(tenant).ApprovalCall(ctx, row.ID)
 		}
 		return err
 	})
 	if err != nil {
-		return a.explainer.explainError(ctx, a.request.View, a.connector, err)
+		return ap.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
 	if !view.Agent.Enabled {
 		return a.withCallID(row.ID, disabledRefusal())
@@ -171,24 +174,24 @@ const saveResultTimeout = 10 * time.Second
 
 // saveResultWithRetry stores the result. If the database is away it retries in the background; until then the
 // call counts as executing.
-func (a *activeCall) saveResultWithRetry(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, out Outcome, err error) {
+func (ap *approvals) saveResultWithRetry(ctx context.Context, a *activeCall, t connectors.TenantID, id connectors.ToolCallID, out Outcome, err error) {
 	plain, marshalErr := json.Marshal(toStoredResult(out, err))
 	if marshalErr != nil {
-		a.o.Log.ErrorContext(ctx, "result of an approved call not kept", slog.Any("error", marshalErr))
+		ap.o.Log.ErrorContext(ctx, "result of an approved call not kept", slog.Any("error", marshalErr))
 		return
 	}
-	if saveErr := a.saveResult(context.WithoutCancel(ctx), t, id, secret.Text(plain), a.hasWaiter); saveErr == nil {
+	if saveErr := ap.saveResult(context.WithoutCancel(ctx), t, id, secret.Text(plain), a.hasWaiter); saveErr == nil {
 		return
 	}
 	fetches := a.hasWaiter
-	a.running.runBackground(func(ctx context.Context) {
+	ap.running.runBackground(func(ctx context.Context) {
 		for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 			select {
 			case <-time.After(pause):
 			case <-ctx.Done():
 				return
 			}
-			if a.saveResult(ctx, t, id, secret.Text(plain), fetches) == nil {
+			if ap.saveResult(ctx, t, id, secret.Text(plain), fetches) == nil {
 				return
 			}
 		}
@@ -196,23 +199,23 @@ func (a *activeCall) saveResultWithRetry(ctx context.Context, t connectors.Tenan
 }
 
 // saveResult stores the result, and marks it as fetched if a request has received it.
-func (c *Executor) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) error {
+func (ap *approvals) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) error {
 	ctx, cancel := context.WithTimeout(ctx, saveResultTimeout)
 	defer cancel()
-	ok, err := c.o.Store.Tenant(t).FinishApproval(ctx, id, c.o.Instance, plain)
+	ok, err := ap.o.Store.Tenant(t).FinishApproval(ctx, id, ap.o.Instance, plain)
 	if err == nil && ok && fetched {
-		_, err = c.o.Store.Vault(t).FetchApproval(ctx, id)
+		_, err = ap.o.Store.Vault(t).FetchApproval(ctx, id)
 		if fault.Is(err, fault.NotFound) {
 			err = nil
 		}
 	}
-	c.o.logUnsaved(ctx, err)
+	ap.o.logUnsaved(ctx, err)
 	return err
 }
 
 // fetchResult loads the result of a call that ran in another process, or earlier.
-func (a *activeCall) fetchResult(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
-	vault := a.o.Store.Vault(a.request.View.Tenant.ID)
+func (ap *approvals) fetchResult(ctx context.Context, a *activeCall, id connectors.ToolCallID) (Outcome, error) {
+	vault := ap.o.Store.Vault(a.request.View.Tenant.ID)
 	plain, err := vault.FetchApproval(ctx, id)
 	if fault.Is(err, fault.NotFound) { // another waiting request has fetched it
 		plain, err = vault.ApprovalResult(ctx, id)
@@ -224,6 +227,6 @@ func (a *activeCall) fetchResult(ctx context.Context, id connectors.ToolCallID) 
 	if err := json.Unmarshal([]byte(plain.Reveal()), &stored); err != nil {
 		return Outcome{}, fmt.Errorf("read the result of an approved call: %w", err)
 	}
-	out, err := stored.toOutcome(a.loadOutcome(ctx, id))
+	out, err := stored.toOutcome(ap.loadOutcome(ctx, a, id))
 	return out, err
 }

@@ -16,8 +16,8 @@ const approvalPollInterval = 2 * time.Second
 
 // newApprovalTask represents a waiting call as a task (extension io.modelcontextprotocol/tasks), so that the
 // client polls.
-func (a *activeCall) newApprovalTask(row connectors.Approval) (json.RawMessage, error) {
-	handle, err := a.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
+func (ap *approvals) newApprovalTask(a *activeCall, row connectors.Approval) (json.RawMessage, error) {
+	handle, err := ap.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func formatTask(row connectors.Approval, handle json.RawMessage, kind, extra str
 }
 
 // handleApprovalTask answers tasks/get, tasks/update and tasks/cancel for a call that waits for approval.
-func (c *Executor) handleApprovalTask(ctx context.Context, q UpstreamRequest, t taskHandle, handle json.RawMessage) (json.RawMessage, error) {
+func (ap *approvals) handleApprovalTask(ctx context.Context, q UpstreamRequest, t taskHandle, handle json.RawMessage) (json.RawMessage, error) {
 	v := q.View
 	var row connectors.Approval
-	err := c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
-		row, err = c.o.Store.Tenant(v.Tenant.ID).Approval(ctx, t.Call)
+	err := ap.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
+		row, err = ap.o.Store.Tenant(v.Tenant.ID).Approval(ctx, t.Call)
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {
@@ -64,26 +64,26 @@ func (c *Executor) handleApprovalTask(ctx context.Context, q UpstreamRequest, t 
 	}
 	switch q.Method {
 	case "tasks/get":
-		return c.loadApprovalTask(ctx, q, row, handle)
+		return ap.loadApprovalTask(ctx, q, row, handle)
 	case "tasks/cancel":
-		return json.RawMessage(`{"resultType":"complete"}`), c.cancelApproval(ctx, q, row)
+		return json.RawMessage(`{"resultType":"complete"}`), ap.cancelApproval(ctx, q, row)
 	default:
 		return json.RawMessage(`{"resultType":"complete"}`), nil
 	}
 }
 
-func (c *Executor) cancelApproval(ctx context.Context, q UpstreamRequest, row connectors.Approval) error {
+func (ap *approvals) cancelApproval(ctx context.Context, q UpstreamRequest, row connectors.Approval) error {
 	tenant := q.View.Tenant.ID
-	waited, err := c.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: row.ID, Reason: "The client cancelled this call.", Wait: q.Wait})
+	waited, err := ap.withdrawApproval(ctx, &withdrawal{Tenant: tenant, Call: row.ID, Reason: "The client cancelled this call.", Wait: q.Wait})
 	if err != nil {
 		return unavailableRefusal(err, row.ID)
 	}
-	if waited || c.running.cancelCall(row.ID, errCancelled) || row.State != connectors.ApprovalExecuting {
-		c.waiters.wake(row.ID)
+	if waited || ap.running.cancelCall(row.ID, errCancelled) || row.State != connectors.ApprovalExecuting {
+		ap.waiters.wake(row.ID)
 		return nil
 	}
-	err = c.mail.putMail(ctx, q.Wait, tenant, store.NewMail{
-		AgentID: row.AgentID, Box: cancelMailboxPrefix + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
+	err = ap.mail.putMail(ctx, q.Wait, tenant, store.NewMail{
+		AgentID: row.AgentID, Box: cancelMailboxPrefix + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: ap.o.Now().Add(cancelMailTTL),
 	})
 	if err != nil {
 		return unavailableRefusal(err, row.ID)
@@ -98,16 +98,16 @@ func unavailableRefusal(err error, call connectors.ToolCallID) *RefusalError {
 
 // loadApprovalTask is the current task, with its result if it has one. A refusal becomes a tool result, as for
 // a call.
-func (c *Executor) loadApprovalTask(ctx context.Context, q UpstreamRequest, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
+func (ap *approvals) loadApprovalTask(ctx context.Context, q UpstreamRequest, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
 	var (
 		out Outcome
 		err error
 	)
-	a := &activeCall{Executor: c, request: &CallRequest{View: q.View}}
+	a := &activeCall{request: &CallRequest{View: q.View}}
 	switch row.State {
 	case connectors.ApprovalDone:
-		err = c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) error {
-			out, err = a.fetchResult(ctx, row.ID)
+		err = ap.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) error {
+			out, err = ap.fetchResult(ctx, a, row.ID)
 			return err
 		})
 		switch {

@@ -18,24 +18,24 @@ type withdrawal struct {
 }
 
 // withdrawApproval ends the wait for approval. waited is false if the call was already decided.
-func (c *Executor) withdrawApproval(ctx context.Context, w *withdrawal) (waited bool, err error) {
+func (ap *approvals) withdrawApproval(ctx context.Context, w *withdrawal) (waited bool, err error) {
 	mayBeStored := false // by an earlier try: the reply to its commit was lost
-	err = c.o.Store.Retry(ctx, w.Wait, func(ctx context.Context) (err error) {
-		waited, err = c.storeWithdrawal(ctx, w)
+	err = ap.o.Store.Retry(ctx, w.Wait, func(ctx context.Context) (err error) {
+		waited, err = ap.storeWithdrawal(ctx, w)
 		mayBeStored = mayBeStored || errors.Is(err, store.ErrCommitUnknown)
 		if err == nil && !waited && mayBeStored {
-			waited, err = c.isLapsed(ctx, w)
+			waited, err = ap.isLapsed(ctx, w)
 		}
 		return err
 	})
 	if waited && err == nil {
-		c.recorder.reportEnded(ctx, w.Tenant, w.Call)
+		ap.recorder.reportEnded(ctx, w.Tenant, w.Call)
 	}
 	return waited, err
 }
 
-func (c *Executor) storeWithdrawal(ctx context.Context, w *withdrawal) (waited bool, err error) {
-	err = c.o.Store.Tenant(w.Tenant).Tx(ctx, func(tx *store.Tenant) error {
+func (ap *approvals) storeWithdrawal(ctx context.Context, w *withdrawal) (waited bool, err error) {
+	err = ap.o.Store.Tenant(w.Tenant).Tx(ctx, func(tx *store.Tenant) error {
 		if waited, err = tx.WithdrawApproval(ctx, w.Call); err != nil || !waited {
 			return err
 		}
@@ -52,7 +52,7 @@ func (c *Executor) storeWithdrawal(ctx context.Context, w *withdrawal) (waited b
 	return waited, err
 }
 
-func (c *Executor) isLapsed(ctx context.Context, w *withdrawal) (bool, error) {
-	row, err := c.o.Store.Tenant(w.Tenant).Approval(ctx, w.Call)
+func (ap *approvals) isLapsed(ctx context.Context, w *withdrawal) (bool, error) {
+	row, err := ap.o.Store.Tenant(w.Tenant).Approval(ctx, w.Call)
 	return row.State == connectors.ApprovalLapsed, err
 }

@@ -3,6 +3,7 @@ package toolcall
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -14,7 +15,6 @@ import (
 
 // activeCall is one call in progress.
 type activeCall struct {
-	*Executor
 	request    *CallRequest
 	connector  *agentview.ConnectorView
 	call       connectors.ToolCall     // as recorded at the start
@@ -24,8 +24,9 @@ type activeCall struct {
 	charge  quotaCharge
 	wasSent bool // the request was sent: the server may have received it
 
-	lastCheck policyCheck
-	approval  *connectors.Approval // claimed by this process; nil: none
+	lastCheck  policyCheck
+	approval   *connectors.Approval // claimed by this process; nil: none
+	claimedCtx *callContext         // of an approval that an earlier request asked for; nil: this request did
 
 	resumed      *callState // state in CallRequest.Input; nil: a new call
 	registeredID connectors.ToolCallID
@@ -36,11 +37,11 @@ type activeCall struct {
 // Call makes a tool call. Errors for the client are *Refusal, *InvalidArgumentsError, and *mcp.Error with the server's
 // JSON-RPC error.
 func (c *Executor) Call(ctx context.Context, request CallRequest) (Outcome, error) {
-	if out, done, err := c.resumeAfterAccount(ctx, &request); done {
+	if out, done, err := c.accounts.resumeAfterAccount(ctx, &request); done {
 		return out, err
 	}
 	out, err := c.startCall(ctx, &request)
-	return c.requestAccount(ctx, &request, out, err)
+	return c.accounts.requestAccount(ctx, &request, out, err)
 }
 
 func (c *Executor) startCall(ctx context.Context, request *CallRequest) (Outcome, error) {
@@ -52,8 +53,8 @@ func (c *Executor) startCall(ctx context.Context, request *CallRequest) (Outcome
 
 // runCall does not change the order.
 func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, error) {
-	a := &activeCall{Executor: c, request: request, connector: request.Tool.Connector, hasWaiter: !request.NoWait}
-	a.call, a.lastCheck.waited = a.newCallRecord(), request.Wait.Spent()
+	a := &activeCall{request: request, connector: request.Tool.Connector, hasWaiter: !request.NoWait}
+	a.call, a.lastCheck.waited = a.newCallRecord(c.o.Now()), request.Wait.Spent()
 	a.registeredID = a.call.ID
 	callCtx, err := c.running.beginCall(ctx, a.call.ID)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 		return c.resumeMultiRound(ctx, a.request, *a.resumed.MultiRound)
 	}
 	if a.needsApproval(c.o.Now()) {
-		return a.runWithApproval(ctx)
+		return c.runWithApproval(ctx, a)
 	}
 	a.mayLend = request.AllowPooled
 	return c.chargeAndSend(ctx, a)
@@ -84,14 +85,14 @@ func (c *Executor) chargeAndSend(ctx context.Context, a *activeCall) (out Outcom
 	if err := c.limits.chargeQuota(a); err != nil { // approval is decided by now
 		return c.recorder.recordRefusal(a, err)
 	}
-	if err := a.consumeApproval(ctx); err != nil {
+	if err := c.approvals.consumeApproval(ctx, a); err != nil {
 		return c.recorder.recordRefusal(a, err)
 	}
 	c.recorder.beginEntry(a)
 	return c.sendAndFinish(ctx, a)
 }
 
-func (a *activeCall) newCallRecord() connectors.ToolCall {
+func (a *activeCall) newCallRecord(now time.Time) connectors.ToolCall {
 	request, connector := a.request, &a.connector.Connector
 	id := request.ID
 	if id == (connectors.ToolCallID{}) {
@@ -101,7 +102,7 @@ func (a *activeCall) newCallRecord() connectors.ToolCall {
 		ID: id, AgentID: &request.View.Agent.ID, AgentSlug: request.View.Agent.Slug, ConnectorID: &connector.ID, ConnectorSlug: connector.Slug,
 		Kind: connectors.CallTool, Tool: request.Tool.Name, ExposedName: request.Tool.Exposed, Source: request.Source, Caller: request.ActorName, CallOrigin: request.Origin,
 		TokenID: request.Token, Definition: &request.Tool.Hash, Status: connectors.CallRunning, Arguments: request.Arguments, RequestBytes: int64(len(request.Arguments)),
-		StartedAt: a.o.Now(),
+		StartedAt: now,
 	}
 }
 
@@ -110,7 +111,7 @@ func newCallID() connectors.ToolCallID {
 }
 
 func (c *Executor) sendAndFinish(ctx context.Context, a *activeCall) (Outcome, error) {
-	result, err := a.Executor.forwardCall(ctx, a)
+	result, err := c.forwardCall(ctx, a)
 	return c.recorder.finishCall(ctx, a, result, err)
 }
 

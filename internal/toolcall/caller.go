@@ -50,10 +50,12 @@ type Executor struct {
 	running *runningCalls
 
 	// The steps of a call, in order (pipeline.go).
+	accounts    *accountRequests
 	authorizer  *authorizer
 	validator   *validator
 	limits      *callLimits
 	definitions *definitionAges
+	approvals   *approvals
 	sender      *callSender
 	recorder    *callRecorder
 
@@ -63,9 +65,8 @@ type Executor struct {
 	mail      *mailboxes
 	progress  *progressSaver
 
-	waiters      waiterSet
-	multiRound   multiRoundCalls
-	accountWaits *limit.Gate[connectors.AccountRequestID]
+	waiters    *waiterSet
+	multiRound multiRoundCalls
 }
 
 // New makes an Executor. Start starts its background work, Stop ends it.
@@ -77,13 +78,17 @@ func New(o Options) *Executor {
 		o.Now = time.Now
 	}
 	c := &Executor{o: &o, running: newRunningCalls(), explainer: &explainer{&o}, mail: &mailboxes{&o}, limits: newCallLimits(&o), validator: &validator{&o}}
-	c.accountWaits = limit.NewGate[connectors.AccountRequestID](1, 0)
+	c.waiters = &waiterSet{}
 	c.handles = &handleSealer{&o, c.mail, c.explainer}
 	c.progress = &progressSaver{o: &o, running: c.running}
 	c.authorizer = &authorizer{&o, c.explainer, c.validator}
 	c.definitions = &definitionAges{o: &o, authorizer: c.authorizer}
 	c.sender = newCallSender(&o, c.running, c.explainer, c.progress)
 	c.recorder = &callRecorder{o: &o, running: c.running, handles: c.handles, limits: c.limits}
+	c.approvals = &approvals{&o, c.running, c.waiters, c.explainer, c.handles, c.mail, c.limits, c.sender, c.recorder}
+	c.accounts = &accountRequests{
+		&o, c.running, c.waiters, c.explainer, c.handles, c.authorizer, c.limits, c.recorder, limit.NewGate[connectors.AccountRequestID](1, 0),
+	}
 	return c
 }
 

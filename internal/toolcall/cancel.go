@@ -54,7 +54,7 @@ func newCancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
 }
 
 func (c *Executor) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	waited, err := c.withdrawApproval(ctx, &withdrawal{
+	waited, err := c.approvals.withdrawApproval(ctx, &withdrawal{
 		Tenant: a.Tenant.ID, Call: call.ID, Reason: "A person cancelled this call.", Events: []store.Event{newCancelEvent(a, call)},
 	})
 	if err == nil && !waited {

@@ -126,22 +126,22 @@ func (h *handleSealer) putOnceMail(ctx context.Context, a *activeCall, s callSta
 }
 
 // consumeApproval uses up the approval of a resumed call. A call that cannot run now keeps it.
-func (a *activeCall) consumeApproval(ctx context.Context) error {
+func (ap *approvals) consumeApproval(ctx context.Context, a *activeCall) error {
 	if a.resumed == nil || a.resumed.Approved == "" {
 		return nil
 	}
-	if err := a.sender.checkReady(ctx, a); err != nil {
+	if err := ap.sender.checkReady(ctx, a); err != nil {
 		return err
 	}
 	v := a.request.View
 	var letters []store.MailMessage
 	// If the reply to a first try is lost, the second finds nothing, and the call is refused as with one try.
-	err := a.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
-		letters, err = a.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.resumed.Once)
+	err := ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
+		letters, err = ap.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.resumed.Once)
 		return err
 	})
 	if err != nil {
-		return a.explainer.explainError(ctx, v, a.connector, err)
+		return ap.explainer.explainError(ctx, v, a.connector, err)
 	}
 	if len(letters) == 0 {
 		return staleStateError()

@@ -205,7 +205,7 @@ func (m *multiRoundCall) suspendCall(q *serverRequest) (Outcome, error) {
 	m.mu.Lock()
 	m.pendingRequest = q
 	m.mu.Unlock()
-	a := activeCall{Executor: m.caller, request: &m.request, connector: m.request.Tool.Connector}
+	a := activeCall{request: &m.request, connector: m.request.Tool.Connector}
 	handle, err := m.caller.handles.sealHandle(m.request.View, purposeState, callState{Call: a.callHash(), Until: m.caller.o.Now().Add(stateTTL), MultiRound: &m.id})
 	if err != nil {
 		return Outcome{}, err

@@ -50,7 +50,7 @@ func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, clien
 	q := UpstreamRequest{View: v, Method: method}
 	q.Wait = client.Wait
 	if t.ID == "" {
-		return c.handleApprovalTask(ctx, q, t, handle)
+		return c.approvals.handleApprovalTask(ctx, q, t, handle)
 	}
 	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })
 	if index < 0 {

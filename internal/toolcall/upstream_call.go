@@ -81,7 +81,7 @@ func (c *Executor) forwardCall(ctx context.Context, a *activeCall) (*mcp.Result,
 // recheckPolicy checks the policy of a call that waited for the database.
 func (c *Executor) recheckPolicy(ctx context.Context, a *activeCall) error {
 	if a.approval != nil {
-		return a.recheckApproval(ctx, *a.approval)
+		return c.recheckApproval(ctx, a, *a.approval)
 	}
 	if err := c.authorizer.reauthorize(ctx, a); err != nil {
 		return err
