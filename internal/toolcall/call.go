@@ -46,7 +46,7 @@ func (c *Executor) Call(ctx context.Context, request CallRequest) (Outcome, erro
 
 func (c *Executor) startCall(ctx context.Context, request *CallRequest) (Outcome, error) {
 	if request.Input == nil && needsMultiRound(request) {
-		return c.startMultiRound(ctx, *request)
+		return c.multiRound.startMultiRound(ctx, *request)
 	}
 	return c.runCall(ctx, request)
 }
@@ -71,7 +71,7 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 		return c.recorder.recordRefusal(a, c.explainer.explainBlocked(ctx, a, err))
 	}
 	if a.isMultiRound() {
-		return c.resumeMultiRound(ctx, a.request, *a.resumed.MultiRound)
+		return c.multiRound.resumeMultiRound(ctx, a.request, *a.resumed.MultiRound)
 	}
 	if a.needsApproval(c.o.Now()) {
 		return c.runWithApproval(ctx, a)

@@ -64,9 +64,14 @@ type Executor struct {
 	handles   *handleSealer
 	mail      *mailboxes
 	progress  *progressSaver
+	waiters   *waiterSet
 
-	waiters    *waiterSet
-	multiRound multiRoundCalls
+	// Calls that go on in other requests, and requests besides calls.
+	multiRound *multiRoundCalls
+	requests   *requestSender
+	tasks      *taskRequests
+	canceller  *canceller
+	sweeper    *sweeper
 }
 
 // New makes an Executor. Start starts its background work, Stop ends it.
@@ -89,6 +94,13 @@ func New(o Options) *Executor {
 	c.accounts = &accountRequests{
 		&o, c.running, c.waiters, c.explainer, c.handles, c.authorizer, c.limits, c.recorder, limit.NewGate[connectors.AccountRequestID](1, 0),
 	}
+	c.multiRound = &multiRoundCalls{
+		o: &o, running: c.running, waiters: c.waiters, explainer: c.explainer, handles: c.handles, mail: c.mail, runCall: c.runCall,
+	}
+	c.requests = &requestSender{&o, c.running, c.explainer, c.handles, c.authorizer, c.limits, c.sender, c.recorder}
+	c.tasks = &taskRequests{c.running, c.handles, c.limits, c.approvals, c.requests, c.recorder}
+	c.canceller = &canceller{&o, c.running, c.waiters, c.approvals, c.tasks, c.recorder}
+	c.sweeper = &sweeper{&o, c.waiters, c.recorder}
 	return c
 }
 
@@ -126,8 +138,8 @@ func (c *Executor) OnNotify(n store.ChangeEvent) {
 	case store.NoticeUses:
 		c.limits.handleUses(n.ID)
 	case "mail":
-		c.handleCancelMail(n.ID)
-		c.handleAnswerMail(n.ID)
+		c.running.handleCancelMail(n.ID)
+		c.multiRound.handleAnswerMail(n.ID)
 	}
 }
 

@@ -20,13 +20,30 @@ const (
 	cancelTimeout       = 2 * time.Second // for a cancelled call to end
 )
 
+// canceller ends calls for people.
+type canceller struct {
+	o         *Options
+	running   *runningCalls
+	waiters   *waiterSet
+	approvals *approvals
+	tasks     *taskRequests
+	recorder  *callRecorder
+}
+
 // Cancel ends a waiting or running call, in any process. A member may. It is a Conflict if the call has ended.
 // The audit event is written before the call ends.
 func (c *Executor) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
+	if call, err := c.canceller.cancelCall(ctx, a, id); err != nil {
+		return call, err
+	}
+	return c.ReadSummary(ctx, a, id)
+}
+
+func (cn *canceller) cancelCall(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return connectors.ToolCall{}, err
 	}
-	tenant := c.o.Store.Tenant(a.Tenant.ID)
+	tenant := cn.o.Store.Tenant(a.Tenant.ID)
 	call, err := tenant.ToolCall(ctx, id)
 	if err != nil {
 		return call, err
@@ -35,16 +52,13 @@ func (c *Executor) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolC
 	case call.Status.Ended():
 		err = fault.Errorf(fault.Conflict, "This call has ended already.")
 	case call.Status == connectors.CallPendingApproval:
-		err = c.cancelWaiting(ctx, a, call)
+		err = cn.cancelWaiting(ctx, a, call)
 	case call.InstanceID == nil && call.Task != nil:
-		err = c.cancelTask(ctx, a, call)
+		err = cn.cancelTask(ctx, a, call)
 	default:
-		err = c.cancelRunning(ctx, a, call)
+		err = cn.cancelRunning(ctx, a, call)
 	}
-	if err != nil {
-		return call, err
-	}
-	return c.ReadSummary(ctx, a, id)
+	return call, err
 }
 
 func newCancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
@@ -53,30 +67,30 @@ func newCancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
 	return event
 }
 
-func (c *Executor) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	waited, err := c.approvals.withdrawApproval(ctx, &withdrawal{
+func (cn *canceller) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+	waited, err := cn.approvals.withdrawApproval(ctx, &withdrawal{
 		Tenant: a.Tenant.ID, Call: call.ID, Reason: "A person cancelled this call.", Events: []store.Event{newCancelEvent(a, call)},
 	})
 	if err == nil && !waited {
 		err = fault.Errorf(fault.Conflict, "This call was decided at this moment. Look at it again.")
 	}
-	c.waiters.wake(call.ID)
+	cn.waiters.wake(call.ID)
 	return err
 }
 
 // cancelRunning cancels a call here, or by mail in the process that runs it.
-func (c *Executor) cancelRunning(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+func (cn *canceller) cancelRunning(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
 	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
-	tenant := c.o.Store.Tenant(a.Tenant.ID)
-	if c.running.isRunning(call.ID) {
+	tenant := cn.o.Store.Tenant(a.Tenant.ID)
+	if cn.running.isRunning(call.ID) {
 		if err := tenant.Record(ctx, newCancelEvent(a, call)); err != nil {
 			return err
 		}
-		if c.running.cancelCall(call.ID, errCancelled) {
-			c.running.waitForEnd(ctx, call.ID)
+		if cn.running.cancelCall(call.ID, errCancelled) {
+			cn.running.waitForEnd(ctx, call.ID)
 		}
-		c.o.History.Flush(ctx)
+		cn.o.History.Flush(ctx)
 		return nil
 	}
 	if call.AgentID == nil {
@@ -84,7 +98,7 @@ func (c *Executor) cancelRunning(ctx context.Context, a auth.Actor, call connect
 	}
 	return tenant.Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.PutMail(ctx, store.NewMail{
-			AgentID: *call.AgentID, Box: cancelMailboxPrefix + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelMailTTL),
+			AgentID: *call.AgentID, Box: cancelMailboxPrefix + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: cn.o.Now().Add(cancelMailTTL),
 		}); err != nil {
 			return err
 		}
@@ -93,33 +107,33 @@ func (c *Executor) cancelRunning(ctx context.Context, a auth.Actor, call connect
 }
 
 // handleCancelMail cancels a call of this process that another process asked to cancel.
-func (c *Executor) handleCancelMail(box string) {
+func (r *runningCalls) handleCancelMail(box string) {
 	text, ok := strings.CutPrefix(box, cancelMailboxPrefix)
 	if !ok {
 		return
 	}
 	if id, err := uuid.Parse(text); err == nil {
-		c.running.cancelCall(connectors.ToolCallID{UUID: id}, errCancelled)
+		r.cancelCall(connectors.ToolCallID{UUID: id}, errCancelled)
 	}
 }
 
 // cancelTask sends tasks/cancel and records the call as cancelled.
-func (c *Executor) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	if err := c.o.Store.Tenant(a.Tenant.ID).Record(ctx, newCancelEvent(a, call)); err != nil {
+func (cn *canceller) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+	if err := cn.o.Store.Tenant(a.Tenant.ID).Record(ctx, newCancelEvent(a, call)); err != nil {
 		return err
 	}
 	if call.AgentID != nil && call.TaskHandle != "" {
-		view, err := c.o.Access.ByAgent(ctx, a.Tenant.ID, connectors.Ref(call.AgentID.String()))
+		view, err := cn.o.Access.ByAgent(ctx, a.Tenant.ID, connectors.Ref(call.AgentID.String()))
 		if err != nil {
 			return err
 		}
-		if _, err := c.sendTaskRequest(ctx, view, Client{}, "tasks/cancel", withMember([]byte("{}"), "taskId", quoteString(call.TaskHandle))); err != nil {
-			c.o.logUnsaved(ctx, err) // the server may have ended the task
+		if _, err := cn.tasks.sendTaskRequest(ctx, view, Client{}, "tasks/cancel", withMember([]byte("{}"), "taskId", quoteString(call.TaskHandle))); err != nil {
+			cn.o.logUnsaved(ctx, err) // the server may have ended the task
 		}
 	}
 	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =
 		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
-	return c.recorder.finishTask(ctx, a.Tenant.ID, call)
+	return cn.recorder.finishTask(ctx, a.Tenant.ID, call)
 }
 
 // parseString reads a JSON string; empty: not a string.

@@ -19,17 +19,17 @@ func (c *Executor) readMissedMail(ctx context.Context) {
 		return
 	}
 	for _, box := range posted {
-		c.handleCancelMail(box)
-		c.handleAnswerMail(box)
+		c.running.handleCancelMail(box)
+		c.multiRound.handleAnswerMail(box)
 	}
 }
 
 // answerBoxes are the mailboxes for the clients' responses.
-func (t *multiRoundCalls) answerBoxes() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	boxes := make([]string, 0, len(t.byID))
-	for id := range t.byID {
+func (mr *multiRoundCalls) answerBoxes() []string {
+	mr.mu.Lock()
+	defer mr.mu.Unlock()
+	boxes := make([]string, 0, len(mr.byID))
+	for id := range mr.byID {
 		boxes = append(boxes, answerMailboxPrefix+id.String())
 	}
 	return boxes

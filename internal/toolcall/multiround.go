@@ -25,36 +25,44 @@ import (
 // questionTTL bounds how long a question stays open.
 const questionTTL = 10 * time.Minute
 
-// multiRoundCalls are those of this process. The zero value works.
+// multiRoundCalls are those of this process.
 type multiRoundCalls struct {
+	o         *Options
+	running   *runningCalls
+	waiters   *waiterSet
+	explainer *explainer
+	handles   *handleSealer
+	mail      *mailboxes
+	runCall   func(context.Context, *CallRequest) (Outcome, error)
+
 	mu   sync.Mutex
 	byID map[connectors.ToolCallID]*multiRoundCall // guarded by mu
 }
 
-func (t *multiRoundCalls) findCall(id connectors.ToolCallID) *multiRoundCall {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.byID[id]
+func (mr *multiRoundCalls) findCall(id connectors.ToolCallID) *multiRoundCall {
+	mr.mu.Lock()
+	defer mr.mu.Unlock()
+	return mr.byID[id]
 }
 
-func (t *multiRoundCalls) addCall(m *multiRoundCall) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.byID == nil {
-		t.byID = map[connectors.ToolCallID]*multiRoundCall{}
+func (mr *multiRoundCalls) addCall(m *multiRoundCall) {
+	mr.mu.Lock()
+	defer mr.mu.Unlock()
+	if mr.byID == nil {
+		mr.byID = map[connectors.ToolCallID]*multiRoundCall{}
 	}
-	t.byID[m.id] = m
+	mr.byID[m.id] = m
 }
 
-func (t *multiRoundCalls) removeCall(m *multiRoundCall) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.byID, m.id)
+func (mr *multiRoundCalls) removeCall(m *multiRoundCall) {
+	mr.mu.Lock()
+	defer mr.mu.Unlock()
+	delete(mr.byID, m.id)
 }
 
 // multiRoundCall is a call that spans several client requests.
 type multiRoundCall struct {
-	caller      *Executor
+	calls       *multiRoundCalls
 	id          connectors.ToolCallID
 	request     CallRequest // of the first request
 	cancel      context.CancelCauseFunc
@@ -88,12 +96,12 @@ func needsMultiRound(request *CallRequest) bool {
 }
 
 // startMultiRound starts the call and waits for its first question or result.
-func (c *Executor) startMultiRound(ctx context.Context, request CallRequest) (Outcome, error) {
+func (mr *multiRoundCalls) startMultiRound(ctx context.Context, request CallRequest) (Outcome, error) {
 	if request.ID == (connectors.ToolCallID{}) {
 		request.ID = newCallID()
 	}
 	request.Arguments, request.Meta, request.Capabilities = bytes.Clone(request.Arguments), bytes.Clone(request.Meta), bytes.Clone(request.Capabilities)
-	m := &multiRoundCall{caller: c, id: request.ID, request: request, questions: make(chan *serverRequest), requestSlot: make(chan struct{}, 1), done: make(chan struct{})}
+	m := &multiRoundCall{calls: mr, id: request.ID, request: request, questions: make(chan *serverRequest), requestSlot: make(chan struct{}, 1), done: make(chan struct{})}
 	callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	m.cancel = cancel
 	attached := request
@@ -104,11 +112,11 @@ func (c *Executor) startMultiRound(ctx context.Context, request CallRequest) (Ou
 	}
 	m.attachClient(request.Client)
 	defer m.detachClient()
-	c.multiRound.addCall(m)
+	mr.addCall(m)
 	safe.Go(safe.Call, func() { // Stop waits for the call
 		defer close(m.done)
 		defer safe.RecoverTo(safe.Call, &m.err)
-		m.out, m.err = c.runCall(callCtx, &attached)
+		m.out, m.err = mr.runCall(callCtx, &attached)
 	})
 	return m.waitForQuestion(ctx)
 }
@@ -134,7 +142,7 @@ func (m *multiRoundCall) detachClient() {
 	m.expiry = time.AfterFunc(questionTTL, func() {
 		defer safe.Recover(safe.Timer)
 		m.cancel(errTimeout)
-		m.caller.multiRound.removeCall(m)
+		m.calls.removeCall(m)
 	})
 }
 
@@ -196,7 +204,7 @@ func (m *multiRoundCall) waitForQuestion(ctx context.Context) (Outcome, error) {
 		<-m.done
 	}
 	m.cancel(nil)
-	m.caller.multiRound.removeCall(m)
+	m.calls.removeCall(m)
 	return m.out, m.err
 }
 
@@ -206,7 +214,7 @@ func (m *multiRoundCall) suspendCall(q *serverRequest) (Outcome, error) {
 	m.pendingRequest = q
 	m.mu.Unlock()
 	a := activeCall{request: &m.request, connector: m.request.Tool.Connector}
-	handle, err := m.caller.handles.sealHandle(m.request.View, purposeState, callState{Call: a.callHash(), Until: m.caller.o.Now().Add(stateTTL), MultiRound: &m.id})
+	handle, err := m.calls.handles.sealHandle(m.request.View, purposeState, callState{Call: a.callHash(), Until: m.calls.o.Now().Add(stateTTL), MultiRound: &m.id})
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -15,7 +15,7 @@ func TestMultiRound_WaitsForCancelledCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		m := &multiRoundCall{caller: &Executor{}, questions: make(chan *serverRequest), requestSlot: make(chan struct{}, 1), done: make(chan struct{}), cancel: func(error) {}}
+		m := &multiRoundCall{calls: &multiRoundCalls{}, questions: make(chan *serverRequest), requestSlot: make(chan struct{}, 1), done: make(chan struct{}), cancel: func(error) {}}
 		m.pendingRequest = &serverRequest{ctx: ctx, key: "q1", method: "elicitation/create"}
 		cancel()
 		cancelled := errors.New("cancelled")

@@ -36,31 +36,31 @@ type remoteReply struct {
 }
 
 // resumeMultiRound resumes a call, here or in its process.
-func (c *Executor) resumeMultiRound(ctx context.Context, request *CallRequest, id connectors.ToolCallID) (Outcome, error) {
-	if m := c.multiRound.findCall(id); m != nil {
+func (mr *multiRoundCalls) resumeMultiRound(ctx context.Context, request *CallRequest, id connectors.ToolCallID) (Outcome, error) {
+	if m := mr.findCall(id); m != nil {
 		return m.resumeCall(ctx, request.Input, request.Client)
 	}
-	return c.resumeRemote(ctx, request, id)
+	return mr.resumeRemote(ctx, request, id)
 }
 
-func (c *Executor) resumeRemote(ctx context.Context, o *CallRequest, id connectors.ToolCallID) (Outcome, error) {
+func (mr *multiRoundCalls) resumeRemote(ctx context.Context, o *CallRequest, id connectors.ToolCallID) (Outcome, error) {
 	request := newCallID()
 	box := replyMailboxPrefix + request.String()
-	woken, unsubscribe := c.waiters.subscribe(request)
+	woken, unsubscribe := mr.waiters.subscribe(request)
 	defer unsubscribe()
 	message, err := json.Marshal(remoteAnswer{Responses: o.Input.Responses, Reply: box})
 	if err == nil {
-		err = c.mail.putMail(ctx, o.Wait, o.View.Tenant.ID, c.mail.newMail(o.View, answerMailboxPrefix+id.String(), message))
+		err = mr.mail.putMail(ctx, o.Wait, o.View.Tenant.ID, mr.mail.newMail(o.View, answerMailboxPrefix+id.String(), message))
 	}
 	if err != nil {
-		return Outcome{}, c.explainer.explainError(ctx, o.View, o.Tool.Connector, err)
+		return Outcome{}, mr.explainer.explainError(ctx, o.View, o.Tool.Connector, err)
 	}
 	timeout := time.NewTimer(o.Tool.Connector.Connector.Timeout + 5*time.Second)
 	defer timeout.Stop()
 	poll := time.NewTicker(waitPollInterval)
 	defer poll.Stop()
 	for {
-		letters, err := c.o.Store.Vault(o.View.Tenant.ID).TakeMail(ctx, o.View.Agent.ID, box)
+		letters, err := mr.o.Store.Vault(o.View.Tenant.ID).TakeMail(ctx, o.View.Agent.ID, box)
 		if err == nil && len(letters) > 0 {
 			return parseRemoteReply(id, letters[0].Message)
 		}
@@ -70,7 +70,7 @@ func (c *Executor) resumeRemote(ctx context.Context, o *CallRequest, id connecto
 		case <-timeout.C:
 			return Outcome{CallID: id}, &RefusalError{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The process that made this call does not answer. Whether the tool ran is not known."}
 		case <-ctx.Done():
-			c.mail.putBegunMail(context.WithoutCancel(ctx), o.View, c.mail.newMail(o.View, cancelMailboxPrefix+id.String(), []byte("cancel")))
+			mr.mail.putBegunMail(context.WithoutCancel(ctx), o.View, mr.mail.newMail(o.View, cancelMailboxPrefix+id.String(), []byte("cancel")))
 			return Outcome{CallID: id}, explainContext(ctx, o.Tool.Connector.Connector)
 		}
 	}
@@ -88,10 +88,10 @@ func parseRemoteReply(id connectors.ToolCallID, message secret.Text) (Outcome, e
 }
 
 // handleAnswerMail resumes a call of this process with a response that another process received.
-func (c *Executor) handleAnswerMail(box string) {
+func (mr *multiRoundCalls) handleAnswerMail(box string) {
 	if text, ok := strings.CutPrefix(box, replyMailboxPrefix); ok {
 		if id, err := uuid.Parse(text); err == nil {
-			c.waiters.wake(connectors.ToolCallID{UUID: id})
+			mr.waiters.wake(connectors.ToolCallID{UUID: id})
 		}
 		return
 	}
@@ -103,8 +103,8 @@ func (c *Executor) handleAnswerMail(box string) {
 	if err != nil {
 		return
 	}
-	if m := c.multiRound.findCall(connectors.ToolCallID{UUID: id}); m != nil {
-		c.running.runBackground(func(ctx context.Context) { m.serveAnswers(ctx, box) })
+	if m := mr.findCall(connectors.ToolCallID{UUID: id}); m != nil {
+		mr.running.runBackground(func(ctx context.Context) { m.serveAnswers(ctx, box) })
 	}
 }
 
@@ -112,8 +112,8 @@ func (c *Executor) handleAnswerMail(box string) {
 func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
 	v := m.request.View
 	var letters []store.MailMessage
-	m.caller.o.logUnsaved(ctx, m.caller.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
-		letters, err = m.caller.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, box)
+	m.calls.o.logUnsaved(ctx, m.calls.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
+		letters, err = m.calls.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, box)
 		return err
 	}))
 	for _, l := range letters {
@@ -128,10 +128,10 @@ func (m *multiRoundCall) serveAnswers(ctx context.Context, box string) {
 		}
 		message, err := json.Marshal(reply)
 		if err != nil {
-			m.caller.o.logUnsaved(ctx, err)
+			m.calls.o.logUnsaved(ctx, err)
 			continue
 		}
-		m.caller.mail.putBegunMail(context.WithoutCancel(ctx), v, m.caller.mail.newMail(v, answer.Reply, message))
+		m.calls.mail.putBegunMail(context.WithoutCancel(ctx), v, m.calls.mail.newMail(v, answer.Reply, message))
 	}
 }
 

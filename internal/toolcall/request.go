@@ -37,8 +37,25 @@ type UpstreamRequest struct {
 // SendRequest sends any other request under the same limits as a call, and returns the server's result. Its
 // InputRequired results carry a sealed state. It needs no approval, because it is read-only.
 func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
-	call := q.newCallRecord(c.o.Now())
-	callCtx, err := c.running.beginCall(ctx, call.ID)
+	return c.requests.sendRequest(ctx, q)
+}
+
+// requestSender sends requests other than tools/call.
+type requestSender struct {
+	o          *Options
+	running    *runningCalls
+	explainer  *explainer
+	handles    *handleSealer
+	authorizer *authorizer
+	limits     *callLimits
+	sender     *callSender
+	recorder   *callRecorder
+}
+
+// sendRequest records the request in the history, if it has a kind.
+func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
+	call := q.newCallRecord(rs.o.Now())
+	callCtx, err := rs.running.beginCall(ctx, call.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,17 +63,17 @@ func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.Raw
 	ctx = callCtx
 	var entry *calllog.Entry
 	if q.Kind != "" {
-		entry = c.o.History.Begin(q.View.Tenant, call)
+		entry = rs.o.History.Begin(q.View.Tenant, call)
 	}
 	var credential *credentials.Credential
-	raw, err := c.runQuery(ctx, q, &credential)
+	raw, err := rs.runQuery(ctx, q, &credential)
 	if entry != nil {
 		a := activeCall{credential: credential}
 		record := entry.End(func(call *connectors.ToolCall) {
-			c.recorder.setOutcome(&a, call, &mcp.Result{Raw: raw, Structured: raw}, err)
+			rs.recorder.setOutcome(&a, call, &mcp.Result{Raw: raw, Structured: raw}, err)
 		})
-		if c.o.OnEnd != nil {
-			c.o.OnEnd(record)
+		if rs.o.OnEnd != nil {
+			rs.o.OnEnd(record)
 		}
 	}
 	return raw, err
@@ -77,54 +94,54 @@ func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
 	}
 }
 
-func (c *Executor) runQuery(ctx context.Context, q UpstreamRequest, credential **credentials.Credential) (json.RawMessage, error) {
+func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, credential **credentials.Credential) (json.RawMessage, error) {
 	agent := q.View.Agent.ID
-	if !c.limits.inFlight.TryAcquire(agent) {
+	if !rs.limits.inFlight.TryAcquire(agent) {
 		return nil, tooManyCallsRefusal()
 	}
-	defer c.limits.inFlight.Release(agent)
-	if err := c.limits.applyRequestLimits(q.View, q.Connector); err != nil {
+	defer rs.limits.inFlight.Release(agent)
+	if err := rs.limits.applyRequestLimits(q.View, q.Connector); err != nil {
 		return nil, err
 	}
-	params, err := c.upstreamParams(q)
+	params, err := rs.upstreamParams(q)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := c.sendQuery(ctx, &q, params, credential)
+	raw, err := rs.sendQuery(ctx, &q, params, credential)
 	if err != nil {
 		return nil, err
 	}
-	return c.sealQueryState(q, raw)
+	return rs.sealQueryState(q, raw)
 }
 
 // sendQuery sends the request and explains errors. A request that waited for the database is checked again
 // first.
-func (c *Executor) sendQuery(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
+func (rs *requestSender) sendQuery(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
 	q.lastCheck = policyCheck{waited: q.Wait.Spent()}
 	for {
-		if raw, err = c.sendQueryOnce(ctx, q, params, credential); errors.Is(err, errPolicyStale) {
+		if raw, err = rs.sendQueryOnce(ctx, q, params, credential); errors.Is(err, errPolicyStale) {
 			q.lastCheck = policyCheck{waited: q.Wait.Spent(), fromDatabase: true}
-			if err = c.recheckQuery(ctx, q); err == nil {
+			if err = rs.recheckQuery(ctx, q); err == nil {
 				continue
 			}
 		}
 		if err != nil {
-			return nil, c.explainer.explainError(ctx, q.View, q.Connector, err)
+			return nil, rs.explainer.explainError(ctx, q.View, q.Connector, err)
 		}
-		c.sender.recordCredentialUse(q.View.Tenant.ID, *credential)
+		rs.sender.recordCredentialUse(q.View.Tenant.ID, *credential)
 		return raw, nil
 	}
 }
 
 // sendQueryOnce returns errPolicyStale if the request waited since its last check.
-func (c *Executor) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
+func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
 	w := newSessionRequest(q.View, q.Connector, Client{Wait: q.Wait})
 	w.Retryable = q.Kind != ""
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()
 	wasSent := false
-	err = c.sender.withBreaker(ctx, q.View, q.Connector, func() error {
-		return c.sender.withSession(ctx, w, credential, func(s *mcp.Session) error {
+	err = rs.sender.withBreaker(ctx, q.View, q.Connector, func() error {
+		return rs.sender.withSession(ctx, w, credential, func(s *mcp.Session) error {
 			if !wasSent && q.lastCheck.isStale(q.Wait) {
 				return errPolicyStale
 			}
@@ -137,14 +154,14 @@ func (c *Executor) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params
 }
 
 // recheckQuery checks token, agent and connector again.
-func (c *Executor) recheckQuery(ctx context.Context, q *UpstreamRequest) error {
-	switch err := c.authorizer.checkToken(ctx, q.Token, q.Wait); {
+func (rs *requestSender) recheckQuery(ctx context.Context, q *UpstreamRequest) error {
+	switch err := rs.authorizer.checkToken(ctx, q.Token, q.Wait); {
 	case fault.Is(err, fault.Unauthenticated):
 		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this request came has ended meanwhile. Sign in again, or come with another one."}
 	case err != nil:
 		return err
 	}
-	view, err := c.authorizer.loadFreshView(ctx, q.View, q.Wait)
+	view, err := rs.authorizer.loadFreshView(ctx, q.View, q.Wait)
 	if err != nil {
 		return err
 	}
@@ -182,13 +199,13 @@ func (q *UpstreamRequest) queryHash() []byte {
 }
 
 // upstreamParams replaces a sealed requestState by the server's own.
-func (c *Executor) upstreamParams(q UpstreamRequest) (json.RawMessage, error) {
+func (rs *requestSender) upstreamParams(q UpstreamRequest) (json.RawMessage, error) {
 	handle, _ := findMember(q.Params, "requestState")
 	if handle == nil {
 		return q.Params, nil
 	}
 	var s callState
-	if isAmbiguous(q.Params) || !c.handles.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
+	if isAmbiguous(q.Params) || !rs.handles.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
 		return nil, &InvalidArgumentsError{Sentence: "The requestState is not one of this request. Make it anew, without it."}
 	}
 	if len(s.State) == 0 {
@@ -198,7 +215,7 @@ func (c *Executor) upstreamParams(q UpstreamRequest) (json.RawMessage, error) {
 }
 
 // sealQueryState seals the requestState of an InputRequired result.
-func (c *Executor) sealQueryState(q UpstreamRequest, raw json.RawMessage) (json.RawMessage, error) {
+func (rs *requestSender) sealQueryState(q UpstreamRequest, raw json.RawMessage) (json.RawMessage, error) {
 	if kind, _ := findMember(raw, "resultType"); string(kind) != `"input_required"` {
 		return raw, nil
 	}
@@ -206,7 +223,7 @@ func (c *Executor) sealQueryState(q UpstreamRequest, raw json.RawMessage) (json.
 		return nil, err
 	}
 	upstreamState, _ := findMember(raw, "requestState")
-	handle, err := c.handles.sealHandle(q.View, purposeState, callState{State: upstreamState, Call: q.queryHash()})
+	handle, err := rs.handles.sealHandle(q.View, purposeState, callState{State: upstreamState, Call: q.queryHash()})
 	if err != nil {
 		return nil, err
 	}

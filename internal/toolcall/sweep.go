@@ -15,10 +15,17 @@ const (
 	maxUnclaimed   = 50              // in one sweep
 )
 
+// sweeper ends the calls that no process ends.
+type sweeper struct {
+	o        *Options
+	waiters  *waiterSet
+	recorder *callRecorder
+}
+
 // Sweep ends lapsed calls and those of dead processes, reports them, and runs approved calls that no process
 // has claimed. Every process does it, in a loop.
 func (c *Executor) Sweep(ctx context.Context) {
-	c.endAbandoned(ctx)
+	c.sweeper.endAbandoned(ctx)
 	system := c.o.Store.System()
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
@@ -38,25 +45,25 @@ func (c *Executor) Sweep(ctx context.Context) {
 }
 
 // endAbandoned ends lapsed and abandoned calls in batches until none are left or sweepTimeout is over.
-func (c *Executor) endAbandoned(ctx context.Context) {
+func (sw *sweeper) endAbandoned(ctx context.Context) {
 	sweepCtx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	for more := true; more && sweepCtx.Err() == nil; {
-		ended, err := c.o.Store.System().SweepGateway(sweepCtx, c.o.Instance)
+		ended, err := sw.o.Store.System().SweepGateway(sweepCtx, sw.o.Instance)
 		if err != nil && ctx.Err() == nil {
-			c.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
+			sw.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
 		}
-		c.reportAbandoned(ctx, ended)
+		sw.reportAbandoned(ctx, ended)
 		more = err == nil && len(ended) >= store.MaxSwept
 	}
 }
 
 // reportAbandoned reports the calls that a sweep ended, with a timeout of its own.
-func (c *Executor) reportAbandoned(ctx context.Context, ended []store.OwnedCallID) {
+func (sw *sweeper) reportAbandoned(ctx context.Context, ended []store.OwnedCallID) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	for _, e := range ended {
-		c.waiters.wake(e.ID)
-		c.recorder.reportEnded(ctx, e.Tenant, e.ID)
+		sw.waiters.wake(e.ID)
+		sw.recorder.reportEnded(ctx, e.Tenant, e.ID)
 	}
 }

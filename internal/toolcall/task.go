@@ -30,6 +30,16 @@ func (rec *callRecorder) sealTask(ctx context.Context, a *activeCall, t *mcp.Tas
 	})
 }
 
+// taskRequests are the requests of clients about tasks.
+type taskRequests struct {
+	running   *runningCalls
+	handles   *handleSealer
+	limits    *callLimits
+	approvals *approvals
+	requests  *requestSender
+	recorder  *callRecorder
+}
+
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel for a task in a call's outcome. params are the
 // client's, with the sealed id. An id that is not this agent's is a *InvalidArgumentsError. Input requests go only to a
 // client that declares them.
@@ -38,19 +48,19 @@ func (c *Executor) TaskRequest(ctx context.Context, v *agentview.View, client Cl
 		return nil, tooManyCallsRefusal()
 	}
 	defer c.limits.inFlight.Release(v.Agent.ID)
-	return c.sendTaskRequest(ctx, v, client, method, params)
+	return c.tasks.sendTaskRequest(ctx, v, client, method, params)
 }
 
-func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
+func (tr *taskRequests) sendTaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
 	handle, _ := findMember(params, "taskId")
 	var t taskHandle
-	if handle == nil || isAmbiguous(params) || !c.handles.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
+	if handle == nil || isAmbiguous(params) || !tr.handles.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
 		return nil, &InvalidArgumentsError{Sentence: "There is no such task."}
 	}
 	q := UpstreamRequest{View: v, Method: method}
 	q.Wait = client.Wait
 	if t.ID == "" {
-		return c.approvals.handleApprovalTask(ctx, q, t, handle)
+		return tr.approvals.handleApprovalTask(ctx, q, t, handle)
 	}
 	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })
 	if index < 0 {
@@ -60,18 +70,18 @@ func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, clien
 	if err != nil {
 		return nil, err
 	}
-	callCtx, err := c.running.beginCall(ctx, newCallID())
+	callCtx, err := tr.running.beginCall(ctx, newCallID())
 	if err != nil {
 		return nil, err
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
 	q.Connector = v.Connectors[index]
-	if err := c.limits.applyRequestLimits(v, q.Connector); err != nil {
+	if err := tr.limits.applyRequestLimits(v, q.Connector); err != nil {
 		return nil, err
 	}
 	var credential *credentials.Credential
-	raw, err := c.sendQuery(ctx, &q, withMember(params, "taskId", upstreamID), &credential)
+	raw, err := tr.requests.sendQuery(ctx, &q, withMember(params, "taskId", upstreamID), &credential)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +93,7 @@ func (c *Executor) sendTaskRequest(ctx context.Context, v *agentview.View, clien
 	if id, _ := findMember(raw, "taskId"); id != nil {
 		raw = withMember(raw, "taskId", handle)
 	}
-	c.recorder.recordTask(ctx, q.View, t, raw)
+	tr.recorder.recordTask(ctx, q.View, t, raw)
 	return raw, nil
 }
 
