@@ -118,19 +118,13 @@ func accountPrompt(request *CallRequest) string {
 
 // accountInputRequired is the InputRequired result that asks for an account.
 func (ac *accountRequests) accountInputRequired(o *CallRequest, request connectors.AccountRequestID, page string) (json.RawMessage, error) {
-	handle, err := ac.handles.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: newAttempt(o, ac.o.Now()).callHash()})
+	handle, err := ac.handles.sealHandle(o.View, purposeAccount, accountState{Request: request, Call: newActiveCall(o, ac.o.Now()).callHash()})
 	if err != nil {
 		return nil, err
 	}
 	return json.RawMessage(fmt.Sprintf(
 		`{"resultType":"input_required","inputRequests":{%q:{"method":"elicitation/create","params":{"mode":"url","message":%s,"url":%s}}},"requestState":%s}`,
 		accountInputKey, quoteString(accountPrompt(o)), quoteString(page), handle)), nil
-}
-
-func newAttempt(request *CallRequest, now time.Time) *activeCall {
-	a := &activeCall{request: request, connector: request.Tool.Connector}
-	a.call = a.newCallRecord(now)
-	return a
 }
 
 // resumeAfterAccount resumes a call that lacked an account. If done, the outcome is final.
@@ -142,7 +136,7 @@ func (ac *accountRequests) resumeAfterAccount(ctx context.Context, request *Call
 	if !ac.handles.openHandle(request.View, purposeAccount, request.Input.State, &s) {
 		return Outcome{}, false, nil
 	}
-	a := newAttempt(request, ac.o.Now())
+	a := newActiveCall(request, ac.o.Now())
 	if string(s.Call) != string(a.callHash()) {
 		return ac.recorder.endWithRefusal(a, staleAccountError())
 	}

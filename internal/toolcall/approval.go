@@ -11,7 +11,6 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
-	"patchbay/internal/tracing"
 )
 
 // A call that needs approval is a row, which outlives this process:
@@ -59,38 +58,16 @@ func (a *activeCall) needsApproval(now time.Time) bool {
 	return a.request.Tool.NeedsApprovalAt(now)
 }
 
-// runWithApproval asks for approval and runs the call. A call that cannot run is not shown, nor one that the
-// approver could read differently from the server.
-func (c *Executor) runWithApproval(ctx context.Context, a *activeCall) (Outcome, error) {
+// checkRequest returns why no person is asked. A call that cannot run is not shown, nor one that the approver could read
+// differently from the server.
+func (ap *approvals) checkRequest(ctx context.Context, a *activeCall) error {
 	if err := a.checkReviewable(); err != nil {
-		return c.recorder.recordRefusal(a, err)
+		return err
 	}
-	if err := c.approvals.checkRecentDenial(ctx, a); err != nil {
-		return c.recorder.recordRefusal(a, err)
+	if err := ap.checkRecentDenial(ctx, a); err != nil {
+		return err
 	}
-	if err := c.sender.checkReady(ctx, a); err != nil {
-		return c.recorder.recordRefusal(a, err)
-	}
-	ctx, span := tracing.Child(ctx, "approval")
-	defer span.End()
-	row, err := c.approvals.requestApproval(ctx, a)
-	if err != nil {
-		return c.recorder.recordRefusal(a, c.explainer.explainError(ctx, a.request.View, a.connector, err))
-	}
-	a.call.ID, a.call.Status = row.ID, connectors.CallPendingApproval
-	if a.request.Task && !a.request.NoWait {
-		raw, err := c.approvals.newApprovalTask(a, row)
-		return Outcome{CallID: row.ID, Raw: raw, Task: err == nil, Call: a.call}, err
-	}
-	out, err := c.approvals.waitForApproval(ctx, a, row.ID)
-	if a.approval == nil {
-		return out, err
-	}
-	if a.claimedCtx != nil {
-		defer a.claimedCtx.endCall()
-		ctx = a.claimedCtx
-	}
-	return c.runApproved(ctx, a, *a.approval)
+	return ap.sender.checkReady(ctx, a)
 }
 
 // checkReviewable returns an error if a person could not judge the arguments.

@@ -8,7 +8,6 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -110,45 +109,7 @@ func (ap *approvals) waitForClaim(ctx context.Context, t connectors.TenantID, id
 	}
 }
 
-// runDetached runs an approved call that has no waiting request. It returns once the call is claimed.
-func (c *Executor) runDetached(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
-	callCtx, err := c.running.beginCall(context.WithoutCancel(ctx), row.ID)
-	if err != nil {
-		return
-	}
-	started := false
-	defer func() {
-		if !started { // also if claimApproval panics
-			callCtx.endCall()
-		}
-	}()
-	claimed, err := c.approvals.claimApproval(ctx, t, row)
-	if err != nil || !claimed {
-		c.o.logUnsaved(ctx, err)
-		return
-	}
-	started = true
-	safe.Go(safe.Call, func() { // Stop waits for endCall
-		defer callCtx.endCall()
-		c.runStored(callCtx, t, row)
-	})
-}
-
-// runStored runs an approved call with its stored arguments.
-func (c *Executor) runStored(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
-	a := &activeCall{registeredID: row.ID}
-	err := safe.Try(safe.Call, func() error { return c.approvals.restoreOrder(ctx, a, t, row) })()
-	if err == nil {
-		_, _ = c.runApproved(ctx, a, row) // runApproved stores result and error
-		return
-	}
-	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more.", CallID: row.ID, Err: err}
-	if !fault.Is(err, fault.NotFound) {
-		refusal.Code, refusal.Sentence = CodeUnavailable, "The call could not be made. Make it again."
-	}
-	c.approvals.recordFailure(ctx, a, t, row, refusal)
-}
-
+// restoreOrder makes the order of an approved call that has no request.
 func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval) error {
 	_, arguments, err := ap.o.Store.Vault(t).ApprovalCall(ctx, row.ID)
 	if err != nil {
@@ -168,7 +129,12 @@ func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connecto
 	return nil
 }
 
-func (ap *approvals) recordFailure(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval, refusal *RefusalError) {
+// recordFailure records an approved call that could not be restored.
+func (ap *approvals) recordFailure(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval, cause error) {
+	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more.", CallID: row.ID, Err: cause}
+	if !fault.Is(cause, fault.NotFound) {
+		refusal.Code, refusal.Sentence = CodeUnavailable, "The call could not be made. Make it again."
+	}
 	call, err := ap.o.Store.Tenant(t).ToolCall(ctx, row.ID)
 	if err != nil {
 		call = connectors.ToolCall{ID: row.ID, StartedAt: row.AskedAt, AgentID: &row.AgentID, ConnectorID: &row.ConnectorID, Tool: row.Tool,

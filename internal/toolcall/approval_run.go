@@ -48,42 +48,17 @@ func (ap *approvals) claimApproval(ctx context.Context, t connectors.TenantID, r
 	return claimed && err == nil, err
 }
 
-// runApproved runs a claimed call and stores its result. It runs what was approved: with the reviewed
-// definition, and only if the agent still may.
-func (c *Executor) runApproved(ctx context.Context, a *activeCall, row connectors.Approval) (Outcome, error) {
-	tenant := a.request.View.Tenant.ID
-	call, err := c.o.Store.Tenant(tenant).ToolCall(ctx, row.ID)
+// beginApproved makes the claimed row the call, and records its beginning.
+func (ap *approvals) beginApproved(ctx context.Context, a *activeCall, row connectors.Approval) {
+	call, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).ToolCall(ctx, row.ID)
 	if err != nil {
 		call = a.call
 		call.ID = row.ID
 	}
 	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
 	a.call, a.charge = call, quotaCharge{a.request.View, a.request.Tool, call.StartedAt}
-	a.entry = c.o.History.Begin(a.request.View.Tenant, call)
+	ap.recorder.beginEntry(a)
 	a.approval, a.lastCheck = &row, policyCheck{waited: a.request.Wait.Spent()}
-	out, err := c.runIfStillApproved(ctx, a, row)
-	c.approvals.saveResultWithRetry(ctx, a, tenant, row.ID, out, err)
-	return out, err
-}
-
-// runIfStillApproved runs a recorded call. A panic becomes its failure.
-func (c *Executor) runIfStillApproved(ctx context.Context, a *activeCall, row connectors.Approval) (out Outcome, err error) {
-	defer c.recorder.recoverPanic(a, &out, &err)
-	if err := c.recheckApproval(ctx, a, row); err != nil {
-		return c.recorder.finishCall(ctx, a, nil, c.explainer.explainBlocked(ctx, a, err))
-	}
-	return c.sendAndFinish(ctx, a)
-}
-
-// recheckApproval checks agent, tool and definition, which is synced again if it is too old.
-func (c *Executor) recheckApproval(ctx context.Context, a *activeCall, row connectors.Approval) error {
-	if err := c.approvals.reloadOrder(ctx, a, row); err != nil {
-		return err
-	}
-	if err := c.definitions.checkDefinitionAge(ctx, a); err != nil {
-		return err
-	}
-	return a.checkDefinition(row)
 }
 
 // checkDefinition returns a refusal if the tool's definition is not the reviewed one.

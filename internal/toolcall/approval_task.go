@@ -16,12 +16,14 @@ const approvalPollInterval = 2 * time.Second
 
 // newApprovalTask represents a waiting call as a task (extension io.modelcontextprotocol/tasks), so that the
 // client polls.
-func (ap *approvals) newApprovalTask(a *activeCall, row connectors.Approval) (json.RawMessage, error) {
+func (ap *approvals) newApprovalTask(a *activeCall, row connectors.Approval) (Outcome, error) {
+	out := Outcome{CallID: row.ID, Call: a.call}
 	handle, err := ap.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	return formatTask(row, handle, "task", ""), nil
+	out.Raw, out.Task = formatTask(row, handle, "task", ""), true
+	return out, nil
 }
 
 // formatTask writes an approval as a task. extra holds more members, with a leading comma.

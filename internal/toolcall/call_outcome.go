@@ -7,26 +7,6 @@ import (
 	"patchbay/internal/mcp"
 )
 
-func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, result *mcp.Result, err error) {
-	endedAt := rec.o.Now()
-	c.CompletedAt, c.Duration = &endedAt, max(0, endedAt.Sub(c.StartedAt))
-	if a.credential != nil {
-		c.CredentialID = &a.credential.ID
-	}
-	if err != nil {
-		setErrorOutcome(c, err)
-		return
-	}
-	c.Status, c.Outcome = connectors.CallSuccess, connectors.OutcomeOK
-	c.Content, c.Structured, c.ResponseBytes = result.Content, result.Structured, int64(len(result.Raw))
-	switch {
-	case result.IsError:
-		c.Status, c.Outcome, c.IsError = connectors.CallError, connectors.OutcomeToolError, true
-	case result.InputRequired != nil:
-		c.ErrorCode, c.ErrorMessage = codeInputRequired, "The server asked for more, and the call went on with another request."
-	}
-}
-
 // codeInputRequired marks a call that another request continues.
 const codeInputRequired = "input_required"
 

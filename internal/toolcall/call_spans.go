@@ -12,32 +12,6 @@ import (
 	"patchbay/internal/tracing"
 )
 
-// checkPolicy checks all but approval, in a span.
-func (c *Executor) checkPolicy(ctx context.Context, a *activeCall) error {
-	ctx, span := tracing.Child(ctx, "policy")
-	defer span.End()
-	err := c.passPolicy(ctx, a)
-	span.Fail(failureCode(err))
-	return err
-}
-
-// passPolicy refuses a call by agent, tool, arguments, state, limits or an old definition.
-func (c *Executor) passPolicy(ctx context.Context, a *activeCall) error {
-	if err := c.authorizer.checkGrant(a); err != nil {
-		return err
-	}
-	if err := c.validator.validateArguments(ctx, a, a.request.Tool); err != nil {
-		return err
-	}
-	if err := c.handles.openState(a); err != nil {
-		return err
-	}
-	if err := c.limits.applyCallLimits(a); err != nil {
-		return err
-	}
-	return c.definitions.checkDefinitionAge(ctx, a)
-}
-
 func (a *activeCall) sendTraced(ctx context.Context, s *mcp.Session, call mcp.Call) (*mcp.Result, error) {
 	ctx, span := tracing.Client(ctx, "tools/call")
 	if !span.On() {

@@ -63,35 +63,6 @@ func newCallSender(o *Options, running *runningCalls, explainer *explainer, prog
 	}
 }
 
-// forwardCall sends the call unless the circuit is open, and explains errors. A call that waited for the
-// database is checked again first.
-func (c *Executor) forwardCall(ctx context.Context, a *activeCall) (*mcp.Result, error) {
-	for {
-		result, err := c.sender.forwardOnce(ctx, a)
-		if !errors.Is(err, errPolicyStale) {
-			return result, err
-		}
-		a.lastCheck = policyCheck{waited: a.request.Wait.Spent(), fromDatabase: true}
-		if err := c.recheckPolicy(ctx, a); err != nil {
-			return nil, c.explainer.explainBlocked(ctx, a, err)
-		}
-	}
-}
-
-// recheckPolicy checks the policy of a call that waited for the database.
-func (c *Executor) recheckPolicy(ctx context.Context, a *activeCall) error {
-	if a.approval != nil {
-		return c.recheckApproval(ctx, a, *a.approval)
-	}
-	if err := c.authorizer.reauthorize(ctx, a); err != nil {
-		return err
-	}
-	if a.call.ApprovedBy == "" && a.request.Tool.NeedsApprovalAt(c.o.Now()) {
-		return &RefusalError{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
-	}
-	return nil
-}
-
 // forwardOnce returns errPolicyStale if the call waited since its last check.
 func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *mcp.Result, err error) {
 	ctx, call, done := cs.buildCall(ctx, a)
