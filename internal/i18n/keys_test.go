@@ -5,14 +5,19 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-const room = "patchbay/internal/i18n"
+const (
+	room  = "patchbay/internal/i18n"
+	shell = "patchbay/internal/admin/shell" // it has functions with keys
+)
 
 // keyUse is a text of the code: the key, and its singular for a count.
 type keyUse struct {
@@ -25,12 +30,22 @@ type keyUse struct {
 // keysOfCode finds all keys in the code, wherever the type Key is required: arguments, table values, constants.
 func keysOfCode(t *testing.T) map[string]keyUse {
 	t.Helper()
-	all := map[string]keyUse{}
-	for dir, files := range translatingPackages(t) {
-		r := keyReader{t: t, keys: all, params: map[string][]int{}, fields: map[string]bool{}}
-		for _, f := range files {
+	all, exported := map[string]keyUse{}, map[string][]int{}
+	var readers []keyReader
+	packages := translatingPackages(t)
+	dirs := slices.Sorted(maps.Keys(packages))
+	for _, dir := range dirs {
+		r := keyReader{t: t, keys: all, params: map[string][]int{}, exported: exported, fields: map[string]bool{}}
+		for _, f := range packages[dir] {
 			r.declared(f)
 		}
+		readers = append(readers, r)
+	}
+	if len(exported) == 0 {
+		t.Error("no package exports a function with keys")
+	}
+	for i, dir := range dirs {
+		r, files := readers[i], packages[dir]
 		for _, f := range files {
 			ast.Inspect(f, r.handle)
 		}
@@ -53,7 +68,7 @@ func translatingPackages(t *testing.T) map[string][]*ast.File {
 				return err
 			}
 			text, err := os.ReadFile(path)
-			if err != nil || !strings.Contains(string(text), `"`+room+`"`) && d.Name() != "fragments.go" {
+			if err != nil || !strings.Contains(string(text), `"`+room+`"`) && !strings.Contains(string(text), `"`+shell+`"`) && d.Name() != "fragments.go" {
 				return err
 			}
 			f, err := parser.ParseFile(positions, path, text, 0)
@@ -81,6 +96,8 @@ type keyReader struct {
 	keys   map[string]keyUse
 	params map[string][]int // indexes of key arguments, by function
 	fields map[string]bool  // struct fields that are keys
+
+	exported map[string][]int // as params, by package and function, of all packages
 }
 
 // declared finds the functions and structs with keys in a file.
@@ -93,6 +110,9 @@ func (r *keyReader) declared(f *ast.File) {
 				for range max(1, len(p.Names)) {
 					if isKey(p.Type) {
 						r.params[n.Name.Name] = append(r.params[n.Name.Name], at)
+						if name := f.Name.Name + "." + n.Name.Name; n.Recv == nil && n.Name.IsExported() && f.Name.Name != "i18n" {
+							r.exported[name] = append(r.exported[name], at)
+						}
 					}
 					at++
 				}
@@ -158,11 +178,16 @@ func (r *keyReader) call(c *ast.CallExpr) {
 	case isSelector(c.Fun, "i18n", "Key"):
 		r.add(c.Args[0])
 	default:
-		id, ok := c.Fun.(*ast.Ident)
-		if !ok {
-			return
+		var at []int
+		switch f := c.Fun.(type) {
+		case *ast.Ident:
+			at = r.params[f.Name]
+		case *ast.SelectorExpr:
+			if pkg, ok := f.X.(*ast.Ident); ok {
+				at = r.exported[pkg.Name+"."+f.Sel.Name]
+			}
 		}
-		if at := r.params[id.Name]; len(at) == 2 {
+		if len(at) == 2 {
 			r.count(c.Args[at[0]], c.Args[at[1]])
 		} else if len(at) == 1 {
 			r.add(c.Args[at[0]])

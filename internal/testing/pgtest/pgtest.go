@@ -17,6 +17,13 @@ func URL(t testing.TB) string {
 	return clone(t, func(s *shared) (string, error) { return s.template(t.Context()) })
 }
 
+// Make returns the address of a fresh, migrated database as the owner of its tables, for more than one test. drop
+// removes it, and need not be called: the server ends with the test binary.
+func Make(t testing.TB) (url string, drop func()) {
+	t.Helper()
+	return cloneTemplate(t, func(s *shared) (string, error) { return s.template(t.Context()) })
+}
+
 // Empty returns the address of a fresh database without any table, for tests of the migrations.
 func Empty(t testing.TB) string {
 	t.Helper()
@@ -45,6 +52,13 @@ func Open(t testing.TB, url string, opts db.PoolOptions) *pgxpool.Pool {
 
 func clone(t testing.TB, from func(*shared) (string, error)) string {
 	t.Helper()
+	url, drop := cloneTemplate(t, from)
+	t.Cleanup(drop)
+	return url
+}
+
+func cloneTemplate(t testing.TB, from func(*shared) (string, error)) (url string, drop func()) {
+	t.Helper()
 	s, err := open()
 	if err != nil {
 		t.Fatalf("test database server: %v", err)
@@ -57,6 +71,5 @@ func clone(t testing.TB, from func(*shared) (string, error)) string {
 	if err != nil {
 		t.Fatalf("test database: %v", err)
 	}
-	t.Cleanup(func() { s.dropLater(name) })
-	return s.url(name)
+	return s.url(name), func() { s.dropLater(name) }
 }
