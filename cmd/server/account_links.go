@@ -78,7 +78,7 @@ func (m *accountLinks) getLink(ctx context.Context, t connectors.TenantID, c con
 }
 
 func (m *accountLinks) createLink(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent) (accountLink, error) {
-	_, err := m.app.database.Store.Tenant(t).AgentMember(ctx, a.ID)
+	_, err := m.app.database.Store.Tenant(t).Accounts().AgentMember(ctx, a.ID)
 	switch {
 	case err == nil:
 		own := m.app.baseURL.JoinPath("account", "connections", a.ID.String(), c.ID.String()).String()

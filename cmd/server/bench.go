@@ -17,7 +17,7 @@ func newBenchServer() operator.BenchServer {
 func startBenchJobs(ctx context.Context, o operator.BenchJobs) (stop func(context.Context) error, err error) {
 	system := o.Store.System()
 	runner, err := jobs.New(jobs.Options{
-		Pool: o.Pool, ListenPool: o.Pool, Syncer: o.Syncer, Due: system.DueShards, Turn: system.ClaimClockTick, Log: o.Log,
+		Pool: o.Pool, ListenPool: o.Pool, Syncer: o.Syncer, Due: system.Syncs().DueShards, Turn: system.Syncs().ClaimClockTick, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err

@@ -168,7 +168,7 @@ func provingMember(t *testing.T, i testInstallation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	member, err := d.Store.Tenant(tenant.ID).MemberByEmail(t.Context(), "a@example.com")
+	member, err := d.Store.Tenant(tenant.ID).SSO().MemberByEmail(t.Context(), "a@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}

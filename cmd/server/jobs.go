@@ -12,7 +12,7 @@ import (
 func (s *serverRun) startJobs(ctx context.Context, d *installation.Database, h *app) (stop func() error, err error) {
 	if s.database.Embedded() {
 		// The lock on the data directory proves that no other server is alive, whatever its last heartbeat was.
-		if err := d.Store.System().CloseAllInstances(ctx); err != nil {
+		if err := d.Store.System().Syncs().CloseAllInstances(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -20,7 +20,7 @@ func (s *serverRun) startJobs(ctx context.Context, d *installation.Database, h *
 		return nil, err
 	}
 	runner, err := jobs.New(jobs.Options{
-		Pool: d.Pool, ListenPool: d.ListenPool, Syncer: h.syncer, Due: d.Store.System().DueShards, Turn: d.Store.System().ClaimClockTick, Queued: d.Store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
+		Pool: d.Pool, ListenPool: d.ListenPool, Syncer: h.syncer, Due: d.Store.System().Syncs().DueShards, Turn: d.Store.System().Syncs().ClaimClockTick, Queued: d.Store.System().Syncs().LongQueued, Log: s.log, Tracer: s.traces.tracer,
 		Parts: []jobs.Module{jobs.Webhooks(h.webhooks, d.Store.System(), s.log), h.maintenanceJobs()},
 	})
 	if err != nil {

@@ -201,7 +201,7 @@ func (d *tokenTest) newCallers(t *testing.T) callers {
 func (d *tokenTest) revoked(t *testing.T, agent connectors.AgentID) secret.Text {
 	t.Helper()
 	text, token := d.world.TokenIn(t, d.world.Tenant, agent)
-	if _, err := d.world.Door().DeleteAgentToken(t.Context(), agent, token.ID); err != nil {
+	if _, err := d.world.Door().Agents().DeleteToken(t.Context(), agent, token.ID); err != nil {
 		t.Fatal(err)
 	}
 	return text
@@ -219,7 +219,7 @@ func (d *tokenTest) ended(t *testing.T, agent connectors.AgentID, member connect
 	t.Helper()
 	program := d.world.ProgramIn(t, d.world.Tenant, agent, member)
 	text := d.world.AccessToken(t, d.world.Tenant, program, "/mcp")
-	if err := d.world.Door().DeleteAgentClient(t.Context(), program); err != nil {
+	if err := d.world.Door().Agents().DeleteClient(t.Context(), program); err != nil {
 		t.Fatal(err)
 	}
 	return text
@@ -347,7 +347,7 @@ func TestRevokedToken_RefusedInBothModes(t *testing.T) {
 	if status, _, body := d.listToolsBothWays(t, "/mcp", bearing(text)); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
-	if _, err := d.world.Door().DeleteAgentToken(t.Context(), agent.ID, token.ID); err != nil {
+	if _, err := d.world.Door().Agents().DeleteToken(t.Context(), agent.ID, token.ID); err != nil {
 		t.Fatal(err)
 	}
 	deadline := time.After(starveTimeout)

@@ -73,14 +73,14 @@ func newCall(a connectors.Agent, c connectors.Connector, status connectors.CallS
 func (d *dashboard) createWaitingCall(tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
 	d.t.Helper()
 	call, door := newCall(a, c, connectors.CallPendingApproval), d.St.Tenant(tenant)
-	_, _, err := door.RequestApproval(d.t.Context(), store.NewApproval{
+	_, _, err := door.Calls().RequestApproval(d.t.Context(), store.NewApproval{
 		ID: call.ID, AgentID: a.ID, ConnectorID: c.ID, Tool: call.Tool, ExposedName: call.ExposedName, CallHash: []byte(call.ID.String()),
 		Call: `{"q":"all of it"}`, ExpiresAt: time.Now().Add(time.Hour),
 	})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if err := door.InsertPendingCall(d.t.Context(), call); err != nil {
+	if err := door.Calls().InsertPendingCall(d.t.Context(), call); err != nil {
 		d.t.Fatal(err)
 	}
 	return call.ID
@@ -90,7 +90,7 @@ func (d *dashboard) createWaitingCall(tenant connectors.TenantID, a connectors.A
 func (d *dashboard) createEndedCall(tenant connectors.TenantID, call connectors.ToolCall) connectors.ToolCallID {
 	d.t.Helper()
 	call.CompletedAt, call.Duration = new(time.Now()), 340*time.Millisecond
-	if err := d.St.System().EndCalls(d.t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: call}}); err != nil {
+	if err := d.St.System().Calls().EndCalls(d.t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: call}}); err != nil {
 		d.t.Fatal(err)
 	}
 	return call.ID
@@ -119,11 +119,11 @@ func (d *dashboard) createToken(tenant connectors.TenantID, a connectors.AgentID
 
 func (d *dashboard) findAgentAndConnector(agent, connector string) (connectors.Agent, connectors.Connector) {
 	d.t.Helper()
-	a, err := d.Door().Agent(d.t.Context(), connectors.Ref(agent))
+	a, err := d.Door().Agents().Get(d.t.Context(), connectors.Ref(agent))
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	c, err := d.Door().Connector(d.t.Context(), connectors.Ref(connector))
+	c, err := d.Door().Connectors().Get(d.t.Context(), connectors.Ref(connector))
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func TestApproval_ButtonsAreForDeciders(t *testing.T) {
 	d := newDashboard(t)
 	ada, c := d.createMember(connectors.RoleMember), d.Connector(t)
 	hers, everybodys := d.Agent(t), d.Agent(t)
-	if err := d.Door().MakePersonal(t.Context(), ada.UserID, hers.ID); err != nil {
+	if err := d.Door().Agents().MakePersonal(t.Context(), ada.UserID, hers.ID); err != nil {
 		t.Fatal(err)
 	}
 	calls := map[string]connectors.ToolCallID{"hers": d.createWaitingCall(d.Tenant, hers, c), "everybody's": d.createWaitingCall(d.Tenant, everybodys, c)}

@@ -86,7 +86,7 @@ func TestAuditExport_SignatureVerifies(t *testing.T) {
 	b.get("/audit").want(t, http.StatusOK, "Signed export", "Public key")
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
 	p := b.get("/audit")
-	signer, err := d.Door().AuditSigner()
+	signer, err := d.Door().Audit().Signer()
 	if err != nil || !strings.Contains(p.Body, html.EscapeString(signer.PublicKey())) {
 		t.Fatalf("the page does not show the key (%v)", err)
 	}

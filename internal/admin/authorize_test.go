@@ -29,7 +29,7 @@ func (d *dashboard) authorizePath(name, redirect string) string {
 	d.t.Helper()
 	id := uuid.New()
 	c := store.MCPClient{ID: id, Name: name, RedirectURIs: []string{redirect}, CreatedAt: time.Now()}
-	if err := d.St.System().RegisterClient(d.t.Context(), c, "192.0.2.1", store.RegistrationLimits{PerNetwork: 100, Since: time.Now(), Waiting: 100}); err != nil {
+	if err := d.St.System().Sessions().RegisterClient(d.t.Context(), c, "192.0.2.1", store.RegistrationLimits{PerNetwork: 100, Since: time.Now(), Waiting: 100}); err != nil {
 		d.t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("verifier"))

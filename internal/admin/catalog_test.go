@@ -151,11 +151,11 @@ func TestListing_ServersAreChosenAndAdded(t *testing.T) {
 		t.Fatalf("to choose from: %q", boxes)
 	}
 	b.post("/catalog/registry", url.Values{"chosen": boxes[:1]}).want(t, http.StatusOK, "1 created", "Set it", `href="/connectors/weather/credentials"`)
-	c, err := d.Door().Connector(t.Context(), "weather")
+	c, err := d.Door().Connectors().Get(t.Context(), "weather")
 	if err != nil || c.Auth.Type != connectors.AuthBearer || c.URL != "https://weather.example.com/mcp" {
 		t.Errorf("%+v %v", c, err)
 	}
-	if _, err := d.Door().Connector(t.Context(), "open"); !fault.Is(err, fault.NotFound) {
+	if _, err := d.Door().Connectors().Get(t.Context(), "open"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("what was not chosen is there: %v", err)
 	}
 	b.post("/catalog/registry/preview", url.Values{"url": {registry.URL}, "search": {"weather"}}).want(t, http.StatusOK, "Added", `href="/connectors/weather"`)

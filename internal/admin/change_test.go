@@ -28,7 +28,7 @@ func (d *dashboard) listChanges(id connectors.ConnectorID, tool string) []connec
 
 func (d *dashboard) listTenantChanges(tenant connectors.TenantID, id connectors.ConnectorID, tool string) []connectors.ToolChange {
 	d.t.Helper()
-	list, err := d.St.Tenant(tenant).ToolChanges(d.t.Context(), id, tool, store.Page{})
+	list, err := d.St.Tenant(tenant).Tools().ChangesOf(d.t.Context(), id, tool, store.Page{})
 	if err != nil || len(list.Items) == 0 {
 		d.t.Fatal(list, err)
 	}

@@ -116,7 +116,7 @@ func TestConfirm_ResumesTheHeldForm(t *testing.T) {
 	sent = heldFormValues(t, wrong, path)
 	sent.Set("confirm_password", password.Reveal())
 	b.submit(path, sent).want(t, http.StatusOK, "The role is changed.")
-	if got, err := d.Door().Member(t.Context(), m.UserID); err != nil || got.Role != connectors.RoleAdmin {
+	if got, err := d.Door().People().Member(t.Context(), m.UserID); err != nil || got.Role != connectors.RoleAdmin {
 		t.Errorf("%+v, %v", got, err)
 	}
 	b.submit(path, url.Values{"role": {"member"}}).want(t, http.StatusOK, "The role is changed.") // confirmed for ten minutes
@@ -182,7 +182,7 @@ func TestConfirmingWantsTheSecondFactorToo(t *testing.T) {
 	sent := heldFormValues(t, b.post(path, url.Values{"role": {"admin"}}), path)
 	sent.Set("confirm_password", password.Reveal())
 	b.post(path, sent).want(t, http.StatusUnprocessableEntity, "This code is wrong, or it was used already.")
-	if got, err := d.Door().Member(t.Context(), other.UserID); err != nil || got.Role != connectors.RoleViewer {
+	if got, err := d.Door().People().Member(t.Context(), other.UserID); err != nil || got.Role != connectors.RoleViewer {
 		t.Errorf("%+v, %v", got, err)
 	}
 	sent.Set("confirm_code", d.nextCode(fixture.CodeKey))

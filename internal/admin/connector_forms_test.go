@@ -37,7 +37,7 @@ func TestConnectorIsAddedFromItsForm(t *testing.T) {
 		t.Fatalf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
 	}
 	b.get(p.Location).want(t, http.StatusOK, "'Linear Issues' is added. Sync it to read its tools.", "Bearer · shared", "X-Area, X-Team")
-	c, err := d.Door().Connector(t.Context(), "linear-issues")
+	c, err := d.Door().Connectors().Get(t.Context(), "linear-issues")
 	if err != nil || c.Headers["X-Team"] != "eu" || c.Headers["X-Area"] != "7" || c.SyncInterval.Seconds() != 900 {
 		t.Errorf("stored %+v, %v", c, err)
 	}
@@ -91,7 +91,7 @@ func TestConnectionIsTestedBeforeSaving(t *testing.T) {
 	}
 	form.Set("url", "nonsense")
 	b.post("/connectors/test", form).want(t, http.StatusUnprocessableEntity, "No connection", "A URL begins with")
-	list, err := d.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	list, err := d.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("stored: %d, %v", len(list.Items), err)
 	}
@@ -104,7 +104,7 @@ func TestConnectorTest_UsesStoredSecret(t *testing.T) {
 	elsewhere := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("harvest")}})
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", "the-right-token"))
-	c, err := d.Door().Connector(t.Context(), "linear")
+	c, err := d.Door().Connectors().Get(t.Context(), "linear")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestConnectorIsEnabledInEveryLanguage(t *testing.T) {
 	b.header.Set("Accept-Language", "de")
 	for _, want := range []bool{false, true} {
 		b.submit("/connectors/"+c.Slug+"/enabled", url.Values{"enabled": {strconv.FormatBool(want)}}).want(t, http.StatusOK)
-		if now, err := d.Door().Connector(t.Context(), connectors.Ref(c.Slug)); err != nil || now.Enabled != want {
+		if now, err := d.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug)); err != nil || now.Enabled != want {
 			t.Errorf("enabled %t, want %t; %v", now.Enabled, want, err)
 		}
 	}

@@ -24,15 +24,15 @@ func TestConnector_ShowsListeningState(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: d.Tenant, ID: c.ID}))
+	must(sys.Syncs().ReviewListeners(t.Context(), store.OwnedConnector{Tenant: d.Tenant, ID: c.ID}))
 	b.get(path).want(t, http.StatusOK, "in a moment")
-	_, err := sys.ClaimStreams(t.Context(), d.Instance, 1)
+	_, err := sys.Syncs().ClaimStreams(t.Context(), d.Instance, 1)
 	must(err)
-	_, err = d.Door().OpenStream(t.Context(), stream, nil, 0)
+	_, err = d.Door().Syncs().OpenStream(t.Context(), stream, nil, 0)
 	must(err)
 	b.get(path).want(t, http.StatusOK, "Listens for changes since")
 
-	must(d.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}))
+	must(d.Door().Syncs().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}))
 	b.get(path).want(t, http.StatusOK, "Changes are not heard of", "more than 600 things within a minute")
 	b.get(path+"/settings").want(t, http.StatusOK, "Listen again")
 	b.submit(path+"/listen", nil).want(t, http.StatusOK, "listens for changes of")

@@ -19,7 +19,7 @@ func TestASchemaIsCopiedWithAClick(t *testing.T) {
 	const schema = `{"type":"object","properties":{"q":{"type":"string","description":"<What> & \"where\""}}}`
 	d := newDashboard(t)
 	run := d.Run(t, d.addConnectorAt("Linear", "https://mcp.example.com/mcp").ID)
-	if _, err := d.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(fixture.DefinitionOf("search", `{"name":"search","inputSchema":`+schema+`}`))); err != nil {
+	if _, err := d.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(fixture.DefinitionOf("search", `{"name":"search","inputSchema":`+schema+`}`))); err != nil {
 		t.Fatal(err)
 	}
 	tab := d.openSignedInTab(connectors.RoleMember)

@@ -14,7 +14,7 @@ import (
 // listRuns lists a connector's runs, newest first.
 func (d *dashboard) listRuns(id connectors.ConnectorID) []connectors.SyncRun {
 	d.t.Helper()
-	list, err := d.Door().SyncRuns(d.t.Context(), id, store.Page{})
+	list, err := d.Door().Syncs().List(d.t.Context(), id, store.Page{})
 	if err != nil || len(list.Items) == 0 {
 		d.t.Fatal(list, err)
 	}
@@ -24,11 +24,11 @@ func (d *dashboard) listRuns(id connectors.ConnectorID) []connectors.SyncRun {
 // listCurations lists the curated tools of a connector by name.
 func (d *dashboard) listCurations(slug string) map[string]store.CuratedTool {
 	d.t.Helper()
-	c, err := d.Door().Connector(d.t.Context(), connectors.Ref(slug))
+	c, err := d.Door().Connectors().Get(d.t.Context(), connectors.Ref(slug))
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	list, err := d.Door().CuratedTools(d.t.Context(), c.ID)
+	list, err := d.Door().Tools().Curated(d.t.Context(), c.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestConnectorDelete_ListsDependents(t *testing.T) {
 // findConnector finds a connector by its slug.
 func (d *dashboard) findConnector(slug string) connectors.Connector {
 	d.t.Helper()
-	c, err := d.Door().Connector(d.t.Context(), connectors.Ref(slug))
+	c, err := d.Door().Connectors().Get(d.t.Context(), connectors.Ref(slug))
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 	for name, end := range map[string]func(d *dashboard, b *browser, m connectors.Member){
 		"signed out": func(_ *dashboard, b *browser, _ connectors.Member) { b.post("/logout", nil) },
 		"removed": func(d *dashboard, _ *browser, m connectors.Member) {
-			if _, err := d.Door().RemoveMember(d.t.Context(), m.UserID); err != nil {
+			if _, err := d.Door().People().RemoveMember(d.t.Context(), m.UserID); err != nil {
 				d.t.Error(err)
 			}
 		},

@@ -113,7 +113,7 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 
 func (d *dashboard) wantGrant(want connectors.Grant) {
 	d.t.Helper()
-	have, err := d.Door().AgentGrant(d.t.Context(), want.AgentID, want.ConnectorID)
+	have, err := d.Door().Agents().Grant(d.t.Context(), want.AgentID, want.ConnectorID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestAToolIsTriedByItsForm(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	_, _, up := d.addAnsweringServer(`{"content":[{"type":"text","text":"<b>2</b> found"}],"structuredContent":{"found":"2"}}`, trustAgent)
-	tool, err := d.Door().Tool(t.Context(), d.addLinear(), "search")
+	tool, err := d.Door().Tools().Get(t.Context(), d.addLinear(), "search")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func callsBefore(up *mcptest.Server) int {
 
 func (d *dashboard) addLinear() connectors.ConnectorID {
 	d.t.Helper()
-	c, err := d.Door().Connector(d.t.Context(), "linear")
+	c, err := d.Door().Connectors().Get(d.t.Context(), "linear")
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func (d *dashboard) failSyncs(id connectors.ConnectorID, code string) {
 	d.t.Helper()
 	run := d.Run(d.t, id)
 	e := connectors.SyncError{Code: code, Message: "The server did not answer within 30 seconds. Try again, or give the connector a longer timeout.", Temporary: true}
-	if _, err := d.Door().FailSync(d.t.Context(), run.ID, e, store.ServerObservation{}); err != nil {
+	if _, err := d.Door().Syncs().Fail(d.t.Context(), run.ID, e, store.ServerObservation{}); err != nil {
 		d.t.Fatal(err)
 	}
 }

@@ -47,7 +47,7 @@ func (d *dashboard) createNeeds() {
 			ended = append(ended, store.OwnedCall{Tenant: d.Tenant, ToolCall: call})
 		}
 	}
-	if err := d.St.System().EndCalls(d.t.Context(), ended); err != nil {
+	if err := d.St.System().Calls().EndCalls(d.t.Context(), ended); err != nil {
 		d.t.Fatal(err)
 	}
 }

@@ -115,10 +115,10 @@ func TestImport_IntoOwnTenant(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	document := `{"` + theirs.Slug + `": {"url": "` + theirs.URL + `", "description": "Taken"}}`
 	b.post("/connectors/import", url.Values{"document": {document}}).want(t, http.StatusOK, "1 created")
-	if _, err := d.Door().Connector(t.Context(), connectors.Ref(theirs.ID.String())); !fault.Is(err, fault.NotFound) {
+	if _, err := d.Door().Connectors().Get(t.Context(), connectors.Ref(theirs.ID.String())); !fault.Is(err, fault.NotFound) {
 		t.Errorf("theirs is seen: %v", err)
 	}
-	if now, err := d.OtherDoor().Connector(t.Context(), connectors.Ref(theirs.Slug)); err != nil || now.Description != "" {
+	if now, err := d.OtherDoor().Connectors().Get(t.Context(), connectors.Ref(theirs.Slug)); err != nil || now.Description != "" {
 		t.Errorf("%+v %v", now, err)
 	}
 }

@@ -19,7 +19,7 @@ func (d *dashboard) createInvitation(tenant connectors.TenantID) connectors.Invi
 	d.t.Helper()
 	id := uuid.Must(uuid.NewV7())
 	sum := sha256.Sum256(id[:])
-	i, err := d.St.Tenant(tenant).Invite(d.t.Context(), id.String()+"@example.com", connectors.RoleViewer,
+	i, err := d.St.Tenant(tenant).People().Invite(d.t.Context(), id.String()+"@example.com", connectors.RoleViewer,
 		store.InvitationLink{TokenHash: sum[:], ExpiresAt: time.Now().Add(time.Hour), ByName: "Ada"})
 	if err != nil {
 		d.t.Fatal(err)
@@ -89,7 +89,7 @@ func TestInvitation_DeadLinkIsExplained(t *testing.T) {
 	owner := d.signInAsRole(connectors.RoleOwner)
 	made := owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"viewer"}})
 	old, _ := findInvitationLink(t, made)
-	list, err := d.Door().Invitations(t.Context(), store.Page{})
+	list, err := d.Door().People().Invitations(t.Context(), store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestInvitation_SignedInMemberJoinsWithOneButton(t *testing.T) {
 	b.signIn(person.Email)
 	b.get("/setup/invitation?token="+token).want(t, http.StatusOK, "Join Acme")
 	b.submit("/setup/invitation", url.Values{"token": {token}}).want(t, http.StatusOK, "Welcome to Acme.")
-	m, err := d.Door().Member(t.Context(), person.UserID)
+	m, err := d.Door().People().Member(t.Context(), person.UserID)
 	if err != nil || m.Role != connectors.RoleAdmin {
 		t.Errorf("member %+v, %v", m, err)
 	}

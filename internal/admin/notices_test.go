@@ -14,7 +14,7 @@ import (
 func (d *dashboard) createNotice(kind connectors.NoticeKind, title string) {
 	d.t.Helper()
 	n := store.NewNotice{Kind: kind, Title: title, Body: "Its server does not answer.", Link: "/connectors", Key: title}
-	if err := d.Door().AddNotice(d.t.Context(), n); err != nil {
+	if err := d.Door().People().AddNotice(d.t.Context(), n); err != nil {
 		d.t.Fatal(err)
 	}
 }

@@ -17,7 +17,7 @@ func (d *dashboard) createOwnAgent(m connectors.Member, opts ...func(*connectors
 	c = d.Connector(d.t, append([]func(*connectors.Draft){perAgent}, opts...)...)
 	a = d.Agent(d.t)
 	d.Grant(d.t, a.ID, c.ID)
-	if err := d.Door().MakePersonal(d.t.Context(), m.UserID, a.ID); err != nil {
+	if err := d.Door().Agents().MakePersonal(d.t.Context(), m.UserID, a.ID); err != nil {
 		d.t.Fatal(err)
 	}
 	return a, c, "/account/connections/" + a.ID.String() + "/" + c.ID.String()
@@ -68,7 +68,7 @@ func TestOwnAccount_LinkIsRefusedToOthers(t *testing.T) {
 			t.Errorf("%s sees another's accounts: %d", role, p.Status)
 		}
 	}
-	if list, err := d.Door().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
+	if list, err := d.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("%v, %v", list.Items, err)
 	}
 	stranger := d.browser().get(path)
@@ -143,7 +143,7 @@ func TestOwnAccount_OtherMemberCannotSyncOrLink(t *testing.T) {
 	if p := d.signInAsRole(connectors.RoleAdmin).post(link, nil); p.says("/connect/") || !p.says(page) {
 		t.Errorf("a link for a member's agent: %d %s", p.Status, plainText(p.Body))
 	}
-	list, err := d.Door().SyncRuns(t.Context(), c.ID, store.Page{})
+	list, err := d.Door().Syncs().List(t.Context(), c.ID, store.Page{})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("synced: %v, %v", list.Items, err)
 	}
@@ -156,7 +156,7 @@ func TestOwnAccount_ViewerDisconnectsButConnectsNone(t *testing.T) {
 	a, c, path := d.createOwnAgent(ada, bearerAuth)
 	d.Credential(t, c.ID, &a.ID, `{"token":"of ada"}`)
 	program := d.ProgramIn(t, d.Tenant, a.ID, ada.UserID)
-	if err := d.Door().SetMemberRole(t.Context(), ada.UserID, connectors.RoleViewer); err != nil {
+	if err := d.Door().People().SetRole(t.Context(), ada.UserID, connectors.RoleViewer); err != nil {
 		t.Fatal(err)
 	}
 	b := d.browser()
@@ -171,11 +171,11 @@ func TestOwnAccount_ViewerDisconnectsButConnectsNone(t *testing.T) {
 	if p := b.post(path+"/disconnect", nil); p.Location != path {
 		t.Errorf("%d to %q: %s", p.Status, p.Location, plainText(p.Body))
 	}
-	if list, err := d.Door().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
+	if list, err := d.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("%v, %v", list.Items, err)
 	}
 	b.post("/account/programs/"+program.String()+"/revoke", nil).want(t, http.StatusSeeOther)
-	if list, err := d.Door().AgentClients(t.Context(), store.AgentClientFilter{Agent: &a.ID}, store.Page{}); err != nil || len(list.Items) != 0 {
+	if list, err := d.Door().Agents().Clients(t.Context(), store.AgentClientFilter{Agent: &a.ID}, store.Page{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("%v, %v", list.Items, err)
 	}
 }

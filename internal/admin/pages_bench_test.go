@@ -88,7 +88,7 @@ func (d *dashboard) createOwnAccounts(m connectors.Member) (page string) {
 	d.t.Helper()
 	for range 2 {
 		a := d.Agent(d.t)
-		if err := d.Door().MakePersonal(d.t.Context(), m.UserID, a.ID); err != nil {
+		if err := d.Door().Agents().MakePersonal(d.t.Context(), m.UserID, a.ID); err != nil {
 			d.t.Fatal(err)
 		}
 		for i := range 25 {
@@ -211,7 +211,7 @@ func (d *dashboard) fillTenant(ids things) {
 		from connectors, generate_series(1, 168) h
 		where tenant_id = $1`, tenant)
 	for range 40 { // aggregates the hours
-		if _, err := d.St.System().SweepGateway(d.t.Context(), d.Instance); err != nil {
+		if _, err := d.St.System().Calls().SweepGateway(d.t.Context(), d.Instance); err != nil {
 			d.t.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ func TestProgram_EnvironmentIsNeverShown(t *testing.T) {
 	if p = b.post("/connectors", form); p.Location != "/connectors/local-tools" {
 		t.Fatalf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
 	}
-	c, err := d.Door().Connector(t.Context(), "local-tools")
+	c, err := d.Door().Connectors().Get(t.Context(), "local-tools")
 	want := connectors.Command{Path: mcptest.Shell, Args: []string{"-c", "  exec cat "}}
 	if diff := cmp.Diff(want, c.Command); diff != "" || err != nil || c.URL != "" {
 		t.Error(diff, err, c.URL)
@@ -57,7 +57,7 @@ func TestProgram_EnvironmentIsNeverShown(t *testing.T) {
 	form.Set("args", "-c\nexec sh")
 	b.post("/connectors/local-tools", form).want(t, http.StatusSeeOther)
 	b.get("/connectors/local-tools/settings").want(t, http.StatusOK, "The stored environment was deleted, because the command, its arguments or its folder changed. Set it again.")
-	if c, err = d.Door().Connector(t.Context(), "local-tools"); err != nil || len(c.EnvNames) != 0 {
+	if c, err = d.Door().Connectors().Get(t.Context(), "local-tools"); err != nil || len(c.EnvNames) != 0 {
 		t.Errorf("%q, %v", c.EnvNames, err)
 	}
 }

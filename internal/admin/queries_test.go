@@ -115,7 +115,7 @@ func (d *dashboard) addOAuthConnector(opts ...func(*connectors.Draft)) connector
 // storeAccount connects an account with a token that cannot be refreshed.
 func (d *dashboard) storeAccount(c connectors.Connector, agent *connectors.AgentID, life time.Duration) {
 	d.t.Helper()
-	err := d.Door().SaveGrant(d.t.Context(), store.NewGrant{
+	err := d.Door().Accounts().SaveGrant(d.t.Context(), store.NewGrant{
 		ConnectorID: c.ID, AgentID: agent, Origin: connectors.Origin(c.URL),
 		GrantTokens: store.GrantTokens{AccessToken: "access", ExpiresAt: new(time.Now().Add(life)), Scopes: []string{"read"}},
 	})

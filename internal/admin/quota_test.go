@@ -35,7 +35,7 @@ func TestQuota_IsShownWhenTryingATool(t *testing.T) {
 	d := newDashboard(t)
 	d.addAnsweringServer(`{"content":[]}`, trustAgent)
 	bound := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1}}}}
-	if err := d.Door().CurateTools(t.Context(), d.addLinear(), bound); err != nil {
+	if err := d.Door().Tools().Curate(t.Context(), d.addLinear(), bound); err != nil {
 		t.Fatal(err)
 	}
 	b := d.signInAsRole(connectors.RoleMember)
@@ -59,7 +59,7 @@ func TestSettings_ShowQuotaUse(t *testing.T) {
 	if page := owner.get("/settings"); page.says("Quotas today") {
 		t.Error("there is no quota, and the page tells of some")
 	}
-	if err := d.Door().SetOperatorQuota(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
+	if err := d.Door().Calls().SetOperatorQuota(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
 		t.Fatal(err)
 	}
 	owner.post("/settings", url.Values{"name": {"Acme"}, "calls_per_day": {"5001"}}).want(t, http.StatusUnprocessableEntity, "Choose that or less", `value="5001"`)
@@ -68,7 +68,7 @@ func TestSettings_ShowQuotaUse(t *testing.T) {
 	c := d.Connector(t)
 	d.Synced(t, c.ID, "search")
 	bound := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1}}}}
-	if err := d.Door().CurateTools(t.Context(), c.ID, bound); err != nil {
+	if err := d.Door().Tools().Curate(t.Context(), c.ID, bound); err != nil {
 		t.Fatal(err)
 	}
 	if d.signInAsRole(connectors.RoleViewer).get("/calls").says("Quotas today") {
@@ -76,7 +76,7 @@ func TestSettings_ShowQuotaUse(t *testing.T) {
 	}
 	for _, day := range []int{0, 1} { // midnight may come before the page is read
 		at := connectors.QuotaDay(time.Now()).AddDate(0, 0, day)
-		_, err := d.St.System().CountQuotas(t.Context(), []store.QuotaCount{
+		_, err := d.St.System().Calls().CountQuotas(t.Context(), []store.QuotaCount{
 			{QuotaOwner: store.QuotaOwner{Tenant: d.Tenant}, Day: at, Calls: 3999},
 			{QuotaOwner: store.QuotaOwner{Tenant: d.Tenant, Connector: c.ID, Tool: "search"}, Day: at, Calls: 17, OverMinute: 2, OverDay: 1},
 		})

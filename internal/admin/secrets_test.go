@@ -163,7 +163,7 @@ func TestMembersAreManaged(t *testing.T) {
 
 func (d *dashboard) userID(email string) string {
 	d.t.Helper()
-	m, err := d.Door().MemberByEmail(d.t.Context(), email)
+	m, err := d.Door().SSO().MemberByEmail(d.t.Context(), email)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (d *dashboard) addConnectorWithEffects(name string, each int) connectors.Co
 	}
 	slices.SortFunc(defs, func(a, b connectors.Definition) int { return strings.Compare(a.Name, b.Name) })
 	run := d.Run(d.t, c.ID)
-	if _, err := d.Door().FinishSync(d.t.Context(), run.ID, fixture.FirstResult(defs...)); err != nil {
+	if _, err := d.Door().Syncs().Finish(d.t.Context(), run.ID, fixture.FirstResult(defs...)); err != nil {
 		d.t.Fatal(err)
 	}
 	return c
@@ -89,7 +89,7 @@ func TestToolSelector_WorksWithoutScript(t *testing.T) {
 	if names, shown = checkedTools(t, p); !slices.Equal(names, []string{"guess_thing_0", "list_thing_0", "list_thing_1"}) || len(shown) != 4 {
 		t.Errorf("%v, %v", names, shown)
 	}
-	if _, err := d.Door().AgentGrant(t.Context(), a.ID, c.ID); err == nil {
+	if _, err := d.Door().Agents().Grant(t.Context(), a.ID, c.ID); err == nil {
 		t.Error("choosing has granted")
 	}
 	form["tool"] = names

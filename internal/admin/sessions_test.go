@@ -16,7 +16,7 @@ import (
 func (d *dashboard) createSession(user connectors.UserID) connectors.SessionID {
 	d.t.Helper()
 	s := connectors.Session{ID: store.NewSessionID(), UserAgent: "curl/8.0", Address: "192.0.2.9", Began: time.Now()}
-	if err := d.St.System().BeginSession(d.t.Context(), user, s); err != nil {
+	if err := d.St.System().Sessions().BeginSession(d.t.Context(), user, s); err != nil {
 		d.t.Fatal(err)
 	}
 	return s.ID

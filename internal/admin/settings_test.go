@@ -55,7 +55,7 @@ func TestSettings_DefaultsApplyToNewThings(t *testing.T) {
 		Approval: connectors.ApprovalTrustedOnly, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff,
 	}
 	for ref, want := range map[connectors.Ref]connectors.Defaults{"linear": want, "stripe": want, connectors.Ref(old.Slug): connectors.ContractDefaults()} {
-		c, err := d.Door().Connector(t.Context(), ref)
+		c, err := d.Door().Connectors().Get(t.Context(), ref)
 		if err != nil {
 			t.Fatalf("%s: %v", ref, err)
 		}
@@ -64,7 +64,7 @@ func TestSettings_DefaultsApplyToNewThings(t *testing.T) {
 			t.Errorf("%s begins with %+v, want %+v", ref, got, want)
 		}
 	}
-	agent, err := d.Door().Agent(t.Context(), "support")
+	agent, err := d.Door().Agents().Get(t.Context(), "support")
 	if err != nil || agent.Approval != connectors.ApprovalTrustedOnly {
 		t.Errorf("%+v, %v", agent, err)
 	}

@@ -16,19 +16,19 @@ import (
 // runQueuedSync runs a connector's queued sync as another replica's worker would; up false: the server is down.
 func (d *dashboard) runQueuedSync(c connectors.Connector, up bool) {
 	d.t.Helper()
-	runs, err := d.Door().SyncRuns(d.t.Context(), c.ID, store.Page{Limit: 1})
+	runs, err := d.Door().Syncs().List(d.t.Context(), c.ID, store.Page{Limit: 1})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	id := runs.Items[0].ID
-	_, err = d.Door().StartSync(d.t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: c.ID}, Run: &id, Instance: d.Instance})
+	_, err = d.Door().Syncs().Start(d.t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: c.ID}, Run: &id, Instance: d.Instance})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	if up {
-		_, err = d.Door().FinishSync(d.t.Context(), id, fixture.FirstResult(fixture.Definition("search")))
+		_, err = d.Door().Syncs().Finish(d.t.Context(), id, fixture.FirstResult(fixture.Definition("search")))
 	} else {
-		_, err = d.Door().FailSync(d.t.Context(), id, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{})
+		_, err = d.Door().Syncs().Fail(d.t.Context(), id, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{})
 	}
 	if err != nil {
 		d.t.Fatal(err)

@@ -59,7 +59,7 @@ func waitFor(t *testing.T, what <-chan struct{}) {
 // runWorkers runs job workers beside the dashboard until the test ends.
 func (d *dashboard) runWorkers() {
 	d.t.Helper()
-	runner, err := jobs.New(jobs.Options{Pool: d.Pool, ListenPool: d.Pool, Syncer: d.syncer, Due: d.St.System().DueShards})
+	runner, err := jobs.New(jobs.Options{Pool: d.Pool, ListenPool: d.Pool, Syncer: d.syncer, Due: d.St.System().Syncs().DueShards})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func TestSyncTellsWhyItFailed(t *testing.T) {
 	if p.says("may hold secrets") {
 		t.Error("the page repeats what the server sent")
 	}
-	c, err := d.Door().Connector(t.Context(), "linear")
+	c, err := d.Door().Connectors().Get(t.Context(), "linear")
 	if err != nil || c.LastError == nil || !p.says("Sync failed: "+c.LastError.Message) {
 		t.Errorf("the alert is not the reason %+v, %v", c.LastError, err)
 	}

@@ -117,7 +117,7 @@ func TestTableFile_AuditEntryIsBounded(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	d.signInAsRole(connectors.RoleViewer).get("/exports/agents?status=ok&x="+strings.Repeat("é", 5000)).want(t, http.StatusOK)
-	events, err := d.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "table.export"})
+	events, err := d.Door().Audit().List(t.Context(), store.AuditFilter{Action: "table.export"})
 	if err != nil || len(events.Items) != 1 {
 		t.Fatalf("%d events, %v", len(events.Items), err)
 	}

@@ -19,10 +19,10 @@ func (d *dashboard) createTaskCall(tenant connectors.TenantID, a connectors.Agen
 	for _, opt := range opts {
 		opt(&call)
 	}
-	if err := d.St.System().BeginCalls(d.t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: call}}); err != nil {
+	if err := d.St.System().Calls().BeginCalls(d.t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: call}}); err != nil {
 		d.t.Fatal(err)
 	}
-	if err := door.SaveCallTask(d.t.Context(), call.ID, []byte(said), "handle of "+call.ID.String()); err != nil {
+	if err := door.Calls().SaveCallTask(d.t.Context(), call.ID, []byte(said), "handle of "+call.ID.String()); err != nil {
 		d.t.Fatal(err)
 	}
 	return call
@@ -31,7 +31,7 @@ func (d *dashboard) createTaskCall(tenant connectors.TenantID, a connectors.Agen
 // setTaskStatus stores a new status of a task.
 func (d *dashboard) setTaskStatus(call connectors.ToolCall, said string) {
 	d.t.Helper()
-	if err := d.Door().SaveCallTask(d.t.Context(), call.ID, []byte(said), ""); err != nil {
+	if err := d.Door().Calls().SaveCallTask(d.t.Context(), call.ID, []byte(said), ""); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -43,7 +43,7 @@ func (d *dashboard) endTask(call connectors.ToolCall, status connectors.CallStat
 	if outcome == connectors.OutcomeRPCError {
 		call.ErrorCode, call.ErrorMessage = "task_failed", "The task failed."
 	}
-	if ended, err := d.Door().EndCallTask(d.t.Context(), call); err != nil || !ended {
+	if ended, err := d.Door().Calls().EndCallTask(d.t.Context(), call); err != nil || !ended {
 		d.t.Fatal(ended, err)
 	}
 }

@@ -25,7 +25,7 @@ func TestToolIcon_OfServerIsShown(t *testing.T) {
 		d := newDashboard(t)
 		c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 		raw := `{"name":"search","inputSchema":{"type":"object"},"icons":[{"src":"` + src + `"}]}`
-		if _, err := d.Door().FinishSync(t.Context(), d.Run(t, c.ID).ID, fixture.FirstResult(fixture.DefinitionOf("search", raw))); err != nil {
+		if _, err := d.Door().Syncs().Finish(t.Context(), d.Run(t, c.ID).ID, fixture.FirstResult(fixture.DefinitionOf("search", raw))); err != nil {
 			t.Fatal(err)
 		}
 		b := d.signInAsRole(connectors.RoleViewer)

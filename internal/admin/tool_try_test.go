@@ -14,7 +14,7 @@ func TestToolTry_TooLargeArgumentsAreShownAgain(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	_, _, up := d.addAnsweringServer(`{"content":[]}`, trustAgent)
-	tool, err := d.Door().Tool(t.Context(), d.addLinear(), "search")
+	tool, err := d.Door().Tools().Get(t.Context(), d.addLinear(), "search")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestUnusedTools_AreReviewedAndRemoved(t *testing.T) {
 		t.Errorf("ticked: %v", names)
 	}
 	b.get("/agents/support/unused?days=7&provider=anthropic").want(t, http.StatusOK, "11 of 14 tools were not called in 7 days", "Anthropic", "publishes no vocabulary")
-	if _, err := d.Door().AgentGrant(t.Context(), a.ID, linear.ID); err != nil {
+	if _, err := d.Door().Agents().Grant(t.Context(), a.ID, linear.ID); err != nil {
 		t.Fatal(err)
 	}
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: linear.ID, AllTools: true}) // the review alone removes nothing
@@ -58,7 +58,7 @@ func TestUnusedTools_AreReviewedAndRemoved(t *testing.T) {
 	chosen := url.Values{"tool": {"linear/list_thing_1", "linear/guess_thing_2", "github/create_thing_0"}}
 	b.submit("/agents/support/unused", chosen).want(t, http.StatusOK, "Taken away: 3 tools of 2 connectors.", "11 tools")
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: github.ID, Tools: []string{"list_thing_0"}})
-	left, err := d.Door().AgentGrant(t.Context(), a.ID, linear.ID)
+	left, err := d.Door().Agents().Grant(t.Context(), a.ID, linear.ID)
 	if err != nil || left.AllTools || len(left.Tools) != 10 || slices.Contains(left.Tools, "list_thing_1") {
 		t.Errorf("%+v, %v", left, err)
 	}

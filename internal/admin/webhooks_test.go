@@ -15,14 +15,14 @@ import (
 func (d *dashboard) createWebhook(tenant connectors.TenantID) (connectors.Webhook, connectors.Delivery) {
 	d.t.Helper()
 	door := d.St.Tenant(tenant)
-	hook, err := door.CreateWebhook(d.t.Context(), connectors.Webhook{Name: "Hook", URL: "http://127.0.0.1:9/"}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
+	hook, err := door.Webhooks().Create(d.t.Context(), connectors.Webhook{Name: "Hook", URL: "http://127.0.0.1:9/"}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if err := door.AddNotice(d.t.Context(), store.NewNotice{Kind: connectors.NoticeDown, Title: "Linear is down"}); err != nil {
+	if err := door.People().AddNotice(d.t.Context(), store.NewNotice{Kind: connectors.NoticeDown, Title: "Linear is down"}); err != nil {
 		d.t.Fatal(err)
 	}
-	list, err := door.Deliveries(d.t.Context(), hook.ID, store.Page{})
+	list, err := door.Webhooks().Deliveries(d.t.Context(), hook.ID, store.Page{})
 	if err != nil || len(list.Items) != 1 {
 		d.t.Fatal(list, err)
 	}
@@ -65,7 +65,7 @@ func TestWebhook_Lifecycle(t *testing.T) {
 	if p := b.post(path+"/rotate", nil); p.says(secret) || !p.says("whsec_") || !p.says("Old secret ends") {
 		t.Error("the rotation shows no new secret")
 	}
-	list, err := d.Door().Deliveries(t.Context(), hook.ID, store.Page{})
+	list, err := d.Door().Webhooks().Deliveries(t.Context(), hook.ID, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestWebhook_Lifecycle(t *testing.T) {
 
 func (d *dashboard) findOnlyWebhook() connectors.Webhook {
 	d.t.Helper()
-	list, err := d.Door().Webhooks(d.t.Context(), store.Page{})
+	list, err := d.Door().Webhooks().List(d.t.Context(), store.Page{})
 	if err != nil || len(list.Items) != 1 {
 		d.t.Fatal(list, err)
 	}

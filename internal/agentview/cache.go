@@ -173,7 +173,7 @@ func (c *Cache) agentID(ctx context.Context, tenant connectors.TenantID, agent c
 	if id, isID := agent.UUID(); isID {
 		return connectors.AgentID{UUID: id}, nil
 	}
-	found, err := c.store.Tenant(tenant).Agent(ctx, agent)
+	found, err := c.store.Tenant(tenant).Agents().Get(ctx, agent)
 	return found.ID, err
 }
 
@@ -275,7 +275,7 @@ func (c *Cache) readView(ctx context.Context, tenant connectors.TenantID, agent 
 }
 
 func (c *Cache) readViewFrom(ctx context.Context, db *store.Tenant, agent connectors.AgentID) (*View, error) {
-	rows, err := db.Access(ctx, agent)
+	rows, err := db.Agents().Access(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (c *Cache) readViewFrom(ctx context.Context, db *store.Tenant, agent connec
 	case bytes > store.MaxServedBytes:
 		return nil, store.TooManyDefinitions()
 	case len(missing) > 0:
-		raws, err := db.AcceptedDefinitions(ctx, missing, store.MaxServedBytes-bytes)
+		raws, err := db.Agents().AcceptedDefinitions(ctx, missing, store.MaxServedBytes-bytes)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 
 func (b *testEnv) curateTools(t *testing.T, id connectors.ConnectorID, tools ...store.CuratedTool) {
 	t.Helper()
-	if err := b.Door().CurateTools(t.Context(), id, tools); err != nil {
+	if err := b.Door().Tools().Curate(t.Context(), id, tools); err != nil {
 		t.Fatal(err)
 	}
 }

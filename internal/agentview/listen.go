@@ -209,7 +209,7 @@ func (c *Cache) recordTokenUses(ctx context.Context) {
 func (c *Cache) recordTokenUse(ctx context.Context, id connectors.AgentTokenID) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := c.store.System().TouchAgentToken(ctx, id); err != nil && ctx.Err() == nil {
+	if err := c.store.System().Sessions().TouchAgentToken(ctx, id); err != nil && ctx.Err() == nil {
 		c.log.WarnContext(ctx, "agent token use not noted", "token_id", id, "error", err)
 	}
 }

@@ -36,17 +36,17 @@ func TestListener_GetsRealChangesOnly(t *testing.T) {
 	changes, end := b.cache.Subscribe(b.view(t, agent.ID))
 	defer end()
 	agent.Description = "Nobody's list is different for it."
-	if _, err := b.Door().UpdateAgent(t.Context(), agent); err != nil {
+	if _, err := b.Door().Agents().Update(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
 	items := []connectors.Item{{Kind: connectors.ItemPrompt, Key: "greet", Raw: []byte(`{"name":"greet"}`)}}
-	if err := b.Door().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+	if err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(agentview.Changed{Prompts: true}, next(t, changes)); diff != "" {
 		t.Error(diff)
 	}
-	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+	if err := b.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(agentview.Changed{Tools: true, Prompts: true}, next(t, changes)); diff != "" {
@@ -113,7 +113,7 @@ func TestListener_GetsTokenRevocation(t *testing.T) {
 	}
 	changes, end := b.cache.Listen(agentview.Listener{View: v, Token: shown})
 	defer end()
-	if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, token.ID); err != nil {
+	if _, err := b.Door().Agents().DeleteToken(t.Context(), agent.ID, token.ID); err != nil {
 		t.Fatal(err)
 	}
 	if !next(t, changes).AccessEnded {
@@ -128,7 +128,7 @@ func TestListener_GetsAgentDeletion(t *testing.T) {
 	b.waitForNotices(t)
 	changes, end := b.cache.Subscribe(b.view(t, agent.ID))
 	defer end()
-	if err := b.Door().DeleteAgent(t.Context(), agent.ID); err != nil {
+	if err := b.Door().Agents().Delete(t.Context(), agent.ID); err != nil {
 		t.Fatal(err)
 	}
 	if !next(t, changes).AccessEnded {
@@ -150,7 +150,7 @@ func TestDisconnected_EntriesExpireAfterOneSecond(t *testing.T) {
 		return v
 	}
 	view()
-	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+	if err := b.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
 	if now = now.Add(999 * time.Millisecond); len(view().Tools) != 1 {
@@ -177,7 +177,7 @@ func TestReconnect_ReloadsViews(t *testing.T) {
 	k.SetConnected(true)
 	tools()
 	k.SetConnected(false)
-	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+	if err := b.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
 	k.SetConnected(true)
@@ -323,7 +323,7 @@ func TestListener_GetsChangeMissedWhileDisconnected(t *testing.T) {
 	changes, end := k.Subscribe(v)
 	defer end()
 	k.SetConnected(false)
-	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+	if err := b.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
 	k.SetConnected(true)
@@ -363,7 +363,7 @@ func TestListener_IsNotifiedAgainAfterError(t *testing.T) {
 	changes, end := k.Subscribe(v)
 	defer end()
 	b.asOwner(t, "alter table agents rename to agents_away")
-	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+	if err := b.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
 	select {

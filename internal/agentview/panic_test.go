@@ -53,7 +53,7 @@ func TestTokenUses_PanicLosesOneUse(t *testing.T) {
 	waitForPanic()
 	b.byToken(t, second)
 	eventually(t, "the next use is noted", func() bool {
-		list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
+		list, err := b.Door().Agents().Tokens(t.Context(), agent.ID, store.Page{})
 		return err == nil && slices.ContainsFunc(list.Items, func(a connectors.AgentToken) bool { return a.LastUsedAt != nil })
 	})
 	b.byToken(t, first)

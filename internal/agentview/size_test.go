@@ -53,7 +53,7 @@ func TestUnused_ListsToolsAvailableAllAlong(t *testing.T) {
 		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &agent.ID, AgentSlug: agent.Slug, ConnectorID: &old.ID, ConnectorSlug: old.Slug, Kind: connectors.CallTool,
 		Tool: "called", ExposedName: "mcp_old__called", Source: connectors.SourceGateway, Status: connectors.CallError, StartedAt: now, CompletedAt: &now,
 	}
-	if err := b.St.System().EndCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: called}}); err != nil {
+	if err := b.St.System().Calls().EndCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: called}}); err != nil {
 		t.Fatal(err)
 	}
 	u, err := b.cache.Unused(t.Context(), b.Tenant, connectors.Ref(agent.Slug), since)

@@ -41,7 +41,7 @@ func TestViewLoad_DefinitionsDeletedBetweenStatements(t *testing.T) {
 	b.Grant(t, agent.ID, kept.ID)
 	b.waitForNotices(t)
 	load, unlock := b.loadUntil(t, agent, "tool_definitions")
-	if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+	if err := b.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	unlock("delete from tool_definitions where hash not in (select accepted_hash from tools)")
@@ -166,7 +166,7 @@ func TestView_ActWhileLoading(t *testing.T) {
 	before, after := make(chan *agentview.View, 1), make(chan *agentview.View, 1)
 	go ask(before)
 	b.waitForBlocked(t, 1)
-	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+	if err := b.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.waitForNotices(t)

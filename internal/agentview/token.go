@@ -163,7 +163,7 @@ func (c *Cache) queryToken(ctx context.Context, id connectors.AgentTokenID) (sto
 	case <-ctx.Done():
 		return store.StoredAgentToken{}, ctx.Err()
 	}
-	return c.store.System().AgentToken(ctx, id)
+	return c.store.System().Sessions().AgentToken(ctx, id)
 }
 
 func (c *Cache) countRevocations() uint64 {

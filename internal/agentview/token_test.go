@@ -36,7 +36,7 @@ func TestByToken_WarmTokenNeedsNoQuery(t *testing.T) {
 	b.waitForNotices(t)
 	v := b.byToken(t, text)
 	eventually(t, "the use is noted", func() bool {
-		list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
+		list, err := b.Door().Agents().Tokens(t.Context(), agent.ID, store.Page{})
 		return err == nil && list.Items[0].LastUsedAt != nil
 	})
 	eventually(t, "100 requests run no query", func() bool { // but for the cache's own queries
@@ -117,16 +117,16 @@ func TestTokenRevocation_ReachesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(b *testEnv, agent connectors.Agent, token connectors.AgentToken) error{
 		"it is revoked": func(b *testEnv, agent connectors.Agent, token connectors.AgentToken) error {
-			_, err := b.Door().DeleteAgentToken(b.ctx, agent.ID, token.ID)
+			_, err := b.Door().Agents().DeleteToken(b.ctx, agent.ID, token.ID)
 			return err
 		},
 		"the agent is disabled": func(b *testEnv, agent connectors.Agent, _ connectors.AgentToken) error {
 			agent.Enabled = false
-			_, err := b.Door().UpdateAgent(b.ctx, agent)
+			_, err := b.Door().Agents().Update(b.ctx, agent)
 			return err
 		},
 		"the agent is deleted": func(b *testEnv, agent connectors.Agent, _ connectors.AgentToken) error {
-			return b.Door().DeleteAgent(b.ctx, agent.ID)
+			return b.Door().Agents().Delete(b.ctx, agent.ID)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestChange_IsVisibleWhenRequestReturns(t *testing.T) {
 	agent, c := b.newGrantedAgent(t, "search")
 	for range 50 {
 		b.view(t, agent.ID)
-		if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+		if err := b.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID); err != nil {
 			t.Fatal(err)
 		}
 		if v := b.view(t, agent.ID); len(v.Tools) != 0 {
@@ -192,11 +192,11 @@ func TestUnknownToken_IsQueriedOncePerSecond(t *testing.T) {
 	b := newTestEnv(t)
 	agent, _ := b.newGrantedAgent(t, "search")
 	text := b.Token(t, agent.ID)
-	list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
+	list, err := b.Door().Agents().Tokens(t.Context(), agent.ID, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, list.Items[0].ID); err != nil {
+	if _, err := b.Door().Agents().DeleteToken(t.Context(), agent.ID, list.Items[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()

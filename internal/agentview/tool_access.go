@@ -92,7 +92,7 @@ func (v *View) findRenamed(exposed string) *Tool {
 // unknown name is a result, not an error.
 func (c *Cache) ExplainTool(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w ToolAccess, err error) {
 	err = c.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
-		found, err := tx.Agent(ctx, agent)
+		found, err := tx.Agents().Get(ctx, agent)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connecto
 		w.Owner, w.Status = "none", credentialNotNeeded
 		return w, nil
 	}
-	found, err := db.CredentialFor(ctx, c.ID, owner)
+	found, err := db.Agents().CredentialFor(ctx, c.ID, owner)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return w, nil
@@ -173,14 +173,14 @@ func findUngranted(ctx context.Context, db *store.Tenant, v *View, exposed strin
 	if !ours || !whole || v.connectors[slug] != nil || !connectors.ValidSlug(slug) {
 		return "", "", nil
 	}
-	c, err := db.Connector(ctx, connectors.Ref(slug))
+	c, err := db.Connectors().Get(ctx, connectors.Ref(slug))
 	if fault.Is(err, fault.NotFound) {
 		return "", "", nil
 	}
 	if err != nil {
 		return "", "", err
 	}
-	tools, err := db.CuratedTools(ctx, c.ID)
+	tools, err := db.Tools().Curated(ctx, c.ID)
 	if err != nil {
 		return "", "", err
 	}

@@ -33,14 +33,14 @@ func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent co
 	var view *View
 	var use store.ToolUse
 	err := c.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
-		found, err := tx.Agent(ctx, agent)
+		found, err := tx.Agents().Get(ctx, agent)
 		if err != nil {
 			return err
 		}
 		if view, err = c.LoadFrom(ctx, tx, found.ID); err != nil {
 			return err
 		}
-		use, err = tx.ToolUse(ctx, found.ID, since)
+		use, err = tx.Tools().Use(ctx, found.ID, since)
 		return err
 	})
 	if err != nil {

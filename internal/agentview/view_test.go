@@ -30,7 +30,7 @@ func (b *testEnv) storeSync(t testing.TB, c connectors.ConnectorID, defs []conne
 		res.Diff.Added = append(res.Diff.Added, write(d))
 	}
 	run := b.Run(t, c)
-	if _, err := b.Door().FinishSync(t.Context(), run.ID, res); err != nil {
+	if _, err := b.Door().Syncs().Finish(t.Context(), run.ID, res); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,7 +94,7 @@ func TestHeldTools_HaveDistinctReasons(t *testing.T) {
 		{Name: "rejected", Current: list[3].Hash, Review: connectors.ReviewRejected},
 	}
 	res.Diff.Removed = []string{"gone"}
-	if _, err := b.Door().FinishSync(t.Context(), b.Run(t, c.ID).ID, res); err != nil {
+	if _, err := b.Door().Syncs().Finish(t.Context(), b.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}
 	v := b.view(t, agent.ID)
@@ -171,7 +171,7 @@ func TestPromptsAndResourcesAreNamespaced(t *testing.T) {
 		{Kind: connectors.ItemResource, Key: "file:///a b", Raw: []byte(`{"uri":"file:///a b","name":"A"}`)},
 		{Kind: connectors.ItemTemplate, Key: "file:///{path}", Raw: []byte(`{"uriTemplate":"file:///{path}","name":"Any"}`)},
 	}
-	if err := b.Door().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+	if err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
 		t.Fatal(err)
 	}
 	v := b.view(t, agent.ID)
@@ -298,7 +298,7 @@ func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 	agent, c := b.newGrantedAgent(t, "search")
 	hash := b.view(t, agent.ID).Tools[0].Hash
 	until := time.Now().Add(time.Hour)
-	err := b.Door().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Definition: hash, Until: until})
+	err := b.Door().Calls().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Definition: hash, Until: until})
 	if err != nil {
 		t.Fatal(err)
 	}

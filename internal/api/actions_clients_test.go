@@ -36,7 +36,7 @@ func authorizeProgram(resource string) func(t *testing.T, w *world) func() error
 		t.Helper()
 		s, id := newAuthServer(w, safehttp.New(safehttp.Options{Mode: safehttp.Local})), uuid.New()
 		registered := store.MCPClient{ID: id, Name: "Inspector", RedirectURIs: []string{"http://127.0.0.1/cb"}, CreatedAt: time.Now()}
-		if err := w.St.System().RegisterClient(t.Context(), registered, "", store.RegistrationLimits{PerNetwork: 1, Waiting: 1}); err != nil {
+		if err := w.St.System().Sessions().RegisterClient(t.Context(), registered, "", store.RegistrationLimits{PerNetwork: 1, Waiting: 1}); err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256([]byte("verifier"))

@@ -32,7 +32,7 @@ var personActions = map[string]actionCase{
 		t.Helper()
 		m := w.Member(t, connectors.RoleMember)
 		for range 10 {
-			if err := w.St.System().RecordSignInFailure(t.Context(), m.Email, "192.0.2.1"); err != nil {
+			if err := w.St.System().People().RecordSignInFailure(t.Context(), m.Email, "192.0.2.1"); err != nil {
 				t.Fatal(err)
 			}
 		}

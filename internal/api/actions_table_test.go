@@ -205,10 +205,10 @@ var otherActs = map[string]actionCase{
 		w.TellsOfChanges(t, w.Tenant, c.ID)
 		sys, stream := w.St.System(), store.Stream{Connector: c.ID, Instance: w.Instance}
 		for _, step := range []error{
-			sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
-			dropFirst(sys.ClaimStreams(t.Context(), w.Instance, 1)),
-			dropFirst(w.Door().OpenStream(t.Context(), stream, nil, 0)),
-			w.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}),
+			sys.Syncs().ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
+			dropFirst(sys.Syncs().ClaimStreams(t.Context(), w.Instance, 1)),
+			dropFirst(w.Door().Syncs().OpenStream(t.Context(), stream, nil, 0)),
+			w.Door().Syncs().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}),
 		} {
 			if step != nil {
 				t.Fatal(step)
@@ -239,7 +239,7 @@ var otherActs = map[string]actionCase{
 	"credential.revoke_failed": {account: true, alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		w.account.connectAccount(t, nil)
-		if _, err := w.Door().DeleteCredentials(t.Context(), w.account.connector.ID); err != nil {
+		if _, err := w.Door().Connectors().DeleteCredentials(t.Context(), w.account.connector.ID); err != nil {
 			t.Fatal(err)
 		}
 		w.AsOwner(t, `update account_revocations set due_at = now(), created_at = now() - interval '25 hours',
@@ -269,7 +269,7 @@ var otherActs = map[string]actionCase{
 		w.AsSystem(t, `insert into audit_events (tenant_id, id, at, actor_type, actor_name, action, target)
 			values ($1, gen_random_uuid(), now() - interval '2 years', 'system', '', 'table.export', 'x')`, []any{w.Tenant})
 		return func() error {
-			n, err := w.Door().CutAudit(t.Context(), time.Now().AddDate(-1, 0, 0), w.newOperator(t).Event("audit.cut", "acme"))
+			n, err := w.Door().Audit().Cut(t.Context(), time.Now().AddDate(-1, 0, 0), w.newOperator(t).Event("audit.cut", "acme"))
 			if err == nil && n == 0 {
 				err = errors.New("nothing was old")
 			}
@@ -295,7 +295,7 @@ var otherActs = map[string]actionCase{
 		t.Cleanup(gone.Close)
 		hook, delivery := w.createWebhook(t, w.Tenant)
 		hook.URL = gone.URL
-		if _, err := w.Door().UpdateWebhook(t.Context(), hook); err != nil {
+		if _, err := w.Door().Webhooks().Update(t.Context(), hook); err != nil {
 			t.Fatal(err)
 		}
 		egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})

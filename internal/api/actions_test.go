@@ -104,7 +104,7 @@ func (w *world) readThings(t *testing.T, thing string) map[string]thingRow {
 // readLatestDetail reads the detail of the tenant's last entry of a kind.
 func (w *world) readLatestDetail(t *testing.T, action string) map[string]any {
 	t.Helper()
-	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: action})
+	list, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Action: action})
 	if err != nil || len(list.Items) == 0 {
 		t.Fatalf("%s is not on record: %v", action, err)
 	}

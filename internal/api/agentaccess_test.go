@@ -184,7 +184,7 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 	w.Credential(t, keyed.ID, &agent.ID, "t-1")
 	until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	allowed := connectors.Allowance{ConnectorID: keyed.ID, Tool: "search", Definition: fixture.Definition("search").Hash, Until: until}
-	if err := w.Door().AllowTool(t.Context(), agent.ID, allowed); err != nil {
+	if err := w.Door().Calls().AllowTool(t.Context(), agent.ID, allowed); err != nil {
 		t.Fatal(err)
 	}
 	got := why("mcp_keyed__search")

@@ -39,16 +39,16 @@ func (h *Handler) listAgentAccounts(ctx context.Context, actor auth.Actor, in *A
 	var ofMember bool
 	var accounts []store.AgentAccount
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		a, err := tx.Agent(ctx, in.ref())
+		a, err := tx.Agents().Get(ctx, in.ref())
 		if err != nil {
 			return err
 		}
-		_, err = tx.AgentMember(ctx, a.ID)
+		_, err = tx.Accounts().AgentMember(ctx, a.ID)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 		ofMember = err == nil
-		accounts, err = tx.AgentAccounts(ctx, a.ID)
+		accounts, err = tx.Accounts().AgentAccounts(ctx, a.ID)
 		return err
 	})
 	if err != nil {

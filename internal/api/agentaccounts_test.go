@@ -20,7 +20,7 @@ func (w *world) createAgentOf(t *testing.T, m connectors.Member, c connectors.Co
 	t.Helper()
 	a := w.Agent(t)
 	w.Grant(t, a.ID, c.ID)
-	if err := w.Door().MakePersonal(t.Context(), m.UserID, a.ID); err != nil {
+	if err := w.Door().Agents().MakePersonal(t.Context(), m.UserID, a.ID); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -150,7 +150,7 @@ func TestAgentAccounts_OthersAreRefused(t *testing.T) {
 	w.call(t, other, http.MethodGet, accounts, nil).problem(http.StatusNotFound, "not-found")
 	w.callInSession(t, theirs, http.MethodGet, accounts, nil).problem(http.StatusForbidden, "denied")
 	w.callInSession(t, theirs, http.MethodPut, credential, `{"username": "a", "password": "b"}`).problem(http.StatusForbidden, "denied")
-	if list, err := w.Door().AgentAccounts(t.Context(), mine.ID); err != nil || len(list) != 1 || list[0].IsStored() {
+	if list, err := w.Door().Accounts().AgentAccounts(t.Context(), mine.ID); err != nil || len(list) != 1 || list[0].IsStored() {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -256,7 +256,7 @@ func TestAgentAccounts_ViewerDisconnectsOwnAgents(t *testing.T) {
 	for _, a := range []connectors.Agent{mine, bobs} {
 		w.Credential(t, c.ID, &a.ID, `{"username":"a","password":"b"}`)
 	}
-	if err := w.Door().SetMemberRole(t.Context(), ada.UserID, connectors.RoleViewer); err != nil {
+	if err := w.Door().People().SetRole(t.Context(), ada.UserID, connectors.RoleViewer); err != nil {
 		t.Fatal(err)
 	}
 	her, viewer := w.signIn(t, ada.UserID), w.createKey(t, connectors.RoleViewer)
@@ -279,7 +279,7 @@ func TestAgentAccounts_ViewerDisconnectsOwnAgents(t *testing.T) {
 		}
 	}
 	w.callInSession(t, her, http.MethodDelete, clients+hers.String(), nil).problem(http.StatusNotFound, "not-found")
-	if list, err := w.Door().AgentAccounts(t.Context(), mine.ID); err != nil || len(list) != 1 || list[0].IsStored() {
+	if list, err := w.Door().Accounts().AgentAccounts(t.Context(), mine.ID); err != nil || len(list) != 1 || list[0].IsStored() {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

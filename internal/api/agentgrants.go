@@ -162,10 +162,10 @@ func (h *Handler) dropAgentGrant(ctx context.Context, actor auth.Actor, in *Agen
 // requireBothExist returns NotFound before the body is read.
 func (h *Handler) requireBothExist(ctx context.Context, actor auth.Actor, in AgentGrantPath) error {
 	return h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		if _, err := tx.Agent(ctx, in.ref()); err != nil {
+		if _, err := tx.Agents().Get(ctx, in.ref()); err != nil {
 			return err
 		}
-		_, err := tx.Connector(ctx, connectors.Ref(in.Connector))
+		_, err := tx.Connectors().Get(ctx, connectors.Ref(in.Connector))
 		return err
 	})
 }

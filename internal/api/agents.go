@@ -46,7 +46,7 @@ func viewAgents(ctx context.Context, tenant *store.Tenant, agents ...connectors.
 	for i, a := range agents {
 		ids[i] = a.ID
 	}
-	owners, err := tenant.AgentsOfMembers(ctx, ids...)
+	owners, err := tenant.Accounts().AgentsOfMembers(ctx, ids...)
 	return func(a connectors.Agent) agentJSON {
 		out := viewAgent(a)
 		if m, ok := owners[a.ID]; ok {
@@ -146,7 +146,7 @@ func (h *Handler) listAgents(ctx context.Context, actor auth.Actor, in *Paging) 
 	var page store.List[connectors.Agent]
 	var view func(connectors.Agent) agentJSON
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if page, err = tx.Agents(ctx, in.toPage()); err != nil {
+		if page, err = tx.Agents().List(ctx, in.toPage()); err != nil {
 			return err
 		}
 		view, err = viewAgents(ctx, tx, page.Items...)
@@ -175,7 +175,7 @@ func (h *Handler) createAgent(ctx context.Context, actor auth.Actor, in *struct{
 func (h *Handler) getAgent(ctx context.Context, actor auth.Actor, in *AgentPath) (*response[agentJSON], error) {
 	var out *response[agentJSON]
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		a, err := tx.Agent(ctx, in.ref())
+		a, err := tx.Agents().Get(ctx, in.ref())
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ type updateAgentInput struct {
 }
 
 func (h *Handler) updateAgent(ctx context.Context, actor auth.Actor, in *updateAgentInput) (*response[agentJSON], error) {
-	a, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref())
+	a, err := h.store.Tenant(actor.Tenant.ID).Agents().Get(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}

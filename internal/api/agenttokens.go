@@ -80,7 +80,7 @@ func (h *Handler) listAgentTokens(ctx context.Context, actor auth.Actor, in *lis
 }
 
 func (h *Handler) createAgentToken(ctx context.Context, actor auth.Actor, in *createAgentTokenInput) (*response[agentTokenJSON], error) {
-	if _, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref()); err != nil {
+	if _, err := h.store.Tenant(actor.Tenant.ID).Agents().Get(ctx, in.ref()); err != nil {
 		return nil, err
 	}
 	doc, err := in.JSON.readJSON()

@@ -42,7 +42,7 @@ func (w *world) createSyncedConnectors(t *testing.T) (first, second connectors.C
 func (w *world) createGrantedAgent(t *testing.T) connectors.Agent {
 	t.Helper()
 	agent := w.Agent(t)
-	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	list, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (h *Handler) mountAPIKeys() {
 }
 
 func (h *Handler) listAPIKeys(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[apiKeyJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).APIKeys(ctx, in.toPage())
+	page, err := h.store.Tenant(actor.Tenant.ID).People().APIKeys(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}

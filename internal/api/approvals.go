@@ -77,7 +77,7 @@ func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Pagin
 	var page store.List[connectors.Approval]
 	var counts []store.CallCount
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if page, err = tx.WaitingApprovals(ctx, in.toPage()); err != nil {
+		if page, err = tx.Calls().WaitingApprovals(ctx, in.toPage()); err != nil {
 			return err
 		}
 		counts, err = countEarlierCalls(ctx, tx, page.Items)
@@ -108,7 +108,7 @@ func countEarlierCalls(ctx context.Context, tenant *store.Tenant, waiting []conn
 		agents, tools = append(agents, a.AgentID), append(tools, a.Tool)
 	}
 	slices.SortFunc(agents, func(a, b connectors.AgentID) int { return bytes.Compare(a.UUID[:], b.UUID[:]) })
-	return tenant.CallCounts(ctx, slices.Compact(agents), tools)
+	return tenant.Agents().CallCounts(ctx, slices.Compact(agents), tools)
 }
 
 func (h *Handler) viewApproval(ctx context.Context, actor auth.Actor, a connectors.Approval, before store.CallCount) (approvalJSON, error) {

@@ -104,7 +104,7 @@ type auditKeyJSON struct {
 }
 
 func (h *Handler) auditKey(_ context.Context, actor auth.Actor, _ *struct{}) (*response[auditKeyJSON], error) {
-	signer, err := h.store.Tenant(actor.Tenant.ID).AuditSigner()
+	signer, err := h.store.Tenant(actor.Tenant.ID).Audit().Signer()
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func viewOutcomeCheck(check store.OutcomeCheck) callsCheckJSON {
 }
 
 func (h *Handler) verifyAuditEvents(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[auditCheckJSON], error) {
-	check, err := h.store.Tenant(actor.Tenant.ID).CheckAudit(ctx)
+	check, err := h.store.Tenant(actor.Tenant.ID).Audit().Check(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (h *Handler) verifyAuditEvents(ctx context.Context, actor auth.Actor, _ *st
 			out.FirstBad = new(bad.EventID.String())
 		}
 	}
-	calls, err := h.store.Tenant(actor.Tenant.ID).CheckOutcomes(ctx, nil, time.Now().Add(outcomeCheckTimeout))
+	calls, err := h.store.Tenant(actor.Tenant.ID).Audit().CheckOutcomes(ctx, nil, time.Now().Add(outcomeCheckTimeout))
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (h *Handler) verifyAuditEvents(ctx context.Context, actor auth.Actor, _ *st
 }
 
 func (h *Handler) listAuditEvents(ctx context.Context, actor auth.Actor, in *listAuditInput) (*response[list[auditEventJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).AuditEvents(ctx, in.toFilter())
+	page, err := h.store.Tenant(actor.Tenant.ID).Audit().List(ctx, in.toFilter())
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestAuditKey_DiffersByTenant(t *testing.T) {
 		key, _ := got["public_key"].(string)
 		return key
 	}
-	signer, err := w.Door().AuditSigner()
+	signer, err := w.Door().Audit().Signer()
 	if err != nil {
 		t.Fatal(err)
 	}

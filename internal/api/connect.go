@@ -89,7 +89,7 @@ func (h *Handler) withConnectURL(ctx context.Context, actor auth.Actor, c connec
 	if !ok || f.Type != "credential-required" || f.ConnectURL != "" || errors.Is(err, credentials.ErrTooManyStepUps) {
 		return err
 	}
-	found, notFound := h.store.Tenant(actor.Tenant.ID).Connector(ctx, c)
+	found, notFound := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, c)
 	if notFound != nil || found.Auth.Type != connectors.AuthOAuth2 {
 		return err
 	}

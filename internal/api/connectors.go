@@ -61,7 +61,7 @@ func (h *Handler) listConnectors(ctx context.Context, actor auth.Actor, in *list
 	var page store.List[connectors.Connector]
 	var view func(connectors.Connector) connectorJSON
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		page, err = tx.Connectors(ctx, store.ConnectorFilter{
+		page, err = tx.Connectors().List(ctx, store.ConnectorFilter{
 			Query: in.Query, Status: connectors.ConnectorStatus(in.Status), Page: in.toPage(),
 		})
 		if err != nil {
@@ -108,7 +108,7 @@ func readDraft(actor auth.Actor, body requestBody[connectorCreate]) (_ connector
 func (h *Handler) getConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {
 	var out *response[connectorJSON]
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		c, err := tx.Connector(ctx, in.ref())
+		c, err := tx.Connectors().Get(ctx, in.ref())
 		if err != nil {
 			return err
 		}
@@ -152,11 +152,11 @@ func (h *Handler) deleteConnector(ctx context.Context, actor auth.Actor, in *Con
 // not learn from a body's error that a thing exists.
 func (h *Handler) orNotFound(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref, refused error) error {
 	tenant := h.store.Tenant(actor.Tenant.ID)
-	if _, err := tenant.Connector(ctx, c); err != nil {
+	if _, err := tenant.Connectors().Get(ctx, c); err != nil {
 		return err
 	}
 	if agent != nil {
-		if _, err := tenant.Agent(ctx, *agent); err != nil {
+		if _, err := tenant.Agents().Get(ctx, *agent); err != nil {
 			return err
 		}
 	}

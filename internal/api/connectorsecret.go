@@ -37,7 +37,7 @@ func changedSecret(ctx context.Context, tenant *store.Tenant, ref connectors.Ref
 
 // storedAccount is the user name of the stored basic credential; ok is false if the patch changes the type.
 func storedAccount(ctx context.Context, tenant *store.Tenant, ref connectors.Ref, p connectorPatch) (account string, ok bool, err error) {
-	c, err := tenant.Connector(ctx, ref)
+	c, err := tenant.Connectors().Get(ctx, ref)
 	if err != nil {
 		return "", false, err
 	}
@@ -46,7 +46,7 @@ func storedAccount(ctx context.Context, tenant *store.Tenant, ref connectors.Ref
 	if c.Auth.Type != connectors.AuthBasic || draft.Auth.Type != connectors.AuthBasic || draft.CredentialMode != connectors.CredentialShared {
 		return "", false, nil
 	}
-	stored, err := tenant.Credentials(ctx, c.ID, store.Page{})
+	stored, err := tenant.Connectors().Credentials(ctx, c.ID, store.Page{})
 	if err != nil {
 		return "", false, err
 	}

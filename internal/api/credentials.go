@@ -107,11 +107,11 @@ type listCredentialsInput struct {
 func (h *Handler) listCredentials(ctx context.Context, actor auth.Actor, in *listCredentialsInput) (*response[list[credentialJSON]], error) {
 	var page store.List[connectors.Credential]
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		c, err := tx.Connector(ctx, in.ref())
+		c, err := tx.Connectors().Get(ctx, in.ref())
 		if err != nil {
 			return err
 		}
-		if page, err = tx.Credentials(ctx, c.ID, in.toPage()); err != nil {
+		if page, err = tx.Connectors().Credentials(ctx, c.ID, in.toPage()); err != nil {
 			return err
 		}
 		return actor.HideAccounts(ctx, tx, page.Items)
@@ -158,7 +158,7 @@ func (h *Handler) deleteAgentCredential(ctx context.Context, actor auth.Actor, i
 
 // removeCredential deletes a secret, or disconnects an account.
 func (h *Handler) removeCredential(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
-	found, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, c)
+	found, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, c)
 	if err != nil {
 		return err
 	}

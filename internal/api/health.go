@@ -44,11 +44,11 @@ func (h *Handler) connectorHealth(ctx context.Context, actor auth.Actor, in *con
 	var c connectors.Connector
 	var hours []connectors.HealthHour
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if c, err = tx.Connector(ctx, in.ref()); err != nil {
+		if c, err = tx.Connectors().Get(ctx, in.ref()); err != nil {
 			return err
 		}
 		// The current hour is included.
-		hours, err = tx.ConnectorHealth(ctx, c.ID, now.Add(time.Hour-time.Duration(in.Hours)*time.Hour))
+		hours, err = tx.Syncs().ConnectorHealth(ctx, c.ID, now.Add(time.Hour-time.Duration(in.Hours)*time.Hour))
 		return err
 	})
 	if err != nil {

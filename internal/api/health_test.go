@@ -37,7 +37,7 @@ func TestAConnectorsHealthIsToldInThreeParts(t *testing.T) {
 		map[string]any{"state": "up", "since": nil}, map[string]any{"state": "ok", "ends_at": nil}, map[string]any{"state": "fresh"}, 0)
 
 	run := w.Run(t, c.ID)
-	_, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent.", Temporary: true}, store.ServerObservation{})
+	_, err := w.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent.", Temporary: true}, store.ServerObservation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAConnectorsHoursAreCounted(t *testing.T) {
 	}
 	w.Synced(t, c.ID, "search")
 	run := w.Run(t, c.ID)
-	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
+	if _, err := w.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"", "?hours=24", "?hours=168"} {

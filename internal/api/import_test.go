@@ -116,7 +116,7 @@ func TestAnImportIsAboutOnesOwnTenant(t *testing.T) {
 	if diff := cmp.Diff([]string{theirs.Slug + " created"}, outcomes(t, got)); diff != "" {
 		t.Error(diff)
 	}
-	now, err := w.OtherDoor().Connector(t.Context(), connectors.Ref(theirs.Slug))
+	now, err := w.OtherDoor().Connectors().Get(t.Context(), connectors.Ref(theirs.Slug))
 	if err != nil || now.Description != "" || now.Version != theirs.Version {
 		t.Errorf("theirs is %+v, %v", now, err)
 	}

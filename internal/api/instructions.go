@@ -52,7 +52,7 @@ func (h *Handler) mountInstructions() {
 }
 
 func (h *Handler) getInstructions(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[instructionsJSON], error) {
-	c, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref())
+	c, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}

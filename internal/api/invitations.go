@@ -80,7 +80,7 @@ func (h *Handler) mountInvitations() {
 }
 
 func (h *Handler) listInvitations(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[invitationJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).Invitations(ctx, in.toPage())
+	page, err := h.store.Tenant(actor.Tenant.ID).People().Invitations(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}

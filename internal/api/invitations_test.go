@@ -18,7 +18,7 @@ func (w *world) createInvitation(t *testing.T, tenant connectors.TenantID) conne
 	t.Helper()
 	id := uuid.Must(uuid.NewV7())
 	sum := sha256.Sum256(id[:])
-	i, err := w.St.Tenant(tenant).Invite(t.Context(), id.String()+"@example.com", connectors.RoleViewer,
+	i, err := w.St.Tenant(tenant).People().Invite(t.Context(), id.String()+"@example.com", connectors.RoleViewer,
 		store.InvitationLink{TokenHash: sum[:], ExpiresAt: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (h *Handler) newConnectorView(ctx context.Context, tenant *store.Tenant, ac
 	for i, c := range all {
 		ids[i] = c.ID
 	}
-	streams, err := tenant.Listenings(ctx, ids...)
+	streams, err := tenant.Syncs().Listenings(ctx, ids...)
 	return func(c connectors.Connector) connectorJSON {
 		out := viewConnector(c)
 		if stream, ok := connectors.ListeningOf(c, streams); ok {

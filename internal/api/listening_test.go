@@ -23,10 +23,10 @@ func TestConnector_HasListeningState(t *testing.T) {
 	w.TellsOfChanges(t, w.Tenant, c.ID)
 	sys, stream := w.St.System(), store.Stream{Connector: c.ID, Instance: w.Instance}
 	for _, step := range []error{
-		sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
-		dropFirst(sys.ClaimStreams(t.Context(), w.Instance, 1)),
-		dropFirst(w.Door().OpenStream(t.Context(), stream, nil, 0)),
-		w.Door().RecordListChanges(t.Context(), stream, store.ListChanges{Times: 1, At: time.Now()}),
+		sys.Syncs().ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
+		dropFirst(sys.Syncs().ClaimStreams(t.Context(), w.Instance, 1)),
+		dropFirst(w.Door().Syncs().OpenStream(t.Context(), stream, nil, 0)),
+		w.Door().Syncs().RecordListChanges(t.Context(), stream, store.ListChanges{Times: 1, At: time.Now()}),
 	} {
 		if step != nil {
 			t.Fatal(step)
@@ -35,7 +35,7 @@ func TestConnector_HasListeningState(t *testing.T) {
 	if got, _ := listening().(map[string]any); got["state"] != "listening" || got["reason"] != "" || !isTime(got["since"]) || !isTime(got["last_notified_at"]) {
 		t.Errorf("%v", got)
 	}
-	if err := w.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}); err != nil {
+	if err := w.Door().Syncs().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := listening().(map[string]any); got["state"] != "off" || got["reason"] != connectors.ListenFlood.Sentence() {

@@ -58,7 +58,7 @@ func (h *Handler) mcpConfig(ctx context.Context, actor auth.Actor, in *mcpConfig
 	if in.Direct {
 		return h.directConfig(ctx, actor, in)
 	}
-	if _, err := h.store.Tenant(actor.Tenant.ID).Agent(ctx, in.ref()); err != nil {
+	if _, err := h.store.Tenant(actor.Tenant.ID).Agents().Get(ctx, in.ref()); err != nil {
 		return nil, err
 	}
 	token, inputs := tokenReference(in.Client)

@@ -85,7 +85,7 @@ func TestDirectConfigHoldsWhatTheAgentSends(t *testing.T) {
 	} {
 		w.call(t, admin, http.MethodPost, "/api/v1/connectors", c).want(http.StatusCreated)
 	}
-	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	list, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (h *Handler) listMemberClients(ctx context.Context, actor auth.Actor, in *l
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.store.Tenant(actor.Tenant.ID).Member(ctx, user); err != nil {
+	if _, err := h.store.Tenant(actor.Tenant.ID).People().Member(ctx, user); err != nil {
 		return nil, err
 	}
 	page, err := h.programs.MemberClients(ctx, actor, &user, in.toPage())

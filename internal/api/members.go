@@ -112,7 +112,7 @@ func (h *Handler) signOutMember(ctx context.Context, actor auth.Actor, in *Membe
 }
 
 func (h *Handler) listMembers(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[memberJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).Members(ctx, in.toPage())
+	page, err := h.store.Tenant(actor.Tenant.ID).People().Members(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (h *Handler) getMember(ctx context.Context, actor auth.Actor, in *MemberPat
 	if err != nil {
 		return nil, err
 	}
-	m, err := h.store.Tenant(actor.Tenant.ID).Member(ctx, id)
+	m, err := h.store.Tenant(actor.Tenant.ID).People().Member(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (h *Handler) updateMember(ctx context.Context, actor auth.Actor, in *update
 	if err != nil {
 		return nil, err
 	}
-	m, err := h.store.Tenant(actor.Tenant.ID).Member(ctx, id)
+	m, err := h.store.Tenant(actor.Tenant.ID).People().Member(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func (h *Handler) mountNotices() {
 }
 
 func (h *Handler) listNotices(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[noticeJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).Notices(ctx, actor.UserID, in.toPage())
+	page, err := h.store.Tenant(actor.Tenant.ID).People().Notices(ctx, actor.UserID, in.toPage())
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (h *Handler) readNotices(ctx context.Context, actor auth.Actor, in *struct 
 		}
 		ids[i] = connectors.NoticeID{UUID: id}
 	}
-	n, err := h.store.Tenant(actor.Tenant.ID).ReadNotices(ctx, *actor.UserID, ids...)
+	n, err := h.store.Tenant(actor.Tenant.ID).People().ReadNotices(ctx, *actor.UserID, ids...)
 	if err != nil {
 		return nil, err
 	}

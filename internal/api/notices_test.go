@@ -11,7 +11,7 @@ import (
 func (w *world) createNotice(t *testing.T, tenant connectors.TenantID, title string) {
 	t.Helper()
 	n := store.NewNotice{Kind: connectors.NoticeDown, Title: title, Body: "Its server does not answer.", Link: "/connectors", Key: title}
-	if err := w.St.Tenant(tenant).AddNotice(t.Context(), n); err != nil {
+	if err := w.St.Tenant(tenant).People().AddNotice(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -56,7 +56,7 @@ func TestNotices_ReadIsRefusedToKeysAndOtherTenants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.createNotice(t, w.Other, "Theirs is down")
-	theirs, err := w.St.Tenant(w.Other).Notices(t.Context(), nil, store.Page{})
+	theirs, err := w.St.Tenant(w.Other).People().Notices(t.Context(), nil, store.Page{})
 	if err != nil || len(theirs.Items) != 1 {
 		t.Fatal(theirs, err)
 	}

@@ -81,7 +81,7 @@ func (h *Handler) getOverview(ctx context.Context, actor auth.Actor, in *overvie
 		if needs, err = tx.AttentionItems(ctx, 1); err != nil { // the counts are of all
 			return err
 		}
-		f, err = tx.Figures(ctx, now.Add(-time.Duration(in.Hours)*time.Hour))
+		f, err = tx.Calls().Figures(ctx, now.Add(-time.Duration(in.Hours)*time.Hour))
 		return err
 	})
 	if err != nil {

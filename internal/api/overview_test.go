@@ -32,7 +32,7 @@ func TestTheOverviewTellsWhatTheHomePageShows(t *testing.T) {
 			StartedAt: time.Now(), CompletedAt: new(time.Now()), Duration: 200 * time.Millisecond,
 		}})
 	}
-	if err := w.St.System().EndCalls(t.Context(), calls); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
 	}
 	got := w.call(t, viewer, http.MethodGet, "/api/v1/overview?hours=168", nil).want(http.StatusOK)

@@ -41,7 +41,7 @@ func (h *Handler) listQuotas(ctx context.Context, actor auth.Actor, _ *struct{})
 	var used []connectors.QuotaUse
 	var self connectors.Tenant
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if used, err = tx.QuotaUses(ctx, now); err != nil {
+		if used, err = tx.Calls().QuotaUses(ctx, now); err != nil {
 			return err
 		}
 		self, err = tx.Self(ctx)

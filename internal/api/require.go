@@ -53,14 +53,14 @@ func (h *Handler) requireOwner(ctx huma.Context, actor auth.Actor, refused error
 
 func (h *Handler) ownsAgent(ctx context.Context, actor auth.Actor, named connectors.Ref) (owns bool, err error) {
 	err = h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		a, err := tx.Agent(ctx, named)
+		a, err := tx.Agents().Get(ctx, named)
 		if fault.Is(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		owns, err = tx.IsPersonalAgent(ctx, *actor.UserID, a.ID)
+		owns, err = tx.Agents().IsPersonalAgent(ctx, *actor.UserID, a.ID)
 		return err
 	})
 	return owns, err

@@ -99,7 +99,7 @@ func (h *Handler) requireUse(ctx context.Context, actor auth.Actor, agent *conne
 		return nil
 	}
 	return h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		a, err := tx.Agent(ctx, *agent)
+		a, err := tx.Agents().Get(ctx, *agent)
 		if err != nil {
 			return err
 		}
@@ -125,11 +125,11 @@ func (h *Handler) syncAll(ctx context.Context, actor auth.Actor, _ *struct{}) (*
 func (h *Handler) listSyncRuns(ctx context.Context, actor auth.Actor, in *listSyncRunsInput) (*response[list[syncRunJSON]], error) {
 	var page store.List[connectors.SyncRun]
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		c, err := tx.Connector(ctx, in.ref())
+		c, err := tx.Connectors().Get(ctx, in.ref())
 		if err != nil {
 			return err
 		}
-		page, err = tx.SyncRuns(ctx, c.ID, in.toPage())
+		page, err = tx.Syncs().List(ctx, c.ID, in.toPage())
 		return err
 	})
 	if err != nil {
@@ -146,10 +146,10 @@ func (h *Handler) getSyncRun(ctx context.Context, actor auth.Actor, in *syncRunP
 	var run connectors.SyncRun
 	var requests connectors.SyncRequests
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if run, err = tx.SyncRun(ctx, connectors.SyncRunID{UUID: id}); err != nil {
+		if run, err = tx.Syncs().Get(ctx, connectors.SyncRunID{UUID: id}); err != nil {
 			return err
 		}
-		requests, err = tx.RunRequests(ctx, run.ID)
+		requests, err = tx.Syncs().RunRequests(ctx, run.ID)
 		return err
 	})
 	if err != nil {

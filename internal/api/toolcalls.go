@@ -168,14 +168,14 @@ func (h *Handler) listCallsOf(ctx context.Context, actor auth.Actor, agent conne
 func (h *Handler) findCalls(ctx context.Context, tenant *store.Tenant, actor auth.Actor, agent connectors.Ref, in CallFilter) (store.List[connectors.ToolCall], error) {
 	filter := store.CallFilter{Status: connectors.CallStatus(in.Status), Tool: in.Tool, Page: in.toPage()}
 	if agent != "" {
-		a, err := tenant.Agent(ctx, agent)
+		a, err := tenant.Agents().Get(ctx, agent)
 		if err != nil {
 			return store.List[connectors.ToolCall]{}, err
 		}
 		filter.Agent = &a.ID
 	}
 	if in.Connector != "" {
-		c, err := tenant.Connector(ctx, connectors.Ref(in.Connector))
+		c, err := tenant.Connectors().Get(ctx, connectors.Ref(in.Connector))
 		if err != nil {
 			return store.List[connectors.ToolCall]{}, err
 		}

@@ -40,7 +40,7 @@ func newCallWorld(t *testing.T, approval connectors.ApprovalMode) *callWorld {
 func (w *callWorld) grant(t *testing.T, g connectors.Grant) {
 	t.Helper()
 	g.AgentID, g.ConnectorID = w.agent.ID, w.connector.ID
-	if err := w.Door().SetAgentGrant(t.Context(), g); err != nil {
+	if err := w.Door().Agents().SetGrant(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -19,10 +19,10 @@ func TestTasksAreListedApartFromOtherCalls(t *testing.T) {
 			ID: newCallID(t), AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug, Kind: connectors.CallTool, Tool: "long",
 			ExposedName: connectors.ExposedName(c.Slug, "long"), Source: connectors.SourceGateway, Status: connectors.CallRunning, InstanceID: &w.Instance,
 		}
-		if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: task}}); err != nil {
+		if err := w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: task}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Door().SaveCallTask(t.Context(), task.ID, []byte(`{"status":"working"}`), "handle of "+task.ID.String()); err != nil {
+		if err := w.Door().Calls().SaveCallTask(t.Context(), task.ID, []byte(`{"status":"working"}`), "handle of "+task.ID.String()); err != nil {
 			t.Fatal(err)
 		}
 		newest = task.ID

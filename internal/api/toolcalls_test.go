@@ -26,7 +26,7 @@ func (w *world) createPendingCall(t *testing.T, tenant connectors.TenantID, a co
 		ID: newCallID(t), AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug, Tool: "search",
 		ExposedName: connectors.ExposedName(c.Slug, "search"), Source: connectors.SourceGateway, Arguments: []byte(`{"q":"x"}`), StartedAt: time.Now(),
 	}
-	if err := w.St.Tenant(tenant).InsertPendingCall(t.Context(), call); err != nil {
+	if err := w.St.Tenant(tenant).Calls().InsertPendingCall(t.Context(), call); err != nil {
 		t.Fatal(err)
 	}
 	return call.ID
@@ -35,7 +35,7 @@ func (w *world) createPendingCall(t *testing.T, tenant connectors.TenantID, a co
 // createApproval makes a call wait for approval.
 func (w *world) createApproval(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector, id connectors.ToolCallID) {
 	t.Helper()
-	_, _, err := w.St.Tenant(tenant).RequestApproval(t.Context(), store.NewApproval{
+	_, _, err := w.St.Tenant(tenant).Calls().RequestApproval(t.Context(), store.NewApproval{
 		ID: id, AgentID: a.ID, ConnectorID: c.ID, Tool: "search", ExposedName: connectors.ExposedName(c.Slug, "search"), CallHash: []byte(id.String()),
 		Call: `{"q":"x"}`, ExpiresAt: time.Now().Add(time.Hour),
 	})
@@ -56,7 +56,7 @@ func (w *world) createEndedCall(t *testing.T, a connectors.Agent, c connectors.C
 		RequestBytes: 32, ResponseBytes: 64,
 	}
 	change(&call)
-	if err := w.St.System().EndCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: call}}); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: call}}); err != nil {
 		t.Fatal(err)
 	}
 	return call.ID

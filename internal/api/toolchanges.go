@@ -76,13 +76,13 @@ func (h *Handler) listToolChanges(ctx context.Context, actor auth.Actor, in *too
 	var page store.List[connectors.ToolChange]
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if in.Connector != "" {
-			c, err := tx.Connector(ctx, connectors.Ref(in.Connector))
+			c, err := tx.Connectors().Get(ctx, connectors.Ref(in.Connector))
 			if err != nil {
 				return err
 			}
 			filter.Connector = &c.ID
 		}
-		page, err = tx.Changes(ctx, filter)
+		page, err = tx.Tools().Changes(ctx, filter)
 		return err
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (h *Handler) acceptCosmetic(ctx context.Context, actor auth.Actor, _ *struc
 }
 
 func (h *Handler) decideTool(ctx context.Context, actor auth.Actor, in *toolVerdictInput, accept bool) (*response[toolJSON], error) {
-	c, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref())
+	c, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}

@@ -69,11 +69,11 @@ func (h *Handler) mountToolCuration() {
 
 func (h *Handler) updateTool(ctx context.Context, actor auth.Actor, in *patchToolInput) (*response[toolJSON], error) {
 	tenant := h.store.Tenant(actor.Tenant.ID)
-	c, err := tenant.Connector(ctx, in.ref())
+	c, err := tenant.Connectors().Get(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tenant.Tool(ctx, c.ID, in.Tool); err != nil {
+	if _, err := tenant.Tools().Get(ctx, c.ID, in.Tool); err != nil {
 		return nil, err
 	}
 	patch, err := in.JSON.readJSON()
@@ -83,7 +83,7 @@ func (h *Handler) updateTool(ctx context.Context, actor auth.Actor, in *patchToo
 	if _, err := h.registry.CurateTools(ctx, actor, in.ref(), []connectors.ToolPatch{patch.forTool(in.Tool)}); err != nil {
 		return nil, err
 	}
-	tool, err := tenant.Tool(ctx, c.ID, in.Tool)
+	tool, err := tenant.Tools().Get(ctx, c.ID, in.Tool)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (h *Handler) updateTool(ctx context.Context, actor auth.Actor, in *patchToo
 }
 
 func (h *Handler) updateTools(ctx context.Context, actor auth.Actor, in *patchToolsInput) (*response[curatedJSON], error) {
-	if _, err := h.store.Tenant(actor.Tenant.ID).Connector(ctx, in.ref()); err != nil {
+	if _, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, in.ref()); err != nil {
 		return nil, err
 	}
 	doc, err := in.JSON.readJSON()

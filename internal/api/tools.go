@@ -47,12 +47,12 @@ func (h *Handler) listConnectorTools(ctx context.Context, actor auth.Actor, in *
 }
 
 func newConnectorToolPage(ctx context.Context, tenant *store.Tenant, in *connectorToolsInput) (*response[toolListJSON], error) {
-	c, err := tenant.Connector(ctx, in.ref())
+	c, err := tenant.Connectors().Get(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
 	if in.Quarantined {
-		page, err := tenant.Quarantined(ctx, c.ID, in.toPage())
+		page, err := tenant.Tools().Quarantined(ctx, c.ID, in.toPage())
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func exposedNameFor(t connectors.Tool) string {
 func newToolPage(
 	ctx context.Context, tenant *store.Tenant, filter store.ToolFilter, exposed func(connectors.Tool) string,
 ) (*response[toolListJSON], error) {
-	page, err := tenant.Tools(ctx, filter)
+	page, err := tenant.Tools().List(ctx, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func TestTools_MistypedFieldsAreDroppedAndNoted(t *testing.T) {
 	w := newWorld(t)
 	c, member := w.Connector(t), w.createKey(t, connectors.RoleMember)
 	stored := fixture.FirstResult(fixture.DefinitionOf("a", `{"name":"a","title":7,"description":null,"inputSchema":{"type":"object"},"annotations":[],"icons":{}}`))
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, stored); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, stored); err != nil {
 		t.Fatal(err)
 	}
 	got := w.call(t, member, http.MethodGet, "/api/v1/tools", nil).want(http.StatusOK)["items"].([]any)[0].(map[string]any)

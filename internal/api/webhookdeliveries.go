@@ -96,7 +96,7 @@ func (h *Handler) listDeliveries(ctx context.Context, actor auth.Actor, in *list
 		if err != nil {
 			return err
 		}
-		page, err = tx.Deliveries(ctx, w.ID, in.toPage())
+		page, err = tx.Webhooks().Deliveries(ctx, w.ID, in.toPage())
 		return err
 	})
 	if err != nil {

@@ -102,7 +102,7 @@ func findWebhook(ctx context.Context, tenant *store.Tenant, p WebhookPath) (conn
 	if !ok {
 		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
 	}
-	return tenant.Webhook(ctx, connectors.WebhookID{UUID: id})
+	return tenant.Webhooks().Get(ctx, connectors.WebhookID{UUID: id})
 }
 
 func (h *Handler) mountWebhooks() {
@@ -137,7 +137,7 @@ func (h *Handler) mountWebhooks() {
 }
 
 func (h *Handler) listWebhooks(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[webhookJSON]], error) {
-	page, err := h.store.Tenant(actor.Tenant.ID).Webhooks(ctx, in.toPage())
+	page, err := h.store.Tenant(actor.Tenant.ID).Webhooks().List(ctx, in.toPage())
 	if err != nil {
 		return nil, err
 	}

@@ -17,14 +17,14 @@ import (
 func (w *world) createWebhook(t *testing.T, tenant connectors.TenantID) (connectors.Webhook, connectors.Delivery) {
 	t.Helper()
 	door := w.St.Tenant(tenant)
-	hook, err := door.CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: "http://127.0.0.1:9/"}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
+	hook, err := door.Webhooks().Create(t.Context(), connectors.Webhook{Name: "Hook", URL: "http://127.0.0.1:9/"}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := door.AddNotice(t.Context(), store.NewNotice{Kind: connectors.NoticeDown, Title: "Linear is down", Link: "/connectors/linear"}); err != nil {
+	if err := door.People().AddNotice(t.Context(), store.NewNotice{Kind: connectors.NoticeDown, Title: "Linear is down", Link: "/connectors/linear"}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := door.Deliveries(t.Context(), hook.ID, store.Page{})
+	list, err := door.Webhooks().Deliveries(t.Context(), hook.ID, store.Page{})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatal(list, err)
 	}

@@ -23,8 +23,8 @@ const (
 // writingSQL matches statements that write or lock: they belong to a transaction that is no snapshot.
 var writingSQL = regexp.MustCompile(`(?i)\b(insert into|delete from|update \w+\s+set|for (no key )?(update|share)|for key share|pg_advisory\w*|nextval|set_config)\b`)
 
-// handleMethod matches the methods of the store's entry points to rows.
-var handleMethod = regexp.MustCompile(`^\(\*` + regexp.QuoteMeta(storePath) + `\.(Tenant|Vault|System)\)\.`)
+// handleMethod matches the methods of the store's entry points to rows, and of their parts.
+var handleMethod = regexp.MustCompile(`^\((\*` + regexp.QuoteMeta(storePath) + `\.(Tenant|Vault|System)|` + regexp.QuoteMeta(storePath) + `\.\w+)\)\.[A-Z]`)
 
 // LoadTyped type-checks packages of the module at root, without their tests. It needs what go build compiles.
 // overlay replaces and adds files.
@@ -174,14 +174,19 @@ func (r Reads) scanStore(p *packages.Package, queries map[string]bool) {
 	}
 }
 
-// isHandle reports whether a type is an entry point of the store to rows.
+// isHandle reports whether a type is an entry point of the store to rows, or a part of one.
 func isHandle(t types.Type) bool {
-	pointer, ok := t.(*types.Pointer)
-	if !ok {
-		return false
+	if pointer, ok := t.(*types.Pointer); ok {
+		t = pointer.Elem()
 	}
-	named, ok := pointer.Elem().(*types.Named)
-	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == storePath && slices.Contains([]string{"Tenant", "Vault", "System"}, named.Obj().Name())
+	named, ok := t.(*types.Named)
+	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == storePath && (named.Obj().Name() == "Vault" || embedsHandle(named))
+}
+
+// embedsHandle reports whether a type is a struct with nothing but what the parts of an entry point share.
+func embedsHandle(t types.Type) bool {
+	s, ok := t.Underlying().(*types.Struct)
+	return ok && s.NumFields() == 1 && s.Field(0).Embedded() && slices.Contains([]string{"tenant", "system"}, s.Field(0).Name())
 }
 
 // scanFunc records what a function reads.
@@ -285,9 +290,14 @@ func (s *funcScan) addCall(n *ast.CallExpr, looped bool) {
 
 // scopeOf is the scope of a handle.
 func (s *funcScan) scopeOf(e ast.Expr) handleScope {
-	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
-		if scope, ok := s.handles[s.info.Uses[id]]; ok {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		if scope, ok := s.handles[s.info.Uses[e]]; ok {
 			return scope
+		}
+	case *ast.CallExpr: // a part of a handle
+		if of, ok := e.Fun.(*ast.SelectorExpr); ok && len(e.Args) == 0 && s.info.Types[of.X].Type != nil && isHandle(s.info.Types[of.X].Type) {
+			return s.scopeOf(of.X)
 		}
 	}
 	return ownScope

@@ -65,12 +65,12 @@ func (e example) tenant() *store.Tenant { return e.st.Tenant(connectors.TenantID
 
 func (e example) badTwo(ctx context.Context) {
 	_, _ = e.tenant().Self(ctx)
-	_, _ = e.tenant().Agent(ctx, "a")
+	_, _ = e.tenant().Agents().Get(ctx, "a")
 }
 
 func (e example) badLoop(ctx context.Context, refs []connectors.Ref) {
 	for _, r := range refs {
-		_, _ = e.tenant().Agent(ctx, r)
+		_, _ = e.tenant().Agents().Get(ctx, r)
 	}
 }
 
@@ -84,12 +84,12 @@ func (e example) badHelper(ctx context.Context) { goodTwo(ctx, e.tenant()) }
 func (e example) badMethodValue(ctx context.Context) {
 	read := e.tenant().Self
 	_, _ = read(ctx)
-	_, _ = e.tenant().Agent(ctx, "a")
+	_, _ = e.tenant().Agents().Get(ctx, "a")
 }
 
 func (e example) besideSnapshot(ctx context.Context) error {
 	return e.tenant().Snapshot(ctx, func(tx *store.Tenant) error {
-		_, err := e.tenant().Agent(ctx, "a")
+		_, err := e.tenant().Agents().Get(ctx, "a")
 		return err
 	})
 }
@@ -103,7 +103,7 @@ func (e example) goodSnapshot(ctx context.Context) error {
 }
 
 func (e example) goodAct(ctx context.Context) error {
-	if _, err := e.tenant().Agent(ctx, "a"); err != nil {
+	if _, err := e.tenant().Agents().Get(ctx, "a"); err != nil {
 		return err
 	}
 	_, _ = e.tenant().Self(ctx)
@@ -112,7 +112,7 @@ func (e example) goodAct(ctx context.Context) error {
 
 func (e example) goodSingle(ctx context.Context) { goodOne(ctx, e.tenant()) }
 
-func goodOne(ctx context.Context, tx *store.Tenant) { _, _ = tx.Agent(ctx, "a") }
+func goodOne(ctx context.Context, tx *store.Tenant) { _, _ = tx.Agents().Get(ctx, "a") }
 
 func goodTwo(ctx context.Context, tx *store.Tenant) {
 	goodOne(ctx, tx)

@@ -14,7 +14,7 @@ func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *conn
 	if agent == nil || a.UserID == nil || a.Role.May(connectors.PermManage) || !a.Role.May(connectors.PermOperate) {
 		return a.Require(connectors.PermManage)
 	}
-	own, err := tx.IsPersonalAgent(ctx, *a.UserID, *agent)
+	own, err := tx.Agents().IsPersonalAgent(ctx, *a.UserID, *agent)
 	if err != nil || own {
 		return err
 	}
@@ -28,12 +28,12 @@ func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *conn
 // several of these rows without Before must take that turn first.
 func (a Actor) LockAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
 	if agent != nil {
-		if err := tx.LockAgent(ctx, *agent); err != nil {
+		if err := tx.Agents().Lock(ctx, *agent); err != nil {
 			return err
 		}
 	}
 	if a.UserID != nil {
-		role, err := tx.LockMember(ctx, *a.UserID)
+		role, err := tx.People().LockMember(ctx, *a.UserID)
 		if fault.Is(err, fault.NotFound) {
 			return fault.Errorf(fault.Denied, "You are no member of this organisation any more.")
 		}
@@ -52,7 +52,7 @@ func (a Actor) LockAccount(ctx context.Context, tx *store.Tenant, agent *connect
 // RequireSelf fails unless the account of the agent would be the actor's own. A link may have been sent to
 // anyone, and a member's agent must not get another person's account, not even an admin's.
 func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
-	m, err := tx.AgentMember(ctx, agent)
+	m, err := tx.Accounts().AgentMember(ctx, agent)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return fault.Errorf(fault.NotFound, "This agent is the organisation's own. Admins connect its accounts, on the connector's Credentials page.")
@@ -71,7 +71,7 @@ func (a Actor) RequireDisconnect(ctx context.Context, tx *store.Tenant, agent *c
 	if agent == nil || a.UserID == nil || a.Program != nil || !a.Role.May(connectors.PermRead) {
 		return a.RequireAccount(ctx, tx, agent)
 	}
-	own, err := tx.IsPersonalAgent(ctx, *a.UserID, *agent)
+	own, err := tx.Agents().IsPersonalAgent(ctx, *a.UserID, *agent)
 	if err != nil || own {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a Actor) RequireUse(ctx context.Context, tx *store.Tenant, agent connector
 	if err := a.Require(connectors.PermOperate); err != nil || a.Role.May(connectors.PermManage) {
 		return err
 	}
-	m, err := tx.AgentMember(ctx, agent)
+	m, err := tx.Accounts().AgentMember(ctx, agent)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
@@ -104,7 +104,7 @@ func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connec
 		return err
 	}
 	if a.Program != nil && a.UserID != nil {
-		own, err := tx.IsAgentOfPrograms(ctx, *a.UserID, agent)
+		own, err := tx.Agents().IsAgentOfPrograms(ctx, *a.UserID, agent)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (a Actor) DecideRefusals(ctx context.Context, tx *store.Tenant, agents ...c
 		}
 		return refusals, nil
 	}
-	whose, err := tx.AgentsOfMembers(ctx, agents...)
+	whose, err := tx.Accounts().AgentsOfMembers(ctx, agents...)
 	for id, m := range whose {
 		if a.UserID == nil || *a.UserID != m.UserID {
 			refusals[id] = fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, decide about its calls.", m.DisplayName())
@@ -161,7 +161,7 @@ func (a Actor) HideAccounts(ctx context.Context, tx *store.Tenant, list []connec
 			named = append(named, *c.AgentID)
 		}
 	}
-	whose, err := tx.AgentsOfMembers(ctx, named...)
+	whose, err := tx.Accounts().AgentsOfMembers(ctx, named...)
 	if err != nil {
 		return err
 	}

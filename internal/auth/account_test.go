@@ -13,7 +13,7 @@ func TestDisconnect_ViewerEndsOwnAccountButNotByProgram(t *testing.T) {
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
 	mine, other := w.Agent(t), w.Agent(t)
-	if err := w.Door().MakePersonal(t.Context(), m.UserID, mine.ID); err != nil {
+	if err := w.Door().Agents().MakePersonal(t.Context(), m.UserID, mine.ID); err != nil {
 		t.Fatal(err)
 	}
 	_, token := w.program(t, m.UserID, connectors.ScopeAdminRead)

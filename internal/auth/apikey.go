@@ -41,7 +41,7 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 	}
 	var key connectors.APIKey
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		key, err = tx.CreateAPIKey(ctx, store.NewAPIKey{
+		key, err = tx.People().CreateAPIKey(ctx, store.NewAPIKey{
 			ID: connectors.APIKeyID{UUID: id}, Name: req.Name, Role: req.Role, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt, CreatedBy: a.Name,
 		})
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) RevokeKey(ctx context.Context, a Actor, id connectors.APIKeyID
 		if err != nil {
 			return err
 		}
-		if err := tx.RevokeAPIKey(ctx, id); err != nil {
+		if err := tx.People().RevokeAPIKey(ctx, id); err != nil {
 			return err
 		}
 		name, _ := was["name"].(string)
@@ -107,7 +107,7 @@ func (s *Service) FromBearer(ctx context.Context, header string) (Actor, error) 
 	if !ok {
 		return Actor{}, newBadKeyError("This is not a whole API key.")
 	}
-	stored, err := s.store.System().APIKey(ctx, connectors.APIKeyID{UUID: text.ID})
+	stored, err := s.store.System().People().APIKey(ctx, connectors.APIKeyID{UUID: text.ID})
 	if fault.Is(err, fault.NotFound) {
 		return Actor{}, newBadKeyError("This API key is not known.")
 	}
@@ -144,7 +144,7 @@ func (s *Service) touchKey(ctx context.Context, key connectors.APIKey) {
 	if !due {
 		return
 	}
-	if err := s.store.System().TouchAPIKey(ctx, key.ID); err != nil {
+	if err := s.store.System().People().TouchAPIKey(ctx, key.ID); err != nil {
 		// The request continues: the time of last use matters less.
 		s.log.WarnContext(ctx, "api key use not noted", "api_key_id", key.ID, "error", err)
 	}

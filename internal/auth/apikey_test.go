@@ -111,7 +111,7 @@ func TestKeyUseIsNotedOnceAMinute(t *testing.T) {
 	if first, second := use(), use(); first != 2 || second != 1 {
 		t.Errorf("queries: %d, then %d; want the key and its use, then the key alone", first, second)
 	}
-	keys, err := w.Door().APIKeys(t.Context(), firstPage)
+	keys, err := w.Door().People().APIKeys(t.Context(), firstPage)
 	if err != nil || keys.Items[0].LastUsedAt == nil {
 		t.Errorf("last use %v, %v", keys.Items[0].LastUsedAt, err)
 	}

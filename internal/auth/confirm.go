@@ -70,7 +70,7 @@ func (s *Service) ConfirmBySSO(ctx context.Context, a Actor) error {
 }
 
 func (s *Service) markConfirmed(ctx context.Context, a Actor) error {
-	if err := s.store.System().ConfirmSession(ctx, a.Session, s.now()); err != nil {
+	if err := s.store.System().Sessions().ConfirmSession(ctx, a.Session, s.now()); err != nil {
 		return fmt.Errorf("note that a person was confirmed: %w", err)
 	}
 	return nil

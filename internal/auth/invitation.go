@@ -35,7 +35,7 @@ func (s *Service) Invite(ctx context.Context, a Actor, email string, role connec
 		return connectors.Invitation{}, "", err
 	}
 	return s.issueLink(ctx, a, "member.invite", nil, func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
-		return tx.Invite(ctx, NormalizeEmail(email), role, link)
+		return tx.People().Invite(ctx, NormalizeEmail(email), role, link)
 	})
 }
 
@@ -45,7 +45,7 @@ func (s *Service) SendInvitation(ctx context.Context, a Actor, id connectors.Inv
 		return connectors.Invitation{}, "", err
 	}
 	return s.issueLink(ctx, a, "member.invite_again", store.OfInvitation(id), func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
-		return tx.SendInvitation(ctx, id, link)
+		return tx.People().SendInvitation(ctx, id, link)
 	})
 }
 
@@ -59,7 +59,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, a Actor, id connectors.I
 		if err != nil {
 			return err
 		}
-		i, err := tx.RevokeInvitation(ctx, id)
+		i, err := tx.People().RevokeInvitation(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (s *Service) Invitation(ctx context.Context, token secret.Text, address str
 	if err := s.limitLinks(ctx, address); err != nil {
 		return OpenInvitation{}, err
 	}
-	tenant, invitation, err := s.store.System().Invitation(ctx, tokenHash(token))
+	tenant, invitation, err := s.store.System().People().Invitation(ctx, tokenHash(token))
 	if fault.Is(err, fault.NotFound) {
 		return OpenInvitation{}, s.unknownLink(ctx, address)
 	}
@@ -160,7 +160,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, token secret.Text, p Per
 		return connectors.Tenant{}, connectors.Member{}, err
 	}
 	// A person without any tenant starts anew, with a new password.
-	if err := s.store.System().DeleteOrphanedUser(ctx, i.Email); err != nil {
+	if err := s.store.System().People().DeleteOrphanedUser(ctx, i.Email); err != nil {
 		return connectors.Tenant{}, connectors.Member{}, fmt.Errorf("forget an account without tenant: %w", err)
 	}
 	known, err := s.ownsAccount(ctx, p, address)
@@ -194,7 +194,7 @@ func (s *Service) JoinAs(ctx context.Context, a Actor, token secret.Text, addres
 }
 
 func (s *Service) joinTenant(ctx context.Context, token secret.Text, m store.NewMember, address string) (connectors.Tenant, connectors.Member, error) {
-	tenant, member, err := s.store.System().TakeInvitation(ctx, tokenHash(token), m, s.checkOpen, func(_ connectors.Tenant, m connectors.Member) store.Event {
+	tenant, member, err := s.store.System().People().TakeInvitation(ctx, tokenHash(token), m, s.checkOpen, func(_ connectors.Tenant, m connectors.Member) store.Event {
 		return newJoinEvent(m, address)
 	})
 	if fault.Is(err, fault.NotFound) && fault.As(err).Type == "" {
@@ -213,7 +213,7 @@ func newJoinEvent(m connectors.Member, address string) store.Event {
 // limitLinks fails for an address with too many unknown tokens. These do not count as wrong passwords, so they
 // block no sign-in.
 func (s *Service) limitLinks(ctx context.Context, address string) error {
-	_, byAddress, err := s.store.System().SignInFailures(ctx, linkFailures, linkFailureAddress(address), s.now().Add(-failureWindow))
+	_, byAddress, err := s.store.System().People().SignInFailures(ctx, linkFailures, linkFailureAddress(address), s.now().Add(-failureWindow))
 	if err != nil {
 		return fmt.Errorf("count unknown invitations: %w", err)
 	}
@@ -232,7 +232,7 @@ func linkFailureAddress(address string) string { return linkFailures + " from " 
 
 func (s *Service) unknownLink(ctx context.Context, address string) error {
 	// Counted even if the caller disconnects.
-	if err := s.store.System().RecordSignInFailure(context.WithoutCancel(ctx), linkFailures, linkFailureAddress(address)); err != nil {
+	if err := s.store.System().People().RecordSignInFailure(context.WithoutCancel(ctx), linkFailures, linkFailureAddress(address)); err != nil {
 		return fmt.Errorf("record an unknown invitation: %w", err)
 	}
 	return errUnknownInvitation()

@@ -252,7 +252,7 @@ func TestUseOfTheDashboardIsNoted(t *testing.T) {
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleViewer)
 	w.signedIn(t, m.UserID)
-	m, err := w.Door().Member(t.Context(), m.UserID)
+	m, err := w.Door().People().Member(t.Context(), m.UserID)
 	if err != nil || m.Seen == nil {
 		t.Errorf("seen %v, %v", m.Seen, err)
 	}
@@ -271,7 +271,7 @@ func (w world) elsewhere(t *testing.T, email string) connectors.Member {
 // acts are the acts of the audit log, the oldest first.
 func (w world) acts(t *testing.T) string {
 	t.Helper()
-	events, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{})
+	events, err := w.Door().Audit().List(t.Context(), store.AuditFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,13 +28,13 @@ func RecordLocks(ctx context.Context, sys *store.System, now time.Time) error {
 }
 
 func recordLock(ctx context.Context, sys *store.System, l store.AccountLock) error {
-	users, err := sys.UsersByAddress(ctx, l.Account)
+	users, err := sys.People().UsersByAddress(ctx, l.Account)
 	if err != nil {
 		return err
 	}
 	events := map[connectors.TenantID]store.Event{}
 	for _, u := range users {
-		all, err := sys.Memberships(ctx, u.ID)
+		all, err := sys.People().Memberships(ctx, u.ID)
 		if err != nil {
 			return err
 		}

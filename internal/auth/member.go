@@ -25,7 +25,7 @@ func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.
 	}
 	var member connectors.Member
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if member, err = tx.IssueAccount(ctx, m); err != nil {
+		if member, err = tx.People().IssueAccount(ctx, m); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, newMemberEvent(a, member), nil, store.OfMember(member.UserID))
@@ -52,7 +52,7 @@ func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.Us
 		if err != nil {
 			return err
 		}
-		if err := tx.SetMemberRole(ctx, user, role); err != nil {
+		if err := tx.People().SetRole(ctx, user, role); err != nil {
 			return err
 		}
 		e := memberEvent(a, "member.role", user, was)
@@ -71,7 +71,7 @@ func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.Use
 		if err != nil {
 			return err
 		}
-		agents, err := tx.RemoveMember(ctx, user)
+		agents, err := tx.People().RemoveMember(ctx, user)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 	if err != nil {
 		return err
 	}
-	if err := s.store.System().ChangePassword(ctx, *a.UserID, hash, a.Session, a.Tenant.ID, a.Event("account.password", a.Email)); err != nil {
+	if err := s.store.System().People().ChangePassword(ctx, *a.UserID, hash, a.Session, a.Tenant.ID, a.Event("account.password", a.Email)); err != nil {
 		return fmt.Errorf("set password: %w", err)
 	}
 	return s.keepSession(ctx, a)

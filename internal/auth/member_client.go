@@ -61,7 +61,7 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 		return Actor{}, newBadKeyError("This is not a whole token.")
 	}
 	id := connectors.MemberTokenID{UUID: token.ID}
-	t, err := s.store.System().MemberToken(ctx, id)
+	t, err := s.store.System().People().MemberToken(ctx, id)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Actor{}, fmt.Errorf("find member token: %w", err)
 	}
@@ -81,7 +81,7 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 	a.Program = &store.ActingClient{ID: t.Client, Name: t.Name, Host: t.Host}
 	a.MustEnrolSecondFactor = t.Member.Tenant.SecondFactorRequired && !t.Member.SecondFactor && !t.BySSO
 	if t.UsedAt == nil || now.Sub(*t.UsedAt) >= time.Minute {
-		if err := s.store.System().TouchMemberToken(ctx, id); err != nil {
+		if err := s.store.System().People().TouchMemberToken(ctx, id); err != nil {
 			s.log.WarnContext(ctx, "use of a program not noted", "error", err)
 		}
 	}

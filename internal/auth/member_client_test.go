@@ -43,7 +43,7 @@ func TestMemberToken_HasCurrentRole(t *testing.T) {
 	id, whole := w.program(t, m.UserID, connectors.ScopeAdmin)
 	_, reads := w.program(t, m.UserID, connectors.ScopeAdminRead)
 	for _, role := range []connectors.Role{connectors.RoleAdmin, connectors.RoleMember, connectors.RoleViewer, connectors.RoleAuditor, connectors.RoleOwner} {
-		if err := w.Door().SetMemberRole(t.Context(), m.UserID, role); err != nil {
+		if err := w.Door().People().SetRole(t.Context(), m.UserID, role); err != nil {
 			t.Fatal(err)
 		}
 		a, err := w.byToken(t, whole)
@@ -106,11 +106,11 @@ func TestAProgramLosesWhatItsMemberLoses(t *testing.T) {
 			return err
 		},
 		"they are removed": func(w world, m connectors.Member, _ connectors.AgentClientID) error {
-			_, err := w.Door().RemoveMember(t.Context(), m.UserID)
+			_, err := w.Door().People().RemoveMember(t.Context(), m.UserID)
 			return err
 		},
 		"the program is ended": func(w world, _ connectors.Member, id connectors.AgentClientID) error {
-			return w.Door().DeleteAgentClient(t.Context(), id)
+			return w.Door().Agents().DeleteClient(t.Context(), id)
 		},
 		"single sign-on is the only way now": func(w world, _ connectors.Member, _ connectors.AgentClientID) error {
 			w.singleSignOn(t, w.Tenant, new(w.person(t, connectors.RoleOwner).UserID))
@@ -164,7 +164,7 @@ func TestProgram_LastsWhileMemberSignsInBySSO(t *testing.T) {
 	w.singleSignOn(t, w.Tenant, new(w.person(t, connectors.RoleOwner).UserID))
 	signIn := func() {
 		t.Helper()
-		if err := w.Door().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: "https://login.example.com", ID: "m"}, m.UserID); err != nil {
+		if err := w.Door().SSO().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: "https://login.example.com", ID: "m"}, m.UserID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -184,7 +184,7 @@ func TestProgram_LastsWhileMemberSignsInBySSO(t *testing.T) {
 	if _, err := w.byToken(t, token); err != nil {
 		t.Errorf("after they signed in there again: %v", err)
 	}
-	if err := w.Door().EndSSOSessions(t.Context()); err != nil {
+	if err := w.Door().People().EndSSOSessions(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.byToken(t, token)

@@ -41,7 +41,7 @@ func (w world) opens(t *testing.T, email string, pw secret.Text) []connectors.Te
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := w.St.System().Memberships(t.Context(), user.ID)
+	all, err := w.St.System().People().Memberships(t.Context(), user.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestAddMember_AnswerIgnoresOtherTenants(t *testing.T) {
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(connectors.Member{}, "UserID", "Email", "CreatedAt")); diff != "" {
 			t.Errorf("%s differs from a new address (-new +known):\n%s", email, diff)
 		}
-		if listed, err := w.Door().Member(t.Context(), got.UserID); err != nil || listed.SignedIn != nil || listed.Name != "Vic" {
+		if listed, err := w.Door().People().Member(t.Context(), got.UserID); err != nil || listed.SignedIn != nil || listed.Name != "Vic" {
 			t.Errorf("%s is listed as %+v, %v", email, listed, err)
 		}
 		if _, err := w.auth.SignIn(t.Context(), email, "wrong", home); !fault.Is(err, fault.Unauthenticated) {

@@ -19,10 +19,10 @@ func (s *Service) CreateMember(ctx context.Context, tenant connectors.Tenant, p 
 	if err != nil {
 		return connectors.Member{}, err
 	}
-	if err := s.store.System().DeleteOrphanedUser(ctx, m.Email); err != nil {
+	if err := s.store.System().People().DeleteOrphanedUser(ctx, m.Email); err != nil {
 		return connectors.Member{}, fmt.Errorf("forget an account without tenant: %w", err)
 	}
-	user, err := s.store.System().UserByEmail(ctx, m.Email)
+	user, err := s.store.System().People().UserByEmail(ctx, m.Email)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		m.OnlyNew = true
@@ -38,7 +38,7 @@ func (s *Service) CreateMember(ctx context.Context, tenant connectors.Tenant, p 
 
 // AddExisting adds a person to any tenant with their existing account, for the command line.
 func (s *Service) AddExisting(ctx context.Context, tenant connectors.Tenant, email string, role connectors.Role) (connectors.Member, error) {
-	if _, err := s.store.System().UserByEmail(ctx, email); err != nil {
+	if _, err := s.store.System().People().UserByEmail(ctx, email); err != nil {
 		if fault.Is(err, fault.NotFound) {
 			return connectors.Member{}, fault.Errorf(fault.NotFound, "%s has no account of its own. Leave --existing out to create one.", NormalizeEmail(email))
 		}
@@ -48,7 +48,7 @@ func (s *Service) AddExisting(ctx context.Context, tenant connectors.Tenant, ema
 }
 
 func (s *Service) addByOperator(ctx context.Context, tenant connectors.Tenant, m store.NewMember) (connectors.Member, error) {
-	return s.store.System().AddMember(ctx, tenant.ID, m, func(member connectors.Member) store.Event { return newMemberEvent(Operator(tenant), member) })
+	return s.store.System().People().AddMember(ctx, tenant.ID, m, func(member connectors.Member) store.Event { return newMemberEvent(Operator(tenant), member) })
 }
 
 // checkExisting fails with Conflict if the password is not the account's, and describes the account to the
@@ -58,7 +58,7 @@ func (s *Service) checkExisting(ctx context.Context, tenant connectors.Tenant, u
 	if err != nil || place == 0 {
 		return err
 	}
-	memberships, err := s.store.System().Memberships(ctx, user.ID)
+	memberships, err := s.store.System().People().Memberships(ctx, user.ID)
 	if err != nil {
 		return fmt.Errorf("list memberships: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *Service) checkExisting(ctx context.Context, tenant connectors.Tenant, u
 // refuseIssuedPassword refuses a password of an account that a tenant issued: an owner of that tenant may know
 // it.
 func (s *Service) refuseIssuedPassword(ctx context.Context, field, email string, password secret.Text) error {
-	users, err := s.store.System().UsersByAddress(ctx, email)
+	users, err := s.store.System().People().UsersByAddress(ctx, email)
 	if err != nil {
 		return fmt.Errorf("find accounts: %w", err)
 	}

@@ -22,7 +22,7 @@ type entry struct {
 // entries are a tenant's about its people's accounts, the oldest first.
 func entries(t *testing.T, door *store.Tenant) (all []entry) {
 	t.Helper()
-	list, err := door.AuditEvents(t.Context(), store.AuditFilter{Action: "account"})
+	list, err := door.Audit().List(t.Context(), store.AuditFilter{Action: "account"})
 	if err != nil {
 		t.Fatal(err)
 	}

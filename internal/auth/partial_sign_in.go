@@ -79,7 +79,7 @@ func (s *Service) loadPartial(ctx context.Context) (partialSignIn, error) {
 	}
 	h := partialSignIn{user: connectors.UserID{UUID: user}, since: time.UnixMicro(s.sessions.GetInt64(ctx, partialPasswordKey))}
 	var err error
-	h.m, err = s.store.System().Membership(ctx, h.user, connectors.TenantID{UUID: tenant})
+	h.m, err = s.store.System().People().Membership(ctx, h.user, connectors.TenantID{UUID: tenant})
 	if fault.Is(err, fault.NotFound) {
 		return partialSignIn{}, s.endPartial(ctx)
 	}
@@ -116,7 +116,7 @@ func (s *Service) FinishSignIn(ctx context.Context, code string, b Browser) erro
 		}
 		return err
 	}
-	if err := s.store.System().RecordSignIn(ctx, h.user); err != nil {
+	if err := s.store.System().People().RecordSignIn(ctx, h.user); err != nil {
 		return fmt.Errorf("note sign-in: %w", err)
 	}
 	_ = s.endPartial(ctx)
@@ -126,7 +126,7 @@ func (s *Service) FinishSignIn(ctx context.Context, code string, b Browser) erro
 
 // recordWrongCode audits a wrong code after a right password.
 func (s *Service) recordWrongCode(ctx context.Context, a Actor) error {
-	if err := s.store.System().RecordIn(context.WithoutCancel(ctx), a.Tenant.ID, a.Event("account.second_factor_refuse", a.Email)); err != nil {
+	if err := s.store.System().People().RecordIn(context.WithoutCancel(ctx), a.Tenant.ID, a.Event("account.second_factor_refuse", a.Email)); err != nil {
 		return fmt.Errorf("record a wrong code: %w", err)
 	}
 	return nil

@@ -65,7 +65,7 @@ func (s *Service) HashPassword(ctx context.Context, email string, pw secret.Text
 // hashFor hashes with the salt of the address's other accounts, so that a sign-in compares all of them with one
 // computation, in a time independent of their number.
 func (s *Service) hashFor(ctx context.Context, email string, pw secret.Text) (string, error) {
-	users, err := s.store.System().UsersByAddress(ctx, email)
+	users, err := s.store.System().People().UsersByAddress(ctx, email)
 	if err != nil {
 		return "", fmt.Errorf("find accounts: %w", err)
 	}

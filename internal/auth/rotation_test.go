@@ -17,7 +17,7 @@ func TestWhatWasMadeBeforeRotationsStillOpens(t *testing.T) {
 		t.Helper()
 		beat := func(p store.RotationProgress) {
 			if p.Step == store.ReadersAwaited {
-				if err := w.St.System().Heartbeat(t.Context(), w.Instance); err != nil {
+				if err := w.St.System().Syncs().Heartbeat(t.Context(), w.Instance); err != nil {
 					t.Error(err)
 				}
 			}

@@ -58,7 +58,7 @@ func (s *Service) SecondFactor(ctx context.Context, a Actor) (SecondFactor, erro
 	if err := requireOwnFactor(a); err != nil {
 		return SecondFactor{}, err
 	}
-	f, err := s.store.System().SecondFactor(ctx, *a.UserID)
+	f, err := s.store.System().People().SecondFactor(ctx, *a.UserID)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return SecondFactor{}, nil
@@ -86,7 +86,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) error {
 	}
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails: crypto/rand aborts the program instead
-	if err := s.store.System().BeginSecondFactor(ctx, *a.UserID, a.Session, secret.Text(base32Plain.EncodeToString(key))); err != nil {
+	if err := s.store.System().People().BeginSecondFactor(ctx, *a.UserID, a.Session, secret.Text(base32Plain.EncodeToString(key))); err != nil {
 		return fmt.Errorf("store the key of a second factor: %w", err)
 	}
 	return nil
@@ -98,7 +98,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string)
 	if err := requireOwnFactor(a); err != nil {
 		return nil, err
 	}
-	f, err := s.store.System().SecondFactor(ctx, *a.UserID)
+	f, err := s.store.System().People().SecondFactor(ctx, *a.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string)
 	if err != nil {
 		return nil, err
 	}
-	err = s.store.System().ConfirmSecondFactor(ctx, *a.UserID, f.CreatedAt, step, macs, a.Session, a.Tenant.ID, a.Event("account.second_factor_add", a.Email))
+	err = s.store.System().People().ConfirmSecondFactor(ctx, *a.UserID, f.CreatedAt, step, macs, a.Session, a.Tenant.ID, a.Event("account.second_factor_add", a.Email))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, a Actor, code string) 
 	if err != nil {
 		return nil, err
 	}
-	return codes, s.store.System().RenewRecoveryCodes(ctx, *a.UserID, macs, a.Tenant.ID, a.Event("account.recovery_codes", a.Email))
+	return codes, s.store.System().People().RenewRecoveryCodes(ctx, *a.UserID, macs, a.Tenant.ID, a.Event("account.recovery_codes", a.Email))
 }
 
 // RemoveSecondFactor removes the actor's own second factor, for a code of it.
@@ -146,7 +146,7 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, a Actor, code string) 
 	if err := s.checkCode(ctx, a, code); err != nil {
 		return err
 	}
-	return s.store.System().DropSecondFactor(ctx, *a.UserID, a.Session, a.Tenant.ID, a.Event("account.second_factor_remove", a.Email))
+	return s.store.System().People().DropSecondFactor(ctx, *a.UserID, a.Session, a.Tenant.ID, a.Event("account.second_factor_remove", a.Email))
 }
 
 // RemoveMemberSecondFactor removes a member's lost second factor and ends their sessions. Only the command line
@@ -155,14 +155,14 @@ func (s *Service) RemoveMemberSecondFactor(ctx context.Context, a Actor, user co
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	m, err := s.store.Tenant(a.Tenant.ID).Member(ctx, user)
+	m, err := s.store.Tenant(a.Tenant.ID).People().Member(ctx, user)
 	if err != nil {
 		return err
 	}
 	if a.UserID != nil && *a.UserID == user {
 		return fault.Errorf(fault.Conflict, "This is your own second factor. Take it away on your account's page, with a code of it.")
 	}
-	switch f, err := s.store.System().SecondFactor(ctx, user); { // before other memberships are revealed
+	switch f, err := s.store.System().People().SecondFactor(ctx, user); { // before other memberships are revealed
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
 	case f.Confirmed == nil:
@@ -171,9 +171,9 @@ func (s *Service) RemoveMemberSecondFactor(ctx context.Context, a Actor, user co
 	e := a.Event("member.second_factor_remove", m.Email)
 	e.Detail = map[string]any{"user_id": user.String()}
 	if a.Kind == KindOperator {
-		return s.store.System().DropSecondFactor(ctx, user, connectors.SessionID{}, a.Tenant.ID, e)
+		return s.store.System().People().DropSecondFactor(ctx, user, connectors.SessionID{}, a.Tenant.ID, e)
 	}
-	err = s.store.System().DropMemberSecondFactor(ctx, user, a.Tenant.ID, e)
+	err = s.store.System().People().DropMemberSecondFactor(ctx, user, a.Tenant.ID, e)
 	if errors.Is(err, store.ErrMemberElsewhere) {
 		return fault.Errorf(fault.Conflict,
 			"This person is a member of another tenant, too. The operator of this server can take the second factor away, with patchbay user forget-factor.")
@@ -189,7 +189,7 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 		return err
 	}
 	// Counted even if the caller disconnects.
-	if err := s.store.System().RecordSignInFailure(context.WithoutCancel(ctx), account, address); err != nil {
+	if err := s.store.System().People().RecordSignInFailure(context.WithoutCancel(ctx), account, address); err != nil {
 		return fmt.Errorf("record a code: %w", err)
 	}
 	if err := s.limitFailures(ctx, account, address, maxFailures); err != nil {
@@ -199,7 +199,7 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.System().CountCode(context.WithoutCancel(ctx), *a.UserID, ok); err != nil {
+	if err := s.store.System().People().CountCode(context.WithoutCancel(ctx), *a.UserID, ok); err != nil {
 		return fmt.Errorf("count a code: %w", err)
 	}
 	if !ok {
@@ -208,7 +208,7 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 	if a.Issued { // as for passwords: see acceptSignIn
 		return nil
 	}
-	if err := s.store.System().ClearSignInFailures(ctx, account); err != nil {
+	if err := s.store.System().People().ClearSignInFailures(ctx, account); err != nil {
 		return fmt.Errorf("clear failed sign-ins: %w", err)
 	}
 	return nil
@@ -217,7 +217,7 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 // acceptCode marks a code as used.
 func (s *Service) acceptCode(ctx context.Context, a Actor, code string) (bool, error) {
 	sys := s.store.System()
-	f, err := sys.SecondFactor(ctx, *a.UserID)
+	f, err := sys.People().SecondFactor(ctx, *a.UserID)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}
@@ -228,7 +228,7 @@ func (s *Service) acceptCode(ctx context.Context, a Actor, code string) (bool, e
 		return false, nil
 	}
 	if step, ok := s.findStep(f.Key, code); ok && f.Wrong < maxWrongCodes {
-		return sys.AcceptStep(ctx, *a.UserID, step)
+		return sys.People().AcceptStep(ctx, *a.UserID, step)
 	}
 	return s.useRecoveryCode(ctx, a, code)
 }
@@ -284,13 +284,13 @@ func recoveryData(user connectors.UserID, code string) []byte {
 }
 
 func (s *Service) useRecoveryCode(ctx context.Context, a Actor, code string) (bool, error) {
-	known, err := s.store.System().RecoveryCodes(ctx, *a.UserID)
+	known, err := s.store.System().People().RecoveryCodes(ctx, *a.UserID)
 	if err != nil {
 		return false, fmt.Errorf("read recovery codes: %w", err)
 	}
 	for _, c := range known {
 		if s.store.VerifyMAC(ctx, recoveryPurpose, recoveryData(*a.UserID, code), c.MAC) == nil {
-			return s.store.System().UseRecoveryCode(ctx, *a.UserID, c.Number, a.Tenant.ID, a.Event("account.recovery_code_use", a.Email))
+			return s.store.System().People().UseRecoveryCode(ctx, *a.UserID, c.Number, a.Tenant.ID, a.Event("account.recovery_code_use", a.Email))
 		}
 	}
 	return false, nil

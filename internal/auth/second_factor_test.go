@@ -280,7 +280,7 @@ func TestHalfASignInEndsByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := store.Event{ActorType: "person", Action: "account.password"}
-	if err := w.St.System().ChangePassword(t.Context(), m.UserID, hash, connectors.SessionID{}, w.Tenant, changed); err != nil {
+	if err := w.St.System().People().ChangePassword(t.Context(), m.UserID, hash, connectors.SessionID{}, w.Tenant, changed); err != nil {
 		t.Fatal(err)
 	}
 	wantKind(t, replaced.finish(w.code(t)), fault.Unauthenticated)
@@ -394,7 +394,7 @@ func TestAnOwnerTakesALostSecondFactorAway(t *testing.T) {
 	b.out(w.auth)
 	w.signedIn(t, m.UserID).actor()
 	wantKind(t, w.auth.RemoveMemberSecondFactor(t.Context(), owner, m.UserID), fault.NotFound)
-	events, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "member.second_factor_remove"})
+	events, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Action: "member.second_factor_remove"})
 	if err != nil || len(events.Items) != 1 || events.Items[0].Target != m.Email || len(events.Items[0].Changes()) != 2 {
 		t.Errorf("%+v, %v", events.Items, err)
 	}
@@ -493,7 +493,7 @@ func TestCheckCode_WrongCodesAreAuditedAndBounded(t *testing.T) {
 	if err := b.finish(codeAt(t, key, w.clock.Now())); err != nil {
 		t.Errorf("after a recovery code: %v", err)
 	}
-	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "account.second_factor_refuse", Page: store.Page{Limit: 10}})
+	list, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Action: "account.second_factor_refuse", Page: store.Page{Limit: 10}})
 	if err != nil || len(list.Items) != 2 {
 		t.Errorf("%d refusals are on record, want 2: %v", len(list.Items), err)
 	}

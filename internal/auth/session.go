@@ -62,7 +62,7 @@ func (s *Service) Sessions() *scs.SessionManager { return s.sessions }
 // StartSession signs the user in under a new token, in the first of their tenants. With a second factor it only
 // begins a partial sign-in and fails with [TypeCodeWanted]; [Service.FinishSignIn] completes it.
 func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Browser) error {
-	memberships, err := s.store.System().Memberships(ctx, user)
+	memberships, err := s.store.System().People().Memberships(ctx, user)
 	if err != nil {
 		return fmt.Errorf("list memberships: %w", err)
 	}
@@ -78,7 +78,7 @@ func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Br
 
 // StartSessionIn is StartSession in one of the user's tenants.
 func (s *Service) StartSessionIn(ctx context.Context, user connectors.UserID, tenant connectors.TenantID, b Browser) error {
-	m, err := s.store.System().Membership(ctx, user, tenant)
+	m, err := s.store.System().People().Membership(ctx, user, tenant)
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
 	}
@@ -122,25 +122,25 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 // storeSession stores the session's row and audits a sign-in by password. Package sso audits single sign-on.
 func (s *Service) storeSession(ctx context.Context, user connectors.UserID, m store.Membership, n connectors.Session, b Browser) error {
 	if b.sso != nil {
-		return s.store.System().BeginSession(ctx, user, n)
+		return s.store.System().Sessions().BeginSession(ctx, user, n)
 	}
 	a := newPersonActor(user, m, nil)
 	a.RequestID, a.Address = b.RequestID, b.Address
 	e := a.Event("account.sign_in", m.Email)
 	e.Detail = map[string]any{"session": n.ID.String(), "second_factor": b.proven}
-	return s.store.System().BeginSessionOnRecord(ctx, user, n, m.Tenant.ID, e)
+	return s.store.System().Sessions().BeginSessionOnRecord(ctx, user, n, m.Tenant.ID, e)
 }
 
 // markDashboardUsed records use of the tenant's dashboard. A failure does not fail the page.
 func (s *Service) markDashboardUsed(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) {
-	if err := s.store.System().MarkDashboardUsed(ctx, user, tenant); err != nil {
+	if err := s.store.System().People().MarkDashboardUsed(ctx, user, tenant); err != nil {
 		s.log.WarnContext(ctx, "use of the dashboard not noted", "tenant_id", tenant, "error", err)
 	}
 }
 
 // keepSession keeps the current session across a password change, under a new token.
 func (s *Service) keepSession(ctx context.Context, a Actor) error {
-	m, err := s.store.System().Membership(ctx, *a.UserID, a.Tenant.ID)
+	m, err := s.store.System().People().Membership(ctx, *a.UserID, a.Tenant.ID)
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
 	}
@@ -162,7 +162,7 @@ func (s *Service) SignOut(ctx context.Context, a Actor) error {
 	}
 	e := a.Event("account.sign_out_here", a.Email)
 	e.Detail = map[string]any{"session": a.Session.String()}
-	if err := s.store.System().EndSessionOnRecord(ctx, a.Session, a.Tenant.ID, e); err != nil {
+	if err := s.store.System().Sessions().EndSessionOnRecord(ctx, a.Session, a.Tenant.ID, e); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
 	return s.EndSession(ctx)
@@ -216,7 +216,7 @@ func (s *Service) FromSessionBeforeEnrolment(ctx context.Context) (Actor, error)
 	}
 	if now := s.now(); now.Sub(seen) >= touchEvery {
 		s.markDashboardUsed(ctx, *a.UserID, a.Tenant.ID)
-		if err := s.store.System().UseSession(ctx, a.Session, now, middleware.GetClientIP(ctx)); err != nil {
+		if err := s.store.System().Sessions().UseSession(ctx, a.Session, now, middleware.GetClientIP(ctx)); err != nil {
 			return Actor{}, fmt.Errorf("note use of the session: %w", err)
 		}
 	}
@@ -246,7 +246,7 @@ func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 		return Actor{}, time.Time{}, s.endSession(ctx)
 	}
 	userID := connectors.UserID{UUID: user}
-	memberships, times, err := s.store.System().SessionMemberships(ctx, id, userID)
+	memberships, times, err := s.store.System().Sessions().SessionMemberships(ctx, id, userID)
 	if err != nil {
 		return Actor{}, time.Time{}, fmt.Errorf("read session: %w", err)
 	}
@@ -286,7 +286,7 @@ func (s *Service) endStoredSession(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if err := s.store.System().EndSession(ctx, id); err != nil {
+	if err := s.store.System().Sessions().EndSession(ctx, id); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
 	return nil

@@ -16,7 +16,7 @@ const TypeSSOOnly = "sso-only"
 // StartSessionBySSO signs the user in after a sign-in at the tenant's provider. The session opens this tenant
 // alone: the provider's operator could otherwise enter the person's other tenants.
 func (s *Service) StartSessionBySSO(ctx context.Context, user connectors.UserID, tenant connectors.TenantID, b Browser) error {
-	m, err := s.store.System().Membership(ctx, user, tenant)
+	m, err := s.store.System().People().Membership(ctx, user, tenant)
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
 	}

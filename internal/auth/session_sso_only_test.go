@@ -17,7 +17,7 @@ func (w world) singleSignOn(t *testing.T, tenant connectors.TenantID, only *conn
 	s := connectors.SSO{
 		Issuer: "https://login.example.com", ClientID: "patchbay", GroupsClaim: "groups", TestedAt: new(time.Now()), Enabled: true, Enforced: only != nil, BreakGlass: only,
 	}
-	if err := w.St.Tenant(tenant).SaveSSO(t.Context(), s, "secret"); err != nil {
+	if err := w.St.Tenant(tenant).SSO().Save(t.Context(), s, "secret"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -63,7 +63,7 @@ func TestStartSessionBySSO_OpensOneTenant(t *testing.T) {
 	if _, _, err := w.auth.JoinAs(t.Context(), a, token, "192.0.2.1"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("joined: %v", err)
 	}
-	if err := w.Door().DeleteSSO(t.Context()); err != nil {
+	if err := w.Door().SSO().Delete(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.who()
@@ -77,7 +77,7 @@ func TestSessionsOfAProviderEndWithIt(t *testing.T) {
 	m := w.person(t, connectors.RoleMember)
 	w.singleSignOn(t, w.Tenant, nil)
 	gone, byPassword := w.bySSO(t, m.UserID, w.Tenant), w.signedIn(t, m.UserID)
-	if err := w.Door().DeleteSSO(t.Context()); err != nil {
+	if err := w.Door().SSO().Delete(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.singleSignOn(t, w.Tenant, nil)
@@ -157,7 +157,7 @@ func TestSignIn_SSOMembershipStaysClosed(t *testing.T) {
 	}
 	there := w.MemberIn(t, w.Other, connectors.RoleViewer, func(n *store.NewMember) { n.PasswordHash = hash })
 	w.singleSignOn(t, w.Tenant, nil)
-	here, err := w.Door().JoinBySSO(t.Context(), store.NewMember{Email: there.Email, Role: connectors.RoleAdmin})
+	here, err := w.Door().SSO().JoinBySSO(t.Context(), store.NewMember{Email: there.Email, Role: connectors.RoleAdmin})
 	if err != nil {
 		t.Fatal(err)
 	}

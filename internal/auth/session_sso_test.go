@@ -30,7 +30,7 @@ func TestListSessions_IncludesSSO(t *testing.T) {
 		"no member any more": func(w world, _ *browser, there auth.Actor) error {
 			return w.auth.RemoveMember(t.Context(), w.owner(t), *there.UserID)
 		},
-		"single sign-on is forgotten": func(w world, _ *browser, _ auth.Actor) error { return w.Door().DeleteSSO(t.Context()) },
+		"single sign-on is forgotten": func(w world, _ *browser, _ auth.Actor) error { return w.Door().SSO().Delete(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

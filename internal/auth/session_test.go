@@ -73,13 +73,13 @@ func TestRoleIsReadForEachRequest(t *testing.T) {
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
 	b := w.signedIn(t, m.UserID)
-	if err := w.Door().SetMemberRole(t.Context(), m.UserID, connectors.RoleAdmin); err != nil {
+	if err := w.Door().People().SetRole(t.Context(), m.UserID, connectors.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := b.who(); err != nil || a.Role != connectors.RoleAdmin {
 		t.Errorf("role %q, %v", a.Role, err)
 	}
-	if _, err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
+	if _, err := w.Door().People().RemoveMember(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.who()
@@ -281,7 +281,7 @@ func TestPersonWithoutTenantCannotStartASession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
-	if _, err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
+	if _, err := w.Door().People().RemoveMember(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
 	(&browser{t: t, w: w}).do(func(ctx context.Context) {

@@ -17,7 +17,7 @@ func (s *Service) ListSessions(ctx context.Context, a Actor) ([]connectors.Sessi
 		return nil, errPeopleOnly()
 	}
 	now := s.now()
-	all, err := s.store.Tenant(a.Tenant.ID).Sessions(ctx, *a.UserID, now.Add(-s.lifetime), now.Add(-s.idle))
+	all, err := s.store.Tenant(a.Tenant.ID).People().Sessions(ctx, *a.UserID, now.Add(-s.lifetime), now.Add(-s.idle))
 	if a.BySSO { // the provider vouches for any person of its domain, so other sessions stay hidden
 		all = slices.DeleteFunc(all, func(n connectors.Session) bool { return n.SSO == nil })
 	}
@@ -36,12 +36,12 @@ func (s *Service) RevokeSession(ctx context.Context, a Actor, id connectors.Sess
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.EndSession(ctx, *a.UserID, id); err != nil {
+		if err := tx.People().EndSession(ctx, *a.UserID, id); err != nil {
 			return err
 		}
 		e := a.Event("account.session_end", a.Email)
 		e.Detail = map[string]any{"session": id.String()}
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 }
 
@@ -63,7 +63,7 @@ func (s *Service) SignOutEverywhere(ctx context.Context, a Actor) error {
 	if a.BySSO {
 		return s.endSSOSessions(ctx, a)
 	}
-	if err := s.store.System().EndSessionsOnRecord(ctx, *a.UserID, a.Tenant.ID, a.Event("account.sign_out", a.Email)); err != nil {
+	if err := s.store.System().Sessions().EndSessionsOnRecord(ctx, *a.UserID, a.Tenant.ID, a.Event("account.sign_out", a.Email)); err != nil {
 		return fmt.Errorf("end sessions: %w", err)
 	}
 	return s.EndSession(ctx)
@@ -76,14 +76,14 @@ func (s *Service) endSSOSessions(ctx context.Context, a Actor) error {
 	}
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		for _, n := range all {
-			if err := tx.EndSession(ctx, *a.UserID, n.ID); err != nil && !fault.Is(err, fault.NotFound) {
+			if err := tx.People().EndSession(ctx, *a.UserID, n.ID); err != nil && !fault.Is(err, fault.NotFound) {
 				return err
 			}
 		}
-		if err := tx.EndSSOPrograms(ctx, *a.UserID); err != nil {
+		if err := tx.People().EndSSOPrograms(ctx, *a.UserID); err != nil {
 			return err
 		}
-		return tx.Record(ctx, a.Event("account.sign_out", a.Email))
+		return tx.Audit().Record(ctx, a.Event("account.sign_out", a.Email))
 	})
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Service) SignOutMember(ctx context.Context, a Actor, user connectors.Us
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	return s.store.System().SignMemberOut(ctx, user, a.Tenant.ID, a.Event("member.sign_out", user.String()))
+	return s.store.System().Sessions().SignMemberOut(ctx, user, a.Tenant.ID, a.Event("member.sign_out", user.String()))
 }
 
 func errPeopleOnly() error { return fault.Errorf(fault.Denied, "Only a person is signed in.") }

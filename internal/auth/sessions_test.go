@@ -143,7 +143,7 @@ func TestAnOwnerSignsAMemberOutEverywhere(t *testing.T) {
 // recorded fails the test unless the last entry of the audit log is of such an act.
 func (w world) recorded(t *testing.T, action string) {
 	t.Helper()
-	log, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{})
+	log, err := w.Door().Audit().List(t.Context(), store.AuditFilter{})
 	if err != nil || len(log.Items) == 0 || log.Items[0].Action != action {
 		t.Errorf("the last of %d entries is not of %s (%v)", len(log.Items), action, err)
 	}

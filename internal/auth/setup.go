@@ -85,7 +85,7 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, addres
 // ownsAccount reports whether the address has a person's own account. Its password must be p's, unless
 // p.Separate. A password of an account that a tenant issued is refused: an owner of that tenant may know it.
 func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bool, error) {
-	users, err := s.store.System().UsersByAddress(ctx, NormalizeEmail(p.Email))
+	users, err := s.store.System().People().UsersByAddress(ctx, NormalizeEmail(p.Email))
 	if err != nil || len(users) == 0 {
 		return false, err
 	}

@@ -53,14 +53,14 @@ func (s *Service) signIn(ctx context.Context, email string, password secret.Text
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return store.User{}, err
 	}
-	users, err := s.store.System().UsersByAddress(ctx, account)
+	users, err := s.store.System().People().UsersByAddress(ctx, account)
 	if err != nil {
 		return store.User{}, fmt.Errorf("find user: %w", err)
 	}
 	if only != nil {
 		users = slices.DeleteFunc(users, func(u store.User) bool { return u.ID != *only })
 	}
-	inUse, err := s.store.System().HashOfEachCost(ctx)
+	inUse, err := s.store.System().People().HashOfEachCost(ctx)
 	if err != nil {
 		return store.User{}, fmt.Errorf("find costs of passwords: %w", err)
 	}
@@ -88,7 +88,7 @@ func (s *Service) checkFailures(ctx context.Context, account, address string) er
 
 // limitFailures fails if more than most failures are counted.
 func (s *Service) limitFailures(ctx context.Context, account, address string, most int) error {
-	byAccount, byAddress, err := s.store.System().SignInFailures(ctx, account, address, s.now().Add(-failureWindow))
+	byAccount, byAddress, err := s.store.System().People().SignInFailures(ctx, account, address, s.now().Add(-failureWindow))
 	if err != nil {
 		return fmt.Errorf("count failed sign-ins: %w", err)
 	}
@@ -103,7 +103,7 @@ func (s *Service) limitFailures(ctx context.Context, account, address string, mo
 func (s *Service) refuseSignIn(ctx context.Context, account, address string) error {
 	// Counted even if the caller disconnects.
 	ctx = context.WithoutCancel(ctx)
-	if err := s.store.System().RecordSignInFailure(ctx, account, address); err != nil {
+	if err := s.store.System().People().RecordSignInFailure(ctx, account, address); err != nil {
 		return fmt.Errorf("record failed sign-in: %w", err)
 	}
 	if err := s.limitFailures(ctx, account, address, maxFailures); err != nil {
@@ -119,7 +119,7 @@ func (s *Service) acceptSignIn(ctx context.Context, user store.User, account str
 		if err != nil {
 			return err
 		}
-		if err := sys.SetPasswordHash(ctx, user.ID, user.PasswordHash.Reveal(), hash); err != nil {
+		if err := sys.People().SetPasswordHash(ctx, user.ID, user.PasswordHash.Reveal(), hash); err != nil {
 			return fmt.Errorf("renew password hash: %w", err)
 		}
 	}
@@ -127,11 +127,11 @@ func (s *Service) acceptSignIn(ctx context.Context, user store.User, account str
 		return nil // a partial sign-in: failures count until it is complete, or the password would grant ten more code attempts
 	}
 	if user.IssuedBy == nil { // an owner knows the password of an issued account, and could clear failures of the address's other accounts
-		if err := sys.ClearSignInFailures(ctx, account); err != nil {
+		if err := sys.People().ClearSignInFailures(ctx, account); err != nil {
 			return fmt.Errorf("clear failed sign-ins: %w", err)
 		}
 	}
-	if err := sys.RecordSignIn(ctx, user.ID); err != nil {
+	if err := sys.People().RecordSignIn(ctx, user.ID); err != nil {
 		return fmt.Errorf("note sign-in: %w", err)
 	}
 	return nil

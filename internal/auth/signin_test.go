@@ -24,7 +24,7 @@ func TestSignIn_IgnoresAddressCase(t *testing.T) {
 	if err != nil || user.ID != m.UserID {
 		t.Errorf("signed in as %v (%v), want %v", user.ID, err, m.UserID)
 	}
-	after, err := w.Door().Member(t.Context(), m.UserID)
+	after, err := w.Door().People().Member(t.Context(), m.UserID)
 	if err != nil || after.SignedIn == nil {
 		t.Errorf("the sign-in was not noted: %v, %v", after.SignedIn, err)
 	}
@@ -97,7 +97,7 @@ func TestSignIn_GivesAccountsOfAnAddressOneSalt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Door().IssueAccount(t.Context(), store.NewMember{Email: own.Email, PasswordHash: hash, Role: connectors.RoleViewer}); err != nil {
+	if _, err := w.Door().People().IssueAccount(t.Context(), store.NewMember{Email: own.Email, PasswordHash: hash, Role: connectors.RoleViewer}); err != nil {
 		t.Fatal(err)
 	}
 	want := computedFor(t, w, "nobody@example.com")
@@ -230,7 +230,7 @@ func TestSignIn_RenewsOutdatedHash(t *testing.T) {
 	if _, err := later.SignIn(t.Context(), m.Email, password, "192.0.2.1"); err != nil {
 		t.Fatal(err)
 	}
-	user, err := w.St.System().UserByEmail(t.Context(), m.Email)
+	user, err := w.St.System().People().UserByEmail(t.Context(), m.Email)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func requireSecondFactor(ctx context.Context, tx *store.Tenant, a Actor, before 
 	if required == nil || *required == before.SecondFactorRequired {
 		return nil
 	}
-	return changeTenant(ctx, tx, a.Event("tenant.require_second_factor", before.Slug), func() error { return tx.RequireSecondFactor(ctx, *required) })
+	return changeTenant(ctx, tx, a.Event("tenant.require_second_factor", before.Slug), func() error { return tx.People().RequireSecondFactor(ctx, *required) })
 }
 
 // changeTenant applies a change of settings and audits it.

@@ -29,7 +29,7 @@ func TestDefaultsAreAnOwnersAndAreRecorded(t *testing.T) {
 	if err != nil || self.Defaults.SyncInterval != time.Hour || self.Defaults.Approval != connectors.ApprovalAlwaysAsk {
 		t.Errorf("%+v, %v", self.Defaults, err)
 	}
-	events, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "tenant.set_defaults"})
+	events, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Action: "tenant.set_defaults"})
 	if err != nil || len(events.Items) != 1 {
 		t.Fatalf("%+v, %v", events, err)
 	}

@@ -19,7 +19,7 @@ func setQuota(ctx context.Context, tx *store.Tenant, a Actor, before connectors.
 	if err := fault.InvalidFields(append(now.Validate(""), newlyAbove(before, now)...)...); err != nil {
 		return err
 	}
-	return changeTenant(ctx, tx, a.Event("tenant.set_quota", before.Slug), func() error { return tx.SetQuota(ctx, now) })
+	return changeTenant(ctx, tx, a.Event("tenant.set_quota", before.Slug), func() error { return tx.Calls().SetQuota(ctx, now) })
 }
 
 // newlyAbove returns the fields that were changed to above the operator's limit. Older values above it may stay
@@ -43,6 +43,6 @@ func (s *Service) LimitTenant(ctx context.Context, a Actor, most connectors.Quot
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		return changeTenant(ctx, tx, a.Event("tenant.limit", a.Tenant.Slug), func() error { return tx.SetOperatorQuota(ctx, most) })
+		return changeTenant(ctx, tx, a.Event("tenant.limit", a.Tenant.Slug), func() error { return tx.Calls().SetOperatorQuota(ctx, most) })
 	})
 }

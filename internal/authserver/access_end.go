@@ -14,11 +14,11 @@ import (
 // Clients lists the clients that act as an agent.
 func (s *Server) Clients(ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page) (list store.List[connectors.AgentClient], err error) {
 	err = s.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		of, err := tx.Agent(ctx, agent)
+		of, err := tx.Agents().Get(ctx, agent)
 		if err != nil {
 			return err
 		}
-		list, err = tx.AgentClients(ctx, store.AgentClientFilter{Agent: &of.ID}, p)
+		list, err = tx.Agents().Clients(ctx, store.AgentClientFilter{Agent: &of.ID}, p)
 		return err
 	})
 	return list, err
@@ -29,7 +29,7 @@ func (s *Server) PersonClients(ctx context.Context, a auth.Actor, p store.Page) 
 	if a.UserID == nil {
 		return store.List[connectors.AgentClient]{}, fault.Errorf(fault.Denied, "Only a person lets programs in.")
 	}
-	return s.store.Tenant(a.Tenant.ID).AgentClients(ctx, store.AgentClientFilter{Person: a.UserID}, p)
+	return s.store.Tenant(a.Tenant.ID).Agents().Clients(ctx, store.AgentClientFilter{Person: a.UserID}, p)
 }
 
 // MemberClients lists the clients that act as members of the tenant, or as one of them; nil: all. It is for
@@ -38,7 +38,7 @@ func (s *Server) MemberClients(ctx context.Context, a auth.Actor, user *connecto
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return store.List[connectors.AgentClient]{}, err
 	}
-	return s.store.Tenant(a.Tenant.ID).AgentClients(ctx, store.AgentClientFilter{Person: user, AsMembers: true}, p)
+	return s.store.Tenant(a.Tenant.ID).Agents().Clients(ctx, store.AgentClientFilter{Person: user, AsMembers: true}, p)
 }
 
 // End ends a client's access: an admin those of agents, an owner those of members, anyone their own. Others are
@@ -86,7 +86,7 @@ func (s *Server) EndAsMember(ctx context.Context, a auth.Actor, user connectors.
 
 // EndAsAgent is [Server.End] for a client that acts as a given agent; others are NotFound.
 func (s *Server) EndAsAgent(ctx context.Context, a auth.Actor, agent connectors.Ref, id connectors.AgentClientID) error {
-	of, err := s.store.Tenant(a.Tenant.ID).Agent(ctx, agent)
+	of, err := s.store.Tenant(a.Tenant.ID).Agents().Get(ctx, agent)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Server) endAccess(ctx context.Context, tenant connectors.TenantID, id c
 		if err != nil {
 			return err
 		}
-		locked, err := tx.LockAgentClient(ctx, id)
+		locked, err := tx.Agents().LockClient(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *Server) endAccess(ctx context.Context, tenant connectors.TenantID, id c
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteAgentClient(ctx, id); err != nil {
+		if err := tx.Agents().DeleteClient(ctx, id); err != nil {
 			return err
 		}
 		e := by.auditEvent(action, target)
@@ -124,10 +124,10 @@ func (s *Server) endAccess(ctx context.Context, tenant connectors.TenantID, id c
 // describeEnd returns the audit action and target: the agent, or the member.
 func describeEnd(ctx context.Context, tx *store.Tenant, locked store.LockedAgentClient) (action, target string, err error) {
 	if locked.AgentID == nil {
-		m, err := tx.Member(ctx, locked.UserID)
+		m, err := tx.People().Member(ctx, locked.UserID)
 		return "member_client.end", m.Email, err
 	}
-	agent, err := tx.Agent(ctx, connectors.Ref(locked.AgentID.String()))
+	agent, err := tx.Agents().Get(ctx, connectors.Ref(locked.AgentID.String()))
 	return "agent_client.end", agent.Slug, err
 }
 
@@ -162,7 +162,7 @@ func (s *Server) revokeToken(ctx context.Context, text secret.Text, client strin
 }
 
 func (s *Server) revokeAccess(ctx context.Context, token secret.Bearer, client string) error {
-	stored, err := s.store.System().AgentToken(ctx, connectors.AgentTokenID{UUID: token.ID})
+	stored, err := s.store.System().Sessions().AgentToken(ctx, connectors.AgentTokenID{UUID: token.ID})
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
@@ -172,21 +172,21 @@ func (s *Server) revokeAccess(ctx context.Context, token secret.Bearer, client s
 		return nil
 	}
 	return s.store.Tenant(stored.Tenant).Tx(ctx, func(tx *store.Tenant) error {
-		locked, err := tx.LockAgentClient(ctx, *stored.Client)
+		locked, err := tx.Agents().LockClient(ctx, *stored.Client)
 		if err != nil {
 			return invalidIfNotFound(err)
 		}
 		if client != "" && client != locked.ClientID {
 			return &oauthError{Code: "invalid_client", Description: "this token is another client's"}
 		}
-		return invalidIfNotFound(tx.DropClientToken(ctx, stored.Token.ID))
+		return invalidIfNotFound(tx.Agents().DropClientToken(ctx, stored.Token.ID))
 	})
 }
 
 // revokeMemberAccess is revokeAccess for a token that acts as a member.
 func (s *Server) revokeMemberAccess(ctx context.Context, token secret.Bearer, client string) error {
 	id := connectors.MemberTokenID{UUID: token.ID}
-	stored, err := s.store.System().MemberToken(ctx, id)
+	stored, err := s.store.System().People().MemberToken(ctx, id)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
@@ -197,7 +197,7 @@ func (s *Server) revokeMemberAccess(ctx context.Context, token secret.Bearer, cl
 	case client != "" && client != stored.ClientID:
 		return &oauthError{Code: "invalid_client", Description: "this token is another client's"}
 	}
-	return invalidIfNotFound(s.store.Tenant(stored.Member.Tenant.ID).DropMemberToken(ctx, id))
+	return invalidIfNotFound(s.store.Tenant(stored.Member.Tenant.ID).People().DropMemberToken(ctx, id))
 }
 
 // verifyBearer reports whether mac is the stored MAC of the bearer.

@@ -290,7 +290,7 @@ func TestNobodyLetsAProgramBeWhatTheyMayNot(t *testing.T) {
 	if err != nil || len(own) != 1 || own[0].Approval != connectors.ApprovalAlwaysAsk || !strings.HasSuffix(own[0].Name, ": Inspector") {
 		t.Fatalf("a member has %+v, %v", own, err)
 	}
-	if grants, err := w.Door().AgentGrants(t.Context(), own[0].ID, store.Page{}); err != nil || len(grants.Items) != 0 {
+	if grants, err := w.Door().Agents().Grants(t.Context(), own[0].ID, store.Page{}); err != nil || len(grants.Items) != 0 {
 		t.Errorf("a new agent may use %v, %v", grants, err)
 	}
 	if _, err := w.programs.Allow(t.Context(), member, asked, authserver.Choice{Agent: connectors.Ref(own[0].Slug)}); err != nil {
@@ -308,7 +308,7 @@ func TestAccessEndsWithWhoGaveIt(t *testing.T) {
 	client := w.registers(callback)
 	w.person(w.Tenant, connectors.RoleOwner) // a tenant keeps one
 	first := w.signedIn(client)
-	if err := w.Door().SetMemberRole(t.Context(), *w.ada.UserID, connectors.RoleMember); err != nil {
+	if err := w.Door().People().SetRole(t.Context(), *w.ada.UserID, connectors.RoleMember); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.refresh(client, first.text("refresh_token")); r.text("error") != "invalid_grant" {
@@ -317,11 +317,11 @@ func TestAccessEndsWithWhoGaveIt(t *testing.T) {
 	if w.opens(key, first.text("access_token")) {
 		t.Error("the access token goes on")
 	}
-	if err := w.Door().SetMemberRole(t.Context(), *w.ada.UserID, connectors.RoleAdmin); err != nil {
+	if err := w.Door().People().SetRole(t.Context(), *w.ada.UserID, connectors.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}
 	second := w.signedIn(client)
-	if _, err := w.Door().RemoveMember(t.Context(), *w.ada.UserID); err != nil {
+	if _, err := w.Door().People().RemoveMember(t.Context(), *w.ada.UserID); err != nil {
 		t.Fatal(err)
 	}
 	if w.opens(key, second.text("access_token")) {

@@ -32,7 +32,7 @@ func (s *Server) findClient(ctx context.Context, id string) (Client, error) {
 	if err != nil || registered.String() != id {
 		return Client{}, errUnknownClient()
 	}
-	c, err := s.store.System().MCPClient(ctx, registered)
+	c, err := s.store.System().Sessions().MCPClient(ctx, registered)
 	if fault.Is(err, fault.NotFound) {
 		return Client{}, errUnknownClient()
 	}
@@ -53,7 +53,7 @@ func (s *Server) markClientUsed(ctx context.Context, id string) {
 	if err != nil {
 		return
 	}
-	if err := s.store.System().UseMCPClient(ctx, registered); err != nil {
+	if err := s.store.System().Sessions().UseMCPClient(ctx, registered); err != nil {
 		s.log.WarnContext(ctx, "use of a registered client not noted", "error", err)
 	}
 }

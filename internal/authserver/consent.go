@@ -32,10 +32,10 @@ func (s *Server) Agents(ctx context.Context, a auth.Actor, cursor string) (store
 	}
 	tenant := s.store.Tenant(a.Tenant.ID)
 	if !a.Role.May(connectors.PermManage) {
-		own, err := tenant.PersonalAgents(ctx, *a.UserID)
+		own, err := tenant.Agents().PersonalAgents(ctx, *a.UserID)
 		return store.List[connectors.Agent]{Items: own}, err
 	}
-	return tenant.Agents(ctx, store.Page{Limit: store.MaxLimit, Cursor: cursor})
+	return tenant.Agents().List(ctx, store.Page{Limit: store.MaxLimit, Cursor: cursor})
 }
 
 // checkMayAllow fails unless the actor may authorize clients: viewers and keys may not.
@@ -103,7 +103,7 @@ func (s *Server) storeGrant(ctx context.Context, tx *store.Tenant, a auth.Actor,
 		client.AgentID = &agent.ID
 		e = a.Event("agent_client.allow", agent.Slug)
 	}
-	if err := tx.CreateAgentClient(ctx, client); err != nil {
+	if err := tx.Agents().CreateClient(ctx, client); err != nil {
 		return err
 	}
 	e.Detail = auditDetail(client)
@@ -115,7 +115,7 @@ func (s *Server) chooseAgent(ctx context.Context, tx *store.Tenant, a auth.Actor
 	if c.Agent == "" {
 		return s.makeAgent(ctx, tx, a, client.Name, n)
 	}
-	agent, err := tx.Agent(ctx, c.Agent)
+	agent, err := tx.Agents().Get(ctx, c.Agent)
 	if err != nil {
 		return connectors.Agent{}, err
 	}
@@ -130,7 +130,7 @@ func canChooseAgent(ctx context.Context, tx *store.Tenant, user connectors.UserI
 	if role.May(connectors.PermManage) || !role.May(connectors.PermOperate) {
 		return role.May(connectors.PermManage), nil
 	}
-	return tx.IsPersonalAgent(ctx, user, agent)
+	return tx.Agents().IsPersonalAgent(ctx, user, agent)
 }
 
 func maskDenied(err error) error {
@@ -142,7 +142,7 @@ func maskDenied(err error) error {
 
 // makeAgent makes a personal agent without grants, with the tenant's defaults for approval.
 func (s *Server) makeAgent(ctx context.Context, tx *store.Tenant, a auth.Actor, client string, n int) (connectors.Agent, error) {
-	own, err := tx.PersonalAgents(ctx, *a.UserID)
+	own, err := tx.Agents().PersonalAgents(ctx, *a.UserID)
 	if err != nil {
 		return connectors.Agent{}, err
 	}
@@ -157,11 +157,11 @@ func (s *Server) makeAgent(ctx context.Context, tx *store.Tenant, a auth.Actor, 
 	if err := fault.InvalidFields(agent.Validate()...); err != nil {
 		return connectors.Agent{}, err
 	}
-	made, err := tx.CreateAgent(ctx, agent)
+	made, err := tx.Agents().Create(ctx, agent)
 	if err != nil {
 		return connectors.Agent{}, err
 	}
-	if err := tx.MakePersonal(ctx, *a.UserID, made.ID); err != nil {
+	if err := tx.Agents().MakePersonal(ctx, *a.UserID, made.ID); err != nil {
 		return connectors.Agent{}, err
 	}
 	e := a.Event("agent.create", made.Slug)

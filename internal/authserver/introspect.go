@@ -37,7 +37,7 @@ func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.
 	if !ok {
 		return introspection{}, nil
 	}
-	stored, err := s.store.System().AgentToken(ctx, connectors.AgentTokenID{UUID: token.ID})
+	stored, err := s.store.System().Sessions().AgentToken(ctx, connectors.AgentTokenID{UUID: token.ID})
 	if fault.Is(err, fault.NotFound) {
 		return introspection{}, nil
 	}
@@ -48,7 +48,7 @@ func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.
 	if stored.Tenant != a.Tenant.ID || !s.verifyBearer(ctx, token, stored.SecretMAC) || expires != nil && !expires.After(s.now()) {
 		return introspection{}, nil
 	}
-	agent, err := s.store.Tenant(a.Tenant.ID).Agent(ctx, connectors.Ref(stored.Token.AgentID.String()))
+	agent, err := s.store.Tenant(a.Tenant.ID).Agents().Get(ctx, connectors.Ref(stored.Token.AgentID.String()))
 	if err != nil || !agent.Enabled {
 		return introspection{}, invalidIfNotFound(err)
 	}
@@ -63,7 +63,7 @@ func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.
 	}
 	is.Audience = s.issuer + stored.Resource
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		locked, err := tx.LockAgentClient(ctx, *stored.Client)
+		locked, err := tx.Agents().LockClient(ctx, *stored.Client)
 		is.ClientID, is.Subject = locked.ClientID, locked.UserID.String()
 		return err
 	})
@@ -75,7 +75,7 @@ func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.
 
 // introspectMemberToken describes an access token that acts as a member.
 func (s *Server) introspectMemberToken(ctx context.Context, a auth.Actor, token secret.Bearer) (introspection, error) {
-	t, err := s.store.System().MemberToken(ctx, connectors.MemberTokenID{UUID: token.ID})
+	t, err := s.store.System().People().MemberToken(ctx, connectors.MemberTokenID{UUID: token.ID})
 	if err != nil {
 		return introspection{}, invalidIfNotFound(err)
 	}

@@ -96,7 +96,7 @@ func TestAProgramActsAsThePersonWhoLetItIn(t *testing.T) {
 	if _, err := w.who(first.text("access_token")); !fault.Is(err, fault.Unauthenticated) {
 		t.Errorf("after it signed out: %v", err)
 	}
-	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "member_client"})
+	list, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Action: "member_client"})
 	if err != nil || len(list.Items) != 2 || list.Items[0].Action != "member_client.end" || list.Items[1].ActorName != w.ada.Name || list.Items[1].Target != w.ada.Email {
 		t.Errorf("on record: %+v, %v", list.Items, err)
 	}
@@ -111,7 +111,7 @@ func TestATokenOfTheOtherResourceOpensNothing(t *testing.T) {
 	if a, err := w.who(agents.text("access_token")); !fault.Is(err, fault.Unauthenticated) {
 		t.Errorf("an agent's token acts as %+v, %v", a, err)
 	}
-	if _, err := w.St.System().AgentToken(t.Context(), agentTokenID(t, members.text("access_token"))); !fault.Is(err, fault.NotFound) {
+	if _, err := w.St.System().Sessions().AgentToken(t.Context(), agentTokenID(t, members.text("access_token"))); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the gateway finds the token of a member's program: %v", err)
 	}
 	for name, form := range map[string]url.Values{
@@ -183,7 +183,7 @@ func TestAProgramLosesTheRoleWithItsPerson(t *testing.T) {
 	client := w.registers(callback)
 	w.person(w.Tenant, connectors.RoleOwner) // a tenant keeps one
 	tokens := w.acting(client, connectors.ScopeAdmin)
-	if err := w.Door().SetMemberRole(t.Context(), *w.ada.UserID, connectors.RoleViewer); err != nil {
+	if err := w.Door().People().SetRole(t.Context(), *w.ada.UserID, connectors.RoleViewer); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := w.who(tokens.text("access_token")); err != nil || a.Role != connectors.RoleViewer {
@@ -200,7 +200,7 @@ func TestAProgramOfWhoIsNoMemberActsAsNobody(t *testing.T) {
 	client := w.registers(callback)
 	w.person(w.Tenant, connectors.RoleOwner)
 	tokens := w.acting(client, connectors.ScopeAdmin)
-	if _, err := w.Door().RemoveMember(t.Context(), *w.ada.UserID); err != nil {
+	if _, err := w.Door().People().RemoveMember(t.Context(), *w.ada.UserID); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := w.who(tokens.text("access_token")); !fault.Is(err, fault.Unauthenticated) {
@@ -247,7 +247,7 @@ func TestWhoMaySignInNoMoreKeepsNoProgram(t *testing.T) {
 	before := []reply{w.signedIn(client), w.acting(client, connectors.ScopeAdmin)}
 	breakGlass := w.person(w.Tenant, connectors.RoleOwner)
 	sso := connectors.SSO{Issuer: "https://login.example.com", ClientID: "p", GroupsClaim: "groups", TestedAt: new(time.Now()), Enabled: true, Enforced: true, BreakGlass: breakGlass.UserID}
-	if err := w.Door().SaveSSO(t.Context(), sso, "secret"); err != nil {
+	if err := w.Door().SSO().Save(t.Context(), sso, "secret"); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range before {
@@ -256,7 +256,7 @@ func TestWhoMaySignInNoMoreKeepsNoProgram(t *testing.T) {
 		}
 	}
 	w.ada.BySSO = true
-	if err := w.Door().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: sso.Issuer, ID: "ada"}, *w.ada.UserID); err != nil {
+	if err := w.Door().SSO().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: sso.Issuer, ID: "ada"}, *w.ada.UserID); err != nil {
 		t.Fatal(err)
 	}
 	agents, members := w.signedIn(client), w.acting(client, connectors.ScopeAdmin)

@@ -73,7 +73,7 @@ func (s *Server) registerClient(ctx context.Context, asked clientRegistration, a
 		name = unnamedClient
 	}
 	now := s.now()
-	err = s.store.System().RegisterClient(ctx, store.MCPClient{ID: id, Name: name, RedirectURIs: asked.RedirectURIs, CreatedAt: now}, address,
+	err = s.store.System().Sessions().RegisterClient(ctx, store.MCPClient{ID: id, Name: name, RedirectURIs: asked.RedirectURIs, CreatedAt: now}, address,
 		store.RegistrationLimits{PerNetwork: maxPerNetwork, Since: now.Add(-registrationWindow), Waiting: maxUnused})
 	if f := fault.As(err); err != nil && f.Kind == fault.RateLimited {
 		return clientRegistration{}, &oauthError{Status: http.StatusTooManyRequests, Code: "temporarily_unavailable", Description: f.Message, RetryAfter: registrationWindow}

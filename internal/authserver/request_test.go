@@ -170,7 +170,7 @@ func TestStrangersCannotMakeUsStoreWithoutEnd(t *testing.T) {
 	client := w.signedInAs()
 	for i := range 6 {
 		c := store.MCPClient{ID: store.NewAgentClientID().UUID, Name: "Flood", RedirectURIs: []string{callback}, CreatedAt: time.Now()}
-		if err := w.St.System().RegisterClient(t.Context(), c, "192.0.2."+strconv.Itoa(i), limits); err != nil {
+		if err := w.St.System().Sessions().RegisterClient(t.Context(), c, "192.0.2."+strconv.Itoa(i), limits); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,16 +179,16 @@ func TestStrangersCannotMakeUsStoreWithoutEnd(t *testing.T) {
 	}
 	limits.Waiting = 8
 	first := store.MCPClient{ID: store.NewAgentClientID().UUID, Name: "Waits", RedirectURIs: []string{callback}, CreatedAt: time.Now().Add(-time.Minute)}
-	if err := w.St.System().RegisterClient(t.Context(), first, "198.51.100.1", limits); err != nil {
+	if err := w.St.System().Sessions().RegisterClient(t.Context(), first, "198.51.100.1", limits); err != nil {
 		t.Fatal(err)
 	}
 	for range 12 { // of one network
 		c := store.MCPClient{ID: store.NewAgentClientID().UUID, Name: "Flood", RedirectURIs: []string{callback}, CreatedAt: time.Now()}
-		if err := w.St.System().RegisterClient(t.Context(), c, "2001:db8:1::/48", limits); err != nil {
+		if err := w.St.System().Sessions().RegisterClient(t.Context(), c, "2001:db8:1::/48", limits); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.St.System().MCPClient(t.Context(), first.ID); err != nil {
+	if _, err := w.St.System().Sessions().MCPClient(t.Context(), first.ID); err != nil {
 		t.Errorf("a flood from one network pushed another's program out: %v", err)
 	}
 	if n := w.Count(t, "mcp_clients"); n != 9 {

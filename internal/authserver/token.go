@@ -56,7 +56,7 @@ func (s *Server) exchangeCode(ctx context.Context, f url.Values) (tokenResponse,
 		if locked.CodeUsedAt != nil {
 			return newAccessEnd("its code was used twice"), nil
 		}
-		if err := tx.ConsumeCode(ctx, locked.ID, locked.Now); err != nil {
+		if err := tx.Agents().ConsumeCode(ctx, locked.ID, locked.Now); err != nil {
 			return tokenDecision{}, err
 		}
 		if why := s.findMismatch(f, locked); why != "" {
@@ -135,7 +135,7 @@ func (s *Server) decideRefresh(ctx context.Context, f url.Values, id connectors.
 func (s *Server) withLockedClient(
 	ctx context.Context, id connectors.AgentClientID, fn func(*store.Tenant, store.LockedAgentClient) (tokenDecision, error),
 ) (tokenResponse, error) {
-	tenant, err := s.store.System().AgentClientTenant(ctx, id)
+	tenant, err := s.store.System().Sessions().AgentClientTenant(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		return tokenResponse{}, invalidGrant("it is not known, or not good any more: sign in again")
 	}
@@ -144,7 +144,7 @@ func (s *Server) withLockedClient(
 	}
 	var v tokenDecision
 	err = s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
-		locked, err := tx.LockAgentClient(ctx, id)
+		locked, err := tx.Agents().LockClient(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (s *Server) issueTokens(ctx context.Context, tx *store.Tenant, locked store
 	}
 	if rotate {
 		generation++
-		if err := tx.RotateAgentClient(ctx, locked, now, earlierTime(now.Add(refreshIdle), locked.CreatedAt.Add(refreshLifetime))); err != nil {
+		if err := tx.Agents().RotateClient(ctx, locked, now, earlierTime(now.Add(refreshIdle), locked.CreatedAt.Add(refreshLifetime))); err != nil {
 			return tokenDecision{}, err
 		}
 	}
@@ -198,7 +198,7 @@ func (s *Server) issueTokens(ctx context.Context, tx *store.Tenant, locked store
 // findAccessEnd returns why a client's access ends, given its person's current state; empty: it does not.
 func (s *Server) findAccessEnd(ctx context.Context, tx *store.Tenant, locked store.LockedAgentClient, now time.Time) (string, error) {
 	const mayNot = "the person who let it in may not any more"
-	today, err := tx.ProgramOwner(ctx, locked.UserID)
+	today, err := tx.People().ProgramOwner(ctx, locked.UserID)
 	if err != nil {
 		return "", err
 	}
@@ -227,7 +227,7 @@ func (s *Server) createAccessToken(ctx context.Context, tx *store.Tenant, locked
 		if err != nil {
 			return secret.Bearer{}, err
 		}
-		return token, tx.CreateMemberToken(ctx, locked.ID, store.MemberToken{ID: id, SecretMAC: mac, ExpiresAt: until})
+		return token, tx.People().CreateMemberToken(ctx, locked.ID, store.MemberToken{ID: id, SecretMAC: mac, ExpiresAt: until})
 	}
 	id := store.NewAgentTokenID()
 	token := secret.NewBearer(secret.AgentBearer, id.UUID)
@@ -235,7 +235,7 @@ func (s *Server) createAccessToken(ctx context.Context, tx *store.Tenant, locked
 	if err != nil {
 		return secret.Bearer{}, err
 	}
-	return token, tx.CreateClientToken(ctx, locked.ID, store.ClientToken{ID: id, Prefix: token.Prefix(), SecretMAC: mac, ExpiresAt: until})
+	return token, tx.Agents().CreateClientToken(ctx, locked.ID, store.ClientToken{ID: id, Prefix: token.Prefix(), SecretMAC: mac, ExpiresAt: until})
 }
 
 func earlierTime(a, b time.Time) time.Time {

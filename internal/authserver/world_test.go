@@ -241,7 +241,7 @@ func (w *town) ends() []string {
 
 func (w *town) endsOf(action string) []string {
 	w.t.Helper()
-	list, err := w.Door().AuditEvents(w.t.Context(), store.AuditFilter{Action: action})
+	list, err := w.Door().Audit().List(w.t.Context(), store.AuditFilter{Action: action})
 	if err != nil {
 		w.t.Fatal(err)
 	}

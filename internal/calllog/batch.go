@@ -121,8 +121,8 @@ func (w *Writer) flushBatch() {
 	defer close(b.written)
 	w.runGuarded(len(b.open), func() { w.writeBeginnings(b.open, b.starts) })
 	fresh, stored := splitStored(b.ended)
-	w.writeEnds(fresh, w.o.Store.System().AddCalls)
-	w.writeEnds(stored, w.o.Store.System().EndCalls)
+	w.writeEnds(fresh, w.o.Store.System().Calls().AddCalls)
+	w.writeEnds(stored, w.o.Store.System().Calls().EndCalls)
 }
 
 // takeBatch takes the pending calls. Beginnings of young calls wait for the next batch, unless a write was
@@ -215,7 +215,7 @@ func (w *Writer) writeBeginnings(open []*Entry, starts []store.OwnedCall) {
 	}
 	locked := callSet{}
 	for batch := range slices.Chunk(starts, maxRows) {
-		w.writeRows(batch, w.o.Store.System().BeginCalls, locked)
+		w.writeRows(batch, w.o.Store.System().Calls().BeginCalls, locked)
 	}
 	open, lockedEntries := locked.split(open)
 	w.removeFromJournal(open)

@@ -60,7 +60,7 @@ func succeedWith(content string) func(*connectors.ToolCall) {
 func (b *writerTest) findCall(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
 	t.Helper()
 	b.writer.Flush(t.Context())
-	c, err := b.Door().ToolCall(t.Context(), id)
+	c, err := b.Door().Calls().Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 func (b *writerTest) recentHours(t *testing.T) connectors.CallHour {
 	t.Helper()
 	b.writer.Flush(t.Context())
-	f, err := b.Door().Figures(t.Context(), time.Now().Add(-time.Hour))
+	f, err := b.Door().Calls().Figures(t.Context(), time.Now().Add(-time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +59,14 @@ func TestHours_RepeatedEndDoesNotCount(t *testing.T) {
 	call := store.OwnedCall{Tenant: b.Tenant, ToolCall: b.newCall()}
 	succeedWith("[]")(&call.ToolCall)
 	for range 2 { // as after a lost response of the database
-		if err := b.St.System().EndCalls(t.Context(), []store.OwnedCall{call}); err != nil {
+		if err := b.St.System().Calls().EndCalls(t.Context(), []store.OwnedCall{call}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	lost := store.OwnedCall{Tenant: b.Tenant, ToolCall: b.newCall()}
 	endWith(connectors.CallError, connectors.OutcomeLost, time.Second)(&lost.ToolCall)
 	for range 2 { // as from a journal with calls that were closed before
-		if err := b.St.System().EndCalls(t.Context(), []store.OwnedCall{lost}); err != nil {
+		if err := b.St.System().Calls().EndCalls(t.Context(), []store.OwnedCall{lost}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,34 +80,34 @@ func TestHours_OtherOutcomesCount(t *testing.T) {
 	b := newWriterTest(t)
 	waiting, task, left := b.newCall(), b.newCall(), b.newCall()
 	for _, c := range []connectors.ToolCall{waiting, task} {
-		if err := b.Door().InsertPendingCall(t.Context(), c); err != nil {
+		if err := b.Door().Calls().InsertPendingCall(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.Door().EndPendingCall(t.Context(), waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied}); err != nil {
+	if _, err := b.Door().Calls().EndPendingCall(t.Context(), waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied}); err != nil {
 		t.Fatal(err)
 	}
 	task.Status, task.Outcome, task.Task = connectors.CallSuccess, connectors.OutcomeOK, []byte("{}")
 	for range 2 {
-		if _, err := b.Door().EndCallTask(t.Context(), task); err != nil {
+		if _, err := b.Door().Calls().EndCallTask(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
 	}
 	dead := connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
 	left.InstanceID = &dead
-	if err := b.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: left}}); err != nil {
+	if err := b.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: left}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.St.System().CloseInstanceCalls(t.Context(), dead); err != nil {
+	if err := b.St.System().Calls().CloseInstanceCalls(t.Context(), dead); err != nil {
 		t.Fatal(err)
 	}
 	orphan, silent := b.newCall(), connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
 	orphan.InstanceID = &silent
-	if err := b.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: orphan}}); err != nil {
+	if err := b.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: orphan}}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := b.St.System().SweepGateway(t.Context(), b.Instance); err != nil {
+		if _, err := b.St.System().Calls().SweepGateway(t.Context(), b.Instance); err != nil {
 			t.Fatal(err)
 		}
 	}

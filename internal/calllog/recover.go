@@ -107,7 +107,7 @@ func (w *Writer) endLost(ctx context.Context, calls []store.OwnedCall) error {
 func (w *Writer) endLostOnce(ctx context.Context, calls []store.OwnedCall) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	return w.o.Store.System().EndCalls(ctx, calls)
+	return w.o.Store.System().Calls().EndCalls(ctx, calls)
 }
 
 // isTemporary reports whether a retry may succeed.

@@ -27,7 +27,7 @@ func TestRedact_LongerResultIsKept(t *testing.T) {
 		c.Content, c.Structured = content, structured
 	})
 	b.writer.Flush(t.Context())
-	got, err := b.Door().ToolCall(t.Context(), c.ID)
+	got, err := b.Door().Calls().Get(t.Context(), c.ID)
 	if err != nil || len(got.Content) < 2*len(content) || len(got.Structured) < 2*len(structured) || !json.Valid(got.Content) || !json.Valid(got.Structured) {
 		t.Errorf("%d bytes are %d, %d are %d: %v", len(content), len(got.Content), len(structured), len(got.Structured), err)
 	}

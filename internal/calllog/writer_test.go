@@ -139,7 +139,7 @@ func TestWriter_DeletedAgentAffectsNoOtherCalls(t *testing.T) {
 	}
 	deleted := b.newCall()
 	b.writer.Begin(connectors.Tenant{ID: connectors.TenantID{UUID: uuid.New()}}, deleted).End(succeedWith("[]"))
-	if err := b.Door().DeleteAgent(t.Context(), agent.ID); err != nil {
+	if err := b.Door().Agents().Delete(t.Context(), agent.ID); err != nil {
 		t.Fatal(err)
 	}
 	if row := b.findCall(t, gone.ID); row.AgentID != nil || row.AgentSlug == "" {
@@ -178,7 +178,7 @@ func TestWriter_LockedAgentDelaysNoOtherCalls(t *testing.T) {
 	if row := b.findCall(t, other.ID); row.Status != connectors.CallSuccess || row.AgentID == nil || row.ConnectorID == nil {
 		t.Errorf("another agent's row = %+v", row)
 	}
-	if _, err := b.Door().ToolCall(t.Context(), c.ID); !fault.Is(err, fault.NotFound) {
+	if _, err := b.Door().Calls().Get(t.Context(), c.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a row that names who is being deleted: %v", err)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
@@ -235,7 +235,7 @@ func TestWriter_LaterDeletionClearsReferences(t *testing.T) {
 		b.writer.Begin(b.tenant, c).End(succeedWith("[]"))
 		b.findCall(t, c.ID)
 	}
-	if err := errors.Join(b.Door().DeleteAgent(t.Context(), agent.ID), b.Door().DeleteConnector(t.Context(), to.ID)); err != nil {
+	if err := errors.Join(b.Door().Agents().Delete(t.Context(), agent.ID), b.Door().Connectors().Delete(t.Context(), to.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if row := b.findCall(t, c.ID); row.AgentID != nil || row.ConnectorID != nil {
@@ -298,7 +298,7 @@ func TestStop_WritesEverything(t *testing.T) {
 	if got := b.countCalls(t, "status = 'success'"); got != n {
 		t.Errorf("%d of %d calls are on record", got, n)
 	}
-	if row, err := b.Door().ToolCall(t.Context(), open.Call().ID); err != nil || row.Status != connectors.CallRunning {
+	if row, err := b.Door().Calls().Get(t.Context(), open.Call().ID); err != nil || row.Status != connectors.CallRunning {
 		t.Errorf("row = %+v, %v", row, err)
 	}
 }
@@ -343,7 +343,7 @@ func TestWriter_OutageLosesNothing(t *testing.T) {
 	w.Flush(t.Context())
 	cut := 0
 	for _, id := range ids {
-		row, err := b.Door().ToolCall(t.Context(), id)
+		row, err := b.Door().Calls().Get(t.Context(), id)
 		if err != nil || row.Status != connectors.CallSuccess {
 			t.Fatalf("row = %+v, %v", row, err)
 		}
@@ -395,7 +395,7 @@ func TestWriter_CallsOfADeadProcessAreClosed(t *testing.T) {
 	w := b.newWriter(t, b.St, func(o *calllog.Options) { o.Instance = dead })
 	e := w.Begin(b.tenant, b.newCall())
 	w.Flush(t.Context())
-	ended, err := b.St.System().SweepGateway(t.Context(), b.Instance)
+	ended, err := b.St.System().Calls().SweepGateway(t.Context(), b.Instance)
 	if err != nil || len(ended) != 1 || ended[0].ID != e.Call().ID {
 		t.Fatalf("ended %v, %v", ended, err)
 	}

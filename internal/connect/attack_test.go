@@ -220,7 +220,7 @@ func TestFinish_StateIsBound(t *testing.T) {
 		}
 	}
 	for _, c := range []connectors.Connector{honest, evil} {
-		if list, err := b.Door().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
+		if list, err := b.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
 			t.Errorf("%s: stored %v, %v", c.Slug, list.Items, err)
 		}
 	}
@@ -327,7 +327,7 @@ func TestACodeIsWorthNothingInAnotherFlow(t *testing.T) {
 	mine.Set("code", stolen.Get("code"))
 	_, err := b.broker.Finish(t.Context(), mine, b.browser())
 	wantFault(t, err, fault.Upstream, "invalid_grant")
-	list, err := b.Door().Credentials(t.Context(), c.ID, store.Page{})
+	list, err := b.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("stored %v, %v", list.Items, err)
 	}

@@ -135,7 +135,7 @@ func (b *Broker) registerOnce(ctx context.Context, s authSurvey) (oauth.Registra
 	if client, err = b.registerClient(ctx, s); err != nil {
 		return oauth.Registration{}, err
 	}
-	if err := b.tenantStore(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
+	if err := b.tenantStore(s.tenant).Accounts().SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
 		return oauth.Registration{}, err
 	}
 	return b.findRegistration(ctx, s.tenant, s.discovery.Server)
@@ -182,10 +182,10 @@ func (b *Broker) renewRegistration(ctx context.Context, s authSurvey, forgotten 
 
 func (b *Broker) replaceRegistration(ctx context.Context, s authSurvey, old, client oauth.Registration) (oauth.Registration, error) {
 	issuer := s.discovery.Server.Issuer
-	if err := b.tenantStore(s.tenant).DeleteRegistration(ctx, issuer, b.RedirectURI(), old.ClientID); err != nil {
+	if err := b.tenantStore(s.tenant).Accounts().DeleteRegistration(ctx, issuer, b.RedirectURI(), old.ClientID); err != nil {
 		return oauth.Registration{}, err
 	}
-	if err := b.tenantStore(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
+	if err := b.tenantStore(s.tenant).Accounts().SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
 		return oauth.Registration{}, err
 	}
 	return b.findRegistration(ctx, s.tenant, s.discovery.Server)

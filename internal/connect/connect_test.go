@@ -36,7 +36,7 @@ func TestFinish_ConnectsAndQueuesSync(t *testing.T) {
 	if done.Run == nil || done.ReturnTo != "/connectors/"+c.Slug || done.Tenant != b.Tenant || done.Connector.ID != c.ID || done.ByLink || done.Restarted != nil {
 		t.Fatalf("finished = %+v", done)
 	}
-	run, err := b.Door().SyncRun(t.Context(), *done.Run)
+	run, err := b.Door().Syncs().Get(t.Context(), *done.Run)
 	if err != nil || run.State != connectors.SyncQueued || run.Trigger != connectors.TriggerOAuth {
 		t.Errorf("run = %+v, %v", run, err)
 	}
@@ -73,7 +73,7 @@ func TestEachAgentConnectsItsOwnAccount(t *testing.T) {
 	if done.Agent == nil || done.Agent.ID != ann.ID {
 		t.Errorf("finished for %+v", done.Agent)
 	}
-	run, err := b.Door().SyncRun(t.Context(), *done.Run)
+	run, err := b.Door().Syncs().Get(t.Context(), *done.Run)
 	if err != nil || run.AgentID == nil || *run.AgentID != ann.ID {
 		t.Errorf("run = %+v, %v: not with the agent's credential", run, err)
 	}
@@ -95,7 +95,7 @@ func TestFinish_QueuesSyncWhenToolsAreMissing(t *testing.T) {
 	failed := func(code string) func(*testing.T, connectors.Connector) {
 		return func(t *testing.T, c connectors.Connector) {
 			b.Synced(t, c.ID, "search")
-			_, err := b.Door().FailSync(t.Context(), b.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "No.", At: time.Now()}, store.ServerObservation{})
+			_, err := b.Door().Syncs().Fail(t.Context(), b.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "No.", At: time.Now()}, store.ServerObservation{})
 			must(t, err)
 		}
 	}

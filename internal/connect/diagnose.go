@@ -17,7 +17,7 @@ func (b *Broker) Diagnose(ctx context.Context, a auth.Actor, c connectors.Ref) (
 	}
 	p := target{tenant: a.Tenant.ID}
 	var err error
-	if p.connector, err = b.tenantStore(p.tenant).Connector(ctx, c); err != nil {
+	if p.connector, err = b.tenantStore(p.tenant).Connectors().Get(ctx, c); err != nil {
 		return Diagnosis{}, err
 	}
 	switch p.connector.Auth.Type {

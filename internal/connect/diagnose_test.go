@@ -85,7 +85,7 @@ func TestADiagnosisSaysHowTheClientIsHad(t *testing.T) {
 	}
 	want(c.ID, "Registered with")
 	own := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
-	must(t, b.Door().SetClientSecret(t.Context(), own, "its secret"))
+	must(t, b.Door().Connectors().SetClientSecret(t.Context(), own, "its secret"))
 	want(own.ID, "connector's settings")
 	if _, err := b.St.Vault(b.Tenant).ClientSecret(t.Context(), own, "https://another.example"); err != nil {
 		t.Errorf("looking bound the secret: %v", err)

@@ -32,7 +32,7 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteCredential(ctx, p.connector.ID, p.agentID()); err != nil {
+		if err := tx.Connectors().DeleteCredential(ctx, p.connector.ID, p.agentID()); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, p.describeEvent(a.Event("credential.disconnect", p.connector.Slug)), was, p.auditSubject())

@@ -87,7 +87,7 @@ func TestFinish_RevokesReplacedGrantOfOtherClient(t *testing.T) {
 		t.Errorf("%d grants of the same client were revoked", n)
 	}
 	was := b.grant(t, c, nil).Tokens
-	must(t, b.Door().DeleteRegistration(t.Context(), b.as.Issuer, b.broker.RedirectURI(), was.Meta.ClientID))
+	must(t, b.Door().Accounts().DeleteRegistration(t.Context(), b.as.Issuer, b.broker.RedirectURI(), was.Meta.ClientID))
 	b.connect(t, c, nil)
 	b.revokeDeleted(t)
 	revoked := b.as.Requests(oauthtest.Revoke)

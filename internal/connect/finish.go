@@ -94,7 +94,7 @@ func (b *Broker) takeFlow(ctx context.Context, q url.Values) (store.Flow, error)
 	if len(states) != 1 || states[0] == "" {
 		return store.Flow{}, errFlowOver()
 	}
-	f, err := b.store.System().TakeFlow(ctx, oauth.HashState(oauth.Secret(states[0])))
+	f, err := b.store.System().Sessions().TakeFlow(ctx, oauth.HashState(oauth.Secret(states[0])))
 	if fault.Is(err, fault.NotFound) {
 		return store.Flow{}, errFlowOver()
 	}
@@ -198,7 +198,7 @@ func (b *Broker) handleRefusal(ctx context.Context, back callbackFlow, peer oaut
 		return Connection{}, refusal
 	case e.Kind == oauth.KindClient && e.Code != "unauthorized_client" && peer.Client.Source == oauth.SourceDynamic:
 		f := back.flow
-		if err := b.tenantStore(f.Tenant).DeleteRegistration(ctx, f.Server.Issuer, f.RedirectURI, f.ClientID); err != nil {
+		if err := b.tenantStore(f.Tenant).Accounts().DeleteRegistration(ctx, f.Server.Issuer, f.RedirectURI, f.ClientID); err != nil {
 			return Connection{}, err
 		}
 		return b.restartFlow(ctx, back, refusal)

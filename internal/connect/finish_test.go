@@ -216,10 +216,10 @@ func TestFinish_ConnectorChanged(t *testing.T) {
 			b.change(t, c, func(d *connectors.Draft) { d.CredentialMode = connectors.CredentialShared })
 		},
 		"connector deleted": func(t *testing.T, b *bundle, c connectors.Connector, _ connectors.Agent) {
-			must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+			must(t, b.Door().Connectors().Delete(t.Context(), c.ID))
 		},
 		"agent deleted": func(t *testing.T, b *bundle, _ connectors.Connector, a connectors.Agent) {
-			must(t, b.Door().DeleteAgent(t.Context(), a.ID))
+			must(t, b.Door().Agents().Delete(t.Context(), a.ID))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -283,7 +283,7 @@ func TestFinish_ExchangeFailureStoresNothing(t *testing.T) {
 			if !strings.Contains(strings.ToLower(f.Message), "authorization server") || strings.Contains(f.Error(), "REFLECTED") {
 				t.Errorf("told %q", f.Error())
 			}
-			list, err := b.Door().Credentials(t.Context(), c.ID, store.Page{})
+			list, err := b.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 			if n := b.as.Count(oauthtest.Exchange); err != nil || n != 1 || len(list.Items) != 0 {
 				t.Errorf("%d token requests, stored %v, %v", n, list.Items, err)
 			}
@@ -425,7 +425,7 @@ func TestFinish_RestartsWithCurrentClient(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
 	back := b.agree(t, b.start(t, c, nil))
-	must(t, b.Door().DeleteRegistration(t.Context(), b.as.Issuer, baseURL+"/oauth/callback", b.as.Requests(oauthtest.Authorize)[0].Query.Get("client_id")))
+	must(t, b.Door().Accounts().DeleteRegistration(t.Context(), b.as.Issuer, baseURL+"/oauth/callback", b.as.Requests(oauthtest.Authorize)[0].Query.Get("client_id")))
 	b.start(t, c, nil)
 	done, err := b.broker.Finish(t.Context(), back, b.browser())
 	if err != nil || done.Restarted == nil {
@@ -447,7 +447,7 @@ func TestFinish_KeepsConfiguredClient(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	b.as.AddClient("by hand", "right", nil, baseURL+"/oauth/callback")
 	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
-	must(t, b.Door().SetClientSecret(t.Context(), c, "wrong"))
+	must(t, b.Door().Connectors().SetClientSecret(t.Context(), c, "wrong"))
 	_, err := b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, nil)), b.browser())
 	f := faultOf(t, err, fault.Upstream, "invalid_client")
 	if !strings.Contains(f.Message, "client id and secret") {

@@ -97,7 +97,7 @@ func (b *bundle) protected(t testing.TB, opts ...func(*connectors.Draft)) connec
 // now reads the connector anew.
 func (b *bundle) now(t testing.TB, c connectors.Connector) connectors.Connector {
 	t.Helper()
-	c, err := b.Door().Connector(t.Context(), ref(c.ID))
+	c, err := b.Door().Connectors().Get(t.Context(), ref(c.ID))
 	must(t, err)
 	return c
 }
@@ -107,7 +107,7 @@ func (b *bundle) change(t testing.TB, c connectors.Connector, change func(*conne
 	t.Helper()
 	d := connectors.DraftOf(c)
 	change(&d)
-	_, err := b.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+	_, err := b.Door().Connectors().Update(t.Context(), c.ID, 0, d)
 	must(t, err)
 }
 
@@ -181,7 +181,7 @@ func (b *bundle) wantNothing(t testing.TB, c connectors.Connector) {
 	if n := b.as.Count(oauthtest.Exchange); n != 0 {
 		t.Errorf("%d token requests were sent", n)
 	}
-	list, err := b.Door().Credentials(t.Context(), c.ID, store.Page{})
+	list, err := b.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("stored: %+v, %v", list.Items, err)
 	}

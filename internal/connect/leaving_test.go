@@ -37,7 +37,7 @@ func newConnecting(t *testing.T, role connectors.Role) *connecting {
 	t.Cleanup(c.goOn)
 	c.member, c.agent, c.connector = c.person(t, c.Tenant, role), c.Agent(t), c.protected(t, perAgent)
 	c.MemberIn(t, c.Tenant, connectors.RoleOwner) // a tenant keeps one
-	must(t, c.Door().MakePersonal(t.Context(), *c.member.UserID, c.agent.ID))
+	must(t, c.Door().Agents().MakePersonal(t.Context(), *c.member.UserID, c.agent.ID))
 	return c
 }
 
@@ -87,18 +87,18 @@ func TestFinish_MemberLeavesMeanwhile(t *testing.T) {
 		ends func(context.Context, *connecting, *store.Tenant) error
 	}{
 		"a member who leaves": {connectors.RoleMember, func(ctx context.Context, c *connecting, tx *store.Tenant) error {
-			_, err := tx.RemoveMember(ctx, *c.member.UserID)
+			_, err := tx.People().RemoveMember(ctx, *c.member.UserID)
 			return err
 		}},
 		"an admin who leaves": {connectors.RoleAdmin, func(ctx context.Context, c *connecting, tx *store.Tenant) error {
-			_, err := tx.RemoveMember(ctx, *c.member.UserID)
+			_, err := tx.People().RemoveMember(ctx, *c.member.UserID)
 			return err
 		}},
 		"whose role falls": {connectors.RoleMember, func(ctx context.Context, c *connecting, tx *store.Tenant) error {
-			return tx.SetMemberRole(ctx, *c.member.UserID, connectors.RoleViewer)
+			return tx.People().SetRole(ctx, *c.member.UserID, connectors.RoleViewer)
 		}},
 		"whose agent is deleted": {connectors.RoleMember, func(ctx context.Context, c *connecting, tx *store.Tenant) error {
-			return tx.DeleteAgent(ctx, c.agent.ID)
+			return tx.Agents().Delete(ctx, c.agent.ID)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,10 +131,10 @@ func TestRemoveMember_DeletesNewAccount(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(context.Context, *connecting) error{
 		"the member leaves": func(ctx context.Context, c *connecting) error {
-			_, err := c.Door().RemoveMember(ctx, *c.member.UserID)
+			_, err := c.Door().People().RemoveMember(ctx, *c.member.UserID)
 			return err
 		},
-		"the agent is deleted": func(ctx context.Context, c *connecting) error { return c.Door().DeleteAgent(ctx, c.agent.ID) },
+		"the agent is deleted": func(ctx context.Context, c *connecting) error { return c.Door().Agents().Delete(ctx, c.agent.ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -70,7 +70,7 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 // storeLink stores a link with its audit event.
 func (b *Broker) storeLink(ctx context.Context, a auth.Actor, p target, l store.NewConnectLink) error {
 	return b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.SaveConnectLink(ctx, l); err != nil {
+		if err := tx.Accounts().SaveConnectLink(ctx, l); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, p.describeEvent(a.Event("connect_link.make", "")), nil, store.OfConnectLink(p.connector.ID, l.TokenHash))
@@ -145,7 +145,7 @@ func (b *Broker) AcceptLink(ctx context.Context, token, browser secret.Text) (Au
 	if err != nil {
 		return Authorization{}, err
 	}
-	if _, err := b.store.System().TakeConnectLink(ctx, linkHash(token)); err != nil {
+	if _, err := b.store.System().Sessions().TakeConnectLink(ctx, linkHash(token)); err != nil {
 		return Authorization{}, linkError(err)
 	}
 	return b.storeFlow(ctx, d)
@@ -153,7 +153,7 @@ func (b *Broker) AcceptLink(ctx context.Context, token, browser secret.Text) (Au
 
 // findLinkTarget finds a valid link and its current target.
 func (b *Broker) findLinkTarget(ctx context.Context, token secret.Text) (store.ConnectLink, target, error) {
-	l, err := b.store.System().ConnectLink(ctx, linkHash(token))
+	l, err := b.store.System().Sessions().ConnectLink(ctx, linkHash(token))
 	if err != nil {
 		return store.ConnectLink{}, target{}, linkError(err)
 	}

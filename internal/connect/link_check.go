@@ -46,10 +46,10 @@ func (b *Broker) currentRole(ctx context.Context, tenant connectors.TenantID, ma
 	case maker.ID == nil:
 		return connectors.RoleMember, nil
 	case maker.Type == string(auth.KindPerson):
-		m, err := b.store.System().Membership(ctx, connectors.UserID{UUID: *maker.ID}, tenant)
+		m, err := b.store.System().People().Membership(ctx, connectors.UserID{UUID: *maker.ID}, tenant)
 		return m.Role, err
 	case maker.Type == string(auth.KindKey):
-		stored, err := b.store.System().APIKey(ctx, connectors.APIKeyID{UUID: *maker.ID})
+		stored, err := b.store.System().People().APIKey(ctx, connectors.APIKeyID{UUID: *maker.ID})
 		key := stored.Key
 		if err != nil || stored.Tenant.ID != tenant || key.RevokedAt != nil || key.ExpiresAt != nil && !key.ExpiresAt.After(b.now()) {
 			return "", err

@@ -60,7 +60,7 @@ func agentMember(ctx context.Context, tx *store.Tenant, p target) (*connectors.M
 	if p.agent == nil {
 		return nil, nil
 	}
-	m, err := tx.AgentMember(ctx, p.agent.ID)
+	m, err := tx.Accounts().AgentMember(ctx, p.agent.ID)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil, nil

@@ -19,7 +19,7 @@ func TestNobodyGetsALinkForAMembersAgent(t *testing.T) {
 	c, agent, ada := b.protected(t, perAgent), b.Agent(t), b.person(t, b.Tenant, connectors.RoleMember)
 	before, err := b.broker.Link(t.Context(), ada, ref(c.ID), agentRef(agent), "")
 	must(t, err)
-	must(t, b.Door().MakePersonal(t.Context(), *ada.UserID, agent.ID))
+	must(t, b.Door().Agents().MakePersonal(t.Context(), *ada.UserID, agent.ID))
 
 	page := baseURL + "/account/connections/" + agent.ID.String() + "/" + c.ID.String()
 	for name, who := range map[string]auth.Actor{

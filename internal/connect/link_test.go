@@ -95,7 +95,7 @@ func TestALinkThatIsOverOrUnknownIsNotFound(t *testing.T) {
 	c := b.protected(t, perAgent)
 	agent := b.Agent(t)
 	expired, orphan := b.link(t, c, agentRef(b.Agent(t)), ""), b.link(t, c, agentRef(agent), "")
-	must(t, b.Door().DeleteAgent(t.Context(), agent.ID))
+	must(t, b.Door().Agents().Delete(t.Context(), agent.ID))
 	_, err := b.owner(t).Exec(t.Context(), "update connect_links set expires_at = now()")
 	must(t, err)
 	for _, token := range []secret.Text{expired, orphan, "unknown", ""} {

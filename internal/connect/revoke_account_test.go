@@ -43,7 +43,7 @@ func (b *bundle) wantRevoked(t *testing.T, tokens ...secret.Text) {
 // wantSpared checks how many spared grants the audit log has.
 func (b *bundle) wantSpared(t *testing.T, want int) {
 	t.Helper()
-	events, err := b.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "credential.revoke_failed"})
+	events, err := b.Door().Audit().List(t.Context(), store.AuditFilter{Action: "credential.revoke_failed"})
 	if err != nil || len(events.Items) != want {
 		t.Errorf("%d spared grants are on record, want %d: %v", len(events.Items), want, err)
 	}
@@ -87,7 +87,7 @@ func TestRevokeDeleted_SparedByAnUnknownAccount(t *testing.T) {
 			b.setAccount(tc.was)
 			b.connect(t, c, agentRef(agent))
 			refresh := b.grant(t, c, &agent.ID).Tokens.RefreshToken
-			must(t, b.Door().DeleteCredential(t.Context(), c.ID, &agent.ID))
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &agent.ID))
 			b.setAccount(tc.now)
 			tc.connect(t, b, c, agent)
 			if tc.spared {
@@ -106,7 +106,7 @@ func TestRevokeDeleted_RecordsASparedGrant(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c, agent := b.protected(t, perAgent), b.Agent(t)
 	b.connect(t, c, agentRef(agent))
-	must(t, b.Door().DeleteCredential(t.Context(), c.ID, &agent.ID))
+	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &agent.ID))
 	b.connect(t, c, agentRef(agent))
 	b.wantRevoked(t)
 	actor, detail := b.event(t, "credential.revoke_failed")
@@ -117,7 +117,7 @@ func TestRevokeDeleted_RecordsASparedGrant(t *testing.T) {
 	if diff := cmp.Diff(want, detail); diff != "" || actor != "system Patchbay" {
 		t.Errorf("by %s, detail (-want +got):\n%s", actor, diff)
 	}
-	events, err := b.Door().AuditEvents(t.Context(), store.AuditFilter{Target: c.Slug, Action: "credential.revoke_failed"})
+	events, err := b.Door().Audit().List(t.Context(), store.AuditFilter{Target: c.Slug, Action: "credential.revoke_failed"})
 	if err != nil || len(events.Items) != 1 {
 		t.Errorf("%d events of the connector, %v", len(events.Items), err)
 	}

@@ -99,7 +99,7 @@ func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) e
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, &event)
 	default:
 		log.WarnContext(ctx, "grant not revoked", slog.Any("error", err))
-		err = b.tenantStore(c.Tenant).ReleaseRevocation(ctx, c.ID)
+		err = b.tenantStore(c.Tenant).Accounts().ReleaseRevocation(ctx, c.ID)
 	}
 	if err == nil || fault.Is(err, fault.NotFound) {
 		return nil
@@ -142,10 +142,10 @@ func newRevokeFailedEvent(c store.ClaimedRevocation) store.Event {
 // finishRevocation deletes a grant that was revoked, skipped or given up, with an audit event; nil: none.
 func (b *Broker) finishRevocation(ctx context.Context, tenant connectors.TenantID, id connectors.CredentialID, event *store.Event) error {
 	err := b.tenantStore(tenant).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.FinishRevocation(ctx, id); err != nil || event == nil {
+		if err := tx.Accounts().FinishRevocation(ctx, id); err != nil || event == nil {
 			return err
 		}
-		return tx.Record(ctx, *event)
+		return tx.Audit().Record(ctx, *event)
 	})
 	if fault.Is(err, fault.NotFound) {
 		return nil

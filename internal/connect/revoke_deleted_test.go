@@ -32,20 +32,20 @@ func TestRevokeDeleted_TellsTheServer(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, b *bundle, c connectors.Connector, a connectors.Agent) error{
 		"a connector is deleted": func(t *testing.T, b *bundle, c connectors.Connector, _ connectors.Agent) error {
-			return b.Door().DeleteConnector(t.Context(), c.ID)
+			return b.Door().Connectors().Delete(t.Context(), c.ID)
 		},
 		"an agent is deleted": func(t *testing.T, b *bundle, _ connectors.Connector, a connectors.Agent) error {
-			return b.Door().DeleteAgent(t.Context(), a.ID)
+			return b.Door().Agents().Delete(t.Context(), a.ID)
 		},
 		"a member leaves": func(t *testing.T, b *bundle, _ connectors.Connector, a connectors.Agent) error {
 			b.Member(t, connectors.RoleOwner)
 			m := b.Member(t, connectors.RoleMember)
 			b.AsOwner(t, "insert into personal_agents (tenant_id, agent_id, user_id) values ('"+b.Tenant.String()+"', '"+a.ID.String()+"', '"+m.UserID.String()+"')")
-			_, err := b.Door().RemoveMember(t.Context(), m.UserID)
+			_, err := b.Door().People().RemoveMember(t.Context(), m.UserID)
 			return err
 		},
 		"the connector moves": func(t *testing.T, b *bundle, c connectors.Connector, _ connectors.Agent) error {
-			_, err := b.Door().DeleteCredentials(t.Context(), c.ID)
+			_, err := b.Door().Connectors().DeleteCredentials(t.Context(), c.ID)
 			return err
 		},
 	} {
@@ -77,7 +77,7 @@ func TestRevokeDeleted_TriesAgainForADay(t *testing.T) {
 	c := b.protected(t)
 	b.connect(t, c, nil)
 	b.as.Stop()
-	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	must(t, b.Door().Connectors().Delete(t.Context(), c.ID))
 	b.revokeDeleted(t)
 	_, err := b.St.System().ClaimRevocation(t.Context(), connectors.TenantID{})
 	if n := b.count(t, "account_revocations"); n != 1 || !fault.Is(err, fault.NotFound) {
@@ -88,7 +88,7 @@ func TestRevokeDeleted_TriesAgainForADay(t *testing.T) {
 	if n := b.count(t, "account_revocations"); n != 0 {
 		t.Errorf("%d are left after a day", n)
 	}
-	events, err := b.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "credential.revoke_failed"})
+	events, err := b.Door().Audit().List(t.Context(), store.AuditFilter{Action: "credential.revoke_failed"})
 	if err != nil || len(events.Items) != 1 {
 		t.Errorf("on record: %d, %v", len(events.Items), err)
 	}
@@ -109,7 +109,7 @@ func TestRevokeDeleted_SparesANewerGrantOfTheClient(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
 	b.connect(t, c, nil)
-	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	must(t, b.Door().Connectors().Delete(t.Context(), c.ID))
 	b.connect(t, b.protected(t), nil)
 	b.revokeDeleted(t)
 	if sent := b.as.Requests(oauthtest.Revoke); len(sent) != 0 {
@@ -128,9 +128,9 @@ func TestRevokeDeleted_KeepsTheClientsSecretAfterARestore(t *testing.T) {
 		add constraint credentials_connector_fkey foreign key (tenant_id, connector_id) references connectors (tenant_id, id) on delete cascade`)
 	b.as.AddClient("by hand", "its secret", nil, baseURL+"/oauth/callback")
 	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
-	must(t, b.Door().SetClientSecret(t.Context(), c, "its secret"))
+	must(t, b.Door().Connectors().SetClientSecret(t.Context(), c, "its secret"))
 	b.connect(t, c, nil)
-	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	must(t, b.Door().Connectors().Delete(t.Context(), c.ID))
 	b.revokeDeleted(t)
 	sent := b.as.Requests(oauthtest.Revoke)
 	if len(sent) != 1 || sent[0].Form.Get("client_secret") != "its secret" {
@@ -143,7 +143,7 @@ func TestRevokeDeleted_RecordsWhatItCannotOpen(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c, agent := b.protected(t, perAgent), b.Agent(t)
 	b.connect(t, c, agentRef(agent))
-	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	must(t, b.Door().Connectors().Delete(t.Context(), c.ID))
 	b.AsOwner(t, "update account_revocations set created_at = now() - interval '25 hours', origin = 'https://another.example'")
 	b.revokeDeleted(t)
 	_, detail := b.event(t, "credential.revoke_failed")
@@ -151,7 +151,7 @@ func TestRevokeDeleted_RecordsWhatItCannotOpen(t *testing.T) {
 	if diff := cmp.Diff(want, detail); diff != "" {
 		t.Errorf("detail (-want +got):\n%s", diff)
 	}
-	events, err := b.Door().AuditEvents(t.Context(), store.AuditFilter{Target: c.Slug, Action: "credential.revoke_failed"})
+	events, err := b.Door().Audit().List(t.Context(), store.AuditFilter{Target: c.Slug, Action: "credential.revoke_failed"})
 	if err != nil || len(events.Items) != 1 {
 		t.Errorf("%d events of the connector, %v", len(events.Items), err)
 	}
@@ -172,7 +172,7 @@ func TestRevokeDeleted_TriesAReplacedGrantAgain(t *testing.T) {
 	b.connect(t, c, nil)
 	b.revokeDeleted(t)
 	setEndpoint("account_revocations", was.Meta.Server.RevocationEndpoint)
-	must(t, b.Door().DeleteConnector(t.Context(), c.ID)) // the credential has kept its id
+	must(t, b.Door().Connectors().Delete(t.Context(), c.ID)) // the credential has kept its id
 	b.revokeDeleted(t)
 	sent := b.as.Requests(oauthtest.Revoke)
 	if len(sent) != 1 || sent[0].Form.Get("token") != was.RefreshToken.Reveal() {
@@ -185,7 +185,7 @@ func TestRevokeDeleted_FindsTheClientOfAnotherBaseURL(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{AuthMethods: []string{"client_secret_post"}}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
 	b.connect(t, c, nil)
-	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	must(t, b.Door().Connectors().Delete(t.Context(), c.ID))
 	b.broker = connect.New(connect.Options{
 		Store: b.St, OAuth: &oauth.Client{HTTP: b.egress.Client(), CheckURL: b.egress.CheckURL}, Log: b.logs.logger(), BaseURL: "https://moved.example",
 	})

@@ -37,14 +37,14 @@ func newEndpoint(t *testing.T, hangs bool) endpoint {
 func (b *bundle) pending(t *testing.T, tenant connectors.TenantID, e endpoint, issuer string) {
 	t.Helper()
 	door, c := b.St.Tenant(tenant), b.ConnectorIn(t, tenant, oauth2)
-	must(t, door.SaveGrant(t.Context(), store.NewGrant{
+	must(t, door.Accounts().SaveGrant(t.Context(), store.NewGrant{
 		ConnectorID: c.ID, Origin: connectors.Origin(c.URL),
 		GrantTokens: store.GrantTokens{
 			AccessToken: "access", RefreshToken: "refresh",
 			Meta: store.GrantMeta{Server: oauth.Metadata{Issuer: issuer, RevocationEndpoint: e.URL}, ClientID: "client"},
 		},
 	}))
-	must(t, door.DeleteConnector(t.Context(), c.ID))
+	must(t, door.Connectors().Delete(t.Context(), c.ID))
 }
 
 func TestRevokeDeleted_HangingIssuerDelaysNoOtherTenant(t *testing.T) {

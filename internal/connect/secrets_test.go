@@ -57,7 +57,7 @@ func TestSecrets_NotInDatabaseOrLog(t *testing.T) {
 	shared, own, agent := b.protected(t), b.protected(t, perAgent), b.Agent(t)
 	b.as.AddClient("by hand", "entered-client-secret", nil, baseURL+"/oauth/callback")
 	configured := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
-	must(t, b.Door().SetClientSecret(t.Context(), configured, "entered-client-secret"))
+	must(t, b.Door().Connectors().SetClientSecret(t.Context(), configured, "entered-client-secret"))
 
 	link := b.link(t, own, agentRef(agent), "")
 	pending := []connect.Authorization{b.start(t, shared, nil), b.start(t, configured, nil)}

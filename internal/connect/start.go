@@ -121,12 +121,12 @@ func (b *Broker) authorizeURL(s authSurvey, client oauth.Registration, state oau
 // storeFlow stores the flow: from here on its URL works, once.
 func (b *Broker) storeFlow(ctx context.Context, d preparedFlow) (Authorization, error) {
 	err := b.tenantStore(d.tenant).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.SaveFlow(ctx, d.flow); err != nil || d.began == nil {
+		if err := tx.Accounts().SaveFlow(ctx, d.flow); err != nil || d.began == nil {
 			return err
 		}
 		e := d.describeEvent(*d.began)
 		e.Detail["issuer"], e.Detail["scopes"] = d.flow.Server.Issuer, d.flow.Scopes
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 	if err != nil {
 		return Authorization{}, err

@@ -192,7 +192,7 @@ func TestStart_ClientPrecedence(t *testing.T) {
 		t.Errorf("client id %s", id)
 	}
 	own := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
-	must(t, b.Door().SetClientSecret(t.Context(), own, "its secret"))
+	must(t, b.Door().Connectors().SetClientSecret(t.Context(), own, "its secret"))
 	b.connect(t, own, nil)
 	if g := b.grant(t, own, nil); g.Tokens.Meta.ClientID != "by hand" || g.Tokens.Meta.Source != oauth.SourceConfigured {
 		t.Errorf("meta = %+v", g.Tokens.Meta)
@@ -204,7 +204,7 @@ func TestStart_ClientSecretIsBound(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{AuthMethods: []string{"client_secret_post"}}, oauthtest.ResourceBehaviour{})
 	b.as.AddClient("by hand", "its secret", nil, baseURL+"/oauth/callback")
 	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
-	must(t, b.Door().SetClientSecret(t.Context(), c, "its secret"))
+	must(t, b.Door().Connectors().SetClientSecret(t.Context(), c, "its secret"))
 	b.start(t, c, nil) // neither shown nor bound to another server
 	must(t, b.St.Vault(b.Tenant).ClientSecretFits(t.Context(), c, "https://another.example"))
 	b.connect(t, c, nil)
@@ -247,7 +247,7 @@ func TestRegister_ConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		err := b.Door().SaveRegistration(context.WithoutCancel(t.Context()), b.broker.RedirectURI(), oauth.Registration{
+		err := b.Door().Accounts().SaveRegistration(context.WithoutCancel(t.Context()), b.broker.RedirectURI(), oauth.Registration{
 			Issuer: b.as.Issuer, ClientID: "the other's", Source: oauth.SourceDynamic,
 		})
 		if err != nil {

@@ -22,7 +22,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		if err != nil {
 			return err
 		}
-		if err := tx.LockConnector(ctx, back.connector.ID); err != nil {
+		if err := tx.Connectors().Lock(ctx, back.connector.ID); err != nil {
 			return err
 		}
 		now, err := b.loadTarget(ctx, tx, back.flow)
@@ -36,7 +36,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 			return err
 		}
 		done.Connector, done.Agent = now.connector, now.agent
-		if err := tx.SaveGrant(ctx, g); err != nil {
+		if err := tx.Accounts().SaveGrant(ctx, g); err != nil {
 			return err
 		}
 		if err := tx.RecordChange(ctx, back.auditEvent(now, g), was, back.auditSubject()); err != nil {
@@ -141,7 +141,7 @@ func queueSync(ctx context.Context, tx *store.Tenant, p target) (*connectors.Syn
 	if !c.Enabled || c.ToolsLastSyncedAt != nil && c.Status != connectors.StatusNeedsAuth {
 		return nil, nil
 	}
-	run, err := tx.QueueSync(ctx, store.NewRun{ConnectorID: c.ID, AgentID: p.agentID(), Trigger: connectors.TriggerOAuth})
+	run, err := tx.Syncs().Queue(ctx, store.NewRun{ConnectorID: c.ID, AgentID: p.agentID(), Trigger: connectors.TriggerOAuth})
 	switch {
 	case fault.Is(err, fault.Conflict):
 		return nil, nil

@@ -100,5 +100,5 @@ func (b *Broker) storeAuthBehaviour(ctx context.Context, s authSurvey) error {
 	if s.asked.behaviour == "" || s.asked.behaviour == s.connector.AuthBehaviour {
 		return nil
 	}
-	return b.tenantStore(s.tenant).SetAuthBehaviour(ctx, s.connector.ID, s.asked.behaviour)
+	return b.tenantStore(s.tenant).Connectors().SetAuthBehaviour(ctx, s.connector.ID, s.asked.behaviour)
 }

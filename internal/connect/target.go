@@ -21,11 +21,11 @@ type target struct {
 func findTarget(ctx context.Context, tx *store.Tenant, tenant connectors.TenantID, c connectors.Ref, agent *connectors.Ref) (target, error) {
 	p := target{tenant: tenant}
 	var err error
-	if p.connector, err = tx.Connector(ctx, c); err != nil {
+	if p.connector, err = tx.Connectors().Get(ctx, c); err != nil {
 		return target{}, err
 	}
 	if agent != nil {
-		found, err := tx.Agent(ctx, *agent)
+		found, err := tx.Agents().Get(ctx, *agent)
 		if err != nil {
 			return target{}, err
 		}

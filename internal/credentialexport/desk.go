@@ -67,7 +67,7 @@ func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bu
 		return Bundle{}, err
 	}
 	tenant := d.store.Tenant(a.Tenant.ID)
-	agentRow, err := tenant.Agent(ctx, agent)
+	agentRow, err := tenant.Agents().Get(ctx, agent)
 	if err != nil {
 		return Bundle{}, err
 	}
@@ -88,7 +88,7 @@ func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bu
 // recordRead audits the read if the agent still has its grants. Without the audit entry nothing is returned.
 func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 	return d.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		current, err := tx.Agent(ctx, connectors.Ref(b.Agent.ID.String()))
+		current, err := tx.Agents().Get(ctx, connectors.Ref(b.Agent.ID.String()))
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 		if !all(b.Servers, isGranted) {
 			return fault.Errorf(fault.Conflict, "What the agent %q may use was changed at this moment. Ask again.", current.Name)
 		}
-		return tx.Record(ctx, b.newEvent(a))
+		return tx.Audit().Record(ctx, b.newEvent(a))
 	})
 }
 
@@ -119,7 +119,7 @@ func disabledError(a connectors.Agent) error {
 
 // listGranted returns the enabled connectors that are granted to an agent.
 func listGranted(ctx context.Context, tenant *store.Tenant, agent connectors.AgentID) ([]connectors.Connector, error) {
-	grants, err := tenant.GrantedConnectors(ctx, agent)
+	grants, err := tenant.Agents().GrantedConnectors(ctx, agent)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (b *handoverTest) addDue(t *testing.T, tokenEndpoint string) connectors.Con
 	t.Helper()
 	c := b.addGranted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
 	over := time.Now().Add(-time.Minute)
-	err := b.Door().SaveGrant(t.Context(), store.NewGrant{
+	err := b.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
 		ConnectorID: c.ID, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{
 			AccessToken: "old", RefreshToken: secret.Text("refresh-" + c.Slug), ExpiresAt: &over, Meta: store.GrantMeta{
 				Server:   oauth.Metadata{Issuer: b.as.Issuer, TokenEndpoint: tokenEndpoint},

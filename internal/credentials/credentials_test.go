@@ -59,7 +59,7 @@ func saveCredential(t testing.TB, w *fixture.World, c connectors.Connector, agen
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Door().SetCredential(t.Context(), store.NewCredential{
+	err = w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
 	})
 	if err != nil {

@@ -54,7 +54,7 @@ func newEmptyConnection(t testing.TB, b oauthtest.Behaviour, opts ...func(*conne
 // saveGrant connects the shared account (nil) or an agent's, with the admin's client if there is one.
 func (c *connection) saveGrant(t testing.TB, agent *connectors.AgentID, expiresAt time.Time) {
 	t.Helper()
-	must(t, c.Door().SaveGrant(t.Context(), c.newGrant(t, agent, expiresAt)))
+	must(t, c.Door().Accounts().SaveGrant(t.Context(), c.newGrant(t, agent, expiresAt)))
 }
 
 // newGrant connects an account without storing it.
@@ -95,14 +95,14 @@ func (c *connection) registerClient(t testing.TB, d *oauth.Discovery) {
 	r := oauth.RegisterRequest{Server: d.Server, ClientName: "Patchbay", RedirectURIs: []string{redirectURI}}
 	if id := c.connector.OAuth.ClientID; id != "" {
 		c.as.AddClient(id, "by hand: s&cret", nil, redirectURI)
-		must(t, c.Door().SetClientSecret(t.Context(), c.connector, "by hand: s&cret"))
+		must(t, c.Door().Connectors().SetClientSecret(t.Context(), c.connector, "by hand: s&cret"))
 		r.Configured = oauth.Registration{ClientID: id, ClientSecret: "by hand: s&cret"}
 	}
 	var err error
 	c.client, err = c.oauth.Register(t.Context(), r)
 	must(t, err)
 	if c.client.Source == oauth.SourceDynamic {
-		must(t, c.Door().SaveRegistration(t.Context(), redirectURI, c.client))
+		must(t, c.Door().Accounts().SaveRegistration(t.Context(), redirectURI, c.client))
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *connection) storedGrant(t testing.TB, agent *connectors.AgentID) store.
 // status is the only credential's status in the list.
 func (c *connection) status(t testing.TB) connectors.CredentialStatus {
 	t.Helper()
-	list, err := c.Door().Credentials(t.Context(), c.connector.ID, store.Page{})
+	list, err := c.Door().Connectors().Credentials(t.Context(), c.connector.ID, store.Page{})
 	must(t, err)
 	return list.Items[0].Status
 }
@@ -190,7 +190,7 @@ func (c *connection) disconnectDatabase(t testing.TB) {
 
 func (c *connection) reloadConnector(t testing.TB) connectors.Connector {
 	t.Helper()
-	now, err := c.Door().Connector(t.Context(), connectors.Ref(c.connector.ID.String()))
+	now, err := c.Door().Connectors().Get(t.Context(), connectors.Ref(c.connector.ID.String()))
 	must(t, err)
 	return now
 }

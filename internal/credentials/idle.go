@@ -127,7 +127,7 @@ const (
 )
 
 func (r *idleRun) refreshAccount(ctx context.Context, seen store.IdleGrant) idleOutcome {
-	c, err := r.store.Tenant(seen.Tenant).Connector(ctx, connectors.Ref(seen.Connector.String()))
+	c, err := r.store.Tenant(seen.Tenant).Connectors().Get(ctx, connectors.Ref(seen.Connector.String()))
 	if err != nil {
 		return r.handleReadError(ctx, seen, err)
 	}

@@ -38,7 +38,7 @@ func TestConfiguredClient_RefreshesWithItsSettings(t *testing.T) {
 func TestConfiguredClient_RefusalKeepsRegistration(t *testing.T) {
 	t.Parallel()
 	c := newConfiguredConnection(t, oauthtest.Behaviour{})
-	must(t, c.Door().SetClientSecret(t.Context(), c.connector, "a wrong one"))
+	must(t, c.Door().Connectors().SetClientSecret(t.Context(), c.connector, "a wrong one"))
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "does not accept the connector's own client. Check its client id and secret") {
@@ -52,7 +52,7 @@ func TestConfiguredClient_RefusalKeepsRegistration(t *testing.T) {
 func TestConfiguredClient_SecretStaysWithItsServer(t *testing.T) {
 	t.Parallel()
 	c := newConfiguredConnection(t, oauthtest.Behaviour{})
-	must(t, c.Door().SetClientSecret(t.Context(), c.connector, "entered again"))
+	must(t, c.Door().Connectors().SetClientSecret(t.Context(), c.connector, "entered again"))
 	_, err := c.St.Vault(c.Tenant).ClientSecret(t.Context(), c.connector, "https://elsewhere.example.com")
 	must(t, err)
 	_, err = c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)

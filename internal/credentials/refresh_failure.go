@@ -91,7 +91,7 @@ func (r *refreshRun) storeResult(ctx context.Context, g store.Grant, lease store
 func (r *refreshRun) endGrant(ctx context.Context, g store.Grant, lease store.Lease, o refreshFailure) error {
 	if o.forgetClient {
 		meta := g.Tokens.Meta
-		if err := r.store.Tenant(r.tenant).DeleteRegistration(ctx, meta.Server.Issuer, meta.RedirectURI, meta.ClientID); err != nil {
+		if err := r.store.Tenant(r.tenant).Accounts().DeleteRegistration(ctx, meta.Server.Issuer, meta.RedirectURI, meta.ClientID); err != nil {
 			return err
 		}
 	}

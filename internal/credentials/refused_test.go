@@ -89,7 +89,7 @@ func (c *connection) reconnect(t *testing.T, g store.Grant, scopes ...string) {
 	t.Helper()
 	n := store.NewGrant{ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin, GrantTokens: g.Tokens}
 	n.Scopes = scopes
-	must(t, c.Door().SaveGrant(t.Context(), n))
+	must(t, c.Door().Accounts().SaveGrant(t.Context(), n))
 }
 
 func TestMissing_SaysWhatToDo(t *testing.T) {

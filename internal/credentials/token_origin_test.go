@@ -22,7 +22,7 @@ func TestRefresh_RegisteredClientStaysWithIssuer(t *testing.T) {
 	c := newEmptyConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.OAuth.TokenEndpoint = other.URL + "/token" })
 	g := c.newGrant(t, nil, time.Now().Add(-time.Minute))
 	g.Meta.Server.TokenEndpoint = other.URL + "/token"
-	must(t, c.Door().SaveGrant(t.Context(), g))
+	must(t, c.Door().Accounts().SaveGrant(t.Context(), g))
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "needs a client id of its own") {

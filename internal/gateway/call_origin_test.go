@@ -59,7 +59,7 @@ func TestCallLog_RecordsRequestOrigin(t *testing.T) {
 	ask("completion/complete", `"ref":{"type":"ref/prompt","name":"greet me"},"argument":{"name":"color","value":"b"}`, "203.0.113.5")
 	ask("tools/call", `"name":"a","arguments":{}`, "unknown")
 	eventually(t, "all of it is on record", func() bool {
-		list, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
+		list, err := b.Door().Calls().List(t.Context(), store.CallFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 // curated stores an admin's changes of tools directly. Processes learn of them from the database.
 func (b *testEnv) curated(t testing.TB, c connectors.Connector, tools ...store.CuratedTool) {
 	t.Helper()
-	if err := b.Door().CurateTools(t.Context(), c.ID, tools); err != nil {
+	if err := b.Door().Tools().Curate(t.Context(), c.ID, tools); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -58,7 +58,7 @@ func (b *backend) watchAccounts(p *serve.Client) (<-chan struct{}, func()) {
 // notifyAccounts sends one notification per connected account and stream. A new stream repeats them; clients
 // ignore known ones.
 func (b *backend) notifyAccounts(ctx context.Context, session string, sent map[connectors.AccountRequestID]bool, notify func(string, json.RawMessage)) {
-	ids, err := b.h.router.store.Tenant(b.view.Tenant.ID).ConnectedRequests(ctx, b.view.Agent.ID, session)
+	ids, err := b.h.router.store.Tenant(b.view.Tenant.ID).Accounts().ConnectedRequests(ctx, b.view.Agent.ID, session)
 	if err != nil {
 		return // the person can still continue by hand
 	}

@@ -25,7 +25,7 @@ func TestCall_EmptyMemberKeepsQuota(t *testing.T) {
 					return &sdk.CallToolResult{}, nil
 				})
 			b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
-			if err := b.Door().SetQuota(t.Context(), connectors.Quota{PerDay: 1}); err != nil {
+			if err := b.Door().Calls().SetQuota(t.Context(), connectors.Quota{PerDay: 1}); err != nil {
 				t.Fatal(err)
 			}
 			token := bearerHeader(b.Token(t, agent.ID))

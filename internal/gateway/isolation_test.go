@@ -71,13 +71,13 @@ func TestBrokenServers_DoNotAffectOthers(t *testing.T) {
 // move changes a connector's URL.
 func (b *testEnv) move(t testing.TB, slug, url string) {
 	t.Helper()
-	c, err := b.Door().Connector(t.Context(), connectors.Ref(slug))
+	c, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(slug))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := connectors.NewDraft()
 	d.Slug, d.Name, d.URL, d.RetryAttempts, d.Timeout, d.Enabled = slug, slug, url, 0, patience, true
-	if _, err := b.Door().UpdateConnector(t.Context(), c.ID, 0, d); err != nil {
+	if _, err := b.Door().Connectors().Update(t.Context(), c.ID, 0, d); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -74,7 +74,7 @@ func TestListen_NotifiesAcrossProcesses(t *testing.T) {
 			b.Grant(t, agent.ID, c.ID, fixture.Named("b"))
 			all.wantNotification(t, "mcp_one__b")
 			one.wantNotification(t, "b")
-			if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+			if err := b.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 				t.Fatal(err)
 			}
 			all.wantNotification(t, "")
@@ -98,7 +98,7 @@ func TestListen_EndsWithToken(t *testing.T) {
 			text, made := b.TokenIn(t, b.Tenant, agent.ID)
 			listen(t, b.url+"/mcp", text, e)
 			b.listening(t, 1)
-			if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, made.ID); err != nil {
+			if _, err := b.Door().Agents().DeleteToken(t.Context(), agent.ID, made.ID); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "nobody listens", func() bool { return b.handler.Listeners() == 0 })
@@ -120,7 +120,7 @@ func TestServerInfo_IsRelayedAtConnectorAddressOnly(t *testing.T) {
 			token := b.Token(t, agent.ID)
 			all, one := listen(t, other.url+"/mcp", token, e), listen(t, other.url+"/mcp/one", token, e)
 			other.listening(t, 2)
-			if err := b.Door().NotifyListChanged(t.Context(), c.ID, store.ChangeTools); err != nil {
+			if err := b.Door().Syncs().NotifyListChanged(t.Context(), c.ID, store.ChangeTools); err != nil {
 				t.Fatal(err)
 			}
 			one.wantNotification(t, "a")

@@ -128,7 +128,7 @@ func (v *poisonTest) acceptTool(t *testing.T) {
 	if len(changes) != 1 {
 		t.Fatalf("%d changes wait", len(changes))
 	}
-	err := v.Door().DecideTool(t.Context(), store.ToolDecision{Connector: v.connector.ID, Tool: "send", Accept: true, Hash: changes[0].After, By: "Ada"})
+	err := v.Door().Tools().Decide(t.Context(), store.ToolDecision{Connector: v.connector.ID, Tool: "send", Accept: true, Hash: changes[0].After, By: "Ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func (v *poisonTest) hearsServers(t *testing.T) *toolsync.Syncer {
 		syncer.Stop(context.WithoutCancel(t.Context()))
 	})
 	v.waitUntil(t, "the server is listened to", func() bool {
-		all, err := v.Door().Listenings(t.Context(), v.connector.ID)
+		all, err := v.Door().Syncs().Listenings(t.Context(), v.connector.ID)
 		return err == nil && all[v.connector.ID].State == connectors.ListenListening
 	})
 	return syncer
@@ -206,7 +206,7 @@ func (v *poisonTest) performs(t *testing.T, syncer *toolsync.Syncer) {
 	t.Helper()
 	var id connectors.SyncRunID
 	v.waitUntil(t, "a sync is queued", func() bool {
-		runs, err := v.Door().SyncRuns(t.Context(), v.connector.ID, store.Page{Limit: 1})
+		runs, err := v.Door().Syncs().List(t.Context(), v.connector.ID, store.Page{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -151,7 +151,7 @@ func TestQuota_SetsRetryTime(t *testing.T) {
 	some := b.newConnector(t, "some", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a", "b").url)
 	b.Grant(t, agent.ID, some.ID)
 	bound := []store.CuratedTool{{Name: "a", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1, PerDay: 1000}}}}
-	if err := b.Door().CurateTools(t.Context(), some.ID, bound); err != nil {
+	if err := b.Door().Tools().Curate(t.Context(), some.ID, bound); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range eras {

@@ -78,7 +78,7 @@ func (r *messageRouter) Post(ctx context.Context, caller, box string, message []
 	}
 	mail := store.NewMail{ID: store.NewMailID(), AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(ttl)}
 	return r.store.Retry(ctx, &store.WaitBudget{Tenant: tenant, Bytes: len(message)}, func(ctx context.Context) error {
-		return r.store.Tenant(tenant).PutMail(ctx, mail)
+		return r.store.Tenant(tenant).Calls().PutMail(ctx, mail)
 	})
 }
 
@@ -139,7 +139,7 @@ func (r *messageRouter) readMissed() {
 	}
 	var posted []string
 	err := r.store.RetryStarted(r.baseCtx, func(ctx context.Context) (err error) {
-		posted, err = r.store.System().ListNonemptyMailboxes(ctx, boxes)
+		posted, err = r.store.System().Calls().ListNonemptyMailboxes(ctx, boxes)
 		return err
 	})
 	if err != nil {

@@ -237,7 +237,7 @@ func TestEndedClientAccess_IsRefused(t *testing.T) {
 	if got := post(t, b.url+"/mcp", listTools, "Authorization", token); got.status != http.StatusOK {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	if err := b.Door().DeleteAgentClient(t.Context(), program); err != nil { // as another process would
+	if err := b.Door().Agents().DeleteClient(t.Context(), program); err != nil { // as another process would
 		t.Fatal(err)
 	}
 	eventually(t, "the token is refused", func() bool {

@@ -32,7 +32,7 @@ func TestCallLog_RecordsUndeliveredResponse(t *testing.T) {
 	_ = conn.Close() // with the rest unread
 
 	eventually(t, "the history says so", func() bool {
-		calls, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
+		calls, err := b.Door().Calls().List(t.Context(), store.CallFilter{})
 		return err == nil && len(calls.Items) == 1 && calls.Items[0].Undelivered() && calls.Items[0].Status == "success"
 	})
 }

@@ -42,7 +42,7 @@ func TestRevokedToken_IsRefusedByEveryProcess(t *testing.T) {
 				t.Fatalf("%d %s", got.status, got.body)
 			}
 		}
-		if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, made.ID); err != nil {
+		if _, err := b.Door().Agents().DeleteToken(t.Context(), agent.ID, made.ID); err != nil {
 			t.Fatal(err)
 		}
 		revoked := time.Now()
@@ -127,7 +127,7 @@ func TestCancel_ByPersonInOtherProcessReachesServer(t *testing.T) {
 func (b *testEnv) call(t *testing.T, n int) (call connectors.ToolCall) {
 	t.Helper()
 	eventually(t, "the call is on record", func() bool {
-		calls, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
+		calls, err := b.Door().Calls().List(t.Context(), store.CallFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ func (w *CheckAuditWorker) pauseAt(ctx context.Context, cursor auditCursor) erro
 }
 
 func (w *CheckAuditWorker) checkLog(ctx context.Context, tenant connectors.TenantID) error {
-	check, err := w.store.Tenant(tenant).CheckAudit(ctx)
+	check, err := w.store.Tenant(tenant).Audit().Check(ctx)
 	if err != nil {
 		return fmt.Errorf("check the audit log of tenant %s: %w", tenant, err)
 	}
@@ -97,7 +97,7 @@ func (w *CheckAuditWorker) checkLog(ctx context.Context, tenant connectors.Tenan
 }
 
 func (w *CheckAuditWorker) checkCalls(ctx context.Context, tenant connectors.TenantID, from *store.OutcomeCursor, deadline time.Time) (rest *store.OutcomeCursor, err error) {
-	check, err := w.store.Tenant(tenant).CheckOutcomes(ctx, from, deadline)
+	check, err := w.store.Tenant(tenant).Audit().CheckOutcomes(ctx, from, deadline)
 	if err != nil {
 		return nil, fmt.Errorf("check how the calls of tenant %s ended: %w", tenant, err)
 	}

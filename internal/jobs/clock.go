@@ -27,10 +27,10 @@ const (
 	maxLocalDue = 100
 )
 
-// CountDueFunc counts unclaimed due connectors by shard, up to max in each. It is [store.System.DueShards].
+// CountDueFunc counts unclaimed due connectors by shard, up to max in each. It is [store.SystemSyncs.DueShards].
 type CountDueFunc func(ctx context.Context, max int) (map[int]int, error)
 
-// ClaimTickFunc reports whether this process inserts the jobs of this second. It is [store.System.ClaimClockTick].
+// ClaimTickFunc reports whether this process inserts the jobs of this second. It is [store.SystemSyncs.ClaimClockTick].
 type ClaimTickFunc func(ctx context.Context) (bool, error)
 
 // scheduler starts due syncs if they are few, else inserts jobs for all processes. Every process has one.

@@ -53,7 +53,7 @@ func TestJobRescuer_FreesJobsOfDeadProcesses(t *testing.T) {
 		b.insertRunningJob(t, queue.SweepExpired{}, dead, time.Second, 1):   "running",   // fetched too recently
 		b.insertRunningJob(t, queue.CheckAudit{}, b.Instance, time.Hour, 1): "running",
 	}
-	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards, Queued: b.St.System().LongQueued})
+	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().Syncs().DueShards, Queued: b.St.System().Syncs().LongQueued})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestJobRescuer_UnregisteredProcessFreesNothing(t *testing.T) {
 	silent := toolsync.New(toolsync.Options{
 		Store: b.St, Credentials: credentials.New(b.St), Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local}), Instance: fixture.NewInstance(),
 	})
-	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: silent, Due: b.St.System().DueShards, Queued: b.St.System().LongQueued})
+	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: silent, Due: b.St.System().Syncs().DueShards, Queued: b.St.System().Syncs().LongQueued})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (b *bundle) wantRestarted(t *testing.T, s *toolsync.Syncer, events <-chan t
 		}
 		break
 	}
-	runs, err := b.Door().SyncRuns(t.Context(), cut.ConnectorID, store.Page{})
+	runs, err := b.Door().Syncs().List(t.Context(), cut.ConnectorID, store.Page{})
 	if err != nil || len(runs.Items) != 2 {
 		t.Fatalf("runs = %+v, %v", runs.Items, err)
 	}
@@ -122,7 +122,7 @@ func (b *bundle) wantRestarted(t *testing.T, s *toolsync.Syncer, events <-chan t
 	if err := s.RestartInterrupted(t.Context(), b.Tenant, cut.ID); err != nil {
 		t.Error(err)
 	}
-	if runs, err = b.Door().SyncRuns(t.Context(), cut.ConnectorID, store.Page{}); err != nil || len(runs.Items) != 2 {
+	if runs, err = b.Door().Syncs().List(t.Context(), cut.ConnectorID, store.Page{}); err != nil || len(runs.Items) != 2 {
 		t.Errorf("once more, though it was synced: %+v, %v", runs.Items, err)
 	}
 }
@@ -133,11 +133,11 @@ func TestSyncTools_RestartsAfterItsProcessDied(t *testing.T) {
 	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
 	dead := fixture.NewInstance()
 	run := b.queue(t, b.addConnector(t, up.URL))
-	if _, err := b.Door().StartSync(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: run.ConnectorID}, Run: &run.ID, Instance: dead}); err != nil {
+	if _, err := b.Door().Syncs().Start(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: run.ConnectorID}, Run: &run.ID, Instance: dead}); err != nil {
 		t.Fatal(err)
 	}
 	b.ageQueuedRun(t, run, dead)
-	if err := b.St.System().Heartbeat(t.Context(), b.Instance); err != nil { // ends the runs of dead processes
+	if err := b.St.System().Syncs().Heartbeat(t.Context(), b.Instance); err != nil { // ends the runs of dead processes
 		t.Fatal(err)
 	}
 	events, unwatch := b.sync.Watch(b.Tenant)

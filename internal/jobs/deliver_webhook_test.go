@@ -28,7 +28,7 @@ func (b *bundle) newPost() *webhooks.Post {
 func (b *bundle) startWebhooks(t *testing.T) {
 	t.Helper()
 	r, err := jobs.New(jobs.Options{
-		Pool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
+		Pool: b.Pool, Syncer: b.sync, Due: b.St.System().Syncs().DueShards,
 		Parts: []jobs.Module{jobs.Webhooks(b.newPost(), b.St.System(), slog.New(slog.DiscardHandler))},
 	})
 	if err != nil {
@@ -59,14 +59,14 @@ func receive(t *testing.T) (url string, ids <-chan string) {
 
 func (b *bundle) createDelivery(t *testing.T, url string) connectors.Delivery {
 	t.Helper()
-	hook, err := b.Door().CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: url}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
+	hook, err := b.Door().Webhooks().Create(t.Context(), connectors.Webhook{Name: "Hook", URL: url}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Door().AddNotice(t.Context(), store.NewNotice{Kind: connectors.NoticeDown, Title: "Linear is down"}); err != nil {
+	if err := b.Door().People().AddNotice(t.Context(), store.NewNotice{Kind: connectors.NoticeDown, Title: "Linear is down"}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := b.Door().Deliveries(t.Context(), hook.ID, store.Page{})
+	list, err := b.Door().Webhooks().Deliveries(t.Context(), hook.ID, store.Page{})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatal(list, err)
 	}

@@ -46,7 +46,7 @@ func newBundle(t *testing.T) *bundle {
 // start works jobs until the test ends.
 func (b *bundle) start(t *testing.T) *jobs.Runner {
 	t.Helper()
-	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards, Queued: b.St.System().LongQueued})
+	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().Syncs().DueShards, Queued: b.St.System().Syncs().LongQueued})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (b *bundle) queue(t *testing.T, c connectors.Connector) connectors.SyncRun 
 
 func (b *bundle) run(t *testing.T, id connectors.SyncRunID) connectors.SyncRun {
 	t.Helper()
-	run, err := b.Door().SyncRun(t.Context(), id)
+	run, err := b.Door().Syncs().Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestSyncTools_SnoozesWhileAnotherRunIsActive(t *testing.T) {
 		t.Errorf("run = %+v", run)
 	}
 
-	if _, err := b.Door().FinishSync(t.Context(), running.ID, fixture.FirstResult()); err != nil {
+	if _, err := b.Door().Syncs().Finish(t.Context(), running.ID, fixture.FirstResult()); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.work(t, run, 5); err != nil {
@@ -219,7 +219,7 @@ func TestSyncTools_DisabledConnectorEndsTheRun(t *testing.T) {
 	run := b.queue(t, c)
 	d := connectors.DraftOf(c)
 	d.Enabled = false
-	if _, err := b.Door().UpdateConnector(t.Context(), c.ID, 0, d); err != nil {
+	if _, err := b.Door().Connectors().Update(t.Context(), c.ID, 0, d); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.work(t, run, 1); err != nil {
@@ -235,7 +235,7 @@ func TestSyncTools_DeletedConnectorCompletesTheJob(t *testing.T) {
 	b := newBundle(t)
 	c := b.addConnector(t, "http://127.0.0.1:1/")
 	run := b.queue(t, c)
-	if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+	if err := b.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.work(t, run, 1); err != nil {
@@ -291,7 +291,7 @@ func TestStop_EndsWorkersAndRuns(t *testing.T) {
 	if run = b.run(t, run.ID); run.State != connectors.SyncFailed || run.ErrorCode != "interrupted" {
 		t.Errorf("run = %+v", run)
 	}
-	list, err := b.Door().SyncRuns(t.Context(), run.ConnectorID, store.Page{})
+	list, err := b.Door().Syncs().List(t.Context(), run.ConnectorID, store.Page{})
 	if err != nil || len(list.Items) != 1 {
 		t.Errorf("runs = %+v, %v", list.Items, err)
 	}

@@ -21,7 +21,7 @@ func (b *bundle) startUpkeep(t *testing.T) (swept <-chan connectors.HistoryPart,
 	t.Helper()
 	parts, rounds := make(chan connectors.HistoryPart, 1000), make(chan credentials.IdleReport, 1000)
 	r, err := jobs.New(jobs.Options{
-		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
+		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().Syncs().DueShards,
 		Parts: []jobs.Module{jobs.Upkeep(jobs.MaintenanceOptions{
 			Sweeper:     retention.New(retention.Options{Store: b.St, Batch: 10, Swept: func(p connectors.HistoryPart, _ int) { parts <- p }}),
 			System:      b.St.System(),

@@ -44,7 +44,7 @@ func TestJob_PanicIsRetriedAndAffectsNoOther(t *testing.T) {
 	})
 	before := safe.Count(safe.Job)
 	r, err := jobs.New(jobs.Options{
-		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
+		Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().Syncs().DueShards,
 		Parts: []jobs.Module{jobs.Webhooks(post, b.St.System(), slog.New(slog.DiscardHandler))},
 	})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestClock_RestartsAfterAPanic(t *testing.T) {
 	before := safe.Count(safe.Background)
 	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: func(ctx context.Context, limit int) (map[int]int, error) {
 		once.Do(func() { panic("of a test") })
-		return b.St.System().DueShards(ctx, limit)
+		return b.St.System().Syncs().DueShards(ctx, limit)
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ func TestRecordLocks_RecordsALockedAccount(t *testing.T) {
 	b := newBundle(t)
 	m := b.Member(t, connectors.RoleMember)
 	for range 10 {
-		if err := b.St.System().RecordSignInFailure(t.Context(), m.Email, "192.0.2.1"); err != nil {
+		if err := b.St.System().People().RecordSignInFailure(t.Context(), m.Email, "192.0.2.1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -21,7 +21,7 @@ func TestRecordLocks_RecordsALockedAccount(t *testing.T) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(patience); ; <-tick.C {
-		list, err := b.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "account.lock"})
+		list, err := b.Door().Audit().List(t.Context(), store.AuditFilter{Action: "account.lock"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,14 +50,14 @@ func TestJobRescuer_LeavesRunsWithLiveJobs(t *testing.T) {
 	b.ageQueuedRun(t, working, b.Instance)
 	b.AsSystem(t, "update sync_runs set queued_at = now() - interval '1 minute' where id = $1", []any{waiting.ID.UUID})
 	b.AsSystem(t, "delete from river_job where args ->> 'sync_run_id' = $1", []any{fresh.ID.String()}) // its transaction has just committed
-	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards, Queued: b.St.System().LongQueued})
+	r, err := jobs.New(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().Syncs().DueShards, Queued: b.St.System().Syncs().LongQueued})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n, err := r.RescueOnce(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d jobs inserted, %v", n, err)
 	}
-	if _, err := b.Door().StartSync(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: working.ConnectorID}, Run: &working.ID, Instance: b.Instance}); err != nil {
+	if _, err := b.Door().Syncs().Start(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: working.ConnectorID}, Run: &working.ID, Instance: b.Instance}); err != nil {
 		t.Fatal(err)
 	}
 	b.AsSystem(t, "update river_job set attempted_by = array[gen_random_uuid()::text] where args ->> 'sync_run_id' = $1", []any{working.ID.String()})

@@ -13,7 +13,7 @@ import (
 // startWithoutPolls works only announced jobs.
 func (b *bundle) startWithoutPolls(t *testing.T) *jobs.Runner {
 	t.Helper()
-	r, err := jobs.NewPolling(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards}, time.Hour)
+	r, err := jobs.NewPolling(jobs.Options{Pool: b.Pool, ListenPool: b.Pool, Syncer: b.sync, Due: b.St.System().Syncs().DueShards}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

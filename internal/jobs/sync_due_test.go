@@ -43,7 +43,7 @@ func TestClock_SyncsDueConnectors(t *testing.T) {
 		b.MakeDue(t)
 		waitSynced(t, events, c.ID)
 	}
-	runs, err := b.Door().SyncRuns(t.Context(), c.ID, store.Page{})
+	runs, err := b.Door().Syncs().List(t.Context(), c.ID, store.Page{})
 	if err != nil || len(runs.Items) != 2 {
 		t.Fatalf("runs = %+v, %v", runs.Items, err)
 	}

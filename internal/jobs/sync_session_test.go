@@ -55,7 +55,7 @@ func TestSyncDue_ExpiredSessionIsReopenedSilently(t *testing.T) {
 	if handshakes != 3 {
 		t.Errorf("%d handshakes in %v", handshakes, up.Methods())
 	}
-	runs, err := b.Door().SyncRuns(t.Context(), c.ID, store.Page{})
+	runs, err := b.Door().Syncs().List(t.Context(), c.ID, store.Page{})
 	if err != nil || len(runs.Items) != 2 {
 		t.Fatalf("runs = %+v, %v", runs.Items, err)
 	}
@@ -64,11 +64,11 @@ func TestSyncDue_ExpiredSessionIsReopenedSilently(t *testing.T) {
 			t.Errorf("run = %+v", run)
 		}
 	}
-	shown, err := b.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	shown, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil || shown.LastError != nil {
 		t.Errorf("the connector shows %+v, %v", shown.LastError, err)
 	}
-	clock, err := b.Door().Clock(t.Context(), c.ID)
+	clock, err := b.Door().Syncs().Clock(t.Context(), c.ID)
 	if diff := cmp.Diff(0, clock.Failures); diff != "" || err != nil {
 		t.Errorf("failures in a row: %s, %v", diff, err)
 	}

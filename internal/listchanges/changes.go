@@ -104,7 +104,7 @@ func (s *serverStream) notifyAgents(l listKind) {
 			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), queueTimeout)
 			defer cancel()
-			if err := s.tenantStore().NotifyListChanged(ctx, s.owner.ID, noticeKinds[l]); err != nil {
+			if err := s.tenantStore().Syncs().NotifyListChanged(ctx, s.owner.ID, noticeKinds[l]); err != nil {
 				s.manager.o.Log.WarnContext(ctx, "list change not sent to agents", slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 			}
 		})
@@ -218,13 +218,13 @@ func (s *serverStream) queueSync() error {
 
 func (s *serverStream) queueAndRecord(ctx context.Context) error {
 	st := s.tenantStore()
-	hash, err := st.ListsHash(ctx, s.owner.ID)
+	hash, err := st.Syncs().ListsHash(ctx, s.owner.ID)
 	if err != nil {
 		return err
 	}
 	unchanged := s.unchangedInRow(ctx, hash)
 	if unchanged < maxUnchanged {
-		run, err := st.QueueSync(ctx, store.NewRun{ConnectorID: s.owner.ID, Trigger: connectors.TriggerListChanged})
+		run, err := st.Syncs().Queue(ctx, store.NewRun{ConnectorID: s.owner.ID, Trigger: connectors.TriggerListChanged})
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (s *serverStream) queueAndRecord(ctx context.Context) error {
 	notified, lastNotified := c.notified, c.lastNotified
 	c.notified, c.unchanged, c.listsHash = 0, unchanged, hash
 	s.mu.Unlock()
-	if err := st.RecordListChanges(ctx, s.streamKey(), store.ListChanges{Times: notified, At: lastNotified, Unchanged: unchanged, SyncQueued: unchanged < maxUnchanged}); err != nil {
+	if err := st.Syncs().RecordListChanges(ctx, s.streamKey(), store.ListChanges{Times: notified, At: lastNotified, Unchanged: unchanged, SyncQueued: unchanged < maxUnchanged}); err != nil {
 		return err
 	}
 	if unchanged >= maxUnchanged {
@@ -256,7 +256,7 @@ func (s *serverStream) unchangedInRow(ctx context.Context, hash string) int {
 	if c.lastRun == nil {
 		return c.unchanged
 	}
-	run, err := s.tenantStore().SyncRun(ctx, *c.lastRun)
+	run, err := s.tenantStore().Syncs().Get(ctx, *c.lastRun)
 	switch {
 	case err != nil || run.State != connectors.SyncOK:
 		return c.unchanged

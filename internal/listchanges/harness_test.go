@@ -46,7 +46,7 @@ func start(t testing.TB, w *fixture.World, opts ...func(*listchanges.Options)) *
 	must(t, err)
 	t.Cleanup(st.Close)
 	p := &process{World: w, instance: fixture.NewInstance()}
-	must(t, st.System().Heartbeat(t.Context(), p.instance))
+	must(t, st.System().Syncs().Heartbeat(t.Context(), p.instance))
 	p.setHeartbeat(t, "+ interval '1 hour'")
 	p.syncer = toolsync.New(toolsync.Options{
 		Store: st, Credentials: credentials.New(st), Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local}), Instance: p.instance,
@@ -90,7 +90,7 @@ func (p *process) sync(t testing.TB, c connectors.Connector) connectors.Connecto
 	t.Helper()
 	_, err := p.syncer.Sync(t.Context(), p.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual})
 	must(t, err)
-	c, err = p.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	c, err = p.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	must(t, err)
 	return c
 }
@@ -100,7 +100,7 @@ func (p *process) runQueued(t testing.TB, c connectors.Connector) connectors.Syn
 	t.Helper()
 	var id connectors.SyncRunID
 	within(t, "a sync is queued", func() bool {
-		runs, err := p.Door().SyncRuns(t.Context(), c.ID, store.Page{Limit: 1})
+		runs, err := p.Door().Syncs().List(t.Context(), c.ID, store.Page{Limit: 1})
 		must(t, err)
 		id = runs.Items[0].ID
 		return runs.Items[0].State == connectors.SyncQueued
@@ -119,7 +119,7 @@ func (p *process) storeToken(t testing.TB, c connectors.Connector, text secret.T
 
 func (p *process) listening(t testing.TB, c connectors.Connector) connectors.Listening {
 	t.Helper()
-	all, err := p.Door().Listenings(t.Context(), c.ID)
+	all, err := p.Door().Syncs().Listenings(t.Context(), c.ID)
 	must(t, err)
 	return all[c.ID]
 }

@@ -57,7 +57,7 @@ func TestKeeper_OneStreamSurvivesItsProcess(t *testing.T) {
 			if name == "dies" {
 				up.addTool("missed")
 			}
-			must(t, w.St.System().Heartbeat(t.Context(), w.Instance)) // as a live process does every two seconds
+			must(t, w.St.System().Syncs().Heartbeat(t.Context(), w.Instance)) // as a live process does every two seconds
 			within(t, "the other one listens", func() bool { return other.Stats().Streams == 1 })
 			other.waitState(t, c, connectors.ListenListening, "")
 			if name == "dies" {
@@ -86,14 +86,14 @@ func TestKeeper_RetakesStreamsNotTakenByOthers(t *testing.T) {
 	one.waitState(t, changed, connectors.ListenListening, "")
 
 	one.setHeartbeat(t, "- interval '7 seconds'")
-	must(t, w.St.System().Heartbeat(t.Context(), w.Instance)) // another process, without streams
+	must(t, w.St.System().Syncs().Heartbeat(t.Context(), w.Instance)) // another process, without streams
 	d := connectors.DraftOf(changed)
 	d.Timeout += time.Second
-	_, err := w.Door().UpdateConnector(t.Context(), changed.ID, 0, d)
+	_, err := w.Door().Connectors().Update(t.Context(), changed.ID, 0, d)
 	must(t, err)
-	must(t, w.St.System().Heartbeat(t.Context(), one.instance))
+	must(t, w.St.System().Syncs().Heartbeat(t.Context(), one.instance))
 	within(t, "both are listened to again", func() bool {
-		held, err := w.St.System().OwnedStreams(t.Context(), one.instance)
+		held, err := w.St.System().Syncs().OwnedStreams(t.Context(), one.instance)
 		return err == nil && len(held) == 2 && !held[0].Stale && !held[1].Stale
 	})
 	one.waitState(t, c, connectors.ListenListening, "")
@@ -112,16 +112,16 @@ func TestStream_EndsWithItsConnector(t *testing.T) {
 		"switched off": func(p *process, c connectors.Connector) error {
 			d := connectors.DraftOf(c)
 			d.Listen = connectors.ListenOff
-			_, err := p.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+			_, err := p.Door().Connectors().Update(t.Context(), c.ID, 0, d)
 			return err
 		},
 		"disabled": func(p *process, c connectors.Connector) error {
 			d := connectors.DraftOf(c)
 			d.Enabled = false
-			_, err := p.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+			_, err := p.Door().Connectors().Update(t.Context(), c.ID, 0, d)
 			return err
 		},
-		"deleted": func(p *process, c connectors.Connector) error { return p.Door().DeleteConnector(t.Context(), c.ID) },
+		"deleted": func(p *process, c connectors.Connector) error { return p.Door().Connectors().Delete(t.Context(), c.ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +144,7 @@ func TestStream_ReopensAfterNewSettings(t *testing.T) {
 	p.waitState(t, c, connectors.ListenListening, "")
 	d := connectors.DraftOf(c)
 	d.URL = after.url
-	_, err := p.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+	_, err := p.Door().Connectors().Update(t.Context(), c.ID, 0, d)
 	must(t, err)
 	within(t, "the stream has moved", func() bool { return before.streams.Load() == 0 && after.streams.Load() == 1 })
 }

@@ -110,7 +110,7 @@ func (m *Manager) reviewRows(ctx context.Context, changed map[store.OwnedConnect
 	}
 	sys := m.o.Store.System()
 	if missed {
-		more, err := sys.ListenersToReview(ctx, maxReviewed)
+		more, err := sys.Syncs().ListenersToReview(ctx, maxReviewed)
 		if err != nil {
 			return err
 		}
@@ -119,20 +119,20 @@ func (m *Manager) reviewRows(ctx context.Context, changed map[store.OwnedConnect
 		}
 	}
 	if len(credentials) > 0 {
-		if err := sys.WakeListeners(ctx, credentials...); err != nil {
+		if err := sys.Syncs().WakeListeners(ctx, credentials...); err != nil {
 			return err
 		}
 	}
 	if len(settings) == 0 {
 		return nil
 	}
-	return sys.ReviewListeners(ctx, settings...)
+	return sys.Syncs().ReviewListeners(ctx, settings...)
 }
 
 // checkStreams ends streams that are stale or owned by another process, and releases rows without a stream
 // here.
 func (m *Manager) checkStreams(ctx context.Context) error {
-	rows, err := m.o.Store.System().OwnedStreams(ctx, m.o.Instance)
+	rows, err := m.o.Store.System().Syncs().OwnedStreams(ctx, m.o.Instance)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (m *Manager) reclaimStreams(ctx context.Context, lost []*serverStream) erro
 	}
 	kept := map[store.OwnedConnector]bool{}
 	if len(open) > 0 {
-		rows, err := m.o.Store.System().RetakeStreams(ctx, m.o.Instance, open...)
+		rows, err := m.o.Store.System().Syncs().RetakeStreams(ctx, m.o.Instance, open...)
 		if err != nil {
 			return err // the next check retries
 		}
@@ -213,7 +213,7 @@ func (m *Manager) claimStreams(ctx context.Context) error {
 	if limit <= 0 {
 		return nil
 	}
-	claimed, err := m.o.Store.System().ClaimStreams(ctx, m.o.Instance, limit, m.openStreams()...)
+	claimed, err := m.o.Store.System().Syncs().ClaimStreams(ctx, m.o.Instance, limit, m.openStreams()...)
 	if err != nil {
 		return err
 	}
@@ -250,5 +250,5 @@ func (m *Manager) startStream(owner store.OwnedConnector, c store.ClaimedStream)
 
 // releaseStream releases a stream to any process.
 func (m *Manager) releaseStream(ctx context.Context, owner store.OwnedConnector, end store.StreamEnd) error {
-	return m.o.Store.Tenant(owner.Tenant).CloseStream(ctx, store.Stream{Connector: owner.ID, Instance: m.o.Instance}, end)
+	return m.o.Store.Tenant(owner.Tenant).Syncs().CloseStream(ctx, store.Stream{Connector: owner.ID, Instance: m.o.Instance}, end)
 }

@@ -99,7 +99,7 @@ func (m *Manager) Stop(ctx context.Context) {
 	m.mu.Unlock()
 	m.cancel()
 	m.background.Wait()
-	if err := m.o.Store.System().ReleaseStreams(ctx, m.o.Instance); err != nil {
+	if err := m.o.Store.System().Syncs().ReleaseStreams(ctx, m.o.Instance); err != nil {
 		m.o.Log.WarnContext(ctx, "streams not left to others", slog.Any("error", err))
 	}
 }

@@ -62,7 +62,7 @@ func TestStream_FloodTurnsListeningOff(t *testing.T) {
 	}
 	p.sync(t, c) // does not turn listening on
 	p.waitState(t, c, connectors.ListenStateOff, connectors.ListenFlood)
-	must(t, p.Door().ListenAgain(t.Context(), c.ID))
+	must(t, p.Door().Syncs().ListenAgain(t.Context(), c.ID))
 	p.waitState(t, c, connectors.ListenListening, "")
 }
 
@@ -156,7 +156,7 @@ func TestStream_HungServerAffectsNoOther(t *testing.T) {
 	}).URL)
 	<-asked
 	p.waitState(t, p.addConnector(t, newTalkingServer(t, nil).URL), connectors.ListenListening, "")
-	must(t, p.Door().DeleteConnector(t.Context(), hanging.ID))
+	must(t, p.Door().Connectors().Delete(t.Context(), hanging.ID))
 	p.waitState(t, hanging, "", "")
 }
 
@@ -185,7 +185,7 @@ func TestStream_ReopensWithTheNextCredential(t *testing.T) {
 		}
 	}
 	p.waitState(t, c, connectors.ListenListening, "")
-	must(t, p.Door().DeleteCredential(t.Context(), c.ID, nil))
+	must(t, p.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil))
 	if got := <-tokens; got != "end of Bearer two" {
 		t.Errorf("%q", got)
 	}

@@ -22,7 +22,7 @@ func TestMissedChanges_AreFoundByTheNextStream(t *testing.T) {
 			t.Helper()
 			p.Die()
 			p.setHeartbeat(t, "- interval '7 seconds'")
-			must(t, p.St.System().Heartbeat(t.Context(), p.Instance))
+			must(t, p.St.System().Syncs().Heartbeat(t.Context(), p.Instance))
 			return start(t, p.World)
 		},
 		"its process stops": func(t *testing.T, p *process, _ *upstream) *process {

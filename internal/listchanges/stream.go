@@ -85,7 +85,7 @@ func (s *serverStream) run() {
 }
 
 func (s *serverStream) openAndListen() error {
-	c, err := s.tenantStore().Connector(s.ctx, connectors.Ref(s.owner.ID.String()))
+	c, err := s.tenantStore().Connectors().Get(s.ctx, connectors.Ref(s.owner.ID.String()))
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *serverStream) recordOpen(usable *credentials.Credential) {
 	if usable != nil {
 		credential, revision = &usable.ID, usable.Revision
 	}
-	isHeld, err := s.tenantStore().OpenStream(s.ctx, s.streamKey(), credential, revision)
+	isHeld, err := s.tenantStore().Syncs().OpenStream(s.ctx, s.streamKey(), credential, revision)
 	switch {
 	case s.ctx.Err() != nil:
 	case err != nil:

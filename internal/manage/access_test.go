@@ -34,7 +34,7 @@ func TestToken_IssueAndRevoke(t *testing.T) {
 	if !ok {
 		t.Fatal("the text is no token's")
 	}
-	stored, err := b.St.System().AgentToken(t.Context(), connectors.AgentTokenID{UUID: bearer.ID})
+	stored, err := b.St.System().Sessions().AgentToken(t.Context(), connectors.AgentTokenID{UUID: bearer.ID})
 	if err != nil || b.Keyring.VerifyBearer(bearer, stored.SecretMAC) != nil {
 		t.Errorf("stored: %v", err)
 	}

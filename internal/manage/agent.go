@@ -35,7 +35,7 @@ func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connecto
 
 func (r *Registry) insertAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (made connectors.Agent, err error) {
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if made, err = tx.CreateAgent(ctx, agent); err != nil {
+		if made, err = tx.Agents().Create(ctx, agent); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, agentEvent(a, "agent.create", made), nil, store.OfAgent(made.ID))
@@ -56,7 +56,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 		if err != nil {
 			return err
 		}
-		old, err := tx.Agent(ctx, connectors.Ref(agent.ID.String()))
+		old, err := tx.Agents().Get(ctx, connectors.Ref(agent.ID.String()))
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 		if err := fault.InvalidFields(agent.Validate()...); err != nil {
 			return err
 		}
-		if updated, err = tx.UpdateAgent(ctx, agent); err != nil {
+		if updated, err = tx.Agents().Update(ctx, agent); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, agentEvent(a, "agent.update", updated), before, store.OfAgent(agent.ID))
@@ -84,7 +84,7 @@ func (r *Registry) DeleteAgent(ctx context.Context, a auth.Actor, ref connectors
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		agent, err := tx.Agent(ctx, ref)
+		agent, err := tx.Agents().Get(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (r *Registry) DeleteAgent(ctx context.Context, a auth.Actor, ref connectors
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteAgent(ctx, agent.ID); err != nil {
+		if err := tx.Agents().Delete(ctx, agent.ID); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, agentEvent(a, "agent.delete", agent), before, store.OfAgent(agent.ID))

@@ -31,10 +31,10 @@ func (r *Registry) Grant(
 		if err != nil {
 			return err
 		}
-		if err := tx.SetAgentGrant(ctx, g); err != nil {
+		if err := tx.Agents().SetGrant(ctx, g); err != nil {
 			return err
 		}
-		if granted, err = tx.AgentGrant(ctx, owner.ID, target.ID); err != nil {
+		if granted, err = tx.Agents().Grant(ctx, owner.ID, target.ID); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", owner, target, &g), before, store.OfGrant(owner.ID, target.ID))
@@ -59,7 +59,7 @@ func (r *Registry) DropGrant(ctx context.Context, a auth.Actor, agent, connector
 		if err != nil {
 			return err
 		}
-		if err := tx.DropAgentGrant(ctx, owner.ID, target.ID); err != nil {
+		if err := tx.Agents().DropGrant(ctx, owner.ID, target.ID); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.drop", owner, target, nil), before, store.OfGrant(owner.ID, target.ID))
@@ -71,22 +71,22 @@ func (r *Registry) Grants(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
 ) (list store.List[store.GrantedConnector], err error) {
 	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		owner, err := tx.Agent(ctx, agent)
+		owner, err := tx.Agents().Get(ctx, agent)
 		if err != nil {
 			return err
 		}
-		list, err = tx.AgentGrants(ctx, owner.ID, p)
+		list, err = tx.Agents().Grants(ctx, owner.ID, p)
 		return err
 	})
 	return list, err
 }
 
 func findGrant(ctx context.Context, tx *store.Tenant, agent, connector connectors.Ref) (connectors.Agent, connectors.Connector, error) {
-	owner, err := tx.Agent(ctx, agent)
+	owner, err := tx.Agents().Get(ctx, agent)
 	if err != nil {
 		return connectors.Agent{}, connectors.Connector{}, err
 	}
-	target, err := tx.Connector(ctx, connector)
+	target, err := tx.Connectors().Get(ctx, connector)
 	return owner, target, err
 }
 

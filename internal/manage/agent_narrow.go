@@ -26,14 +26,14 @@ func (r *Registry) NarrowGrant(
 		if err != nil {
 			return err
 		}
-		if remaining, err = tx.AgentGrant(ctx, owner.ID, target.ID); err != nil {
+		if remaining, err = tx.Agents().Grant(ctx, owner.ID, target.ID); err != nil {
 			return err
 		}
 		remaining.Grant = remaining.Without(target.DiscoveredTools, dropped)
 		if err := fault.InvalidFields(remaining.Validate()...); err != nil {
 			return err
 		}
-		if err := tx.SetAgentGrant(ctx, remaining.Grant); err != nil {
+		if err := tx.Agents().SetGrant(ctx, remaining.Grant); err != nil {
 			return err
 		}
 		e := grantEvent(a, "agent_grant.set", owner, target, &remaining.Grant)

@@ -26,7 +26,7 @@ func TestNarrowGrant_UsesCurrentGrant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stored, err := b.Door().AgentGrant(t.Context(), agent.ID, c.ID)
+		stored, err := b.Door().Agents().Grant(t.Context(), agent.ID, c.ID)
 		if err != nil || stored.AllTools || len(stored.Tools) != len(step.left) || len(left.Tools) != len(step.left) {
 			t.Fatalf("%+v, %v", stored, err)
 		}

@@ -40,14 +40,14 @@ func (r *Registry) IssueToken(
 	}
 	var made connectors.AgentToken
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		owner, err := tx.Agent(ctx, agent)
+		owner, err := tx.Agents().Get(ctx, agent)
 		if err != nil {
 			return err
 		}
 		if err := req.checkFields(); err != nil {
 			return err
 		}
-		made, err = tx.CreateAgentToken(ctx, store.NewAgentToken{
+		made, err = tx.Agents().CreateToken(ctx, store.NewAgentToken{
 			ID: connectors.AgentTokenID{UUID: id}, AgentID: owner.ID, Name: req.Name, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
 		})
 		if err != nil {
@@ -74,11 +74,11 @@ func (r *Registry) Tokens(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
 ) (list store.List[connectors.AgentToken], err error) {
 	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		owner, err := tx.Agent(ctx, agent)
+		owner, err := tx.Agents().Get(ctx, agent)
 		if err != nil {
 			return err
 		}
-		list, err = tx.AgentTokens(ctx, owner.ID, p)
+		list, err = tx.Agents().Tokens(ctx, owner.ID, p)
 		return err
 	})
 	return list, err
@@ -90,7 +90,7 @@ func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connecto
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		owner, err := tx.Agent(ctx, agent)
+		owner, err := tx.Agents().Get(ctx, agent)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connecto
 		if err != nil {
 			return err
 		}
-		revoked, err := tx.DeleteAgentToken(ctx, owner.ID, id)
+		revoked, err := tx.Agents().DeleteToken(ctx, owner.ID, id)
 		if err != nil {
 			return err
 		}

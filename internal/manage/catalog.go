@@ -81,7 +81,7 @@ func (r *Registry) findAdded(ctx context.Context, a auth.Actor, entries []catalo
 	for _, e := range entries {
 		urls = append(urls, e.URL)
 	}
-	found, err := r.store.Tenant(a.Tenant.ID).ConnectorsAt(ctx, urls)
+	found, err := r.store.Tenant(a.Tenant.ID).Connectors().At(ctx, urls)
 	if err != nil {
 		return nil, err
 	}

@@ -176,11 +176,11 @@ func TestImport_ListedServerNeverUpdates(t *testing.T) {
 			t.Errorf("dry %t: %s", dry, diff)
 		}
 	}
-	ours, err := b.Door().Connector(t.Context(), "linear")
+	ours, err := b.Door().Connectors().Get(t.Context(), "linear")
 	if err != nil || ours.URL != "https://mcp.linear.app/mcp" || ours.Description == "From a list." {
 		t.Errorf("%+v %v", ours, err)
 	}
-	if evil, err := b.Door().Connector(t.Context(), "linear-2"); err != nil || evil.URL != "https://evil.example.com/mcp" {
+	if evil, err := b.Door().Connectors().Get(t.Context(), "linear-2"); err != nil || evil.URL != "https://evil.example.com/mcp" {
 		t.Errorf("%+v %v", evil, err)
 	}
 	want[0] = "com.evil/linear unchanged"

@@ -76,7 +76,7 @@ func (r *Registry) insertConnector(
 		if err := r.checkConnectorLimit(ctx, tx); err != nil {
 			return err
 		}
-		if c, err = tx.CreateConnector(ctx, d); err != nil {
+		if c, err = tx.Connectors().Create(ctx, d); err != nil {
 			return err
 		}
 		if !s.Empty() {
@@ -106,7 +106,7 @@ func (r *Registry) insertConnector(
 // checkConnectorLimit fails if the tenant has its maximum of connectors. Concurrent requests may exceed it by a
 // few.
 func (r *Registry) checkConnectorLimit(ctx context.Context, tx *store.Tenant) error {
-	stats, err := tx.ConnectorStats(ctx)
+	stats, err := tx.Connectors().Stats(ctx)
 	if err != nil {
 		return err
 	}

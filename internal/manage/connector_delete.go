@@ -14,7 +14,7 @@ func (r *Registry) DeleteConnector(ctx context.Context, a auth.Actor, ref connec
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		c, err := tx.Connector(ctx, ref)
+		c, err := tx.Connectors().Get(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -22,7 +22,7 @@ func (r *Registry) DeleteConnector(ctx context.Context, a auth.Actor, ref connec
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteConnector(ctx, c.ID); err != nil {
+		if err := tx.Connectors().Delete(ctx, c.ID); err != nil {
 			return err
 		}
 		e := a.Event("connector.delete", c.Slug)

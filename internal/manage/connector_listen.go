@@ -14,14 +14,14 @@ func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors
 		return c, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if c, err = tx.Connector(ctx, ref); err != nil {
+		if c, err = tx.Connectors().Get(ctx, ref); err != nil {
 			return err
 		}
 		before, err := tx.LockAndReadState(ctx, store.OfListening(c.ID))
 		if err != nil {
 			return err
 		}
-		if err := tx.ListenAgain(ctx, c.ID); err != nil {
+		if err := tx.Syncs().ListenAgain(ctx, c.ID); err != nil {
 			return err
 		}
 		e := a.Event("connector.listen", c.Slug)

@@ -30,7 +30,7 @@ func (r *Registry) UpdateConnector(
 		return connectors.Connector{}, nil, err
 	}
 	for try := 1; ; try++ {
-		old, err := r.store.Tenant(a.Tenant.ID).Connector(ctx, ref)
+		old, err := r.store.Tenant(a.Tenant.ID).Connectors().Get(ctx, ref)
 		if err != nil {
 			return connectors.Connector{}, nil, err
 		}
@@ -44,7 +44,7 @@ func (r *Registry) UpdateConnector(
 
 // hasChanged reports whether the connector's version is another one than old's.
 func (r *Registry) hasChanged(ctx context.Context, a auth.Actor, old connectors.Connector) bool {
-	now, err := r.store.Tenant(a.Tenant.ID).Connector(ctx, connectors.Ref(old.ID.String()))
+	now, err := r.store.Tenant(a.Tenant.ID).Connectors().Get(ctx, connectors.Ref(old.ID.String()))
 	return err == nil && now.Version != old.Version
 }
 
@@ -64,7 +64,7 @@ func (r *Registry) updateOnce(
 		if err != nil {
 			return err
 		}
-		if c, err = tx.UpdateConnector(ctx, old.ID, version, d); err != nil {
+		if c, err = tx.Connectors().Update(ctx, old.ID, version, d); err != nil {
 			return err
 		}
 		dropped, err := deleteOutdatedSecrets(ctx, tx, old, c)
@@ -80,7 +80,7 @@ func (r *Registry) updateOnce(
 			return err
 		}
 		if !old.OAuth.Equal(c.OAuth) {
-			if err := tx.RenewMachineTokens(ctx, c.ID); err != nil {
+			if err := tx.Accounts().RenewMachineTokens(ctx, c.ID); err != nil {
 				return err
 			}
 		}

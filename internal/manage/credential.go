@@ -61,7 +61,7 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteCredential(ctx, owner.connector.ID, owner.agentID()); err != nil {
+		if err := tx.Connectors().DeleteCredential(ctx, owner.connector.ID, owner.agentID()); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.delete"), before, owner.auditSubject())
@@ -91,11 +91,11 @@ type credentialOwner struct {
 }
 
 func findOwner(ctx context.Context, tx *store.Tenant, connector connectors.Ref, agent *connectors.Ref) (credentialOwner, error) {
-	c, err := tx.Connector(ctx, connector)
+	c, err := tx.Connectors().Get(ctx, connector)
 	if err != nil || agent == nil {
 		return credentialOwner{connector: c}, err
 	}
-	found, err := tx.Agent(ctx, *agent)
+	found, err := tx.Agents().Get(ctx, *agent)
 	return credentialOwner{connector: c, agent: &found}, err
 }
 

@@ -37,7 +37,7 @@ func (r *Registry) CompareCredential(
 		}
 		e := owner.auditEvent(a, "credential.compare")
 		e.Detail["same"] = same
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 	return same, err
 }
@@ -54,11 +54,11 @@ func (o credentialOwner) compareKey() credentialKey {
 // matchesStored reports whether s is the stored secret.
 func (o credentialOwner) matchesStored(ctx context.Context, tx *store.Tenant, s connectors.Secret) (bool, error) {
 	if o.connector.Auth.Type == connectors.AuthOAuth2 {
-		return tx.HoldsClientSecret(ctx, o.connector.ID, s.ClientSecret)
+		return tx.Connectors().HoldsClientSecret(ctx, o.connector.ID, s.ClientSecret)
 	}
 	entered, err := s.Encode()
 	if err != nil {
 		return false, err
 	}
-	return tx.MatchesCredential(ctx, o.connector.ID, o.agentID(), entered)
+	return tx.Connectors().MatchesCredential(ctx, o.connector.ID, o.agentID(), entered)
 }

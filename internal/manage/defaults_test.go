@@ -61,7 +61,7 @@ func TestExport_IsIndependentOfDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+	if err := b.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.admin.Tenant.Defaults = elsewhere

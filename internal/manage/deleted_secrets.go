@@ -38,22 +38,22 @@ func (d deletedSecrets) totalCount() int {
 func deleteOutdatedSecrets(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) (d deletedSecrets, err error) {
 	hasMoved := originMoved(old, now) || old.Auth.Type != now.Auth.Type || clientChanged(old, now) || !old.OAuth.SameAuthServer(now.OAuth)
 	if hasMoved || old.CredentialMode != now.CredentialMode || serverChanged(old, now) { // before the client secret, which revokes them
-		if d.credentials, err = tx.DeleteCredentials(ctx, now.ID); err != nil {
+		if d.credentials, err = tx.Connectors().DeleteCredentials(ctx, now.ID); err != nil {
 			return d, err
 		}
 	}
 	if hasMoved {
-		if d.clientSecret, err = tx.DeleteClientSecret(ctx, now.ID); err != nil {
+		if d.clientSecret, err = tx.Connectors().DeleteClientSecret(ctx, now.ID); err != nil {
 			return d, err
 		}
 	}
 	if !old.Command.Equal(now.Command) {
-		if d.environment, err = tx.DeleteEnvironment(ctx, now.ID); err != nil {
+		if d.environment, err = tx.Connectors().DeleteEnvironment(ctx, now.ID); err != nil {
 			return d, err
 		}
 	}
 	if serverChanged(old, now) { // a callback from the old server would store its grant for the new one
-		if err = tx.DeleteFlows(ctx, now.ID); err != nil {
+		if err = tx.Accounts().DeleteFlows(ctx, now.ID); err != nil {
 			return d, err
 		}
 	}

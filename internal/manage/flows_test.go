@@ -27,7 +27,7 @@ func TestUpdate_DeletesFlowsOfOldServer(t *testing.T) {
 			b := newTestEnv(t)
 			c := b.create(t, connectors.Secret{}, signsIn)
 			state := bytes.Repeat([]byte{1}, 32)
-			err := b.Door().SaveFlow(t.Context(), store.NewFlow{
+			err := b.Door().Accounts().SaveFlow(t.Context(), store.NewFlow{
 				StateHash: state, BrowserHash: []byte("browser"), ConnectorID: c.ID, Origin: connectors.Origin(c.URL),
 				Server: oauth.Metadata{Issuer: issuer}, ClientID: c.OAuth.ClientID, Verifier: "the verifier",
 			})
@@ -39,7 +39,7 @@ func TestUpdate_DeletesFlowsOfOldServer(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			_, err = b.St.System().TakeFlow(t.Context(), state)
+			_, err = b.St.System().Sessions().TakeFlow(t.Context(), state)
 			if gone := fault.Is(err, fault.NotFound); gone != (name != "") {
 				t.Errorf("the flow is gone: %v (%v)", gone, err)
 			}

@@ -99,7 +99,7 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dr
 func (r *Registry) allConnectors(ctx context.Context, a auth.Actor) (allConnectors []connectors.Connector, err error) {
 	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
 		for page := (store.Page{Limit: 200}); ; {
-			list, err := tx.Connectors(ctx, store.ConnectorFilter{Page: page})
+			list, err := tx.Connectors().List(ctx, store.ConnectorFilter{Page: page})
 			if err != nil {
 				return err
 			}

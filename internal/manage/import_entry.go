@@ -76,7 +76,7 @@ func (im *documentImport) keepsCredential(ctx context.Context, old connectors.Co
 	if old.Auth.Type != now.Auth.Type || old.CredentialMode != now.CredentialMode || originMoved(old, now) || clientChanged(old, now) || serverChanged(old, now) {
 		return false, nil
 	}
-	list, err := im.registry.store.Tenant(im.actor.Tenant.ID).Credentials(ctx, old.ID, store.Page{Limit: 1})
+	list, err := im.registry.store.Tenant(im.actor.Tenant.ID).Connectors().Credentials(ctx, old.ID, store.Page{Limit: 1})
 	return len(list.Items) > 0, err
 }
 

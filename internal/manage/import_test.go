@@ -59,7 +59,7 @@ func TestImport_IsIdempotent(t *testing.T) {
 	if diff := cmp.Diff(want, b.imports(t, document, false)); diff != "" {
 		t.Error(diff)
 	}
-	later, err := b.Door().Connector(t.Context(), "later")
+	later, err := b.Door().Connectors().Get(t.Context(), "later")
 	if err != nil || later.Auth.Type != connectors.AuthBearer {
 		t.Fatalf("%+v %v", later, err)
 	}
@@ -85,7 +85,7 @@ func TestImport_SecretIsStoredNotReturned(t *testing.T) {
 	if got := b.imports(t, document, false); got[0] != "linear created" {
 		t.Error(got)
 	}
-	c, err := b.Door().Connector(t.Context(), "linear")
+	c, err := b.Door().Connectors().Get(t.Context(), "linear")
 	if err != nil || len(c.Headers) != 0 {
 		t.Fatalf("%+v %v", c, err)
 	}
@@ -125,11 +125,11 @@ func TestImport_MatchesSlugThenURL(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	c, err := b.Door().Connector(t.Context(), "linear")
+	c, err := b.Door().Connectors().Get(t.Context(), "linear")
 	if err != nil || c.Name != "The linear" || c.URL != "https://moved.example.com/mcp" {
 		t.Errorf("%+v %v", c, err)
 	}
-	if c, err = b.Door().Connector(t.Context(), "render-eu"); err != nil || c.Name != "The render-eu" {
+	if c, err = b.Door().Connectors().Get(t.Context(), "render-eu"); err != nil || c.Name != "The render-eu" {
 		t.Errorf("%+v %v", c, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestImport_StdioFollowsAllowList(t *testing.T) {
 	if got[0] != "files created" || got[1] != "shell refused command: This command is not allowed on this installation." || !strings.HasPrefix(got[2], "npx refused command:") {
 		t.Error(got)
 	}
-	c, err := b.Door().Connector(t.Context(), "files")
+	c, err := b.Door().Connectors().Get(t.Context(), "files")
 	if err != nil || c.Command.Path != "/usr/bin/files" || !slices.Equal(c.EnvNames, []string{"TOKEN"}) {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -209,11 +209,11 @@ func TestImport_DryRunStoresNothing(t *testing.T) {
 	if n := report.Entries[0].Notices; len(n) != 1 || !strings.HasPrefix(n[0], "The stored secret was deleted") {
 		t.Errorf("notices %v", n)
 	}
-	now, err := b.Door().Connector(t.Context(), connectors.Ref(c.ID.String()))
+	now, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.ID.String()))
 	if err != nil || now.URL != c.URL || now.Version != c.Version || b.sent(t, now, nil) != "Bearer s3cret" {
 		t.Errorf("%+v %v", now, err)
 	}
-	if _, err := b.Door().Connector(t.Context(), "fresh"); !fault.Is(err, fault.NotFound) {
+	if _, err := b.Door().Connectors().Get(t.Context(), "fresh"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("stored: %v", err)
 	}
 	if diff := cmp.Diff(before, b.audited(t)); diff != "" {
@@ -280,7 +280,7 @@ func TestExport_ImportsInAnotherTenant(t *testing.T) {
 // drafts returns the settings of a tenant's connectors, except the predefined one.
 func drafts(t *testing.T, w *fixture.World, tenant connectors.TenantID) map[string]connectors.Draft {
 	t.Helper()
-	list, err := w.St.Tenant(tenant).Connectors(t.Context(), store.ConnectorFilter{})
+	list, err := w.St.Tenant(tenant).Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func settings(change func(*connectors.OAuthSettings)) manage.Change {
 func (b *testEnv) connect(t *testing.T, c connectors.Connector, agent *connectors.AgentID) {
 	t.Helper()
 	expires := time.Now().Add(time.Hour)
-	err := b.Door().SaveGrant(t.Context(), store.NewGrant{
+	err := b.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
 		ConnectorID: c.ID, AgentID: agent, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{
 			AccessToken: "s3cret-access", RefreshToken: "s3cret-refresh", ExpiresAt: &expires,
 			Meta: store.GrantMeta{Server: oauth.Metadata{Issuer: issuer}, ClientID: c.OAuth.ClientID},
@@ -47,7 +47,7 @@ func (b *testEnv) connect(t *testing.T, c connectors.Connector, agent *connector
 // clientSecret returns the connector's client secret, or "".
 func (b *testEnv) clientSecret(t *testing.T, c connectors.Connector) string {
 	t.Helper()
-	now, err := b.Door().Connector(t.Context(), connectors.Ref(c.ID.String()))
+	now, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.ID.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func (b *testEnv) clientSecret(t *testing.T, c connectors.Connector) string {
 // credentials returns the number of a connector's credentials.
 func (b *testEnv) credentials(t *testing.T, c connectors.Connector) int {
 	t.Helper()
-	list, err := b.Door().Credentials(t.Context(), c.ID, store.Page{})
+	list, err := b.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

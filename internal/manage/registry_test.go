@@ -62,7 +62,7 @@ func (b *testEnv) create(t *testing.T, s connectors.Secret, opts ...func(*connec
 // sent returns the Authorization header for the connector, or "".
 func (b *testEnv) sent(t *testing.T, c connectors.Connector, agent *connectors.AgentID) string {
 	t.Helper()
-	now, err := b.Door().Connector(t.Context(), connectors.Ref(c.ID.String()))
+	now, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.ID.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestDeleteConnector(t *testing.T) {
 	if err := b.reg.DeleteConnector(t.Context(), b.admin, connectors.Ref(c.Slug)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Door().Connector(t.Context(), connectors.Ref(c.Slug)); !fault.Is(err, fault.NotFound) {
+	if _, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("afterwards: %v", err)
 	}
 	if diff := cmp.Diff([]string{"connector.create", "connector.delete"}, b.audited(t)); diff != "" {
@@ -305,7 +305,7 @@ func TestAgent_CreateUpdateDelete(t *testing.T) {
 	if err := b.reg.DeleteAgent(ctx, b.admin, connectors.Ref(a.Slug)); err != nil {
 		t.Error(err)
 	}
-	list, err := b.Door().Agents(ctx, store.Page{})
+	list, err := b.Door().Agents().List(ctx, store.Page{})
 	if err != nil || len(list.Items) != 1 {
 		t.Errorf("agents = %+v, %v", list.Items, err)
 	}

@@ -23,7 +23,7 @@ func TestSetCredential_RefusesRemovedMember(t *testing.T) {
 	})
 	for _, role := range []connectors.Role{connectors.RoleMember, connectors.RoleAdmin} {
 		m, agent := b.Member(t, role), b.Agent(t)
-		if err := b.Door().MakePersonal(t.Context(), m.UserID, agent.ID); err != nil {
+		if err := b.Door().Agents().MakePersonal(t.Context(), m.UserID, agent.ID); err != nil {
 			t.Fatal(err)
 		}
 		who := auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: role, UserID: &m.UserID, Name: m.Name, Email: m.Email}
@@ -34,14 +34,14 @@ func TestSetCredential_RefusesRemovedMember(t *testing.T) {
 		if err := set(); err != nil {
 			t.Errorf("%s, before: %v", role, err)
 		}
-		if _, err := b.Door().RemoveMember(t.Context(), m.UserID); err != nil {
+		if _, err := b.Door().People().RemoveMember(t.Context(), m.UserID); err != nil {
 			t.Fatal(err)
 		}
 		if err := set(); !fault.Is(err, fault.Denied) {
 			t.Errorf("%s, after: %v", role, err)
 		}
 	}
-	if list, err := b.Door().Credentials(t.Context(), own.ID, store.Page{}); err != nil || len(list.Items) != 0 {
+	if list, err := b.Door().Connectors().Credentials(t.Context(), own.ID, store.Page{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("%+v, %v", list.Items, err)
 	}
 }

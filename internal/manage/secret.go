@@ -14,13 +14,13 @@ func setSecret(
 	ctx context.Context, tx *store.Tenant, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret,
 ) error {
 	if c.Auth.Type == connectors.AuthOAuth2 {
-		return tx.SetClientSecret(ctx, c, s.ClientSecret)
+		return tx.Connectors().SetClientSecret(ctx, c, s.ClientSecret)
 	}
 	cred, err := newCredential(c, agent, s)
 	if err != nil {
 		return err
 	}
-	return tx.SetCredential(ctx, cred)
+	return tx.Connectors().SetCredential(ctx, cred)
 }
 
 func newCredential(c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) (store.NewCredential, error) {

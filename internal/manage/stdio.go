@@ -34,13 +34,13 @@ func setEnvironment(
 		if notStdio := c.Transport != connectors.TransportStdio; notStdio {
 			return c, nil
 		}
-		return tx.Connector(ctx, connectors.Ref(c.ID.String())) // the stored one may be deleted
+		return tx.Connectors().Get(ctx, connectors.Ref(c.ID.String())) // the stored one may be deleted
 	case len(e) == 0:
-		if _, err := tx.DeleteEnvironment(ctx, c.ID); err != nil {
+		if _, err := tx.Connectors().DeleteEnvironment(ctx, c.ID); err != nil {
 			return c, err
 		}
 	default:
-		if err := tx.SetEnvironment(ctx, c, e); err != nil {
+		if err := tx.Connectors().SetEnvironment(ctx, c, e); err != nil {
 			return c, err
 		}
 	}

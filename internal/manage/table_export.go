@@ -13,12 +13,12 @@ const maxFilters = 1000
 // RecordAuditExport records an export of the audit log and returns the last entry before it.
 func (r *Registry) RecordAuditExport(ctx context.Context, a auth.Actor) (last int64, err error) {
 	db := r.store.Tenant(a.Tenant.ID)
-	if last, err = db.AuditEnd(ctx); err != nil {
+	if last, err = db.Audit().End(ctx); err != nil {
 		return 0, fmt.Errorf("find the end of the audit log: %w", err)
 	}
 	e := a.Event("audit.export", a.Tenant.Slug)
 	e.Detail = map[string]any{"entries": last}
-	if err := db.Record(ctx, e); err != nil {
+	if err := db.Audit().Record(ctx, e); err != nil {
 		return 0, fmt.Errorf("record the export: %w", err)
 	}
 	return last, nil
@@ -35,5 +35,5 @@ func (r *Registry) RecordTableExport(ctx context.Context, a auth.Actor, table, f
 	if filters != "" {
 		e.Detail["filters"] = filters
 	}
-	return r.store.Tenant(a.Tenant.ID).Record(ctx, e)
+	return r.store.Tenant(a.Tenant.ID).Audit().Record(ctx, e)
 }

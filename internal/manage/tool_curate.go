@@ -25,14 +25,14 @@ func (r *Registry) CurateTools(ctx context.Context, a auth.Actor, ref connectors
 		return 0, fault.Errorf(fault.Invalid, "Choose 1 to %d tools.", MaxPatches)
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		c, err := tx.Connector(ctx, ref)
+		c, err := tx.Connectors().Get(ctx, ref)
 		if err != nil {
 			return err
 		}
-		if err := tx.LockTools(ctx, c.ID); err != nil {
+		if err := tx.Tools().Lock(ctx, c.ID); err != nil {
 			return err
 		}
-		all, err := tx.CuratedTools(ctx, c.ID)
+		all, err := tx.Tools().Curated(ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -40,11 +40,11 @@ func (r *Registry) CurateTools(ctx context.Context, a auth.Actor, ref connectors
 		if err != nil || len(done) == 0 {
 			return err
 		}
-		if err := tx.CurateTools(ctx, c.ID, curatedTools(done)); err != nil {
+		if err := tx.Tools().Curate(ctx, c.ID, curatedTools(done)); err != nil {
 			return err
 		}
 		changed = len(done)
-		return tx.Record(ctx, curationEvent(a, c, done))
+		return tx.Audit().Record(ctx, curationEvent(a, c, done))
 	})
 	if err != nil {
 		return 0, err

@@ -23,15 +23,15 @@ func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.
 		return connectors.Tool{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		c, err := tx.Connector(ctx, ref)
+		c, err := tx.Connectors().Get(ctx, ref)
 		if err != nil {
 			return err
 		}
-		err = tx.DecideTool(ctx, store.ToolDecision{Connector: c.ID, Tool: v.Tool, Accept: v.Accept, Hash: v.Hash, By: a.Name})
+		err = tx.Tools().Decide(ctx, store.ToolDecision{Connector: c.ID, Tool: v.Tool, Accept: v.Accept, Hash: v.Hash, By: a.Name})
 		if err != nil {
 			return err
 		}
-		if tool, err = tx.Tool(ctx, c.ID, v.Tool); err != nil {
+		if tool, err = tx.Tools().Get(ctx, c.ID, v.Tool); err != nil {
 			return err
 		}
 		e := a.Event("tool.reject", c.Slug+"/"+tool.Name)
@@ -39,7 +39,7 @@ func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.
 			e.Action = "tool.accept"
 		}
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "tool": tool.Name, "hash": tool.Hash.String()}
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 	if err != nil {
 		return connectors.Tool{}, err
@@ -53,14 +53,14 @@ func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref con
 		return connectors.Connector{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		c, err := tx.Connector(ctx, ref)
+		c, err := tx.Connectors().Get(ctx, ref)
 		if err != nil {
 			return err
 		}
-		if err := tx.DecideInstructions(ctx, store.ToolDecision{Connector: c.ID, Accept: v.Accept, Hash: v.Hash, By: a.Name}); err != nil {
+		if err := tx.Tools().DecideInstructions(ctx, store.ToolDecision{Connector: c.ID, Accept: v.Accept, Hash: v.Hash, By: a.Name}); err != nil {
 			return err
 		}
-		if now, err = tx.Connector(ctx, connectors.Ref(c.ID.String())); err != nil {
+		if now, err = tx.Connectors().Get(ctx, connectors.Ref(c.ID.String())); err != nil {
 			return err
 		}
 		e := a.Event("instructions.reject", c.Slug)
@@ -68,7 +68,7 @@ func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref con
 			e.Action = "instructions.accept"
 		}
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "hash": connectors.InstructionsDefinition(now.Server.Instructions).Hash.String()}
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 	if err != nil {
 		return connectors.Connector{}, err
@@ -82,7 +82,7 @@ func (r *Registry) AcceptCosmetic(ctx context.Context, a auth.Actor) (accepted [
 		return nil, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if accepted, err = tx.AcceptCosmetic(ctx, a.Name); err != nil || len(accepted) == 0 {
+		if accepted, err = tx.Tools().AcceptCosmetic(ctx, a.Name); err != nil || len(accepted) == 0 {
 			return err
 		}
 		e := a.Event("tool.accept_cosmetic", "")
@@ -91,7 +91,7 @@ func (r *Registry) AcceptCosmetic(ctx context.Context, a auth.Actor) (accepted [
 			tools[i] = t.Connector.String() + "/" + t.Tool
 		}
 		e.Detail = map[string]any{"tools": tools}
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 	if err != nil {
 		return nil, err

@@ -31,18 +31,18 @@ func (r *Registry) ToolHistory(
 }
 
 func toolHistory(ctx context.Context, db *store.Tenant, ref connectors.Ref, tool string, p store.Page) (store.List[ShownChange], error) {
-	c, err := db.Connector(ctx, ref)
+	c, err := db.Connectors().Get(ctx, ref)
 	if err != nil {
 		return store.List[ShownChange]{}, err
 	}
 	if err := requireTool(ctx, db, c, tool); err != nil {
 		return store.List[ShownChange]{}, err
 	}
-	page, err := db.ToolChanges(ctx, c.ID, tool, p)
+	page, err := db.Tools().ChangesOf(ctx, c.ID, tool, p)
 	if err != nil {
 		return store.List[ShownChange]{}, err
 	}
-	raws, err := db.DefinitionsWithin(ctx, definitionHashes(page.Items...))
+	raws, err := db.Tools().DefinitionsWithin(ctx, definitionHashes(page.Items...))
 	if err != nil {
 		return store.List[ShownChange]{}, err
 	}
@@ -61,7 +61,7 @@ func requireTool(ctx context.Context, db *store.Tenant, c connectors.Connector, 
 	if tool == connectors.InstructionsTool {
 		return nil
 	}
-	_, err := db.Tool(ctx, c.ID, tool)
+	_, err := db.Tools().Get(ctx, c.ID, tool)
 	return err
 }
 
@@ -87,10 +87,10 @@ func (r *Registry) ToolChange(
 func toolChange(
 	ctx context.Context, db *store.Tenant, ref connectors.Ref, tool string, id *connectors.ToolChangeID, p store.Page,
 ) (among ToolChangePage, err error) {
-	if among.Connector, err = db.Connector(ctx, ref); err != nil {
+	if among.Connector, err = db.Connectors().Get(ctx, ref); err != nil {
 		return among, err
 	}
-	if among.History, err = db.ToolChanges(ctx, among.Connector.ID, tool, p); err != nil {
+	if among.History, err = db.Tools().ChangesOf(ctx, among.Connector.ID, tool, p); err != nil {
 		return among, err
 	}
 	if len(among.History.Items) == 0 && p.Cursor == "" && id == nil {
@@ -116,7 +116,7 @@ func (among ToolChangePage) findChange(ctx context.Context, db *store.Tenant, to
 	if id == nil {
 		return connectors.ToolChange{}, fault.Errorf(fault.NotFound, "There is no such change.")
 	}
-	return db.ToolChange(ctx, among.Connector.ID, tool, *id)
+	return db.Tools().Change(ctx, among.Connector.ID, tool, *id)
 }
 
 // definitionHashes returns the distinct hashes in changes.
@@ -141,7 +141,7 @@ func showChange(
 	shown.ToolChange = change
 	for _, h := range definitionHashes(change) {
 		if raws[h] == nil {
-			if raws, err = db.Definitions(ctx, definitionHashes(change)); err != nil {
+			if raws, err = db.Tools().Definitions(ctx, definitionHashes(change)); err != nil {
 				return shown, err
 			}
 			break
@@ -167,7 +167,7 @@ func namesFor(ctx context.Context, db *store.Tenant, c connectors.Connector, cha
 		return nil, nil
 	}
 	words := append(toolchange.Mentions(shown.BeforeRaw, shown.AfterRaw), change.Tool)
-	others, err := db.OtherTools(ctx, c.ID, words, change.Before == nil)
+	others, err := db.Tools().Others(ctx, c.ID, words, change.Before == nil)
 	if err != nil {
 		return nil, err
 	}

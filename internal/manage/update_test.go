@@ -123,7 +123,7 @@ func TestUpdate_AuthTypeNeedsSecret(t *testing.T) {
 		t.Errorf("sent %q, notices %q, header %q", sent, notices, got.Auth.Header)
 	}
 	got, notices = b.update(t, got, manage.Change{Draft: func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone }})
-	list, err := b.Door().Credentials(t.Context(), got.ID, store.Page{})
+	list, err := b.Door().Connectors().Credentials(t.Context(), got.ID, store.Page{})
 	if err != nil || len(list.Items) != 0 || len(notices) != 1 {
 		t.Errorf("credentials = %+v, %v, notices %q", list.Items, err, notices)
 	}
@@ -176,7 +176,7 @@ func TestUpdate_MergesConcurrentChanges(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	now, err := b.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	now, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil || now.Description != "described" || now.RetryAttempts != 1 || now.Headers["X-Team"] != "eu" {
 		t.Errorf("connector = %+v, %v", now, err)
 	}
@@ -197,7 +197,7 @@ func TestUpdate_OldSecretIsNotSentToNewURL(t *testing.T) {
 	// As if the old secrets were deleted before this one was stored.
 	d := connectors.DraftOf(c)
 	d.URL = "https://two.example.com/"
-	moved, err := b.Door().UpdateConnector(t.Context(), c.ID, c.Version, d)
+	moved, err := b.Door().Connectors().Update(t.Context(), c.ID, c.Version, d)
 	if err != nil {
 		t.Fatal(err)
 	}

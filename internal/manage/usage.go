@@ -20,7 +20,7 @@ func (r *Registry) ResetUsage(ctx context.Context, a auth.Actor, now time.Time) 
 		if err != nil {
 			return err
 		}
-		if err := tx.MarkUsage(ctx, now); err != nil {
+		if err := tx.Calls().MarkUsage(ctx, now); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, a.Event("usage.reset", a.Tenant.Slug), before, store.OfUsageMark())

@@ -213,7 +213,7 @@ func TestTools_HaveNoSecrets(t *testing.T) {
 	if made.SecretURL != w.url+"/connectors/"+made.Connector.Slug+"/credentials" {
 		t.Errorf("the secret is entered at %q", made.SecretURL)
 	}
-	c, err := w.Door().Connector(t.Context(), connectors.Ref(made.Connector.Slug))
+	c, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(made.Connector.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}

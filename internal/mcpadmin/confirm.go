@@ -144,7 +144,7 @@ func (b *backend) checkAnswer(ctx context.Context, r *serve.Request, t *tool, se
 	if err := checkElicitation(sent.Responses[confirmRequestName]); err != nil {
 		return err
 	}
-	first, err := b.h.store.Tenant(b.actor.Tenant.ID).ConsumeConfirmation(ctx, was.ID, was.Until)
+	first, err := b.h.store.Tenant(b.actor.Tenant.ID).People().ConsumeConfirmation(ctx, was.ID, was.Until)
 	if err == nil && !first {
 		err = &confirmationError{code: "confirmation-used", text: "This answer was used before. To do the same once more call the tool again without a requestState."}
 	}

@@ -116,7 +116,7 @@ func TestConfirm_RoleLostMeanwhile(t *testing.T) {
 		m, token := w.newMemberProgram(t, connectors.RoleAdmin, connectors.ScopeAdmin)
 		a := w.connect(t, token, revision, "accept")
 		a.meanwhile = func() {
-			if err := w.Door().SetMemberRole(t.Context(), m.UserID, connectors.RoleViewer); err != nil {
+			if err := w.Door().People().SetRole(t.Context(), m.UserID, connectors.RoleViewer); err != nil {
 				t.Error(err)
 			}
 		}

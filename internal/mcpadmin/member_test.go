@@ -43,13 +43,13 @@ func TestMemberProgram_ActsAsMemberAndIsAudited(t *testing.T) {
 				t.Errorf("on record: %s by %q", id, program)
 			}
 
-			if err := w.Door().SetMemberRole(t.Context(), m.UserID, connectors.RoleViewer); err != nil {
+			if err := w.Door().People().SetRole(t.Context(), m.UserID, connectors.RoleViewer); err != nil {
 				t.Fatal(err)
 			}
 			if code, _ := a.callRefused(t, "grant_tools", exampleArguments["grant_tools"]); code != "denied" || slices.Contains(a.listNames(t), "grant_tools") {
 				t.Errorf("the role fell in the midst: %s", code)
 			}
-			if _, err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
+			if _, err := w.Door().People().RemoveMember(t.Context(), m.UserID); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := a.ListTools(t.Context(), nil); err == nil {

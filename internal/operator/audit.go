@@ -39,7 +39,7 @@ func (c auditVerifyCommand) Run(ctx context.Context, p IO) error {
 	}
 	bad := false
 	for _, tenant := range tenants {
-		check, err := d.Store.Tenant(tenant.ID).CheckAudit(ctx)
+		check, err := d.Store.Tenant(tenant.ID).Audit().Check(ctx)
 		if err != nil {
 			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
 		}
@@ -73,7 +73,7 @@ func (c auditVerifyCommand) Run(ctx context.Context, p IO) error {
 // verifyCalls recomputes the chain of outcomes of a tenant's calls. It prints nothing for a tenant without
 // calls.
 func (auditVerifyCommand) verifyCalls(ctx context.Context, p IO, d *installation.Database, tenant connectors.Tenant) (good bool, err error) {
-	check, err := d.Store.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
+	check, err := d.Store.Tenant(tenant.ID).Audit().CheckOutcomes(ctx, nil, time.Time{})
 	if err != nil {
 		return false, fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
 	}

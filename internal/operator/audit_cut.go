@@ -81,7 +81,7 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installa
 	}
 	places := map[uuid.UUID]int64{}
 	for _, tenant := range tenants {
-		place, err := d.Store.Tenant(tenant.ID).CutAudit(ctx, before, auth.Operator(tenant).Event("audit.cut", tenant.Slug))
+		place, err := d.Store.Tenant(tenant.ID).Audit().Cut(ctx, before, auth.Operator(tenant).Event("audit.cut", tenant.Slug))
 		if err != nil {
 			return fmt.Errorf("cut the audit log of %s: %w", tenant.Slug, err)
 		}
@@ -104,14 +104,14 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installa
 // remove the evidence.
 func verifyChains(ctx context.Context, st *store.Store, tenants []connectors.Tenant) error {
 	for _, tenant := range tenants {
-		check, err := st.Tenant(tenant.ID).CheckAudit(ctx)
+		check, err := st.Tenant(tenant.ID).Audit().Check(ctx)
 		if err != nil {
 			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
 		}
 		if check.Bad != nil {
 			return fault.Errorf(fault.Conflict, "The audit log of %s is not as it was recorded, from entry %d on: %s Nothing is removed.", tenant.Slug, check.Bad.N, check.Bad.Reason)
 		}
-		calls, err := st.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
+		calls, err := st.Tenant(tenant.ID).Audit().CheckOutcomes(ctx, nil, time.Time{})
 		if err != nil {
 			return fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
 		}

@@ -49,14 +49,14 @@ func (c auditExportCommand) Run(ctx context.Context, p IO) error {
 	if err != nil {
 		return err
 	}
-	signature, err := door.ExportAudit(ctx, entries, end)
+	signature, err := door.Audit().Export(ctx, entries, end)
 	if err == nil {
 		_, err = fmt.Fprintln(signed, signature)
 	}
 	if err := errors.Join(err, entries.Sync(), signed.Sync()); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "The audit log could not be written. Look whether the disk is full, and name other files.")
 	}
-	signer, err := door.AuditSigner()
+	signer, err := door.Audit().Signer()
 	if err != nil {
 		return err
 	}

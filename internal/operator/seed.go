@@ -106,7 +106,7 @@ func (s seeder) seedMember(ctx context.Context, operator auth.Actor, role connec
 
 func (s seeder) seedAgent(ctx context.Context, operator auth.Actor, name string) error {
 	slug := strings.ToLower(name)
-	_, err := s.database.Store.Tenant(operator.Tenant.ID).Agent(ctx, connectors.Ref(slug))
+	_, err := s.database.Store.Tenant(operator.Tenant.ID).Agents().Get(ctx, connectors.Ref(slug))
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s seeder) seedAgent(ctx context.Context, operator auth.Actor, name string)
 
 func (s seeder) seedConnector(ctx context.Context, operator auth.Actor, e exampleConnector) error {
 	st := s.database.Store.Tenant(operator.Tenant.ID)
-	_, err := st.Connector(ctx, connectors.Ref(e.slug))
+	_, err := st.Connectors().Get(ctx, connectors.Ref(e.slug))
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}

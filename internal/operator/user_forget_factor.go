@@ -28,7 +28,7 @@ func (c userForgetFactorCommand) Run(ctx context.Context, p IO) error {
 	if err != nil {
 		return err
 	}
-	member, err := d.Store.Tenant(tenant.ID).MemberByEmail(ctx, c.Email)
+	member, err := d.Store.Tenant(tenant.ID).SSO().MemberByEmail(ctx, c.Email)
 	if err != nil {
 		return err
 	}

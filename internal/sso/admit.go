@@ -21,7 +21,7 @@ func (s *Service) admitMember(ctx context.Context, r Return, tenant connectors.T
 	var member connectors.Member
 	var refusal error // a refusal that ends a membership is committed
 	err := s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
-		now, err := tx.SSO(ctx)
+		now, err := tx.SSO().Get(ctx)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Service) admitMember(ctx context.Context, r Return, tenant connectors.T
 				return err
 			}
 		}
-		if err := tx.BindSSOSubject(ctx, who.Subject, m.UserID); err != nil {
+		if err := tx.SSO().BindSSOSubject(ctx, who.Subject, m.UserID); err != nil {
 			return err
 		}
 		member = m
@@ -51,7 +51,7 @@ func (s *Service) admitMember(ctx context.Context, r Return, tenant connectors.T
 	if err != nil {
 		return connectors.Member{}, err
 	}
-	if err := s.store.System().RecordSignIn(ctx, member.UserID); err != nil {
+	if err := s.store.System().People().RecordSignIn(ctx, member.UserID); err != nil {
 		return connectors.Member{}, fmt.Errorf("note sign-in: %w", err)
 	}
 	return member, nil
@@ -67,9 +67,9 @@ type admission struct {
 
 // findMember returns the member of the identity. A new one gets the role of the groups.
 func (a admission) findMember(ctx context.Context) (m connectors.Member, isNew bool, err error) {
-	m, err = a.tx.MemberBySubject(ctx, a.who.Subject)
+	m, err = a.tx.SSO().MemberBySubject(ctx, a.who.Subject)
 	if fault.Is(err, fault.NotFound) {
-		m, err = a.tx.MemberByEmail(ctx, a.who.Email)
+		m, err = a.tx.SSO().MemberByEmail(ctx, a.who.Email)
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return m, false, err
@@ -81,7 +81,7 @@ func (a admission) findMember(ctx context.Context) (m connectors.Member, isNew b
 	if !ok {
 		return m, false, errNoGroup()
 	}
-	m, err = a.tx.JoinBySSO(ctx, store.NewMember{Email: a.who.Email, Name: cleanName(a.who.Name), Role: role})
+	m, err = a.tx.SSO().JoinBySSO(ctx, store.NewMember{Email: a.who.Email, Name: cleanName(a.who.Name), Role: role})
 	if err != nil {
 		return m, false, err
 	}
@@ -100,7 +100,7 @@ func (a admission) applyGroupRole(ctx context.Context, m *connectors.Member) (re
 	}
 	role, ok := a.settings.RoleOf(a.who.Groups)
 	if !ok {
-		agents, err := a.tx.RemoveMember(ctx, m.UserID)
+		agents, err := a.tx.People().RemoveMember(ctx, m.UserID)
 		if fault.Is(err, fault.Conflict) { // the last owner
 			return errNoGroup(), nil
 		}
@@ -112,7 +112,7 @@ func (a admission) applyGroupRole(ctx context.Context, m *connectors.Member) (re
 	if role == m.Role {
 		return nil, nil
 	}
-	err = a.tx.SetMemberRole(ctx, m.UserID, role)
+	err = a.tx.People().SetRole(ctx, m.UserID, role)
 	if fault.Is(err, fault.Conflict) {
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func (a admission) recordEvent(ctx context.Context, m connectors.Member, action,
 	by.UserID, by.Name = &m.UserID, m.DisplayName()
 	e := by.Event(action, target)
 	e.Detail = detail
-	return a.tx.Record(ctx, e)
+	return a.tx.Audit().Record(ctx, e)
 }
 
 // cleanName returns the provider's name for a person as one line of bounded length.

@@ -10,7 +10,7 @@ import (
 
 // checkSamePerson fails unless the identity is the signed-in person.
 func (s *Service) checkSamePerson(ctx context.Context, tenant connectors.TenantID, a auth.Actor, who identity) error {
-	m, err := s.store.Tenant(tenant).MemberBySubject(ctx, who.Subject)
+	m, err := s.store.Tenant(tenant).SSO().MemberBySubject(ctx, who.Subject)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}

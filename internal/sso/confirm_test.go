@@ -92,7 +92,7 @@ func TestTheProviderMustHaveAskedThePersonAnew(t *testing.T) {
 		_, err := w.confirms(a, as)
 		refused(t, err, "sso-confirms")
 	}
-	if _, err := w.St.System().UserByEmail(t.Context(), "eve@acme.example"); err == nil {
+	if _, err := w.St.System().People().UserByEmail(t.Context(), "eve@acme.example"); err == nil {
 		t.Error("somebody was made a member on the way")
 	}
 }

@@ -38,14 +38,14 @@ func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error 
 		if err != nil {
 			return err
 		}
-		now, err := tx.LockSSO(ctx)
+		now, err := tx.SSO().Lock(ctx)
 		if err != nil {
 			return err
 		}
 		if len(now.Domains) >= maxDomains && was == nil {
 			return fault.InvalidFields(fault.Field{Location: "domain", Message: "At most 50 domains are kept. Release one first."})
 		}
-		if err := tx.ClaimDomain(ctx, domain, "patchbay-verify="+rand.Text()); err != nil {
+		if err := tx.SSO().ClaimDomain(ctx, domain, "patchbay-verify="+rand.Text()); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, a.Event("sso.claim_domain", domain), was, store.OfDomain(domain))
@@ -90,7 +90,7 @@ func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) erro
 		if err != nil {
 			return err
 		}
-		now, err := tx.LockSSO(ctx)
+		now, err := tx.SSO().Lock(ctx)
 		if err != nil {
 			return err
 		}
@@ -99,10 +99,10 @@ func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) erro
 		if now.Enabled && hasDomain(now) && !hasDomain(left) {
 			return fault.Errorf(fault.Conflict, "This is the last domain of single sign-on. Turn that off first.")
 		}
-		if err := tx.ReleaseDomain(ctx, domain); err != nil {
+		if err := tx.SSO().ReleaseDomain(ctx, domain); err != nil {
 			return err
 		}
-		if err := tx.EndSSOSessions(ctx); err != nil { // some belong to its addresses
+		if err := tx.People().EndSSOSessions(ctx); err != nil { // some belong to its addresses
 			return err
 		}
 		return tx.RecordChange(ctx, a.Event("sso.release_domain", domain), was, store.OfDomain(domain))
@@ -115,7 +115,7 @@ func (s *Service) storeVerified(ctx context.Context, a auth.Actor, domain string
 		if err != nil {
 			return err
 		}
-		if err := tx.VerifyDomain(ctx, domain, by); err != nil {
+		if err := tx.SSO().VerifyDomain(ctx, domain, by); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, a.Event("sso.verify_domain", domain), was, store.OfDomain(domain))
@@ -123,7 +123,7 @@ func (s *Service) storeVerified(ctx context.Context, a auth.Actor, domain string
 }
 
 func (s *Service) findClaimed(ctx context.Context, a auth.Actor, domain string) (connectors.SSODomain, error) {
-	now, err := s.store.Tenant(a.Tenant.ID).SSO(ctx)
+	now, err := s.store.Tenant(a.Tenant.ID).SSO().Get(ctx)
 	if err != nil {
 		return connectors.SSODomain{}, err
 	}

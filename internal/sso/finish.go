@@ -48,7 +48,7 @@ func (s *Service) Finish(ctx context.Context, r Return) (Finished, error) {
 	if !ok {
 		return Finished{}, errNotBegun()
 	}
-	begun, err := s.store.Tenant(own.tenant).TakeSSO(ctx, own.id, own.browserHash())
+	begun, err := s.store.Tenant(own.tenant).SSO().Take(ctx, own.id, own.browserHash())
 	if fault.Is(err, fault.NotFound) {
 		return Finished{}, errNotBegun()
 	}
@@ -102,7 +102,7 @@ func (s *Service) finishSignIn(ctx context.Context, r Return, own flowSecret, be
 
 // recheckSettings returns the settings if the flow was started with them.
 func (s *Service) recheckSettings(ctx context.Context, r Return, own flowSecret, begun store.SSOFlow) (connectors.SSO, error) {
-	settings, err := s.store.Tenant(own.tenant).SSO(ctx)
+	settings, err := s.store.Tenant(own.tenant).SSO().Get(ctx)
 	switch {
 	case err != nil:
 		return settings, err
@@ -174,12 +174,12 @@ func (s *Service) recordTest(ctx context.Context, a auth.Actor, settings connect
 	role, _ := settings.RoleOf(who.Groups)
 	settings.TestedAt = new(s.now())
 	err := s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.MarkSSOTested(ctx, settings); err != nil {
+		if err := tx.SSO().MarkTested(ctx, settings); err != nil {
 			return err
 		}
 		e := a.Event("sso.test", settings.Issuer)
 		e.Detail = map[string]any{"subject": who.Subject.ID, "email": who.Email, "groups": who.Groups, "role": role}
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 	if fault.Is(err, fault.NotFound) {
 		return Finished{}, errChanged()
@@ -201,7 +201,7 @@ func (s *Service) recordRefusal(ctx context.Context, r Return, tenant connectors
 	e := actor.Event("sso.refuse", begun.Issuer)
 	e.Detail = map[string]any{"reason": f.Type, "sentence": f.Message, "subject": who.Subject.ID, "email": who.Email, "test": begun.Tester != nil}
 	s.log.InfoContext(ctx, "single sign-on refused", "tenant_id", tenant.ID, "reason", f.Type)
-	if failed := s.store.Tenant(tenant.ID).Record(ctx, e); failed != nil {
+	if failed := s.store.Tenant(tenant.ID).Audit().Record(ctx, e); failed != nil {
 		return failed
 	}
 	return err

@@ -31,14 +31,14 @@ func TestGroupsGiveTheRoleAtEachSignIn(t *testing.T) {
 	if n := len(w.events("member.role")); n != 2 {
 		t.Errorf("%d changes of roles are recorded", n)
 	}
-	m, err := w.Door().MemberByEmail(t.Context(), "ada@acme.example")
+	m, err := w.Door().SSO().MemberByEmail(t.Context(), "ada@acme.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.idp.lie(inGroups("ada@acme.example", "ada-1", "sales"))
 	_, err = w.signIn("ada@acme.example")
 	refused(t, err, "sso-no-group")
-	if _, err := w.Door().Member(t.Context(), m.UserID); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Door().People().Member(t.Context(), m.UserID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("in no group, and still a member: %v", err)
 	}
 	if len(w.events("member.remove")) != 1 {
@@ -58,7 +58,7 @@ func TestTheLastOwnerStaysOneWhateverTheGroups(t *testing.T) {
 	w.idp.lie(inGroups("grace@acme.example", "grace-1"))
 	_, err := w.signIn("grace@acme.example")
 	refused(t, err, "sso-no-group")
-	if m, err := w.Door().Member(t.Context(), *w.owner.UserID); err != nil || m.Role != connectors.RoleOwner {
+	if m, err := w.Door().People().Member(t.Context(), *w.owner.UserID); err != nil || m.Role != connectors.RoleOwner {
 		t.Errorf("%+v, %v", m, err)
 	}
 	second := w.Member(t, connectors.RoleOwner, func(n *store.NewMember) { n.Email = "second@acme.example" })
@@ -79,9 +79,9 @@ func TestTheOwnerWithThePasswordKeepsTheRole(t *testing.T) {
 	if m := w.comes("grace@acme.example"); m.Role != connectors.RoleOwner {
 		t.Errorf("%+v", m)
 	}
-	_, removed := w.Door().RemoveMember(t.Context(), *w.owner.UserID)
+	_, removed := w.Door().People().RemoveMember(t.Context(), *w.owner.UserID)
 	for what, err := range map[string]error{
-		"demoted": w.Door().SetMemberRole(t.Context(), *w.owner.UserID, connectors.RoleViewer),
+		"demoted": w.Door().People().SetRole(t.Context(), *w.owner.UserID, connectors.RoleViewer),
 		"removed": removed,
 	} {
 		if f := fault.As(err); f == nil || f.Type != "break-glass" {
@@ -97,10 +97,10 @@ func TestBreakGlass_MayLeaveWhilePasswordsWork(t *testing.T) {
 	chosen := w.Member(t, connectors.RoleOwner, func(n *store.NewMember) { n.PasswordHash = "$argon2id$hash" })
 	w.on(w.owner, "acme.example")
 	w.save(w.owner, sso.Change{Enforced: new(false), BreakGlass: &chosen.UserID})
-	if _, err := w.Door().RemoveMember(t.Context(), chosen.UserID); err != nil {
+	if _, err := w.Door().People().RemoveMember(t.Context(), chosen.UserID); err != nil {
 		t.Errorf("removed: %v", err)
 	}
-	if now, err := w.Door().SSO(t.Context()); err != nil || now.BreakGlass != nil || !now.Enabled {
+	if now, err := w.Door().SSO().Get(t.Context()); err != nil || now.BreakGlass != nil || !now.Enabled {
 		t.Errorf("%+v, %v", now, err)
 	}
 	if _, err := w.sso.Save(t.Context(), w.owner, sso.Change{Enforced: new(true)}); err == nil {

@@ -34,7 +34,7 @@ func (s *Service) Settings(ctx context.Context, a auth.Actor) (connectors.SSO, e
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.SSO{}, err
 	}
-	return s.store.Tenant(a.Tenant.ID).SSO(ctx)
+	return s.store.Tenant(a.Tenant.ID).SSO().Get(ctx)
 }
 
 // Save changes the settings of the actor's tenant. Another provider or client turns single sign-on off until an
@@ -49,7 +49,7 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 		if err != nil {
 			return err
 		}
-		before, err := tx.LockSSO(ctx)
+		before, err := tx.SSO().Lock(ctx)
 		if err != nil {
 			return err
 		}
@@ -57,18 +57,18 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 		if err := s.checkSettings(ctx, tx, a, before, after, c.ClientSecret); err != nil {
 			return err
 		}
-		if err := tx.SaveSSO(ctx, after, c.ClientSecret); err != nil {
+		if err := tx.SSO().Save(ctx, after, c.ClientSecret); err != nil {
 			return err
 		}
 		if after.Issuer != before.Issuer || after.ClientID != before.ClientID || after.Enabled != before.Enabled {
-			if err := tx.EndSSOSessions(ctx); err != nil { // they would open again with the next provider
+			if err := tx.People().EndSSOSessions(ctx); err != nil { // they would open again with the next provider
 				return err
 			}
 		}
 		if err := tx.RecordChange(ctx, a.Event("sso.configure", after.Issuer), was, store.OfSSO()); err != nil {
 			return err
 		}
-		after, err = tx.SSO(ctx)
+		after, err = tx.SSO().Get(ctx)
 		return err
 	})
 	return after, err
@@ -84,14 +84,14 @@ func (s *Service) Forget(ctx context.Context, a auth.Actor) error {
 		if err != nil {
 			return err
 		}
-		before, err := tx.LockSSO(ctx)
+		before, err := tx.SSO().Lock(ctx)
 		if err != nil {
 			return err
 		}
 		if err := checkStaysIn(a, before, connectors.SSO{}); err != nil {
 			return err
 		}
-		if err := tx.DeleteSSO(ctx); err != nil {
+		if err := tx.SSO().Delete(ctx); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, a.Event("sso.forget", before.Issuer), was, store.OfSSO())
@@ -224,14 +224,14 @@ func checkBreakGlass(ctx context.Context, tx *store.Tenant, after connectors.SSO
 		}
 		return nil
 	}
-	m, err := tx.Member(ctx, *after.BreakGlass)
+	m, err := tx.People().Member(ctx, *after.BreakGlass)
 	if fault.Is(err, fault.NotFound) || err == nil && m.Role != connectors.RoleOwner {
 		return newLockoutError("This has to be an owner of your organisation.")
 	}
 	if err != nil {
 		return err
 	}
-	opens, err := tx.PasswordOpens(ctx, m.UserID)
+	opens, err := tx.SSO().PasswordOpens(ctx, m.UserID)
 	if err != nil {
 		return err
 	}

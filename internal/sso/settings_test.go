@@ -42,14 +42,14 @@ func TestSave_RequiresTestBeforeEnabling(t *testing.T) {
 	}
 	w.save(w.owner, on)
 	began := connectors.Session{ID: store.NewSessionID(), Began: time.Now(), SSO: &w.Tenant}
-	if err := w.St.System().BeginSession(t.Context(), *w.owner.UserID, began); err != nil {
+	if err := w.St.System().Sessions().BeginSession(t.Context(), *w.owner.UserID, began); err != nil {
 		t.Fatal(err)
 	}
 	after, err := w.sso.Save(t.Context(), w.owner, sso.Change{ClientID: new("another")})
 	if err != nil || after.Enabled || after.TestedAt != nil {
 		t.Errorf("another client: %+v, %v", after, err)
 	}
-	if left, err := w.Door().Sessions(t.Context(), *w.owner.UserID, time.Time{}, time.Time{}); err != nil || len(left) != 0 {
+	if left, err := w.Door().People().Sessions(t.Context(), *w.owner.UserID, time.Time{}, time.Time{}); err != nil || len(left) != 0 {
 		t.Errorf("%d sessions of the client before are left, %v", len(left), err)
 	}
 }

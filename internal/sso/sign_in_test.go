@@ -20,7 +20,7 @@ func TestAdmit_NewMemberGetsGroupRole(t *testing.T) {
 	if err != nil || done.Tenant.ID != w.Tenant || done.ReturnTo != "/tools" || done.Trial != nil {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	m, err := w.Door().Member(t.Context(), done.User)
+	m, err := w.Door().People().Member(t.Context(), done.User)
 	if err != nil || m.Role != connectors.RoleMember || m.Email != "ada@acme.example" || m.Name != "Ada Lovelace" || m.SignedIn == nil {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -152,7 +152,7 @@ func TestStart_NormalizesAddress(t *testing.T) {
 			if _, err := w.signIn("ada@acme.example"); err != nil {
 				t.Error(err)
 			}
-			if _, err := w.Door().MemberByEmail(t.Context(), strings.TrimSpace(email)); err != nil {
+			if _, err := w.Door().SSO().MemberByEmail(t.Context(), strings.TrimSpace(email)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -161,7 +161,7 @@ func TestStart_NormalizesAddress(t *testing.T) {
 
 func (w *office) members() int {
 	w.t.Helper()
-	list, err := w.Door().Members(w.t.Context(), store.Page{})
+	list, err := w.Door().People().Members(w.t.Context(), store.Page{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestASubjectIsWhoItWasWhateverItsAddress(t *testing.T) {
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("the address was given to somebody else, who is let in: %v", err)
 	}
-	if _, err := w.Door().RemoveMember(t.Context(), first.UserID); err != nil {
+	if _, err := w.Door().People().RemoveMember(t.Context(), first.UserID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.signIn("ada@acme.example"); err != nil {

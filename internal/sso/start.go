@@ -22,7 +22,7 @@ func (s *Service) Start(ctx context.Context, email, returnTo string, browser Bro
 	if domain == "" {
 		return "", fault.InvalidFields(fault.Field{Location: "email", Message: "Write your e-mail address: its domain says where you sign in."})
 	}
-	tenant, err := s.store.System().SSOTenant(ctx, domain)
+	tenant, err := s.store.System().People().SSOTenant(ctx, domain)
 	if fault.Is(err, fault.NotFound) {
 		return "", fault.InvalidFields(fault.Field{Location: "email", Message: "No organisation here has single sign-on for this address. Sign in by your password."})
 	}
@@ -55,7 +55,7 @@ func (s *Service) beginSignIn(ctx context.Context, tenant connectors.TenantID, f
 	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
 	defer cancel()
 	door := s.store.Tenant(tenant)
-	settings, err := door.SSO(ctx)
+	settings, err := door.SSO().Get(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +74,7 @@ func (s *Service) beginSignIn(ctx context.Context, tenant connectors.TenantID, f
 	f.ID, f.Browser, f.Issuer, f.ClientID = id, own.browserHash(), settings.Issuer, settings.ClientID
 	f.CreatedAt = s.now()
 	f.ExpiresAt = f.CreatedAt.Add(flowLife)
-	if err := door.StartSSO(ctx, f); err != nil {
+	if err := door.SSO().Start(ctx, f); err != nil {
 		return "", err
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(own.nonceText()), oauth2.S256ChallengeOption(own.pkceVerifier())}
@@ -101,7 +101,7 @@ func (s *Service) Check(ctx context.Context, a auth.Actor) error {
 	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
 	defer cancel()
 	ctx = safehttp.WithTenant(ctx, a.Tenant.ID.String())
-	settings, err := s.store.Tenant(a.Tenant.ID).SSO(ctx)
+	settings, err := s.store.Tenant(a.Tenant.ID).SSO().Get(ctx)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestAProviderOpensNothingOfAnotherTenant(t *testing.T) {
 	evil.lie(inGroups("grace@acme.example", "grace-1", "admins"))
 	_, err := w.signIn("eve@globex.example")
 	refused(t, err, "sso-domain")
-	if _, err := w.OtherDoor().MemberByEmail(t.Context(), "grace@acme.example"); !fault.Is(err, fault.NotFound) {
+	if _, err := w.OtherDoor().SSO().MemberByEmail(t.Context(), "grace@acme.example"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("grace is a member of the other tenant: %v", err)
 	}
 
@@ -63,11 +63,11 @@ func TestSignIn_MakesAnAccountOfTheTenant(t *testing.T) {
 	if m.UserID == there.UserID || m.Role != connectors.RoleMember {
 		t.Fatalf("%+v", m)
 	}
-	here, err := w.St.System().Membership(t.Context(), m.UserID, w.Tenant)
+	here, err := w.St.System().People().Membership(t.Context(), m.UserID, w.Tenant)
 	if err != nil || !here.SSOOnly || !here.SSO || !here.Issued {
 		t.Errorf("here: %+v, %v", here, err)
 	}
-	elsewhere, err := w.St.System().Membership(t.Context(), there.UserID, w.Other)
+	elsewhere, err := w.St.System().People().Membership(t.Context(), there.UserID, w.Other)
 	if err != nil || elsewhere.SSOOnly || elsewhere.Role != connectors.RoleOwner {
 		t.Errorf("elsewhere: %+v, %v", elsewhere, err)
 	}

@@ -151,7 +151,7 @@ func (w *office) comes(email string) connectors.Member {
 	if err != nil {
 		w.t.Fatalf("sign in: %v", err)
 	}
-	m, err := w.St.Tenant(done.Tenant.ID).Member(w.t.Context(), done.User)
+	m, err := w.St.Tenant(done.Tenant.ID).People().Member(w.t.Context(), done.User)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func field(err error) string {
 
 func (w *office) events(action string) []store.RecordedEvent {
 	w.t.Helper()
-	list, err := w.Door().AuditEvents(w.t.Context(), store.AuditFilter{Action: action})
+	list, err := w.Door().Audit().List(w.t.Context(), store.AuditFilter{Action: action})
 	if err != nil {
 		w.t.Fatal(err)
 	}

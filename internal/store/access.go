@@ -10,7 +10,7 @@ import (
 
 // Access reads an agent with its grants, tools, items and allowances in one round trip. Definitions are not
 // included.
-func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, error) {
+func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, error) {
 	var (
 		row        dbgen.Tenant
 		self       dbgen.Agent
@@ -45,7 +45,7 @@ func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, 
 
 // AcceptedDefinitions reads definitions by hash, as the upstream sent them. It fails with Conflict if they
 // exceed most bytes in total.
-func (t *Tenant) AcceptedDefinitions(ctx context.Context, hashes []connectors.Hash, most int64) (map[connectors.Hash][]byte, error) {
+func (t Agents) AcceptedDefinitions(ctx context.Context, hashes []connectors.Hash, most int64) (map[connectors.Hash][]byte, error) {
 	rows, err := t.q.AcceptedDefinitions(ctx, most, t.id, hashKeys(hashes))
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func TooManyDefinitions() error {
 
 // GrantedConnectors returns the connectors that an agent was granted, by slug, including disabled ones.
 // DiscoveredTools is empty.
-func (t *Tenant) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessConnector, error) {
+func (t Agents) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessConnector, error) {
 	rows, err := t.q.AccessReaches(ctx, t.id, agent)
 	return mapRows(rows, toAccessReach), err
 }
@@ -113,7 +113,7 @@ func toAllowance(r dbgen.AccessAllowancesRow) connectors.Allowance {
 }
 
 // CredentialFor reads the agent's credential for a connector; agent nil: the shared credential.
-func (t *Tenant) CredentialFor(
+func (t Agents) CredentialFor(
 	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID,
 ) (connectors.Credential, error) {
 	r, err := t.q.CredentialByOwner(ctx, t.id, connector, agent)

@@ -14,52 +14,54 @@ import (
 
 // accessAttempts are the outsider's at tokens, grants, and what an agent may see.
 var accessAttempts = map[string]attempt{
-	"Access": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Access(ctx, o.agent.ID)) },
-	"GrantedConnectors": func(ctx context.Context, o outsider) (bool, error) {
-		all, err := o.door.GrantedConnectors(ctx, o.agent.ID)
+	"Agents.Access": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Agents().Access(ctx, o.agent.ID))
+	},
+	"Agents.GrantedConnectors": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.Agents().GrantedConnectors(ctx, o.agent.ID)
 		return len(all) > 0, err
 	},
-	"AcceptedDefinitions": func(ctx context.Context, o outsider) (bool, error) {
-		all, err := o.door.AcceptedDefinitions(ctx, []connectors.Hash{fixture.Definition("search").Hash}, store.MaxServedBytes)
+	"Agents.AcceptedDefinitions": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.Agents().AcceptedDefinitions(ctx, []connectors.Hash{fixture.Definition("search").Hash}, store.MaxServedBytes)
 		return len(all) > 0, err
 	},
-	"CredentialFor": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.CredentialFor(ctx, o.connector.ID, &o.agent.ID))
+	"Agents.CredentialFor": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Agents().CredentialFor(ctx, o.connector.ID, &o.agent.ID))
 	},
-	"AgentTokens": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.AgentTokens(ctx, o.agent.ID, store.Page{}))
+	"Agents.Tokens": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Agents().Tokens(ctx, o.agent.ID, store.Page{}))
 	},
-	"CreateAgentToken": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.CreateAgentToken(ctx, store.NewAgentToken{
+	"Agents.CreateToken": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Agents().CreateToken(ctx, store.NewAgentToken{
 			ID: connectors.AgentTokenID{UUID: uuid.Must(uuid.NewV7())}, AgentID: o.agent.ID, SecretMAC: []byte("mine"),
 		}))
 	},
-	"DeleteAgentToken": func(ctx context.Context, o outsider) (bool, error) {
+	"Agents.DeleteToken": func(ctx context.Context, o outsider) (bool, error) {
 		mine := o.AgentIn(o.t, o.Other)
-		_, err := o.door.DeleteAgentToken(ctx, mine.ID, o.token.ID)
+		_, err := o.door.Agents().DeleteToken(ctx, mine.ID, o.token.ID)
 		if !fault.Is(err, fault.NotFound) {
 			return true, err
 		}
-		return one(o.door.DeleteAgentToken(ctx, o.agent.ID, o.token.ID))
+		return one(o.door.Agents().DeleteToken(ctx, o.agent.ID, o.token.ID))
 	},
-	"AgentGrants": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.AgentGrants(ctx, o.agent.ID, store.Page{}))
+	"Agents.Grants": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Agents().Grants(ctx, o.agent.ID, store.Page{}))
 	},
-	"AgentGrant": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.AgentGrant(ctx, o.agent.ID, o.connector.ID))
+	"Agents.Grant": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Agents().Grant(ctx, o.agent.ID, o.connector.ID))
 	},
-	"SetAgentGrant": func(ctx context.Context, o outsider) (_ bool, err error) {
+	"Agents.SetGrant": func(ctx context.Context, o outsider) (_ bool, err error) {
 		mine := o.AgentIn(o.t, o.Other)
 		for _, agent := range []connectors.AgentID{mine.ID, o.agent.ID} {
-			err = o.door.SetAgentGrant(ctx, connectors.Grant{AgentID: agent, ConnectorID: o.connector.ID, AllTools: true})
+			err = o.door.Agents().SetGrant(ctx, connectors.Grant{AgentID: agent, ConnectorID: o.connector.ID, AllTools: true})
 			if !fault.Is(err, fault.NotFound) {
 				return true, err
 			}
 		}
 		return false, err
 	},
-	"DropAgentGrant": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.DropAgentGrant(ctx, o.agent.ID, o.connector.ID)
+	"Agents.DropGrant": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Agents().DropGrant(ctx, o.agent.ID, o.connector.ID)
 	},
 }
 

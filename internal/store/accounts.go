@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// MaxAccounts bounds the rows of [Tenant.AgentAccounts].
+// MaxAccounts bounds the rows of [Accounts.AgentAccounts].
 const MaxAccounts = 500
 
 // AgentAccount is an agent's account at a granted connector that requires one account per agent.
@@ -53,7 +53,7 @@ func (a AgentAccount) IsUsable() bool {
 }
 
 // AgentAccounts lists the stored and missing accounts of agents, by the names of agent and connector.
-func (t *Tenant) AgentAccounts(ctx context.Context, agents ...connectors.AgentID) ([]AgentAccount, error) {
+func (t Accounts) AgentAccounts(ctx context.Context, agents ...connectors.AgentID) ([]AgentAccount, error) {
 	rows, err := t.q.AgentAccounts(ctx, t.id, agentUUIDs(agents), MaxAccounts)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func agentUUIDs(agents []connectors.AgentID) []uuid.UUID {
 
 // AgentMember returns the member that owns a personal agent. It fails with NotFound if the tenant owns the
 // agent.
-func (t *Tenant) AgentMember(ctx context.Context, agent connectors.AgentID) (connectors.Member, error) {
+func (t Accounts) AgentMember(ctx context.Context, agent connectors.AgentID) (connectors.Member, error) {
 	whose, err := t.AgentsOfMembers(ctx, agent)
 	if err != nil {
 		return connectors.Member{}, err
@@ -97,7 +97,7 @@ func (t *Tenant) AgentMember(ctx context.Context, agent connectors.AgentID) (con
 }
 
 // AgentsOfMembers returns the owning member of each personal agent among agents.
-func (t *Tenant) AgentsOfMembers(ctx context.Context, agents ...connectors.AgentID) (map[connectors.AgentID]connectors.Member, error) {
+func (t Accounts) AgentsOfMembers(ctx context.Context, agents ...connectors.AgentID) (map[connectors.AgentID]connectors.Member, error) {
 	if len(agents) == 0 {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func (t *Tenant) AgentsOfMembers(ctx context.Context, agents ...connectors.Agent
 
 // disableMemberAgents disables the personal agents of a leaving member, deletes their accounts and returns
 // their slugs.
-func (t *Tenant) disableMemberAgents(ctx context.Context, user connectors.UserID) ([]string, error) {
+func (t *tenant) disableMemberAgents(ctx context.Context, user connectors.UserID) ([]string, error) {
 	agents, err := t.q.DisableAgentsOfMember(ctx, t.id, user)
 	if err != nil || len(agents) == 0 {
 		return nil, err
@@ -161,7 +161,7 @@ func NewAccountRequestID() connectors.AccountRequestID {
 
 // RequestAccount stores that a call misses an account. A repeated request of a session returns the same id, and
 // a request with the id of a stored one changes nothing. It fails with RateLimited at [MaxAccountRequests].
-func (t *Tenant) RequestAccount(ctx context.Context, n NewAccountRequest) (id connectors.AccountRequestID, err error) {
+func (t Accounts) RequestAccount(ctx context.Context, n NewAccountRequest) (id connectors.AccountRequestID, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.q.DeleteAccountRequests(ctx, tx.id, n.Agent, n.Now); err != nil {
 			return err
@@ -190,7 +190,7 @@ func (t *Tenant) RequestAccount(ctx context.Context, n NewAccountRequest) (id co
 }
 
 // AccountRequest reads a request of an agent.
-func (t *Tenant) AccountRequest(ctx context.Context, agent connectors.AgentID, id connectors.AccountRequestID) (AccountRequest, error) {
+func (t Accounts) AccountRequest(ctx context.Context, agent connectors.AgentID, id connectors.AccountRequestID) (AccountRequest, error) {
 	r, err := t.q.AccountRequest(ctx, t.id, id, agent)
 	if err != nil {
 		return AccountRequest{}, rowError(err, "request")
@@ -202,18 +202,18 @@ func (t *Tenant) AccountRequest(ctx context.Context, agent connectors.AgentID, i
 
 // UseAccountRequest marks a request as used. It fails with NotFound if it was used already or no account is
 // connected.
-func (t *Tenant) UseAccountRequest(ctx context.Context, agent connectors.AgentID, id connectors.AccountRequestID, now time.Time) error {
+func (t Accounts) UseAccountRequest(ctx context.Context, agent connectors.AgentID, id connectors.AccountRequestID, now time.Time) error {
 	n, err := t.q.UseAccountRequest(ctx, dbgen.UseAccountRequestParams{TenantID: t.id, ID: id, AgentID: agent, Now: &now})
 	return affectedError(n, err, "request")
 }
 
 // ConnectedRequests returns a session's requests with a connected account.
-func (t *Tenant) ConnectedRequests(ctx context.Context, agent connectors.AgentID, session string) ([]connectors.AccountRequestID, error) {
+func (t Accounts) ConnectedRequests(ctx context.Context, agent connectors.AgentID, session string) ([]connectors.AccountRequestID, error) {
 	return t.q.ConnectedRequests(ctx, t.id, agent, session)
 }
 
 // markAccountConnected marks and notifies the requests that waited for an agent's account.
-func (t *Tenant) markAccountConnected(ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID) error {
+func (t *tenant) markAccountConnected(ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID) error {
 	if agent == nil {
 		return nil
 	}

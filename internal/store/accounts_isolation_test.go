@@ -9,30 +9,32 @@ import (
 )
 
 // ownAccounts are the methods that find nothing where nothing of the outsider's own is.
-var ownAccounts = map[string]bool{"AgentAccounts": true, "AgentsOfMembers": true, "ConnectedRequests": true}
+var ownAccounts = map[string]bool{"Accounts.AgentAccounts": true, "Accounts.AgentsOfMembers": true, "Accounts.ConnectedRequests": true}
 
 // accountAttempts are the outsider's at members' accounts.
 var accountAttempts = map[string]attempt{
-	"AgentAccounts": func(ctx context.Context, o outsider) (bool, error) {
-		list, err := o.door.AgentAccounts(ctx, o.agent.ID)
+	"Accounts.AgentAccounts": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.Accounts().AgentAccounts(ctx, o.agent.ID)
 		return len(list) > 0, err
 	},
-	"AgentMember": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.AgentMember(ctx, o.agent.ID)) },
-	"AgentsOfMembers": func(ctx context.Context, o outsider) (bool, error) {
-		whose, err := o.door.AgentsOfMembers(ctx, o.agent.ID)
+	"Accounts.AgentMember": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Accounts().AgentMember(ctx, o.agent.ID))
+	},
+	"Accounts.AgentsOfMembers": func(ctx context.Context, o outsider) (bool, error) {
+		whose, err := o.door.Accounts().AgentsOfMembers(ctx, o.agent.ID)
 		return len(whose) > 0, err
 	},
-	"RequestAccount": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.RequestAccount(ctx, missedAccount(o, "mine")))
+	"Accounts.RequestAccount": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Accounts().RequestAccount(ctx, missedAccount(o, "mine")))
 	},
-	"AccountRequest": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.AccountRequest(ctx, o.agent.ID, o.asked))
+	"Accounts.AccountRequest": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Accounts().AccountRequest(ctx, o.agent.ID, o.asked))
 	},
-	"UseAccountRequest": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.UseAccountRequest(ctx, o.agent.ID, o.asked, time.Now())
+	"Accounts.UseAccountRequest": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Accounts().UseAccountRequest(ctx, o.agent.ID, o.asked, time.Now())
 	},
-	"ConnectedRequests": func(ctx context.Context, o outsider) (bool, error) {
-		list, err := o.door.ConnectedRequests(ctx, o.agent.ID, "theirs")
+	"Accounts.ConnectedRequests": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.Accounts().ConnectedRequests(ctx, o.agent.ID, "theirs")
 		return len(list) > 0, err
 	},
 }
@@ -45,11 +47,11 @@ func missedAccount(o outsider, session string) store.NewAccountRequest {
 func (o *outsider) fillAccounts(t *testing.T) {
 	t.Helper()
 	var err error
-	if o.asked, err = o.Door().RequestAccount(t.Context(), missedAccount(*o, "theirs")); err != nil {
+	if o.asked, err = o.Door().Accounts().RequestAccount(t.Context(), missedAccount(*o, "theirs")); err != nil {
 		t.Fatal(err)
 	}
 	o.Credential(t, o.connector.ID, &o.agent.ID, "the victim's token")
-	if done, err := o.Door().ConnectedRequests(t.Context(), o.agent.ID, "theirs"); err != nil || len(done) != 1 {
+	if done, err := o.Door().Accounts().ConnectedRequests(t.Context(), o.agent.ID, "theirs"); err != nil || len(done) != 1 {
 		t.Fatalf("%v, %v", done, err)
 	}
 }

@@ -57,8 +57,8 @@ type AgentClientFilter struct {
 // maxAccessTokens bounds the access tokens that a client keeps: the newest and a few older ones.
 const maxAccessTokens = 8
 
-// CreateAgentClient stores a client with an unused authorization code.
-func (t *Tenant) CreateAgentClient(ctx context.Context, n NewAgentClient) error {
+// CreateClient stores a client with an unused authorization code.
+func (t Agents) CreateClient(ctx context.Context, n NewAgentClient) error {
 	return t.q.CreateAgentClient(ctx, dbgen.CreateAgentClientParams{
 		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Scope: toScopeColumn(n.Scope), BySso: n.BySSO, UserID: n.UserID, ClientID: cleanText(n.ClientID), ClientName: cleanText(n.Name), ClientHost: cleanText(n.Host),
 		Resource: cleanText(n.Resource), RedirectUri: cleanText(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeSeconds: n.CodeTTL.Seconds(), Salt: n.Salt,
@@ -72,8 +72,8 @@ func toScopeColumn(s connectors.ClientScope) *string {
 	return new(string(s))
 }
 
-// AgentClients lists OAuth clients, newest first.
-func (t *Tenant) AgentClients(ctx context.Context, of AgentClientFilter, p Page) (List[connectors.AgentClient], error) {
+// Clients lists OAuth clients, newest first.
+func (t Agents) Clients(ctx context.Context, of AgentClientFilter, p Page) (List[connectors.AgentClient], error) {
 	before, err := p.afterID("agent_clients")
 	if err != nil {
 		return List[connectors.AgentClient]{}, err
@@ -100,8 +100,8 @@ func toAgentClient(r dbgen.AgentClientsRow) connectors.AgentClient {
 	}
 }
 
-// LockAgentClient reads a client and locks its row until the transaction ends.
-func (t *Tenant) LockAgentClient(ctx context.Context, id connectors.AgentClientID) (LockedAgentClient, error) {
+// LockClient reads a client and locks its row until the transaction ends.
+func (t Agents) LockClient(ctx context.Context, id connectors.AgentClientID) (LockedAgentClient, error) {
 	r, err := t.q.LockAgentClient(ctx, t.id, id)
 	if err != nil {
 		return LockedAgentClient{}, rowError(err, "client")
@@ -120,13 +120,13 @@ func (t *Tenant) LockAgentClient(ctx context.Context, id connectors.AgentClientI
 }
 
 // ConsumeCode marks a client's authorization code as used. It fails with NotFound if it was used already.
-func (t *Tenant) ConsumeCode(ctx context.Context, id connectors.AgentClientID, at time.Time) error {
+func (t Agents) ConsumeCode(ctx context.Context, id connectors.AgentClientID, at time.Time) error {
 	n, err := t.q.ConsumeCode(ctx, at, t.id, id)
 	return affectedError(n, err, "code")
 }
 
-// RotateAgentClient increments the generation of the valid refresh token, which expires at expires.
-func (t *Tenant) RotateAgentClient(ctx context.Context, held LockedAgentClient, at, expires time.Time) error {
+// RotateClient increments the generation of the valid refresh token, which expires at expires.
+func (t Agents) RotateClient(ctx context.Context, held LockedAgentClient, at, expires time.Time) error {
 	n, err := t.q.RotateAgentClient(ctx, dbgen.RotateAgentClientParams{
 		At: at, ExpiresAt: expires, TenantID: t.id, ID: held.ID, Generation: int32(held.Generation),
 	})
@@ -134,7 +134,7 @@ func (t *Tenant) RotateAgentClient(ctx context.Context, held LockedAgentClient, 
 }
 
 // CreateClientToken stores an access token of a client and deletes its oldest above the bound.
-func (t *Tenant) CreateClientToken(ctx context.Context, client connectors.AgentClientID, n ClientToken) error {
+func (t Agents) CreateClientToken(ctx context.Context, client connectors.AgentClientID, n ClientToken) error {
 	err := t.q.CreateClientToken(ctx, dbgen.CreateClientTokenParams{
 		TenantID: t.id, ID: n.ID.UUID, Prefix: n.Prefix, SecretMac: n.SecretMAC, ExpiresAt: n.ExpiresAt, AgentClientID: client.UUID,
 	})
@@ -144,7 +144,7 @@ func (t *Tenant) CreateClientToken(ctx context.Context, client connectors.AgentC
 	return t.dropClientTokens(ctx, client, maxAccessTokens)
 }
 
-func (t *Tenant) dropClientTokens(ctx context.Context, client connectors.AgentClientID, keep int32) error {
+func (t *tenant) dropClientTokens(ctx context.Context, client connectors.AgentClientID, keep int32) error {
 	deleted, err := t.q.DeleteOldClientTokens(ctx, t.id, client.UUID, keep)
 	for _, id := range deleted {
 		err = t.notifyChange(err, "token", id)
@@ -153,13 +153,13 @@ func (t *Tenant) dropClientTokens(ctx context.Context, client connectors.AgentCl
 }
 
 // DropClientToken deletes one access token of a client.
-func (t *Tenant) DropClientToken(ctx context.Context, id connectors.AgentTokenID) error {
+func (t Agents) DropClientToken(ctx context.Context, id connectors.AgentTokenID) error {
 	n, err := t.q.DeleteClientToken(ctx, t.id, id)
 	return t.notifyChange(affectedError(n, err, "token"), "token", id)
 }
 
-// DeleteAgentClient deletes a client and all of its tokens.
-func (t *Tenant) DeleteAgentClient(ctx context.Context, id connectors.AgentClientID) error {
+// DeleteClient deletes a client and all of its tokens.
+func (t Agents) DeleteClient(ctx context.Context, id connectors.AgentClientID) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.dropClientTokens(ctx, id, 0); err != nil {
 			return err
@@ -170,7 +170,7 @@ func (t *Tenant) DeleteAgentClient(ctx context.Context, id connectors.AgentClien
 }
 
 // PersonalAgents lists the agents that a person made for their own clients, by name; at most 100.
-func (t *Tenant) PersonalAgents(ctx context.Context, user connectors.UserID) ([]connectors.Agent, error) {
+func (t Agents) PersonalAgents(ctx context.Context, user connectors.UserID) ([]connectors.Agent, error) {
 	rows, err := t.q.PersonalAgents(ctx, t.id, user)
 	if err != nil {
 		return nil, err
@@ -183,18 +183,18 @@ func (t *Tenant) PersonalAgents(ctx context.Context, user connectors.UserID) ([]
 }
 
 // IsPersonalAgent reports whether a person made the agent for their own clients.
-func (t *Tenant) IsPersonalAgent(ctx context.Context, user connectors.UserID, agent connectors.AgentID) (bool, error) {
+func (t Agents) IsPersonalAgent(ctx context.Context, user connectors.UserID, agent connectors.AgentID) (bool, error) {
 	return t.q.IsPersonalAgent(ctx, t.id, user, agent)
 }
 
 // IsAgentOfPrograms reports whether the agent is personal to the person or one of the person's clients acts as
 // it.
-func (t *Tenant) IsAgentOfPrograms(ctx context.Context, user connectors.UserID, agent connectors.AgentID) (bool, error) {
+func (t Agents) IsAgentOfPrograms(ctx context.Context, user connectors.UserID, agent connectors.AgentID) (bool, error) {
 	return t.q.IsAgentOfClients(ctx, t.id, user, agent)
 }
 
 // MakePersonal makes a person the owner of an agent.
-func (t *Tenant) MakePersonal(ctx context.Context, user connectors.UserID, agent connectors.AgentID) error {
+func (t Agents) MakePersonal(ctx context.Context, user connectors.UserID, agent connectors.AgentID) error {
 	return t.q.AddPersonalAgent(ctx, t.id, agent, user)
 }
 

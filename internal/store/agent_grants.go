@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// AgentGrants lists an agent's grants, by connector slug.
-func (t *Tenant) AgentGrants(ctx context.Context, agent connectors.AgentID, p Page) (List[GrantedConnector], error) {
+// Grants lists an agent's grants, by connector slug.
+func (t Agents) Grants(ctx context.Context, agent connectors.AgentID, p Page) (List[GrantedConnector], error) {
 	after, err := p.afterText("agent_grants")
 	if err != nil {
 		return List[GrantedConnector]{}, err
@@ -21,8 +21,8 @@ func (t *Tenant) AgentGrants(ctx context.Context, agent connectors.AgentID, p Pa
 	return newList(p, rows, item, "agent_grants", func(r dbgen.AgentGrantsRow) []string { return []string{r.Slug} }), nil
 }
 
-// AgentGrant returns an agent's grant for one connector.
-func (t *Tenant) AgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (GrantedConnector, error) {
+// Grant returns an agent's grant for one connector.
+func (t Agents) Grant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (GrantedConnector, error) {
 	row, err := t.q.AgentGrant(ctx, t.id, agent, connector)
 	if err != nil {
 		return GrantedConnector{}, rowError(err, "grant")
@@ -30,8 +30,8 @@ func (t *Tenant) AgentGrant(ctx context.Context, agent connectors.AgentID, conne
 	return toGrantedConnector(row), nil
 }
 
-// SetAgentGrant creates or replaces a grant.
-func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
+// SetGrant creates or replaces a grant.
+func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 	err := t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
 		TenantID:     t.id,
 		AgentID:      g.AgentID,
@@ -44,8 +44,8 @@ func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
 	return t.notifyChange(err, "agent", g.AgentID)
 }
 
-// DropAgentGrant deletes a grant.
-func (t *Tenant) DropAgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) error {
+// DropGrant deletes a grant.
+func (t Agents) DropGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) error {
 	n, err := t.q.DeleteAgentGrant(ctx, t.id, agent, connector)
 	return t.notifyChange(affectedError(n, err, "grant"), "agent", agent)
 }

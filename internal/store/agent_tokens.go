@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// AgentTokens lists the tokens that people made for an agent, newest first, including expired ones.
-func (t *Tenant) AgentTokens(ctx context.Context, agent connectors.AgentID, p Page) (List[connectors.AgentToken], error) {
+// Tokens lists the tokens that people made for an agent, newest first, including expired ones.
+func (t Agents) Tokens(ctx context.Context, agent connectors.AgentID, p Page) (List[connectors.AgentToken], error) {
 	before, err := p.afterID("agent_tokens")
 	if err != nil {
 		return List[connectors.AgentToken]{}, err
@@ -21,8 +21,8 @@ func (t *Tenant) AgentTokens(ctx context.Context, agent connectors.AgentID, p Pa
 	return newList(p, rows, item, "agent_tokens", func(r dbgen.AgentTokensRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// CreateAgentToken stores a token of an agent.
-func (t *Tenant) CreateAgentToken(ctx context.Context, n NewAgentToken) (connectors.AgentToken, error) {
+// CreateToken stores a token of an agent.
+func (t Agents) CreateToken(ctx context.Context, n NewAgentToken) (connectors.AgentToken, error) {
 	row, err := t.q.CreateAgentToken(ctx, dbgen.CreateAgentTokenParams{
 		TenantID:  t.id,
 		ID:        n.ID,
@@ -38,8 +38,8 @@ func (t *Tenant) CreateAgentToken(ctx context.Context, n NewAgentToken) (connect
 	return toAgentToken(row), nil
 }
 
-// DeleteAgentToken deletes a token and returns it.
-func (t *Tenant) DeleteAgentToken(
+// DeleteToken deletes a token and returns it.
+func (t Agents) DeleteToken(
 	ctx context.Context, agent connectors.AgentID, id connectors.AgentTokenID,
 ) (connectors.AgentToken, error) {
 	row, err := t.q.DeleteAgentToken(ctx, t.id, agent, id)
@@ -50,7 +50,7 @@ func (t *Tenant) DeleteAgentToken(
 }
 
 // AgentToken finds a token of any tenant, including expired ones.
-func (s *System) AgentToken(ctx context.Context, id connectors.AgentTokenID) (StoredAgentToken, error) {
+func (s SystemSessions) AgentToken(ctx context.Context, id connectors.AgentTokenID) (StoredAgentToken, error) {
 	r, err := s.q.AgentToken(ctx, id)
 	if err != nil {
 		return StoredAgentToken{}, rowError(err, "token")
@@ -68,7 +68,7 @@ func (s *System) AgentToken(ctx context.Context, id connectors.AgentTokenID) (St
 }
 
 // TouchAgentToken records the last use of a token, at most once a minute.
-func (s *System) TouchAgentToken(ctx context.Context, id connectors.AgentTokenID) error {
+func (s SystemSessions) TouchAgentToken(ctx context.Context, id connectors.AgentTokenID) error {
 	return s.q.TouchAgentToken(ctx, id)
 }
 

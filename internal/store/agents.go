@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Agents lists the tenant's agents in the page's order, by default by name.
-func (t *Tenant) Agents(ctx context.Context, p Page) (List[connectors.Agent], error) {
+// List lists the tenant's agents in the page's order, by default by name.
+func (t Agents) List(ctx context.Context, p Page) (List[connectors.Agent], error) {
 	if p.Order = p.Order.restrictTo(AgentOrders); !p.Order.isDefault() {
 		return t.agentsOrdered(ctx, p)
 	}
@@ -23,8 +23,8 @@ func (t *Tenant) Agents(ctx context.Context, p Page) (List[connectors.Agent], er
 	return newList(p, rows, toAgent, "agents", func(r dbgen.Agent) []string { return []string{r.Name, r.ID.String()} }), nil
 }
 
-// Agent finds an agent by id or slug.
-func (t *Tenant) Agent(ctx context.Context, ref connectors.Ref) (connectors.Agent, error) {
+// Get finds an agent by id or slug.
+func (t Agents) Get(ctx context.Context, ref connectors.Ref) (connectors.Agent, error) {
 	id, slug, ok := refParts(ref)
 	if !ok {
 		return connectors.Agent{}, newNotFound("agent")
@@ -36,8 +36,8 @@ func (t *Tenant) Agent(ctx context.Context, ref connectors.Ref) (connectors.Agen
 	return toAgent(row), nil
 }
 
-// CreateAgent stores a new agent under a new id.
-func (t *Tenant) CreateAgent(ctx context.Context, a connectors.Agent) (connectors.Agent, error) {
+// Create stores a new agent under a new id.
+func (t Agents) Create(ctx context.Context, a connectors.Agent) (connectors.Agent, error) {
 	row, err := t.q.CreateAgent(ctx, dbgen.CreateAgentParams{
 		TenantID:    t.id,
 		ID:          connectors.AgentID{UUID: newID()},
@@ -56,8 +56,8 @@ func (t *Tenant) CreateAgent(ctx context.Context, a connectors.Agent) (connector
 	return toAgent(row), nil
 }
 
-// UpdateAgent stores all settings of the agent a.ID.
-func (t *Tenant) UpdateAgent(ctx context.Context, a connectors.Agent) (connectors.Agent, error) {
+// Update stores all settings of the agent a.ID.
+func (t Agents) Update(ctx context.Context, a connectors.Agent) (connectors.Agent, error) {
 	row, err := t.q.UpdateAgent(ctx, dbgen.UpdateAgentParams{
 		TenantID:    t.id,
 		ID:          a.ID,
@@ -76,14 +76,14 @@ func (t *Tenant) UpdateAgent(ctx context.Context, a connectors.Agent) (connector
 	return toAgent(row), t.notifyChange(nil, "agent", a.ID)
 }
 
-// LockAgent locks an agent's row until the transaction ends, so that nothing new is attached to it meanwhile.
-func (t *Tenant) LockAgent(ctx context.Context, id connectors.AgentID) error {
+// Lock locks an agent's row until the transaction ends, so that nothing new is attached to it meanwhile.
+func (t Agents) Lock(ctx context.Context, id connectors.AgentID) error {
 	_, err := t.q.LockAgent(ctx, t.id, id)
 	return rowError(err, "agent")
 }
 
-// DeleteAgent deletes an agent and its credentials. Sync runs lose the reference.
-func (t *Tenant) DeleteAgent(ctx context.Context, id connectors.AgentID) error {
+// Delete deletes an agent and its credentials. Sync runs lose the reference.
+func (t Agents) Delete(ctx context.Context, id connectors.AgentID) error {
 	n, err := t.q.DeleteAgent(ctx, t.id, id)
 	return t.notifyChange(affectedError(n, err, "agent"), "agent", id)
 }

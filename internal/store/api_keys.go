@@ -8,7 +8,7 @@ import (
 )
 
 // APIKeys lists the tenant's keys, newest first, including revoked and expired ones.
-func (t *Tenant) APIKeys(ctx context.Context, p Page) (List[connectors.APIKey], error) {
+func (t People) APIKeys(ctx context.Context, p Page) (List[connectors.APIKey], error) {
 	before, err := p.afterID("api_keys")
 	if err != nil {
 		return List[connectors.APIKey]{}, err
@@ -22,7 +22,7 @@ func (t *Tenant) APIKeys(ctx context.Context, p Page) (List[connectors.APIKey], 
 }
 
 // CreateAPIKey stores a key.
-func (t *Tenant) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIKey, error) {
+func (t People) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIKey, error) {
 	row, err := t.q.CreateAPIKey(ctx, dbgen.CreateAPIKeyParams{
 		TenantID:  t.id,
 		ID:        k.ID,
@@ -41,7 +41,7 @@ func (t *Tenant) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIK
 }
 
 // RevokeAPIKey revokes a key and the open invitations that were sent with it. It is idempotent.
-func (t *Tenant) RevokeAPIKey(ctx context.Context, id connectors.APIKeyID) error {
+func (t People) RevokeAPIKey(ctx context.Context, id connectors.APIKeyID) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.RevokeAPIKey(ctx, tx.id, id)
 		if err := affectedError(n, err, "API key"); err != nil {

@@ -31,7 +31,7 @@ const sameCallTries = 3
 
 // RequestApproval stores a call that waits for approval. If the same call is open, or has a result that was not
 // fetched, it returns that one with created false.
-func (t *Tenant) RequestApproval(ctx context.Context, n NewApproval) (a connectors.Approval, created bool, err error) {
+func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors.Approval, created bool, err error) {
 	for range sameCallTries {
 		a, err = t.insertApproval(ctx, n)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -46,7 +46,7 @@ func (t *Tenant) RequestApproval(ctx context.Context, n NewApproval) (a connecto
 }
 
 // insertApproval stores the approval and its notice in one transaction.
-func (t *Tenant) insertApproval(ctx context.Context, n NewApproval) (a connectors.Approval, err error) {
+func (t *tenant) insertApproval(ctx context.Context, n NewApproval) (a connectors.Approval, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		err := tx.sealAndRetry(ctx, n.Call, approvalAD(tx.id, n.ID, n.AgentID, n.ConnectorID), func(sealed []byte) error {
 			row, err := tx.q.InsertApproval(ctx, dbgen.InsertApprovalParams{
@@ -64,26 +64,26 @@ func (t *Tenant) insertApproval(ctx context.Context, n NewApproval) (a connector
 			return err
 		}
 		c := connectors.ConnectorName{ID: n.ConnectorID, Slug: about.ConnectorSlug, Name: about.Connector}
-		return tx.AddNotice(ctx, connectors.ApprovalNotice(n.ID, c, connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}, n.Tool))
+		return tx.People().AddNotice(ctx, connectors.ApprovalNotice(n.ID, c, connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}, n.Tool))
 	})
 	return a, err
 }
 
 // DeniedCall returns the latest denial after a time of the agent's same call. It fails with NotFound if there
 // is none.
-func (t *Tenant) DeniedCall(ctx context.Context, agent connectors.AgentID, callHash []byte, after time.Time) (connectors.Approval, error) {
+func (t Calls) DeniedCall(ctx context.Context, agent connectors.AgentID, callHash []byte, after time.Time) (connectors.Approval, error) {
 	row, err := t.q.DeniedApprovalOfCall(ctx, dbgen.DeniedApprovalOfCallParams{TenantID: t.id, AgentID: agent, CallHash: callHash, Since: &after})
 	return toApproval(row), rowError(err, "approval")
 }
 
 // Approval reads one approval, open or closed.
-func (t *Tenant) Approval(ctx context.Context, id connectors.ToolCallID) (connectors.Approval, error) {
+func (t Calls) Approval(ctx context.Context, id connectors.ToolCallID) (connectors.Approval, error) {
 	row, err := t.q.Approval(ctx, t.id, id)
 	return toApproval(row), rowError(err, "approval")
 }
 
 // WaitingApprovals lists the open approvals, newest first.
-func (t *Tenant) WaitingApprovals(ctx context.Context, p Page) (List[connectors.Approval], error) {
+func (t Calls) WaitingApprovals(ctx context.Context, p Page) (List[connectors.Approval], error) {
 	after, err := p.afterID("approvals")
 	if err != nil {
 		return List[connectors.Approval]{}, err
@@ -96,7 +96,7 @@ func (t *Tenant) WaitingApprovals(ctx context.Context, p Page) (List[connectors.
 }
 
 // CountOpenApprovals counts an agent's calls that wait for a person or are approved and not run yet.
-func (t *Tenant) CountOpenApprovals(ctx context.Context, agent connectors.AgentID) (int, error) {
+func (t Calls) CountOpenApprovals(ctx context.Context, agent connectors.AgentID) (int, error) {
 	n, err := t.q.CountOpenApprovals(ctx, t.id, agent)
 	return int(n), err
 }
@@ -110,7 +110,7 @@ type ApprovalDecision struct {
 
 // DecideApproval approves or denies a waiting call. It fails with Conflict if the call was decided already or
 // expired.
-func (t *Tenant) DecideApproval(ctx context.Context, id connectors.ToolCallID, v ApprovalDecision) (connectors.Approval, error) {
+func (t Calls) DecideApproval(ctx context.Context, id connectors.ToolCallID, v ApprovalDecision) (connectors.Approval, error) {
 	row, err := t.q.DecideApproval(ctx, dbgen.DecideApprovalParams{
 		TenantID: t.id, ID: id, Approved: v.Approve, DecidedBy: cleanText(v.By), Reason: cleanText(v.Reason),
 	})
@@ -124,20 +124,20 @@ func (t *Tenant) DecideApproval(ctx context.Context, id connectors.ToolCallID, v
 }
 
 // WithdrawApproval closes an open approval and reports whether it was open.
-func (t *Tenant) WithdrawApproval(ctx context.Context, id connectors.ToolCallID) (bool, error) {
+func (t Calls) WithdrawApproval(ctx context.Context, id connectors.ToolCallID) (bool, error) {
 	n, err := t.q.WithdrawApproval(ctx, t.id, id)
 	return n > 0, err
 }
 
 // ClaimApproval claims an approved call for a process. It is true for exactly one caller.
-func (t *Tenant) ClaimApproval(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID) (bool, error) {
+func (t Calls) ClaimApproval(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID) (bool, error) {
 	n, err := t.q.ClaimApproval(ctx, &by, t.id, id)
 	return n > 0, err
 }
 
 // FinishApproval stores the result of a call that the process has claimed, until it is fetched. It is false if
 // another process has the claim.
-func (t *Tenant) FinishApproval(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID, result secret.Text) (bool, error) {
+func (t Calls) FinishApproval(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID, result secret.Text) (bool, error) {
 	done := false
 	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.FinishApproval(ctx, tx.id, id, &by)
@@ -152,15 +152,15 @@ func (t *Tenant) FinishApproval(ctx context.Context, id connectors.ToolCallID, b
 }
 
 // AllowTool lets an agent call a tool's current definition without approval until a time.
-func (t *Tenant) AllowTool(ctx context.Context, agent connectors.AgentID, a connectors.Allowance) error {
+func (t Calls) AllowTool(ctx context.Context, agent connectors.AgentID, a connectors.Allowance) error {
 	err := t.q.AllowTool(ctx, dbgen.AllowToolParams{
 		TenantID: t.id, AgentID: agent, ConnectorID: a.ConnectorID, Tool: cleanText(a.Tool), DefinitionHash: a.Definition[:], Until: a.Until, GrantedBy: cleanText(a.GrantedBy),
 	})
 	return t.notifyChange(err, "agent", agent)
 }
 
-// DropAllowance deletes an allowance of [Tenant.AllowTool].
-func (t *Tenant) DropAllowance(ctx context.Context, agent connectors.AgentID, id connectors.ConnectorID, tool string) error {
+// DropAllowance deletes an allowance of [Calls.AllowTool].
+func (t Calls) DropAllowance(ctx context.Context, agent connectors.AgentID, id connectors.ConnectorID, tool string) error {
 	n, err := t.q.DeleteAllowance(ctx, dbgen.DeleteAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: id, Tool: tool})
 	return t.notifyChange(affectedError(n, err, "allowance"), "agent", agent)
 }

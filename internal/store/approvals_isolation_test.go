@@ -16,9 +16,9 @@ import (
 
 // approvalAttempts are the outsider's at calls that wait, at what may be called without asking, and at mail.
 var approvalAttempts = map[string]attempt{
-	"RequestApproval": func(ctx context.Context, o outsider) (bool, error) {
+	"Calls.RequestApproval": func(ctx context.Context, o outsider) (bool, error) {
 		theirs := newApproval(o.agent, o.connector, "same call")
-		if _, _, err := o.door.RequestApproval(ctx, theirs); !fault.Is(err, fault.NotFound) {
+		if _, _, err := o.door.Calls().RequestApproval(ctx, theirs); !fault.Is(err, fault.NotFound) {
 			return true, err
 		}
 		mine, err := o.ownAgent(ctx)
@@ -26,76 +26,80 @@ var approvalAttempts = map[string]attempt{
 			return true, err
 		}
 		theirs.AgentID = mine
-		_, _, err = o.door.RequestApproval(ctx, theirs)
+		_, _, err = o.door.Calls().RequestApproval(ctx, theirs)
 		return true, err
 	},
-	"DeniedCall": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.DeniedCall(ctx, o.agent.ID, o.denied.CallHash, o.denied.AskedAt))
+	"Calls.DeniedCall": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Calls().DeniedCall(ctx, o.agent.ID, o.denied.CallHash, o.denied.AskedAt))
 	},
-	"Approval": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Approval(ctx, o.waiting.ID)) },
-	"WaitingApprovals": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.WaitingApprovals(ctx, store.Page{}))
+	"Calls.Approval": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Calls().Approval(ctx, o.waiting.ID))
 	},
-	"CountOpenApprovals": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.CountOpenApprovals(ctx, o.agent.ID)
+	"Calls.WaitingApprovals": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Calls().WaitingApprovals(ctx, store.Page{}))
+	},
+	"Calls.CountOpenApprovals": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Calls().CountOpenApprovals(ctx, o.agent.ID)
 		return n > 0, err
 	},
-	"DecideApproval": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.DecideApproval(ctx, o.waiting.ID, store.ApprovalDecision{Approve: true, By: "mine"}))
+	"Calls.DecideApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Calls().DecideApproval(ctx, o.waiting.ID, store.ApprovalDecision{Approve: true, By: "mine"}))
 	},
-	"WithdrawApproval": func(ctx context.Context, o outsider) (bool, error) { return o.door.WithdrawApproval(ctx, o.waiting.ID) },
-	"ClaimApproval": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.ClaimApproval(ctx, o.approved.ID, o.Instance)
+	"Calls.WithdrawApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Calls().WithdrawApproval(ctx, o.waiting.ID)
 	},
-	"FinishApproval": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.FinishApproval(ctx, o.executing.ID, o.Instance, "mine")
+	"Calls.ClaimApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Calls().ClaimApproval(ctx, o.approved.ID, o.Instance)
 	},
-	"AllowTool": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
+	"Calls.FinishApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Calls().FinishApproval(ctx, o.executing.ID, o.Instance, "mine")
 	},
-	"DropAllowance": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.DropAllowance(ctx, o.agent.ID, o.connector.ID, "search")
+	"Calls.AllowTool": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Calls().AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
 	},
-	"ToolCalls": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.ToolCalls(ctx, store.CallFilter{}))
+	"Calls.DropAllowance": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Calls().DropAllowance(ctx, o.agent.ID, o.connector.ID, "search")
 	},
-	"ToolCall": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.ToolCall(ctx, o.waiting.ID)) },
-	"InsertPendingCall": func(ctx context.Context, o outsider) (bool, error) {
+	"Calls.List": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Calls().List(ctx, store.CallFilter{}))
+	},
+	"Calls.Get": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Calls().Get(ctx, o.waiting.ID)) },
+	"Calls.InsertPendingCall": func(ctx context.Context, o outsider) (bool, error) {
 		c := newCall(o.agent, o.connector, o.waiting.ID)
-		return true, o.door.InsertPendingCall(ctx, c)
+		return true, o.door.Calls().InsertPendingCall(ctx, c)
 	},
-	"StartPendingCall": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.StartPendingCall(ctx, o.waiting.ID, o.Instance, "mine"); err != nil {
+	"Calls.StartPendingCall": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Calls().StartPendingCall(ctx, o.waiting.ID, o.Instance, "mine"); err != nil {
 			return false, err
 		}
-		theirs, err := o.Door().ToolCall(ctx, o.waiting.ID)
+		theirs, err := o.Door().Calls().Get(ctx, o.waiting.ID)
 		return theirs.Status != connectors.CallPendingApproval, err
 	},
-	"EndPendingCall": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.EndPendingCall(ctx, o.waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
+	"Calls.EndPendingCall": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Calls().EndPendingCall(ctx, o.waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
 	},
-	"SaveCallTask": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.SaveCallTask(ctx, o.waiting.ID, []byte("{}"), "handle"); err != nil {
+	"Calls.SaveCallTask": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Calls().SaveCallTask(ctx, o.waiting.ID, []byte("{}"), "handle"); err != nil {
 			return false, err
 		}
-		theirs, err := o.Door().ToolCall(ctx, o.waiting.ID)
+		theirs, err := o.Door().Calls().Get(ctx, o.waiting.ID)
 		return theirs.Task != nil, err
 	},
-	"EndCallTask": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.EndCallTask(ctx, connectors.ToolCall{ID: o.waiting.ID, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK})
+	"Calls.EndCallTask": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Calls().EndCallTask(ctx, connectors.ToolCall{ID: o.waiting.ID, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK})
 	},
-	"MarkUndelivered": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.MarkUndelivered(ctx, o.finished.ID); err != nil {
+	"Calls.MarkUndelivered": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Calls().MarkUndelivered(ctx, o.finished.ID); err != nil {
 			return false, err
 		}
-		theirs, err := o.Door().ToolCall(ctx, o.finished.ID)
+		theirs, err := o.Door().Calls().Get(ctx, o.finished.ID)
 		return theirs.ErrorCode != "" || !theirs.Status.Ended(), err
 	},
-	"PutMail": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.PutMail(ctx, newMail(o.agent, "mine"))
+	"Calls.PutMail": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Calls().PutMail(ctx, newMail(o.agent, "mine"))
 	},
-	"DropMail": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.DropMail(ctx, o.agent.ID, "box"); err != nil {
+	"Calls.DropMail": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Calls().DropMail(ctx, o.agent.ID, "box"); err != nil {
 			return false, err
 		}
 		left, err := o.St.Vault(o.Tenant).Mail(ctx, o.agent.ID, "box", uuid.Nil)
@@ -133,7 +137,7 @@ func (o *outsider) fillApprovals(t *testing.T) {
 	t.Helper()
 	ctx, door := t.Context(), o.Door()
 	ask := func(same string) connectors.Approval {
-		a, _, err := door.RequestApproval(ctx, newApproval(o.agent, o.connector, same))
+		a, _, err := door.Calls().RequestApproval(ctx, newApproval(o.agent, o.connector, same))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,35 +145,35 @@ func (o *outsider) fillApprovals(t *testing.T) {
 	}
 	o.waiting, o.approved, o.executing, o.finished = ask("same call"), ask("approved"), ask("executing"), ask("finished")
 	for _, a := range []connectors.Approval{o.approved, o.executing, o.finished} {
-		if _, err := door.DecideApproval(ctx, a.ID, store.ApprovalDecision{Approve: true, By: "somebody"}); err != nil {
+		if _, err := door.Calls().DecideApproval(ctx, a.ID, store.ApprovalDecision{Approve: true, By: "somebody"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o.denied = ask("denied")
-	if _, err := door.DecideApproval(ctx, o.denied.ID, store.ApprovalDecision{By: "somebody"}); err != nil {
+	if _, err := door.Calls().DecideApproval(ctx, o.denied.ID, store.ApprovalDecision{By: "somebody"}); err != nil {
 		t.Fatal(err)
 	}
-	if row, err := door.DeniedCall(ctx, o.agent.ID, o.denied.CallHash, o.denied.AskedAt); err != nil || row.ID != o.denied.ID {
+	if row, err := door.Calls().DeniedCall(ctx, o.agent.ID, o.denied.CallHash, o.denied.AskedAt); err != nil || row.ID != o.denied.ID {
 		t.Fatalf("denied = %+v, %v", row, err)
 	}
 	for _, a := range []connectors.Approval{o.executing, o.finished} {
-		ok, err := door.ClaimApproval(ctx, a.ID, o.Instance)
+		ok, err := door.Calls().ClaimApproval(ctx, a.ID, o.Instance)
 		wantTrue(t, "claim", ok, err)
 	}
-	ok, err := door.FinishApproval(ctx, o.finished.ID, o.Instance, "the result")
+	ok, err := door.Calls().FinishApproval(ctx, o.finished.ID, o.Instance, "the result")
 	wantTrue(t, "finish", ok, err)
-	err = errors.Join(door.InsertPendingCall(ctx, newCall(o.agent, o.connector, o.finished.ID)), door.InsertPendingCall(ctx, newCall(o.agent, o.connector, o.waiting.ID)), door.PutMail(ctx, newMail(o.agent, "box")),
-		door.AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)}))
+	err = errors.Join(door.Calls().InsertPendingCall(ctx, newCall(o.agent, o.connector, o.finished.ID)), door.Calls().InsertPendingCall(ctx, newCall(o.agent, o.connector, o.waiting.ID)), door.Calls().PutMail(ctx, newMail(o.agent, "box")),
+		door.Calls().AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ok, err = door.EndPendingCall(ctx, o.finished.ID, store.CallEnd{Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK})
+	ok, err = door.Calls().EndPendingCall(ctx, o.finished.ID, store.CallEnd{Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK})
 	wantTrue(t, "end", ok, err)
 }
 
 // ownAgent makes the outsider an agent of its own.
 func (o outsider) ownAgent(ctx context.Context) (connectors.AgentID, error) {
-	a, err := o.door.CreateAgent(ctx, connectors.Agent{Name: "Mine", Slug: "outsider", Approval: connectors.ApprovalAuto, NameLimit: connectors.MaxExposedName})
+	a, err := o.door.Agents().Create(ctx, connectors.Agent{Name: "Mine", Slug: "outsider", Approval: connectors.ApprovalAuto, NameLimit: connectors.MaxExposedName})
 	return a.ID, err
 }
 

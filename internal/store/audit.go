@@ -39,8 +39,8 @@ type RecordedEvent struct {
 // clockSkew bounds the difference between the database's clock and the processes' clocks, which make ids.
 const clockSkew = time.Hour
 
-// AuditEvents lists audit entries, newest first.
-func (t *Tenant) AuditEvents(ctx context.Context, f AuditFilter) (List[RecordedEvent], error) {
+// List lists audit entries, newest first.
+func (t Audit) List(ctx context.Context, f AuditFilter) (List[RecordedEvent], error) {
 	before, err := f.afterID("audit events")
 	if err != nil {
 		return List[RecordedEvent]{}, err

@@ -48,9 +48,9 @@ const (
 // auditPageSize is the number of links per query: some megabytes with their entries.
 const auditPageSize = 2000
 
-// CheckAudit recomputes the tenant's audit chain up to the last entry at its start, and stores the result. It
+// Check recomputes the tenant's audit chain up to the last entry at its start, and stores the result. It
 // takes microseconds per entry.
-func (t *Tenant) CheckAudit(ctx context.Context) (AuditCheck, error) {
+func (t Audit) Check(ctx context.Context) (AuditCheck, error) {
 	head, err := t.q.AuditHead(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		head, err = dbgen.AuditHeadRow{}, nil
@@ -72,7 +72,7 @@ func (t *Tenant) CheckAudit(ctx context.Context) (AuditCheck, error) {
 
 // computeAudit computes the chain. If retention removes its beginning meanwhile, it retries once with the new
 // beginning.
-func (t *Tenant) computeAudit(ctx context.Context, head dbgen.AuditHeadRow) (auditChain, error) {
+func (t *tenant) computeAudit(ctx context.Context, head dbgen.AuditHeadRow) (auditChain, error) {
 	for {
 		cut, is, err := t.lastCut(ctx)
 		if err != nil {
@@ -98,7 +98,7 @@ func (t *Tenant) computeAudit(ctx context.Context, head dbgen.AuditHeadRow) (aud
 }
 
 // followAudit adds links up to number until, or to the first flaw.
-func (t *Tenant) followAudit(ctx context.Context, c *auditChain, until int64) error {
+func (t *tenant) followAudit(ctx context.Context, c *auditChain, until int64) error {
 	for c.flaw == nil && c.n < until {
 		links, err := t.q.AuditLinks(ctx, dbgen.AuditLinksParams{TenantID: t.id, After: c.n, Until: until, MaxRows: auditPageSize})
 		if err != nil {
@@ -115,7 +115,7 @@ func (t *Tenant) followAudit(ctx context.Context, c *auditChain, until int64) er
 }
 
 // compareAuditEnd compares the chain's end with the stored head, and looks for unlinked entries.
-func (t *Tenant) compareAuditEnd(ctx context.Context, c *auditChain, head dbgen.AuditHeadRow) error {
+func (t *tenant) compareAuditEnd(ctx context.Context, c *auditChain, head dbgen.AuditHeadRow) error {
 	if c.flaw == nil && head.Events > 0 && !bytes.Equal(c.lastHash, head.Hash) {
 		c.recordFlaw(c.n, nil, AuditEndMoved)
 	}
@@ -200,8 +200,8 @@ type AuditState struct {
 	Bad       *AuditFlaw // nil: every entry was intact
 }
 
-// AuditState reads the result of the last check.
-func (t *Tenant) AuditState(ctx context.Context) (AuditState, error) {
+// State reads the result of the last check.
+func (t Audit) State(ctx context.Context) (AuditState, error) {
 	head, err := t.q.AuditHead(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return AuditState{}, nil

@@ -15,27 +15,27 @@ import (
 
 // chainAttempts are the outsider's at the audit chain.
 var chainAttempts = map[string]attempt{
-	"CheckAudit": func(ctx context.Context, o outsider) (bool, error) {
-		own, err := o.door.CheckAudit(ctx)
+	"Audit.Check": func(ctx context.Context, o outsider) (bool, error) {
+		own, err := o.door.Audit().Check(ctx)
 		return own.Bad != nil || own.Events != int64(auditEvents(ctx, o)), err
 	},
-	"AuditState": func(ctx context.Context, o outsider) (bool, error) {
-		own, err := o.door.AuditState(ctx)
+	"Audit.State": func(ctx context.Context, o outsider) (bool, error) {
+		own, err := o.door.Audit().State(ctx)
 		return own.Events != int64(auditEvents(ctx, o)), err
 	},
-	"CheckOutcomes": func(ctx context.Context, o outsider) (bool, error) {
-		own, err := o.door.CheckOutcomes(ctx, nil, time.Time{})
+	"Audit.CheckOutcomes": func(ctx context.Context, o outsider) (bool, error) {
+		own, err := o.door.Audit().CheckOutcomes(ctx, nil, time.Time{})
 		return own.Bad != nil || own.Calls+own.Places != 0, err
 	},
-	"OutcomeState": func(ctx context.Context, o outsider) (bool, error) {
-		own, err := o.door.OutcomeState(ctx)
+	"Audit.OutcomeState": func(ctx context.Context, o outsider) (bool, error) {
+		own, err := o.door.Audit().OutcomeState(ctx)
 		return own.Calls != 0, err
 	},
 }
 
 func checked(t *testing.T, w *fixture.World) store.AuditCheck {
 	t.Helper()
-	check, err := w.Door().CheckAudit(t.Context())
+	check, err := w.Door().Audit().Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,15 +57,15 @@ func TestTheAuditLogIsAChainOfAllItsColumns(t *testing.T) {
 	if check.Bad != nil || check.Events != 2 || len(check.Head) != 32 {
 		t.Fatalf("%+v", check)
 	}
-	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{})
+	list, err := w.Door().Audit().List(t.Context(), store.AuditFilter{})
 	if err != nil || !bytes.Equal(list.Items[0].Hash, check.Head) || len(list.Items[1].Hash) != 32 {
 		t.Errorf("%+v, %v", list.Items, err)
 	}
-	state, err := w.Door().AuditState(t.Context())
+	state, err := w.Door().Audit().State(t.Context())
 	if err != nil || state.Events != 2 || state.Good != 2 || state.Bad != nil || state.CheckedAt == nil {
 		t.Errorf("%+v, %v", state, err)
 	}
-	if others, err := w.OtherDoor().CheckAudit(t.Context()); err != nil || others.Events != 0 || others.Head != nil {
+	if others, err := w.OtherDoor().Audit().Check(t.Context()); err != nil || others.Events != 0 || others.Head != nil {
 		t.Errorf("another tenant's: %+v, %v", others, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestATamperedAuditLogIsFound(t *testing.T) {
 			if check.Bad == nil || check.Bad.N != tc.bad || check.Bad.Reason == "" {
 				t.Fatalf("%+v", check.Bad)
 			}
-			if state, err := w.Door().AuditState(t.Context()); err != nil || state.Bad == nil || state.Bad.N != tc.bad || state.Bad.Reason != check.Bad.Reason || state.Good != tc.bad-1 && state.Good != tc.bad {
+			if state, err := w.Door().Audit().State(t.Context()); err != nil || state.Bad == nil || state.Bad.N != tc.bad || state.Bad.Reason != check.Bad.Reason || state.Good != tc.bad-1 && state.Good != tc.bad {
 				t.Errorf("%+v, %v", state, err)
 			}
 		})

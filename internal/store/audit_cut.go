@@ -39,11 +39,11 @@ func (c auditCut) verifySignature(publicKey string) error {
 	return secret.VerifySigned(publicKey, auditExport, c.Signature, h)
 }
 
-// CutAudit signs and records that entries before a time are cut off, for the audit log and for call outcomes.
+// Cut signs and records that entries before a time are cut off, for the audit log and for call outcomes.
 // It returns the last cut place, 0 for none. The table owner's cleanup then deletes the rows. A log with a flaw
 // is left as it is: Conflict.
-func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entries int64, err error) {
-	check, err := t.CheckAudit(ctx)
+func (t Audit) Cut(ctx context.Context, before time.Time, e Event) (entries int64, err error) {
+	check, err := t.Check(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -86,13 +86,13 @@ func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entri
 	return max(old, check.Cut), t.Record(ctx, e)
 }
 
-func (t *Tenant) signCut(ctx context.Context, c *auditCut) error {
+func (t *tenant) signCut(ctx context.Context, c *auditCut) error {
 	hash, err := t.q.AuditLinkHash(ctx, t.id, c.Entries)
 	if err != nil {
 		return fmt.Errorf("read the hash of entry %d: %w", c.Entries, err)
 	}
 	c.Hash = hex.EncodeToString(hash)
-	signer, err := t.AuditSigner()
+	signer, err := t.asTenant().Audit().Signer()
 	if err != nil {
 		return err
 	}
@@ -104,12 +104,12 @@ func (t *Tenant) signCut(ctx context.Context, c *auditCut) error {
 
 // lastCut returns the cut before the chain's first stored link; the zero value if nothing was cut. It is false
 // if no valid signature covers that link.
-func (t *Tenant) lastCut(ctx context.Context) (auditCut, bool, error) {
+func (t *tenant) lastCut(ctx context.Context) (auditCut, bool, error) {
 	first, err := t.q.FirstAuditLink(ctx, t.id)
 	if err != nil || first <= 1 {
 		return auditCut{Tenant: t.id}, true, err
 	}
-	signer, err := t.AuditSigner()
+	signer, err := t.asTenant().Audit().Signer()
 	if err != nil {
 		return auditCut{}, false, err
 	}

@@ -48,7 +48,7 @@ func cutOff(t *testing.T, w *fixture.World, end time.Time) (place int64, gone []
 	t.Helper()
 	places := map[uuid.UUID]int64{}
 	for _, tenant := range []connectors.TenantID{w.Tenant, w.Other} {
-		n, err := w.St.Tenant(tenant).CutAudit(t.Context(), end, store.Event{ActorType: "operator"})
+		n, err := w.St.Tenant(tenant).Audit().Cut(t.Context(), end, store.Event{ActorType: "operator"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestCutAudit_RestIsVerifiedFromCut(t *testing.T) {
 	if check.Bad != nil || check.Cut != 4 || check.Events != 7 { // and the entry that tells of it
 		t.Fatalf("%+v %+v", check, check.Bad)
 	}
-	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{})
+	list, err := w.Door().Audit().List(t.Context(), store.AuditFilter{})
 	if err != nil || len(list.Items) != 3 || list.Items[0].Action != "audit.cut" {
 		t.Errorf("%d entries, %v", len(list.Items), err)
 	}
@@ -84,7 +84,7 @@ func TestCutAudit_RestIsVerifiedFromCut(t *testing.T) {
 	if check := checked(t, w); check.Bad != nil || check.Events != 8 || check.Cut != 4 {
 		t.Errorf("%+v %+v", check, check.Bad)
 	}
-	if other, err := w.OtherDoor().CheckAudit(t.Context()); err != nil || other.Bad != nil || other.Cut != 0 || other.Events != 1 {
+	if other, err := w.OtherDoor().Audit().Check(t.Context()); err != nil || other.Bad != nil || other.Cut != 0 || other.Events != 1 {
 		t.Errorf("another tenant's, of which nothing was old: %+v, %v", other, err)
 	}
 	if again, gone := cutOff(t, w, end); again != 4 || len(gone) != 0 {
@@ -157,7 +157,7 @@ func TestCutAudit_RefusesLogWithFlaw(t *testing.T) {
 	w, end := aged(t)
 	recordEvent(t, w, "anna", "test.recent", "x")
 	tamper(t, w, `update audit_events set target = 'y' where tenant_id = $1 and action = 'table.export'`)
-	if n, err := w.Door().CutAudit(t.Context(), end, store.Event{ActorType: "operator"}); !fault.Is(err, fault.Conflict) || n != 0 {
+	if n, err := w.Door().Audit().Cut(t.Context(), end, store.Event{ActorType: "operator"}); !fault.Is(err, fault.Conflict) || n != 0 {
 		t.Errorf("%d, %v", n, err)
 	}
 }

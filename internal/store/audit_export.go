@@ -41,15 +41,15 @@ type auditLine struct {
 	Detail    json.RawMessage `json:"detail,omitempty"`
 }
 
-// AuditSigner returns the signer of the tenant's audit exports.
-func (t *Tenant) AuditSigner() (secret.Signer, error) {
+// Signer returns the signer of the tenant's audit exports.
+func (t Audit) Signer() (secret.Signer, error) {
 	return t.store.Keyring().Signer(auditExport, t.id.String())
 }
 
-// ExportAudit writes entries 1 to until as JSON Lines and returns the signature. Entries are append-only, so
+// Export writes entries 1 to until as JSON Lines and returns the signature. Entries are append-only, so
 // the same until gives the same bytes.
-func (t *Tenant) ExportAudit(ctx context.Context, w io.Writer, until int64) (signature string, err error) {
-	signer, err := t.AuditSigner()
+func (t Audit) Export(ctx context.Context, w io.Writer, until int64) (signature string, err error) {
+	signer, err := t.Signer()
 	if err != nil {
 		return "", err
 	}
@@ -83,8 +83,8 @@ func (t *Tenant) ExportAudit(ctx context.Context, w io.Writer, until int64) (sig
 	return signer.Sign(signed)
 }
 
-// AuditEnd returns the number of the tenant's last entry, 0 for none.
-func (t *Tenant) AuditEnd(ctx context.Context) (int64, error) {
+// End returns the number of the tenant's last entry, 0 for none.
+func (t Audit) End(ctx context.Context) (int64, error) {
 	head, err := t.q.AuditHead(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, nil

@@ -17,25 +17,25 @@ import (
 
 // exportAttempts are the outsider's at the export of the audit log.
 var exportAttempts = map[string]attempt{
-	"ExportAudit": func(ctx context.Context, o outsider) (bool, error) {
+	"Audit.Export": func(ctx context.Context, o outsider) (bool, error) {
 		var b bytes.Buffer
-		_, err := o.door.ExportAudit(ctx, &b, 1000)
+		_, err := o.door.Audit().Export(ctx, &b, 1000)
 		return bytes.Count(b.Bytes(), []byte("\n")) != auditEvents(ctx, o), err
 	},
-	"CutAudit": func(ctx context.Context, o outsider) (bool, error) {
-		cut, err := o.door.CutAudit(ctx, time.Now().Add(time.Hour), store.Event{ActorType: "system"})
+	"Audit.Cut": func(ctx context.Context, o outsider) (bool, error) {
+		cut, err := o.door.Audit().Cut(ctx, time.Now().Add(time.Hour), store.Event{ActorType: "system"})
 		return cut > int64(auditEvents(ctx, o)), err
 	},
-	"AuditEnd": func(ctx context.Context, o outsider) (bool, error) {
-		end, err := o.door.AuditEnd(ctx)
+	"Audit.End": func(ctx context.Context, o outsider) (bool, error) {
+		end, err := o.door.Audit().End(ctx)
 		return end != int64(auditEvents(ctx, o)), err
 	},
-	"AuditSigner": func(_ context.Context, o outsider) (bool, error) {
-		own, err := o.door.AuditSigner()
+	"Audit.Signer": func(_ context.Context, o outsider) (bool, error) {
+		own, err := o.door.Audit().Signer()
 		if err != nil {
 			return false, err
 		}
-		theirs, err := o.Door().AuditSigner()
+		theirs, err := o.Door().Audit().Signer()
 		return own.PublicKey() == theirs.PublicKey(), err
 	},
 }
@@ -55,15 +55,15 @@ func exported(t *testing.T, w *fixture.World) (file []byte, signature, key strin
 
 func exportOf(t *testing.T, w *fixture.World) (file []byte, signature, key string) {
 	t.Helper()
-	end, err := w.Door().AuditEnd(t.Context())
+	end, err := w.Door().Audit().End(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if signature, err = w.Door().ExportAudit(t.Context(), &b, end); err != nil {
+	if signature, err = w.Door().Audit().Export(t.Context(), &b, end); err != nil {
 		t.Fatal(err)
 	}
-	signer, err := w.Door().AuditSigner()
+	signer, err := w.Door().Audit().Signer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,10 +94,10 @@ func TestCheckAuditFile_WorksOffline(t *testing.T) {
 	}
 	recordEvent(t, w, "anna", "test.later", "x")
 	var same bytes.Buffer
-	if again, err := w.Door().ExportAudit(t.Context(), &same, 4); err != nil || again != signature || !bytes.Equal(same.Bytes(), file) {
+	if again, err := w.Door().Audit().Export(t.Context(), &same, 4); err != nil || again != signature || !bytes.Equal(same.Bytes(), file) {
 		t.Errorf("the same place at another time gives something else: %v", err)
 	}
-	other, err := w.OtherDoor().AuditSigner()
+	other, err := w.OtherDoor().Audit().Signer()
 	if err != nil || checkFile(t, file, signature, other.PublicKey()).Signed == nil {
 		t.Errorf("another tenant's key fits (%v)", err)
 	}
@@ -160,7 +160,7 @@ func TestExportAudit_WriteErrorGivesNoSignature(t *testing.T) {
 	exported(t, w)
 	_, out := io.Pipe()
 	_ = out.Close()
-	if signature, err := w.Door().ExportAudit(t.Context(), out, 4); err == nil || signature != "" {
+	if signature, err := w.Door().Audit().Export(t.Context(), out, 4); err == nil || signature != "" {
 		t.Errorf("%q, %v", signature, err)
 	}
 }

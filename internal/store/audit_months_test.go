@@ -84,7 +84,7 @@ func TestAMonthThatIsMissingRefusesNoAct(t *testing.T) {
 	if check := checked(t, w); check.Bad != nil || check.Events != 6 {
 		t.Errorf("after they were moved: %+v %+v", check, check.Bad)
 	}
-	if list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{}); err != nil || len(list.Items) != 6 {
+	if list, err := w.Door().Audit().List(t.Context(), store.AuditFilter{}); err != nil || len(list.Items) != 6 {
 		t.Errorf("%d entries, %v", len(list.Items), err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // auditAttempts are the outsider's at the audit log.
 var auditAttempts = map[string]attempt{
-	"AuditEvents": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.AuditEvents(ctx, store.AuditFilter{Target: "victim"}))
+	"Audit.List": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Audit().List(ctx, store.AuditFilter{Target: "victim"}))
 	},
 }
 
@@ -36,7 +36,7 @@ func TestTheAuditLogIsFilteredByWhoWhatAndWhen(t *testing.T) {
 	recordEvent(t, w, "ben@example.com", "connector.delete", "git_hub")
 	found := func(f store.AuditFilter) []string {
 		t.Helper()
-		list, err := w.Door().AuditEvents(t.Context(), f)
+		list, err := w.Door().Audit().List(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestTheAuditLogIsReadPageByPage(t *testing.T) {
 	var seen []string
 	f := store.AuditFilter{Page: store.Page{Limit: 2}}
 	for {
-		list, err := w.Door().AuditEvents(t.Context(), f)
+		list, err := w.Door().Audit().List(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestTheAuditLogIsReadPageByPage(t *testing.T) {
 	if diff := cmp.Diff([]string{"thing.4", "thing.3", "thing.2", "thing.1", "thing.0"}, seen); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Page: store.Page{Cursor: "invented"}}); !fault.Is(err, fault.Malformed) {
+	if _, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Page: store.Page{Cursor: "invented"}}); !fault.Is(err, fault.Malformed) {
 		t.Errorf("an invented cursor: %v", err)
 	}
 }

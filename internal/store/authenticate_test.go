@@ -20,14 +20,14 @@ func (y treasury) apiKey(t *testing.T, by *secret.Keyring) (secret.Bearer, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = y.Door().CreateAPIKey(t.Context(), store.NewAPIKey{ID: connectors.APIKeyID{UUID: b.ID}, Name: "A", Role: connectors.RoleViewer, Prefix: b.Prefix(), SecretMAC: mac})
+	_, err = y.Door().People().CreateAPIKey(t.Context(), store.NewAPIKey{ID: connectors.APIKeyID{UUID: b.ID}, Name: "A", Role: connectors.RoleViewer, Prefix: b.Prefix(), SecretMAC: mac})
 	return b, err
 }
 
 // recognised reads a key as a request with it does.
 func (y treasury) recognised(t *testing.T, st *store.Store, b secret.Bearer) error {
 	t.Helper()
-	stored, err := st.System().APIKey(t.Context(), connectors.APIKeyID{UUID: b.ID})
+	stored, err := st.System().People().APIKey(t.Context(), connectors.APIKeyID{UUID: b.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func (y treasury) rotateTelling(t *testing.T) (kept [2]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := y.St.System().Heartbeat(t.Context(), y.Instance); err != nil { // reads what the rotation has left
+	if err := y.St.System().Syncs().Heartbeat(t.Context(), y.Instance); err != nil { // reads what the rotation has left
 		t.Fatal(err)
 	}
 	return kept
@@ -102,7 +102,7 @@ func TestAKeyThatRecognisesNobodyIsRetired(t *testing.T) {
 	if kept := y.rotateTelling(t); kept != [2]int{2, 0} || len(y.St.Keyring().MACKeys()) != 3 {
 		t.Errorf("told of %v, and the keys are %v", kept, y.St.Keyring().MACKeys())
 	}
-	if err := y.Door().RevokeAPIKey(t.Context(), connectors.APIKeyID{UUID: over.ID}); err != nil {
+	if err := y.Door().People().RevokeAPIKey(t.Context(), connectors.APIKeyID{UUID: over.ID}); err != nil {
 		t.Fatal(err)
 	}
 	third := y.St.Keyring().MACPrimary()
@@ -154,7 +154,7 @@ func TestAuditSigner_SurvivesRotation(t *testing.T) {
 	y := dividedTreasury(t, 0)
 	public := func() string {
 		t.Helper()
-		signer, err := y.Door().AuditSigner()
+		signer, err := y.Door().Audit().Signer()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 // AddCalls writes ended calls in one cheaper statement, assuming that none is stored yet. Use EndCalls to retry
 // after a lost response.
-func (s *System) AddCalls(ctx context.Context, calls []OwnedCall) error {
+func (s SystemCalls) AddCalls(ctx context.Context, calls []OwnedCall) error {
 	columns := toEndParams(calls)
 	locked, err := s.q.AddCalls(ctx, toAddParams(&columns, calls))
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.ConstraintName == "tool_calls_pkey" {

@@ -23,13 +23,13 @@ func BenchmarkAddCalls(b *testing.B) {
 				batch[i].Content = bytes.Repeat(word, size/len(word))
 			}
 			anew(batch, time.Now())
-			timed(b, func() error { return w.St.System().AddCalls(b.Context(), batch) })
+			timed(b, func() error { return w.St.System().Calls().AddCalls(b.Context(), batch) })
 			var own time.Duration
 			b.ResetTimer()
 			for b.Loop() {
 				anew(batch, time.Now())
 				began := cpu(b)
-				if err := w.St.System().AddCalls(b.Context(), batch); err != nil {
+				if err := w.St.System().Calls().AddCalls(b.Context(), batch); err != nil {
 					b.Fatal(err)
 				}
 				own += cpu(b) - began

@@ -22,7 +22,7 @@ func TestAddCalls_WritesEachCallOnce(t *testing.T) {
 	add := func(batch []store.OwnedCall, statements int64) {
 		t.Helper()
 		before := w.Queries()
-		if err := w.St.System().AddCalls(t.Context(), batch); err != nil {
+		if err := w.St.System().Calls().AddCalls(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 		if n := w.Queries() - before; n != statements {
@@ -31,7 +31,7 @@ func TestAddCalls_WritesEachCallOnce(t *testing.T) {
 	}
 	begun := calls[4]
 	begun.Status, begun.Outcome, begun.CompletedAt, begun.InstanceID = connectors.CallRunning, connectors.OutcomeNone, nil, &w.Instance
-	if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{begun}); err != nil {
+	if err := w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{begun}); err != nil {
 		t.Fatal(err)
 	}
 	add(calls[:2], 1)
@@ -39,7 +39,7 @@ func TestAddCalls_WritesEachCallOnce(t *testing.T) {
 	add(calls[3:], 2) // of one the beginning is
 	add(calls, 2)
 	for _, c := range calls {
-		row, err := w.Door().ToolCall(t.Context(), c.ID)
+		row, err := w.Door().Calls().Get(t.Context(), c.ID)
 		if err != nil || row.Status != connectors.CallSuccess || string(row.Content) != string(c.Content) || row.RequestID != c.RequestID || row.Duration != c.Duration {
 			t.Errorf("row = %+v, %v", row, err)
 		}
@@ -55,10 +55,10 @@ func TestAddCalls_WritesEachCallOnce(t *testing.T) {
 func TestCallsThatAreAddedCountAsThoseThatEnd(t *testing.T) {
 	t.Parallel()
 	var batches [2][]string
-	for i, write := range []func(*store.System, context.Context, []store.OwnedCall) error{(*store.System).AddCalls, (*store.System).EndCalls} {
+	for i, write := range []func(store.SystemCalls, context.Context, []store.OwnedCall) error{store.SystemCalls.AddCalls, store.SystemCalls.EndCalls} {
 		w := fixture.New(t)
 		calls := allEnds(t, w)
-		if err := write(w.St.System(), t.Context(), calls); err != nil {
+		if err := write(w.St.System().Calls(), t.Context(), calls); err != nil {
 			t.Fatal(err)
 		}
 		var of string
@@ -107,7 +107,7 @@ func TestTheSumsOfAnHourAreHeldBehindTheCalls(t *testing.T) {
 	for i := range calls {
 		calls[i].CompletedAt, calls[i].Duration = &at, time.Millisecond
 	}
-	if err := w.St.System().AddCalls(t.Context(), calls[:1]); err != nil {
+	if err := w.St.System().Calls().AddCalls(t.Context(), calls[:1]); err != nil {
 		t.Fatal(err)
 	}
 	other, err := w.Pool.Begin(t.Context())
@@ -124,7 +124,7 @@ func TestTheSumsOfAnHourAreHeldBehindTheCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	added := make(chan error, 1)
-	go func() { added <- w.St.System().AddCalls(t.Context(), calls[1:]) }()
+	go func() { added <- w.St.System().Calls().AddCalls(t.Context(), calls[1:]) }()
 	waiting(t, w, 1)
 	var free int
 	w.AsSystem(t, `select count(*) from (select from call_hours for update skip locked) free`, nil, &free)

@@ -37,23 +37,23 @@ func TestWhereACallCameFromStaysWithIt(t *testing.T) {
 	for i := range begun {
 		begun[i].Status, begun[i].Outcome, begun[i].CompletedAt, begun[i].InstanceID = connectors.CallRunning, connectors.OutcomeNone, nil, &w.Instance
 	}
-	must(w.St.System().BeginCalls(t.Context(), begun))
-	must(w.Door().SaveCallTask(t.Context(), calls[3].ID, []byte("{}"), "handle"))
+	must(w.St.System().Calls().BeginCalls(t.Context(), begun))
+	must(w.Door().Calls().SaveCallTask(t.Context(), calls[3].ID, []byte("{}"), "handle"))
 	calls[1].CallOrigin = connectors.CallOrigin{} // unknown to the ending process
-	must(w.St.System().EndCalls(t.Context(), append(append([]store.OwnedCall(nil), calls[:3]...), calls[4:]...)))
+	must(w.St.System().Calls().EndCalls(t.Context(), append(append([]store.OwnedCall(nil), calls[:3]...), calls[4:]...)))
 
 	waits := newCall(w.Agent(t), w.Connector(t), connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())})
 	waits.CallOrigin = connectors.CallOriginOf("203.0.113.11", "request-that-waits")
 	want[waits.ID] = waits.CallOrigin
-	must(w.Door().InsertPendingCall(t.Context(), waits))
-	must(w.Door().StartPendingCall(t.Context(), waits.ID, w.Instance, "somebody"))
+	must(w.Door().Calls().InsertPendingCall(t.Context(), waits))
+	must(w.Door().Calls().StartPendingCall(t.Context(), waits.ID, w.Instance, "somebody"))
 
-	list, err := w.Door().ToolCalls(t.Context(), store.CallFilter{})
+	list, err := w.Door().Calls().List(t.Context(), store.CallFilter{})
 	must(err)
 	listed := map[connectors.ToolCallID]connectors.CallOrigin{}
 	for _, c := range list.Items {
 		listed[c.ID] = c.CallOrigin
-		one, err := w.Door().ToolCall(t.Context(), c.ID)
+		one, err := w.Door().Calls().Get(t.Context(), c.ID)
 		if err != nil || one.CallOrigin != c.CallOrigin {
 			t.Errorf("one: %v, in the list: %v (%v)", one.CallOrigin, c.CallOrigin, err)
 		}
@@ -61,11 +61,11 @@ func TestWhereACallCameFromStaysWithIt(t *testing.T) {
 	if diff := cmp.Diff(want, listed, cmpopts.EquateComparable(connectors.CallOrigin{})); diff != "" {
 		t.Errorf("(-was +is):\n%s", diff)
 	}
-	tasks, err := w.Door().TaskCalls(t.Context(), store.CallFilter{})
+	tasks, err := w.Door().Calls().TaskCalls(t.Context(), store.CallFilter{})
 	if err != nil || len(tasks.Items) != 1 || tasks.Items[0].CallOrigin != origins[3] {
 		t.Errorf("the task: %+v, %v", tasks.Items, err)
 	}
-	if check, err := w.Door().CheckOutcomes(t.Context(), nil, time.Time{}); err != nil || check.Bad != nil || check.Calls != 6 {
+	if check, err := w.Door().Audit().CheckOutcomes(t.Context(), nil, time.Time{}); err != nil || check.Bad != nil || check.Calls != 6 {
 		t.Errorf("%+v %+v, %v", check, check.Bad, err)
 	}
 }

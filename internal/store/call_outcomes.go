@@ -69,7 +69,7 @@ type OutcomeCursor struct {
 // CheckOutcomes recomputes the tenant's chain of call outcomes and compares each with the history. It starts at
 // the first link, or at from, and stops at until if that is not zero, with Rest set. The result of a complete
 // check is stored. It takes microseconds per call.
-func (t *Tenant) CheckOutcomes(ctx context.Context, from *OutcomeCursor, until time.Time) (OutcomeCheck, error) {
+func (t Audit) CheckOutcomes(ctx context.Context, from *OutcomeCursor, until time.Time) (OutcomeCheck, error) {
 	head, err := t.outcomeHead(ctx)
 	if err != nil {
 		return OutcomeCheck{}, err
@@ -94,7 +94,7 @@ func (t *Tenant) CheckOutcomes(ctx context.Context, from *OutcomeCursor, until t
 }
 
 // computeOutcomes computes the chain. If retention removes its beginning meanwhile, it starts once more.
-func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeCursor, head *dbgen.OutcomeHeadRow, until time.Time) (w *OutcomeCursor, whole bool, err error) {
+func (t *tenant) computeOutcomes(ctx context.Context, from *OutcomeCursor, head *dbgen.OutcomeHeadRow, until time.Time) (w *OutcomeCursor, whole bool, err error) {
 	begin, err := t.beginOutcomes(ctx, head.First)
 	if err != nil {
 		return nil, false, err
@@ -121,7 +121,7 @@ func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeCursor, head 
 }
 
 // outcomeHead reads the end of the chain. Without a row the tenant is deleted, or the chain is damaged.
-func (t *Tenant) outcomeHead(ctx context.Context) (dbgen.OutcomeHeadRow, error) {
+func (t *tenant) outcomeHead(ctx context.Context) (dbgen.OutcomeHeadRow, error) {
 	head, err := t.q.OutcomeHead(ctx, t.id)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return head, err
@@ -135,7 +135,7 @@ func (t *Tenant) outcomeHead(ctx context.Context) (dbgen.OutcomeHeadRow, error) 
 }
 
 // isDeleted reports whether the tenant is deleted.
-func (t *Tenant) isDeleted(ctx context.Context) (bool, error) {
+func (t *tenant) isDeleted(ctx context.Context) (bool, error) {
 	_, err := t.q.Tenant(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
@@ -145,7 +145,7 @@ func (t *Tenant) isDeleted(ctx context.Context) (bool, error) {
 
 // walkOutcomes follows the chain to its end at the start of the check. Calls may have changed since, so if any
 // differ it reads on to the current end, where later links explain them or do not.
-func (t *Tenant) walkOutcomes(ctx context.Context, w *OutcomeCursor, head *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
+func (t *tenant) walkOutcomes(ctx context.Context, w *OutcomeCursor, head *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
 	if whole, err := t.followOutcomes(ctx, w, head, until); err != nil || !whole {
 		return false, err
 	}
@@ -165,7 +165,7 @@ func (t *Tenant) walkOutcomes(ctx context.Context, w *OutcomeCursor, head *dbgen
 }
 
 // followOutcomes follows the chain to end, to the first flaw, or until a time.
-func (t *Tenant) followOutcomes(ctx context.Context, w *OutcomeCursor, end *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
+func (t *tenant) followOutcomes(ctx context.Context, w *OutcomeCursor, end *dbgen.OutcomeHeadRow, until time.Time) (whole bool, err error) {
 	for w.flaw == nil && w.N < end.Places {
 		if !until.IsZero() && time.Now().After(until) {
 			return false, nil
@@ -188,7 +188,7 @@ func (t *Tenant) followOutcomes(ctx context.Context, w *OutcomeCursor, end *dbge
 }
 
 // compareOutcomes adds links and compares their outcomes with the history.
-func (t *Tenant) compareOutcomes(ctx context.Context, w *OutcomeCursor, links []dbgen.OutcomeLinksRow) error {
+func (t *tenant) compareOutcomes(ctx context.Context, w *OutcomeCursor, links []dbgen.OutcomeLinksRow) error {
 	ends := make([][]outcomeRow, len(links))
 	var ids []uuid.UUID
 	for i := range links {
@@ -335,7 +335,7 @@ type OutcomeState struct {
 }
 
 // OutcomeState reads the result of the last complete check.
-func (t *Tenant) OutcomeState(ctx context.Context) (OutcomeState, error) {
+func (t Audit) OutcomeState(ctx context.Context) (OutcomeState, error) {
 	head, err := t.outcomeHead(ctx)
 	if err != nil {
 		return OutcomeState{}, err

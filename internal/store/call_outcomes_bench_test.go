@@ -30,7 +30,7 @@ func BenchmarkEndCalls(b *testing.B) {
 					for i := range batch {
 						batch[i].ID.UUID = uuid.Must(uuid.NewV7())
 					}
-					if err := w.St.System().EndCalls(b.Context(), batch); err != nil {
+					if err := w.St.System().Calls().EndCalls(b.Context(), batch); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -70,7 +70,7 @@ func BenchmarkCheckOutcomes(b *testing.B) {
 		for i := range batch {
 			batch[i].ID.UUID = uuid.Must(uuid.NewV7())
 		}
-		if err := w.St.System().EndCalls(b.Context(), batch); err != nil {
+		if err := w.St.System().Calls().EndCalls(b.Context(), batch); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func BenchmarkCheckOutcomes(b *testing.B) {
 	w.AsSystem(b, "select sum(pg_total_relation_size(inhrelid)) from pg_inherits where inhparent = 'call_outcomes'::regclass", nil, &bytes)
 	b.ResetTimer()
 	for b.Loop() {
-		if check, err := w.Door().CheckOutcomes(b.Context(), nil, time.Time{}); err != nil || check.Bad != nil || check.Calls != batches*600 {
+		if check, err := w.Door().Audit().CheckOutcomes(b.Context(), nil, time.Time{}); err != nil || check.Bad != nil || check.Calls != batches*600 {
 			b.Fatal(check, err)
 		}
 	}

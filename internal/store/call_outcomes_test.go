@@ -19,7 +19,7 @@ import (
 
 func outcomes(t *testing.T, w *fixture.World) store.OutcomeCheck {
 	t.Helper()
-	check, err := w.Door().CheckOutcomes(t.Context(), nil, time.Time{})
+	check, err := w.Door().Audit().CheckOutcomes(t.Context(), nil, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func endCalls(t *testing.T, w *fixture.World, n int) []store.OwnedCall {
 		calls[i].CallOrigin = connectors.CallOriginOf("203.0.113.9", fmt.Sprintf("request-%d", i))
 	}
 	for rest := calls; len(rest) > 0; rest = rest[min(2, len(rest)):] {
-		if err := w.St.System().EndCalls(t.Context(), rest[:min(2, len(rest))]); err != nil {
+		if err := w.St.System().Calls().EndCalls(t.Context(), rest[:min(2, len(rest))]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestOutcomes_RecordEveryWayToEnd(t *testing.T) {
 	begin := func(c *store.OwnedCall, by *connectors.InstanceID) {
 		t.Helper()
 		c.Status, c.CompletedAt, c.InstanceID = connectors.CallRunning, nil, by
-		if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{*c}); err != nil {
+		if err := w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{*c}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,36 +71,36 @@ func TestOutcomes_RecordEveryWayToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(w.St.System().CloseInstanceCalls(t.Context(), dead))
-	_, err := w.St.System().SweepGateway(t.Context(), w.Instance)
+	must(w.St.System().Calls().CloseInstanceCalls(t.Context(), dead))
+	_, err := w.St.System().Calls().SweepGateway(t.Context(), w.Instance)
 	must(err)
 	now := time.Now()
 	open[2].Status, open[2].Outcome, open[2].CompletedAt = connectors.CallError, connectors.OutcomeTransport, &now
-	must(w.St.System().EndCalls(t.Context(), open[2:3]))
-	must(w.Door().SaveCallTask(t.Context(), open[3].ID, []byte("{}"), "handle"))
+	must(w.St.System().Calls().EndCalls(t.Context(), open[2:3]))
+	must(w.Door().Calls().SaveCallTask(t.Context(), open[3].ID, []byte("{}"), "handle"))
 	open[3].Status, open[3].Outcome, open[3].Task = connectors.CallSuccess, connectors.OutcomeOK, []byte("{}")
-	_, err = w.Door().EndCallTask(t.Context(), open[3].ToolCall)
+	_, err = w.Door().Calls().EndCallTask(t.Context(), open[3].ToolCall)
 	must(err)
 	for _, c := range open[4:6] {
 		c.Status, c.CompletedAt, c.InstanceID = connectors.CallRunning, nil, nil
-		must(w.Door().InsertPendingCall(t.Context(), c.ToolCall))
+		must(w.Door().Calls().InsertPendingCall(t.Context(), c.ToolCall))
 	}
-	_, err = w.Door().EndPendingCall(t.Context(), open[4].ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
+	_, err = w.Door().Calls().EndPendingCall(t.Context(), open[4].ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
 	must(err)
-	_, err = w.Door().EndPendingCall(t.Context(), open[5].ID, store.CallEnd{Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled})
+	_, err = w.Door().Calls().EndPendingCall(t.Context(), open[5].ID, store.CallEnd{Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled})
 	must(err)
-	must(w.St.System().EndCalls(t.Context(), open[6:7]))
-	must(w.Door().MarkUndelivered(t.Context(), open[6].ID))
+	must(w.St.System().Calls().EndCalls(t.Context(), open[6:7]))
+	must(w.Door().Calls().MarkUndelivered(t.Context(), open[6].ID))
 	if check := outcomes(t, w); check.Bad != nil || check.Calls != 10 || check.Gone != 0 {
 		t.Fatalf("%+v %+v", check, check.Bad)
 	}
 
 	// A process that was believed dead tells how its call ended, and an agent goes.
 	open[0].Status, open[0].Outcome, open[0].CompletedAt = connectors.CallSuccess, connectors.OutcomeOK, &now
-	must(w.St.System().EndCalls(t.Context(), open[:1]))
-	must(w.Door().DeleteAgent(t.Context(), *open[0].AgentID))
+	must(w.St.System().Calls().EndCalls(t.Context(), open[:1]))
+	must(w.Door().Agents().Delete(t.Context(), *open[0].AgentID))
 	check := outcomes(t, w)
-	state, err := w.Door().OutcomeState(t.Context())
+	state, err := w.Door().Audit().OutcomeState(t.Context())
 	if check.Bad != nil || check.Calls != 10 || err != nil || state.Calls != 10 || state.Good != 10 || state.CheckedAt == nil || state.Bad != nil {
 		t.Errorf("%+v %+v, %+v, %v", check, check.Bad, state, err)
 	}
@@ -183,11 +183,11 @@ func TestCheckOutcomes_FindsChangedOutcome(t *testing.T) {
 			if ofCall := tc.reason == store.OutcomeChanged || tc.reason == store.OutcomeGone; ofCall != (check.Bad.Call != nil) || ofCall && *check.Bad.Call != calls[2].ID {
 				t.Errorf("it is said of call %v", check.Bad.Call)
 			}
-			state, err := w.Door().OutcomeState(t.Context())
+			state, err := w.Door().Audit().OutcomeState(t.Context())
 			if err != nil || state.Bad == nil || state.Bad.N != tc.place || state.Bad.Reason != tc.reason || (state.Bad.Call == nil) != (check.Bad.Call == nil) {
 				t.Errorf("%+v, %v", state, err)
 			}
-			if theirs, err := w.OtherDoor().CheckOutcomes(t.Context(), nil, time.Time{}); err != nil || theirs.Bad != nil {
+			if theirs, err := w.OtherDoor().Audit().CheckOutcomes(t.Context(), nil, time.Time{}); err != nil || theirs.Bad != nil {
 				t.Errorf("another tenant's: %+v, %v", theirs, err)
 			}
 		})
@@ -260,7 +260,7 @@ func TestACheckOfManyCallsGoesOnWhereItStopped(t *testing.T) {
 		if turns == 3 {
 			until = time.Time{}
 		}
-		check, err := w.Door().CheckOutcomes(t.Context(), rest, until)
+		check, err := w.Door().Audit().CheckOutcomes(t.Context(), rest, until)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestACheckOfManyCallsGoesOnWhereItStopped(t *testing.T) {
 			}
 			break
 		}
-		if state, err := w.Door().OutcomeState(t.Context()); err != nil || state.CheckedAt != nil {
+		if state, err := w.Door().Audit().OutcomeState(t.Context()); err != nil || state.CheckedAt != nil {
 			t.Errorf("what is not whole is kept: %+v, %v", state, err)
 		}
 		stored, err := json.Marshal(check.Rest) // another process goes on
@@ -285,7 +285,7 @@ func TestACheckOfManyCallsGoesOnWhereItStopped(t *testing.T) {
 	if turns != 3 {
 		t.Errorf("it took %d turns", turns)
 	}
-	if other, err := w.OtherDoor().CheckOutcomes(t.Context(), rest, time.Time{}); err != nil || other.Bad != nil || other.Calls != 0 {
+	if other, err := w.OtherDoor().Audit().CheckOutcomes(t.Context(), rest, time.Time{}); err != nil || other.Bad != nil || other.Calls != 0 {
 		t.Errorf("from where another tenant's stopped: %+v, %v", other, err)
 	}
 }
@@ -307,13 +307,13 @@ func TestCheckOutcomes_CallsEndingMeanwhile(t *testing.T) {
 						mine[i].Outcome = connectors.OutcomeLost
 					}
 				}
-				if err := w.St.System().EndCalls(ctx, mine); err != nil && ctx.Err() == nil {
+				if err := w.St.System().Calls().EndCalls(ctx, mine); err != nil && ctx.Err() == nil {
 					t.Error(err)
 				}
 				for i := range mine {
 					mine[i].Outcome = connectors.OutcomeOK
 				}
-				if err := w.St.System().EndCalls(ctx, mine); err != nil && ctx.Err() == nil {
+				if err := w.St.System().Calls().EndCalls(ctx, mine); err != nil && ctx.Err() == nil {
 					t.Error(err)
 				}
 			}
@@ -352,11 +352,11 @@ func TestOutcomes_LiveWithTheirTenant(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	batch := batchOf(t, w, 3, 9)
-	if err := w.St.System().EndCalls(t.Context(), batch); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	made := batch[2].Tenant
-	if check, err := w.St.Tenant(made).CheckOutcomes(t.Context(), nil, time.Time{}); err != nil || check.Bad != nil || check.Calls != 3 {
+	if check, err := w.St.Tenant(made).Audit().CheckOutcomes(t.Context(), nil, time.Time{}); err != nil || check.Bad != nil || check.Calls != 3 {
 		t.Errorf("%+v, %v", check, err)
 	}
 	if err := w.St.System().DeleteTenant(t.Context(), made); err != nil {
@@ -420,7 +420,7 @@ func TestCutAudit_RefusesOutcomesWithFlaw(t *testing.T) {
 	w, end := aged(t)
 	endCalls(t, w, 2)
 	w.AsSystem(t, "update tool_calls set outcome = 'tool_error'", nil)
-	if n, err := w.Door().CutAudit(t.Context(), end, store.Event{ActorType: "operator"}); !fault.Is(err, fault.Conflict) || n != 0 {
+	if n, err := w.Door().Audit().Cut(t.Context(), end, store.Event{ActorType: "operator"}); !fault.Is(err, fault.Conflict) || n != 0 {
 		t.Errorf("%d, %v", n, err)
 	}
 }

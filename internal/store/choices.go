@@ -27,7 +27,7 @@ type ToolChoice struct {
 }
 
 // ToolChoices lists a connector's tools by name, and removed ones that are named; at most [MaxToolChoices].
-func (t *Tenant) ToolChoices(ctx context.Context, id connectors.ConnectorID, named []string) ([]ToolChoice, error) {
+func (t Agents) ToolChoices(ctx context.Context, id connectors.ConnectorID, named []string) ([]ToolChoice, error) {
 	rows, err := t.q.ToolChoices(ctx, dbgen.ToolChoicesParams{TenantID: t.id, ConnectorID: id, Named: cleanAll(named), MaxRows: MaxToolChoices})
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ type CallCount struct {
 }
 
 // CallCounts counts tool calls among each agent's latest calls, without those that wait for approval.
-func (t *Tenant) CallCounts(ctx context.Context, agents []connectors.AgentID, tools []string) ([]CallCount, error) {
+func (t Agents) CallCounts(ctx context.Context, agents []connectors.AgentID, tools []string) ([]CallCount, error) {
 	ids := make([]uuid.UUID, len(agents))
 	for i, id := range agents {
 		ids[i] = id.UUID
@@ -113,7 +113,7 @@ type ApprovalAbout struct {
 }
 
 // ApprovalsAbout describes approvals by id. Unknown ids are left out.
-func (t *Tenant) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID) (map[connectors.ToolCallID]ApprovalAbout, error) {
+func (t Agents) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID) (map[connectors.ToolCallID]ApprovalAbout, error) {
 	plain := make([]uuid.UUID, len(ids))
 	for i, id := range ids {
 		plain[i] = id.UUID
@@ -142,7 +142,7 @@ type AgentChoice struct {
 }
 
 // AgentsGranted lists the enabled agents that were granted a tool, by name; at most [MaxLimit].
-func (t *Tenant) AgentsGranted(ctx context.Context, id connectors.ConnectorID, tool string) ([]AgentChoice, error) {
+func (t Agents) AgentsGranted(ctx context.Context, id connectors.ConnectorID, tool string) ([]AgentChoice, error) {
 	rows, err := t.q.AgentsWithTool(ctx, dbgen.AgentsWithToolParams{TenantID: t.id, ConnectorID: id, Tool: cleanText(tool), MaxRows: MaxLimit})
 	if err != nil {
 		return nil, err

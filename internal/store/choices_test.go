@@ -15,20 +15,20 @@ import (
 
 // choiceAttempts are the outsider's at what the dashboard shows to choose by.
 var choiceAttempts = map[string]attempt{
-	"ToolChoices": func(ctx context.Context, o outsider) (bool, error) {
-		list, err := o.door.ToolChoices(ctx, o.connector.ID, []string{"search"})
+	"Agents.ToolChoices": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.Agents().ToolChoices(ctx, o.connector.ID, []string{"search"})
 		return len(list) > 0, err
 	},
-	"CallCounts": func(ctx context.Context, o outsider) (bool, error) {
-		list, err := o.door.CallCounts(ctx, []connectors.AgentID{o.agent.ID}, []string{"search"})
+	"Agents.CallCounts": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.Agents().CallCounts(ctx, []connectors.AgentID{o.agent.ID}, []string{"search"})
 		return len(list) > 0, err
 	},
-	"AgentsGranted": func(ctx context.Context, o outsider) (bool, error) {
-		list, err := o.door.AgentsGranted(ctx, o.connector.ID, "search")
+	"Agents.AgentsGranted": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.Agents().AgentsGranted(ctx, o.connector.ID, "search")
 		return len(list) > 0, err
 	},
-	"ApprovalsAbout": func(ctx context.Context, o outsider) (bool, error) {
-		about, err := o.door.ApprovalsAbout(ctx, []connectors.ToolCallID{o.waiting.ID})
+	"Agents.ApprovalsAbout": func(ctx context.Context, o outsider) (bool, error) {
+		about, err := o.door.Agents().ApprovalsAbout(ctx, []connectors.ToolCallID{o.waiting.ID})
 		return len(about) > 0, err
 	},
 }
@@ -47,11 +47,11 @@ func TestToolChoices_PresentAndNamedTools(t *testing.T) {
 	w.Synced(t, c.ID, "a", "b", "gone")
 	res := fixture.FirstResult()
 	res.Diff.Removed = []string{"gone"}
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}
 	names := func(named ...string) []string {
-		list, err := w.Door().ToolChoices(t.Context(), c.ID, named)
+		list, err := w.Door().Agents().ToolChoices(t.Context(), c.ID, named)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,10 +90,10 @@ func TestCallCountsAreOfOneAgentAndTool(t *testing.T) {
 	add(agent, "search", connectors.CallDenied)
 	add(agent, "create", connectors.CallSuccess)
 	add(other, "search", connectors.CallSuccess)
-	if err := w.St.System().EndCalls(t.Context(), calls); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
 	}
-	have, err := w.Door().CallCounts(t.Context(), []connectors.AgentID{agent.ID}, []string{"search"})
+	have, err := w.Door().Agents().CallCounts(t.Context(), []connectors.AgentID{agent.ID}, []string{"search"})
 	want := []store.CallCount{{AgentID: agent.ID, ConnectorID: c.ID, Tool: "search", Calls: 4, Denied: 1}}
 	if diff := cmp.Diff(want, have); diff != "" || err != nil {
 		t.Error(err, diff)
@@ -112,7 +112,7 @@ func TestAgentsGranted_OnlyAgentsOfTheTool(t *testing.T) {
 	w.Grant(t, named("other", true), c.ID, fixture.Named("create"))
 	w.Grant(t, named("disabled", false), c.ID)
 	named("none", true)
-	have, err := w.Door().AgentsGranted(t.Context(), c.ID, "search")
+	have, err := w.Door().Agents().AgentsGranted(t.Context(), c.ID, "search")
 	want := []store.AgentChoice{{Slug: "all", Name: "all"}, {Slug: "named", Name: "named"}}
 	if diff := cmp.Diff(want, have); diff != "" || err != nil {
 		t.Error(err, diff)

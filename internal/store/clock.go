@@ -12,7 +12,7 @@ import (
 // StartClaimed stores a run for a scheduled sync with a new or changed list. The claim passes to the run and is
 // released when the run ends. A lost claim is NotFound. The caller makes the id, so that it can retry after a
 // lost response.
-func (t *Tenant) StartClaimed(ctx context.Context, c Claim, id connectors.SyncRunID, began time.Time) (connectors.SyncRun, error) {
+func (t Syncs) StartClaimed(ctx context.Context, c Claim, id connectors.SyncRunID, began time.Time) (connectors.SyncRun, error) {
 	row, err := t.q.StartClaimedRun(ctx, dbgen.StartClaimedRunParams{
 		TenantID:    t.id,
 		ID:          id,
@@ -22,7 +22,7 @@ func (t *Tenant) StartClaimed(ctx context.Context, c Claim, id connectors.SyncRu
 		ClaimedAt:   c.claimedAt,
 	})
 	if fault.Is(err, fault.Conflict) { // it began in the previous try
-		if run, again := t.SyncRun(ctx, id); again == nil {
+		if run, again := t.Get(ctx, id); again == nil {
 			return run, nil
 		}
 	}
@@ -36,7 +36,7 @@ func (t *Tenant) StartClaimed(ctx context.Context, c Claim, id connectors.SyncRu
 func NewSyncRunID() connectors.SyncRunID { return connectors.SyncRunID{UUID: newID()} }
 
 // Clock returns a connector's sync schedule and its state.
-func (t *Tenant) Clock(ctx context.Context, id connectors.ConnectorID) (connectors.Clock, error) {
+func (t Syncs) Clock(ctx context.Context, id connectors.ConnectorID) (connectors.Clock, error) {
 	row, err := t.q.Clock(ctx, t.id, id)
 	if err != nil {
 		return connectors.Clock{}, rowError(err, "connector")
@@ -49,7 +49,7 @@ func (t *Tenant) Clock(ctx context.Context, id connectors.ConnectorID) (connecto
 
 // ConnectorHealth returns a connector's sync results per hour since a time, oldest first. Hours without syncs
 // are left out.
-func (t *Tenant) ConnectorHealth(ctx context.Context, id connectors.ConnectorID, since time.Time) ([]connectors.HealthHour, error) {
+func (t Syncs) ConnectorHealth(ctx context.Context, id connectors.ConnectorID, since time.Time) ([]connectors.HealthHour, error) {
 	rows, err := t.q.ConnectorHealth(ctx, t.id, id, since.Truncate(time.Hour))
 	if err != nil {
 		return nil, err

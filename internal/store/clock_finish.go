@@ -22,7 +22,7 @@ type ClaimedRun struct {
 
 // FinishClaimed ends a scheduled sync with a new or changed list. One transaction stores the run and the
 // changes and releases the claim. A lost claim is NotFound, and nothing is written.
-func (t *Tenant) FinishClaimed(ctx context.Context, r ClaimedRun, res SyncResult) (connectors.SyncRun, error) {
+func (t Syncs) FinishClaimed(ctx context.Context, r ClaimedRun, res SyncResult) (connectors.SyncRun, error) {
 	run, err := t.finishRun(ctx, res, func(tx *Tenant) (dbgen.SyncRun, error) {
 		return tx.q.EndClaimedRun(ctx, dbgen.EndClaimedRunParams{
 			TenantID:         tx.id,
@@ -40,7 +40,7 @@ func (t *Tenant) FinishClaimed(ctx context.Context, r ClaimedRun, res SyncResult
 		})
 	})
 	if errors.Is(err, pgx.ErrNoRows) || fault.Is(err, fault.Conflict) { // the previous try may have stored it
-		if stored, again := t.SyncRun(ctx, r.ID); again == nil {
+		if stored, again := t.Get(ctx, r.ID); again == nil {
 			return stored, nil
 		}
 	}

@@ -22,11 +22,11 @@ func TestFinishClaimed_StoresRunOnlyAtEnd(t *testing.T) {
 	r := store.ClaimedRun{ID: store.NewSyncRunID(), Claim: claimDue(t, w, w.Instance, 10)[0], Began: time.Now()}
 	other := fixture.FirstResult(fixture.Definition("other"))
 
-	run, err := w.Door().FinishClaimed(t.Context(), r, other)
+	run, err := w.Door().Syncs().FinishClaimed(t.Context(), r, other)
 	if err != nil || run.FinishedAt == nil || run.Counts.Added != 1 {
 		t.Fatalf("run = %+v, %v", run, err)
 	}
-	again, err := w.Door().FinishClaimed(t.Context(), r, other) // the answer was lost
+	again, err := w.Door().Syncs().FinishClaimed(t.Context(), r, other) // the answer was lost
 	if err != nil || again.ID != run.ID || again.Counts != run.Counts {
 		t.Errorf("the second try = %+v, %v", again, err)
 	}
@@ -50,10 +50,10 @@ func TestFinishClaimed_LostClaimWritesNothing(t *testing.T) {
 	mine := claimDue(t, w, w.Instance, 10)
 
 	r := store.ClaimedRun{ID: store.NewSyncRunID(), Claim: lost, Began: time.Now()}
-	if _, err := w.Door().FinishClaimed(t.Context(), r, fixture.FirstResult(fixture.Definition("other"))); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Door().Syncs().FinishClaimed(t.Context(), r, fixture.FirstResult(fixture.Definition("other"))); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the dead one's list was stored: %v", err)
 	}
-	if _, err := w.Door().Tool(t.Context(), c.ID, "other"); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Door().Tools().Get(t.Context(), c.ID, "other"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the dead one's tool is there: %v", err)
 	}
 	unchanged(t, w, mine, "search")

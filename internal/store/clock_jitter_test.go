@@ -28,7 +28,7 @@ func insertDueConnectors(t *testing.T, w *fixture.World) {
 // claimAll claims all due connectors for one process.
 func claimAll(t *testing.T, w *fixture.World) []store.Claim {
 	t.Helper()
-	claims, err := w.St.System().ClaimDue(t.Context(), w.Instance, allShards(), dueConnectorCount, dueConnectorCount)
+	claims, err := w.St.System().Syncs().ClaimDue(t.Context(), w.Instance, allShards(), dueConnectorCount, dueConnectorCount)
 	if err != nil || len(claims) != dueConnectorCount {
 		t.Fatalf("%d connectors were claimed, %v", len(claims), err)
 	}
@@ -94,7 +94,7 @@ func TestClock_SpreadsRetriesAfterFailures(t *testing.T) {
 			Code: "http_status", Message: "It is overloaded.", Temporary: true, RetryAfter: 20 * time.Minute,
 		}})
 	}
-	if left, err := w.St.System().EndFailed(t.Context(), w.Instance, ends); err != nil || len(left) > 0 {
+	if left, err := w.St.System().Syncs().EndFailed(t.Context(), w.Instance, ends); err != nil || len(left) > 0 {
 		t.Fatalf("%d ends were not stored, %v", len(left), err)
 	}
 	spread(t, "a failure", waits(t, w), 20*time.Minute, 22*time.Minute) // never sooner than the server asked for

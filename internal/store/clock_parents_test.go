@@ -43,7 +43,7 @@ func TestDeleteConnector_DeletesItsChanges(t *testing.T) {
 		w.Synced(t, id, "search")
 		w.Resynced(t, id, fixture.Definition("create"))
 	}
-	if err := w.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+	if err := w.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	const changes = "select count(*) from tool_changes where connector_id = $1"

@@ -27,7 +27,7 @@ func allShards() []int {
 // claimDue has a process claim what is due.
 func claimDue(t *testing.T, w *fixture.World, id connectors.InstanceID, most int) []store.Claim {
 	t.Helper()
-	claims, err := w.St.System().ClaimDue(t.Context(), id, allShards(), 100, most)
+	claims, err := w.St.System().Syncs().ClaimDue(t.Context(), id, allShards(), 100, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func claimDue(t *testing.T, w *fixture.World, id connectors.InstanceID, most int
 func replica(t *testing.T, w *fixture.World) connectors.InstanceID {
 	t.Helper()
 	id := fixture.NewInstance()
-	if err := w.St.System().Heartbeat(t.Context(), id); err != nil {
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -57,7 +57,7 @@ func unchanged(t *testing.T, w *fixture.World, claims []store.Claim, names ...st
 			Claim: c, Began: time.Now(), Took: 20 * time.Millisecond, ListHash: fixture.ListHash(defs...), Seen: store.ServerObservation{Total: len(defs)},
 		})
 	}
-	left, err := w.St.System().EndUnchanged(t.Context(), w.Instance, ends)
+	left, err := w.St.System().Syncs().EndUnchanged(t.Context(), w.Instance, ends)
 	if err != nil || len(left) > 0 {
 		t.Fatalf("%d ends were not stored, %v", len(left), err)
 	}
@@ -65,7 +65,7 @@ func unchanged(t *testing.T, w *fixture.World, claims []store.Claim, names ...st
 
 func fails(t *testing.T, w *fixture.World, c store.Claim, code string) {
 	t.Helper()
-	left, err := w.St.System().EndFailed(t.Context(), w.Instance, []store.ClaimEnd{{
+	left, err := w.St.System().Syncs().EndFailed(t.Context(), w.Instance, []store.ClaimEnd{{
 		Claim: c, Began: time.Now(), Took: time.Second, Error: connectors.SyncError{Code: code, Message: "It failed.", Temporary: true},
 	}})
 	if err != nil || len(left) > 0 {
@@ -76,14 +76,14 @@ func fails(t *testing.T, w *fixture.World, c store.Claim, code string) {
 // failsByHand has a sync fail that a person began.
 func failsByHand(t *testing.T, w *fixture.World, id connectors.ConnectorID, code string) {
 	t.Helper()
-	if _, err := w.Door().FailSync(t.Context(), w.Run(t, id).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.ServerObservation{}); err != nil {
+	if _, err := w.Door().Syncs().Fail(t.Context(), w.Run(t, id).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func runsOf(t *testing.T, w *fixture.World, id connectors.ConnectorID) []connectors.SyncRun {
 	t.Helper()
-	list, err := w.Door().SyncRuns(t.Context(), id, store.Page{})
+	list, err := w.Door().Syncs().List(t.Context(), id, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func runsOf(t *testing.T, w *fixture.World, id connectors.ConnectorID) []connect
 
 func clockOf(t *testing.T, w *fixture.World, id connectors.ConnectorID) connectors.Clock {
 	t.Helper()
-	clock, err := w.Door().Clock(t.Context(), id)
+	clock, err := w.Door().Syncs().Clock(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +105,12 @@ func TestClaimDue_ClaimsEachConnectorOnce(t *testing.T) {
 	mine, theirs := w.Connector(t), w.ConnectorIn(t, w.Other)
 	w.Connector(t, func(d *connectors.Draft) { d.SyncInterval = 0 })
 	w.Connector(t, func(d *connectors.Draft) { d.Enabled = false })
-	if due, err := w.St.System().DueShards(t.Context(), 10); err != nil || len(due) != 0 {
+	if due, err := w.St.System().Syncs().DueShards(t.Context(), 10); err != nil || len(due) != 0 {
 		t.Errorf("before anything is due: %v, %v", due, err)
 	}
 	w.MakeDue(t)
 
-	due, err := w.St.System().DueShards(t.Context(), 10)
+	due, err := w.St.System().Syncs().DueShards(t.Context(), 10)
 	if err != nil || due[shards.Shard(w.Tenant.UUID)]+due[shards.Shard(w.Other.UUID)] < 2 {
 		t.Errorf("due = %v, %v", due, err)
 	}
@@ -131,7 +131,7 @@ func TestAClaimNamesItsShardAsTheQueuesDo(t *testing.T) {
 	w := fixture.New(t)
 	w.Connector(t)
 	w.MakeDue(t)
-	claims, err := w.St.System().ClaimDue(t.Context(), w.Instance, []int{shards.Shard(w.Tenant.UUID)}, 100, 10)
+	claims, err := w.St.System().Syncs().ClaimDue(t.Context(), w.Instance, []int{shards.Shard(w.Tenant.UUID)}, 100, 10)
 	if err != nil || len(claims) != 1 {
 		t.Errorf("claims = %v, %v", claims, err)
 	}
@@ -148,17 +148,17 @@ func TestClock_OneSyncPerConnector(t *testing.T) {
 	claims := claimDue(t, w, w.Instance, 10)
 	start := w.Start(c.ID)
 	for _, start.Instance = range []connectors.InstanceID{w.Instance, other} {
-		if _, err := w.Door().StartSync(t.Context(), start); fault.As(err).Type != store.TypeSyncRunning {
+		if _, err := w.Door().Syncs().Start(t.Context(), start); fault.As(err).Type != store.TypeSyncRunning {
 			t.Errorf("a sync beside the scheduled one: %v", err)
 		}
 	}
 	queued := queue(t, w, c.ID)
-	if _, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &queued.ID, Instance: other}); fault.As(err).Type != store.TypeSyncRunning {
+	if _, err := w.Door().Syncs().Start(t.Context(), store.SyncStart{Run: &queued.ID, Instance: other}); fault.As(err).Type != store.TypeSyncRunning {
 		t.Errorf("a queued sync beside the scheduled one: %v", err)
 	}
 	unchanged(t, w, claims, "search")
 
-	run, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &queued.ID, Instance: other})
+	run, err := w.Door().Syncs().Start(t.Context(), store.SyncStart{Run: &queued.ID, Instance: other})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestClock_OneSyncPerConnector(t *testing.T) {
 	if claims := claimDue(t, w, w.Instance, 10); len(claims) != 0 {
 		t.Errorf("claimed beside a run: %+v", claims)
 	}
-	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.ServerObservation{}); err != nil {
+	if _, err := w.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	w.MakeDue(t)
@@ -185,7 +185,7 @@ func TestAClaimOfADeadProcessIsFree(t *testing.T) {
 	if len(claimDue(t, w, w.Instance, 10)) != 0 {
 		t.Fatal("the claim of a living process was free")
 	}
-	if err := w.St.System().EndInstance(t.Context(), dead); err != nil {
+	if err := w.St.System().Syncs().EndInstance(t.Context(), dead); err != nil {
 		t.Fatal(err)
 	}
 	mine := claimDue(t, w, w.Instance, 10)
@@ -194,10 +194,10 @@ func TestAClaimOfADeadProcessIsFree(t *testing.T) {
 	}
 
 	late := []store.ClaimEnd{{Claim: lost[0], Began: time.Now(), ListHash: fixture.ListHash(fixture.Definition("search"))}}
-	if left, err := w.St.System().EndUnchanged(t.Context(), dead, late); err != nil || len(left) != 1 {
+	if left, err := w.St.System().Syncs().EndUnchanged(t.Context(), dead, late); err != nil || len(left) != 1 {
 		t.Errorf("the dead one's end was stored: %v, %v", left, err)
 	}
-	if _, err := w.Door().StartClaimed(t.Context(), lost[0], store.NewSyncRunID(), time.Now()); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Door().Syncs().StartClaimed(t.Context(), lost[0], store.NewSyncRunID(), time.Now()); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the dead one's run began: %v", err)
 	}
 	unchanged(t, w, mine, "search")
@@ -280,14 +280,14 @@ func TestAScheduledSyncWithSomethingNewHasARun(t *testing.T) {
 	w.MakeDue(t)
 	claims := claimDue(t, w, w.Instance, 10)
 	wrong := []store.ClaimEnd{{Claim: claims[0], Began: time.Now(), ListHash: fixture.ListHash(fixture.Definition("other"))}}
-	if left, err := w.St.System().EndUnchanged(t.Context(), w.Instance, wrong); err != nil || len(left) != 1 {
+	if left, err := w.St.System().Syncs().EndUnchanged(t.Context(), w.Instance, wrong); err != nil || len(left) != 1 {
 		t.Errorf("another list ended as unchanged: %v, %v", left, err)
 	}
-	run, err := w.Door().StartClaimed(t.Context(), claims[0], store.NewSyncRunID(), time.Now())
+	run, err := w.Door().Syncs().StartClaimed(t.Context(), claims[0], store.NewSyncRunID(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(fixture.Definition("other"))); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(fixture.Definition("other"))); err != nil {
 		t.Fatal(err)
 	}
 	runs := runsOf(t, w, c.ID)
@@ -330,7 +330,7 @@ func TestClock_NeedsAuthHasNoDueTime(t *testing.T) {
 	scheduled, asked := w.Connector(t, bearer), w.Connector(t, bearer)
 	run := w.Run(t, asked.ID)
 	refused := connectors.SyncError{Code: "unauthorized", Message: "The server asks for a credential."}
-	if _, err := w.Door().FailSync(t.Context(), run.ID, refused, store.ServerObservation{}); err != nil {
+	if _, err := w.Door().Syncs().Fail(t.Context(), run.ID, refused, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	w.MakeDue(t)
@@ -356,7 +356,7 @@ func TestClock_ChangedConnectorIsDueAfterInterval(t *testing.T) {
 		interval time.Duration
 	}{{true, time.Hour}, {false, time.Hour}, {true, 0}, {true, time.Minute}} {
 		d.Enabled, d.SyncInterval = tc.enabled, tc.interval
-		if _, err := w.Door().UpdateConnector(t.Context(), c.ID, 0, d); err != nil {
+		if _, err := w.Door().Connectors().Update(t.Context(), c.ID, 0, d); err != nil {
 			t.Fatal(err)
 		}
 		due := clockOf(t, w, c.ID).DueAt
@@ -392,7 +392,7 @@ func TestClaimDue_OrdersTenantsByClaims(t *testing.T) {
 	if n := count(first); n[w.Tenant] != 2 || n[w.Other] != 2 {
 		t.Errorf("the first four are %v", n)
 	}
-	capped, err := w.St.System().ClaimDue(t.Context(), w.Instance, allShards(), 5, 100)
+	capped, err := w.St.System().Syncs().ClaimDue(t.Context(), w.Instance, allShards(), 5, 100)
 	if n := count(capped); err != nil || n[w.Tenant] != 3 || n[w.Other] != 1 { // with those that are under way 5 and 3
 		t.Errorf("then %v, %v", n, err)
 	}
@@ -413,7 +413,7 @@ func TestAConnectorsHoursAreCounted(t *testing.T) {
 	w.MakeDue(t)
 	fails(t, w, claimDue(t, w, w.Instance, 10)[0], "timeout")
 
-	hours, err := w.Door().ConnectorHealth(t.Context(), c.ID, time.Now().Add(-24*time.Hour))
+	hours, err := w.Door().Syncs().ConnectorHealth(t.Context(), c.ID, time.Now().Add(-24*time.Hour))
 	if err != nil || len(hours) != 2 {
 		t.Fatalf("hours = %+v, %v", hours, err)
 	}
@@ -435,7 +435,7 @@ func TestHealth_RefusedCredentialCountsAsAnswered(t *testing.T) {
 		fails(t, w, claimDue(t, w, w.Instance, 10)[0], code)
 		failsByHand(t, w, c.ID, code)
 		failsByHand(t, w, c.ID, "timeout")
-		hours, err := w.Door().ConnectorHealth(t.Context(), c.ID, time.Now().Add(-24*time.Hour))
+		hours, err := w.Door().Syncs().ConnectorHealth(t.Context(), c.ID, time.Now().Add(-24*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -443,7 +443,7 @@ func TestHealth_RefusedCredentialCountsAsAnswered(t *testing.T) {
 		if all.OK != answered || all.Failed != 1 || (all.Max == time.Second) != (answered > 0) {
 			t.Errorf("%s: counted %+v", code, all)
 		}
-		if clock, err := w.Door().Clock(t.Context(), c.ID); err != nil || clock.Failures != 3 {
+		if clock, err := w.Door().Syncs().Clock(t.Context(), c.ID); err != nil || clock.Failures != 3 {
 			t.Errorf("%s: clock = %+v, %v", code, clock, err)
 		}
 		failsByHand(t, w, c.ID, code) // it is not due any more
@@ -464,7 +464,7 @@ func TestReplicasShareWhatIsDue(t *testing.T) {
 		id := replica(t, w)
 		replicas.Go(func() {
 			for {
-				claims, err := w.St.System().ClaimDue(t.Context(), id, allShards(), 100, 3)
+				claims, err := w.St.System().Syncs().ClaimDue(t.Context(), id, allShards(), 100, 3)
 				if err != nil {
 					t.Error(err)
 				}

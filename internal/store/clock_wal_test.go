@@ -62,7 +62,7 @@ func TestASyncWithNothingNewWritesLittle(t *testing.T) {
 		before := written()
 		var claims []store.Claim
 		for len(claims) < many {
-			more, err := w.St.System().ClaimDue(t.Context(), w.Instance, allShards(), many, 100)
+			more, err := w.St.System().Syncs().ClaimDue(t.Context(), w.Instance, allShards(), many, 100)
 			if err != nil || len(more) == 0 {
 				t.Fatalf("claimed %d, %v", len(more), err)
 			}
@@ -88,7 +88,7 @@ func TestASyncWithNothingNewWritesLittle(t *testing.T) {
 // toConnector is any connector of the world.
 func toConnector(t *testing.T, w *fixture.World) connectors.ConnectorID {
 	t.Helper()
-	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	list, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil || len(list.Items) == 0 {
 		t.Fatal("no connector", err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Items lists a connector's prompts, resources and templates, each kind in the server's order.
-func (t *Tenant) Items(ctx context.Context, id connectors.ConnectorID) ([]connectors.Item, error) {
+func (t Connectors) Items(ctx context.Context, id connectors.ConnectorID) ([]connectors.Item, error) {
 	rows, err := t.q.ConnectorItems(ctx, t.id, id)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (t *Tenant) Items(ctx context.Context, id connectors.ConnectorID) ([]connec
 }
 
 // SaveItems replaces a connector's items. Later syncs compare with hash.
-func (t *Tenant) SaveItems(ctx context.Context, id connectors.ConnectorID, hash *connectors.Hash, items []connectors.Item) error {
+func (t Connectors) SaveItems(ctx context.Context, id connectors.ConnectorID, hash *connectors.Hash, items []connectors.Item) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.SetItemsHash(ctx, hashBytes(hash), tx.id, id)
 		if err := affectedError(n, err, "connector"); err != nil {
@@ -37,7 +37,7 @@ func (t *Tenant) SaveItems(ctx context.Context, id connectors.ConnectorID, hash 
 	})
 }
 
-func (t *Tenant) itemColumns(id connectors.ConnectorID, itemColumns []connectors.Item) dbgen.InsertItemsParams {
+func (t *tenant) itemColumns(id connectors.ConnectorID, itemColumns []connectors.Item) dbgen.InsertItemsParams {
 	p := dbgen.InsertItemsParams{TenantID: t.id, ConnectorID: id}
 	for i, item := range itemColumns {
 		p.Kinds = append(p.Kinds, string(item.Kind))

@@ -14,10 +14,10 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Connectors lists the tenant's connectors in the page's order, by default by name, in at most two queries.
-func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (list List[connectors.Connector], err error) {
+// List lists the tenant's connectors in the page's order, by default by name, in at most two queries.
+func (t Connectors) List(ctx context.Context, f ConnectorFilter) (list List[connectors.Connector], err error) {
 	if f.Order = f.Order.restrictTo(ConnectorOrders); !f.Order.isDefault() && len(f.IDs) == 0 {
-		err = t.Snapshot(ctx, func(tx *Tenant) error {
+		err = t.asTenant().Snapshot(ctx, func(tx *Tenant) error {
 			list, err = tx.connectorsOrdered(ctx, f)
 			return err
 		})
@@ -44,8 +44,8 @@ func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (list List[c
 	return newList(f.Page, rows, item, "connectors", at), nil
 }
 
-// ConnectorStats counts the tenant's connectors and their tools.
-func (t *Tenant) ConnectorStats(ctx context.Context) (Stats, error) {
+// Stats counts the tenant's connectors and their tools.
+func (t Connectors) Stats(ctx context.Context) (Stats, error) {
 	rows, err := t.q.ConnectorStats(ctx, t.id)
 	if err != nil {
 		return Stats{}, err
@@ -63,8 +63,8 @@ func (t *Tenant) ConnectorStats(ctx context.Context) (Stats, error) {
 // ConnectorAt is a connector with its URL.
 type ConnectorAt struct{ Slug, Name, URL string }
 
-// ConnectorsAt finds the connectors of some URLs, by name. Case, query and a trailing slash are ignored.
-func (t *Tenant) ConnectorsAt(ctx context.Context, urls []string) ([]ConnectorAt, error) {
+// At finds the connectors of some URLs, by name. Case, query and a trailing slash are ignored.
+func (t Connectors) At(ctx context.Context, urls []string) ([]ConnectorAt, error) {
 	places := make([]string, 0, len(urls))
 	for _, url := range urls {
 		place, _, _ := strings.Cut(url, "?")
@@ -81,8 +81,8 @@ func (t *Tenant) ConnectorsAt(ctx context.Context, urls []string) ([]ConnectorAt
 	return found, nil
 }
 
-// Connector finds a connector by id or slug.
-func (t *Tenant) Connector(ctx context.Context, ref connectors.Ref) (connectors.Connector, error) {
+// Get finds a connector by id or slug.
+func (t Connectors) Get(ctx context.Context, ref connectors.Ref) (connectors.Connector, error) {
 	id, slug, ok := refParts(ref)
 	if !ok {
 		return connectors.Connector{}, newNotFound("connector")
@@ -90,7 +90,7 @@ func (t *Tenant) Connector(ctx context.Context, ref connectors.Ref) (connectors.
 	return t.findConnector(ctx, id, slug)
 }
 
-func (t *Tenant) findConnector(ctx context.Context, id *uuid.UUID, slug *string) (connectors.Connector, error) {
+func (t *tenant) findConnector(ctx context.Context, id *uuid.UUID, slug *string) (connectors.Connector, error) {
 	row, err := t.q.ConnectorByRef(ctx, t.id, id, slug)
 	if err != nil {
 		return connectors.Connector{}, rowError(err, "connector")
@@ -98,8 +98,8 @@ func (t *Tenant) findConnector(ctx context.Context, id *uuid.UUID, slug *string)
 	return toConnector(row), nil
 }
 
-// CreateConnector stores a checked draft that has a slug. A slug or name in use is a Conflict.
-func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (connectors.Connector, error) {
+// Create stores a checked draft that has a slug. A slug or name in use is a Conflict.
+func (t Connectors) Create(ctx context.Context, d connectors.Draft) (connectors.Connector, error) {
 	headers, err := headersJSON(d.Headers)
 	if err != nil {
 		return connectors.Connector{}, err
@@ -146,9 +146,9 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 	return created, err
 }
 
-// UpdateConnector stores all settings of a connector. It fails with Conflict if the stored version is not
+// Update stores all settings of a connector. It fails with Conflict if the stored version is not
 // version; 0 matches any.
-func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID, version int, d connectors.Draft) (connectors.Connector, error) {
+func (t Connectors) Update(ctx context.Context, id connectors.ConnectorID, version int, d connectors.Draft) (connectors.Connector, error) {
 	headers, err := headersJSON(d.Headers)
 	if err != nil {
 		return connectors.Connector{}, err
@@ -203,12 +203,12 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 }
 
 // SetAuthBehaviour stores the authentication that the server asked for. A missing connector is no error.
-func (t *Tenant) SetAuthBehaviour(ctx context.Context, id connectors.ConnectorID, b connectors.AuthBehaviour) error {
+func (t Connectors) SetAuthBehaviour(ctx context.Context, id connectors.ConnectorID, b connectors.AuthBehaviour) error {
 	return t.q.SetAuthBehaviour(ctx, b, t.id, id)
 }
 
-// DeleteConnector deletes a connector with its credentials, tools and runs.
-func (t *Tenant) DeleteConnector(ctx context.Context, id connectors.ConnectorID) error {
+// Delete deletes a connector with its credentials, tools and runs.
+func (t Connectors) Delete(ctx context.Context, id connectors.ConnectorID) error {
 	n, err := t.q.DeleteConnector(ctx, t.id, id)
 	return t.notifyChange(affectedError(n, err, "connector"), "connector", id)
 }

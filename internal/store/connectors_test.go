@@ -26,11 +26,11 @@ func TestAConnectorComesBackAsItWasStored(t *testing.T) {
 		d.DefinitionAge = 5 * time.Minute
 	})
 
-	made, err := w.Door().CreateConnector(t.Context(), draft)
+	made, err := w.Door().Connectors().Create(t.Context(), draft)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := w.Door().Connector(t.Context(), connectors.Ref(draft.Slug))
+	got, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(draft.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +57,9 @@ func TestTwoConnectorsCannotShareASlugOrAName(t *testing.T) {
 	w := fixture.New(t)
 	first := w.Connector(t)
 
-	_, err := w.Door().CreateConnector(t.Context(), fixture.Draft(func(d *connectors.Draft) { d.Slug = first.Slug }))
+	_, err := w.Door().Connectors().Create(t.Context(), fixture.Draft(func(d *connectors.Draft) { d.Slug = first.Slug }))
 	wantField(t, err, fault.Conflict, "slug")
-	_, err = w.Door().CreateConnector(t.Context(), fixture.Draft(func(d *connectors.Draft) { d.Name = first.Name }))
+	_, err = w.Door().Connectors().Create(t.Context(), fixture.Draft(func(d *connectors.Draft) { d.Name = first.Name }))
 	wantField(t, err, fault.Conflict, "name")
 
 	w.ConnectorIn(t, w.Other, func(d *connectors.Draft) { d.Slug, d.Name = first.Slug, first.Name }) // another tenant may
@@ -70,16 +70,16 @@ func TestAnEditOnAStaleVersionIsRefused(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 
-	edited, err := w.Door().UpdateConnector(t.Context(), c.ID, c.Version, fixture.Draft())
+	edited, err := w.Door().Connectors().Update(t.Context(), c.ID, c.Version, fixture.Draft())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if edited.Version != c.Version+1 {
 		t.Errorf("version = %d, want %d", edited.Version, c.Version+1)
 	}
-	_, err = w.Door().UpdateConnector(t.Context(), c.ID, c.Version, fixture.Draft())
+	_, err = w.Door().Connectors().Update(t.Context(), c.ID, c.Version, fixture.Draft())
 	wantKind(t, err, fault.Conflict)
-	if _, err = w.Door().UpdateConnector(t.Context(), c.ID, 0, fixture.Draft()); err != nil {
+	if _, err = w.Door().Connectors().Update(t.Context(), c.ID, 0, fixture.Draft()); err != nil {
 		t.Errorf("version 0 was refused: %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestAConnectorsStatusFollowsItsSyncs(t *testing.T) {
 	c := w.Connector(t)
 	wantStatus := func(want connectors.ConnectorStatus) {
 		t.Helper()
-		got, err := door.Connector(t.Context(), connectors.Ref(c.ID.String()))
+		got, err := door.Connectors().Get(t.Context(), connectors.Ref(c.ID.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestAConnectorsStatusFollowsItsSyncs(t *testing.T) {
 	}
 	fail := func(code string) {
 		t.Helper()
-		if _, err := door.FailSync(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.ServerObservation{}); err != nil {
+		if _, err := door.Syncs().Fail(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.ServerObservation{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestAConnectorsStatusFollowsItsSyncs(t *testing.T) {
 	wantStatus(connectors.StatusNeedsAuth)
 	w.Credential(t, c.ID, nil, "new token")
 	wantStatus(connectors.StatusNeedsAuth) // only the next sync can tell
-	if _, err := door.UpdateConnector(t.Context(), c.ID, 0, fixture.Draft(func(d *connectors.Draft) { d.Enabled = false })); err != nil {
+	if _, err := door.Connectors().Update(t.Context(), c.ID, 0, fixture.Draft(func(d *connectors.Draft) { d.Enabled = false })); err != nil {
 		t.Fatal(err)
 	}
 	wantStatus(connectors.StatusDisabled)
@@ -132,7 +132,7 @@ func TestConnectorsAreListedByNameInPages(t *testing.T) {
 	var got []string
 	page := store.Page{Limit: 2}
 	for {
-		list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{Page: page})
+		list, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{Page: page})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestConnectorsAreFoundByTextAndStatus(t *testing.T) {
 		{store.ConnectorFilter{Status: connectors.StatusDisabled}, []string{"100% sure_thing"}},
 		{store.ConnectorFilter{Status: "no such status"}, nil},
 	} {
-		list, err := w.Door().Connectors(t.Context(), tc.filter)
+		list, err := w.Door().Connectors().List(t.Context(), tc.filter)
 		if err != nil {
 			t.Fatalf("%+v: %v", tc.filter, err)
 		}
@@ -187,7 +187,7 @@ func TestConnectors_ConstantQueries(t *testing.T) {
 	w := fixture.New(t)
 	cost := func() int64 {
 		before := w.Queries()
-		if _, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{}); err != nil {
+		if _, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{}); err != nil {
 			t.Fatal(err)
 		}
 		return w.Queries() - before
@@ -201,7 +201,7 @@ func TestConnectors_ConstantQueries(t *testing.T) {
 			}
 		}
 	}
-	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	list, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,12 +216,12 @@ func TestStatsCountConnectorsAndTools(t *testing.T) {
 	ok, failed := w.Connector(t), w.Connector(t)
 	w.Connector(t)
 	w.Synced(t, ok.ID, "a", "b", "c")
-	if _, err := w.Door().FailSync(t.Context(), w.Run(t, failed.ID).ID, connectors.SyncError{Code: "timeout", Message: "Slow."}, store.ServerObservation{}); err != nil {
+	if _, err := w.Door().Syncs().Fail(t.Context(), w.Run(t, failed.ID).ID, connectors.SyncError{Code: "timeout", Message: "Slow."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	w.SyncedIn(t, w.Other, w.ConnectorIn(t, w.Other).ID, "x")
 
-	got, err := w.Door().ConnectorStats(t.Context())
+	got, err := w.Door().Connectors().Stats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,25 +240,25 @@ func TestDeleteConnector_DeletesDependents(t *testing.T) {
 	w.Credential(t, c.ID, nil, "token")
 	run := w.Synced(t, c.ID, "search")
 
-	if err := w.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+	if err := w.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	_, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	wantKind(t, err, fault.NotFound)
-	_, err = w.Door().SyncRun(t.Context(), run.ID)
+	_, err = w.Door().Syncs().Get(t.Context(), run.ID)
 	wantKind(t, err, fault.NotFound)
 	_, _, err = w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, nil)
 	wantKind(t, err, fault.NotFound)
-	wantKind(t, w.Door().DeleteConnector(t.Context(), c.ID), fault.NotFound)
+	wantKind(t, w.Door().Connectors().Delete(t.Context(), c.ID), fault.NotFound)
 }
 
 func TestConnector_MalformedReferenceIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for _, ref := range []connectors.Ref{"", "UPPER", "a b", "x\x00y", "../etc", "0190e0e0-0000-7000-8000-00000000000g", "{0190e0e0-0000-7000-8000-000000000000}"} {
-		_, err := w.Door().Connector(t.Context(), ref)
+		_, err := w.Door().Connectors().Get(t.Context(), ref)
 		wantKind(t, err, fault.NotFound)
-		_, err = w.Door().Agent(t.Context(), ref)
+		_, err = w.Door().Agents().Get(t.Context(), ref)
 		wantKind(t, err, fault.NotFound)
 		_, err = w.St.System().TenantByRef(t.Context(), string(ref))
 		wantKind(t, err, fault.NotFound)

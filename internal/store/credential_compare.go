@@ -13,7 +13,7 @@ import (
 
 // MatchesCredential reports whether the stored credential has exactly this secret. It is false if no key opens
 // the stored one.
-func (t *Tenant) MatchesCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, entered secret.Text) (bool, error) {
+func (t Connectors) MatchesCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, entered secret.Text) (bool, error) {
 	rows, err := t.q.ConnectorSecretStates(ctx, t.id, c)
 	if err != nil {
 		return false, err
@@ -30,7 +30,7 @@ func (t *Tenant) MatchesCredential(ctx context.Context, c connectors.ConnectorID
 
 // HoldsClientSecret reports whether the stored client secret is exactly this one. It is false if no key opens
 // the stored one.
-func (t *Tenant) HoldsClientSecret(ctx context.Context, c connectors.ConnectorID, entered secret.Text) (bool, error) {
+func (t Connectors) HoldsClientSecret(ctx context.Context, c connectors.ConnectorID, entered secret.Text) (bool, error) {
 	row, err := t.q.ClientSecret(ctx, t.id, c)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // Credentials lists a connector's credentials, oldest first, without their secrets.
-func (t *Tenant) Credentials(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Credential], error) {
+func (t Connectors) Credentials(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Credential], error) {
 	after, err := p.afterID("credentials")
 	if err != nil {
 		return List[connectors.Credential]{}, err
@@ -28,12 +28,12 @@ func (t *Tenant) Credentials(ctx context.Context, id connectors.ConnectorID, p P
 	return newList(p, rows, item, "credentials", func(r dbgen.CredentialsRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// MaxAgentCredentials bounds the rows of [Tenant.AgentCredentials].
+// MaxAgentCredentials bounds the rows of [Connectors.AgentCredentials].
 const MaxAgentCredentials = 200
 
 // AgentCredentials returns an agent's credential for each connector that requires one per agent, by connector
 // name.
-func (t *Tenant) AgentCredentials(ctx context.Context, id connectors.AgentID) ([]AgentCredential, error) {
+func (t Connectors) AgentCredentials(ctx context.Context, id connectors.AgentID) ([]AgentCredential, error) {
 	rows, err := t.q.AgentCredentials(ctx, id.UUID, t.id, MaxAgentCredentials)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (t *Tenant) AgentCredentials(ctx context.Context, id connectors.AgentID) ([
 
 // SetCredential seals and stores a credential, replacing the previous one. The connector's last error stays
 // until the next sync tries it.
-func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
+func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
 	p := dbgen.SetCredentialParams{
 		TenantID:    t.id,
 		ID:          connectors.CredentialID{UUID: newID()},
@@ -67,13 +67,13 @@ func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
 }
 
 // DeleteCredential deletes an agent's credential; agent nil: the shared one.
-func (t *Tenant) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
+func (t Connectors) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
 	n, err := t.q.DeleteCredential(ctx, t.id, id, agent)
 	return t.notifyChange(affectedError(n, err, "credential"), "credential", id)
 }
 
 // DeleteCredentials deletes all credentials of a connector and returns their number.
-func (t *Tenant) DeleteCredentials(ctx context.Context, id connectors.ConnectorID) (int, error) {
+func (t Connectors) DeleteCredentials(ctx context.Context, id connectors.ConnectorID) (int, error) {
 	n, err := t.q.DeleteCredentials(ctx, t.id, id)
 	return int(n), t.notifyChange(err, "credential", id)
 }

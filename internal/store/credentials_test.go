@@ -72,7 +72,7 @@ func TestVault_OriginIsAuthenticated(t *testing.T) {
 	if _, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, nil); !text.Empty() || err == nil {
 		t.Errorf("for another origin it opened: %v", err)
 	}
-	err := w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Secret: "x"})
+	err := w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Secret: "x"})
 	if err == nil {
 		t.Error("a credential without an origin was stored")
 	}
@@ -87,7 +87,7 @@ func TestAReplacedCredentialKeepsItsRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Door().SetCredential(t.Context(), store.NewCredential{
+	err = w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, Type: connectors.AuthBasic, Origin: connectors.Origin(c.URL), Account: "ada", Secret: "new",
 	})
 	if err != nil {
@@ -136,18 +136,18 @@ func TestCredentialsAreDeletedOneByOneOrAll(t *testing.T) {
 	w.Credential(t, c.ID, nil, "shared")
 	w.Credential(t, c.ID, &a.ID, "agent's")
 
-	if err := w.Door().DeleteCredential(t.Context(), c.ID, nil); err != nil {
+	if err := w.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	wantKind(t, w.Door().DeleteCredential(t.Context(), c.ID, nil), fault.NotFound)
-	list, err := w.Door().Credentials(t.Context(), c.ID, store.Page{})
+	wantKind(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil), fault.NotFound)
+	list, err := w.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 	if err != nil || len(list.Items) != 1 || list.Items[0].AgentID == nil || *list.Items[0].AgentID != a.ID {
 		t.Errorf("left: %+v, %v", list.Items, err)
 	}
-	if n, err := w.Door().DeleteCredentials(t.Context(), c.ID); n != 1 || err != nil {
+	if n, err := w.Door().Connectors().DeleteCredentials(t.Context(), c.ID); n != 1 || err != nil {
 		t.Errorf("deleted %d, %v", n, err)
 	}
-	err = w.Door().SetCredential(t.Context(), store.NewCredential{
+	err = w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, Type: connectors.AuthNone, Origin: connectors.Origin(c.URL), Secret: "x",
 	})
 	wantField(t, err, fault.Invalid, "auth.type")
@@ -170,7 +170,7 @@ func TestAgentCredentials_ListsPerAgentConnectors(t *testing.T) {
 	w.ConnectorIn(t, w.Other, perAgent("c theirs"))
 	w.Credential(t, full.ID, &agent.ID, "token")
 	w.Credential(t, bare.ID, &other.ID, "token")
-	have, err := w.Door().AgentCredentials(t.Context(), agent.ID)
+	have, err := w.Door().Connectors().AgentCredentials(t.Context(), agent.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Definitions reads definitions by hash, as the upstream sent them. Unknown hashes have no entry.
-func (t *Tenant) Definitions(ctx context.Context, hashes []connectors.Hash) (map[connectors.Hash][]byte, error) {
+func (t Tools) Definitions(ctx context.Context, hashes []connectors.Hash) (map[connectors.Hash][]byte, error) {
 	rows, err := t.q.Definitions(ctx, t.id, hashKeys(hashes))
 	if err != nil {
 		return nil, err
@@ -19,9 +19,9 @@ func (t *Tenant) Definitions(ctx context.Context, hashes []connectors.Hash) (map
 	return raws, nil
 }
 
-// DefinitionsWithin is [Tenant.Definitions] for a page: definitions beyond [MaxPageBytes] in total are left
+// DefinitionsWithin is [Tools.Definitions] for a page: definitions beyond [MaxPageBytes] in total are left
 // out.
-func (t *Tenant) DefinitionsWithin(ctx context.Context, hashes []connectors.Hash) (map[connectors.Hash][]byte, error) {
+func (t Tools) DefinitionsWithin(ctx context.Context, hashes []connectors.Hash) (map[connectors.Hash][]byte, error) {
 	rows, err := t.q.DefinitionsWithin(ctx, MaxPageBytes, t.id, hashKeys(hashes))
 	if err != nil {
 		return nil, err

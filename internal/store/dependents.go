@@ -12,7 +12,7 @@ import (
 const dependentDays = 30
 
 // Dependents returns the agents and calls that depend on a connector, counted over 30 days before now.
-func (t *Tenant) Dependents(ctx context.Context, id connectors.ConnectorID, now time.Time) (connectors.Dependents, error) {
+func (t Connectors) Dependents(ctx context.Context, id connectors.ConnectorID, now time.Time) (connectors.Dependents, error) {
 	row, err := t.q.Dependents(ctx, dbgen.DependentsParams{
 		TenantID: t.id, ConnectorID: id, Since: minUUIDv7At(now.AddDate(0, 0, -dependentDays)), MaxCalls: connectors.MaxCountedCalls + 1,
 	})

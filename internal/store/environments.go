@@ -12,7 +12,7 @@ import (
 
 // SetEnvironment seals and stores the environment of a connector's program, replacing the previous one. It is
 // bound to the current command, arguments and directory.
-func (t *Tenant) SetEnvironment(ctx context.Context, c connectors.Connector, e connectors.Environment) error {
+func (t Connectors) SetEnvironment(ctx context.Context, c connectors.Connector, e connectors.Environment) error {
 	plain, err := e.Encode()
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (t *Tenant) SetEnvironment(ctx context.Context, c connectors.Connector, e c
 }
 
 // DeleteEnvironment deletes it and reports whether it existed.
-func (t *Tenant) DeleteEnvironment(ctx context.Context, id connectors.ConnectorID) (bool, error) {
+func (t Connectors) DeleteEnvironment(ctx context.Context, id connectors.ConnectorID) (bool, error) {
 	n, err := t.q.DeleteEnvironment(ctx, t.id, id)
 	return n > 0, err
 }

@@ -33,10 +33,10 @@ func TestEnvironment_ListsNamesOnly(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t, program)
 	e := connectors.Environment{"TOKEN": "s3cret", "A": ""}
-	if err := w.Door().SetEnvironment(t.Context(), c, e); err != nil {
+	if err := w.Door().Connectors().SetEnvironment(t.Context(), c, e); err != nil {
 		t.Fatal(err)
 	}
-	seen, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	seen, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil || !slices.Equal(seen.EnvNames, []string{"A", "TOKEN"}) {
 		t.Errorf("names = %q, %v", seen.EnvNames, err)
 	}
@@ -45,7 +45,7 @@ func TestEnvironment_ListsNamesOnly(t *testing.T) {
 		t.Error(diff, err)
 	}
 	for range 2 { // the second time there is nothing left
-		if _, err := w.Door().DeleteEnvironment(t.Context(), c.ID); err != nil {
+		if _, err := w.Door().Connectors().DeleteEnvironment(t.Context(), c.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestAnEnvironmentIsGivenToNoOtherProgram(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t, program)
-	if err := w.Door().SetEnvironment(t.Context(), c, connectors.Environment{"TOKEN": "s3cret"}); err != nil {
+	if err := w.Door().Connectors().SetEnvironment(t.Context(), c, connectors.Environment{"TOKEN": "s3cret"}); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*connectors.Command){
@@ -83,12 +83,12 @@ func TestSync_StoresServerEra(t *testing.T) {
 	}
 	d := connectors.DraftOf(c)
 	d.Description = "Another"
-	same, err := w.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+	same, err := w.Door().Connectors().Update(t.Context(), c.ID, 0, d)
 	if err != nil || same.Era != "modern" {
 		t.Errorf("another description: %q, %v", same.Era, err)
 	}
 	d.URL += "/v2"
-	moved, err := w.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+	moved, err := w.Door().Connectors().Update(t.Context(), c.ID, 0, d)
 	if err != nil || moved.Era != "" {
 		t.Errorf("another URL: %q, %v", moved.Era, err)
 	}
@@ -98,7 +98,7 @@ func TestEnvironment_ValuesAreSealed(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t, program)
-	if err := w.Door().SetEnvironment(t.Context(), c, connectors.Environment{"TOKEN": "sekret-value"}); err != nil {
+	if err := w.Door().Connectors().SetEnvironment(t.Context(), c, connectors.Environment{"TOKEN": "sekret-value"}); err != nil {
 		t.Fatal(err)
 	}
 	var sealed []byte

@@ -42,7 +42,7 @@ func NewMailID() uuid.UUID { return newID() }
 
 // PutMail stores a message and notifies channel patchbay_changes with "mail <tenant> <box>". It fails with
 // RateLimited at the agent's bounds. A message with the id of a stored one only extends its time.
-func (t *Tenant) PutMail(ctx context.Context, n NewMail) error {
+func (t Calls) PutMail(ctx context.Context, n NewMail) error {
 	id := n.ID
 	if id == uuid.Nil {
 		id = newID()
@@ -60,7 +60,7 @@ func (t *Tenant) PutMail(ctx context.Context, n NewMail) error {
 }
 
 // DropMail deletes the messages of a box.
-func (t *Tenant) DropMail(ctx context.Context, agent connectors.AgentID, box string) error {
+func (t Calls) DropMail(ctx context.Context, agent connectors.AgentID, box string) error {
 	return t.q.DeleteMail(ctx, t.id, agent, box)
 }
 

@@ -26,7 +26,7 @@ func TestAnAgentsMailIsBounded(t *testing.T) {
 			letter.Message = secret.Text(strings.Repeat("x", c.size))
 			put := func() {
 				t.Helper()
-				if err := door.PutMail(t.Context(), letter); err != nil {
+				if err := door.Calls().PutMail(t.Context(), letter); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -37,7 +37,7 @@ func TestAnAgentsMailIsBounded(t *testing.T) {
 			for range c.fits {
 				put()
 			}
-			if err := door.PutMail(t.Context(), letter); !fault.Is(err, fault.RateLimited) {
+			if err := door.Calls().PutMail(t.Context(), letter); !fault.Is(err, fault.RateLimited) {
 				t.Errorf("one more: %v", err)
 			}
 			for _, other := range []struct {
@@ -48,7 +48,7 @@ func TestAnAgentsMailIsBounded(t *testing.T) {
 				if next.Urgent = other.urgent; !other.urgent {
 					next.AgentID = w.Agent(t).ID
 				}
-				if err := door.PutMail(t.Context(), next); err != nil {
+				if err := door.Calls().PutMail(t.Context(), next); err != nil {
 					t.Errorf("of %s agent: %v", other.agent, err)
 				}
 			}
@@ -62,7 +62,7 @@ func TestPutMail_StoresARepeatedMessageOnce(t *testing.T) {
 	mail := newMail(w.Agent(t), "box")
 	mail.ID = store.NewMailID()
 	for range 2 {
-		if err := w.Door().PutMail(t.Context(), mail); err != nil {
+		if err := w.Door().Calls().PutMail(t.Context(), mail); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestPutMail_StoresARepeatedMessageOnce(t *testing.T) {
 	if _, err := w.Pool.Exec(t.Context(), fill); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Door().PutMail(t.Context(), mail); err != nil {
+	if err := w.Door().Calls().PutMail(t.Context(), mail); err != nil {
 		t.Errorf("it counts twice against the bound: %v", err)
 	}
 	var stored int

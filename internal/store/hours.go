@@ -10,7 +10,7 @@ import (
 
 // Figures returns a tenant's calls, syncs and tools per hour since a time, in one round trip of constant cost.
 // It starts at the usage mark if that is later.
-func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figures, error) {
+func (t Calls) Figures(ctx context.Context, since time.Time) (connectors.Figures, error) {
 	since = since.UTC().Truncate(time.Hour)
 	var calls []dbgen.CallHoursRow
 	var syncs []dbgen.SyncHoursRow
@@ -54,7 +54,7 @@ func toUsageMark(r dbgen.UsageMark) connectors.UsageMark {
 
 // MarkUsage restarts the figures at a time in the current hour. Nothing is deleted: the hour's figures up to
 // then are stored.
-func (t *Tenant) MarkUsage(ctx context.Context, since time.Time) error {
+func (t Calls) MarkUsage(ctx context.Context, since time.Time) error {
 	since = since.UTC()
 	p := dbgen.MarkUsageParams{TenantID: t.id, Since: since, Hour: since.Truncate(time.Hour), Buckets: []int16{}, Counts: []int32{}}
 	return t.ensureTx(ctx, func(tx *Tenant) error {

@@ -10,15 +10,15 @@ import (
 )
 
 var hourAttempts = map[string]attempt{
-	"MarkUsage": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.MarkUsage(ctx, time.Now()); err != nil {
+	"Calls.MarkUsage": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Calls().MarkUsage(ctx, time.Now()); err != nil {
 			return true, err
 		}
-		f, err := o.Door().Figures(ctx, time.Now().Add(-time.Hour))
+		f, err := o.Door().Calls().Figures(ctx, time.Now().Add(-time.Hour))
 		return f.Since != nil, err
 	},
-	"Figures": func(ctx context.Context, o outsider) (bool, error) {
-		f, err := o.door.Figures(ctx, time.Time{})
+	"Calls.Figures": func(ctx context.Context, o outsider) (bool, error) {
+		f, err := o.door.Calls().Figures(ctx, time.Time{})
 		return len(f.Calls)+len(f.Syncs)+len(f.Connectors) > 0, err
 	},
 	"AttentionItems": func(ctx context.Context, o outsider) (bool, error) {
@@ -28,7 +28,7 @@ var hourAttempts = map[string]attempt{
 }
 
 // ownHours are the methods that show the outsider's own rows.
-var ownHours = map[string]bool{"MarkUsage": true, "Figures": true, "AttentionItems": true}
+var ownHours = map[string]bool{"Calls.MarkUsage": true, "Calls.Figures": true, "AttentionItems": true}
 
 func run(t *testing.T, w *fixture.World, sql string, args ...any) {
 	t.Helper()
@@ -49,7 +49,7 @@ func TestFigures_SyncsSumUpConnectorHours(t *testing.T) {
 	}
 	want := func(when string) {
 		t.Helper()
-		f, err := w.Door().Figures(t.Context(), hour)
+		f, err := w.Door().Calls().Figures(t.Context(), hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestFigures_SyncsSumUpConnectorHours(t *testing.T) {
 	}
 	want("before")
 	for _, when := range []string{"after", "after another time"} {
-		if _, err := w.St.System().SweepGateway(t.Context(), w.Instance); err != nil {
+		if _, err := w.St.System().Calls().SweepGateway(t.Context(), w.Instance); err != nil {
 			t.Fatal(err)
 		}
 		want(when)
@@ -67,7 +67,7 @@ func TestFigures_SyncsSumUpConnectorHours(t *testing.T) {
 	late := w.Connector(t) // one that is asked seldom has its hour put aside later
 	run(t, w, "insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max) values ($1, $2, $3, 1, 0, 0, 0)",
 		w.Tenant, late.ID, hour.Add(-time.Hour))
-	if _, err := w.St.System().SweepGateway(t.Context(), w.Instance); err != nil {
+	if _, err := w.St.System().Calls().SweepGateway(t.Context(), w.Instance); err != nil {
 		t.Fatal(err)
 	}
 	want("with one more before them")
@@ -94,11 +94,11 @@ func TestHowManyToolsThereWereIsKnownByTheHour(t *testing.T) {
 	w.Synced(t, c.ID, "a", "b", "c")
 	hour := time.Now().UTC().Truncate(time.Hour).Add(-time.Hour)
 	run(t, w, "insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max) values ($1, $2, $3, 1, 0, 0, 0)", w.Tenant, c.ID, hour)
-	if _, err := w.St.System().SweepGateway(t.Context(), w.Instance); err != nil {
+	if _, err := w.St.System().Calls().SweepGateway(t.Context(), w.Instance); err != nil {
 		t.Fatal(err)
 	}
 	run(t, w, "update connectors set tool_count = 5 where id = $1", c.ID)
-	f, err := w.Door().Figures(t.Context(), hour)
+	f, err := w.Door().Calls().Figures(t.Context(), hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,13 @@ import (
 // DecideInstructions accepts a server's current instructions or rejects them in favour of those accepted
 // before. The decision's tool is ignored. It fails with Conflict if nothing waits or the instructions have
 // changed.
-func (t *Tenant) DecideInstructions(ctx context.Context, d ToolDecision) error {
+func (t Tools) DecideInstructions(ctx context.Context, d ToolDecision) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		return tx.notifyChange(tx.decideInstructions(ctx, d), "connector", d.Connector)
 	})
 }
 
-func (t *Tenant) decideInstructions(ctx context.Context, d ToolDecision) error {
+func (t *tenant) decideInstructions(ctx context.Context, d ToolDecision) error {
 	row, err := t.q.LockInstructions(ctx, t.id, d.Connector)
 	if err != nil {
 		return rowError(err, "connector")
@@ -51,7 +51,7 @@ func (t *Tenant) decideInstructions(ctx context.Context, d ToolDecision) error {
 }
 
 // acceptCosmeticInstructions accepts waiting instructions without risk, of locked connectors.
-func (t *Tenant) acceptCosmeticInstructions(ctx context.Context, by string, ids []uuid.UUID) (accepted []ToolName, err error) {
+func (t *tenant) acceptCosmeticInstructions(ctx context.Context, by string, ids []uuid.UUID) (accepted []ToolName, err error) {
 	rows, err := t.q.AcceptCosmeticInstructions(ctx, t.id, cleanText(by), ids)
 	for _, id := range rows {
 		accepted = append(accepted, ToolName{Connector: id, Tool: connectors.InstructionsTool})

@@ -22,7 +22,7 @@ func speaker(t *testing.T, opts ...func(*connectors.Draft)) (*fixture.World, con
 // given is what agents are given, and whether that was decided.
 func given(t *testing.T, w *fixture.World, id connectors.ConnectorID) connectors.Instructions {
 	t.Helper()
-	c, err := w.Door().Connector(t.Context(), connectors.Ref(id.String()))
+	c, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(id.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,16 +60,16 @@ func TestChangedInstructionsWaitForAnAdmin(t *testing.T) {
 	if got := given(t, w, id); got != want {
 		t.Errorf("%+v", got)
 	}
-	raws, err := w.Door().Definitions(t.Context(), []connectors.Hash{*waiting[0].Before, *waiting[0].After})
+	raws, err := w.Door().Tools().Definitions(t.Context(), []connectors.Hash{*waiting[0].Before, *waiting[0].After})
 	if err != nil || string(raws[*waiting[0].Before]) != `{"instructions":"Be kind."}` || len(raws) != 2 {
 		t.Errorf("%q, %v", raws, err)
 	}
 
 	w.Says(t, id, "Be quick.", said("search", "a", ""))
-	if err := w.Door().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, Accept: true, Hash: waiting[0].After}); !fault.Is(err, fault.Conflict) {
+	if err := w.Door().Tools().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, Accept: true, Hash: waiting[0].After}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("what nobody saw is accepted: %v", err)
 	}
-	if err := w.Door().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, Accept: true, Hash: instructionsHash("Be quick."), By: "Ada"}); err != nil {
+	if err := w.Door().Tools().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, Accept: true, Hash: instructionsHash("Be quick."), By: "Ada"}); err != nil {
 		t.Fatal(err)
 	}
 	want = connectors.Instructions{Current: "Be quick.", Accepted: "Be quick.", Review: connectors.ReviewAccepted}
@@ -80,7 +80,7 @@ func TestChangedInstructionsWaitForAnAdmin(t *testing.T) {
 	if got := historyOf(t, w, id, connectors.InstructionsTool); got != history {
 		t.Error(got)
 	}
-	if err := w.Door().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, Accept: true}); !fault.Is(err, fault.Conflict) {
+	if err := w.Door().Tools().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, Accept: true}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("there is nothing to decide: %v", err)
 	}
 }
@@ -89,16 +89,16 @@ func TestInstructions_RejectionOutlivesPolicy(t *testing.T) {
 	t.Parallel()
 	w, id := speaker(t)
 	w.Says(t, id, "Be quick.", said("search", "a", ""))
-	if err := w.Door().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, By: "Ada"}); err != nil {
+	if err := w.Door().Tools().DecideInstructions(t.Context(), store.ToolDecision{Connector: id, By: "Ada"}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := w.Door().Connector(t.Context(), connectors.Ref(id.String()))
+	c, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(id.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := connectors.DraftOf(c)
 	d.ToolChanges = connectors.ToolChangesAuto
-	if _, err := w.Door().UpdateConnector(t.Context(), id, 0, d); err != nil {
+	if _, err := w.Door().Connectors().Update(t.Context(), id, 0, d); err != nil {
 		t.Fatal(err)
 	}
 	w.Says(t, id, "Be quicker.", said("search", "a", ""))
@@ -124,7 +124,7 @@ func TestAcceptCosmetic_IncludesInstructions(t *testing.T) {
 	if n := len(w.Changes(t)); n != 2 {
 		t.Fatalf("%d changes wait", n)
 	}
-	accepted, err := w.Door().AcceptCosmetic(t.Context(), "Ada")
+	accepted, err := w.Door().Tools().AcceptCosmetic(t.Context(), "Ada")
 	if err != nil || len(accepted) != 2 || accepted[1] != (store.ToolName{Connector: id}) {
 		t.Errorf("%+v, %v", accepted, err)
 	}
@@ -138,12 +138,12 @@ func TestFinishUnchanged_ChangedInstructions(t *testing.T) {
 	w, id := speaker(t)
 	seen := store.ServerObservation{Server: connectors.Server{Instructions: "Be quick."}}
 	run := w.Run(t, id)
-	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(said("search", "a", "")), seen)
+	ok, _, err := w.Door().Syncs().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(said("search", "a", "")), seen)
 	if ok || err != nil {
 		t.Errorf("ended as unchanged: %v, %v", ok, err)
 	}
 	seen.Server.Instructions = "Be kind."
-	if ok, _, err = w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(said("search", "a", "")), seen); !ok || err != nil {
+	if ok, _, err = w.Door().Syncs().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(said("search", "a", "")), seen); !ok || err != nil {
 		t.Errorf("nothing changed: %v, %v", ok, err)
 	}
 }

@@ -22,7 +22,7 @@ type InvitationLink struct {
 }
 
 // Invitations lists the tenant's open invitations, newest first, including those with an expired link.
-func (t *Tenant) Invitations(ctx context.Context, p Page) (List[connectors.Invitation], error) {
+func (t People) Invitations(ctx context.Context, p Page) (List[connectors.Invitation], error) {
 	before, err := p.afterID("invitations")
 	if err != nil {
 		return List[connectors.Invitation]{}, err
@@ -37,7 +37,7 @@ func (t *Tenant) Invitations(ctx context.Context, p Page) (List[connectors.Invit
 
 // Invite stores an invitation. An address of a member or of an open invitation is a Conflict. Accounts in other
 // tenants make no difference.
-func (t *Tenant) Invite(ctx context.Context, email string, role connectors.Role, link InvitationLink) (connectors.Invitation, error) {
+func (t People) Invite(ctx context.Context, email string, role connectors.Role, link InvitationLink) (connectors.Invitation, error) {
 	row, err := t.q.CreateInvitation(ctx, dbgen.CreateInvitationParams{
 		TenantID: t.id, ID: newID(), Email: cleanText(normalizeEmail(email)), Role: role, TokenHash: link.TokenHash,
 		InvitedBy: link.By, InvitedByName: cleanText(link.ByName), ExpiresAt: link.ExpiresAt,
@@ -54,7 +54,7 @@ func (t *Tenant) Invite(ctx context.Context, email string, role connectors.Role,
 }
 
 // SendInvitation replaces the link of an open invitation.
-func (t *Tenant) SendInvitation(ctx context.Context, id connectors.InvitationID, link InvitationLink) (connectors.Invitation, error) {
+func (t People) SendInvitation(ctx context.Context, id connectors.InvitationID, link InvitationLink) (connectors.Invitation, error) {
 	row, err := t.q.SendInvitation(ctx, dbgen.SendInvitationParams{
 		TenantID: t.id, ID: id, TokenHash: link.TokenHash, ExpiresAt: link.ExpiresAt, InvitedBy: link.By, InvitedByName: cleanText(link.ByName),
 	})
@@ -65,7 +65,7 @@ func (t *Tenant) SendInvitation(ctx context.Context, id connectors.InvitationID,
 }
 
 // RevokeInvitation revokes an open invitation.
-func (t *Tenant) RevokeInvitation(ctx context.Context, id connectors.InvitationID) (connectors.Invitation, error) {
+func (t People) RevokeInvitation(ctx context.Context, id connectors.InvitationID) (connectors.Invitation, error) {
 	row, err := t.q.RevokeInvitation(ctx, t.id, id)
 	if err != nil {
 		return connectors.Invitation{}, rowError(err, "open invitation")

@@ -22,40 +22,40 @@ func linkOf(text string) store.InvitationLink {
 
 // invitationAttempts are the outsider's attempts at invitations.
 var invitationAttempts = map[string]attempt{
-	"Invitations": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.Invitations(ctx, store.Page{}))
+	"People.Invitations": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.People().Invitations(ctx, store.Page{}))
 	},
-	"Invite": func(ctx context.Context, o outsider) (bool, error) {
-		mine, err := o.door.Invite(ctx, o.invitation.Email, connectors.RoleOwner, linkOf("mine"))
+	"People.Invite": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.People().Invite(ctx, o.invitation.Email, connectors.RoleOwner, linkOf("mine"))
 		if err != nil {
 			return true, err // a Conflict would reveal another tenant's invitation
 		}
-		member, err := o.door.Invite(ctx, o.member.Email, connectors.RoleOwner, linkOf("member"))
+		member, err := o.door.People().Invite(ctx, o.member.Email, connectors.RoleOwner, linkOf("member"))
 		if err != nil {
 			return true, err // and this one that the address has an account
 		}
 		for _, i := range []connectors.Invitation{mine, member} {
-			if _, err := o.door.RevokeInvitation(ctx, i.ID); err != nil {
+			if _, err := o.door.People().RevokeInvitation(ctx, i.ID); err != nil {
 				return false, err
 			}
 		}
 		return mine.ID == o.invitation.ID, nil
 	},
-	"SendInvitation": func(ctx context.Context, o outsider) (bool, error) {
-		_, err := o.door.SendInvitation(ctx, o.invitation.ID, linkOf("stolen"))
-		if _, _, stolen := o.St.System().Invitation(ctx, linkOf("stolen").TokenHash); !fault.Is(stolen, fault.NotFound) {
+	"People.SendInvitation": func(ctx context.Context, o outsider) (bool, error) {
+		_, err := o.door.People().SendInvitation(ctx, o.invitation.ID, linkOf("stolen"))
+		if _, _, stolen := o.St.System().People().Invitation(ctx, linkOf("stolen").TokenHash); !fault.Is(stolen, fault.NotFound) {
 			return true, stolen
 		}
 		return true, err
 	},
-	"RevokeInvitation": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.RevokeInvitation(ctx, o.invitation.ID))
+	"People.RevokeInvitation": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.People().RevokeInvitation(ctx, o.invitation.ID))
 	},
 }
 
 func (o *outsider) fillInvitations(t *testing.T) {
 	t.Helper()
-	i, err := o.Door().Invite(t.Context(), "asked@example.com", connectors.RoleAdmin, linkOf("theirs"))
+	i, err := o.Door().People().Invite(t.Context(), "asked@example.com", connectors.RoleAdmin, linkOf("theirs"))
 	if err != nil {
 		t.Fatal(err)
 	}

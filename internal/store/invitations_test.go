@@ -24,20 +24,20 @@ func joined(_ connectors.Tenant, m connectors.Member) store.Event {
 func TestAnInvitationHasOneLinkAtATime(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	made, err := w.Door().Invite(t.Context(), "Ada@Example.com", connectors.RoleAdmin, linkOf("first"))
+	made, err := w.Door().People().Invite(t.Context(), "Ada@Example.com", connectors.RoleAdmin, linkOf("first"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if made.Email != "ada@example.com" || made.Role != connectors.RoleAdmin || made.InvitedBy != "Ada" || made.Sends != 1 {
 		t.Errorf("invitation %+v", made)
 	}
-	again, err := w.Door().SendInvitation(t.Context(), made.ID, linkOf("second"))
+	again, err := w.Door().People().SendInvitation(t.Context(), made.ID, linkOf("second"))
 	if err != nil || again.Sends != 2 {
 		t.Fatalf("sent again: %+v, %v", again, err)
 	}
-	_, _, err = w.St.System().Invitation(t.Context(), linkOf("first").TokenHash)
+	_, _, err = w.St.System().People().Invitation(t.Context(), linkOf("first").TokenHash)
 	wantKind(t, err, fault.NotFound)
-	tenant, found, err := w.St.System().Invitation(t.Context(), linkOf("second").TokenHash)
+	tenant, found, err := w.St.System().People().Invitation(t.Context(), linkOf("second").TokenHash)
 	if err != nil || tenant.ID != w.Tenant {
 		t.Fatalf("found in %v: %v", tenant.Slug, err)
 	}
@@ -50,28 +50,28 @@ func TestAnAddressIsInvitedOnceAtATime(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	member := w.Member(t, connectors.RoleViewer)
-	first, err := w.Door().Invite(t.Context(), "ada@example.com", connectors.RoleViewer, linkOf("1"))
+	first, err := w.Door().People().Invite(t.Context(), "ada@example.com", connectors.RoleViewer, linkOf("1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.Door().Invite(t.Context(), "ADA@example.com", connectors.RoleOwner, linkOf("2"))
+	_, err = w.Door().People().Invite(t.Context(), "ADA@example.com", connectors.RoleOwner, linkOf("2"))
 	wantField(t, err, fault.Conflict, "email")
-	_, err = w.Door().Invite(t.Context(), member.Email, connectors.RoleOwner, linkOf("3"))
+	_, err = w.Door().People().Invite(t.Context(), member.Email, connectors.RoleOwner, linkOf("3"))
 	wantField(t, err, fault.Conflict, "email")
-	_, err = w.Door().Invite(t.Context(), "nobody", connectors.RoleOwner, linkOf("4"))
+	_, err = w.Door().People().Invite(t.Context(), "nobody", connectors.RoleOwner, linkOf("4"))
 	wantField(t, err, fault.Invalid, "email")
 
-	if _, err := w.Door().RevokeInvitation(t.Context(), first.ID); err != nil {
+	if _, err := w.Door().People().RevokeInvitation(t.Context(), first.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.Door().RevokeInvitation(t.Context(), first.ID)
+	_, err = w.Door().People().RevokeInvitation(t.Context(), first.ID)
 	wantKind(t, err, fault.NotFound)
-	_, err = w.Door().SendInvitation(t.Context(), first.ID, linkOf("5"))
+	_, err = w.Door().People().SendInvitation(t.Context(), first.ID, linkOf("5"))
 	wantKind(t, err, fault.NotFound)
-	if _, err = w.Door().Invite(t.Context(), "ada@example.com", connectors.RoleViewer, linkOf("6")); err != nil {
+	if _, err = w.Door().People().Invite(t.Context(), "ada@example.com", connectors.RoleViewer, linkOf("6")); err != nil {
 		t.Errorf("after it was taken back: %v", err)
 	}
-	open, err := w.Door().Invitations(t.Context(), store.Page{})
+	open, err := w.Door().People().Invitations(t.Context(), store.Page{})
 	if err != nil || len(open.Items) != 1 {
 		t.Errorf("open: %+v, %v", open.Items, err)
 	}
@@ -80,7 +80,7 @@ func TestAnAddressIsInvitedOnceAtATime(t *testing.T) {
 func TestOfTwoWhoUseOneLinkTogetherOneJoins(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	if _, err := w.Door().Invite(t.Context(), "ada@example.com", connectors.RoleMember, linkOf("one")); err != nil {
+	if _, err := w.Door().People().Invite(t.Context(), "ada@example.com", connectors.RoleMember, linkOf("one")); err != nil {
 		t.Fatal(err)
 	}
 	used := errors.New("used")
@@ -94,7 +94,7 @@ func TestOfTwoWhoUseOneLinkTogetherOneJoins(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, name := range []string{"Ada", "Eve"} {
 		wg.Go(func() {
-			_, _, err := w.St.System().TakeInvitation(t.Context(), linkOf("one").TokenHash, store.NewMember{Name: name, PasswordHash: name}, unused, joined)
+			_, _, err := w.St.System().People().TakeInvitation(t.Context(), linkOf("one").TokenHash, store.NewMember{Name: name, PasswordHash: name}, unused, joined)
 			switch {
 			case err == nil:
 				joins.Add(1)
@@ -109,7 +109,7 @@ func TestOfTwoWhoUseOneLinkTogetherOneJoins(t *testing.T) {
 	if joins.Load() != 1 || refusals.Load() != 1 {
 		t.Errorf("%d joined, %d found it used", joins.Load(), refusals.Load())
 	}
-	members, err := w.Door().Members(t.Context(), store.Page{})
+	members, err := w.Door().People().Members(t.Context(), store.Page{})
 	if err != nil || len(members.Items) != 1 || members.Items[0].Role != connectors.RoleMember {
 		t.Errorf("members %+v, %v", members.Items, err)
 	}
@@ -119,12 +119,12 @@ func TestAnInvitationThatIsRefusedStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	known := w.MemberIn(t, w.Other, connectors.RoleOwner)
-	if _, err := w.Door().Invite(t.Context(), known.Email, connectors.RoleMember, linkOf("one")); err != nil {
+	if _, err := w.Door().People().Invite(t.Context(), known.Email, connectors.RoleMember, linkOf("one")); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := w.St.System().TakeInvitation(t.Context(), linkOf("one").TokenHash, store.NewMember{PasswordHash: "new", OnlyNew: true}, anyInvitation, joined)
+	_, _, err := w.St.System().People().TakeInvitation(t.Context(), linkOf("one").TokenHash, store.NewMember{PasswordHash: "new", OnlyNew: true}, anyInvitation, joined)
 	wantKind(t, err, fault.Conflict)
-	tenant, member, err := w.St.System().TakeInvitation(t.Context(), linkOf("one").TokenHash, store.NewMember{}, anyInvitation, joined)
+	tenant, member, err := w.St.System().People().TakeInvitation(t.Context(), linkOf("one").TokenHash, store.NewMember{}, anyInvitation, joined)
 	if err != nil || tenant.ID != w.Tenant || member.UserID != known.UserID {
 		t.Errorf("then: %+v in %s, %v", member, tenant.Slug, err)
 	}
@@ -137,11 +137,11 @@ func TestWhoMayInviteNoMoreHasInvitedNobody(t *testing.T) {
 		end  func(d *store.Tenant, id connectors.UserID) error
 	}{
 		{"removed", func(d *store.Tenant, id connectors.UserID) error {
-			_, err := d.RemoveMember(t.Context(), id)
+			_, err := d.People().RemoveMember(t.Context(), id)
 			return err
 		}},
 		{"made an admin", func(d *store.Tenant, id connectors.UserID) error {
-			return d.SetMemberRole(t.Context(), id, connectors.RoleAdmin)
+			return d.People().SetRole(t.Context(), id, connectors.RoleAdmin)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -151,14 +151,14 @@ func TestWhoMayInviteNoMoreHasInvitedNobody(t *testing.T) {
 			for i, by := range []connectors.Member{leaver, stays} {
 				link := linkOf(by.Email)
 				link.By = &by.UserID.UUID
-				if _, err := w.Door().Invite(t.Context(), []string{"a@x", "b@x"}[i], connectors.RoleOwner, link); err != nil {
+				if _, err := w.Door().People().Invite(t.Context(), []string{"a@x", "b@x"}[i], connectors.RoleOwner, link); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if err := tt.end(w.Door(), leaver.UserID); err != nil {
 				t.Fatal(err)
 			}
-			open, err := w.Door().Invitations(t.Context(), store.Page{})
+			open, err := w.Door().People().Invitations(t.Context(), store.Page{})
 			if err != nil || len(open.Items) != 1 || open.Items[0].Email != "b@x" {
 				t.Errorf("open: %+v, %v", open.Items, err)
 			}
@@ -169,11 +169,11 @@ func TestWhoMayInviteNoMoreHasInvitedNobody(t *testing.T) {
 func TestWhoIsAddedNeedsNoInvitation(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	if _, err := w.Door().Invite(t.Context(), "ada@example.com", connectors.RoleMember, linkOf("one")); err != nil {
+	if _, err := w.Door().People().Invite(t.Context(), "ada@example.com", connectors.RoleMember, linkOf("one")); err != nil {
 		t.Fatal(err)
 	}
 	w.Member(t, connectors.RoleViewer, func(m *store.NewMember) { m.Email = "Ada@example.com" })
-	_, i, err := w.St.System().Invitation(t.Context(), linkOf("one").TokenHash)
+	_, i, err := w.St.System().People().Invitation(t.Context(), linkOf("one").TokenHash)
 	if err != nil || i.RevokedAt == nil {
 		t.Errorf("invitation %+v, %v", i, err)
 	}
@@ -184,14 +184,14 @@ func TestMarkDashboardUsed_OneTenantOnly(t *testing.T) {
 	w := fixture.New(t)
 	m := w.Member(t, connectors.RoleViewer, func(m *store.NewMember) { m.Email = "ada@example.com" })
 	w.MemberIn(t, w.Other, connectors.RoleViewer, func(m *store.NewMember) { m.Email = "ada@example.com" })
-	if err := w.St.System().MarkDashboardUsed(t.Context(), m.UserID, w.Tenant); err != nil {
+	if err := w.St.System().People().MarkDashboardUsed(t.Context(), m.UserID, w.Tenant); err != nil {
 		t.Fatal(err)
 	}
-	here, err := w.Door().Member(t.Context(), m.UserID)
+	here, err := w.Door().People().Member(t.Context(), m.UserID)
 	if err != nil || here.Seen == nil {
 		t.Errorf("here: %v, %v", here.Seen, err)
 	}
-	there, err := w.OtherDoor().Member(t.Context(), m.UserID)
+	there, err := w.OtherDoor().People().Member(t.Context(), m.UserID)
 	if err != nil || there.Seen != nil {
 		t.Errorf("there: %v, %v", there.Seen, err)
 	}

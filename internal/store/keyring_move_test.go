@@ -27,7 +27,7 @@ func newMover(t *testing.T) mover {
 
 func (m mover) beat(st *store.Store, id connectors.InstanceID) {
 	m.t.Helper()
-	if err := st.System().Heartbeat(m.t.Context(), id); err != nil {
+	if err := st.System().Syncs().Heartbeat(m.t.Context(), id); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -40,7 +40,7 @@ func (m mover) restart(kek secret.KEK) *store.Store {
 		m.t.Fatal(err)
 	}
 	m.t.Cleanup(st.Close)
-	if err := m.St.System().EndInstance(m.t.Context(), m.Instance); err != nil {
+	if err := m.St.System().Syncs().EndInstance(m.t.Context(), m.Instance); err != nil {
 		m.t.Fatal(err)
 	}
 	m.beat(st, m.Instance)
@@ -104,7 +104,7 @@ func TestMoveKeys_BothKEKsOpenDuringMove(t *testing.T) {
 	if err != nil || !again.Done {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
-	if err := m.St.System().Heartbeat(t.Context(), fixture.NewInstance()); !fault.Is(err, fault.Unavailable) {
+	if err := m.St.System().Syncs().Heartbeat(t.Context(), fixture.NewInstance()); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("a process that has the old key all the same hears: %v", err)
 	}
 }
@@ -152,12 +152,12 @@ func TestMoveKeys_CombinesWithRotation(t *testing.T) {
 	sealed := func(st *store.Store, token secret.Text) {
 		t.Helper()
 		credential := store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: token}
-		if err := st.Tenant(m.Tenant).SetCredential(t.Context(), credential); err != nil {
+		if err := st.Tenant(m.Tenant).Connectors().SetCredential(t.Context(), credential); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sealed(m.St, "before")
-	if err := m.St.System().EndInstance(t.Context(), m.Instance); err != nil { // no process to wait for
+	if err := m.St.System().Syncs().EndInstance(t.Context(), m.Instance); err != nil { // no process to wait for
 		t.Fatal(err)
 	}
 	if err := m.St.RotateSealingKeys(t.Context(), store.RotationOptions{}); err != nil {

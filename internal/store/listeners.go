@@ -12,7 +12,7 @@ import (
 )
 
 // Listenings returns the state of connectors' listener streams. Connectors without notifications are left out.
-func (t *Tenant) Listenings(ctx context.Context, ids ...connectors.ConnectorID) (map[connectors.ConnectorID]connectors.Listening, error) {
+func (t Syncs) Listenings(ctx context.Context, ids ...connectors.ConnectorID) (map[connectors.ConnectorID]connectors.Listening, error) {
 	rows, err := t.q.Listenings(ctx, t.id, connectorUUIDs(ids))
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (t *Tenant) Listenings(ctx context.Context, ids ...connectors.ConnectorID) 
 }
 
 // ListenAgain clears why a connector's stream is off or waits. An open stream stays open.
-func (t *Tenant) ListenAgain(ctx context.Context, id connectors.ConnectorID) error {
+func (t Syncs) ListenAgain(ctx context.Context, id connectors.ConnectorID) error {
 	return t.q.RestartListener(ctx, t.id, id)
 }
 
@@ -43,7 +43,7 @@ type Stream struct {
 
 // OpenStream stores that a stream is open, and its credential; nil: none. It reports whether the process still
 // holds the stream.
-func (t *Tenant) OpenStream(ctx context.Context, s Stream, credential *connectors.CredentialID, revision int) (isHeld bool, err error) {
+func (t Syncs) OpenStream(ctx context.Context, s Stream, credential *connectors.CredentialID, revision int) (isHeld bool, err error) {
 	n, err := t.q.MarkListening(ctx, dbgen.MarkListeningParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, CredentialID: credential, CredentialVersion: int32(revision),
 	})
@@ -59,7 +59,7 @@ type StreamEnd struct {
 }
 
 // CloseStream releases a stream that the process still holds.
-func (t *Tenant) CloseStream(ctx context.Context, s Stream, e StreamEnd) error {
+func (t Syncs) CloseStream(ctx context.Context, s Stream, e StreamEnd) error {
 	p := dbgen.ReleaseListenerParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, State: e.State, Reason: e.Reason, Failures: int32(e.Failures),
 	}
@@ -79,7 +79,7 @@ type ListChanges struct {
 }
 
 // RecordListChanges stores the notifications of a stream that the process holds.
-func (t *Tenant) RecordListChanges(ctx context.Context, s Stream, h ListChanges) error {
+func (t Syncs) RecordListChanges(ctx context.Context, s Stream, h ListChanges) error {
 	return t.q.RecordListChanged(ctx, dbgen.RecordListChangedParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, Notified: int64(h.Times), HeardAt: &h.At, Vain: int32(h.Unchanged), Asked: h.SyncQueued,
 	})
@@ -87,7 +87,7 @@ func (t *Tenant) RecordListChanges(ctx context.Context, s Stream, h ListChanges)
 
 // NotifyListChanged notifies every process of a list_changed notification: ChangeTools, NoticePrompts or
 // NoticeResources.
-func (t *Tenant) NotifyListChanged(ctx context.Context, id connectors.ConnectorID, kind string) error {
+func (t Syncs) NotifyListChanged(ctx context.Context, id connectors.ConnectorID, kind string) error {
 	n, err := t.q.NotifyListChanged(ctx, kind, t.id, id)
 	if err == nil && n == 0 {
 		err = pgx.ErrNoRows
@@ -96,7 +96,7 @@ func (t *Tenant) NotifyListChanged(ctx context.Context, id connectors.ConnectorI
 }
 
 // ListsHash returns a hash over all known lists of a server. It changes with each list.
-func (t *Tenant) ListsHash(ctx context.Context, id connectors.ConnectorID) (string, error) {
+func (t Syncs) ListsHash(ctx context.Context, id connectors.ConnectorID) (string, error) {
 	hash, err := t.q.ListsHash(ctx, t.id, id)
 	return string(hash), rowError(err, "connector")
 }

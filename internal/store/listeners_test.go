@@ -11,7 +11,7 @@ import (
 
 func listening(t *testing.T, w *fixture.World, c connectors.Connector) connectors.Listening {
 	t.Helper()
-	all, err := w.Door().Listenings(t.Context(), c.ID)
+	all, err := w.Door().Syncs().Listenings(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,11 +22,11 @@ func listening(t *testing.T, w *fixture.World, c connectors.Connector) connector
 func reviewAll(t *testing.T, w *fixture.World) int {
 	t.Helper()
 	sys := w.St.System()
-	moved, err := sys.ListenersToReview(t.Context(), 100)
+	moved, err := sys.Syncs().ListenersToReview(t.Context(), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sys.ReviewListeners(t.Context(), moved...); err != nil {
+	if err := sys.Syncs().ReviewListeners(t.Context(), moved...); err != nil {
 		t.Fatal(err)
 	}
 	return len(moved)
@@ -36,7 +36,7 @@ func reviewAll(t *testing.T, w *fixture.World) int {
 func silent(t *testing.T, w *fixture.World) connectors.InstanceID {
 	t.Helper()
 	id := fixture.NewInstance()
-	if err := w.St.System().Heartbeat(t.Context(), id); err != nil {
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Pool.Exec(t.Context(), "update instances set beat_at = now() - interval '7 seconds' where id = $1", id); err != nil {
@@ -75,10 +75,10 @@ func TestStreams_MoveFromDeadProcess(t *testing.T) {
 		t.Errorf("the other one got %d", n)
 	}
 	stream := store.Stream{Connector: c.ID, Instance: first}
-	if held, err := w.Door().OpenStream(t.Context(), stream, nil, 0); !held || err != nil {
+	if held, err := w.Door().Syncs().OpenStream(t.Context(), stream, nil, 0); !held || err != nil {
 		t.Fatal(held, err)
 	}
-	if err := w.St.System().Heartbeat(t.Context(), w.Instance); err != nil { // which hears that the first one is silent
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), w.Instance); err != nil { // which hears that the first one is silent
 		t.Fatal(err)
 	}
 	if l := listening(t, w, c); l.State != connectors.ListenWaiting {
@@ -87,11 +87,11 @@ func TestStreams_MoveFromDeadProcess(t *testing.T) {
 	if n := len(claim(t, w, w.Instance)); n != 1 {
 		t.Errorf("then the other one got %d", n)
 	}
-	held, err := w.Door().OpenStream(t.Context(), stream, nil, 0)
+	held, err := w.Door().Syncs().OpenStream(t.Context(), stream, nil, 0)
 	if held || err != nil {
 		t.Errorf("the dead one still holds it: %v, %v", held, err)
 	}
-	streams, err := w.St.System().OwnedStreams(t.Context(), w.Instance)
+	streams, err := w.St.System().Syncs().OwnedStreams(t.Context(), w.Instance)
 	if err != nil || len(streams) != 1 || streams[0].Stale {
 		t.Errorf("held %+v, %v", streams, err)
 	}
@@ -109,20 +109,20 @@ func TestStreams_StaleAfterSettingsChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, err := w.Door().OpenStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, &stored.ID, stored.Version)
+		held, err := w.Door().Syncs().OpenStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, &stored.ID, stored.Version)
 		if !held || err != nil {
 			t.Fatal(held, err)
 		}
 	}
 	d := connectors.DraftOf(settings)
 	d.Timeout += time.Second
-	if _, err := w.Door().UpdateConnector(t.Context(), settings.ID, 0, d); err != nil {
+	if _, err := w.Door().Connectors().Update(t.Context(), settings.ID, 0, d); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Door().DeleteCredential(t.Context(), secret.ID, nil); err != nil {
+	if err := w.Door().Connectors().DeleteCredential(t.Context(), secret.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	streams, err := w.St.System().OwnedStreams(t.Context(), w.Instance)
+	streams, err := w.St.System().Syncs().OwnedStreams(t.Context(), w.Instance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +136,11 @@ func TestStreams_StaleAfterSettingsChange(t *testing.T) {
 func TestStreams_StayOffUntilResumed(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]func(*fixture.World, connectors.Connector) error{
-		"a person": func(w *fixture.World, c connectors.Connector) error { return w.Door().ListenAgain(t.Context(), c.ID) },
+		"a person": func(w *fixture.World, c connectors.Connector) error {
+			return w.Door().Syncs().ListenAgain(t.Context(), c.ID)
+		},
 		"other settings": func(w *fixture.World, c connectors.Connector) error {
-			_, err := w.Door().UpdateConnector(t.Context(), c.ID, 0, connectors.DraftOf(c))
+			_, err := w.Door().Connectors().Update(t.Context(), c.ID, 0, connectors.DraftOf(c))
 			return err
 		},
 	} {
@@ -149,7 +151,7 @@ func TestStreams_StayOffUntilResumed(t *testing.T) {
 			claim(t, w, w.Instance)
 			sys := w.St.System()
 			off := store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood, Failures: 3}
-			if err := w.Door().CloseStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, off); err != nil {
+			if err := w.Door().Syncs().CloseStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, off); err != nil {
 				t.Fatal(err)
 			}
 			reviewAll(t, w)
@@ -159,7 +161,7 @@ func TestStreams_StayOffUntilResumed(t *testing.T) {
 			if err := again(w, c); err != nil {
 				t.Fatal(err)
 			}
-			if err := sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}); err != nil {
+			if err := sys.Syncs().ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}); err != nil {
 				t.Fatal(err)
 			}
 			if claimed := claim(t, w, w.Instance); len(claimed) != 1 || claimed[0].Failures != 0 {
@@ -176,13 +178,13 @@ func TestStreams_RetryAfterCredentialIsStored(t *testing.T) {
 	claim(t, w, w.Instance)
 	day := 24 * time.Hour
 	end := store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenUnauthorized, RetryAfter: &day}
-	if err := w.Door().CloseStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, end); err != nil {
+	if err := w.Door().Syncs().CloseStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, end); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(claim(t, w, w.Instance)); n != 0 {
 		t.Fatalf("claimed %d", n)
 	}
-	if err := w.St.System().WakeListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}); err != nil {
+	if err := w.St.System().Syncs().WakeListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(claim(t, w, w.Instance)); n != 1 {
@@ -195,11 +197,11 @@ func TestAProcessThatStopsFreesItsStreams(t *testing.T) {
 	w := fixture.New(t)
 	listened(t, w, w.Tenant)
 	other := fixture.NewInstance()
-	if err := w.St.System().Heartbeat(t.Context(), other); err != nil {
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	claim(t, w, other)
-	if err := w.St.System().ReleaseStreams(t.Context(), other); err != nil {
+	if err := w.St.System().Syncs().ReleaseStreams(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(claim(t, w, w.Instance)); n != 1 {

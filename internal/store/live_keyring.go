@@ -204,6 +204,6 @@ func (k *liveKeyring) sealAndWrite(ctx context.Context, s scope, have *keyringSn
 	return s.withSavepoint(ctx, attempt)
 }
 
-func (t *Tenant) sealAndRetry(ctx context.Context, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
+func (t *tenant) sealAndRetry(ctx context.Context, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
 	return t.store.keyring.sealAndRetry(ctx, t.scope, plain, ad, write)
 }

@@ -14,8 +14,8 @@ import (
 // Deleting a tenant locks it, possibly for long: no batch waits for that, or locks what the deletion needs.
 func TestEndCalls_SkipsTenantBeingDeleted(t *testing.T) {
 	t.Parallel()
-	for way, write := range map[string]func(*store.System, context.Context, []store.OwnedCall) error{
-		"begin": (*store.System).BeginCalls, "add": (*store.System).AddCalls, "end": (*store.System).EndCalls,
+	for way, write := range map[string]func(store.SystemCalls, context.Context, []store.OwnedCall) error{
+		"begin": store.SystemCalls.BeginCalls, "add": store.SystemCalls.AddCalls, "end": store.SystemCalls.EndCalls,
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +41,7 @@ func TestEndCalls_SkipsTenantBeingDeleted(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			err = write(w.St.System(), ctx, calls)
+			err = write(w.St.System().Calls(), ctx, calls)
 			held, some := errors.AsType[*store.LockedCallsError](err)
 			if !some || len(held.Calls) != 3 {
 				t.Fatalf("held: %+v, %v", held, err)
@@ -57,7 +57,7 @@ func TestEndCalls_SkipsTenantBeingDeleted(t *testing.T) {
 			if err := deletes.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := write(w.St.System(), t.Context(), held.Calls); err != nil || w.Count(t, "tool_calls") != 6 {
+			if err := write(w.St.System().Calls(), t.Context(), held.Calls); err != nil || w.Count(t, "tool_calls") != 6 {
 				t.Errorf("afterwards: %d calls, %v", w.Count(t, "tool_calls"), err)
 			}
 		})

@@ -101,13 +101,13 @@ func TestForeignKeys_StayWithinTenant(t *testing.T) {
 	hash := fixture.Definition("search").Hash
 
 	// Through the door: the other tenant's rows are not there.
-	err := w.Door().SetCredential(t.Context(), store.NewCredential{
+	err := w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: mine.ID, AgentID: &theirAgent.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(mine.URL), Secret: "x",
 	})
 	wantKind(t, err, fault.NotFound)
 	start := w.Start(mine.ID)
 	start.AgentID = &theirAgent.ID
-	_, err = w.Door().StartSync(t.Context(), start)
+	_, err = w.Door().Syncs().Start(t.Context(), start)
 	wantKind(t, err, fault.NotFound)
 
 	// Around it, with row-level security open: the foreign keys hold.
@@ -137,28 +137,28 @@ func TestColumns_WithoutForeignKeyStayWithinTenant(t *testing.T) {
 		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &theirAgent.ID, AgentSlug: "a", ConnectorID: &theirs.ID, ConnectorSlug: "c",
 		Kind: connectors.CallTool, Tool: "search", ExposedName: "search", Source: connectors.SourceGateway, Status: connectors.CallRunning, StartedAt: now,
 	}
-	if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: call}}); err != nil {
+	if err := w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: call}}); err != nil {
 		t.Fatal(err)
 	}
 	ended := call
 	ended.ID = connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}
 	ended.Status, ended.Outcome, ended.CompletedAt = connectors.CallSuccess, connectors.OutcomeOK, &now
-	if err := w.St.System().EndCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: ended}}); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: ended}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []connectors.ToolCallID{call.ID, ended.ID} {
-		if c, err := w.Door().ToolCall(t.Context(), id); err != nil || c.AgentID != nil || c.ConnectorID != nil {
+		if c, err := w.Door().Calls().Get(t.Context(), id); err != nil || c.AgentID != nil || c.ConnectorID != nil {
 			t.Errorf("call %+v, %v", c, err)
 		}
 	}
-	wantKind(t, w.Door().InsertPendingCall(t.Context(), call), fault.NotFound)
+	wantKind(t, w.Door().Calls().InsertPendingCall(t.Context(), call), fault.NotFound)
 
 	sql := fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`,
 		w.Tenant, mine.ID, fixture.Definition("search").Hash)
 	if err := asSystem(t.Context(), w.Pool, sql, nil); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := w.Door().Tools(t.Context(), store.ToolFilter{}); err != nil || len(list.Items) != 0 {
+	if list, err := w.Door().Tools().List(t.Context(), store.ToolFilter{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("tools %+v, %v", list.Items, err)
 	}
 }
@@ -350,7 +350,7 @@ func TestAScopeEndsWithItsStatement(t *testing.T) {
 	w := fixture.New(t)
 	w.Connector(t)
 	for range 20 { // every connection of the pool has served a tenant by now
-		if _, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{}); err != nil {
+		if _, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.St.System().Tenants(t.Context()); err != nil {

@@ -39,7 +39,7 @@ type StoredMemberToken struct {
 }
 
 // ProgramOwner reads the sign-in state of a member with OAuth clients.
-func (t *Tenant) ProgramOwner(ctx context.Context, user connectors.UserID) (ClientOwner, error) {
+func (t People) ProgramOwner(ctx context.Context, user connectors.UserID) (ClientOwner, error) {
 	r, err := t.q.ClientOwner(ctx, t.id, user)
 	if err != nil {
 		return ClientOwner{}, rowError(err, "member")
@@ -60,7 +60,7 @@ type MemberToken struct {
 
 // CreateMemberToken stores an access token of a client that acts as a member, and deletes its oldest above the
 // bound.
-func (t *Tenant) CreateMemberToken(ctx context.Context, client connectors.AgentClientID, n MemberToken) error {
+func (t People) CreateMemberToken(ctx context.Context, client connectors.AgentClientID, n MemberToken) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		err := tx.q.CreateMemberToken(ctx, dbgen.CreateMemberTokenParams{
 			TenantID: tx.id, ID: n.ID, AgentClientID: client, SecretMac: n.SecretMAC, ExpiresAt: n.ExpiresAt,
@@ -73,13 +73,13 @@ func (t *Tenant) CreateMemberToken(ctx context.Context, client connectors.AgentC
 }
 
 // DropMemberToken deletes one access token of a client that acts as a member.
-func (t *Tenant) DropMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
+func (t People) DropMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
 	n, err := t.q.DeleteMemberToken(ctx, t.id, id)
 	return affectedError(n, err, "token")
 }
 
 // MemberToken finds a member token of any tenant, including expired ones.
-func (s *System) MemberToken(ctx context.Context, id connectors.MemberTokenID) (StoredMemberToken, error) {
+func (s SystemPeople) MemberToken(ctx context.Context, id connectors.MemberTokenID) (StoredMemberToken, error) {
 	r, err := s.q.MemberToken(ctx, id)
 	if err != nil {
 		return StoredMemberToken{}, rowError(err, "token")
@@ -98,13 +98,13 @@ func (s *System) MemberToken(ctx context.Context, id connectors.MemberTokenID) (
 }
 
 // TouchMemberToken records the last use of a token, at most once a minute.
-func (s *System) TouchMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
+func (s SystemPeople) TouchMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
 	return s.q.TouchMemberToken(ctx, id)
 }
 
 // ConsumeConfirmation marks a confirmation as used and remembers it until a time. It is false if it was used
 // already.
-func (t *Tenant) ConsumeConfirmation(ctx context.Context, id uuid.UUID, until time.Time) (bool, error) {
+func (t People) ConsumeConfirmation(ctx context.Context, id uuid.UUID, until time.Time) (bool, error) {
 	n, err := t.q.ConsumeConfirmation(ctx, t.id, id, until)
 	return n > 0, err
 }

@@ -13,7 +13,7 @@ const maxSessions = 100
 
 // Sessions lists a member's sessions that began after began and were used after seen, last used first. It fails
 // with NotFound for a non-member.
-func (t *Tenant) Sessions(ctx context.Context, user connectors.UserID, began, seen time.Time) ([]connectors.Session, error) {
+func (t People) Sessions(ctx context.Context, user connectors.UserID, began, seen time.Time) ([]connectors.Session, error) {
 	rows, err := t.q.MemberSessions(ctx, dbgen.MemberSessionsParams{
 		TenantID: t.id, UserID: user, BeganAfter: began, SeenAfter: seen, MaxRows: maxSessions,
 	})
@@ -35,21 +35,21 @@ func (t *Tenant) Sessions(ctx context.Context, user connectors.UserID, began, se
 }
 
 // EndSession ends one session of a member.
-func (t *Tenant) EndSession(ctx context.Context, user connectors.UserID, id connectors.SessionID) error {
+func (t People) EndSession(ctx context.Context, user connectors.UserID, id connectors.SessionID) error {
 	n, err := t.q.EndMemberSession(ctx, t.id, user, id)
 	return affectedError(n, err, "session")
 }
 
 // EndSessions signs a member out of this tenant: their sessions and OAuth clients no longer open it. Their
 // other tenants stay open.
-func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error {
+func (t People) EndSessions(ctx context.Context, user connectors.UserID) error {
 	n, err := t.q.SignMemberOut(ctx, t.id, user)
 	return affectedError(n, err, "member")
 }
 
 // EndSSOSessions ends the sessions that began at the tenant's provider, and the clients of members that had
 // signed in there.
-func (t *Tenant) EndSSOSessions(ctx context.Context) error {
+func (t People) EndSSOSessions(ctx context.Context) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.q.DeleteSSOClients(ctx, tx.id, nil); err != nil {
 			return err
@@ -59,6 +59,6 @@ func (t *Tenant) EndSSOSessions(ctx context.Context) error {
 }
 
 // EndSSOPrograms ends the clients that a member authorized after signing in at the tenant's provider.
-func (t *Tenant) EndSSOPrograms(ctx context.Context, user connectors.UserID) error {
+func (t People) EndSSOPrograms(ctx context.Context, user connectors.UserID) error {
 	return t.q.DeleteSSOClients(ctx, t.id, &user.UUID)
 }

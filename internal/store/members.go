@@ -13,7 +13,7 @@ import (
 )
 
 // Members lists the tenant's members by e-mail address.
-func (t *Tenant) Members(ctx context.Context, p Page) (List[connectors.Member], error) {
+func (t People) Members(ctx context.Context, p Page) (List[connectors.Member], error) {
 	after, err := p.afterText("members")
 	if err != nil {
 		return List[connectors.Member]{}, err
@@ -27,7 +27,7 @@ func (t *Tenant) Members(ctx context.Context, p Page) (List[connectors.Member], 
 }
 
 // Member reads one member.
-func (t *Tenant) Member(ctx context.Context, id connectors.UserID) (connectors.Member, error) {
+func (t People) Member(ctx context.Context, id connectors.UserID) (connectors.Member, error) {
 	row, err := t.q.Member(ctx, t.id, id)
 	if err != nil {
 		return connectors.Member{}, rowError(err, "member")
@@ -38,7 +38,7 @@ func (t *Tenant) Member(ctx context.Context, id connectors.UserID) (connectors.M
 // IssueAccount makes a member with a new account that opens this tenant alone, and revokes open invitations to
 // the address. An address of a member is a Conflict. Accounts in other tenants make no difference, and the
 // response does not reveal them.
-func (t *Tenant) IssueAccount(ctx context.Context, m NewMember) (connectors.Member, error) {
+func (t People) IssueAccount(ctx context.Context, m NewMember) (connectors.Member, error) {
 	m.Issued = true
 	var member connectors.Member
 	err := t.ensureTx(ctx, func(tx *Tenant) error {
@@ -49,7 +49,7 @@ func (t *Tenant) IssueAccount(ctx context.Context, m NewMember) (connectors.Memb
 		if err := tx.q.RevokeInvitationsTo(ctx, tx.id, normalizeEmail(m.Email)); err != nil {
 			return err
 		}
-		member, err = tx.Member(ctx, id)
+		member, err = tx.People().Member(ctx, id)
 		return err
 	})
 	return member, err
@@ -58,7 +58,7 @@ func (t *Tenant) IssueAccount(ctx context.Context, m NewMember) (connectors.Memb
 // AddMember makes a person a member with their own account: the existing one with its name and password, or a
 // new one. It fails with Conflict for a member, and for an existing account if m.OnlyNew. It revokes open
 // invitations to the address. event makes the audit entry; nil: none.
-func (s *System) AddMember(ctx context.Context, tenant connectors.TenantID, m NewMember, event func(connectors.Member) Event) (connectors.Member, error) {
+func (s SystemPeople) AddMember(ctx context.Context, tenant connectors.TenantID, m NewMember, event func(connectors.Member) Event) (connectors.Member, error) {
 	var member connectors.Member
 	err := s.inTx(ctx, func(tx *System) error {
 		id, err := addMember(ctx, tx.q, tenant, m)
@@ -69,7 +69,7 @@ func (s *System) AddMember(ctx context.Context, tenant connectors.TenantID, m Ne
 		if err := in.q.RevokeInvitationsTo(ctx, tenant, normalizeEmail(m.Email)); err != nil {
 			return err
 		}
-		if member, err = in.Member(ctx, id); err != nil || event == nil {
+		if member, err = in.People().Member(ctx, id); err != nil || event == nil {
 			return err
 		}
 		return in.RecordChange(ctx, event(member), nil, OfMember(id))
@@ -126,14 +126,14 @@ func addNewUser(ctx context.Context, q *dbgen.Queries, id connectors.UserID, ema
 func normalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // LockMember locks a membership until the transaction ends and returns its role.
-func (t *Tenant) LockMember(ctx context.Context, id connectors.UserID) (connectors.Role, error) {
+func (t People) LockMember(ctx context.Context, id connectors.UserID) (connectors.Role, error) {
 	role, err := t.q.LockMember(ctx, t.id, id)
 	return role, rowError(err, "member")
 }
 
-// SetMemberRole changes a member's role. It fails with Conflict for the last owner. The open invitations of a
+// SetRole changes a member's role. It fails with Conflict for the last owner. The open invitations of a
 // former owner are revoked.
-func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role connectors.Role) error {
+func (t People) SetRole(ctx context.Context, id connectors.UserID, role connectors.Role) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		if role != connectors.RoleOwner {
 			if err := tx.requireOtherOwner(ctx, id); err != nil {
@@ -151,7 +151,7 @@ func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role c
 // RemoveMember ends a membership and revokes the member's open invitations. It deletes an account that the
 // tenant issued. It disables the member's personal agents and returns their slugs. It fails with Conflict for
 // the last owner.
-func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents []string, err error) {
+func (t People) RemoveMember(ctx context.Context, id connectors.UserID) (agents []string, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.requireOtherOwner(ctx, id); err != nil {
 			return err
@@ -176,7 +176,7 @@ func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents
 
 // requireOtherOwner fails if id is the only owner. It locks the owners' rows, so that of two owners leaving
 // concurrently one is refused.
-func (t *Tenant) requireOtherOwner(ctx context.Context, id connectors.UserID) error {
+func (t *tenant) requireOtherOwner(ctx context.Context, id connectors.UserID) error {
 	owners, err := t.q.LockOwners(ctx, t.id)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (t *Tenant) requireOtherOwner(ctx context.Context, id connectors.UserID) er
 
 // requireNotBreakGlass fails if id is the break-glass owner, the one that an SSO-only tenant still admits by
 // password.
-func (t *Tenant) requireNotBreakGlass(ctx context.Context, id connectors.UserID) error {
+func (t *tenant) requireNotBreakGlass(ctx context.Context, id connectors.UserID) error {
 	kept, err := t.q.BreakGlass(ctx, t.id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err

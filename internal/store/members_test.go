@@ -18,29 +18,29 @@ func TestAPersonWhoIsKnownKeepsNameAndPassword(t *testing.T) {
 	w := fixture.New(t)
 	w.Member(t, connectors.RoleOwner, func(m *store.NewMember) { m.Email, m.Name, m.PasswordHash = "Ada@Example.com ", "Ada", "first" })
 
-	again, err := w.St.System().AddMember(t.Context(), w.Other, store.NewMember{Email: "ada@example.COM", Name: "Eve", PasswordHash: "second", Role: connectors.RoleViewer}, nil)
+	again, err := w.St.System().People().AddMember(t.Context(), w.Other, store.NewMember{Email: "ada@example.COM", Name: "Eve", PasswordHash: "second", Role: connectors.RoleViewer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if again.Name != "Ada" || again.Email != "ada@example.com" || again.Role != connectors.RoleViewer {
 		t.Errorf("member = %+v", again)
 	}
-	user, err := w.St.System().UserByEmail(t.Context(), "ADA@example.com")
+	user, err := w.St.System().People().UserByEmail(t.Context(), "ADA@example.com")
 	if err != nil || user.PasswordHash.Reveal() != "first" {
 		t.Errorf("the password was changed (%v)", err)
 	}
-	_, err = w.St.System().AddMember(t.Context(), w.Other, store.NewMember{Email: "ada@example.com", Role: connectors.RoleViewer}, nil)
+	_, err = w.St.System().People().AddMember(t.Context(), w.Other, store.NewMember{Email: "ada@example.com", Role: connectors.RoleViewer}, nil)
 	wantField(t, err, fault.Conflict, "email")
 }
 
 func TestWhatIsNoAddressOrNoRoleIsRefused(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	_, err := w.Door().IssueAccount(t.Context(), store.NewMember{Email: "nobody", Role: connectors.RoleViewer})
+	_, err := w.Door().People().IssueAccount(t.Context(), store.NewMember{Email: "nobody", Role: connectors.RoleViewer})
 	wantField(t, err, fault.Invalid, "email")
-	_, err = w.Door().IssueAccount(t.Context(), store.NewMember{Email: "a@b", Role: "king"})
+	_, err = w.Door().People().IssueAccount(t.Context(), store.NewMember{Email: "a@b", Role: "king"})
 	wantField(t, err, fault.Invalid, "role")
-	_, err = w.Door().IssueAccount(t.Context(), store.NewMember{Email: "a\x00@b", Role: connectors.RoleViewer})
+	_, err = w.Door().People().IssueAccount(t.Context(), store.NewMember{Email: "a\x00@b", Role: connectors.RoleViewer})
 	wantKind(t, err, fault.Invalid)
 }
 
@@ -49,13 +49,13 @@ func TestTheLastOwnerStays(t *testing.T) {
 	w := fixture.New(t)
 	owner, admin := w.Member(t, connectors.RoleOwner), w.Member(t, connectors.RoleAdmin)
 
-	wantKind(t, w.Door().SetMemberRole(t.Context(), owner.UserID, connectors.RoleAdmin), fault.Conflict)
-	_, err := w.Door().RemoveMember(t.Context(), owner.UserID)
+	wantKind(t, w.Door().People().SetRole(t.Context(), owner.UserID, connectors.RoleAdmin), fault.Conflict)
+	_, err := w.Door().People().RemoveMember(t.Context(), owner.UserID)
 	wantKind(t, err, fault.Conflict)
-	if err := w.Door().SetMemberRole(t.Context(), admin.UserID, connectors.RoleOwner); err != nil {
+	if err := w.Door().People().SetRole(t.Context(), admin.UserID, connectors.RoleOwner); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Door().RemoveMember(t.Context(), owner.UserID); err != nil {
+	if _, err := w.Door().People().RemoveMember(t.Context(), owner.UserID); err != nil {
 		t.Errorf("with a second owner: %v", err)
 	}
 }
@@ -73,7 +73,7 @@ func TestOfTwoOwnersWhoLeaveTogetherOneStays(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, o := range owners {
 			wg.Go(func() {
-				if _, err := w.St.Tenant(tenant.ID).RemoveMember(t.Context(), o.UserID); err == nil {
+				if _, err := w.St.Tenant(tenant.ID).People().RemoveMember(t.Context(), o.UserID); err == nil {
 					left.Add(1)
 				}
 			})
@@ -91,11 +91,11 @@ func TestMembersAreListedByAddressInPages(t *testing.T) {
 	for _, email := range []string{"c@x", "a@x", "b@x"} {
 		w.Member(t, connectors.RoleViewer, func(m *store.NewMember) { m.Email = email })
 	}
-	first, err := w.Door().Members(t.Context(), store.Page{Limit: 2})
+	first, err := w.Door().People().Members(t.Context(), store.Page{Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, err := w.Door().Members(t.Context(), store.Page{Limit: 2, Cursor: first.Next})
+	rest, err := w.Door().People().Members(t.Context(), store.Page{Limit: 2, Cursor: first.Next})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,34 +113,34 @@ func TestAnAgentIsFoundChangedAndDeleted(t *testing.T) {
 	w := fixture.New(t)
 	a := w.Agent(t)
 	a.Name, a.Enabled, a.Approval = "Renamed", false, connectors.ApprovalAuto
-	changed, err := w.Door().UpdateAgent(t.Context(), a)
+	changed, err := w.Door().Agents().Update(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := w.Door().Agent(t.Context(), connectors.Ref(a.Slug))
+	got, err := w.Door().Agents().Get(t.Context(), connectors.Ref(a.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(changed, got); diff != "" || got.Name != "Renamed" || got.Enabled {
 		t.Errorf("agent (-updated +read):\n%s", diff)
 	}
-	_, err = w.Door().CreateAgent(t.Context(), a)
+	_, err = w.Door().Agents().Create(t.Context(), a)
 	wantField(t, err, fault.Conflict, "slug")
 
 	c := w.Connector(t)
 	w.Credential(t, c.ID, &a.ID, "token")
 	start := w.Start(c.ID)
 	start.AgentID = &a.ID
-	run, err := w.Door().StartSync(t.Context(), start)
+	run, err := w.Door().Syncs().Start(t.Context(), start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Door().DeleteAgent(t.Context(), a.ID); err != nil {
+	if err := w.Door().Agents().Delete(t.Context(), a.ID); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, &a.ID)
 	wantKind(t, err, fault.NotFound)
-	if run, err = w.Door().SyncRun(t.Context(), run.ID); err != nil || run.AgentID != nil {
+	if run, err = w.Door().Syncs().Get(t.Context(), run.ID); err != nil || run.AgentID != nil {
 		t.Errorf("the run still names the agent: %v, %v", run.AgentID, err)
 	}
 }
@@ -150,18 +150,18 @@ func TestAKeyIsRevokedOnceAndForGood(t *testing.T) {
 	w := fixture.New(t)
 	k := w.APIKey(t, connectors.RoleMember)
 	for range 2 {
-		if err := w.Door().RevokeAPIKey(t.Context(), k.ID); err != nil {
+		if err := w.Door().People().RevokeAPIKey(t.Context(), k.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	stored, err := w.St.System().APIKey(t.Context(), k.ID)
+	stored, err := w.St.System().People().APIKey(t.Context(), k.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if stored.Key.RevokedAt == nil || stored.Tenant.ID != w.Tenant || string(stored.SecretMAC) != "mac" {
 		t.Errorf("stored key = %+v", stored)
 	}
-	list, err := w.Door().APIKeys(t.Context(), store.Page{})
+	list, err := w.Door().People().APIKeys(t.Context(), store.Page{})
 	if err != nil || len(list.Items) != 1 || list.Items[0].RevokedAt == nil {
 		t.Errorf("keys = %+v, %v", list, err)
 	}
@@ -173,10 +173,10 @@ func TestAUseOfAKeyIsWrittenOnceAMinute(t *testing.T) {
 	k := w.APIKey(t, connectors.RoleMember)
 	used := func() connectors.APIKey {
 		t.Helper()
-		if err := w.St.System().TouchAPIKey(t.Context(), k.ID); err != nil {
+		if err := w.St.System().People().TouchAPIKey(t.Context(), k.ID); err != nil {
 			t.Fatal(err)
 		}
-		stored, err := w.St.System().APIKey(t.Context(), k.ID)
+		stored, err := w.St.System().People().APIKey(t.Context(), k.ID)
 		if err != nil || stored.Key.LastUsedAt == nil {
 			t.Fatalf("last used %v, %v", stored.Key.LastUsedAt, err)
 		}

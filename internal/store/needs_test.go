@@ -26,12 +26,12 @@ func TestNeeds_MostUrgentFirst(t *testing.T) {
 	missing := o.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	down := o.Connector(t)
 	run := o.Run(t, down.ID)
-	if _, err := o.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
+	if _, err := o.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	lapsing := o.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
 	ends := time.Now().Add(5 * time.Hour).UTC().Truncate(time.Microsecond)
-	err := o.Door().SaveGrant(t.Context(), store.NewGrant{
+	err := o.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
 		ConnectorID: lapsing.ID, Origin: connectors.Origin(lapsing.URL), GrantTokens: store.GrantTokens{AccessToken: "access", ExpiresAt: &ends},
 	})
 	if err != nil {

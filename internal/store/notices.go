@@ -26,11 +26,11 @@ type NewNotice = connectors.NewNotice
 
 // AddNotice stores a notice, and a delivery with its job for every webhook that subscribes to the kind, in one
 // transaction. An unread notice of the same key within the hour is replaced, without new deliveries.
-func (t *Tenant) AddNotice(ctx context.Context, n NewNotice) error {
+func (t People) AddNotice(ctx context.Context, n NewNotice) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error { return tx.noticeWriter().add(ctx, n) })
 }
 
-func (t *Tenant) noticeWriter() noticeWriter {
+func (t *tenant) noticeWriter() noticeWriter {
 	return noticeWriter{id: t.id, scope: t.scope, q: t.q, jobs: t.store.jobs}
 }
 
@@ -118,7 +118,7 @@ func (t noticeWriter) queueDeliveries(ctx context.Context, p dbgen.InsertNoticeP
 
 // Notices lists the tenant's notices, newest first, with the read state of person; nil: a program, for which
 // none is unread.
-func (t *Tenant) Notices(ctx context.Context, person *connectors.UserID, p Page) (List[connectors.Notice], error) {
+func (t People) Notices(ctx context.Context, person *connectors.UserID, p Page) (List[connectors.Notice], error) {
 	before, err := p.afterID("notices")
 	if err != nil {
 		return List[connectors.Notice]{}, err
@@ -138,14 +138,14 @@ type BadgeCounts struct {
 }
 
 // News reads the counts for one person.
-func (t *Tenant) News(ctx context.Context, person *connectors.UserID) (BadgeCounts, error) {
+func (t People) News(ctx context.Context, person *connectors.UserID) (BadgeCounts, error) {
 	row, err := t.q.CountBadges(ctx, t.id, MaxUnread, personID(person))
 	return BadgeCounts{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
 }
 
 // ReadNotices marks notices as read by a person, all without ids. It returns how many were unread; unknown ids
 // are ignored.
-func (t *Tenant) ReadNotices(ctx context.Context, person connectors.UserID, ids ...connectors.NoticeID) (int, error) {
+func (t People) ReadNotices(ctx context.Context, person connectors.UserID, ids ...connectors.NoticeID) (int, error) {
 	var only []uuid.UUID
 	for _, id := range ids {
 		only = append(only, id.UUID)

@@ -21,18 +21,18 @@ func (o *outsider) fillNotices(t *testing.T) {
 	t.Helper()
 	ctx, door := t.Context(), o.Door()
 	var err error
-	o.webhook, err = door.CreateWebhook(ctx, connectors.Webhook{Name: "Theirs", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "whsec_theirs"})
+	o.webhook, err = door.Webhooks().Create(ctx, connectors.Webhook{Name: "Theirs", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "whsec_theirs"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := door.AddNotice(ctx, newNotice("theirs")); err != nil {
+	if err := door.People().AddNotice(ctx, newNotice("theirs")); err != nil {
 		t.Fatal(err)
 	}
-	notices, err := door.Notices(ctx, nil, store.Page{Limit: 1})
+	notices, err := door.People().Notices(ctx, nil, store.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	deliveries, err := door.Deliveries(ctx, o.webhook.ID, store.Page{Limit: 1})
+	deliveries, err := door.Webhooks().Deliveries(ctx, o.webhook.ID, store.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,16 +41,16 @@ func (o *outsider) fillNotices(t *testing.T) {
 
 // noticeAttempts are the outsider's at what others are told.
 var noticeAttempts = map[string]attempt{
-	"AddNotice": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.AddNotice(ctx, newNotice("theirs")); err != nil {
+	"People.AddNotice": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.People().AddNotice(ctx, newNotice("theirs")); err != nil {
 			return false, err
 		}
-		theirs, err := o.Door().Notices(ctx, nil, store.Page{Limit: 1})
-		told, more := o.Door().Deliveries(ctx, o.webhook.ID, store.Page{Limit: 1})
+		theirs, err := o.Door().People().Notices(ctx, nil, store.Page{Limit: 1})
+		told, more := o.Door().Webhooks().Deliveries(ctx, o.webhook.ID, store.Page{Limit: 1})
 		return theirs.Items[0].Times != 1 || told.Items[0].ID != o.delivery.ID, errors.Join(err, more)
 	},
-	"Notices": func(ctx context.Context, o outsider) (bool, error) {
-		mine, err := o.door.Notices(ctx, &o.member.UserID, store.Page{})
+	"People.Notices": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.People().Notices(ctx, &o.member.UserID, store.Page{})
 		for _, n := range mine.Items {
 			if n.ID == o.notice.ID {
 				return true, err
@@ -58,65 +58,73 @@ var noticeAttempts = map[string]attempt{
 		}
 		return false, err
 	},
-	"News": func(ctx context.Context, o outsider) (bool, error) {
-		news, err := o.door.News(ctx, &o.member.UserID)
+	"People.News": func(ctx context.Context, o outsider) (bool, error) {
+		news, err := o.door.People().News(ctx, &o.member.UserID)
 		return news != store.BadgeCounts{}, err
 	},
-	"ReadNotices": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.ReadNotices(ctx, o.member.UserID, o.notice.ID)
-		all, more := o.door.ReadNotices(ctx, o.member.UserID)
-		theirs, most := o.Door().News(ctx, &o.member.UserID)
+	"People.ReadNotices": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.People().ReadNotices(ctx, o.member.UserID, o.notice.ID)
+		all, more := o.door.People().ReadNotices(ctx, o.member.UserID)
+		theirs, most := o.Door().People().News(ctx, &o.member.UserID)
 		return n+all > 0 || theirs.Unread == 0, errors.Join(err, more, most)
 	},
-	"CreateWebhook": func(ctx context.Context, o outsider) (bool, error) {
-		mine, err := o.door.CreateWebhook(ctx, o.webhook, store.WebhookSecrets{Now: "mine"})
+	"Webhooks.Create": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.Webhooks().Create(ctx, o.webhook, store.WebhookSecrets{Now: "mine"})
 		if err != nil {
 			return true, err
 		}
-		return mine.ID == o.webhook.ID, o.door.DeleteWebhook(ctx, mine.ID)
+		return mine.ID == o.webhook.ID, o.door.Webhooks().Delete(ctx, mine.ID)
 	},
-	"Webhooks": func(ctx context.Context, o outsider) (bool, error) { return some(o.door.Webhooks(ctx, store.Page{})) },
-	"CountWebhooks": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.CountWebhooks(ctx)
+	"Webhooks.List": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Webhooks().List(ctx, store.Page{}))
+	},
+	"Webhooks.Count": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Webhooks().Count(ctx)
 		return n > 0, err
 	},
-	"Webhook":       func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Webhook(ctx, o.webhook.ID)) },
-	"UpdateWebhook": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.UpdateWebhook(ctx, o.webhook)) },
-	"DisableWebhook": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.DisableWebhook(ctx, o.webhook.ID, connectors.WebhookGone)
+	"Webhooks.Get": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Webhooks().Get(ctx, o.webhook.ID))
 	},
-	"DeleteWebhook": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.DeleteWebhook(ctx, o.webhook.ID)
+	"Webhooks.Update": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Webhooks().Update(ctx, o.webhook))
 	},
-	"SetWebhookSecrets": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.SetWebhookSecrets(ctx, o.webhook.ID, store.WebhookSecrets{Now: "mine"}))
+	"Webhooks.Disable": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Webhooks().Disable(ctx, o.webhook.ID, connectors.WebhookGone)
 	},
-	"Deliveries": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.Deliveries(ctx, o.webhook.ID, store.Page{}))
+	"Webhooks.Delete": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Webhooks().Delete(ctx, o.webhook.ID)
 	},
-	"Delivery": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Delivery(ctx, o.delivery.ID)) },
-	"AddTestDelivery": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.AddTestDelivery(ctx, o.webhook.ID, connectors.DeliveryBody{Title: "Mine"}))
+	"Webhooks.SetSecrets": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Webhooks().SetSecrets(ctx, o.webhook.ID, store.WebhookSecrets{Now: "mine"}))
 	},
-	"ClaimDelivery": func(ctx context.Context, o outsider) (bool, error) {
-		_, claimed, err := o.door.ClaimDelivery(ctx, o.delivery.ID, time.Minute)
+	"Webhooks.Deliveries": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Webhooks().Deliveries(ctx, o.webhook.ID, store.Page{}))
+	},
+	"Webhooks.Delivery": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Webhooks().Delivery(ctx, o.delivery.ID))
+	},
+	"Webhooks.AddTestDelivery": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Webhooks().AddTestDelivery(ctx, o.webhook.ID, connectors.DeliveryBody{Title: "Mine"}))
+	},
+	"Webhooks.ClaimDelivery": func(ctx context.Context, o outsider) (bool, error) {
+		_, claimed, err := o.door.Webhooks().ClaimDelivery(ctx, o.delivery.ID, time.Minute)
 		return claimed, err
 	},
-	"EndDelivery": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.EndDelivery(ctx, o.delivery, store.DeliveryAttempt{State: connectors.DeliveryDelivered})
+	"Webhooks.EndDelivery": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Webhooks().EndDelivery(ctx, o.delivery, store.DeliveryAttempt{State: connectors.DeliveryDelivered})
 	},
-	"NoteDelivered": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.NoteDelivered(ctx, o.webhook.ID); err != nil {
+	"Webhooks.NoteDelivered": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Webhooks().NoteDelivered(ctx, o.webhook.ID); err != nil {
 			return false, err
 		}
-		theirs, err := o.Door().Webhook(ctx, o.webhook.ID)
+		theirs, err := o.Door().Webhooks().Get(ctx, o.webhook.ID)
 		return theirs.DeliveredAt != nil, err
 	},
-	"NoteUndelivered": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.NoteUndelivered(ctx, o.webhook.ID))
+	"Webhooks.NoteUndelivered": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Webhooks().NoteUndelivered(ctx, o.webhook.ID))
 	},
-	"Redeliver": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.Redeliver(ctx, o.webhook.ID, o.delivery.ID))
+	"Webhooks.Redeliver": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Webhooks().Redeliver(ctx, o.webhook.ID, o.delivery.ID))
 	},
 }
 
@@ -129,8 +137,8 @@ var webhookVaultAttempts = map[string]attempt{
 
 // ownNotices are the methods that make or show the outsider's own.
 var ownNotices = map[string]bool{
-	"AddNotice": true, "Notices": true, "News": true, "ReadNotices": true, "CreateWebhook": true, "Webhooks": true, "CountWebhooks": true,
-	"DisableWebhook": true, "Deliveries": true, "EndDelivery": true, "NoteDelivered": true,
+	"People.AddNotice": true, "People.Notices": true, "People.News": true, "People.ReadNotices": true, "Webhooks.Create": true, "Webhooks.List": true, "Webhooks.Count": true,
+	"Webhooks.Disable": true, "Webhooks.Deliveries": true, "Webhooks.EndDelivery": true, "Webhooks.NoteDelivered": true,
 }
 
 func newNotice(key string) store.NewNotice {

@@ -30,7 +30,7 @@ func newTold(t *testing.T) told {
 
 func (w told) addWebhook(t *testing.T, kinds ...connectors.NoticeKind) connectors.Webhook {
 	t.Helper()
-	hook, err := w.Door().CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/", Kinds: kinds}, store.WebhookSecrets{Now: "whsec_x"})
+	hook, err := w.Door().Webhooks().Create(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/", Kinds: kinds}, store.WebhookSecrets{Now: "whsec_x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +39,14 @@ func (w told) addWebhook(t *testing.T, kinds ...connectors.NoticeKind) connector
 
 func (w told) tell(t *testing.T, n store.NewNotice) {
 	t.Helper()
-	if err := w.Door().AddNotice(t.Context(), n); err != nil {
+	if err := w.Door().People().AddNotice(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (w told) notices(t *testing.T, person *connectors.UserID) []connectors.Notice {
 	t.Helper()
-	list, err := w.Door().Notices(t.Context(), person, store.Page{Limit: store.MaxLimit})
+	list, err := w.Door().People().Notices(t.Context(), person, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func (w told) notices(t *testing.T, person *connectors.UserID) []connectors.Noti
 
 func (w told) deliveries(t *testing.T, hook connectors.Webhook) []connectors.Delivery {
 	t.Helper()
-	list, err := w.Door().Deliveries(t.Context(), hook.ID, store.Page{Limit: store.MaxLimit})
+	list, err := w.Door().Webhooks().Deliveries(t.Context(), hook.ID, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func (w told) jobs(t *testing.T, id connectors.DeliveryID) (n int) {
 
 func (w told) unread(t *testing.T, m connectors.Member) int {
 	t.Helper()
-	news, err := w.Door().News(t.Context(), &m.UserID)
+	news, err := w.Door().People().News(t.Context(), &m.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestAddNotice_IsAtomic(t *testing.T) {
 	w := newTold(t)
 	second := errors.New("on second thoughts")
 	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if err := tx.AddNotice(t.Context(), newNotice("a")); err != nil {
+		if err := tx.People().AddNotice(t.Context(), newNotice("a")); err != nil {
 			return err
 		}
 		return second
@@ -125,7 +125,7 @@ func TestWhatNobodyHasReadYetIsToldOnce(t *testing.T) {
 	if len(all) != 4 || all[3].Times != 2 || all[3].Body != again.Body || w.unread(t, ann) != 4 || len(w.deliveries(t, w.hook)) != 4 {
 		t.Errorf("notices %+v, %d unread, %d deliveries", all, w.unread(t, ann), len(w.deliveries(t, w.hook)))
 	}
-	if n, err := w.Door().ReadNotices(t.Context(), ann.UserID, all[3].ID); n != 1 || err != nil {
+	if n, err := w.Door().People().ReadNotices(t.Context(), ann.UserID, all[3].ID); n != 1 || err != nil {
 		t.Errorf("read %d, %v", n, err)
 	}
 	w.tell(t, newNotice("a"))
@@ -155,7 +155,7 @@ func TestNotices_ReadStateIsPerPerson(t *testing.T) {
 	w.tell(t, newNotice("b"))
 	cleo := w.Member(t, connectors.RoleAdmin)
 	w.tell(t, newNotice("c"))
-	if n, err := w.Door().ReadNotices(t.Context(), ann.UserID); n != 3 || err != nil {
+	if n, err := w.Door().People().ReadNotices(t.Context(), ann.UserID); n != 3 || err != nil {
 		t.Errorf("ann read %d, %v", n, err)
 	}
 	if a, b, c := w.unread(t, ann), w.unread(t, ben), w.unread(t, cleo); a != 0 || b != 3 || c != 1 {
@@ -168,7 +168,7 @@ func TestNotices_ReadStateIsPerPerson(t *testing.T) {
 	if diff := cmp.Diff([]bool{false, true, true}, reads); diff != "" {
 		t.Error(diff)
 	}
-	if n, err := w.Door().ReadNotices(t.Context(), ann.UserID, connectors.NoticeID{UUID: uuid.New()}); n != 0 || err != nil {
+	if n, err := w.Door().People().ReadNotices(t.Context(), ann.UserID, connectors.NoticeID{UUID: uuid.New()}); n != 0 || err != nil {
 		t.Errorf("what is not there: %d, %v", n, err)
 	}
 }
@@ -179,7 +179,7 @@ func TestAWebhookIsToldOfItsKindsAlone(t *testing.T) {
 	approvals := w.addWebhook(t, connectors.NoticeApproval)
 	off := w.addWebhook(t)
 	off.Enabled = false
-	if _, err := w.Door().UpdateWebhook(t.Context(), off); err != nil {
+	if _, err := w.Door().Webhooks().Update(t.Context(), off); err != nil {
 		t.Fatal(err)
 	}
 	w.tell(t, newNotice("a"))
@@ -187,7 +187,7 @@ func TestAWebhookIsToldOfItsKindsAlone(t *testing.T) {
 		t.Errorf("%d, %d, %d deliveries", all, none, nothing)
 	}
 	w.hook.Enabled = false
-	if _, err := w.Door().UpdateWebhook(t.Context(), w.hook); err != nil {
+	if _, err := w.Door().Webhooks().Update(t.Context(), w.hook); err != nil {
 		t.Fatal(err)
 	}
 	if d := w.deliveries(t, w.hook)[0]; d.State != connectors.DeliveryCancelled || d.NextAt != nil {
@@ -276,23 +276,23 @@ func TestOneCallerAtATimeTriesADelivery(t *testing.T) {
 	w := newTold(t)
 	w.tell(t, newNotice("a"))
 	door, id := w.Door(), w.deliveries(t, w.hook)[0].ID
-	first, claimed, err := door.ClaimDelivery(t.Context(), id, -time.Second) // its process died
+	first, claimed, err := door.Webhooks().ClaimDelivery(t.Context(), id, -time.Second) // its process died
 	wantTrue(t, "the first claims", claimed, err)
-	second, claimed, err := door.ClaimDelivery(t.Context(), id, time.Minute)
+	second, claimed, err := door.Webhooks().ClaimDelivery(t.Context(), id, time.Minute)
 	wantTrue(t, "the second claims when that has lapsed", claimed, err)
-	if third, claimed, err := door.ClaimDelivery(t.Context(), id, time.Minute); claimed || err != nil || third.NextAt == nil {
+	if third, claimed, err := door.Webhooks().ClaimDelivery(t.Context(), id, time.Minute); claimed || err != nil || third.NextAt == nil {
 		t.Errorf("a third claimed it: %v, %v", claimed, err)
 	}
-	if ok, err := door.EndDelivery(t.Context(), first, store.DeliveryAttempt{State: connectors.DeliveryFailed}); ok || err != nil {
+	if ok, err := door.Webhooks().EndDelivery(t.Context(), first, store.DeliveryAttempt{State: connectors.DeliveryFailed}); ok || err != nil {
 		t.Errorf("the first ends it: %v, %v", ok, err)
 	}
-	ok, err := door.EndDelivery(t.Context(), second, store.DeliveryAttempt{State: connectors.DeliveryDelivered, Status: 204, Duration: 30 * time.Millisecond})
+	ok, err := door.Webhooks().EndDelivery(t.Context(), second, store.DeliveryAttempt{State: connectors.DeliveryDelivered, Status: 204, Duration: 30 * time.Millisecond})
 	wantTrue(t, "the second ends it", ok, err)
-	got, err := door.Delivery(t.Context(), id)
+	got, err := door.Webhooks().Delivery(t.Context(), id)
 	if err != nil || got.State != connectors.DeliveryDelivered || got.Status != 204 || got.Tries != 2 || got.NextAt != nil || got.Duration != 30*time.Millisecond {
 		t.Errorf("delivery = %+v, %v", got, err)
 	}
-	again, err := door.Redeliver(t.Context(), w.hook.ID, id)
+	again, err := door.Webhooks().Redeliver(t.Context(), w.hook.ID, id)
 	if err != nil || again.ID != id || again.State != connectors.DeliveryWaiting || again.Attempts != 0 || again.Tries != 2 || w.jobs(t, id) != 2 {
 		t.Errorf("again: %+v, %v, %d jobs", again, err, w.jobs(t, id))
 	}
@@ -303,7 +303,7 @@ func TestAnApprovalIsToldWhenItBeginsToWait(t *testing.T) {
 	w := newTold(t)
 	agent, c := w.Agent(t), w.Connector(t)
 	for range 2 { // the second is the same call
-		if _, _, err := w.Door().RequestApproval(t.Context(), newApproval(agent, c, "same call")); err != nil {
+		if _, _, err := w.Door().Calls().RequestApproval(t.Context(), newApproval(agent, c, "same call")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -320,7 +320,7 @@ func TestAnAccountThatEndsIsToldWithItsReason(t *testing.T) {
 	t.Parallel()
 	w := newTold(t)
 	c, vault := withClient(t, w.World), w.St.Vault(w.Tenant)
-	if err := w.Door().SaveGrant(t.Context(), newGrant(c)); err != nil {
+	if err := w.Door().Accounts().SaveGrant(t.Context(), newGrant(c)); err != nil {
 		t.Fatal(err)
 	}
 	g, err := vault.Grant(t.Context(), c.ID, nil)
@@ -346,7 +346,7 @@ func TestAnAccountThatLapsesIsToldOnce(t *testing.T) {
 		c := w.Connector(t, func(d *connectors.Draft) { d.Name, d.Auth.Type = name, connectors.AuthOAuth2 })
 		g := newGrant(c)
 		g.ExpiresAt, g.Meta.Refreshable = new(time.Now().Add(ends)), false
-		if err := w.Door().SaveGrant(t.Context(), g); err != nil {
+		if err := w.Door().Accounts().SaveGrant(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
 	}

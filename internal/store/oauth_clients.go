@@ -12,7 +12,7 @@ import (
 
 // SetClientSecret seals and stores the secret of an admin's own client, replacing the previous one. It is bound
 // to the connector's current client id and origin, and to the first issuer that uses it.
-func (t *Tenant) SetClientSecret(ctx context.Context, c connectors.Connector, s secret.Text) error {
+func (t Connectors) SetClientSecret(ctx context.Context, c connectors.Connector, s secret.Text) error {
 	p := dbgen.SetClientSecretParams{TenantID: t.id, ConnectorID: c.ID, ClientID: c.OAuth.ClientID, Origin: connectors.Origin(c.URL)}
 	return t.sealAndRetry(ctx, s, clientSecretAD(t.id, c.ID, p.ClientID, p.Origin, ""), func(sealed []byte) error {
 		p.Sealed = sealed
@@ -21,7 +21,7 @@ func (t *Tenant) SetClientSecret(ctx context.Context, c connectors.Connector, s 
 }
 
 // DeleteClientSecret deletes it and reports whether it existed.
-func (t *Tenant) DeleteClientSecret(ctx context.Context, id connectors.ConnectorID) (bool, error) {
+func (t Connectors) DeleteClientSecret(ctx context.Context, id connectors.ConnectorID) (bool, error) {
 	n, err := t.q.DeleteClientSecret(ctx, t.id, id)
 	return n > 0, err
 }

@@ -43,12 +43,12 @@ func TestClientSecret_NewSecretWinsOverBinding(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, vault := withClient(t, w), w.St.Vault(w.Tenant)
-	if err := w.Door().SetClientSecret(t.Context(), c, "mistyped"); err != nil {
+	if err := w.Door().Connectors().SetClientSecret(t.Context(), c, "mistyped"); err != nil {
 		t.Fatal(err)
 	}
 	used := make(chan error, 1)
 	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if err := tx.SetClientSecret(t.Context(), c, "right"); err != nil {
+		if err := tx.Connectors().SetClientSecret(t.Context(), c, "right"); err != nil {
 			return err
 		}
 		go func() {
@@ -76,7 +76,7 @@ func TestClientSecretFits_DoesNotBind(t *testing.T) {
 	if err := vault.ClientSecretFits(t.Context(), c, issuer); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of none: %v", err)
 	}
-	if err := w.Door().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
+	if err := w.Door().Connectors().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range []string{issuer, "https://other.example.com"} {
@@ -97,15 +97,15 @@ func TestAConnectorsFlowsAreForgottenTogether(t *testing.T) {
 	w := fixture.New(t)
 	c, other := w.Connector(t), w.Connector(t)
 	for serial, of := range map[byte]connectors.Connector{1: c, 2: c, 3: other} {
-		if err := w.Door().SaveFlow(t.Context(), newFlow(of, serial)); err != nil {
+		if err := w.Door().Accounts().SaveFlow(t.Context(), newFlow(of, serial)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Door().DeleteFlows(t.Context(), c.ID); err != nil {
+	if err := w.Door().Accounts().DeleteFlows(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	for serial, kept := range map[byte]bool{1: false, 2: false, 3: true} {
-		_, err := w.St.System().TakeFlow(t.Context(), bytes.Repeat([]byte{serial}, 32))
+		_, err := w.St.System().Sessions().TakeFlow(t.Context(), bytes.Repeat([]byte{serial}, 32))
 		if kept != (err == nil) || err != nil && !fault.Is(err, fault.NotFound) {
 			t.Errorf("flow %d: %v", serial, err)
 		}

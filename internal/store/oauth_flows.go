@@ -15,7 +15,7 @@ import (
 
 // SaveFlow stores a pending authorization with its PKCE verifier sealed: a leaked database must not let anyone
 // finish it.
-func (t *Tenant) SaveFlow(ctx context.Context, f NewFlow) error {
+func (t Accounts) SaveFlow(ctx context.Context, f NewFlow) error {
 	id := newID()
 	startedBy, err := marshalColumn("a flow's starter", f.StartedBy)
 	if err != nil {
@@ -37,12 +37,12 @@ func (t *Tenant) SaveFlow(ctx context.Context, f NewFlow) error {
 }
 
 // DeleteFlows deletes the pending authorizations of a connector. Their callbacks fail.
-func (t *Tenant) DeleteFlows(ctx context.Context, id connectors.ConnectorID) error {
+func (t Accounts) DeleteFlows(ctx context.Context, id connectors.ConnectorID) error {
 	return t.q.DeleteFlows(ctx, t.id, id)
 }
 
 // TakeFlow deletes and returns the pending authorization of a state hash. An expired one is not found.
-func (s *System) TakeFlow(ctx context.Context, stateHash []byte) (Flow, error) {
+func (s SystemSessions) TakeFlow(ctx context.Context, stateHash []byte) (Flow, error) {
 	r, err := s.q.ConsumeFlow(ctx, stateHash)
 	if err != nil {
 		return Flow{}, rowError(err, "pending connection")
@@ -76,7 +76,7 @@ func (v *Vault) Verifier(f Flow) (secret.Text, error) {
 }
 
 // SaveConnectLink stores a link.
-func (t *Tenant) SaveConnectLink(ctx context.Context, l NewConnectLink) error {
+func (t Accounts) SaveConnectLink(ctx context.Context, l NewConnectLink) error {
 	madeBy, err := marshalColumn("a link's maker", l.MadeBy)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (t *Tenant) SaveConnectLink(ctx context.Context, l NewConnectLink) error {
 }
 
 // ConnectLink finds a link by the hash of its token. An expired one is not found.
-func (s *System) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
+func (s SystemSessions) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
 	r, err := s.q.ConnectLink(ctx, tokenHash)
 	if err != nil {
 		return ConnectLink{}, rowError(err, "link")
@@ -97,7 +97,7 @@ func (s *System) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink
 }
 
 // TakeConnectLink deletes and returns a link by the hash of its token.
-func (s *System) TakeConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
+func (s SystemSessions) TakeConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
 	r, err := s.q.ConsumeConnectLink(ctx, tokenHash)
 	if err != nil {
 		return ConnectLink{}, rowError(err, "link")

@@ -26,14 +26,14 @@ type sealedTokens struct {
 	PrivateKey   string `json:"private_key,omitempty"`
 }
 
-// LockConnector locks a connector's row until the transaction ends, so that what is read of it holds for what
+// Lock locks a connector's row until the transaction ends, so that what is read of it holds for what
 // is stored with it.
-func (t *Tenant) LockConnector(ctx context.Context, id connectors.ConnectorID) error {
+func (t Connectors) Lock(ctx context.Context, id connectors.ConnectorID) error {
 	return classifyError(t.q.LockConnectorSettings(ctx, t.id, id))
 }
 
 // SaveGrant seals and stores a grant, replacing the previous credential.
-func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
+func (t Accounts) SaveGrant(ctx context.Context, g NewGrant) error {
 	plain, meta, err := encodeTokens(g.GrantTokens)
 	if err != nil {
 		return err
@@ -172,13 +172,13 @@ func (v *Vault) DelayRefresh(ctx context.Context, l Lease, d Delay) (bool, error
 
 // RenewMachineTokens makes every machine client of a connector request a new token at its next use, refused
 // ones too: the client settings have changed.
-func (t *Tenant) RenewMachineTokens(ctx context.Context, id connectors.ConnectorID) error {
+func (t Accounts) RenewMachineTokens(ctx context.Context, id connectors.ConnectorID) error {
 	return t.q.RenewMachineTokens(ctx, t.id, id)
 }
 
 // ExpiringCredentials lists the accounts that expire within a time, or have expired, and that only a person can
 // renew; soonest first, at most max.
-func (t *Tenant) ExpiringCredentials(ctx context.Context, within time.Duration, max int) ([]ExpiringCredential, error) {
+func (t Accounts) ExpiringCredentials(ctx context.Context, within time.Duration, max int) ([]ExpiringCredential, error) {
 	rows, err := t.q.ExpiringCredentials(ctx, t.id, within.Seconds(), int32(max))
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 
 // SaveRegistration stores our client at an issuer unless a valid one is stored: [Vault.Registration] returns
 // the winner. Clients with a private key belong to an admin and are not stored here.
-func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oauth.Registration) error {
+func (t Accounts) SaveRegistration(ctx context.Context, redirectURI string, r oauth.Registration) error {
 	if r.Key != nil {
 		return fmt.Errorf("store the registration at %s: it has a private key", r.Issuer)
 	}
@@ -35,7 +35,7 @@ func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oau
 }
 
 // DeleteRegistration deletes our client at an issuer if it still is clientID. A missing one is no error.
-func (t *Tenant) DeleteRegistration(ctx context.Context, issuer, redirectURI, clientID string) error {
+func (t Accounts) DeleteRegistration(ctx context.Context, issuer, redirectURI, clientID string) error {
 	return t.q.DeleteRegistration(ctx, dbgen.DeleteRegistrationParams{
 		TenantID: t.id, Issuer: cleanText(issuer), RedirectUri: redirectURI, ClientID: clientID,
 	})

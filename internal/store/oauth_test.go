@@ -57,20 +57,20 @@ func (o *outsider) fillOAuth(t *testing.T, c connectors.Connector) {
 	door, vault := o.Door(), o.St.Vault(o.Tenant)
 	o.withClient, o.program = withClient(t, o.World), o.Connector(t, program)
 	for _, err := range []error{
-		door.SaveRegistration(t.Context(), redirectURI, registration()),
-		door.SaveGrant(t.Context(), newGrant(c)),
-		door.SaveFlow(t.Context(), newFlow(c, 1)),
-		door.SaveFlow(t.Context(), newFlow(c, 2)),
-		door.SaveConnectLink(t.Context(), newLink(c, 1)),
-		door.SetClientSecret(t.Context(), o.withClient, "the admin's secret"),
-		door.SetEnvironment(t.Context(), o.program, connectors.Environment{"TOKEN": "theirs"}),
+		door.Accounts().SaveRegistration(t.Context(), redirectURI, registration()),
+		door.Accounts().SaveGrant(t.Context(), newGrant(c)),
+		door.Accounts().SaveFlow(t.Context(), newFlow(c, 1)),
+		door.Accounts().SaveFlow(t.Context(), newFlow(c, 2)),
+		door.Accounts().SaveConnectLink(t.Context(), newLink(c, 1)),
+		door.Connectors().SetClientSecret(t.Context(), o.withClient, "the admin's secret"),
+		door.Connectors().SetEnvironment(t.Context(), o.program, connectors.Environment{"TOKEN": "theirs"}),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	var err error
-	if o.flow, err = o.St.System().TakeFlow(t.Context(), bytes.Repeat([]byte{2}, 32)); err != nil {
+	if o.flow, err = o.St.System().Sessions().TakeFlow(t.Context(), bytes.Repeat([]byte{2}, 32)); err != nil {
 		t.Fatal(err)
 	}
 	if o.grant, err = vault.Grant(t.Context(), c.ID, nil); err != nil {
@@ -86,10 +86,10 @@ func TestAFlowIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	want := newFlow(w.Connector(t), 1)
-	if err := w.Door().SaveFlow(t.Context(), want); err != nil {
+	if err := w.Door().Accounts().SaveFlow(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}
-	f, err := w.St.System().TakeFlow(t.Context(), want.StateHash)
+	f, err := w.St.System().Sessions().TakeFlow(t.Context(), want.StateHash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestAFlowIsTakenOnce(t *testing.T) {
 	if diff := cmp.Diff(want, f.NewFlow); diff != "" {
 		t.Error(diff)
 	}
-	_, err = w.St.System().TakeFlow(t.Context(), want.StateHash)
+	_, err = w.St.System().Sessions().TakeFlow(t.Context(), want.StateHash)
 	wantKind(t, err, fault.NotFound)
 }
 
@@ -114,21 +114,21 @@ func TestTakeConnectLink_OnceBeforeExpiry(t *testing.T) {
 	live, dead := newLink(w.Connector(t), 1), newLink(w.Connector(t), 2)
 	dead.ExpiresAt = time.Now().Add(-time.Second)
 	for _, l := range []store.NewConnectLink{live, dead} {
-		if err := w.Door().SaveConnectLink(t.Context(), l); err != nil {
+		if err := w.Door().Accounts().SaveConnectLink(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sys := w.St.System()
 	for range 2 { // looking is not taking
-		if l, err := sys.ConnectLink(t.Context(), live.TokenHash); err != nil || l.Tenant != w.Tenant || !l.ExpiresAt.Equal(live.ExpiresAt) {
+		if l, err := sys.Sessions().ConnectLink(t.Context(), live.TokenHash); err != nil || l.Tenant != w.Tenant || !l.ExpiresAt.Equal(live.ExpiresAt) {
 			t.Errorf("link = %+v, %v", l, err)
 		}
 	}
-	if _, err := sys.TakeConnectLink(t.Context(), live.TokenHash); err != nil {
+	if _, err := sys.Sessions().TakeConnectLink(t.Context(), live.TokenHash); err != nil {
 		t.Error(err)
 	}
 	for _, hash := range [][]byte{live.TokenHash, dead.TokenHash} {
-		_, err := sys.TakeConnectLink(t.Context(), hash)
+		_, err := sys.Sessions().TakeConnectLink(t.Context(), hash)
 		wantKind(t, err, fault.NotFound)
 	}
 }
@@ -144,7 +144,7 @@ func TestSaveConnectLink_KeepsNewestTwenty(t *testing.T) {
 		l := newLink(c, serial)
 		l.MadeBy = store.Starter{Type: "key", ID: &id, Name: "robot"}
 		change(&l)
-		if err := w.Door().SaveConnectLink(t.Context(), l); err != nil {
+		if err := w.Door().Accounts().SaveConnectLink(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 		return l.TokenHash
@@ -160,12 +160,12 @@ func TestSaveConnectLink_KeepsNewestTwenty(t *testing.T) {
 		mine = append(mine, save(c, func(l *store.NewConnectLink) { l.MadeBy.Name = fmt.Sprintf("robot, renamed %d times", i) }))
 	}
 	for i, hash := range mine {
-		if _, err := sys.ConnectLink(t.Context(), hash); (err == nil) != (i >= 5) {
+		if _, err := sys.Sessions().ConnectLink(t.Context(), hash); (err == nil) != (i >= 5) {
 			t.Errorf("link %d: %v", i+1, err)
 		}
 	}
 	for i, hash := range others {
-		if _, err := sys.ConnectLink(t.Context(), hash); err != nil {
+		if _, err := sys.Sessions().ConnectLink(t.Context(), hash); err != nil {
 			t.Errorf("another's link %d: %v", i+1, err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestRegistration_OnePerIssuer(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	door, vault := w.Door(), w.St.Vault(w.Tenant)
-	if err := door.SaveRegistration(t.Context(), redirectURI, registration()); err != nil {
+	if err := door.Accounts().SaveRegistration(t.Context(), redirectURI, registration()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := vault.Registration(t.Context(), issuer, redirectURI)
@@ -186,26 +186,26 @@ func TestRegistration_OnePerIssuer(t *testing.T) {
 	wantKind(t, err, fault.NotFound)
 	late := registration()
 	late.ClientID = "another replica's"
-	if err := door.SaveRegistration(t.Context(), redirectURI, late); err != nil {
+	if err := door.Accounts().SaveRegistration(t.Context(), redirectURI, late); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = vault.Registration(t.Context(), issuer, redirectURI); err != nil || r.ClientID != "client" {
 		t.Errorf("a living one was replaced: %s, %v", r.ClientID, err)
 	}
-	if err := door.DeleteRegistration(t.Context(), issuer, redirectURI, "an older one"); err != nil {
+	if err := door.Accounts().DeleteRegistration(t.Context(), issuer, redirectURI, "an older one"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := vault.Registration(t.Context(), issuer, redirectURI); err != nil {
 		t.Errorf("a newer one was forgotten: %v", err)
 	}
-	if err := door.DeleteRegistration(t.Context(), issuer, redirectURI, "client"); err != nil {
+	if err := door.Accounts().DeleteRegistration(t.Context(), issuer, redirectURI, "client"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = vault.Registration(t.Context(), issuer, redirectURI)
 	wantKind(t, err, fault.NotFound)
 	for _, r := range []oauth.Registration{{SecretExpiresAt: time.Now().Add(-time.Minute), ClientID: "ended"}, {ClientID: "next"}} {
 		r.Issuer, r.Source = issuer, oauth.SourceDynamic
-		if err := door.SaveRegistration(t.Context(), redirectURI, r); err != nil {
+		if err := door.Accounts().SaveRegistration(t.Context(), redirectURI, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestOneLeaseAtATimeAndOnlyItsHolderWrites(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, vault := w.Connector(t), w.St.Vault(w.Tenant)
-	if err := w.Door().SaveGrant(t.Context(), newGrant(c)); err != nil {
+	if err := w.Door().Accounts().SaveGrant(t.Context(), newGrant(c)); err != nil {
 		t.Fatal(err)
 	}
 	g, err := vault.Grant(t.Context(), c.ID, nil)
@@ -255,7 +255,7 @@ func TestAFailedRefreshWaitsAndKeepsTheGrant(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, vault := w.Connector(t), w.St.Vault(w.Tenant)
-	if err := w.Door().SaveGrant(t.Context(), newGrant(c)); err != nil {
+	if err := w.Door().Accounts().SaveGrant(t.Context(), newGrant(c)); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -298,7 +298,7 @@ func TestClientSecret_IsBoundToFirstIssuer(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, vault := withClient(t, w), w.St.Vault(w.Tenant)
-	if err := w.Door().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
+	if err := w.Door().Connectors().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -319,13 +319,13 @@ func TestClientSecret_IsBoundToFirstIssuer(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := w.Door().SetClientSecret(t.Context(), c, "s3cret-2"); err != nil {
+	if err := w.Door().Connectors().SetClientSecret(t.Context(), c, "s3cret-2"); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := vault.ClientSecret(t.Context(), c, "https://new.example.com"); err != nil || s.Reveal() != "s3cret-2" {
 		t.Errorf("entered again: %v", err)
 	}
-	if was, err := w.Door().DeleteClientSecret(t.Context(), c.ID); !was || err != nil {
+	if was, err := w.Door().Connectors().DeleteClientSecret(t.Context(), c.ID); !was || err != nil {
 		t.Errorf("deleted: %v, %v", was, err)
 	}
 }
@@ -334,7 +334,7 @@ func TestClientSecret_ConcurrentFirstUse(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := withClient(t, w)
-	if err := w.Door().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
+	if err := w.Door().Connectors().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
 		t.Fatal(err)
 	}
 	var uses errgroup.Group
@@ -359,7 +359,7 @@ func TestEndGrant_SharedGrantMarksConnector(t *testing.T) {
 	agents := newGrant(own)
 	agents.AgentID = &agent.ID
 	for _, g := range []store.NewGrant{newGrant(shared), agents} {
-		if err := w.Door().SaveGrant(t.Context(), g); err != nil {
+		if err := w.Door().Accounts().SaveGrant(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
 		stored, err := w.St.Vault(w.Tenant).Grant(t.Context(), g.ConnectorID, g.AgentID)
@@ -381,7 +381,7 @@ func TestEndGrant_SharedGrantMarksConnector(t *testing.T) {
 	for c, want := range map[connectors.ConnectorID]connectors.ConnectorStatus{
 		shared.ID: connectors.StatusNeedsAuth, own.ID: connectors.StatusNeverSynced,
 	} {
-		now, err := w.Door().Connector(t.Context(), connectors.Ref(c.String()))
+		now, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.String()))
 		if err != nil || now.Status != want {
 			t.Errorf("status %s, want %s (%v)", now.Status, want, err)
 		}
@@ -413,14 +413,14 @@ func TestExpiringCredentials_SoonAndExpired(t *testing.T) {
 		c := w.Connector(t, func(d *connectors.Draft) { d.Name, d.Auth.Type = name, connectors.AuthOAuth2 })
 		g := newGrant(c)
 		g.ExpiresAt, g.Meta.Refreshable, g.Meta.RefreshExpiresAt = tc.expires, tc.refreshable, tc.refreshExpires
-		if err := w.Door().SaveGrant(t.Context(), g); err != nil {
+		if err := w.Door().Accounts().SaveGrant(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
-		listed, err := w.Door().Credentials(t.Context(), c.ID, store.Page{})
+		listed, err := w.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 		if err != nil || listed.Items[0].Status != tc.status {
 			t.Errorf("%s: %v, %v", name, listed.Items, err)
 		}
-		list, err := w.Door().ExpiringCredentials(t.Context(), 72*time.Hour, 20)
+		list, err := w.Door().Accounts().ExpiringCredentials(t.Context(), 72*time.Hour, 20)
 		if err != nil {
 			t.Fatal(err)
 		}

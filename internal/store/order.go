@@ -84,8 +84,8 @@ func (o *orderPosition) splitTime() (moment time.Time, err error) {
 	return moment, nil
 }
 
-// connectorsOrdered is [Tenant.Connectors] in another order, in two queries. The caller provides a snapshot.
-func (t *Tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List[connectors.Connector], error) {
+// connectorsOrdered is [Connectors.List] in another order, in two queries. The caller provides a snapshot.
+func (t *tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List[connectors.Connector], error) {
 	after, err := f.parseOrderCursor("connectors")
 	if err != nil {
 		return List[connectors.Connector]{}, err
@@ -116,7 +116,7 @@ func (t *Tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List
 	return newList(f.Page, keys, item, f.Order.cursorName("connectors"), at), nil
 }
 
-func (t *Tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Agent], error) {
+func (t *tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Agent], error) {
 	after, err := p.parseOrderCursor("agents")
 	if err != nil {
 		return List[connectors.Agent]{}, err
@@ -133,8 +133,8 @@ func (t *Tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Age
 	return newList(p, rows, item, p.Order.cursorName("agents"), at), nil
 }
 
-// toolsOrdered is [Tenant.Tools] in another order, in two queries. The caller provides a snapshot.
-func (t *Tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
+// toolsOrdered is [Tools.List] in another order, in two queries. The caller provides a snapshot.
+func (t *tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
 	after, err := f.parseOrderCursor("tools")
 	if err != nil {
 		return List[connectors.Tool]{}, err

@@ -13,7 +13,7 @@ func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
-	if err := w.Door().SaveGrant(t.Context(), newGrant(c)); err != nil {
+	if err := w.Door().Accounts().SaveGrant(t.Context(), newGrant(c)); err != nil {
 		t.Fatal(err)
 	}
 	vault := w.St.Vault(w.Tenant)
@@ -27,7 +27,7 @@ func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 	}
 	refused := make(chan ended, 1)
 	err = w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if err := tx.LockConnector(t.Context(), c.ID); err != nil {
+		if err := tx.Connectors().Lock(t.Context(), c.ID); err != nil {
 			return err
 		}
 		go func() {
@@ -35,7 +35,7 @@ func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 			refused <- ended{ok, err}
 		}()
 		waiting(t, w, 1)
-		return tx.SaveGrant(t.Context(), newGrant(c))
+		return tx.Accounts().SaveGrant(t.Context(), newGrant(c))
 	})
 	if err != nil {
 		t.Errorf("stored: %v", err)
@@ -59,12 +59,12 @@ func TestDeleteTenant_WaitsForAction(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := tx.LockAgent(t.Context(), agent.ID); err != nil {
+		if err := tx.Agents().Lock(t.Context(), agent.ID); err != nil {
 			return err
 		}
 		go func() { deleted <- w.St.System().DeleteTenant(t.Context(), w.Tenant) }()
 		waiting(t, w, 1)
-		err = tx.SetCredential(t.Context(), store.NewCredential{
+		err = tx.Connectors().SetCredential(t.Context(), store.NewCredential{
 			ConnectorID: c.ID, AgentID: &agent.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: "s",
 		})
 		if err != nil {

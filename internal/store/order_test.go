@@ -55,7 +55,7 @@ func TestConnectors_OrderHoldsAcrossPages(t *testing.T) {
 	}
 	w.ConnectorIn(t, w.Other, func(d *connectors.Draft) { d.Name = "Another tenant's" })
 	read := func(p store.Page) (store.List[connectors.Connector], error) {
-		return w.Door().Connectors(t.Context(), store.ConnectorFilter{Page: p})
+		return w.Door().Connectors().List(t.Context(), store.ConnectorFilter{Page: p})
 	}
 	for order, want := range map[store.SortOrder][]string{
 		{}:                                {"Atlas", "birch", "Cedar", "Dune"},
@@ -86,7 +86,9 @@ func TestAgents_OrderHoldsAcrossPages(t *testing.T) {
 	for _, name := range []string{"Cleo", "ada", "Ben"} {
 		w.Agent(t, func(a *connectors.Agent) { a.Name = name; a.Enabled = name != "ada" })
 	}
-	read := func(p store.Page) (store.List[connectors.Agent], error) { return w.Door().Agents(t.Context(), p) }
+	read := func(p store.Page) (store.List[connectors.Agent], error) {
+		return w.Door().Agents().List(t.Context(), p)
+	}
 	for order, want := range map[store.SortOrder][]string{
 		{}:                              {"ada", "Ben", "Cleo"},
 		{By: "name", Descending: true}:  {"Cleo", "Ben", "ada"},
@@ -113,7 +115,7 @@ func TestTools_OrderHoldsAcrossPages(t *testing.T) {
 	w.Synced(t, first.ID, "alpha", "delta")
 	w.Synced(t, second.ID, "beta", "delta")
 	read := func(p store.Page) (store.List[connectors.Tool], error) {
-		return w.Door().Tools(t.Context(), store.ToolFilter{Page: p})
+		return w.Door().Tools().List(t.Context(), store.ToolFilter{Page: p})
 	}
 	of := func(x connectors.Tool) string { return x.ConnectorName + " " + x.Name }
 	for order, want := range map[store.SortOrder][]string{
@@ -134,7 +136,7 @@ func TestTools_OrderHoldsAcrossPages(t *testing.T) {
 	if diff := cmp.Diff(up, down); diff != "" {
 		t.Error(diff)
 	}
-	found, err := w.Door().Tools(t.Context(), store.ToolFilter{Query: "delta", Connector: &second.ID, Page: store.Page{Order: store.SortOrder{By: "connector"}}})
+	found, err := w.Door().Tools().List(t.Context(), store.ToolFilter{Query: "delta", Connector: &second.ID, Page: store.Page{Order: store.SortOrder{By: "connector"}}})
 	if err != nil || len(found.Items) != 1 || of(found.Items[0]) != "Ant delta" {
 		t.Errorf("found %v, %v", found.Items, err)
 	}
@@ -145,12 +147,12 @@ func TestACursorIsOfTheOrderThatItWasMadeIn(t *testing.T) {
 	w := fixture.New(t)
 	w.Agent(t)
 	w.Agent(t)
-	list, err := w.Door().Agents(t.Context(), store.Page{Limit: 1, Order: store.SortOrder{By: "added"}})
+	list, err := w.Door().Agents().List(t.Context(), store.Page{Limit: 1, Order: store.SortOrder{By: "added"}})
 	if err != nil || list.Next == "" {
 		t.Fatal(list.Next, err)
 	}
 	for _, o := range []store.SortOrder{{}, {By: "added", Descending: true}, {By: "state"}} {
-		if _, err := w.Door().Agents(t.Context(), store.Page{Limit: 1, Cursor: list.Next, Order: o}); !fault.Is(err, fault.Malformed) {
+		if _, err := w.Door().Agents().List(t.Context(), store.Page{Limit: 1, Cursor: list.Next, Order: o}); !fault.Is(err, fault.Malformed) {
 			t.Errorf("in %+v: %v", o, err)
 		}
 	}

@@ -33,7 +33,7 @@ func (c outcomeCut) signedBytes() hash.Hash {
 }
 
 // cutOutcomes signs the place up to which the tenant's links are older than a time; nil: none.
-func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut, error) {
+func (t *tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut, error) {
 	old, err := t.q.LastOutcomeBefore(ctx, t.id, before)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nothing is cut off
@@ -42,7 +42,7 @@ func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut
 		return nil, err
 	}
 	c := outcomeCut{Tenant: t.id, Places: old.N, Hash: hex.EncodeToString(old.Hash)}
-	signer, err := t.AuditSigner()
+	signer, err := t.asTenant().Audit().Signer()
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut
 
 // beginOutcomes starts a check at the chain's first stored link. The check has failed if no signed cut covers
 // the missing links.
-func (t *Tenant) beginOutcomes(ctx context.Context, first int64) (*OutcomeCursor, error) {
+func (t *tenant) beginOutcomes(ctx context.Context, first int64) (*OutcomeCursor, error) {
 	w := &OutcomeCursor{Tenant: t.id, Hash: make([]byte, sha256.Size)}
 	if first <= 1 {
 		return w, nil
 	}
-	signer, err := t.AuditSigner()
+	signer, err := t.asTenant().Audit().Signer()
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 func linkedBefore(t *testing.T, w *fixture.World, calls []store.OwnedCall) {
 	t.Helper()
 	w.AsOwner(t, "alter table tool_calls disable trigger user")
-	if err := w.St.System().EndCalls(t.Context(), calls); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
 	}
 	w.AsOwner(t, "alter table tool_calls enable trigger user", fmt.Sprintf(`
@@ -54,13 +54,13 @@ func TestLinksOfBeforeAreVerifiedAsTheyWere(t *testing.T) {
 			case "":
 			case "back":
 				old[1].Outcome, old[1].CallOrigin = connectors.OutcomeToolError, connectors.CallOriginOf("203.0.113.9", "request-of-now")
-				if err := w.St.System().EndCalls(t.Context(), old[1:2]); err != nil {
+				if err := w.St.System().Calls().EndCalls(t.Context(), old[1:2]); err != nil {
 					t.Fatal(err)
 				}
 			default:
 				w.AsSystem(t, tc.sql, []any{old[0].ID})
 			}
-			check, err := w.Door().CheckOutcomes(t.Context(), nil, time.Time{})
+			check, err := w.Door().Audit().CheckOutcomes(t.Context(), nil, time.Time{})
 			switch {
 			case err != nil:
 				t.Fatal(err)

@@ -41,7 +41,7 @@ func TestOutcomes_EveryStatementAddsLink(t *testing.T) {
 			w := fixture.New(t)
 			open := batchOf(t, w, 1, 1)
 			open[0].Status, open[0].CompletedAt, open[0].InstanceID = connectors.CallRunning, nil, &w.Instance
-			if err := w.St.System().BeginCalls(t.Context(), open); err != nil {
+			if err := w.St.System().Calls().BeginCalls(t.Context(), open); err != nil {
 				t.Fatal(err)
 			}
 			owned := underAnOwner(t, w)
@@ -113,7 +113,7 @@ func TestCheckOutcomes_LostCallsReturnMeanwhile(t *testing.T) {
 			batch[i].ID.UUID, batch[i].Outcome = uuid.UUID{6: 0x70, 8: 0x80, 14: byte(i >> 8), 15: byte(i)}, outcome
 			batch[i].ID.UUID[0] = 1
 		}
-		if err := w.St.System().EndCalls(t.Context(), batch); err != nil {
+		if err := w.St.System().Calls().EndCalls(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestCheckOutcomes_LostCallChangedTwice(t *testing.T) {
 	w := fixture.New(t)
 	batch := batchOf(t, w, 1, 1)
 	batch[0].Outcome = connectors.OutcomeLost
-	if err := w.St.System().EndCalls(t.Context(), batch); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	w.AsSystem(t, `update tool_calls set caller = 'somebody else'`, nil)
@@ -166,7 +166,7 @@ func TestCheckOutcomes_TenantDeletedMeanwhile(t *testing.T) {
 	if err := w.St.System().DeleteTenant(t.Context(), w.Tenant); err != nil {
 		t.Fatal(err)
 	}
-	if check, err := w.Door().CheckOutcomes(t.Context(), rest, time.Time{}); err != nil || check.Bad != nil || check.Rest != nil {
+	if check, err := w.Door().Audit().CheckOutcomes(t.Context(), rest, time.Time{}); err != nil || check.Bad != nil || check.Rest != nil {
 		t.Errorf("%+v %+v, %v", check, check.Bad, err)
 	}
 }
@@ -195,12 +195,12 @@ func TestCheckOutcomes_ResumesAfterCut(t *testing.T) {
 	w, end := aged(t)
 	endCalls(t, w, 7)
 	atTime(t, w, end.Add(-time.Hour), end.Add(-time.Microsecond), end, end.Add(time.Hour))
-	first, err := w.Door().CheckOutcomes(t.Context(), nil, time.Now().Add(-time.Hour))
+	first, err := w.Door().Audit().CheckOutcomes(t.Context(), nil, time.Now().Add(-time.Hour))
 	if err != nil || first.Rest == nil || first.Rest.N != 0 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	cutOff(t, w, end)
-	if check, err := w.Door().CheckOutcomes(t.Context(), first.Rest, time.Time{}); err != nil || check.Bad != nil || check.Cut != 2 || check.Calls != 3 {
+	if check, err := w.Door().Audit().CheckOutcomes(t.Context(), first.Rest, time.Time{}); err != nil || check.Bad != nil || check.Cut != 2 || check.Calls != 3 {
 		t.Errorf("%+v %+v, %v", check, check.Bad, err)
 	}
 }
@@ -220,7 +220,7 @@ func TestEndCalls_BatchesDoNotDeadlock(t *testing.T) {
 	}
 	for _, c := range []store.OwnedCall{one[0], other[0]} {
 		c.Status, c.CompletedAt, c.InstanceID = connectors.CallRunning, nil, &w.Instance
-		if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{c}); err != nil {
+		if err := w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{c}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -236,7 +236,7 @@ func TestEndCalls_BatchesDoNotDeadlock(t *testing.T) {
 	}
 	done := make(chan error, 2)
 	for n, batch := range [][]store.OwnedCall{one, other} {
-		go func() { done <- w.St.System().EndCalls(t.Context(), batch) }()
+		go func() { done <- w.St.System().Calls().EndCalls(t.Context(), batch) }()
 		waiting(t, w, n+1)
 	}
 	if err := held.Rollback(t.Context()); err != nil {

@@ -48,7 +48,7 @@ func median(all []time.Duration) time.Duration {
 func inserted(b *testing.B, w *fixture.World, batch []store.OwnedCall) time.Duration {
 	b.Helper()
 	anew(batch, time.Now())
-	return timed(b, func() error { return w.St.System().EndCalls(b.Context(), batch) })
+	return timed(b, func() error { return w.St.System().Calls().EndCalls(b.Context(), batch) })
 }
 
 // updated measures writing the ends of calls with stored beginnings.
@@ -59,15 +59,15 @@ func updated(b *testing.B, w *fixture.World, batch []store.OwnedCall) time.Durat
 	for i := range begun {
 		begun[i].Status, begun[i].Outcome, begun[i].CompletedAt, begun[i].InstanceID = connectors.CallRunning, connectors.OutcomeNone, nil, &w.Instance
 	}
-	timed(b, func() error { return w.St.System().BeginCalls(b.Context(), begun) })
-	return timed(b, func() error { return w.St.System().EndCalls(b.Context(), batch) })
+	timed(b, func() error { return w.St.System().Calls().BeginCalls(b.Context(), begun) })
+	return timed(b, func() error { return w.St.System().Calls().EndCalls(b.Context(), batch) })
 }
 
 // deleted is how long it takes to remove calls that are old.
 func deleted(b *testing.B, w *fixture.World, batch []store.OwnedCall) time.Duration {
 	b.Helper()
 	anew(batch, time.Now().AddDate(0, 0, -100))
-	timed(b, func() error { return w.St.System().EndCalls(b.Context(), batch) })
+	timed(b, func() error { return w.St.System().Calls().EndCalls(b.Context(), batch) })
 	return timed(b, func() error {
 		_, err := w.Door().SweepHistory(b.Context(), connectors.HistoryParts[0], store.SweepBatch{Before: time.Now().AddDate(0, 0, -90), Max: len(batch)})
 		return err

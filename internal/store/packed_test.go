@@ -40,7 +40,7 @@ func TestResultsThatArePackedAreReadAsTheyWere(t *testing.T) {
 				anew(c, time.Now())
 				c[0].Content, c[0].Structured = of.content, of.structured
 				write(c)
-				got, err := w.Door().ToolCall(t.Context(), c[0].ID)
+				got, err := w.Door().Calls().Get(t.Context(), c[0].ID)
 				if err != nil || !bytes.Equal(got.Content, of.content) || !bytes.Equal(got.Structured, of.structured) {
 					t.Errorf("%s: %d and %d bytes: %v", way, len(got.Content), len(got.Structured), err)
 				}
@@ -66,14 +66,14 @@ func waysToEnd(t *testing.T, w *fixture.World) map[string]func([]store.OwnedCall
 		}
 	}
 	return map[string]func([]store.OwnedCall){
-		"added": func(c []store.OwnedCall) { must(w.St.System().AddCalls(t.Context(), c)) },
-		"ended": func(c []store.OwnedCall) { must(w.St.System().EndCalls(t.Context(), c)) },
+		"added": func(c []store.OwnedCall) { must(w.St.System().Calls().AddCalls(t.Context(), c)) },
+		"ended": func(c []store.OwnedCall) { must(w.St.System().Calls().EndCalls(t.Context(), c)) },
 		"begun, and ended": func(c []store.OwnedCall) {
 			begun := c[0]
 			begun.Status, begun.Outcome, begun.CompletedAt, begun.InstanceID = connectors.CallRunning, connectors.OutcomeNone, nil, &w.Instance
 			begun.Content, begun.Structured = nil, nil
-			must(w.St.System().BeginCalls(t.Context(), []store.OwnedCall{begun}))
-			must(w.St.System().EndCalls(t.Context(), c))
+			must(w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{begun}))
+			must(w.St.System().Calls().EndCalls(t.Context(), c))
 		},
 	}
 }
@@ -88,11 +88,11 @@ func TestEachCallOfABatchKeepsItsOwnResult(t *testing.T) {
 		calls[i].Content = bytes.Repeat(fmt.Appendf(nil, "%d ", i), 1+i%7*100)
 		calls[i].Structured = bytes.Repeat(fmt.Appendf(nil, "[%d]", i), i%5*100)
 	}
-	if err := w.St.System().AddCalls(t.Context(), calls); err != nil {
+	if err := w.St.System().Calls().AddCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range calls {
-		got, err := w.St.Tenant(c.Tenant).ToolCall(t.Context(), c.ID)
+		got, err := w.St.Tenant(c.Tenant).Calls().Get(t.Context(), c.ID)
 		if err != nil || !bytes.Equal(got.Content, c.Content) || !bytes.Equal(got.Structured, c.Structured) {
 			t.Fatalf("%s has %.20q and %.20q for %.20q and %.20q: %v", c.ID, got.Content, got.Structured, c.Content, c.Structured, err)
 		}
@@ -103,11 +103,11 @@ func TestUnpack_RefusesCorruptResult(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	calls := batchOf(t, w, 1, 1)
-	if err := w.St.System().AddCalls(t.Context(), calls); err != nil {
+	if err := w.St.System().Calls().AddCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
 	}
 	w.AsSystem(t, `with cut as (update tool_calls set packed = substr(packed, 1, length(packed) - 3) returning 1) select count(*) from cut`, nil, new(int))
-	if got, err := w.Door().ToolCall(t.Context(), calls[0].ID); err == nil {
+	if got, err := w.Door().Calls().Get(t.Context(), calls[0].ID); err == nil {
 		t.Errorf("%d bytes", len(got.Content))
 	}
 }

@@ -15,23 +15,23 @@ import (
 
 // separateReads are the functions that read at different moments, each with the reason.
 var separateReads = map[string]string{
-	"Tenant.computeAudit":    "entries are only added: the chain is followed to the end that was read first, and read again where its beginning was cut off meanwhile",
-	"Tenant.computeOutcomes": "links are only added: the chain is followed to the end that was read first, and read again where its beginning was cut off meanwhile",
-	"Tenant.walkOutcomes":    "as computeOutcomes; a snapshot of minutes would keep the database from removing dead rows",
-	"Tenant.followOutcomes":  "as computeOutcomes",
-	"Tenant.ExportAudit":     "entries are only added, and the export ends where its caller says",
-	"Tenant.lastCut":         "a cut is only added, and the entry that tells of it before the links go",
-	"Tenant.outcomeHead":     "the second statement only explains that the first found no row",
-	"Tenant.OutcomeState":    "as outcomeHead",
-	"Tenant.Sessions":        "the second statement only explains that the first found no row",
-	"Tenant.MemberBySubject": "the second statement reads what the first names, or finds no member",
-	"Tenant.Agents":          "only one of the two runs",
+	"tenant.computeAudit":    "entries are only added: the chain is followed to the end that was read first, and read again where its beginning was cut off meanwhile",
+	"tenant.computeOutcomes": "links are only added: the chain is followed to the end that was read first, and read again where its beginning was cut off meanwhile",
+	"tenant.walkOutcomes":    "as computeOutcomes; a snapshot of minutes would keep the database from removing dead rows",
+	"tenant.followOutcomes":  "as computeOutcomes",
+	"Audit.Export":           "entries are only added, and the export ends where its caller says",
+	"tenant.lastCut":         "a cut is only added, and the entry that tells of it before the links go",
+	"tenant.outcomeHead":     "the second statement only explains that the first found no row",
+	"Audit.OutcomeState":     "as outcomeHead",
+	"People.Sessions":        "the second statement only explains that the first found no row",
+	"SSO.MemberBySubject":    "the second statement reads what the first names, or finds no member",
+	"Agents.List":            "only one of the two runs",
 	"System.TenantByRef":     "only one of the two runs",
 	".KMSKey":                "at the start of the program: the second statement only explains that the first found no row",
 
 	".ConnectorState": "in the transaction of an act, which has locked out the tenant's other acts",
 
-	"Tenant.toolsOrdered": "its caller has the snapshot", "Tenant.connectorsOrdered": "its caller has the snapshot",
+	"tenant.toolsOrdered": "its caller has the snapshot", "tenant.connectorsOrdered": "its caller has the snapshot",
 }
 
 // One moment for all statements of a read: either one query, or runReadBatch, Snapshot, or the transaction of an act.
@@ -58,7 +58,7 @@ func TestReadsOfManyStatementsAreSnapshots(t *testing.T) {
 			t.Errorf("separateReads names %s, which has not two reads outside of a snapshot", name)
 		}
 	}
-	if users := s.usersOf("runBatch"); !slices.Equal(users, []string{"System.ClaimDue", "scope.runReadBatch"}) {
+	if users := s.usersOf("runBatch"); !slices.Equal(users, []string{"SystemSyncs.ClaimDue", "scope.runReadBatch"}) {
 		t.Errorf("runBatch is used by %v: reads use runReadBatch", users)
 	}
 }
@@ -149,11 +149,33 @@ func (s storeScan) scanFunc(f *ast.FuncDecl) {
 				found.queries = append(found.queries, called.Sel.Name)
 			}
 			if of.Name == self {
-				found.calls = append(found.calls, door+"."+called.Sel.Name)
+				found.calls = append(found.calls, door+"."+called.Sel.Name, "tenant."+called.Sel.Name, "system."+called.Sel.Name)
+			}
+		case *ast.CallExpr:
+			if part := partOfSelf(of, self); part != "" {
+				found.calls = append(found.calls, part+"."+called.Sel.Name, "System"+part+"."+called.Sel.Name)
 			}
 		}
 		return true
 	})
+}
+
+// partOfSelf is the part of an entry point that a method gets from its own receiver: "Calls" of t.asTenant().Calls().
+func partOfSelf(call *ast.CallExpr, self string) string {
+	part, is := call.Fun.(*ast.SelectorExpr)
+	if !is {
+		return ""
+	}
+	of := part.X
+	if entry, is := of.(*ast.CallExpr); is {
+		if as, is := entry.Fun.(*ast.SelectorExpr); is && strings.HasPrefix(as.Sel.Name, "as") {
+			of = as.X
+		}
+	}
+	if name, is := of.(*ast.Ident); !is || name.Name != self {
+		return ""
+	}
+	return part.Sel.Name
 }
 
 // receiver is the type of a method's receiver, and its name; both empty of a function.
@@ -188,7 +210,7 @@ func (s storeScan) queriesOf(name string, seen map[string]bool) (reads []string,
 		writes = writes || known && !read
 		reads = append(reads, q)
 	}
-	for _, c := range f.calls {
+	for _, c := range f.calls { // of a method, also under the name of what its type embeds
 		more, w := s.queriesOf(c, seen)
 		reads, writes = append(reads, more...), writes || w
 	}

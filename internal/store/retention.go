@@ -64,12 +64,12 @@ func (t *Tenant) SweepHistory(ctx context.Context, part connectors.HistoryPart, 
 	}
 }
 
-func (t *Tenant) sweepCalls(ctx context.Context, b SweepBatch) (Swept, error) {
+func (t *tenant) sweepCalls(ctx context.Context, b SweepBatch) (Swept, error) {
 	r, err := t.q.SweepCalls(ctx, dbgen.SweepCallsParams{TenantID: t.id, AfterID: b.afterID(), BeforeID: minIDAt(b.Before), MaxRows: int32(b.Max)})
 	return Swept{Rows: int(r.Gone), More: int(r.Gone) >= b.Max, Last: r.Last[:]}, err
 }
 
-func (t *Tenant) sweepRuns(ctx context.Context, b SweepBatch) (Swept, error) {
+func (t *tenant) sweepRuns(ctx context.Context, b SweepBatch) (Swept, error) {
 	r, err := t.q.SweepRuns(ctx, dbgen.SweepRunsParams{
 		TenantID: t.id, AfterID: b.afterID(), BeforeID: minIDAt(b.Before), BeforeAt: b.Before, MaxRows: int32(b.Max),
 	})
@@ -80,7 +80,7 @@ func (t *Tenant) sweepRuns(ctx context.Context, b SweepBatch) (Swept, error) {
 const healthPage = 100
 
 // sweepHealth repeats with the same connectors until none of their hours is left.
-func (t *Tenant) sweepHealth(ctx context.Context, b SweepBatch) (Swept, error) {
+func (t *tenant) sweepHealth(ctx context.Context, b SweepBatch) (Swept, error) {
 	r, err := t.q.SweepHealth(ctx, dbgen.SweepHealthParams{
 		TenantID: t.id, AfterID: b.afterID(), BeforeAt: b.Before, MaxRows: int32(b.Max), MaxConnectors: healthPage,
 	})
@@ -90,7 +90,7 @@ func (t *Tenant) sweepHealth(ctx context.Context, b SweepBatch) (Swept, error) {
 	return Swept{Rows: int(r.Gone), More: r.Seen >= healthPage, Last: r.Last[:]}, err
 }
 
-func (t *Tenant) sweepChanges(ctx context.Context, b SweepBatch) (Swept, error) {
+func (t *tenant) sweepChanges(ctx context.Context, b SweepBatch) (Swept, error) {
 	r, err := t.q.SweepChanges(ctx, dbgen.SweepChangesParams{
 		TenantID: t.id, AfterID: b.afterID(), BeforeID: minIDAt(b.Before), BeforeAt: b.Before, MaxRows: int32(b.Max),
 	})
@@ -99,7 +99,7 @@ func (t *Tenant) sweepChanges(ctx context.Context, b SweepBatch) (Swept, error) 
 
 // sweepDefinitions searches without a lock, which mostly finds nothing. Candidates are locked and searched
 // again: only a statement that begins after the locks sees every tool and change that refers to them.
-func (t *Tenant) sweepDefinitions(ctx context.Context, b SweepBatch) (Swept, error) {
+func (t *tenant) sweepDefinitions(ctx context.Context, b SweepBatch) (Swept, error) {
 	unused, err := t.q.UnusedDefinitions(ctx, int32(b.Max), t.id, append([]byte{}, b.After...))
 	if err != nil || len(unused) == 0 {
 		return Swept{}, err

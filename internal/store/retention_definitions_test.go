@@ -18,7 +18,7 @@ func version(tool string, n int) connectors.Definition {
 // changesOf is a tool's history, the newest first.
 func changesOf(t *testing.T, w *fixture.World, c connectors.ConnectorID, tool string) []connectors.ToolChange {
 	t.Helper()
-	list, err := w.Door().ToolChanges(t.Context(), c, tool, store.Page{})
+	list, err := w.Door().Tools().ChangesOf(t.Context(), c, tool, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestSweepChanges_KeepsNewestOfEachTool(t *testing.T) {
 	auto := w.Connector(t, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesAuto })
 	decide := func(accept bool) {
 		t.Helper()
-		if err := w.Door().DecideTool(t.Context(), store.ToolDecision{Connector: held.ID, Tool: "search", Accept: accept, By: "Ann"}); err != nil {
+		if err := w.Door().Tools().Decide(t.Context(), store.ToolDecision{Connector: held.ID, Tool: "search", Accept: accept, By: "Ann"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,19 +79,19 @@ func TestDefinitionsGoWhenNothingRefersToThem(t *testing.T) {
 	for n := range 5 {
 		w.Resynced(t, c.ID, version("search", n))
 	}
-	if err := w.Door().DecideTool(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "search", By: "Ann"}); err != nil { // 4 is rejected, 0 accepted
+	if err := w.Door().Tools().Decide(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "search", By: "Ann"}); err != nil { // 4 is rejected, 0 accepted
 		t.Fatal(err)
 	}
 	deleted := w.Connector(t)
 	w.Resynced(t, deleted.ID, version("alone", 1))
-	if err := w.Door().DeleteConnector(t.Context(), deleted.ID); err != nil {
+	if err := w.Door().Connectors().Delete(t.Context(), deleted.ID); err != nil {
 		t.Fatal(err)
 	}
 	asked := version("asked", 1)
 	w.AsSystem(t, `insert into tool_definitions (tenant_id, hash, raw, search) values ($1, $2, $3, '')`, []any{w.Tenant, asked.Hash[:], asked.Raw})
 	waiting := newApproval(w.Agent(t), c, "a call")
 	waiting.Definition = asked.Hash
-	if _, _, err := w.Door().RequestApproval(t.Context(), waiting); err != nil {
+	if _, _, err := w.Door().Calls().RequestApproval(t.Context(), waiting); err != nil {
 		t.Fatal(err)
 	}
 	w.Backdate(t, 100)
@@ -102,7 +102,7 @@ func TestDefinitionsGoWhenNothingRefersToThem(t *testing.T) {
 	if n := swept(t, w, connectors.PartDefinitions, 90); n != 3 {
 		t.Errorf("%d definitions went", n)
 	}
-	left, err := w.Door().Definitions(t.Context(), []connectors.Hash{version("search", 0).Hash, version("search", 3).Hash, version("search", 4).Hash, asked.Hash})
+	left, err := w.Door().Tools().Definitions(t.Context(), []connectors.Hash{version("search", 0).Hash, version("search", 3).Hash, version("search", 4).Hash, asked.Hash})
 	if err != nil || len(left) != 3 {
 		t.Errorf("%d are left of the accepted, the rejected and the one that a call waits with; %v", len(left), err)
 	}
@@ -113,7 +113,7 @@ func TestSweepDefinitions_KeepsYoung(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.Resynced(t, c.ID, version("alone", 1))
-	if err := w.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+	if err := w.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	if n := swept(t, w, connectors.PartDefinitions, 90); n != 0 {
@@ -143,7 +143,7 @@ func TestSweepDefinitions_ConcurrentReuse(t *testing.T) {
 	run := w.Run(t, c.ID)
 	synced := make(chan error, 1)
 	go func() {
-		_, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(back))
+		_, err := w.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(back))
 		synced <- err
 	}()
 	blocked(t, w)
@@ -153,7 +153,7 @@ func TestSweepDefinitions_ConcurrentReuse(t *testing.T) {
 	if err := <-synced; err != nil {
 		t.Fatal(err)
 	}
-	if defs, err := w.Door().Definitions(t.Context(), []connectors.Hash{back.Hash}); err != nil || len(defs) != 1 {
+	if defs, err := w.Door().Tools().Definitions(t.Context(), []connectors.Hash{back.Hash}); err != nil || len(defs) != 1 {
 		t.Errorf("%d definitions, %v", len(defs), err)
 	}
 }

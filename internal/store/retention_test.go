@@ -69,7 +69,7 @@ func TestSweepRuns_KeepsNewestAndRunning(t *testing.T) {
 		connector connectors.ConnectorID
 		want      int
 	}{"the newest": {newest.ConnectorID, 1}, "the newest that ended and the running one": {ended.ConnectorID, 2}} {
-		list, err := w.Door().SyncRuns(t.Context(), c.connector, store.Page{})
+		list, err := w.Door().Syncs().List(t.Context(), c.connector, store.Page{})
 		if err != nil || len(list.Items) != c.want {
 			t.Errorf("%s: %d are left, %v", name, len(list.Items), err)
 		}
@@ -115,7 +115,7 @@ func TestAWeekOfHealthIsTheSameAfterASweep(t *testing.T) {
 	w.AsSystem(t, `insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max)
 		select $1, $2, date_trunc('hour', now()) - make_interval(hours => i), 1, 0, 5, 5 from generate_series(1, 800) i`, []any{w.Tenant, c.ID})
 	week := func() []connectors.HealthHour {
-		hours, err := w.Door().ConnectorHealth(t.Context(), c.ID, time.Now().Add(-7*24*time.Hour))
+		hours, err := w.Door().Syncs().ConnectorHealth(t.Context(), c.ID, time.Now().Add(-7*24*time.Hour))
 		if err != nil || len(hours) < 160 {
 			t.Fatal(len(hours), err)
 		}
@@ -190,7 +190,7 @@ func TestSweepExpired_DeletesUnusable(t *testing.T) {
 	c := w.Connector(t)
 	ctx := t.Context()
 	for _, err := range []error{
-		w.Door().SaveFlow(ctx, newFlow(c, 1)), w.Door().SaveFlow(ctx, newFlow(c, 2)), w.Door().SaveConnectLink(ctx, newLink(c, 1)), w.Door().SaveConnectLink(ctx, newLink(c, 2)),
+		w.Door().Accounts().SaveFlow(ctx, newFlow(c, 1)), w.Door().Accounts().SaveFlow(ctx, newFlow(c, 2)), w.Door().Accounts().SaveConnectLink(ctx, newLink(c, 1)), w.Door().Accounts().SaveConnectLink(ctx, newLink(c, 2)),
 		w.St.System().SaveSetupLink(ctx, w.Tenant, []byte("mine")), w.St.System().SaveSetupLink(ctx, w.Other, []byte("theirs")),
 	} {
 		if err != nil {

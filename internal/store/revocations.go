@@ -70,13 +70,13 @@ func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Rev
 }
 
 // FinishRevocation deletes a grant that was revoked or given up.
-func (t *Tenant) FinishRevocation(ctx context.Context, id connectors.CredentialID) error {
+func (t Accounts) FinishRevocation(ctx context.Context, id connectors.CredentialID) error {
 	n, err := t.q.FinishRevocation(ctx, t.id, id)
 	return affectedError(n, err, "revocation")
 }
 
 // ReleaseRevocation releases the claim of a grant that was not revoked.
-func (t *Tenant) ReleaseRevocation(ctx context.Context, id connectors.CredentialID) error {
+func (t Accounts) ReleaseRevocation(ctx context.Context, id connectors.CredentialID) error {
 	n, err := t.q.ReleaseRevocation(ctx, t.id, id)
 	return affectedError(n, err, "revocation")
 }

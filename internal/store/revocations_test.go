@@ -17,10 +17,10 @@ func deleteGrantOf(t *testing.T, w *fixture.World, tenant connectors.TenantID, i
 	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
 	g := newGrant(c)
 	g.Meta.Server.Issuer = issuer
-	if err := w.St.Tenant(tenant).SaveGrant(t.Context(), g); err != nil {
+	if err := w.St.Tenant(tenant).Accounts().SaveGrant(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.St.Tenant(tenant).DeleteConnector(t.Context(), c.ID); err != nil {
+	if err := w.St.Tenant(tenant).Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	w.AsOwner(t, "update account_revocations set due_at = now()")
@@ -58,7 +58,7 @@ func TestClaimRevocation_TenantsTakeTurns(t *testing.T) {
 	if diff := cmp.Diff([]connectors.TenantID{w.Other, w.Tenant, w.Other, w.Tenant}, turns); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
-	if err := w.Door().ReleaseRevocation(t.Context(), first[1].ID); err != nil {
+	if err := w.Door().Accounts().ReleaseRevocation(t.Context(), first[1].ID); err != nil {
 		t.Fatal(err)
 	}
 	if next := claimRevocations(t, w, w.Other); len(next) != 1 || next[0].Issuer != "https://c.example" {

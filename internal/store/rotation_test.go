@@ -74,8 +74,8 @@ func TestOthersSealAndOpenAllTheWhile(t *testing.T) {
 func sealAndOpen(t *testing.T, y treasury, st *store.Store, c connectors.Connector, token secret.Text) {
 	credential := store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: token}
 	door := st.Tenant(y.Tenant)
-	err := door.Tx(t.Context(), func(tx *store.Tenant) error { return tx.SetCredential(t.Context(), credential) })
-	if err := errors.Join(err, door.SetCredential(t.Context(), credential)); err != nil {
+	err := door.Tx(t.Context(), func(tx *store.Tenant) error { return tx.Connectors().SetCredential(t.Context(), credential) })
+	if err := errors.Join(err, door.Connectors().SetCredential(t.Context(), credential)); err != nil {
 		t.Errorf("store: %v", err)
 	}
 	if _, got, err := st.Vault(y.Tenant).Secret(t.Context(), c.ID, nil); err != nil || got != token {
@@ -205,7 +205,7 @@ func TestRotation_WaitsForLiveProcesses(t *testing.T) {
 	if st := y.open(t); st.Keyring().Primary() != y.old {
 		t.Error("the new key seals, and a living process does not have it")
 	}
-	if err := y.St.System().EndInstance(t.Context(), older); err != nil {
+	if err := y.St.System().Syncs().EndInstance(t.Context(), older); err != nil {
 		t.Fatal(err)
 	}
 	y.rotate(t)
@@ -221,7 +221,7 @@ func TestAnOldKeyIsNotRetiredUnderAWriter(t *testing.T) {
 	defer func() { release(); writer.Wait() }()
 	write := func() {
 		err := sleeper.Tenant(y.Tenant).Tx(t.Context(), func(tx *store.Tenant) error {
-			err := tx.SaveFlow(t.Context(), y.flow(1)) // by the old key: this process has not reloaded, and the row is not committed
+			err := tx.Accounts().SaveFlow(t.Context(), y.flow(1)) // by the old key: this process has not reloaded, and the row is not committed
 			close(written)
 			<-commit
 			return err
@@ -271,7 +271,7 @@ func TestNobodyWritesWhatARetiredKeySealed(t *testing.T) {
 		if err := tx.Rename(t.Context(), "Renamed"); err != nil {
 			return err
 		}
-		return tx.SetClientSecret(t.Context(), y.oauth, "configured")
+		return tx.Connectors().SetClientSecret(t.Context(), y.oauth, "configured")
 	})
 	if self, selfErr := door.Self(t.Context()); err != nil || selfErr != nil || self.Name != "Renamed" {
 		t.Errorf("a transaction: %v, %v, %+v", err, selfErr, self)
@@ -284,7 +284,7 @@ func TestNobodyWritesWhatARetiredKeySealed(t *testing.T) {
 	wantTrue(t, "lease", ok, err)
 	ok, err = vault.SaveRefreshed(t.Context(), lease, g, g.Tokens)
 	wantTrue(t, "save", ok, err)
-	if err := sleepers[2].Tenant(y.Tenant).SaveFlow(t.Context(), y.flow(9)); err != nil {
+	if err := sleepers[2].Tenant(y.Tenant).Accounts().SaveFlow(t.Context(), y.flow(9)); err != nil {
 		t.Error(err)
 	}
 	y.wantRotated(t)

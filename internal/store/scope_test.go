@@ -59,16 +59,16 @@ func wantNoScope(t *testing.T, pool *pgxpool.Pool) {
 func misuse(ctx context.Context, w *fixture.World) {
 	leaving, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(10_000))*time.Microsecond)
 	defer cancel()
-	_, _ = w.Door().Connectors(leaving, store.ConnectorFilter{})
+	_, _ = w.Door().Connectors().List(leaving, store.ConnectorFilter{})
 	_, _ = w.St.System().Tenants(leaving)
-	_, _ = w.Door().IssueAccount(leaving, store.NewMember{Email: "a@b", Role: "king"})
+	_, _ = w.Door().People().IssueAccount(leaving, store.NewMember{Email: "a@b", Role: "king"})
 	_ = w.OtherDoor().Tx(ctx, func(tx *store.Tenant) error {
-		_, _ = tx.Connector(leaving, connectors.Ref("none"))
+		_, _ = tx.Connectors().Get(leaving, connectors.Ref("none"))
 		return errors.New("on second thoughts")
 	})
-	_, _ = w.Door().SyncBaseline(leaving, connectors.ConnectorID{})
+	_, _ = w.Door().Syncs().Baseline(leaving, connectors.ConnectorID{})
 	_ = w.OtherDoor().Snapshot(ctx, func(tx *store.Tenant) error {
-		_, err := tx.Connector(leaving, connectors.Ref("none"))
+		_, err := tx.Connectors().Get(leaving, connectors.Ref("none"))
 		return err
 	})
 	func() {

@@ -19,8 +19,8 @@ var settingsAttempts = map[string]attempt{
 		theirs, err := o.Door().Self(ctx)
 		return theirs.Defaults == mine, err
 	},
-	"RequireSecondFactor": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.RequireSecondFactor(ctx, true); err != nil {
+	"People.RequireSecondFactor": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.People().RequireSecondFactor(ctx, true); err != nil {
 			return false, err
 		}
 		theirs, err := o.Door().Self(ctx)

@@ -29,7 +29,7 @@ func TestDropMemberSecondFactor_SeesMembershipBeingAdded(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		done <- w.St.System().DropMemberSecondFactor(t.Context(), m.UserID, w.Tenant, store.Event{Action: "member.second_factor_remove", Target: m.Email})
+		done <- w.St.System().People().DropMemberSecondFactor(t.Context(), m.UserID, w.Tenant, store.Event{Action: "member.second_factor_remove", Target: m.Email})
 	}()
 	waiting(t, w, 1)
 	if err := adding.Commit(t.Context()); err != nil {
@@ -38,7 +38,7 @@ func TestDropMemberSecondFactor_SeesMembershipBeingAdded(t *testing.T) {
 	if err := <-done; !errors.Is(err, store.ErrMemberElsewhere) {
 		t.Errorf("error: %v", err)
 	}
-	if _, err := w.St.System().SecondFactor(t.Context(), m.UserID); err != nil {
+	if _, err := w.St.System().People().SecondFactor(t.Context(), m.UserID); err != nil {
 		t.Errorf("the second factor is gone: %v", err)
 	}
 }

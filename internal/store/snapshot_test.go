@@ -13,7 +13,7 @@ import (
 var snapshotAttempts = map[string]attempt{
 	"Snapshot": func(ctx context.Context, o outsider) (bool, error) {
 		return false, o.door.Snapshot(ctx, func(tx *store.Tenant) error {
-			_, err := tx.Connector(ctx, connectors.Ref(o.connector.Slug))
+			_, err := tx.Connectors().Get(ctx, connectors.Ref(o.connector.Slug))
 			return err
 		})
 	},
@@ -28,7 +28,7 @@ func TestSnapshotSeesOneMoment(t *testing.T) {
 			kept := w.Connector(t)
 			count := func(door *store.Tenant) int {
 				t.Helper()
-				list, err := door.Connectors(t.Context(), store.ConnectorFilter{})
+				list, err := door.Connectors().List(t.Context(), store.ConnectorFilter{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -41,7 +41,7 @@ func TestSnapshotSeesOneMoment(t *testing.T) {
 				if now := count(tx); now != before {
 					t.Errorf("%d connectors, then %d in the same snapshot", before, now)
 				}
-				_, err := tx.SyncBaseline(t.Context(), kept.ID)
+				_, err := tx.Syncs().Baseline(t.Context(), kept.ID)
 				return err
 			})
 			if err != nil || count(w.Door()) != 2 {
@@ -82,7 +82,7 @@ func TestToolsOrdered_ToolDeletedBetweenStatements(t *testing.T) {
 	}
 	t.Cleanup(st.Close)
 	read := func() (store.List[connectors.Tool], error) {
-		return st.Tenant(w.Tenant).Tools(context.WithoutCancel(t.Context()), store.ToolFilter{Page: store.Page{Limit: 2, Order: store.SortOrder{By: "name", Descending: true}}})
+		return st.Tenant(w.Tenant).Tools().List(context.WithoutCancel(t.Context()), store.ToolFilter{Page: store.Page{Limit: 2, Order: store.SortOrder{By: "name", Descending: true}}})
 	}
 	if _, err := read(); err != nil { // which prepares the statements on the only connection
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestToolsOrdered_ToolDeletedBetweenStatements(t *testing.T) {
 		done <- result{list, err}
 	}()
 	blocked(t, w)
-	if err := w.Door().DeleteConnector(t.Context(), kept.ID); err != nil {
+	if err := w.Door().Connectors().Delete(t.Context(), kept.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := lock.Commit(t.Context()); err != nil {

@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SSO reads the tenant's single sign-on settings, without the client secret.
-func (t *Tenant) SSO(ctx context.Context) (connectors.SSO, error) {
+// Get reads the tenant's single sign-on settings, without the client secret.
+func (t SSO) Get(ctx context.Context) (connectors.SSO, error) {
 	var (
 		settings dbgen.SSORow
 		groups   []dbgen.SSOGroupsRow
@@ -41,17 +41,17 @@ func (t *Tenant) SSO(ctx context.Context) (connectors.SSO, error) {
 	return s, nil
 }
 
-// LockSSO is [Tenant.SSO] with the settings locked until the transaction ends.
-func (t *Tenant) LockSSO(ctx context.Context) (connectors.SSO, error) {
+// Lock is [SSO.Get] with the settings locked until the transaction ends.
+func (t SSO) Lock(ctx context.Context) (connectors.SSO, error) {
 	if err := t.q.LockSSO(ctx, t.id); err != nil {
 		return connectors.SSO{}, err
 	}
-	return t.SSO(ctx)
+	return t.Get(ctx)
 }
 
-// SaveSSO stores the settings, except domains. An empty secret keeps the stored one, which must belong to this
+// Save stores the settings, except domains. An empty secret keeps the stored one, which must belong to this
 // issuer.
-func (t *Tenant) SaveSSO(ctx context.Context, s connectors.SSO, client secret.Text) error {
+func (t SSO) Save(ctx context.Context, s connectors.SSO, client secret.Text) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.saveSSO(ctx, s, client); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (t *Tenant) SaveSSO(ctx context.Context, s connectors.SSO, client secret.Te
 	})
 }
 
-func (t *Tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Text) error {
+func (t *tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Text) error {
 	p := dbgen.UpdateSSOParams{
 		TenantID: t.id, Issuer: cleanText(s.Issuer), ClientID: cleanText(s.ClientID), GroupsClaim: cleanText(s.GroupsClaim), Joins: s.Joins,
 		Enabled: s.Enabled, Enforced: s.Enforced, BreakGlass: s.BreakGlass, TestedAt: s.TestedAt,
@@ -88,10 +88,10 @@ func (t *Tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Te
 	})
 }
 
-// DeleteSSO deletes the provider and the links of its subjects to members. The domains stay.
-func (t *Tenant) DeleteSSO(ctx context.Context) error {
+// Delete deletes the provider and the links of its subjects to members. The domains stay.
+func (t SSO) Delete(ctx context.Context) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
-		if err := tx.EndSSOSessions(ctx); err != nil {
+		if err := tx.People().EndSSOSessions(ctx); err != nil {
 			return err
 		}
 		n, err := tx.q.DeleteSSO(ctx, tx.id)
@@ -105,9 +105,9 @@ func (t *Tenant) DeleteSSO(ctx context.Context) error {
 	})
 }
 
-// MarkSSOTested stores that a sign-in with these settings succeeded. It fails with NotFound if the settings changed
+// MarkTested stores that a sign-in with these settings succeeded. It fails with NotFound if the settings changed
 // meanwhile.
-func (t *Tenant) MarkSSOTested(ctx context.Context, s connectors.SSO) error {
+func (t SSO) MarkTested(ctx context.Context, s connectors.SSO) error {
 	n, err := t.q.MarkSSOTested(ctx, dbgen.MarkSSOTestedParams{
 		TestedAt: s.TestedAt, TenantID: t.id, Issuer: cleanText(s.Issuer), ClientID: cleanText(s.ClientID), UpdatedAt: s.UpdatedAt,
 	})
@@ -149,7 +149,7 @@ func toSSO(r dbgen.SSORow) connectors.SSO {
 }
 
 // PasswordOpens reports whether a member's password opens the tenant if single sign-on is not enforced.
-func (t *Tenant) PasswordOpens(ctx context.Context, user connectors.UserID) (bool, error) {
+func (t SSO) PasswordOpens(ctx context.Context, user connectors.UserID) (bool, error) {
 	ok, err := t.q.HasUsablePassword(ctx, t.id, user)
 	return ok, rowError(err, "member")
 }

@@ -12,7 +12,7 @@ func TestDeleteTenant_WithBreakGlassOwner(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	owner := w.MemberIn(t, w.Other, connectors.RoleOwner)
-	err := w.OtherDoor().SaveSSO(t.Context(), connectors.SSO{
+	err := w.OtherDoor().SSO().Save(t.Context(), connectors.SSO{
 		Issuer: "https://login.example.com", ClientID: "patchbay", GroupsClaim: "groups", TestedAt: new(time.Now()), Enabled: true, Enforced: true, BreakGlass: &owner.UserID,
 	}, "secret")
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 )
 
 // ClaimDomain stores the tenant's claim of a domain with the expected proof. An existing claim keeps its proof.
-func (t *Tenant) ClaimDomain(ctx context.Context, domain, proof string) error {
+func (t SSO) ClaimDomain(ctx context.Context, domain, proof string) error {
 	_, err := t.q.ClaimSSODomain(ctx, t.id, domain, proof)
 	return err
 }
 
 // VerifyDomain marks a claimed domain as verified. It fails with Conflict if another tenant has verified it.
-func (t *Tenant) VerifyDomain(ctx context.Context, domain string, by connectors.DomainProof) error {
+func (t SSO) VerifyDomain(ctx context.Context, domain string, by connectors.DomainProof) error {
 	n, err := t.q.VerifySSODomain(ctx, new(string(by)), t.id, cleanText(domain))
 	return affectedError(n, err, "domain")
 }
 
 // ReleaseDomain deletes the claim of a domain.
-func (t *Tenant) ReleaseDomain(ctx context.Context, domain string) error {
+func (t SSO) ReleaseDomain(ctx context.Context, domain string) error {
 	n, err := t.q.ReleaseSSODomain(ctx, t.id, cleanText(domain))
 	return affectedError(n, err, "domain")
 }
@@ -33,7 +33,7 @@ func toSSODomain(r dbgen.SSODomainsRow) connectors.SSODomain {
 }
 
 // SSOTenant returns the tenant that has verified the domain and turned single sign-on on.
-func (s *System) SSOTenant(ctx context.Context, domain string) (connectors.TenantID, error) {
+func (s SystemPeople) SSOTenant(ctx context.Context, domain string) (connectors.TenantID, error) {
 	id, err := s.q.SSOTenant(ctx, cleanText(domain))
 	return id, rowError(err, "domain")
 }

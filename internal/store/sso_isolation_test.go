@@ -29,92 +29,92 @@ func flowOf(browser string) store.SSOFlow {
 }
 
 // ownSSO are the methods that an outsider calls with success: on what is its own.
-var ownSSO = map[string]bool{"SSO": true, "LockSSO": true, "SaveSSO": true, "ClaimDomain": true, "StartSSO": true, "JoinBySSO": true}
+var ownSSO = map[string]bool{"SSO.Get": true, "SSO.Lock": true, "SSO.Save": true, "SSO.ClaimDomain": true, "SSO.Start": true, "SSO.JoinBySSO": true}
 
 // ssoAttempts are the outsider's at how people sign in elsewhere.
 var ssoAttempts = map[string]attempt{
-	"SSO": func(ctx context.Context, o outsider) (bool, error) {
-		mine, err := o.door.SSO(ctx)
+	"SSO.Get": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.SSO().Get(ctx)
 		return mine.IsSetUp() || len(mine.Domains) > 0 || len(mine.Groups) > 0, err
 	},
-	"LockSSO": func(ctx context.Context, o outsider) (bool, error) {
+	"SSO.Lock": func(ctx context.Context, o outsider) (bool, error) {
 		found := false
 		return found, o.door.Tx(ctx, func(tx *store.Tenant) error {
-			mine, err := tx.LockSSO(ctx)
+			mine, err := tx.SSO().Lock(ctx)
 			found = mine.IsSetUp()
 			return err
 		})
 	},
-	"SaveSSO": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.SaveSSO(ctx, o.sso, ""); !fault.Is(err, fault.NotFound) {
+	"SSO.Save": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SSO().Save(ctx, o.sso, ""); !fault.Is(err, fault.NotFound) {
 			return true, err // there is none of its own to be changed
 		}
-		if err := o.door.SaveSSO(ctx, connectors.SSO{Issuer: "https://mine.example.com", ClientID: "mine", GroupsClaim: "groups"}, "mine"); err != nil {
+		if err := o.door.SSO().Save(ctx, connectors.SSO{Issuer: "https://mine.example.com", ClientID: "mine", GroupsClaim: "groups"}, "mine"); err != nil {
 			return true, err
 		}
-		theirs, err := o.Door().SSO(ctx)
+		theirs, err := o.Door().SSO().Get(ctx)
 		if err != nil || theirs.Issuer != o.sso.Issuer || len(theirs.Groups) != len(o.sso.Groups) {
 			return true, err
 		}
-		return false, o.door.DeleteSSO(ctx)
+		return false, o.door.SSO().Delete(ctx)
 	},
-	"DeleteSSO": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.DeleteSSO(ctx) },
-	"MarkSSOTested": func(ctx context.Context, o outsider) (bool, error) {
+	"SSO.Delete": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.SSO().Delete(ctx) },
+	"SSO.MarkTested": func(ctx context.Context, o outsider) (bool, error) {
 		s := o.sso
 		s.TestedAt = new(time.Now())
-		return true, o.door.MarkSSOTested(ctx, s)
+		return true, o.door.SSO().MarkTested(ctx, s)
 	},
-	"ClaimDomain": func(ctx context.Context, o outsider) (bool, error) {
+	"SSO.ClaimDomain": func(ctx context.Context, o outsider) (bool, error) {
 		// That another tenant claims a domain, or has proven it, cannot be told by claiming it.
-		if err := o.door.ClaimDomain(ctx, "theirs.example", "mine"); err != nil {
+		if err := o.door.SSO().ClaimDomain(ctx, "theirs.example", "mine"); err != nil {
 			return true, err
 		}
-		theirs, err := o.Door().SSO(ctx)
+		theirs, err := o.Door().SSO().Get(ctx)
 		if err != nil || len(theirs.Domains) != 1 || theirs.Domains[0].Proof != o.sso.Domains[0].Proof {
 			return true, err
 		}
-		return false, o.door.ReleaseDomain(ctx, "theirs.example")
+		return false, o.door.SSO().ReleaseDomain(ctx, "theirs.example")
 	},
-	"VerifyDomain": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.VerifyDomain(ctx, "theirs.example", connectors.ProofDNS)
+	"SSO.VerifyDomain": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SSO().VerifyDomain(ctx, "theirs.example", connectors.ProofDNS)
 	},
-	"ReleaseDomain": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.ReleaseDomain(ctx, "theirs.example")
+	"SSO.ReleaseDomain": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SSO().ReleaseDomain(ctx, "theirs.example")
 	},
-	"StartSSO": func(ctx context.Context, o outsider) (bool, error) {
+	"SSO.Start": func(ctx context.Context, o outsider) (bool, error) {
 		f := o.ssoFlow // with the victim's id, which is another flow in another tenant
 		f.ReturnTo = "/mine"
-		if err := o.door.StartSSO(ctx, f); err != nil {
+		if err := o.door.SSO().Start(ctx, f); err != nil {
 			return true, err
 		}
-		mine, err := o.door.TakeSSO(ctx, f.ID, f.Browser)
+		mine, err := o.door.SSO().Take(ctx, f.ID, f.Browser)
 		return mine.ReturnTo != "/mine", err
 	},
-	"TakeSSO": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.TakeSSO(ctx, o.ssoFlow.ID, o.ssoFlow.Browser))
+	"SSO.Take": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.SSO().Take(ctx, o.ssoFlow.ID, o.ssoFlow.Browser))
 	},
-	"PasswordOpens": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.PasswordOpens(ctx, o.member.UserID))
+	"SSO.PasswordOpens": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.SSO().PasswordOpens(ctx, o.member.UserID))
 	},
-	"MemberBySubject": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.MemberBySubject(ctx, o.subject))
+	"SSO.MemberBySubject": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.SSO().MemberBySubject(ctx, o.subject))
 	},
-	"MemberByEmail": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.MemberByEmail(ctx, o.member.Email))
+	"SSO.MemberByEmail": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.SSO().MemberByEmail(ctx, o.member.Email))
 	},
-	"BindSSOSubject": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.BindSSOSubject(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID)
+	"SSO.BindSSOSubject": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SSO().BindSSOSubject(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID)
 	},
-	"JoinBySSO": func(ctx context.Context, o outsider) (bool, error) {
-		mine, err := o.door.JoinBySSO(ctx, store.NewMember{Email: o.member.Email, Name: "Mine", Role: connectors.RoleViewer})
+	"SSO.JoinBySSO": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.SSO().JoinBySSO(ctx, store.NewMember{Email: o.member.Email, Name: "Mine", Role: connectors.RoleViewer})
 		if err != nil || mine.UserID == o.member.UserID {
 			return true, err
 		}
-		theirs, err := o.Door().Member(ctx, o.member.UserID)
+		theirs, err := o.Door().People().Member(ctx, o.member.UserID)
 		if err != nil || theirs.Role != o.member.Role || theirs.Name != o.member.Name {
 			return true, err
 		}
-		_, err = o.door.RemoveMember(ctx, mine.UserID)
+		_, err = o.door.People().RemoveMember(ctx, mine.UserID)
 		return false, err
 	},
 }
@@ -134,18 +134,18 @@ func (o *outsider) fillSSO(t *testing.T) {
 		Issuer: o.subject.Issuer, ClientID: "patchbay", GroupsClaim: "groups", Groups: []connectors.GroupRole{{Group: "admins", Role: connectors.RoleAdmin}},
 	}
 	for _, err := range []error{
-		door.SaveSSO(ctx, given, "theirs"),
-		door.ClaimDomain(ctx, "theirs.example", "patchbay=theirs"),
-		door.VerifyDomain(ctx, "theirs.example", connectors.ProofOperator),
-		door.BindSSOSubject(ctx, o.subject, o.member.UserID),
-		door.StartSSO(ctx, o.ssoFlow),
+		door.SSO().Save(ctx, given, "theirs"),
+		door.SSO().ClaimDomain(ctx, "theirs.example", "patchbay=theirs"),
+		door.SSO().VerifyDomain(ctx, "theirs.example", connectors.ProofOperator),
+		door.SSO().BindSSOSubject(ctx, o.subject, o.member.UserID),
+		door.SSO().Start(ctx, o.ssoFlow),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	var err error
-	if o.sso, err = door.SSO(ctx); err != nil || len(o.sso.Domains) != 1 || o.sso.Domains[0].VerifiedAt == nil {
+	if o.sso, err = door.SSO().Get(ctx); err != nil || len(o.sso.Domains) != 1 || o.sso.Domains[0].VerifiedAt == nil {
 		t.Fatalf("%+v, %v", o.sso, err)
 	}
 }

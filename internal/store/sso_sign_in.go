@@ -25,8 +25,8 @@ type SSOFlow struct {
 	ExpiresAt time.Time
 }
 
-// StartSSO stores a pending sign-in.
-func (t *Tenant) StartSSO(ctx context.Context, f SSOFlow) error {
+// Start stores a pending sign-in.
+func (t SSO) Start(ctx context.Context, f SSOFlow) error {
 	return t.q.StartSSO(ctx, dbgen.StartSSOParams{
 		TenantID: t.id, ID: f.ID, Browser: f.Browser, Issuer: cleanText(f.Issuer), ClientID: cleanText(f.ClientID), Tester: f.Tester,
 		Confirms: f.Confirms,
@@ -34,8 +34,8 @@ func (t *Tenant) StartSSO(ctx context.Context, f SSOFlow) error {
 	})
 }
 
-// TakeSSO deletes and returns a pending sign-in of this browser.
-func (t *Tenant) TakeSSO(ctx context.Context, id uuid.UUID, browser []byte) (SSOFlow, error) {
+// Take deletes and returns a pending sign-in of this browser.
+func (t SSO) Take(ctx context.Context, id uuid.UUID, browser []byte) (SSOFlow, error) {
 	row, err := t.q.ConsumeSSOFlow(ctx, t.id, id, browser)
 	if err != nil {
 		return SSOFlow{}, rowError(err, "sign-in")
@@ -50,16 +50,16 @@ func (t *Tenant) TakeSSO(ctx context.Context, id uuid.UUID, browser []byte) (SSO
 type SSOSubject struct{ Issuer, ID string }
 
 // MemberBySubject returns the member that a subject is bound to.
-func (t *Tenant) MemberBySubject(ctx context.Context, s SSOSubject) (connectors.Member, error) {
+func (t SSO) MemberBySubject(ctx context.Context, s SSOSubject) (connectors.Member, error) {
 	id, err := t.q.SSOIdentity(ctx, t.id, cleanText(s.Issuer), cleanText(s.ID))
 	if err != nil {
 		return connectors.Member{}, rowError(err, "member")
 	}
-	return t.Member(ctx, id)
+	return t.asTenant().People().Member(ctx, id)
 }
 
 // MemberByEmail returns the member with an e-mail address.
-func (t *Tenant) MemberByEmail(ctx context.Context, email string) (connectors.Member, error) {
+func (t SSO) MemberByEmail(ctx context.Context, email string) (connectors.Member, error) {
 	row, err := t.q.MemberByEmail(ctx, t.id, cleanText(normalizeEmail(email)))
 	if err != nil {
 		return connectors.Member{}, rowError(err, "member")
@@ -69,7 +69,7 @@ func (t *Tenant) MemberByEmail(ctx context.Context, email string) (connectors.Me
 
 // BindSSOSubject binds a subject to a member and records the sign-in. A member bound to another subject is a
 // Conflict.
-func (t *Tenant) BindSSOSubject(ctx context.Context, s SSOSubject, user connectors.UserID) error {
+func (t SSO) BindSSOSubject(ctx context.Context, s SSOSubject, user connectors.UserID) error {
 	known, err := t.q.SSOSubject(ctx, t.id, cleanText(s.Issuer), user)
 	if found := rowError(err, "subject"); found != nil && !fault.Is(found, fault.NotFound) {
 		return found
@@ -82,7 +82,7 @@ func (t *Tenant) BindSSOSubject(ctx context.Context, s SSOSubject, user connecto
 
 // JoinBySSO makes a member after a sign-in at the tenant's provider. The new account has no password and opens
 // this tenant alone, by single sign-on.
-func (t *Tenant) JoinBySSO(ctx context.Context, m NewMember) (connectors.Member, error) {
+func (t SSO) JoinBySSO(ctx context.Context, m NewMember) (connectors.Member, error) {
 	var member connectors.Member
 	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		email := cleanText(normalizeEmail(m.Email))
@@ -96,7 +96,7 @@ func (t *Tenant) JoinBySSO(ctx context.Context, m NewMember) (connectors.Member,
 		if err := tx.q.RevokeInvitationsTo(ctx, tx.id, email); err != nil {
 			return err
 		}
-		member, err = tx.Member(ctx, user)
+		member, err = tx.People().Member(ctx, user)
 		return err
 	})
 	return member, err

@@ -47,7 +47,7 @@ func (t *Tenant) RecordChange(ctx context.Context, e Event, was State, of StateR
 		return fmt.Errorf("record %s: %w", e.Action, err)
 	}
 	e.Before, e.After = was, is
-	return t.Record(ctx, e)
+	return t.Audit().Record(ctx, e)
 }
 
 // OfTenant is the tenant's settings.
@@ -151,7 +151,7 @@ func OfWebhook(id connectors.WebhookID) StateReader {
 	}
 }
 
-func (t *Tenant) addWebhookFingerprint(ctx context.Context, state State, sealed []byte, id connectors.WebhookID) (State, error) {
+func (t *tenant) addWebhookFingerprint(ctx context.Context, state State, sealed []byte, id connectors.WebhookID) (State, error) {
 	plain, ok := t.openIfReadable(ctx, sealed, webhookSecretAD(t.id, id))
 	if !ok {
 		return state.withUnreadable("secret"), nil
@@ -160,11 +160,11 @@ func (t *Tenant) addWebhookFingerprint(ctx context.Context, state State, sealed 
 	if err != nil {
 		return nil, err
 	}
-	return state.withFingerprint(t, "secret", s.Now, id.String())
+	return state.withFingerprint(t.asTenant(), "secret", s.Now, id.String())
 }
 
 // openIfReadable opens a secret; ok is false if no key does. Such a secret can still be replaced and deleted.
-func (t *Tenant) openIfReadable(ctx context.Context, sealed []byte, place secret.AD) (plain secret.Text, ok bool) {
+func (t *tenant) openIfReadable(ctx context.Context, sealed []byte, place secret.AD) (plain secret.Text, ok bool) {
 	plain, err := t.store.keyring.openWithin(ctx, t.scope, sealed, place)
 	return plain, err == nil
 }
@@ -183,17 +183,17 @@ func toState(row []byte, err error) (State, error) {
 
 // readMACState decodes a row's state and adds the fingerprint of a stored MAC, for secrets that are stored
 // nowhere.
-func (t *Tenant) readMACState(row []byte, err error, field string, recognised []byte, id fmt.Stringer) (State, error) {
+func (t *tenant) readMACState(row []byte, err error, field string, recognised []byte, id fmt.Stringer) (State, error) {
 	state, err := toState(row, err)
 	if err != nil {
 		return nil, err
 	}
-	return state.withFingerprint(t, field, secret.Text(recognised), id.String())
+	return state.withFingerprint(t.asTenant(), field, secret.Text(recognised), id.String())
 }
 
 // fingerprinter returns the keyring for fingerprints. It is fixed within a transaction: states are compared,
 // and a rotation may come between.
-func (t *Tenant) fingerprinter() *secret.Keyring {
+func (t *tenant) fingerprinter() *secret.Keyring {
 	if t.scope.tx == nil {
 		return t.store.Keyring()
 	}

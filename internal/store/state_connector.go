@@ -74,7 +74,7 @@ func OfClientSecret(id connectors.ConnectorID) StateReader {
 	}
 }
 
-func (t *Tenant) addCredential(ctx context.Context, state State, field string, row dbgen.ConnectorSecretStatesRow) error {
+func (t *tenant) addCredential(ctx context.Context, state State, field string, row dbgen.ConnectorSecretStatesRow) error {
 	plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, row.ConnectorID, row.AgentID, row.Origin))
 	if !ok {
 		state.withUnreadable(field)
@@ -84,11 +84,11 @@ func (t *Tenant) addCredential(ctx context.Context, state State, field string, r
 	if row.AgentID != nil {
 		owner = row.AgentID.String()
 	}
-	_, err := state.withFingerprintAs(t, field, "credential", plain, row.ConnectorID.String(), owner)
+	_, err := state.withFingerprintAs(t.asTenant(), field, "credential", plain, row.ConnectorID.String(), owner)
 	return err
 }
 
-func (t *Tenant) addClient(ctx context.Context, state State, id connectors.ConnectorID) error {
+func (t *tenant) addClient(ctx context.Context, state State, id connectors.ConnectorID) error {
 	row, err := t.q.ClientSecret(ctx, t.id, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -100,15 +100,15 @@ func (t *Tenant) addClient(ctx context.Context, state State, id connectors.Conne
 	return err
 }
 
-func (t *Tenant) addClientFingerprint(ctx context.Context, state State, field string, row dbgen.ConnectorClient) (State, error) {
+func (t *tenant) addClientFingerprint(ctx context.Context, state State, field string, row dbgen.ConnectorClient) (State, error) {
 	plain, ok := t.openIfReadable(ctx, row.Sealed, clientSecretAD(t.id, row.ConnectorID, row.ClientID, row.Origin, row.Issuer))
 	if !ok {
 		return state.withUnreadable(field), nil
 	}
-	return state.withFingerprintAs(t, field, "client_secret", plain, row.ConnectorID.String())
+	return state.withFingerprintAs(t.asTenant(), field, "client_secret", plain, row.ConnectorID.String())
 }
 
-func (t *Tenant) addEnvironment(ctx context.Context, state State, id connectors.ConnectorID) error {
+func (t *tenant) addEnvironment(ctx context.Context, state State, id connectors.ConnectorID) error {
 	row, err := t.q.Environment(ctx, t.id, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -126,7 +126,7 @@ func (t *Tenant) addEnvironment(ctx context.Context, state State, id connectors.
 		return err
 	}
 	for name, value := range variables {
-		if _, err := state.withFingerprintAs(t, "env "+name, "env", value, id.String(), name); err != nil {
+		if _, err := state.withFingerprintAs(t.asTenant(), "env "+name, "env", value, id.String(), name); err != nil {
 			return err
 		}
 	}

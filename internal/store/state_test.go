@@ -16,11 +16,11 @@ import (
 
 // stateAttempts are the outsider's at what the audit log tells of things.
 var stateAttempts = map[string]attempt{
-	"MatchesCredential": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.MatchesCredential(ctx, o.connector.ID, nil, "{}")
+	"Connectors.MatchesCredential": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Connectors().MatchesCredential(ctx, o.connector.ID, nil, "{}")
 	},
-	"HoldsClientSecret": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.HoldsClientSecret(ctx, o.withClient.ID, "the admin's secret")
+	"Connectors.HoldsClientSecret": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.Connectors().HoldsClientSecret(ctx, o.withClient.ID, "the admin's secret")
 	},
 	"State":            func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.State) },
 	"LockAndReadState": func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.LockAndReadState) },
@@ -74,13 +74,13 @@ func TestRecord_RefusesWrongEffect(t *testing.T) {
 			if states[0] != nil {
 				at += 2
 			}
-			err := w.Door().Record(t.Context(), store.Event{ActorType: "system", Action: action, Before: states[0], After: states[1]})
+			err := w.Door().Audit().Record(t.Context(), store.Event{ActorType: "system", Action: action, Before: states[0], After: states[1]})
 			if (err == nil) != fits[at] {
 				t.Errorf("%s (%s) with %v: %v", action, act.Effect, states, err)
 			}
 		}
 	}
-	if err := w.Door().Record(t.Context(), store.Event{ActorType: "system", Action: "connector.paint"}); err == nil || !strings.Contains(err.Error(), "no such act") {
+	if err := w.Door().Audit().Record(t.Context(), store.Event{ActorType: "system", Action: "connector.paint"}); err == nil || !strings.Contains(err.Error(), "no such act") {
 		t.Errorf("an act that nobody knows: %v", err)
 	}
 }
@@ -92,10 +92,10 @@ func TestOnlyWhatDiffersIsRecorded(t *testing.T) {
 		ActorType: "system", Action: "agent.update", Detail: map[string]any{"agent_id": "x"},
 		Before: store.State{"name": "A", "tools": []string{"a"}, "gone": 1}, After: store.State{"name": "B", "tools": []any{"a"}, "come": nil},
 	}
-	if err := w.Door().Record(t.Context(), e); err != nil {
+	if err := w.Door().Audit().Record(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{})
+	list, err := w.Door().Audit().List(t.Context(), store.AuditFilter{})
 	if err != nil || string(list.Items[0].Detail) != `{"after": {"come": null, "name": "B"}, "before": {"gone": 1, "name": "A"}, "agent_id": "x"}` {
 		t.Errorf("%s, %v", list.Items[0].Detail, err)
 	}
@@ -117,7 +117,7 @@ func TestWhatWasIsWhatTheActBeforeHasLeft(t *testing.T) {
 					}
 					mine := agent
 					mine.Description = fmt.Sprintf("%d.%d", i, n)
-					if _, err := tx.UpdateAgent(t.Context(), mine); err != nil {
+					if _, err := tx.Agents().Update(t.Context(), mine); err != nil {
 						return err
 					}
 					return tx.RecordChange(t.Context(), store.Event{ActorType: "system", Action: "agent.update"}, was, store.OfAgent(agent.ID))
@@ -178,7 +178,7 @@ func TestState_FingerprintIdentifiesSecret(t *testing.T) {
 	one, two := w.Connector(t), w.Connector(t)
 	fingerprint := func(c connectors.Connector, text secret.Text) string {
 		t.Helper()
-		err := w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: text})
+		err := w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: text})
 		if err != nil {
 			t.Fatal(err)
 		}

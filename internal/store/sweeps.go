@@ -10,7 +10,7 @@ import (
 )
 
 // NewestSweep returns the progress of the latest sync of all connectors, in one query; zero: none.
-func (t *Tenant) NewestSweep(ctx context.Context) (connectors.BulkSync, error) {
+func (t Syncs) NewestSweep(ctx context.Context) (connectors.BulkSync, error) {
 	row, err := t.q.NewestSweep(ctx, t.id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return connectors.BulkSync{}, nil

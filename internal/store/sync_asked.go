@@ -8,19 +8,19 @@ import (
 )
 
 // recordSync appends the audit entry of a requested run in its transaction; asked nil: none.
-func (t *Tenant) recordSync(ctx context.Context, asked *Event, run connectors.SyncRun) error {
+func (t *tenant) recordSync(ctx context.Context, asked *Event, run connectors.SyncRun) error {
 	if asked == nil {
 		return nil
 	}
-	return t.Record(ctx, asked.withDetail(map[string]any{"sync_run_id": run.ID.String()}))
+	return t.asTenant().Audit().Record(ctx, asked.withDetail(map[string]any{"sync_run_id": run.ID.String()}))
 }
 
 // recordAllSyncs is recordSync for runs of all connectors.
-func (t *Tenant) recordAllSyncs(ctx context.Context, asked *Event, queued int) error {
+func (t *tenant) recordAllSyncs(ctx context.Context, asked *Event, queued int) error {
 	if asked == nil {
 		return nil
 	}
-	return t.Record(ctx, asked.withDetail(map[string]any{"queued": queued}))
+	return t.asTenant().Audit().Record(ctx, asked.withDetail(map[string]any{"queued": queued}))
 }
 
 // withDetail adds more to the event's detail.

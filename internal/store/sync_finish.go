@@ -19,8 +19,8 @@ type SyncBaseline struct {
 	Instructions connectors.Instructions
 }
 
-// SyncBaseline reads the known state of a connector's server.
-func (t *Tenant) SyncBaseline(ctx context.Context, id connectors.ConnectorID) (SyncBaseline, error) {
+// Baseline reads the known state of a connector's server.
+func (t Syncs) Baseline(ctx context.Context, id connectors.ConnectorID) (SyncBaseline, error) {
 	var known dbgen.ConnectorBaseRow
 	var rows []dbgen.ToolStatesRow
 	err := t.scope.runReadBatch(ctx,
@@ -48,7 +48,7 @@ func (t *Tenant) SyncBaseline(ctx context.Context, id connectors.ConnectorID) (S
 
 // FinishUnchanged ends a run with an unchanged list, in one statement. ok is false if the hash or the
 // instructions differ: nothing is written, and the run continues.
-func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, listHash connectors.Hash, seen ServerObservation) (ok bool, run connectors.SyncRun, err error) {
+func (t Syncs) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, listHash connectors.Hash, seen ServerObservation) (ok bool, run connectors.SyncRun, err error) {
 	row, err := t.q.FinishUnchanged(ctx, dbgen.FinishUnchangedParams{
 		TenantID:           t.id,
 		ID:                 id,
@@ -74,9 +74,9 @@ func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, l
 	return true, toSyncRun(row), nil
 }
 
-// FinishSync ends a run and writes the changes, in one transaction with a constant number of statements. A run
+// Finish ends a run and writes the changes, in one transaction with a constant number of statements. A run
 // that has ended is a Conflict, and nothing is written.
-func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res SyncResult) (connectors.SyncRun, error) {
+func (t Syncs) Finish(ctx context.Context, id connectors.SyncRunID, res SyncResult) (connectors.SyncRun, error) {
 	return t.finishRun(ctx, res, func(tx *Tenant) (dbgen.SyncRun, error) {
 		row, err := tx.q.FinishRun(ctx, dbgen.FinishRunParams{
 			TenantID:         tx.id,
@@ -96,7 +96,7 @@ func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res Sy
 }
 
 // finishRun ends a run, which locks its connector, and then writes the changes of its list.
-func (t *Tenant) finishRun(ctx context.Context, res SyncResult, end func(tx *Tenant) (dbgen.SyncRun, error)) (run connectors.SyncRun, err error) {
+func (t *tenant) finishRun(ctx context.Context, res SyncResult, end func(tx *Tenant) (dbgen.SyncRun, error)) (run connectors.SyncRun, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		row, err := end(tx)
 		if err != nil {
@@ -114,9 +114,9 @@ func (t *Tenant) finishRun(ctx context.Context, res SyncResult, end func(tx *Ten
 	return run, nil
 }
 
-// FailSync ends a run with an error. Known tools stay. The kind of failure decides the time of the next
+// Fail ends a run with an error. Known tools stay. The kind of failure decides the time of the next
 // scheduled sync.
-func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connectors.SyncError, seen ServerObservation) (connectors.SyncRun, error) {
+func (t Syncs) Fail(ctx context.Context, id connectors.SyncRunID, e connectors.SyncError, seen ServerObservation) (connectors.SyncRun, error) {
 	trouble, err := t.q.RunRetryState(ctx, t.id, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return connectors.SyncRun{}, t.explainEnded(ctx, id)
@@ -177,8 +177,8 @@ func backoffSeconds(r dbgen.RunRetryStateRow, e connectors.SyncError) *float64 {
 }
 
 // explainEnded returns the error for a run that cannot end: missing, or ended already.
-func (t *Tenant) explainEnded(ctx context.Context, id connectors.SyncRunID) error {
-	if _, err := t.SyncRun(ctx, id); err != nil {
+func (t *tenant) explainEnded(ctx context.Context, id connectors.SyncRunID) error {
+	if _, err := t.asTenant().Syncs().Get(ctx, id); err != nil {
 		return err
 	}
 	return fault.Errorf(fault.Conflict, "This sync has ended already.").WithType("sync-ended")

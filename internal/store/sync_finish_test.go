@@ -21,14 +21,14 @@ func TestAFirstSyncStoresItsToolsByteForByte(t *testing.T) {
 	def := fixture.DefinitionOf("big", `{ "name":"big","x":12345678901234567890, "u":"\u0000 \ud800 <b>", "title":7, "description":"Größe\u0000" }`)
 	run := w.Run(t, c.ID)
 
-	done, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(def))
+	done, err := w.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(def))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if done.State != connectors.SyncOK || done.Counts != (connectors.SyncCounts{Total: 1, Added: 1}) || done.ProtocolVersion != "2025-11-25" {
 		t.Errorf("run = %+v", done)
 	}
-	tool, err := w.Door().Tool(t.Context(), c.ID, "big")
+	tool, err := w.Door().Tools().Get(t.Context(), c.ID, "big")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestAFirstSyncStoresItsToolsByteForByte(t *testing.T) {
 	if tool.Title != "" || tool.Description != "Größe\uFFFD" {
 		t.Errorf("title %q, description %q", tool.Title, tool.Description)
 	}
-	got, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	got, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestAnUnchangedListIsOneStatement(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.Synced(t, c.ID, "search", "create")
-	first, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	first, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestAnUnchangedListIsOneStatement(t *testing.T) {
 
 	run := w.Run(t, c.ID)
 	before, trips := w.Queries(), w.RoundTrips()
-	ok, done, err := w.Door().FinishUnchanged(t.Context(), run.ID, hash, store.ServerObservation{Total: 2, Server: connectors.Server{Version: "1.1.0"}})
+	ok, done, err := w.Door().Syncs().FinishUnchanged(t.Context(), run.ID, hash, store.ServerObservation{Total: 2, Server: connectors.Server{Version: "1.1.0"}})
 	if err != nil || !ok {
 		t.Fatalf("ok = %v, %v", ok, err)
 	}
@@ -74,14 +74,14 @@ func TestAnUnchangedListIsOneStatement(t *testing.T) {
 	if done.State != connectors.SyncOK || done.Counts.Total != 2 || done.FinishedAt == nil {
 		t.Errorf("run = %+v", done)
 	}
-	got, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	got, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !got.ToolsLastSyncedAt.After(*first.ToolsLastSyncedAt) || got.Server.Version != "1.1.0" || got.AuthBehaviour != connectors.AuthOpen {
 		t.Errorf("connector = %+v", got)
 	}
-	tool, err := w.Door().Tool(t.Context(), c.ID, "search")
+	tool, err := w.Door().Tools().Get(t.Context(), c.ID, "search")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestAnotherListIsNotFinishedAsUnchanged(t *testing.T) {
 	c := w.Connector(t)
 	w.Synced(t, c.ID, "search")
 	run := w.Run(t, c.ID)
-	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("other")), store.ServerObservation{})
+	ok, _, err := w.Door().Syncs().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("other")), store.ServerObservation{})
 	if ok || err != nil {
 		t.Errorf("ok = %v, %v", ok, err)
 	}
@@ -108,7 +108,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.Synced(t, c.ID, "kept", "changed", "removed")
-	synced, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	synced, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 		Changed: []connectors.ToolWrite{{Name: "changed", Current: changed.Hash, Accepted: &old, Review: connectors.ReviewChanged}},
 		Removed: []string{"removed"},
 	}
-	run, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res)
+	run, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 		t.Errorf("counts = %+v", run.Counts)
 	}
 
-	base, err := w.Door().SyncBaseline(t.Context(), c.ID)
+	base, err := w.Door().Syncs().Baseline(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 	if after := rowVersions(t, w); after["kept"] != versions["kept"] || after["changed"] == versions["changed"] {
 		t.Errorf("row versions went from %v to %v", versions, after)
 	}
-	gone, err := w.Door().Tool(t.Context(), c.ID, "removed")
+	gone, err := w.Door().Tools().Get(t.Context(), c.ID, "removed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,17 +165,17 @@ func TestAToolThatReturnsKeepsItsFirstDate(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.Synced(t, c.ID, "search")
-	first, err := w.Door().Tool(t.Context(), c.ID, "search")
+	first, err := w.Door().Tools().Get(t.Context(), c.ID, "search")
 	if err != nil {
 		t.Fatal(err)
 	}
 	res := fixture.FirstResult()
 	res.Diff.Removed = []string{"search"}
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}
 	w.Synced(t, c.ID, "search")
-	again, err := w.Door().Tool(t.Context(), c.ID, "search")
+	again, err := w.Door().Tools().Get(t.Context(), c.ID, "search")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestFinishSync_ConstantStatements(t *testing.T) {
 		}
 		run := w.Run(t, w.Connector(t).ID)
 		statements, trips = w.Queries(), w.RoundTrips()
-		if _, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(defs...)); err != nil {
+		if _, err := w.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(defs...)); err != nil {
 			t.Fatal(err)
 		}
 		return w.Queries() - statements, w.RoundTrips() - trips
@@ -231,13 +231,13 @@ func TestQuarantined_OnlyLastList(t *testing.T) {
 		t.Helper()
 		res := fixture.FirstResult()
 		res.Quarantined, res.ServerObservation.Quarantined = entries, len(entries)
-		if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+		if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 			t.Fatal(err)
 		}
 	}
 	list := func(p store.Page) store.List[connectors.Quarantined] {
 		t.Helper()
-		got, err := w.Door().Quarantined(t.Context(), c.ID, p)
+		got, err := w.Door().Tools().Quarantined(t.Context(), c.ID, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,14 +266,14 @@ func TestAFailedSyncKeepsTheTools(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	w.Synced(t, c.ID, "search")
-	run, err := w.Door().FailSync(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: "timeout", Message: "The server did not answer in 30 s."}, store.ServerObservation{})
+	run, err := w.Door().Syncs().Fail(t.Context(), w.Run(t, c.ID).ID, connectors.SyncError{Code: "timeout", Message: "The server did not answer in 30 s."}, store.ServerObservation{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if run.State != connectors.SyncFailed || run.ErrorCode != "timeout" || run.ErrorMessage == "" || run.FinishedAt == nil {
 		t.Errorf("run = %+v", run)
 	}
-	got, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	got, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestAFailedSyncKeepsTheTools(t *testing.T) {
 	}
 
 	w.Synced(t, c.ID, "search")
-	if got, err = w.Door().Connector(t.Context(), connectors.Ref(c.Slug)); err != nil || got.LastError != nil {
+	if got, err = w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug)); err != nil || got.LastError != nil {
 		t.Errorf("after a success the last error is %+v (%v)", got.LastError, err)
 	}
 }
@@ -293,15 +293,15 @@ func TestARunThatHasEndedIsNotEndedAgain(t *testing.T) {
 	c := w.Connector(t)
 	run := w.Synced(t, c.ID, "search")
 
-	_, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(fixture.Definition("other")))
+	_, err := w.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(fixture.Definition("other")))
 	wantKind(t, err, fault.Conflict)
-	_, err = w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.ServerObservation{})
+	_, err = w.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "Late."}, store.ServerObservation{})
 	wantKind(t, err, fault.Conflict)
-	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("search")), store.ServerObservation{})
+	ok, _, err := w.Door().Syncs().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("search")), store.ServerObservation{})
 	if ok || err != nil {
 		t.Errorf("finished again as unchanged: %v, %v", ok, err)
 	}
-	if _, err := w.Door().Tool(t.Context(), c.ID, "other"); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Door().Tools().Get(t.Context(), c.ID, "other"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an ended run wrote a tool: %v", err)
 	}
 }
@@ -324,19 +324,19 @@ func TestFinishSync_ConnectorDeletedMeanwhile(t *testing.T) {
 		run := w.Run(t, c.ID)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(fixture.Definition(fmt.Sprintf("tool_%d", i))))
+			_, err := w.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(fixture.Definition(fmt.Sprintf("tool_%d", i))))
 			if err != nil && !fault.Is(err, fault.NotFound) {
 				t.Errorf("finish: %v", err)
 			}
 		})
 		wg.Go(func() {
-			if err := w.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+			if err := w.Door().Connectors().Delete(t.Context(), c.ID); err != nil {
 				t.Errorf("delete: %v", err)
 			}
 		})
 		wg.Wait()
 	}
-	list, err := w.Door().Tools(t.Context(), store.ToolFilter{Removed: true})
+	list, err := w.Door().Tools().List(t.Context(), store.ToolFilter{Removed: true})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("tools left: %v, %v", toolNames(list), err)
 	}
@@ -357,7 +357,7 @@ func TestFinishSync_SameToolsDoNotBlock(t *testing.T) {
 			slices.Reverse(mine)
 		}
 		wg.Go(func() {
-			if _, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(mine...)); err != nil {
+			if _, err := w.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(mine...)); err != nil {
 				t.Errorf("finish: %v", err)
 			}
 		})

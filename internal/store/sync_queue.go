@@ -14,9 +14,9 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// QueueSync stores a queued run and its job in one transaction. It returns the queued run if the connector has
+// Queue stores a queued run and its job in one transaction. It returns the queued run if the connector has
 // one.
-func (t *Tenant) QueueSync(ctx context.Context, r NewRun) (connectors.SyncRun, error) {
+func (t Syncs) Queue(ctx context.Context, r NewRun) (connectors.SyncRun, error) {
 	var run connectors.SyncRun
 	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		var err error
@@ -28,7 +28,7 @@ func (t *Tenant) QueueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 	return run, err
 }
 
-func (t *Tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, error) {
+func (t *tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, error) {
 	row, err := t.q.QueueRun(ctx, dbgen.QueueRunParams{
 		TenantID:    t.id,
 		ID:          connectors.SyncRunID{UUID: newID()},
@@ -54,9 +54,9 @@ func (t *Tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 	return toSyncRun(row), classifyError(t.store.jobs.InsertTx(ctx, t.scope.tx, job))
 }
 
-// QueueAllSyncs queues a run of every enabled connector without one and returns their number. With the runs
-// queued before they form a sweep, see [Tenant.NewestSweep]. asked is the audit entry; nil: none.
-func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigger, asked *Event) (int, error) {
+// QueueAll queues a run of every enabled connector without one and returns their number. With the runs
+// queued before they form a sweep, see [Syncs.NewestSweep]. asked is the audit entry; nil: none.
+func (t Syncs) QueueAll(ctx context.Context, trigger connectors.SyncTrigger, asked *Event) (int, error) {
 	queued := 0
 	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		enabled, err := tx.q.EnabledConnectorIDs(ctx, tx.id)

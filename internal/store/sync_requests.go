@@ -30,7 +30,7 @@ type storedRequest struct {
 }
 
 // SaveRunRequests stores the requests of a run. It does nothing if the run has some, or is missing.
-func (t *Tenant) SaveRunRequests(ctx context.Context, run connectors.SyncRunID, r connectors.SyncRequests) error {
+func (t Syncs) SaveRunRequests(ctx context.Context, run connectors.SyncRunID, r connectors.SyncRequests) error {
 	if len(r.List) == 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (t *Tenant) SaveRunRequests(ctx context.Context, run connectors.SyncRunID, 
 }
 
 // RunRequests reads the requests of a run. Scheduled runs without changes and old runs have none.
-func (t *Tenant) RunRequests(ctx context.Context, run connectors.SyncRunID) (connectors.SyncRequests, error) {
+func (t Syncs) RunRequests(ctx context.Context, run connectors.SyncRunID) (connectors.SyncRequests, error) {
 	raw, err := t.q.RunRequests(ctx, t.id, run.UUID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return connectors.SyncRequests{}, nil

@@ -14,8 +14,8 @@ import (
 // TypeSyncTaken is the problem type of starting a queued run that was started or ended already.
 const TypeSyncTaken = "sync-taken"
 
-// SyncRuns lists a connector's sync runs, newest first.
-func (t *Tenant) SyncRuns(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.SyncRun], error) {
+// List lists a connector's sync runs, newest first.
+func (t Syncs) List(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.SyncRun], error) {
 	before, err := p.afterID("sync_runs")
 	if err != nil {
 		return List[connectors.SyncRun]{}, err
@@ -28,8 +28,8 @@ func (t *Tenant) SyncRuns(ctx context.Context, id connectors.ConnectorID, p Page
 	return newList(p, rows, item, "sync_runs", func(r dbgen.SyncRunsRow) []string { return []string{r.SyncRun.ID.String()} }), nil
 }
 
-// SyncRun reads one run.
-func (t *Tenant) SyncRun(ctx context.Context, id connectors.SyncRunID) (connectors.SyncRun, error) {
+// Get reads one run.
+func (t Syncs) Get(ctx context.Context, id connectors.SyncRunID) (connectors.SyncRun, error) {
 	row, err := t.q.SyncRun(ctx, t.id, id)
 	if err != nil {
 		return connectors.SyncRun{}, rowError(err, "sync run")
@@ -37,13 +37,13 @@ func (t *Tenant) SyncRun(ctx context.Context, id connectors.SyncRunID) (connecto
 	return toRepeatedRun(row), nil
 }
 
-// StartSync begins a new run, or the queued run s.Run. It fails with Conflict of type [TypeSyncRunning] if
+// Start begins a new run, or the queued run s.Run. It fails with Conflict of type [TypeSyncRunning] if
 // another run of the connector is active; runs of dead processes are closed first. A queued run that is no
 // longer queued is a Conflict of type [TypeSyncTaken].
-func (t *Tenant) StartSync(ctx context.Context, s SyncStart) (connectors.SyncRun, error) {
+func (t Syncs) Start(ctx context.Context, s SyncStart) (connectors.SyncRun, error) {
 	connector := s.ConnectorID
 	if s.Run != nil {
-		queued, err := t.SyncRun(ctx, *s.Run)
+		queued, err := t.Get(ctx, *s.Run)
 		if err != nil {
 			return connectors.SyncRun{}, err
 		}
@@ -75,7 +75,7 @@ func (t *Tenant) StartSync(ctx context.Context, s SyncStart) (connectors.SyncRun
 	return connectors.SyncRun{}, errRunning()
 }
 
-func (t *Tenant) startRun(ctx context.Context, s SyncStart) (row dbgen.SyncRun, err error) {
+func (t *tenant) startRun(ctx context.Context, s SyncStart) (row dbgen.SyncRun, err error) {
 	if s.Run == nil {
 		return t.startNewRun(ctx, s)
 	}
@@ -87,7 +87,7 @@ func (t *Tenant) startRun(ctx context.Context, s SyncStart) (row dbgen.SyncRun, 
 }
 
 // startNewRun begins a run that was not queued, with its audit entry if it was requested.
-func (t *Tenant) startNewRun(ctx context.Context, s SyncStart) (row dbgen.SyncRun, err error) {
+func (t *tenant) startNewRun(ctx context.Context, s SyncStart) (row dbgen.SyncRun, err error) {
 	p := dbgen.StartRunParams{
 		TenantID:    t.id,
 		ID:          connectors.SyncRunID{UUID: newID()},
@@ -109,7 +109,7 @@ func (t *Tenant) startNewRun(ctx context.Context, s SyncStart) (row dbgen.SyncRu
 }
 
 // explainTaken distinguishes a busy connector from a missing one.
-func (t *Tenant) explainTaken(ctx context.Context, id connectors.ConnectorID) error {
+func (t *tenant) explainTaken(ctx context.Context, id connectors.ConnectorID) error {
 	if _, err := t.q.IsConnectorClaimed(ctx, t.id, id); err != nil {
 		return rowError(err, "connector")
 	}
@@ -117,8 +117,8 @@ func (t *Tenant) explainTaken(ctx context.Context, id connectors.ConnectorID) er
 }
 
 // explainNotStarted distinguishes a queued run that waits for another run from one that was taken.
-func (t *Tenant) explainNotStarted(ctx context.Context, id connectors.SyncRunID) error {
-	run, err := t.SyncRun(ctx, id)
+func (t *tenant) explainNotStarted(ctx context.Context, id connectors.SyncRunID) error {
+	run, err := t.asTenant().Syncs().Get(ctx, id)
 	switch {
 	case err != nil:
 		return err

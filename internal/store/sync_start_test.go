@@ -23,7 +23,7 @@ func TestOfManySyncsThatStartTogetherOneWins(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			_, err := w.Door().StartSync(t.Context(), w.Start(c.ID))
+			_, err := w.Door().Syncs().Start(t.Context(), w.Start(c.ID))
 			switch f := fault.As(err); {
 			case err == nil:
 				won.Add(1)
@@ -49,7 +49,7 @@ func TestOfManyStartsOfAQueuedRunOneWins(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			_, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &queued.ID, Instance: w.Instance})
+			_, err := w.Door().Syncs().Start(t.Context(), store.SyncStart{Run: &queued.ID, Instance: w.Instance})
 			if err == nil {
 				won.Add(1)
 			} else {
@@ -80,15 +80,15 @@ func TestARunOfADeadProcessBlocksNoLaterOne(t *testing.T) {
 	c := w.Connector(t)
 	dead := w.Start(c.ID)
 	dead.Instance = fixture.NewInstance() // it never beat
-	orphan, err := w.Door().StartSync(t.Context(), dead)
+	orphan, err := w.Door().Syncs().Start(t.Context(), dead)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if _, err := w.Door().StartSync(t.Context(), w.Start(c.ID)); err != nil {
+	if _, err := w.Door().Syncs().Start(t.Context(), w.Start(c.ID)); err != nil {
 		t.Fatalf("a dead process's run blocks: %v", err)
 	}
-	got, err := w.Door().SyncRun(t.Context(), orphan.ID)
+	got, err := w.Door().Syncs().Get(t.Context(), orphan.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,12 +103,12 @@ func TestARunOfAnotherLivingProcessBlocks(t *testing.T) {
 	c := w.Connector(t)
 	w.Run(t, c.ID)
 	other := fixture.NewInstance()
-	if err := w.St.System().Heartbeat(t.Context(), other); err != nil {
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	start := w.Start(c.ID)
 	start.Instance = other
-	_, err := w.Door().StartSync(t.Context(), start)
+	_, err := w.Door().Syncs().Start(t.Context(), start)
 	wantKind(t, err, fault.Conflict)
 }
 
@@ -118,10 +118,10 @@ func TestABeatClosesTheRunsOfSilentProcesses(t *testing.T) {
 	mine, theirs := w.Run(t, w.Connector(t).ID), w.Connector(t)
 	start := w.Start(theirs.ID)
 	start.Instance = fixture.NewInstance()
-	if err := w.St.System().Heartbeat(t.Context(), start.Instance); err != nil {
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), start.Instance); err != nil {
 		t.Fatal(err)
 	}
-	orphan, err := w.Door().StartSync(t.Context(), start)
+	orphan, err := w.Door().Syncs().Start(t.Context(), start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +140,13 @@ func TestInstances_EndClosesRuns(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	run := w.Run(t, w.Connector(t).ID)
-	if err := w.St.System().EndInstance(t.Context(), w.Instance); err != nil {
+	if err := w.St.System().Syncs().EndInstance(t.Context(), w.Instance); err != nil {
 		t.Fatal(err)
 	}
 	wantState(t, w, run.ID, connectors.SyncFailed)
 
 	run = w.Run(t, w.Connector(t).ID)
-	if err := w.St.System().CloseAllInstances(t.Context()); err != nil {
+	if err := w.St.System().Syncs().CloseAllInstances(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantState(t, w, run.ID, connectors.SyncFailed)
@@ -164,20 +164,20 @@ func TestASyncIsQueuedOnceWithItsJob(t *testing.T) {
 		t.Errorf("%d jobs, want 1", n)
 	}
 
-	run, err := w.Door().StartSync(t.Context(), store.SyncStart{Run: &first.ID, Instance: w.Instance})
+	run, err := w.Door().Syncs().Start(t.Context(), store.SyncStart{Run: &first.ID, Instance: w.Instance})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if run.ID != first.ID || run.State != connectors.SyncRunning || run.StartedAt == nil {
 		t.Errorf("started run = %+v", run)
 	}
-	_, err = w.Door().StartSync(t.Context(), store.SyncStart{Run: &first.ID, Instance: w.Instance})
+	_, err = w.Door().Syncs().Start(t.Context(), store.SyncStart{Run: &first.ID, Instance: w.Instance})
 	if f := fault.As(err); f == nil || f.Type != store.TypeSyncTaken {
 		t.Errorf("a second start of a queued run: %v, want %s", err, store.TypeSyncTaken)
 	}
 
 	later := queue(t, w, c.ID)
-	_, err = w.Door().StartSync(t.Context(), store.SyncStart{Run: &later.ID, Instance: w.Instance})
+	_, err = w.Door().Syncs().Start(t.Context(), store.SyncStart{Run: &later.ID, Instance: w.Instance})
 	if f := fault.As(err); f == nil || f.Type != store.TypeSyncRunning {
 		t.Errorf("a queued run while another runs: %v, want %s", err, store.TypeSyncRunning)
 	}
@@ -189,7 +189,7 @@ func TestQueueSync_JobRollsBack(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if _, err := tx.QueueSync(t.Context(), store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerAPI}); err != nil {
+		if _, err := tx.Syncs().Queue(t.Context(), store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerAPI}); err != nil {
 			t.Fatal(err)
 		}
 		return context.Canceled
@@ -214,7 +214,7 @@ func TestQueueAllSyncs_ConstantStatements(t *testing.T) {
 	w.ConnectorIn(t, w.Other)
 
 	before := w.Queries()
-	n, err := w.Door().QueueAllSyncs(t.Context(), connectors.TriggerManual, nil)
+	n, err := w.Door().Syncs().QueueAll(t.Context(), connectors.TriggerManual, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestSyncRunsAreListedNewestFirst(t *testing.T) {
 	var got []connectors.SyncRunID
 	page := store.Page{Limit: 2}
 	for {
-		list, err := w.Door().SyncRuns(t.Context(), c.ID, page)
+		list, err := w.Door().Syncs().List(t.Context(), c.ID, page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestAConnectorShowsTheRunThatIsUnderWay(t *testing.T) {
 	w := fixture.New(t)
 	c := w.Connector(t)
 	run := w.Run(t, c.ID)
-	got, err := w.Door().Connector(t.Context(), connectors.Ref(c.Slug))
+	got, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestAConnectorShowsTheRunThatIsUnderWay(t *testing.T) {
 
 func queue(t *testing.T, w *fixture.World, id connectors.ConnectorID) connectors.SyncRun {
 	t.Helper()
-	run, err := w.Door().QueueSync(t.Context(), store.NewRun{ConnectorID: id, Trigger: connectors.TriggerAPI})
+	run, err := w.Door().Syncs().Queue(t.Context(), store.NewRun{ConnectorID: id, Trigger: connectors.TriggerAPI})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,14 +292,14 @@ func jobs(t *testing.T, w *fixture.World) (n int) {
 
 func beat(t *testing.T, w *fixture.World) {
 	t.Helper()
-	if err := w.St.System().Heartbeat(t.Context(), w.Instance); err != nil {
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), w.Instance); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func wantState(t *testing.T, w *fixture.World, id connectors.SyncRunID, want connectors.SyncState) {
 	t.Helper()
-	run, err := w.Door().SyncRun(t.Context(), id)
+	run, err := w.Door().Syncs().Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // writeTools writes a run's changes in one round trip. Definitions precede the tools that refer to them. The
 // connector comes last because removed tools copy their last sighting from it.
-func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResult) error {
+func (t *tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResult) error {
 	id := run.ConnectorID
 	writes := slices.Concat(res.Diff.Added, res.Diff.Changed)
 	return t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
@@ -70,7 +70,7 @@ func neededDefinitions(writes []connectors.ToolWrite, res SyncResult) []connecto
 	return defs
 }
 
-func (t *Tenant) definitionColumns(defs []connectors.Definition) dbgen.InsertDefinitionsParams {
+func (t *tenant) definitionColumns(defs []connectors.Definition) dbgen.InsertDefinitionsParams {
 	p := dbgen.InsertDefinitionsParams{TenantID: t.id}
 	for i := range defs {
 		view := connectors.DecodeTool(defs[i].Raw) // searchable fields
@@ -83,7 +83,7 @@ func (t *Tenant) definitionColumns(defs []connectors.Definition) dbgen.InsertDef
 	return p
 }
 
-func (t *Tenant) toolColumns(id connectors.ConnectorID, writes []connectors.ToolWrite) dbgen.WriteToolsParams {
+func (t *tenant) toolColumns(id connectors.ConnectorID, writes []connectors.ToolWrite) dbgen.WriteToolsParams {
 	p := dbgen.WriteToolsParams{TenantID: t.id, ConnectorID: id}
 	for i := range writes {
 		w := &writes[i]
@@ -99,7 +99,7 @@ func (t *Tenant) toolColumns(id connectors.ConnectorID, writes []connectors.Tool
 	return p
 }
 
-func (t *Tenant) quarantineColumns(id connectors.ConnectorID, entries []connectors.Quarantined) dbgen.InsertQuarantinedParams {
+func (t *tenant) quarantineColumns(id connectors.ConnectorID, entries []connectors.Quarantined) dbgen.InsertQuarantinedParams {
 	p := dbgen.InsertQuarantinedParams{TenantID: t.id, ConnectorID: id}
 	for i, e := range entries {
 		p.Positions = append(p.Positions, int32(i+1))
@@ -110,7 +110,7 @@ func (t *Tenant) quarantineColumns(id connectors.ConnectorID, entries []connecto
 	return p
 }
 
-func (t *Tenant) stampColumns(run connectors.SyncRun, res SyncResult) dbgen.FinishChangedConnectorParams {
+func (t *tenant) stampColumns(run connectors.SyncRun, res SyncResult) dbgen.FinishChangedConnectorParams {
 	p := dbgen.FinishChangedConnectorParams{
 		TenantID:           t.id,
 		ID:                 run.ConnectorID,

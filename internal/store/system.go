@@ -10,7 +10,10 @@ import (
 
 // System is the entry point across tenants, for identifying callers and for rows of no tenant. [Store.System]
 // makes it.
-type System struct {
+type System struct{ *system }
+
+// system is what the parts of System share.
+type system struct {
 	scope scope
 	q     *dbgen.Queries
 	jobs  *queue.Inserter
@@ -18,14 +21,14 @@ type System struct {
 }
 
 func newSystem(s scope, jobs *queue.Inserter, keys *liveKeyring) *System {
-	return &System{scope: s, q: dbgen.New(s), jobs: jobs, keys: keys}
+	return &System{&system{scope: s, q: dbgen.New(s), jobs: jobs, keys: keys}}
 }
 
 // tenantInTx returns a tenant's entry point in the same transaction, for the audit log.
-func (s *System) tenantInTx(id connectors.TenantID) *Tenant {
+func (s *system) tenantInTx(id connectors.TenantID) *Tenant {
 	return newTenant(&Store{keyring: s.keys, jobs: s.jobs}, id, s.scope)
 }
 
-func (s *System) inTx(ctx context.Context, fn func(inTx *System) error) error {
+func (s *system) inTx(ctx context.Context, fn func(inTx *System) error) error {
 	return s.scope.inTx(ctx, func(sc scope) error { return fn(newSystem(sc, s.jobs, s.keys)) })
 }

@@ -19,7 +19,7 @@ func TestTheBacklogIsWhatWaitsInAllTenants(t *testing.T) {
 	}
 	w.AsSystem(t, "update connector_clock set due_at = now() - interval '10 minutes' where connector_id = $1", []any{first.ID.UUID})
 	w.AsSystem(t, "update connector_clock set due_at = now() - interval '1 minute' where connector_id = $1", []any{second.ID.UUID})
-	run, err := w.Door().QueueSync(t.Context(), store.NewRun{ConnectorID: first.ID, Trigger: connectors.TriggerManual})
+	run, err := w.Door().Syncs().Queue(t.Context(), store.NewRun{ConnectorID: first.ID, Trigger: connectors.TriggerManual})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestTheBacklogIsWhatWaitsInAllTenants(t *testing.T) {
 	if err != nil || b.Due != 2 || b.Late < 10*time.Minute || b.Late > time.Hour || b.Queued != 1 || b.Waited < 5*time.Minute || b.Waited > time.Hour {
 		t.Errorf("two are due and one is queued: %+v, %v", b, err)
 	}
-	if _, err := w.St.System().ClaimDue(t.Context(), w.Instance, allShards(), 16, 16); err != nil {
+	if _, err := w.St.System().Syncs().ClaimDue(t.Context(), w.Instance, allShards(), 16, 16); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := w.St.System().Backlog(t.Context()); err != nil || b.Due != 0 || b.Late != 0 || b.Instances != 1 {

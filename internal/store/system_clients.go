@@ -27,7 +27,7 @@ type RegistrationLimits struct {
 }
 
 // RegisterClient stores a client of a network. It fails with RateLimited above the network's limit.
-func (s *System) RegisterClient(ctx context.Context, c MCPClient, address string, l RegistrationLimits) error {
+func (s SystemSessions) RegisterClient(ctx context.Context, c MCPClient, address string, l RegistrationLimits) error {
 	return s.inTx(ctx, func(tx *System) error {
 		if err := tx.q.LockRegistrations(ctx); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *System) RegisterClient(ctx context.Context, c MCPClient, address string
 }
 
 // MCPClient finds a registered client.
-func (s *System) MCPClient(ctx context.Context, id uuid.UUID) (MCPClient, error) {
+func (s SystemSessions) MCPClient(ctx context.Context, id uuid.UUID) (MCPClient, error) {
 	row, err := s.q.MCPClient(ctx, id)
 	if err != nil {
 		return MCPClient{}, rowError(err, "client")
@@ -58,12 +58,12 @@ func (s *System) MCPClient(ctx context.Context, id uuid.UUID) (MCPClient, error)
 }
 
 // UseMCPClient records an authorization or a token refresh, which keeps the client from expiring.
-func (s *System) UseMCPClient(ctx context.Context, id uuid.UUID) error {
+func (s SystemSessions) UseMCPClient(ctx context.Context, id uuid.UUID) error {
 	return s.q.TouchMCPClient(ctx, id)
 }
 
 // AgentClientTenant finds the tenant of an authorized client.
-func (s *System) AgentClientTenant(ctx context.Context, id connectors.AgentClientID) (connectors.TenantID, error) {
+func (s SystemSessions) AgentClientTenant(ctx context.Context, id connectors.AgentClientID) (connectors.TenantID, error) {
 	tenant, err := s.q.AgentClientTenant(ctx, id)
 	return tenant, rowError(err, "client")
 }

@@ -43,7 +43,7 @@ func (c Claim) IsUnchanged(hash connectors.Hash, seen ServerObservation) bool {
 }
 
 // DueShards counts the due and unclaimed connectors per shard, up to max in each.
-func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
+func (s SystemSyncs) DueShards(ctx context.Context, max int) (map[int]int, error) {
 	shards := make([]int16, queue.Count)
 	for i := range shards {
 		shards[i] = int16(i)
@@ -60,14 +60,14 @@ func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
 }
 
 // ClaimClockTick reports whether no process took the clock's turn in the last second, and takes it.
-func (s *System) ClaimClockTick(ctx context.Context) (bool, error) {
+func (s SystemSyncs) ClaimClockTick(ctx context.Context) (bool, error) {
 	n, err := s.q.ClaimClockTick(ctx)
 	return n > 0, err
 }
 
 // ClaimDue claims at most max connectors of the shards for a process. A tenant has at most perTenant claims in
 // all processes. Tenants with fewer claims come first, regardless of waiting time.
-func (s *System) ClaimDue(ctx context.Context, id connectors.InstanceID, shards []int, perTenant, max int) ([]Claim, error) {
+func (s SystemSyncs) ClaimDue(ctx context.Context, id connectors.InstanceID, shards []int, perTenant, max int) ([]Claim, error) {
 	p := dbgen.ClaimDueParams{InstanceID: id.UUID, Oldest: maxOldestDue, Newest: maxNewestDue, PerTenant: int32(perTenant), MaxRows: int32(max)}
 	var locked []int32
 	for _, shard := range slices.Sorted(slices.Values(shards)) {
@@ -117,7 +117,7 @@ type ClaimEnd struct {
 
 // EndUnchanged stores unchanged results of many claims in one statement and releases the connectors. It returns
 // those that it could not end: the claim is lost, or the connector has changed.
-func (s *System) EndUnchanged(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) ([]ClaimEnd, error) {
+func (s SystemSyncs) EndUnchanged(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) ([]ClaimEnd, error) {
 	p := dbgen.EndUnchangedParams{InstanceID: id.UUID}
 	for i := range ends {
 		e := &ends[i]
@@ -141,7 +141,7 @@ func (s *System) EndUnchanged(ctx context.Context, id connectors.InstanceID, end
 
 // EndFailed stores failures of many claims in one statement and releases the connectors. It returns those with
 // a lost claim.
-func (s *System) EndFailed(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) ([]ClaimEnd, error) {
+func (s SystemSyncs) EndFailed(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) ([]ClaimEnd, error) {
 	p := dbgen.EndFailedParams{InstanceID: id.UUID}
 	for i := range ends {
 		e := &ends[i]
@@ -190,7 +190,7 @@ func (e ClaimEnd) waitSeconds() float64 {
 
 // ReleaseClaims releases claims without a result. They are due again after their waits, and no failure is
 // counted.
-func (s *System) ReleaseClaims(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) error {
+func (s SystemSyncs) ReleaseClaims(ctx context.Context, id connectors.InstanceID, ends []ClaimEnd) error {
 	p := dbgen.ReleaseClaimsParams{InstanceID: id.UUID}
 	for _, e := range ends {
 		p.TenantIds, p.ConnectorIds = append(p.TenantIds, e.Claim.Tenant.UUID), append(p.ConnectorIds, e.Claim.Connector.ID.UUID)
@@ -201,7 +201,7 @@ func (s *System) ReleaseClaims(ctx context.Context, id connectors.InstanceID, en
 
 // ReleaseUnknownClaims releases a process's claims except known: the response to a claim was lost. No claim of
 // the process may be in progress.
-func (s *System) ReleaseUnknownClaims(ctx context.Context, id connectors.InstanceID, known []connectors.ConnectorID) (int, error) {
+func (s SystemSyncs) ReleaseUnknownClaims(ctx context.Context, id connectors.InstanceID, known []connectors.ConnectorID) (int, error) {
 	ids := make([]uuid.UUID, len(known))
 	for i, c := range known {
 		ids[i] = c.UUID
@@ -222,7 +222,7 @@ func removeEnds(ends []ClaimEnd, done map[uuid.UUID]bool) []ClaimEnd {
 
 // LongQueued lists the runs queued for longer than since, up to most, as the jobs that they should have, and
 // the live processes.
-func (s *System) LongQueued(ctx context.Context, since time.Duration, most int) (runs []queue.SyncTools, alive []uuid.UUID, err error) {
+func (s SystemSyncs) LongQueued(ctx context.Context, since time.Duration, most int) (runs []queue.SyncTools, alive []uuid.UUID, err error) {
 	var rows []dbgen.LongQueuedRunsRow
 	var instances []connectors.InstanceID
 	err = s.scope.runReadBatch(ctx,

@@ -10,14 +10,14 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// MaxSwept bounds the calls of a kind that one [System.SweepGateway] ends: their rows and hourly sums are
+// MaxSwept bounds the calls of a kind that one [SystemCalls.SweepGateway] ends: their rows and hourly sums are
 // locked meanwhile.
 const MaxSwept = 500
 
 // SweepGateway ends undecided approvals, abandoned tasks and calls of dead processes other than this, and
 // deletes expired allowances and mail. It also merges past hours of syncs. It returns the calls that it ended,
 // at [MaxSwept] possibly not all. Any process may call it.
-func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
+func (s SystemCalls) SweepGateway(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
 	if ended, err = s.endAbandonedCalls(ctx, this); err != nil {
 		return ended, err
 	}
@@ -38,7 +38,7 @@ func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (
 
 // endAbandonedCalls ends calls that no process will end, each kind in its own transaction. It locks calls
 // before the sums of their hour, as all writers of calls do. Calls returned with an error have ended.
-func (s *System) endAbandonedCalls(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
+func (s *system) endAbandonedCalls(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
 	note := func(t connectors.TenantID, id uuid.UUID) {
 		ended = append(ended, OwnedCallID{Tenant: t, ID: connectors.ToolCallID{UUID: id}})
 	}
@@ -70,7 +70,7 @@ type OwnedCallID struct {
 }
 
 // AbandonedApprovals lists approved calls that no process claimed for a while, oldest first.
-func (s *System) AbandonedApprovals(ctx context.Context, while time.Duration, max int) ([]OwnedCallID, error) {
+func (s SystemCalls) AbandonedApprovals(ctx context.Context, while time.Duration, max int) ([]OwnedCallID, error) {
 	rows, err := s.q.UnclaimedApprovals(ctx, while.Seconds(), int32(max))
 	if err != nil {
 		return nil, err
@@ -83,18 +83,18 @@ func (s *System) AbandonedApprovals(ctx context.Context, while time.Duration, ma
 }
 
 // ListNonemptyMailboxes returns those of the mailboxes that hold messages.
-func (s *System) ListNonemptyMailboxes(ctx context.Context, boxes []string) ([]string, error) {
+func (s SystemCalls) ListNonemptyMailboxes(ctx context.Context, boxes []string) ([]string, error) {
 	return s.q.ListNonemptyMailboxes(ctx, boxes)
 }
 
 // PublishUses notifies every process of what this one consumed of shared limits. words contain no space and
 // have at most 7000 bytes.
-func (s *System) PublishUses(ctx context.Context, t connectors.TenantID, words string) error {
+func (s SystemCalls) PublishUses(ctx context.Context, t connectors.TenantID, words string) error {
 	return s.q.NotifyQuotaUses(ctx, t.String(), words)
 }
 
 // OtherInstances counts the processes except one.
-func (s *System) OtherInstances(ctx context.Context, than connectors.InstanceID) (int, error) {
+func (s SystemCalls) OtherInstances(ctx context.Context, than connectors.InstanceID) (int, error) {
 	n, err := s.q.OtherInstances(ctx, than)
 	return int(n), err
 }

@@ -11,12 +11,12 @@ import (
 // Heartbeat records that a process is alive and its key generation, and reloads changed keys. It closes the
 // runs of processes silent for more than six seconds; SweepGateway closes their calls. After a gap of its own
 // it waits before it judges others. The interval is about two seconds.
-func (s *System) Heartbeat(ctx context.Context, id connectors.InstanceID) error {
+func (s SystemSyncs) Heartbeat(ctx context.Context, id connectors.InstanceID) error {
 	generation, behind := s.keys.reloadIfChanged(ctx) // with older keys it stays alive, and a rotation waits for it
 	return errors.Join(behind, s.recordHeartbeat(ctx, id, generation))
 }
 
-func (s *System) recordHeartbeat(ctx context.Context, id connectors.InstanceID, generation int) error {
+func (s *system) recordHeartbeat(ctx context.Context, id connectors.InstanceID, generation int) error {
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.RecordHeartbeat(ctx, id, int32(generation), s.keys.kek.ID()); err != nil {
@@ -31,7 +31,7 @@ func (s *System) recordHeartbeat(ctx context.Context, id connectors.InstanceID, 
 }
 
 // EndInstance records that a process stops, and closes its runs and calls.
-func (s *System) EndInstance(ctx context.Context, id connectors.InstanceID) error {
+func (s SystemSyncs) EndInstance(ctx context.Context, id connectors.InstanceID) error {
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.CloseRunsOfInstance(ctx, &id); err != nil {
@@ -47,7 +47,7 @@ func (s *System) EndInstance(ctx context.Context, id connectors.InstanceID) erro
 
 // CloseAllInstances closes all running runs and calls. It is for the start on an embedded database, where no
 // other process can be alive.
-func (s *System) CloseAllInstances(ctx context.Context) error {
+func (s SystemSyncs) CloseAllInstances(ctx context.Context) error {
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			if err := q.CloseAllRuns(ctx); err != nil {

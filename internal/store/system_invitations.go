@@ -8,7 +8,7 @@ import (
 )
 
 // Invitation finds an invitation of any tenant and any state by the hash of its token.
-func (s *System) Invitation(ctx context.Context, tokenHash []byte) (connectors.Tenant, connectors.Invitation, error) {
+func (s SystemPeople) Invitation(ctx context.Context, tokenHash []byte) (connectors.Tenant, connectors.Invitation, error) {
 	row, err := s.q.InvitationByToken(ctx, tokenHash)
 	if err != nil {
 		return connectors.Tenant{}, connectors.Invitation{}, rowError(err, "invitation")
@@ -21,7 +21,7 @@ func (s *System) Invitation(ctx context.Context, tokenHash []byte) (connectors.T
 
 // TakeInvitation makes a member with the invitation's role and address, which override m's, and closes the
 // invitation, in one transaction. check inspects the locked invitation; event makes the audit entry.
-func (s *System) TakeInvitation(
+func (s SystemPeople) TakeInvitation(
 	ctx context.Context, tokenHash []byte, m NewMember, check func(connectors.Invitation) error, event func(connectors.Tenant, connectors.Member) Event,
 ) (connectors.Tenant, connectors.Member, error) {
 	var tenant connectors.Tenant
@@ -30,7 +30,7 @@ func (s *System) TakeInvitation(
 		if _, err := tx.q.LockInvitation(ctx, tokenHash); err != nil {
 			return rowError(err, "invitation")
 		}
-		t, invitation, err := tx.Invitation(ctx, tokenHash)
+		t, invitation, err := tx.People().Invitation(ctx, tokenHash)
 		if err != nil {
 			return err
 		}
@@ -60,6 +60,6 @@ func (s *System) TakeInvitation(
 }
 
 // MarkDashboardUsed records that a person used a tenant's dashboard.
-func (s *System) MarkDashboardUsed(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) error {
+func (s SystemPeople) MarkDashboardUsed(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) error {
 	return s.q.TouchMembership(ctx, tenant, user)
 }

@@ -17,7 +17,7 @@ type OwnedConnector struct {
 
 // ReviewListeners updates which connectors are to be listened to, by their settings and their servers'
 // capabilities. Any process may call it.
-func (s *System) ReviewListeners(ctx context.Context, moved ...OwnedConnector) error {
+func (s SystemSyncs) ReviewListeners(ctx context.Context, moved ...OwnedConnector) error {
 	tenants, ids := splitOwned(moved)
 	return s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
@@ -32,7 +32,7 @@ func (s *System) ReviewListeners(ctx context.Context, moved ...OwnedConnector) e
 }
 
 // ListenersToReview finds connectors that ReviewListeners would change, at most max.
-func (s *System) ListenersToReview(ctx context.Context, max int) ([]OwnedConnector, error) {
+func (s SystemSyncs) ListenersToReview(ctx context.Context, max int) ([]OwnedConnector, error) {
 	rows, err := s.q.ListenersToReview(ctx, int32(max))
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *System) ListenersToReview(ctx context.Context, max int) ([]OwnedConnect
 }
 
 // WakeListeners retries the streams of connectors that wait for a credential.
-func (s *System) WakeListeners(ctx context.Context, moved ...OwnedConnector) error {
+func (s SystemSyncs) WakeListeners(ctx context.Context, moved ...OwnedConnector) error {
 	tenants, ids := splitOwned(moved)
 	return s.q.RetryUnauthorizedListeners(ctx, tenants, ids)
 }
@@ -68,7 +68,7 @@ type ClaimedStream struct {
 }
 
 // ClaimStreams claims at most max due and unclaimed streams for a live process, except those it has open.
-func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max int, open ...connectors.ConnectorID) ([]ClaimedStream, error) {
+func (s SystemSyncs) ClaimStreams(ctx context.Context, id connectors.InstanceID, max int, open ...connectors.ConnectorID) ([]ClaimedStream, error) {
 	rows, err := s.q.ClaimListeners(ctx, &id, connectorUUIDs(open), int32(max))
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ type HeldStream struct {
 }
 
 // OwnedStreams lists the claimed streams of a process.
-func (s *System) OwnedStreams(ctx context.Context, id connectors.InstanceID) ([]HeldStream, error) {
+func (s SystemSyncs) OwnedStreams(ctx context.Context, id connectors.InstanceID) ([]HeldStream, error) {
 	rows, err := s.q.OwnedListeners(ctx, &id)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (s *System) OwnedStreams(ctx context.Context, id connectors.InstanceID) ([]
 
 // RetakeStreams claims the open streams of a process that was considered dead again, unless another took them.
 // It returns those claimed.
-func (s *System) RetakeStreams(ctx context.Context, id connectors.InstanceID, open ...OwnedConnector) ([]OwnedConnector, error) {
+func (s SystemSyncs) RetakeStreams(ctx context.Context, id connectors.InstanceID, open ...OwnedConnector) ([]OwnedConnector, error) {
 	tenants, ids := splitOwned(open)
 	rows, err := s.q.ReclaimListeners(ctx, &id, tenants, ids)
 	if err != nil {
@@ -116,6 +116,6 @@ func (s *System) RetakeStreams(ctx context.Context, id connectors.InstanceID, op
 }
 
 // ReleaseStreams releases all streams of a stopping process.
-func (s *System) ReleaseStreams(ctx context.Context, id connectors.InstanceID) error {
+func (s SystemSyncs) ReleaseStreams(ctx context.Context, id connectors.InstanceID) error {
 	return s.q.ReleaseListeners(ctx, &id)
 }

@@ -37,7 +37,7 @@ func (s *System) RecordLock(ctx context.Context, l AccountLock, events map[conne
 			return err
 		}
 		for id, event := range events {
-			if err := tx.tenantInTx(id).Record(ctx, event); err != nil {
+			if err := tx.tenantInTx(id).Audit().Record(ctx, event); err != nil {
 				return err
 			}
 		}

@@ -37,7 +37,7 @@ type tenantNotice struct {
 	NewNotice
 }
 
-func (s *System) newlyDown(ctx context.Context, dead time.Duration, max int32) ([]tenantNotice, error) {
+func (s *system) newlyDown(ctx context.Context, dead time.Duration, max int32) ([]tenantNotice, error) {
 	rows, err := s.q.NewlyDown(ctx, dead.Seconds(), max)
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {
@@ -47,7 +47,7 @@ func (s *System) newlyDown(ctx context.Context, dead time.Duration, max int32) (
 	return news, err
 }
 
-func (s *System) newlyRefused(ctx context.Context, _ time.Duration, max int32) ([]tenantNotice, error) {
+func (s *system) newlyRefused(ctx context.Context, _ time.Duration, max int32) ([]tenantNotice, error) {
 	rows, err := s.q.NewlyRefused(ctx, credentialGrace.Seconds(), max)
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {
@@ -57,7 +57,7 @@ func (s *System) newlyRefused(ctx context.Context, _ time.Duration, max int32) (
 	return news, err
 }
 
-func (s *System) newlyRecovered(ctx context.Context, _ time.Duration, max int32) ([]tenantNotice, error) {
+func (s *system) newlyRecovered(ctx context.Context, _ time.Duration, max int32) ([]tenantNotice, error) {
 	rows, err := s.q.NewlyRecovered(ctx, max)
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {

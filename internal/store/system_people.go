@@ -13,7 +13,7 @@ import (
 )
 
 // UserByEmail finds a person's own account; the case of the address is ignored.
-func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
+func (s SystemPeople) UserByEmail(ctx context.Context, email string) (User, error) {
 	row, err := s.q.UserByEmail(ctx, cleanText(normalizeEmail(email)))
 	if err != nil {
 		return User{}, rowError(err, "person")
@@ -23,7 +23,7 @@ func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
 
 // UsersByAddress lists all accounts of an e-mail address, newest password first: at most one of the person, and
 // one per tenant that issued one.
-func (s *System) UsersByAddress(ctx context.Context, address string) ([]User, error) {
+func (s SystemPeople) UsersByAddress(ctx context.Context, address string) ([]User, error) {
 	rows, err := s.q.UsersByAddress(ctx, cleanText(normalizeEmail(address)))
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func toUser(r dbgen.UserByEmailRow) User {
 
 // DeleteOrphanedUser deletes a person's own account without memberships. So the next account of the address
 // gets a new password.
-func (s *System) DeleteOrphanedUser(ctx context.Context, email string) error {
+func (s SystemPeople) DeleteOrphanedUser(ctx context.Context, email string) error {
 	email = cleanText(normalizeEmail(email))
 	return s.inTx(ctx, func(tx *System) error {
 		// A separate statement, so that the next sees a membership made while this one waited.
@@ -56,7 +56,7 @@ func (s *System) DeleteOrphanedUser(ctx context.Context, email string) error {
 }
 
 // HashOfEachCost returns one password hash for each cost in use.
-func (s *System) HashOfEachCost(ctx context.Context) ([]secret.Text, error) {
+func (s SystemPeople) HashOfEachCost(ctx context.Context) ([]secret.Text, error) {
 	rows, err := s.q.HashOfEachCost(ctx)
 	if err != nil {
 		return nil, err
@@ -70,13 +70,13 @@ func (s *System) HashOfEachCost(ctx context.Context) ([]secret.Text, error) {
 
 // SetPasswordHash replaces the hash old by another of the same password. It does nothing if the password
 // changed meanwhile.
-func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, old, hash string) error {
+func (s SystemPeople) SetPasswordHash(ctx context.Context, id connectors.UserID, old, hash string) error {
 	return s.q.SetPasswordHash(ctx, hash, id, old)
 }
 
 // ChangePassword stores a new password and sets PasswordSetAt. It ends all of the person's sessions except the
 // kept one. The event goes to the audit log of the current tenant.
-func (s *System) ChangePassword(
+func (s SystemPeople) ChangePassword(
 	ctx context.Context, id connectors.UserID, hash string, kept connectors.SessionID, in connectors.TenantID, event Event,
 ) error {
 	return s.inTx(ctx, func(tx *System) error {
@@ -100,13 +100,13 @@ func (s *System) ChangePassword(
 }
 
 // RecordSignIn records a sign-in.
-func (s *System) RecordSignIn(ctx context.Context, id connectors.UserID) error {
+func (s SystemPeople) RecordSignIn(ctx context.Context, id connectors.UserID) error {
 	n, err := s.q.RecordSignIn(ctx, id)
 	return affectedError(n, err, "person")
 }
 
 // Memberships lists a person's tenants by name.
-func (s *System) Memberships(ctx context.Context, id connectors.UserID) ([]Membership, error) {
+func (s SystemPeople) Memberships(ctx context.Context, id connectors.UserID) ([]Membership, error) {
 	rows, err := s.q.Memberships(ctx, id)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (s *System) Memberships(ctx context.Context, id connectors.UserID) ([]Membe
 }
 
 // Membership reads a person's membership of one tenant.
-func (s *System) Membership(ctx context.Context, id connectors.UserID, tenant connectors.TenantID) (Membership, error) {
+func (s SystemPeople) Membership(ctx context.Context, id connectors.UserID, tenant connectors.TenantID) (Membership, error) {
 	row, err := s.q.Membership(ctx, id, tenant)
 	if err != nil {
 		return Membership{}, rowError(err, "membership")
@@ -135,7 +135,7 @@ func toMembership(r dbgen.MembershipRow) Membership {
 }
 
 // APIKey finds a key of any tenant, including revoked and expired ones.
-func (s *System) APIKey(ctx context.Context, id connectors.APIKeyID) (StoredKey, error) {
+func (s SystemPeople) APIKey(ctx context.Context, id connectors.APIKeyID) (StoredKey, error) {
 	row, err := s.q.APIKey(ctx, id)
 	if err != nil {
 		return StoredKey{}, rowError(err, "API key")
@@ -152,13 +152,13 @@ func (s *System) APIKey(ctx context.Context, id connectors.APIKeyID) (StoredKey,
 }
 
 // TouchAPIKey records the last use of a key, at most once a minute.
-func (s *System) TouchAPIKey(ctx context.Context, id connectors.APIKeyID) error {
+func (s SystemPeople) TouchAPIKey(ctx context.Context, id connectors.APIKeyID) error {
 	return s.q.TouchAPIKey(ctx, id)
 }
 
 // SignInFailures counts the wrong passwords since a time for an account and from an address, each up to 100, so
 // that its cost is constant.
-func (s *System) SignInFailures(ctx context.Context, account, address string, since time.Time) (byAccount, byAddress int, err error) {
+func (s SystemPeople) SignInFailures(ctx context.Context, account, address string, since time.Time) (byAccount, byAddress int, err error) {
 	row, err := s.q.SignInFailures(ctx, failureKey(normalizeEmail(account)), since, failureKey(address))
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, err
@@ -167,12 +167,12 @@ func (s *System) SignInFailures(ctx context.Context, account, address string, si
 }
 
 // RecordSignInFailure stores a wrong password.
-func (s *System) RecordSignInFailure(ctx context.Context, account, address string) error {
+func (s SystemPeople) RecordSignInFailure(ctx context.Context, account, address string) error {
 	return s.q.RecordSignInFailure(ctx, failureKey(normalizeEmail(account)), failureKey(address))
 }
 
 // ClearSignInFailures deletes the wrong passwords of an account.
-func (s *System) ClearSignInFailures(ctx context.Context, account string) error {
+func (s SystemPeople) ClearSignInFailures(ctx context.Context, account string) error {
 	return s.q.ClearSignInFailures(ctx, failureKey(normalizeEmail(account)))
 }
 

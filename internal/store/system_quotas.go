@@ -26,7 +26,7 @@ type QuotaCount struct {
 
 // CountQuotas adds a process's counts, each owner and day at most once, and returns the new totals of all
 // processes. Counts without a total were not added: the tenant is deleted or locked.
-func (s *System) CountQuotas(ctx context.Context, counts []QuotaCount) ([]QuotaCount, error) {
+func (s SystemCalls) CountQuotas(ctx context.Context, counts []QuotaCount) ([]QuotaCount, error) {
 	var p dbgen.CountQuotasParams
 	for _, c := range counts {
 		p.TenantIds = append(p.TenantIds, c.Tenant.UUID)
@@ -44,7 +44,7 @@ func (s *System) CountQuotas(ctx context.Context, counts []QuotaCount) ([]QuotaC
 }
 
 // QuotasOfDay returns the totals of all quotas on the day of a time.
-func (s *System) QuotasOfDay(ctx context.Context, at time.Time) ([]QuotaCount, error) {
+func (s SystemCalls) QuotasOfDay(ctx context.Context, at time.Time) ([]QuotaCount, error) {
 	day := connectors.QuotaDay(at)
 	rows, err := s.q.QuotasOfDay(ctx, day)
 	return mapRows(rows, func(r dbgen.QuotasOfDayRow) QuotaCount {

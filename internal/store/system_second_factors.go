@@ -29,7 +29,7 @@ func secondFactorAD(user connectors.UserID) secret.AD {
 
 // SecondFactor reads a person's factor with its key. It fails with NotFound if there is none, not even one
 // being set up.
-func (s *System) SecondFactor(ctx context.Context, user connectors.UserID) (SecondFactor, error) {
+func (s SystemPeople) SecondFactor(ctx context.Context, user connectors.UserID) (SecondFactor, error) {
 	row, err := s.q.SecondFactor(ctx, user)
 	if err != nil {
 		return SecondFactor{}, rowError(err, "second factor")
@@ -44,7 +44,7 @@ func (s *System) SecondFactor(ctx context.Context, user connectors.UserID) (Seco
 
 // BeginSecondFactor stores the key of an unconfirmed factor, replacing another, for the session that may
 // confirm it. It fails with Conflict if a confirmed one exists.
-func (s *System) BeginSecondFactor(ctx context.Context, user connectors.UserID, by connectors.SessionID, key secret.Text) error {
+func (s SystemPeople) BeginSecondFactor(ctx context.Context, user connectors.UserID, by connectors.SessionID, key secret.Text) error {
 	return s.keys.sealAndRetry(ctx, s.scope, key, secondFactorAD(user), func(sealed []byte) error {
 		n, err := s.q.BeginSecondFactor(ctx, user, sealed, by.UUID)
 		if err == nil && n == 0 {
@@ -59,7 +59,7 @@ type NewRecoveryCodes [][]byte
 
 // ConfirmSecondFactor confirms the factor that the kept session began at a time, by a code of a time step. All
 // other sessions of the person end. The event goes to the audit log of the current tenant.
-func (s *System) ConfirmSecondFactor(
+func (s SystemPeople) ConfirmSecondFactor(
 	ctx context.Context, user connectors.UserID, begun time.Time, step int64, codes NewRecoveryCodes, kept connectors.SessionID, in connectors.TenantID, event Event,
 ) error {
 	return s.inTx(ctx, func(tx *System) error {
@@ -89,13 +89,13 @@ func (s *System) ConfirmSecondFactor(
 
 // AcceptStep reports whether a code of this time step may be accepted: neither it nor a later one was used (RFC
 // 6238 section 5.2).
-func (s *System) AcceptStep(ctx context.Context, user connectors.UserID, step int64) (bool, error) {
+func (s SystemPeople) AcceptStep(ctx context.Context, user connectors.UserID, step int64) (bool, error) {
 	n, err := s.q.AcceptStep(ctx, step, user)
 	return n > 0, err
 }
 
 // CountCode counts a wrong code, or resets the count after a right one.
-func (s *System) CountCode(ctx context.Context, user connectors.UserID, right bool) error {
+func (s SystemPeople) CountCode(ctx context.Context, user connectors.UserID, right bool) error {
 	if right {
 		return s.q.ResetWrongCodes(ctx, user)
 	}
@@ -103,8 +103,8 @@ func (s *System) CountCode(ctx context.Context, user connectors.UserID, right bo
 }
 
 // RecordIn appends an event without changes to a tenant's audit log.
-func (s *System) RecordIn(ctx context.Context, in connectors.TenantID, event Event) error {
-	return s.inTx(ctx, func(tx *System) error { return tx.tenantInTx(in).Record(ctx, event) })
+func (s SystemPeople) RecordIn(ctx context.Context, in connectors.TenantID, event Event) error {
+	return s.inTx(ctx, func(tx *System) error { return tx.tenantInTx(in).Audit().Record(ctx, event) })
 }
 
 // RecoveryCode is the MAC of an unused recovery code.
@@ -114,7 +114,7 @@ type RecoveryCode struct {
 }
 
 // RecoveryCodes lists a person's unused recovery codes.
-func (s *System) RecoveryCodes(ctx context.Context, user connectors.UserID) ([]RecoveryCode, error) {
+func (s SystemPeople) RecoveryCodes(ctx context.Context, user connectors.UserID) ([]RecoveryCode, error) {
 	rows, err := s.q.RecoveryCodes(ctx, user)
 	if err != nil {
 		return nil, err
@@ -127,20 +127,20 @@ func (s *System) RecoveryCodes(ctx context.Context, user connectors.UserID) ([]R
 }
 
 // UseRecoveryCode marks a code as used, with an audit event. It is false if it was used meanwhile.
-func (s *System) UseRecoveryCode(ctx context.Context, user connectors.UserID, number int16, in connectors.TenantID, event Event) (used bool, err error) {
+func (s SystemPeople) UseRecoveryCode(ctx context.Context, user connectors.UserID, number int16, in connectors.TenantID, event Event) (used bool, err error) {
 	err = s.inTx(ctx, func(tx *System) error {
 		n, err := tx.q.UseRecoveryCode(ctx, user, number)
 		if err != nil || n == 0 {
 			return err
 		}
 		used = true
-		return tx.tenantInTx(in).Record(ctx, event)
+		return tx.tenantInTx(in).Audit().Record(ctx, event)
 	})
 	return used && err == nil, err
 }
 
 // RenewRecoveryCodes replaces all of a person's codes.
-func (s *System) RenewRecoveryCodes(ctx context.Context, user connectors.UserID, codes NewRecoveryCodes, in connectors.TenantID, event Event) error {
+func (s SystemPeople) RenewRecoveryCodes(ctx context.Context, user connectors.UserID, codes NewRecoveryCodes, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
 		tenant := tx.tenantInTx(in)
 		was, err := tenant.LockAndReadState(ctx, OfSecondFactor(user))
@@ -162,13 +162,13 @@ func (s *System) RenewRecoveryCodes(ctx context.Context, user connectors.UserID,
 
 // DropSecondFactor deletes a person's second factor and recovery codes. All sessions except kept end; the zero
 // id keeps none.
-func (s *System) DropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
+func (s SystemPeople) DropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error { return tx.dropSecondFactor(ctx, user, kept, in, event) })
 }
 
 // DropMemberSecondFactor is DropSecondFactor for a person without a membership in another tenant. It fails with
 // [ErrMemberElsewhere] otherwise.
-func (s *System) DropMemberSecondFactor(ctx context.Context, user connectors.UserID, in connectors.TenantID, event Event) error {
+func (s SystemPeople) DropMemberSecondFactor(ctx context.Context, user connectors.UserID, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
 		if err := tx.q.LockUser(ctx, user); err != nil {
 			return err
@@ -187,7 +187,7 @@ func (s *System) DropMemberSecondFactor(ctx context.Context, user connectors.Use
 // ErrMemberElsewhere means that a person is a member of another tenant too.
 var ErrMemberElsewhere = errors.New("member of another tenant")
 
-func (s *System) dropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
+func (s *system) dropSecondFactor(ctx context.Context, user connectors.UserID, kept connectors.SessionID, in connectors.TenantID, event Event) error {
 	tenant := s.tenantInTx(in)
 	was, err := tenant.LockAndReadState(ctx, OfSecondFactor(user))
 	if err != nil {

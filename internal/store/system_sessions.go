@@ -12,7 +12,7 @@ import (
 const maxBrowserLength = 400
 
 // BeginSession stores a session.
-func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n connectors.Session) error {
+func (s SystemSessions) BeginSession(ctx context.Context, user connectors.UserID, n connectors.Session) error {
 	p := dbgen.BeginBrowserSessionParams{
 		ID: n.ID, UserID: user, UserAgent: truncateBrowser(n.UserAgent), Address: truncateBrowser(n.Address), BeganAt: n.Began,
 		SecondFactor: n.SecondFactor,
@@ -24,13 +24,13 @@ func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n con
 	return s.q.BeginBrowserSession(ctx, p)
 }
 
-// BeginSessionOnRecord is [System.BeginSession] with its audit entry, in one transaction.
-func (s *System) BeginSessionOnRecord(ctx context.Context, user connectors.UserID, n connectors.Session, in connectors.TenantID, event Event) error {
+// BeginSessionOnRecord is [SystemSessions.BeginSession] with its audit entry, in one transaction.
+func (s SystemSessions) BeginSessionOnRecord(ctx context.Context, user connectors.UserID, n connectors.Session, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
-		if err := tx.BeginSession(ctx, user, n); err != nil {
+		if err := tx.Sessions().BeginSession(ctx, user, n); err != nil {
 			return err
 		}
-		return tx.tenantInTx(in).Record(ctx, event)
+		return tx.tenantInTx(in).Audit().Record(ctx, event)
 	})
 }
 
@@ -45,7 +45,7 @@ type SessionState struct {
 }
 
 // SessionMemberships returns the memberships that a session opens. It is empty if the session ended.
-func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID, user connectors.UserID) ([]Membership, SessionState, error) {
+func (s SystemSessions) SessionMemberships(ctx context.Context, id connectors.SessionID, user connectors.UserID) ([]Membership, SessionState, error) {
 	rows, err := s.q.SessionMemberships(ctx, id, user)
 	if err != nil || len(rows) == 0 {
 		return nil, SessionState{}, err
@@ -61,41 +61,41 @@ func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID
 }
 
 // UseSession records the last use of a session and its address; empty: unchanged.
-func (s *System) UseSession(ctx context.Context, id connectors.SessionID, at time.Time, address string) error {
+func (s SystemSessions) UseSession(ctx context.Context, id connectors.SessionID, at time.Time, address string) error {
 	return s.q.TouchBrowserSession(ctx, at, truncateBrowser(address), id)
 }
 
 // ConfirmSession records a re-authentication.
-func (s *System) ConfirmSession(ctx context.Context, id connectors.SessionID, at time.Time) error {
+func (s SystemSessions) ConfirmSession(ctx context.Context, id connectors.SessionID, at time.Time) error {
 	return s.q.ConfirmBrowserSession(ctx, at, id)
 }
 
 // EndSession ends one session. A missing one is no error.
-func (s *System) EndSession(ctx context.Context, id connectors.SessionID) error {
+func (s SystemSessions) EndSession(ctx context.Context, id connectors.SessionID) error {
 	_, err := s.q.EndBrowserSession(ctx, id)
 	return err
 }
 
 // EndSessionsOnRecord ends all sessions of a person, and the clients that act as them, in every tenant. The
 // audit entry goes to the current tenant.
-func (s *System) EndSessionsOnRecord(ctx context.Context, user connectors.UserID, in connectors.TenantID, event Event) error {
+func (s SystemSessions) EndSessionsOnRecord(ctx context.Context, user connectors.UserID, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
 		if err := tx.q.EndOtherBrowserSessions(ctx, user, connectors.SessionID{}); err != nil {
 			return err
 		}
-		return tx.tenantInTx(in).Record(ctx, event)
+		return tx.tenantInTx(in).Audit().Record(ctx, event)
 	})
 }
 
 // SignMemberOut signs a member out of a tenant, with an audit entry. Sessions of a person without other tenants
 // are deleted, which older releases also respect during an upgrade.
-func (s *System) SignMemberOut(ctx context.Context, user connectors.UserID, of connectors.TenantID, event Event) error {
+func (s SystemSessions) SignMemberOut(ctx context.Context, user connectors.UserID, of connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
 		tenant := tx.tenantInTx(of)
-		if err := tenant.EndSessions(ctx, user); err != nil {
+		if err := tenant.People().EndSessions(ctx, user); err != nil {
 			return err
 		}
-		memberships, err := tx.Memberships(ctx, user)
+		memberships, err := tx.People().Memberships(ctx, user)
 		if err != nil {
 			return err
 		}
@@ -104,19 +104,19 @@ func (s *System) SignMemberOut(ctx context.Context, user connectors.UserID, of c
 				return err
 			}
 		}
-		return tenant.Record(ctx, event)
+		return tenant.Audit().Record(ctx, event)
 	})
 }
 
-// EndSessionOnRecord is [System.EndSession] with an audit entry in the session's tenant. A session that is
+// EndSessionOnRecord is [SystemSessions.EndSession] with an audit entry in the session's tenant. A session that is
 // missing has its entry already.
-func (s *System) EndSessionOnRecord(ctx context.Context, id connectors.SessionID, in connectors.TenantID, event Event) error {
+func (s SystemSessions) EndSessionOnRecord(ctx context.Context, id connectors.SessionID, in connectors.TenantID, event Event) error {
 	return s.inTx(ctx, func(tx *System) error {
 		n, err := tx.q.EndBrowserSession(ctx, id)
 		if err != nil || n == 0 {
 			return err
 		}
-		return tx.tenantInTx(in).Record(ctx, event)
+		return tx.tenantInTx(in).Audit().Record(ctx, event)
 	})
 }
 

@@ -40,7 +40,7 @@ func (s *System) CreateTenant(ctx context.Context, name, slug string, made *Even
 }
 
 // createTenant makes a tenant and its keys.
-func (s *System) createTenant(ctx context.Context, slug, name string, made *Event) (dbgen.Tenant, error) {
+func (s *system) createTenant(ctx context.Context, slug, name string, made *Event) (dbgen.Tenant, error) {
 	have := s.keys.current.Load()
 	row, err := s.insertTenant(ctx, slug, name, made, have)
 	if errors.Is(err, errRetiredKey) { // by the next rotation, or with the tenant's first secret
@@ -50,7 +50,7 @@ func (s *System) createTenant(ctx context.Context, slug, name string, made *Even
 }
 
 // insertTenant makes a tenant with its audit entry, and with keys if have is given and tenants have their own.
-func (s *System) insertTenant(ctx context.Context, slug, name string, made *Event, have *keyringSnapshot) (row dbgen.Tenant, err error) {
+func (s *system) insertTenant(ctx context.Context, slug, name string, made *Event, have *keyringSnapshot) (row dbgen.Tenant, err error) {
 	err = s.inTx(ctx, func(tx *System) error {
 		if row, err = tx.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, slug, name); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error
 
 // deleteOldCalls deletes calls of more than 30 days, the minimal history. Their removal is recorded, so no
 // check misses them.
-func (s *System) deleteOldCalls(ctx context.Context, id connectors.TenantID) error {
+func (s *system) deleteOldCalls(ctx context.Context, id connectors.TenantID) error {
 	const days, slice = 30, 1000
 	before, last := minIDAt(time.Now().AddDate(0, 0, -days)), uuid.UUID{}
 	for {

@@ -48,18 +48,18 @@ func TestMembershipsShowEveryTenantOfAPerson(t *testing.T) {
 	w := fixture.New(t)
 	m := w.Member(t, connectors.RoleOwner)
 	w.MemberIn(t, w.Other, connectors.RoleViewer, func(n *store.NewMember) { n.Email = m.Email })
-	all, err := w.St.System().Memberships(t.Context(), m.UserID)
+	all, err := w.St.System().People().Memberships(t.Context(), m.UserID)
 	if err != nil || len(all) != 2 || all[0].Tenant.ID != w.Tenant || all[0].Role != connectors.RoleOwner || all[1].Role != connectors.RoleViewer {
 		t.Errorf("memberships = %+v, %v", all, err)
 	}
-	one, err := w.St.System().Membership(t.Context(), m.UserID, w.Other)
+	one, err := w.St.System().People().Membership(t.Context(), m.UserID, w.Other)
 	if err != nil || one.Role != connectors.RoleViewer || one.Email != m.Email {
 		t.Errorf("membership = %+v, %v", one, err)
 	}
-	if _, err := w.OtherDoor().RemoveMember(t.Context(), m.UserID); err != nil {
+	if _, err := w.OtherDoor().People().RemoveMember(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.St.System().Membership(t.Context(), m.UserID, w.Other)
+	_, err = w.St.System().People().Membership(t.Context(), m.UserID, w.Other)
 	wantKind(t, err, fault.NotFound)
 }
 
@@ -70,24 +70,24 @@ func TestSignInFailuresAreCountedPerAccountAndAddress(t *testing.T) {
 	since := time.Now().Add(-time.Minute)
 	long := strings.Repeat("é", 5000) + "@example.com"
 	for _, f := range [][2]string{{"a@x", "1.1.1.1"}, {"A@x ", "2.2.2.2"}, {"b@x", "1.1.1.1"}, {long, "3.3.3.3"}, {"nul\x00@x", "4.4.4.4"}} {
-		if err := sys.RecordSignInFailure(t.Context(), f[0], f[1]); err != nil {
+		if err := sys.People().RecordSignInFailure(t.Context(), f[0], f[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := func(account, address string, byAccount, byAddress int) {
 		t.Helper()
-		gotAccount, gotAddress, err := sys.SignInFailures(t.Context(), account, address, since)
+		gotAccount, gotAddress, err := sys.People().SignInFailures(t.Context(), account, address, since)
 		if err != nil || gotAccount != byAccount || gotAddress != byAddress {
 			t.Errorf("%.10s from %s: %d and %d (%v), want %d and %d", account, address, gotAccount, gotAddress, err, byAccount, byAddress)
 		}
 	}
 	want("a@x", "1.1.1.1", 2, 2)
 	want(long, "9.9.9.9", 1, 0)
-	if err := sys.ClearSignInFailures(t.Context(), "a@x"); err != nil {
+	if err := sys.People().ClearSignInFailures(t.Context(), "a@x"); err != nil {
 		t.Fatal(err)
 	}
 	want("a@x", "1.1.1.1", 0, 1)
-	if n, _, err := sys.SignInFailures(t.Context(), "b@x", "", time.Now().Add(time.Hour)); n != 0 || err != nil {
+	if n, _, err := sys.People().SignInFailures(t.Context(), "b@x", "", time.Now().Add(time.Hour)); n != 0 || err != nil {
 		t.Errorf("older ones count: %d (%v)", n, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestExpiredSignInFailuresGoWithNewOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := w.St.System().RecordSignInFailure(t.Context(), "new@x", "2"); err != nil {
+		if err := w.St.System().People().RecordSignInFailure(t.Context(), "new@x", "2"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestASetupLinkWorksOnceForAll(t *testing.T) {
 	if made.Load() != 1 {
 		t.Errorf("%d owners were made, want 1", made.Load())
 	}
-	if log, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "member.join"}); err != nil || len(log.Items) != 1 {
+	if log, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Action: "member.join"}); err != nil || len(log.Items) != 1 {
 		t.Errorf("the owner is on record as %+v (%v)", log.Items, err)
 	}
 	if has, err := sys.HasOwner(t.Context(), w.Tenant); err != nil || !has {
@@ -208,20 +208,20 @@ func TestAPasswordIsChanged(t *testing.T) {
 	sys := w.St.System()
 	w.AsOwner(t, "insert into user_passwords (user_id, hash) select id, 'old' from users")
 	for _, hash := range []string{"new", "late"} { // the second comes when the old one is none any more
-		if err := sys.SetPasswordHash(t.Context(), m.UserID, "old", hash); err != nil {
+		if err := sys.People().SetPasswordHash(t.Context(), m.UserID, "old", hash); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := sys.RecordSignIn(t.Context(), m.UserID); err != nil {
+	if err := sys.People().RecordSignIn(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
-	user, err := sys.UserByEmail(t.Context(), m.Email)
+	user, err := sys.People().UserByEmail(t.Context(), m.Email)
 	if err != nil || user.PasswordHash.Reveal() != "new" {
 		t.Errorf("user = %+v, %v", user, err)
 	}
-	if got, err := w.Door().Member(t.Context(), m.UserID); err != nil || got.SignedIn == nil {
+	if got, err := w.Door().People().Member(t.Context(), m.UserID); err != nil || got.SignedIn == nil {
 		t.Errorf("member = %+v, %v", got, err)
 	}
-	_, err = sys.UserByEmail(t.Context(), "nobody\x00@x")
+	_, err = sys.People().UserByEmail(t.Context(), "nobody\x00@x")
 	wantKind(t, err, fault.NotFound)
 }

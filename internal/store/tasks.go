@@ -9,7 +9,7 @@ import (
 
 // TaskCalls lists the calls with open tasks, newest first, without arguments, contents and task states above 16
 // KiB.
-func (t *Tenant) TaskCalls(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
+func (t Calls) TaskCalls(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
 	after, err := f.afterID("tasks")
 	if err != nil {
 		return List[connectors.ToolCall]{}, err

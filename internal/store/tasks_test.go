@@ -15,8 +15,8 @@ import (
 
 // taskAttempts are the outsider's at tasks; TestTasksAreCallsWithAHandle shows that there are some.
 var taskAttempts = map[string]attempt{
-	"TaskCalls": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.TaskCalls(ctx, store.CallFilter{}))
+	"Calls.TaskCalls": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Calls().TaskCalls(ctx, store.CallFilter{}))
 	},
 }
 
@@ -24,11 +24,11 @@ var taskAttempts = map[string]attempt{
 func runningIn(t *testing.T, w *fixture.World, tenant connectors.TenantID, c connectors.ToolCall, handle string) connectors.ToolCallID {
 	t.Helper()
 	c.ID, c.Status, c.InstanceID = connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, connectors.CallRunning, &w.Instance
-	if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: c}}); err != nil {
+	if err := w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: c}}); err != nil {
 		t.Fatal(err)
 	}
 	if handle != "" {
-		if err := w.St.Tenant(tenant).SaveCallTask(t.Context(), c.ID, []byte(`{"status":"working"}`), handle); err != nil {
+		if err := w.St.Tenant(tenant).Calls().SaveCallTask(t.Context(), c.ID, []byte(`{"status":"working"}`), handle); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestTasksAreCallsWithAHandle(t *testing.T) {
 	runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "")
 	first := runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "first")
 	second := runningIn(t, w, w.Tenant, newCall(other, c, connectors.ToolCallID{}), "second")
-	ended, err := w.Door().EndCallTask(t.Context(), connectors.ToolCall{ID: second, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK, Task: []byte(`{"status":"completed"}`)})
+	ended, err := w.Door().Calls().EndCallTask(t.Context(), connectors.ToolCall{ID: second, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK, Task: []byte(`{"status":"completed"}`)})
 	wantTrue(t, "end", ended, err)
 	for name, x := range map[string]struct {
 		filter store.CallFilter
@@ -57,7 +57,7 @@ func TestTasksAreCallsWithAHandle(t *testing.T) {
 		"of a tool":             {store.CallFilter{Tool: "mcp_x__search"}, []connectors.ToolCallID{second, first}},
 		"of no tool":            {store.CallFilter{Tool: "nothing"}, nil},
 	} {
-		list, err := w.Door().TaskCalls(t.Context(), x.filter)
+		list, err := w.Door().Calls().TaskCalls(t.Context(), x.filter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,11 +69,11 @@ func TestTasksAreCallsWithAHandle(t *testing.T) {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	page, err := w.Door().TaskCalls(t.Context(), store.CallFilter{Page: store.Page{Limit: 1}})
+	page, err := w.Door().Calls().TaskCalls(t.Context(), store.CallFilter{Page: store.Page{Limit: 1}})
 	if err != nil || page.Items[0].ID != second {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	rest, err := w.Door().TaskCalls(t.Context(), store.CallFilter{Page: store.Page{Limit: 1, Cursor: page.Next}})
+	rest, err := w.Door().Calls().TaskCalls(t.Context(), store.CallFilter{Page: store.Page{Limit: 1, Cursor: page.Next}})
 	if err != nil || len(rest.Items) != 1 || rest.Items[0].ID != first || rest.Next != "" {
 		t.Errorf("%+v, %v", rest, err)
 	}
@@ -86,18 +86,18 @@ func TestNoListOfCallsBringsLongTasksAlong(t *testing.T) {
 	call := newCall(w.Agent(t), w.Connector(t), connectors.ToolCallID{})
 	id := runningIn(t, w, w.Tenant, call, "long")
 	long := []byte(`{"status":"working","statusMessage":"` + strings.Repeat("x", 1<<18) + `"}`)
-	if err := w.Door().SaveCallTask(t.Context(), id, long, ""); err != nil {
+	if err := w.Door().Calls().SaveCallTask(t.Context(), id, long, ""); err != nil {
 		t.Fatal(err)
 	}
 	for name, list := range map[string]func(context.Context, store.CallFilter) (store.List[connectors.ToolCall], error){
-		"calls": w.Door().ToolCalls, "tasks": w.Door().TaskCalls,
+		"calls": w.Door().Calls().List, "tasks": w.Door().Calls().TaskCalls,
 	} {
 		calls, err := list(t.Context(), store.CallFilter{})
 		if err != nil || len(calls.Items) != 1 || len(calls.Items[0].Task) > 16<<10 {
 			t.Errorf("%s: %d, %v, with %d bytes of a task", name, len(calls.Items), err, len(calls.Items[0].Task))
 		}
 	}
-	if one, err := w.Door().ToolCall(t.Context(), id); err != nil || string(one.Task) != string(long) {
+	if one, err := w.Door().Calls().Get(t.Context(), id); err != nil || string(one.Task) != string(long) {
 		t.Errorf("the call has %d bytes of it, %v", len(one.Task), err)
 	}
 }

@@ -11,8 +11,12 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Tenant is the entry point to one tenant's rows. [Store.Tenant] makes it, and [Tenant.Tx] for a transaction.
-type Tenant struct {
+// Tenant is the entry point to one tenant's rows, in parts. [Store.Tenant] makes it, and [Tenant.Tx] for a
+// transaction.
+type Tenant struct{ *tenant }
+
+// tenant is what the parts of a Tenant share.
+type tenant struct {
 	store   *Store
 	id      connectors.TenantID
 	scope   scope
@@ -23,7 +27,7 @@ type Tenant struct {
 }
 
 func newTenant(st *Store, id connectors.TenantID, s scope) *Tenant {
-	return &Tenant{store: st, id: id, scope: s, q: dbgen.New(s)}
+	return &Tenant{&tenant{store: st, id: id, scope: s, q: dbgen.New(s)}}
 }
 
 // Self reads the tenant's own row.
@@ -63,7 +67,7 @@ func (t *Tenant) SetDefaults(ctx context.Context, d connectors.Defaults) error {
 }
 
 // Record appends an audit entry. For changes use [Tenant.RecordChange].
-func (t *Tenant) Record(ctx context.Context, e Event) error { return recordEvent(ctx, t.q, t.id, e) }
+func (t Audit) Record(ctx context.Context, e Event) error { return recordEvent(ctx, t.q, t.id, e) }
 
 func recordEvent(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, e Event) error {
 	if err := e.checkStates(); err != nil {

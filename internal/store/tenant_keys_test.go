@@ -192,7 +192,7 @@ func TestTenantKeys_DeletedWithTenant(t *testing.T) {
 	if err := y.St.System().DeleteTenant(t.Context(), y.Other); err != nil {
 		t.Fatal(err)
 	}
-	if err := y.St.System().Heartbeat(t.Context(), y.Instance); err != nil {
+	if err := y.St.System().Syncs().Heartbeat(t.Context(), y.Instance); err != nil {
 		t.Fatal(err)
 	}
 	y.putBack(t, kept) // without the key, as after restoring some tables of a backup
@@ -242,7 +242,7 @@ func TestTenantKeys_UsedInSameTransaction(t *testing.T) {
 	w.AsOwner(t, "delete from tenant_keys")
 	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
 		credential := store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: "kept"}
-		if err := tx.SetCredential(t.Context(), credential); err != nil {
+		if err := tx.Connectors().SetCredential(t.Context(), credential); err != nil {
 			return err
 		}
 		state, err := tx.State(t.Context(), store.OfCredential(c.ID, nil))
@@ -272,7 +272,7 @@ func TestTenantKeys_RollBackWithTransaction(t *testing.T) {
 	undone := errors.New("undone")
 	err = w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
 		for range 2 {
-			if err := tx.SetCredential(t.Context(), credential); err != nil {
+			if err := tx.Connectors().SetCredential(t.Context(), credential); err != nil {
 				return err
 			}
 		}
@@ -281,7 +281,7 @@ func TestTenantKeys_RollBackWithTransaction(t *testing.T) {
 	if !errors.Is(err, undone) {
 		t.Fatal(err)
 	}
-	if err := w.Door().SetCredential(t.Context(), credential); err != nil {
+	if err := w.Door().Connectors().SetCredential(t.Context(), credential); err != nil {
 		t.Fatal(err)
 	}
 	other, err := store.Open(t.Context(), w.Pool, w.KEK)

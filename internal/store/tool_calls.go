@@ -23,8 +23,8 @@ type CallFilter struct {
 	Page
 }
 
-// ToolCalls lists calls, newest first, without contents, and without arguments and tasks above 16 KiB.
-func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
+// List lists calls, newest first, without contents, and without arguments and tasks above 16 KiB.
+func (t Calls) List(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
 	after, err := f.afterID("tool calls")
 	if err != nil {
 		return List[connectors.ToolCall]{}, err
@@ -53,8 +53,8 @@ func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.T
 	return newList(f.Page, rows, item, "tool calls", func(r dbgen.ToolCallsRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// ToolCall reads one call with all that the history keeps.
-func (t *Tenant) ToolCall(ctx context.Context, id connectors.ToolCallID) (connectors.ToolCall, error) {
+// Get reads one call with all that the history keeps.
+func (t Calls) Get(ctx context.Context, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	row, err := t.q.ToolCall(ctx, t.id, id)
 	if err != nil {
 		return connectors.ToolCall{}, rowError(err, "tool call")
@@ -69,7 +69,7 @@ func (t *Tenant) ToolCall(ctx context.Context, id connectors.ToolCallID) (connec
 
 // InsertPendingCall stores the call of an approval at once, so that a person finds it. It fails with NotFound
 // if agent or connector is deleted.
-func (t *Tenant) InsertPendingCall(ctx context.Context, c connectors.ToolCall) error {
+func (t Calls) InsertPendingCall(ctx context.Context, c connectors.ToolCall) error {
 	n, err := t.q.InsertPendingCall(ctx, dbgen.InsertPendingCallParams{
 		TenantID: t.id, ID: c.ID, AgentID: orZero(c.AgentID), AgentSlug: c.AgentSlug, ConnectorID: orZero(c.ConnectorID), ConnectorSlug: c.ConnectorSlug,
 		Tool: cleanText(c.Tool), ExposedName: cleanText(c.ExposedName), Source: c.Source, Caller: cleanText(c.Caller), TokenID: c.TokenID,
@@ -80,7 +80,7 @@ func (t *Tenant) InsertPendingCall(ctx context.Context, c connectors.ToolCall) e
 }
 
 // StartPendingCall records that a process runs an approved call.
-func (t *Tenant) StartPendingCall(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID, approvedBy string) error {
+func (t Calls) StartPendingCall(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID, approvedBy string) error {
 	return t.q.StartPendingCall(ctx, dbgen.StartPendingCallParams{TenantID: t.id, ID: id, InstanceID: &by, ApprovedBy: cleanText(approvedBy)})
 }
 
@@ -93,7 +93,7 @@ type CallEnd struct {
 }
 
 // EndPendingCall ends a call that waits for approval. It is false if it does not wait.
-func (t *Tenant) EndPendingCall(ctx context.Context, id connectors.ToolCallID, e CallEnd) (bool, error) {
+func (t Calls) EndPendingCall(ctx context.Context, id connectors.ToolCallID, e CallEnd) (bool, error) {
 	n, err := t.q.EndPendingCall(ctx, dbgen.EndPendingCallParams{
 		TenantID: t.id, ID: id, Status: e.Status, Outcome: e.Outcome, ErrorCode: e.Code, ErrorMessage: cleanText(e.Message),
 	})
@@ -102,12 +102,12 @@ func (t *Tenant) EndPendingCall(ctx context.Context, id connectors.ToolCallID, e
 
 // SaveCallTask stores the state of a call's task, which outlives its process. handle identifies the task to the
 // agent; empty: stored already.
-func (t *Tenant) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task []byte, handle string) error {
+func (t Calls) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task []byte, handle string) error {
 	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task, TaskHandle: handle})
 }
 
 // EndCallTask ends a call after its task ended. It is false if the call has ended already.
-func (t *Tenant) EndCallTask(ctx context.Context, c connectors.ToolCall) (bool, error) {
+func (t Calls) EndCallTask(ctx context.Context, c connectors.ToolCall) (bool, error) {
 	n, err := t.q.EndCallTask(ctx, dbgen.EndCallTaskParams{
 		TenantID: t.id, ID: c.ID, Task: c.Task, Status: c.Status, Outcome: c.Outcome, ErrorCode: c.ErrorCode, ErrorMessage: cleanText(c.ErrorMessage),
 		IsError: c.IsError, Content: c.Content, Structured: c.Structured, Truncated: c.Truncated, ResponseBytes: c.ResponseBytes,
@@ -116,7 +116,7 @@ func (t *Tenant) EndCallTask(ctx context.Context, c connectors.ToolCall) (bool, 
 }
 
 // MarkUndelivered records that the response of an ended call was not delivered.
-func (t *Tenant) MarkUndelivered(ctx context.Context, id connectors.ToolCallID) error {
+func (t Calls) MarkUndelivered(ctx context.Context, id connectors.ToolCallID) error {
 	return t.q.MarkUndelivered(ctx, t.id, id)
 }
 
@@ -188,7 +188,7 @@ func newLockedCallsError(calls []OwnedCall, by []uuid.UUID) error {
 
 // BeginCalls writes calls in progress and skips existing ones. The error is a *LockedCallsError if some were
 // not written.
-func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
+func (s SystemCalls) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 	c := toEndParams(calls)
 	locked, err := s.q.BeginCalls(ctx, dbgen.BeginCallsParams{
 		Nobody: uuid.Nil, Numbers: c.Numbers, TenantIds: c.TenantIds, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
@@ -205,11 +205,11 @@ func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 
 // EndCalls writes ended calls, whether or not their beginning was written. Calls must be unique. The error is a
 // *LockedCallsError if some were not written.
-func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
+func (s SystemCalls) EndCalls(ctx context.Context, calls []OwnedCall) error {
 	return s.endCalls(ctx, toEndParams(calls), calls)
 }
 
-func (s *System) endCalls(ctx context.Context, columns dbgen.EndCallsParams, calls []OwnedCall) error {
+func (s *system) endCalls(ctx context.Context, columns dbgen.EndCallsParams, calls []OwnedCall) error {
 	locked, err := s.q.EndCalls(ctx, columns)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (s *System) endCalls(ctx context.Context, columns dbgen.EndCallsParams, cal
 }
 
 // NoteProgress stores the Progress of calls, and returns those that exist.
-func (s *System) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connectors.ToolCallID, error) {
+func (s SystemCalls) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connectors.ToolCallID, error) {
 	var tenants, ids []uuid.UUID
 	var progress [][]byte
 	for _, c := range calls {
@@ -232,7 +232,7 @@ func (s *System) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connect
 }
 
 // CloseInstanceCalls ends the calls of a stopped process.
-func (s *System) CloseInstanceCalls(ctx context.Context, id connectors.InstanceID) error {
+func (s SystemCalls) CloseInstanceCalls(ctx context.Context, id connectors.InstanceID) error {
 	return s.q.CloseCallsOfInstance(ctx, &id)
 }
 

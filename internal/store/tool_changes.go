@@ -38,7 +38,7 @@ type ChangeMark struct {
 }
 
 // ChangeMarks returns the marks of the first page of Changes and one more.
-func (t *Tenant) ChangeMarks(ctx context.Context, f ChangeFilter) ([]ChangeMark, error) {
+func (t Tools) ChangeMarks(ctx context.Context, f ChangeFilter) ([]ChangeMark, error) {
 	rows, err := t.q.ChangeMarks(ctx, dbgen.ChangeMarksParams{TenantID: t.id, State: string(f.State), ConnectorID: f.connectorUUID(), MaxRows: f.rowLimit()})
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (t *Tenant) ChangeMarks(ctx context.Context, f ChangeFilter) ([]ChangeMark,
 }
 
 // Changes lists tool changes, newest first.
-func (t *Tenant) Changes(ctx context.Context, f ChangeFilter) (List[connectors.ToolChange], error) {
+func (t Tools) Changes(ctx context.Context, f ChangeFilter) (List[connectors.ToolChange], error) {
 	before, err := f.afterID("tool_changes")
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
@@ -69,8 +69,8 @@ func (t *Tenant) Changes(ctx context.Context, f ChangeFilter) (List[connectors.T
 	return newList(f.Page, rows, toToolChange, "tool_changes", changePosition), nil
 }
 
-// ToolChanges lists one tool's changes, newest first. Its first definition is no change.
-func (t *Tenant) ToolChanges(ctx context.Context, id connectors.ConnectorID, tool string, p Page) (List[connectors.ToolChange], error) {
+// ChangesOf lists one tool's changes, newest first. Its first definition is no change.
+func (t Tools) ChangesOf(ctx context.Context, id connectors.ConnectorID, tool string, p Page) (List[connectors.ToolChange], error) {
 	before, err := p.afterID("changes")
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
@@ -86,8 +86,8 @@ func (t *Tenant) ToolChanges(ctx context.Context, id connectors.ConnectorID, too
 	return newList(p, rows, item, "changes", func(r dbgen.ToolChangesRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// ToolChange reads one change.
-func (t *Tenant) ToolChange(
+// Change reads one change.
+func (t Tools) Change(
 	ctx context.Context, connector connectors.ConnectorID, tool string, id connectors.ToolChangeID,
 ) (connectors.ToolChange, error) {
 	rows, err := t.q.ToolChanges(ctx, dbgen.ToolChangesParams{
@@ -105,13 +105,13 @@ func (t *Tenant) ToolChange(
 
 // WaitingKinds returns the kinds of difference in a tool's waiting definition. It fails with NotFound if none
 // waits.
-func (t *Tenant) WaitingKinds(ctx context.Context, id connectors.ConnectorID, tool string) ([]toolchange.Kind, error) {
+func (t Tools) WaitingKinds(ctx context.Context, id connectors.ConnectorID, tool string) ([]toolchange.Kind, error) {
 	names, err := t.q.WaitingKinds(ctx, t.id, id, cleanText(tool))
 	return toKinds(names), rowError(err, "change")
 }
 
-// ToolsSyncedAt returns the time of the connector's last successful sync; zero: never.
-func (t *Tenant) ToolsSyncedAt(ctx context.Context, id connectors.ConnectorID) (time.Time, error) {
+// SyncedAt returns the time of the connector's last successful sync; zero: never.
+func (t Tools) SyncedAt(ctx context.Context, id connectors.ConnectorID) (time.Time, error) {
 	at, err := t.q.ToolsSyncedAt(ctx, t.id, id)
 	if err != nil || at == nil {
 		return time.Time{}, rowError(err, "connector")
@@ -119,9 +119,9 @@ func (t *Tenant) ToolsSyncedAt(ctx context.Context, id connectors.ConnectorID) (
 	return at.UTC(), nil
 }
 
-// OtherTools returns tools of the tenant's other connectors with one of the names. every: all up to a bound, to
+// Others returns tools of the tenant's other connectors with one of the names. every: all up to a bound, to
 // find similar names.
-func (t *Tenant) OtherTools(ctx context.Context, id connectors.ConnectorID, names []string, every bool) ([]toolchange.Named, error) {
+func (t Tools) Others(ctx context.Context, id connectors.ConnectorID, names []string, every bool) ([]toolchange.Named, error) {
 	rows, err := t.q.OtherTools(ctx, dbgen.OtherToolsParams{
 		TenantID: t.id, ConnectorID: id, Names: cleanAll(names), Every: every, MaxRows: maxOtherTools,
 	})
@@ -140,7 +140,7 @@ const maxOtherTools = 5000
 
 // writeChanges stores a sync's tool changes in two statements. Waiting changes of the same tools are
 // superseded.
-func (t *Tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.SyncRun, d connectors.ToolDiff) error {
+func (t *tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.SyncRun, d connectors.ToolDiff) error {
 	touched := make([]string, 0, len(d.Added)+len(d.Changed)+len(d.Removed))
 	for _, w := range d.Added {
 		if w.Returned { // a new one has no history
@@ -164,7 +164,7 @@ func (t *Tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.S
 	return q.InsertChanges(ctx, t.changeColumns(run.ConnectorID, run.ID, d.Changes))
 }
 
-func (t *Tenant) changeColumns(id connectors.ConnectorID, run connectors.SyncRunID, changeColumns []connectors.ChangeWrite) dbgen.InsertChangesParams {
+func (t *tenant) changeColumns(id connectors.ConnectorID, run connectors.SyncRunID, changeColumns []connectors.ChangeWrite) dbgen.InsertChangesParams {
 	p := dbgen.InsertChangesParams{TenantID: t.id, ConnectorID: id, SyncRunID: &run.UUID}
 	for _, c := range changeColumns {
 		p.Ids = append(p.Ids, newID())
@@ -179,7 +179,7 @@ func (t *Tenant) changeColumns(id connectors.ConnectorID, run connectors.SyncRun
 }
 
 // notifyOfChanges adds one notice for all changes of a sync that wait for review.
-func (t *Tenant) notifyOfChanges(ctx context.Context, id connectors.ConnectorID, d connectors.ToolDiff) error {
+func (t *tenant) notifyOfChanges(ctx context.Context, id connectors.ConnectorID, d connectors.ToolDiff) error {
 	waiting := d.Waiting()
 	if len(waiting) == 0 {
 		return nil
@@ -188,7 +188,7 @@ func (t *Tenant) notifyOfChanges(ctx context.Context, id connectors.ConnectorID,
 	if err != nil {
 		return rowError(err, "connector")
 	}
-	return t.AddNotice(ctx, connectors.ToolChangeNotice(connectors.ConnectorName{ID: id, Slug: row.Slug, Name: row.Name}, waiting))
+	return t.asTenant().People().AddNotice(ctx, connectors.ToolChangeNotice(connectors.ConnectorName{ID: id, Slug: row.Slug, Name: row.Name}, waiting))
 }
 
 func joinKinds(kinds []toolchange.Kind) string {

@@ -24,7 +24,7 @@ func said(name, description, rest string) connectors.Definition {
 // historyOf are the changes of a tool in words, the newest first.
 func historyOf(t *testing.T, w *fixture.World, id connectors.ConnectorID, tool string) string {
 	t.Helper()
-	list, err := w.Door().ToolChanges(t.Context(), id, tool, store.Page{})
+	list, err := w.Door().Tools().ChangesOf(t.Context(), id, tool, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func historyOf(t *testing.T, w *fixture.World, id connectors.ConnectorID, tool s
 
 func review(t *testing.T, w *fixture.World, id connectors.ConnectorID, tool string) connectors.Review {
 	t.Helper()
-	got, err := w.Door().Tool(t.Context(), id, tool)
+	got, err := w.Door().Tools().Get(t.Context(), id, tool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestASyncPutsItsChangesOnRecord(t *testing.T) {
 	if len(waiting) != 2 || waiting[0].ConnectorName != c.Name || *waiting[0].SyncRunID != run.ID || waiting[0].After == nil {
 		t.Errorf("waiting = %+v", waiting)
 	}
-	if news, err := w.Door().News(t.Context(), nil); news.Changes != 2 || err != nil {
+	if news, err := w.Door().People().News(t.Context(), nil); news.Changes != 2 || err != nil {
 		t.Errorf("news = %+v, %v", news, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestAPersonDecidesAChange(t *testing.T) {
 	w.Resynced(t, c.ID, said("t", "good", ""))
 	w.Resynced(t, c.ID, bad)
 	decide := func(accept bool, hash *connectors.Hash) error {
-		return w.Door().DecideTool(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "t", Accept: accept, Hash: hash, By: "Ada"})
+		return w.Door().Tools().Decide(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "t", Accept: accept, Hash: hash, By: "Ada"})
 	}
 	if err := decide(false, &bad.Hash); err != nil || review(t, w, c.ID, "t") != connectors.ReviewRejected {
 		t.Fatalf("rejected: %v", err)
@@ -137,7 +137,7 @@ func TestADefinitionThatNobodySawIsNotAccepted(t *testing.T) {
 	w.Resynced(t, c.ID, said("t", "good", ""))
 	w.Resynced(t, c.ID, seen)
 	w.Resynced(t, c.ID, said("t", "poisonous", ""))
-	err := w.Door().DecideTool(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "t", Accept: true, Hash: &seen.Hash})
+	err := w.Door().Tools().Decide(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "t", Accept: true, Hash: &seen.Hash})
 	if f := fault.As(err); f.Kind != fault.Conflict || f.Type != store.TypeToolChanged {
 		t.Errorf("accepted unseen: %v", err)
 	}
@@ -145,7 +145,7 @@ func TestADefinitionThatNobodySawIsNotAccepted(t *testing.T) {
 		t.Errorf("it waits no longer: %q", got)
 	}
 	w.Resynced(t, c.ID)
-	err = w.Door().DecideTool(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "t", Accept: true})
+	err = w.Door().Tools().Decide(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "t", Accept: true})
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("a removed tool was accepted: %v", err)
 	}
@@ -160,7 +160,7 @@ func TestChanges_AcceptAllCosmetic(t *testing.T) {
 		w.Resynced(t, c.ID, said("shown", "a", ""), said("told", "a", ""))
 		w.Resynced(t, c.ID, said("shown", "a", `,"title":"T"`), said("told", "b", ""))
 	}
-	accepted, err := w.Door().AcceptCosmetic(t.Context(), "Ada")
+	accepted, err := w.Door().Tools().AcceptCosmetic(t.Context(), "Ada")
 	if err != nil || len(accepted) != 2 {
 		t.Fatalf("accepted %v, %v", accepted, err)
 	}
@@ -185,7 +185,7 @@ func TestAWaitingChangeTellsWhomItConcerns(t *testing.T) {
 	w.Grant(t, none.ID, c.ID, fixture.Named("other"))
 	call := newCall(all, c, connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())})
 	call.Tool, call.Kind = "search", connectors.CallTool
-	if err := w.Door().InsertPendingCall(t.Context(), call); err != nil {
+	if err := w.Door().Calls().InsertPendingCall(t.Context(), call); err != nil {
 		t.Fatal(err)
 	}
 	w.Resynced(t, c.ID, said("search", "b", ""), said("other", "b", ""))
@@ -195,7 +195,7 @@ func TestAWaitingChangeTellsWhomItConcerns(t *testing.T) {
 			t.Errorf("%s concerns %v agents and calls, want %v", change.Tool, got, want)
 		}
 	}
-	list, err := w.Door().ToolChanges(t.Context(), c.ID, "search", store.Page{})
+	list, err := w.Door().Tools().ChangesOf(t.Context(), c.ID, "search", store.Page{})
 	if err != nil || list.Items[0].Agents != 2 || list.Items[0].Calls != 1 {
 		t.Errorf("history = %+v, %v", list.Items, err)
 	}
@@ -260,7 +260,7 @@ func TestDecideTool_DoesNotDeadlockWithSync(t *testing.T) {
 	})
 	both.Go(func() {
 		for range 10 {
-			if _, err := w.Door().AcceptCosmetic(t.Context(), "Ada"); err != nil {
+			if _, err := w.Door().Tools().AcceptCosmetic(t.Context(), "Ada"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -275,7 +275,7 @@ func TestPeopleAreToldOfWhatWaits(t *testing.T) {
 	w.Resynced(t, c.ID, said("a/b", "a", ""), said("two", "a", ""), said("shown", "a", ""))
 	notices := func() []connectors.Notice {
 		t.Helper()
-		list, err := w.Door().Notices(t.Context(), nil, store.Page{})
+		list, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
 		if err != nil {
 			t.Fatal(err)
 		}

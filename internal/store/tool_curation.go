@@ -21,14 +21,14 @@ func (t CuratedTool) Named() connectors.ToolNames {
 	return connectors.ToolNames{Name: t.Name, Alias: t.Alias, Removed: t.Removed}
 }
 
-// LockTools locks a connector's tools against other changes and ending syncs until the transaction ends.
-func (t *Tenant) LockTools(ctx context.Context, id connectors.ConnectorID) error {
+// Lock locks a connector's tools against other changes and ending syncs until the transaction ends.
+func (t Tools) Lock(ctx context.Context, id connectors.ConnectorID) error {
 	_, err := t.q.LockConnector(ctx, t.id, id)
 	return rowError(err, "connector")
 }
 
-// CuratedTools lists the overrides of a connector's tools by name, including removed tools.
-func (t *Tenant) CuratedTools(ctx context.Context, id connectors.ConnectorID) ([]CuratedTool, error) {
+// Curated lists the overrides of a connector's tools by name, including removed tools.
+func (t Tools) Curated(ctx context.Context, id connectors.ConnectorID) ([]CuratedTool, error) {
 	rows, err := t.q.CuratedTools(ctx, t.id, id)
 	if err != nil {
 		return nil, err
@@ -43,9 +43,9 @@ func (t *Tenant) CuratedTools(ctx context.Context, id connectors.ConnectorID) ([
 	}), nil
 }
 
-// CurateTools stores overrides. Agents see them at once in every process. A name of another tool of the
+// Curate stores overrides. Agents see them at once in every process. A name of another tool of the
 // connector is a Conflict. Unknown tools are ignored.
-func (t *Tenant) CurateTools(ctx context.Context, id connectors.ConnectorID, tools []CuratedTool) error {
+func (t Tools) Curate(ctx context.Context, id connectors.ConnectorID, tools []CuratedTool) error {
 	p := dbgen.CurateToolsParams{TenantID: t.id, ConnectorID: id}
 	for _, tool := range tools {
 		p.Names = append(p.Names, cleanText(tool.Name))
@@ -57,7 +57,7 @@ func (t *Tenant) CurateTools(ctx context.Context, id connectors.ConnectorID, too
 		p.CallsPerDays = append(p.CallsPerDays, int32(tool.Quota.PerDay))
 	}
 	return t.ensureTx(ctx, func(tx *Tenant) error {
-		if err := tx.LockTools(ctx, id); err != nil {
+		if err := tx.Tools().Lock(ctx, id); err != nil {
 			return err
 		}
 		if err := tx.q.FreeAliases(ctx, tx.id, id, p.Names); err != nil {
@@ -67,8 +67,8 @@ func (t *Tenant) CurateTools(ctx context.Context, id connectors.ConnectorID, too
 	})
 }
 
-// ToolTags lists the tags of a connector's tools, sorted.
-func (t *Tenant) ToolTags(ctx context.Context, id connectors.ConnectorID) ([]string, error) {
+// Tags lists the tags of a connector's tools, sorted.
+func (t Tools) Tags(ctx context.Context, id connectors.ConnectorID) ([]string, error) {
 	tags, err := t.q.ToolTags(ctx, t.id, id)
 	slices.Sort(tags)
 	return tags, err

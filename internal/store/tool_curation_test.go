@@ -13,7 +13,7 @@ import (
 
 func curate(t *testing.T, w *fixture.World, id connectors.ConnectorID, tools ...store.CuratedTool) {
 	t.Helper()
-	if err := w.Door().CurateTools(t.Context(), id, tools); err != nil {
+	if err := w.Door().Tools().Curate(t.Context(), id, tools); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -27,24 +27,24 @@ func TestWhatAnAdminSaysOfAToolOutlivesSyncs(t *testing.T) {
 	curate(t, w, c.ID, said)
 	res := fixture.FirstResult()
 	res.Diff.Removed = []string{"search"}
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}
 	w.Synced(t, c.ID, "search", "create")
 
-	tool, err := w.Door().Tool(t.Context(), c.ID, "search")
+	tool, err := w.Door().Tools().Get(t.Context(), c.ID, "search")
 	if diff := cmp.Diff(said.Curation, tool.Curation); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	if tool.Hash != fixture.Definition("search").Hash || tool.AgentName() != "find" {
 		t.Errorf("the definition is %s, the name for agents %q", tool.Hash, tool.AgentName())
 	}
-	all, err := w.Door().CuratedTools(t.Context(), c.ID)
+	all, err := w.Door().Tools().Curated(t.Context(), c.ID)
 	want := []store.CuratedTool{{Name: "create", Curation: connectors.Curation{Enabled: true, Tags: []string{}}}, said}
 	if diff := cmp.Diff(want, all); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if tags, err := w.Door().ToolTags(t.Context(), c.ID); err != nil || len(tags) != 2 {
+	if tags, err := w.Door().Tools().Tags(t.Context(), c.ID); err != nil || len(tags) != 2 {
 		t.Errorf("tags: %v, %v", tags, err)
 	}
 }
@@ -59,11 +59,11 @@ func TestToolsChangeTheirNamesAmongThemselves(t *testing.T) {
 	}
 	curate(t, w, c.ID, named("a", "x"), named("b", "y"))
 	curate(t, w, c.ID, named("a", "y"), named("b", "x"))
-	if err := w.Door().CurateTools(t.Context(), c.ID, []store.CuratedTool{named("a", "x")}); !fault.Is(err, fault.Conflict) {
+	if err := w.Door().Tools().Curate(t.Context(), c.ID, []store.CuratedTool{named("a", "x")}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	curate(t, w, c.ID, named("a", "b"), named("b", "z"))
-	if tool, err := w.Door().Tool(t.Context(), c.ID, "b"); err != nil || !tool.Shadowed || tool.AgentName() != "z" {
+	if tool, err := w.Door().Tools().Get(t.Context(), c.ID, "b"); err != nil || !tool.Shadowed || tool.AgentName() != "z" {
 		t.Errorf("b is %+v, %v", tool, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestToolsAreFoundByWhatBecomesOfThem(t *testing.T) {
 	}
 	res := fixture.FirstResult(list...)
 	res.Diff.Added[3].Review, res.Diff.Added[3].Accepted = connectors.ReviewNew, nil
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}
 	curate(t, w, c.ID, store.CuratedTool{Name: "read", Curation: connectors.Curation{Alias: "peruse", AgentText: "Looks 100% safe.", Tags: []string{"safe"}}})
@@ -103,7 +103,7 @@ func TestToolsAreFoundByWhatBecomesOfThem(t *testing.T) {
 		"tag and state":  {store.ToolFilter{Tag: "safe", State: connectors.StandingEnabled}, nil},
 		"all of a query": {store.ToolFilter{}, []string{"drop", "held", "quote", "read"}},
 	} {
-		page, err := w.Door().Tools(t.Context(), c.filter)
+		page, err := w.Door().Tools().List(t.Context(), c.filter)
 		var got []string
 		for _, tool := range page.Items {
 			got = append(got, tool.Name)

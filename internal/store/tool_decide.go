@@ -24,14 +24,14 @@ type ToolDecision struct {
 // TypeToolChanged is the problem type of a decision about an outdated definition.
 const TypeToolChanged = "tool-changed"
 
-// DecideTool accepts the tool's current definition, which agents are then served, or rejects it, which disables
+// Decide accepts the tool's current definition, which agents are then served, or rejects it, which disables
 // the tool. A rejected definition can be accepted later. It fails with Conflict if nothing waits or the
 // definition has changed.
-func (t *Tenant) DecideTool(ctx context.Context, d ToolDecision) error {
+func (t Tools) Decide(ctx context.Context, d ToolDecision) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error { return tx.notifyChange(tx.decideTool(ctx, d), "connector", d.Connector) })
 }
 
-func (t *Tenant) decideTool(ctx context.Context, d ToolDecision) error {
+func (t *tenant) decideTool(ctx context.Context, d ToolDecision) error {
 	d.Tool = cleanText(d.Tool)
 	row, err := t.q.LockTool(ctx, t.id, d.Connector, d.Tool)
 	if err != nil {
@@ -82,7 +82,7 @@ type ToolName struct {
 }
 
 // AcceptCosmetic accepts all waiting changes without risk, and returns their tools.
-func (t *Tenant) AcceptCosmetic(ctx context.Context, by string) (accepted []ToolName, err error) {
+func (t Tools) AcceptCosmetic(ctx context.Context, by string) (accepted []ToolName, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		locked, err := tx.q.LockCosmetic(ctx, tx.id)
 		if err != nil || len(locked) == 0 {

@@ -28,8 +28,8 @@ type CalledTool struct {
 	Last  time.Time
 }
 
-// ToolUse reads an agent's use of tools since a time.
-func (t *Tenant) ToolUse(ctx context.Context, agent connectors.AgentID, since time.Time) (ToolUse, error) {
+// Use reads an agent's use of tools since a time.
+func (t Tools) Use(ctx context.Context, agent connectors.AgentID, since time.Time) (ToolUse, error) {
 	var (
 		called []dbgen.ToolsCalledRow
 		fresh  []dbgen.ToolsNewForRow

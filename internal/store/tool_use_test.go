@@ -19,8 +19,8 @@ import (
 
 // toolUseAttempts are the outsider's at what agents use.
 var toolUseAttempts = map[string]attempt{
-	"ToolUse": func(ctx context.Context, o outsider) (bool, error) {
-		use, err := o.door.ToolUse(ctx, o.agent.ID, time.Now().Add(-time.Hour))
+	"Tools.Use": func(ctx context.Context, o outsider) (bool, error) {
+		use, err := o.door.Tools().Use(ctx, o.agent.ID, time.Now().Add(-time.Hour))
 		return len(use.Called)+len(use.New) > 0, err
 	},
 }
@@ -56,10 +56,10 @@ func TestToolUseIsWhatAnAgentCalledSinceThen(t *testing.T) {
 		callAt(w, agent, c, "search", now.Add(-time.Hour)), callAt(w, agent, c, "search", now), callAt(w, agent, c, "just_then", since),
 		callAt(w, agent, c, "long_ago", since.Add(-time.Millisecond)), callAt(w, other, c, "create", now),
 	}
-	if err := w.St.System().EndCalls(t.Context(), calls); err != nil {
+	if err := w.St.System().Calls().EndCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
 	}
-	have, err := w.Door().ToolUse(t.Context(), agent.ID, since)
+	have, err := w.Door().Tools().Use(t.Context(), agent.ID, since)
 	want := store.ToolUse{
 		Called: map[store.ToolKey]store.CalledTool{{c.ID, "search"}: {2, now}, {c.ID, "just_then"}: {1, since}},
 		New:    map[store.ToolKey]bool{{c.ID, "search"}: true, {c.ID, "create"}: true},
@@ -67,7 +67,7 @@ func TestToolUseIsWhatAnAgentCalledSinceThen(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	if have, err = w.Door().ToolUse(t.Context(), agent.ID, now.Add(time.Hour)); len(have.Called)+len(have.New) != 0 || err != nil {
+	if have, err = w.Door().Tools().Use(t.Context(), agent.ID, now.Add(time.Hour)); len(have.Called)+len(have.New) != 0 || err != nil {
 		t.Errorf("in the time to come: %+v, %v", have, err)
 	}
 }
@@ -84,12 +84,12 @@ func BenchmarkToolUseOfAHundredThousandCalls(b *testing.B) {
 			call.Arguments, call.Content = []byte(`{"query":"open bugs"}`), bytes.Repeat([]byte("what was found "), 40)
 			calls = append(calls, call)
 		}
-		if err := w.St.System().EndCalls(b.Context(), calls); err != nil {
+		if err := w.St.System().Calls().EndCalls(b.Context(), calls); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
-		if use, err := w.Door().ToolUse(b.Context(), agent.ID, now.Add(-30*24*time.Hour)); err != nil || len(use.Called) != 52 {
+		if use, err := w.Door().Tools().Use(b.Context(), agent.ID, now.Add(-30*24*time.Hour)); err != nil || len(use.Called) != 52 {
 			b.Fatal(use, err)
 		}
 	}

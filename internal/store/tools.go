@@ -12,11 +12,11 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Tools lists tools of one connector or all, by default by name. The query matches words of name, title and
+// List lists tools of one connector or all, by default by name. The query matches words of name, title and
 // description, and prefixes of names. A page ends early at [MaxPageBytes] of definitions.
-func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (list List[connectors.Tool], err error) {
+func (t Tools) List(ctx context.Context, f ToolFilter) (list List[connectors.Tool], err error) {
 	if f.Order = f.Order.restrictTo(ToolOrders); !f.Order.isDefault() {
-		err = t.Snapshot(ctx, func(tx *Tenant) error {
+		err = t.asTenant().Snapshot(ctx, func(tx *Tenant) error {
 			list, err = tx.toolsOrdered(ctx, f)
 			return err
 		})
@@ -54,8 +54,8 @@ func (f ToolFilter) connectorUUID() *uuid.UUID {
 	return &f.Connector.UUID
 }
 
-// Tool reads one tool, even if removed.
-func (t *Tenant) Tool(ctx context.Context, id connectors.ConnectorID, name string) (connectors.Tool, error) {
+// Get reads one tool, even if removed.
+func (t Tools) Get(ctx context.Context, id connectors.ConnectorID, name string) (connectors.Tool, error) {
 	row, err := t.q.Tool(ctx, t.id, id, cleanText(name))
 	if err != nil {
 		return connectors.Tool{}, rowError(err, "tool")
@@ -65,7 +65,7 @@ func (t *Tenant) Tool(ctx context.Context, id connectors.ConnectorID, name strin
 
 // Quarantined lists the malformed entries of a connector's last list, in list order. Pages end early as those
 // of Tools do.
-func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Quarantined], error) {
+func (t Tools) Quarantined(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Quarantined], error) {
 	at, err := p.parseCursor("quarantined", 1)
 	if err != nil {
 		return List[connectors.Quarantined]{}, err

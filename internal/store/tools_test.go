@@ -42,7 +42,7 @@ func TestTools_QueryByWordAndPrefix(t *testing.T) {
 		"zebra":             nil,
 		"is\x00sue & ! ( '": nil,
 	} {
-		list, err := w.Door().Tools(t.Context(), store.ToolFilter{Query: query})
+		list, err := w.Door().Tools().List(t.Context(), store.ToolFilter{Query: query})
 		if err != nil {
 			t.Errorf("%q: %v", query, err)
 		}
@@ -58,7 +58,7 @@ func TestTools_QueryByWordAndPrefix(t *testing.T) {
 		}
 	}
 
-	list, err := w.Door().Tools(t.Context(), store.ToolFilter{Connector: &github.ID})
+	list, err := w.Door().Tools().List(t.Context(), store.ToolFilter{Connector: &github.ID})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("one connector's tools: %v, %v", toolNames(list), err)
 	}
@@ -74,11 +74,11 @@ func TestRemovedToolsAreListedOnRequestOnly(t *testing.T) {
 	w.Synced(t, c.ID, "kept", "removed")
 	res := fixture.FirstResult()
 	res.Diff.Removed = []string{"removed"}
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}
 	for removed, want := range map[bool][]string{false: {"kept"}, true: {"kept", "removed"}} {
-		list, err := w.Door().Tools(t.Context(), store.ToolFilter{Removed: removed})
+		list, err := w.Door().Tools().List(t.Context(), store.ToolFilter{Removed: removed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestToolsComeInPages(t *testing.T) {
 	}
 	page := store.Page{Limit: 4}
 	for pages := 0; ; pages++ {
-		list, err := w.Door().Tools(t.Context(), store.ToolFilter{Page: page})
+		list, err := w.Door().Tools().List(t.Context(), store.ToolFilter{Page: page})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,15 +125,15 @@ func TestAToolThatIsNotThereIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c := w.Connector(t)
-	_, err := w.Door().Tool(t.Context(), c.ID, "no\x00such")
+	_, err := w.Door().Tools().Get(t.Context(), c.ID, "no\x00such")
 	wantKind(t, err, fault.NotFound)
-	_, err = w.Door().SyncBaseline(t.Context(), connectors.ConnectorID{})
+	_, err = w.Door().Syncs().Baseline(t.Context(), connectors.ConnectorID{})
 	wantKind(t, err, fault.NotFound)
 }
 
 func finish(t *testing.T, w *fixture.World, id connectors.ConnectorID, defs ...connectors.Definition) {
 	t.Helper()
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, id).ID, fixture.FirstResult(defs...)); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, id).ID, fixture.FirstResult(defs...)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -165,17 +165,17 @@ func TestTools_PageEndsAtMaxBytes(t *testing.T) {
 	}
 	res := fixture.FirstResult(defs...)
 	res.Quarantined, res.ServerObservation.Quarantined = aside, len(aside)
-	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+	if _, err := w.Door().Syncs().Finish(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
 		t.Fatal(err)
 	}
 	tools := pageSizes(t, func(p store.Page) (store.List[connectors.Tool], error) {
-		return w.Door().Tools(t.Context(), store.ToolFilter{Page: p})
+		return w.Door().Tools().List(t.Context(), store.ToolFilter{Page: p})
 	})
 	if diff := cmp.Diff(want, tools); diff != "" {
 		t.Errorf("tools on each page (-want +got):\n%s", diff)
 	}
 	quarantined := pageSizes(t, func(p store.Page) (store.List[connectors.Quarantined], error) {
-		return w.Door().Quarantined(t.Context(), c.ID, p)
+		return w.Door().Tools().Quarantined(t.Context(), c.ID, p)
 	})
 	if diff := cmp.Diff(want, quarantined); diff != "" {
 		t.Errorf("quarantined entries on each page (-want +got):\n%s", diff)

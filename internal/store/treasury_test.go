@@ -46,7 +46,7 @@ func newTreasury(t *testing.T, flows int) treasury {
 	if _, err := owner.Exec(t.Context(), "select set_config('app.system', 'on', false); delete from tenant_keys; update keysets set per_tenant = false"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.St.System().Heartbeat(t.Context(), w.Instance); err != nil { // which process reads it
+	if err := w.St.System().Syncs().Heartbeat(t.Context(), w.Instance); err != nil { // which process reads it
 		t.Fatal(err)
 	}
 	return filled(t, w, flows)
@@ -66,12 +66,12 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 	w.CredentialIn(t, w.Other, y.their.ID, nil, "theirs")
 	door := w.Door()
 	for _, err := range []error{
-		door.SaveGrant(t.Context(), newGrant(y.oauth)),
-		door.SaveRegistration(t.Context(), redirectURI, registration()),
-		door.SaveRegistration(t.Context(), redirectURI, oauth.Registration{Issuer: "https://open.example.com", ClientID: "public", Source: oauth.SourceDynamic}),
-		door.SetClientSecret(t.Context(), y.oauth, "configured"),
-		door.SetEnvironment(t.Context(), y.stdio, connectors.Environment{"TOKEN": "in the environment"}),
-		door.SaveSSO(t.Context(), connectors.SSO{Issuer: "https://login.example.com", ClientID: "patchbay", GroupsClaim: "groups"}, "a provider's client"),
+		door.Accounts().SaveGrant(t.Context(), newGrant(y.oauth)),
+		door.Accounts().SaveRegistration(t.Context(), redirectURI, registration()),
+		door.Accounts().SaveRegistration(t.Context(), redirectURI, oauth.Registration{Issuer: "https://open.example.com", ClientID: "public", Source: oauth.SourceDynamic}),
+		door.Connectors().SetClientSecret(t.Context(), y.oauth, "configured"),
+		door.Connectors().SetEnvironment(t.Context(), y.stdio, connectors.Environment{"TOKEN": "in the environment"}),
+		door.SSO().Save(t.Context(), connectors.SSO{Issuer: "https://login.example.com", ClientID: "patchbay", GroupsClaim: "groups"}, "a provider's client"),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 	g := newGrant(gone)
 	g.Meta.Server.Issuer = issuer
 	g.Meta.ClientID = gone.OAuth.ClientID
-	for _, err := range []error{door.SetClientSecret(t.Context(), gone, "configured"), door.SaveGrant(t.Context(), g)} {
+	for _, err := range []error{door.Connectors().SetClientSecret(t.Context(), gone, "configured"), door.Accounts().SaveGrant(t.Context(), g)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,18 +94,18 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 		t.Fatal(err)
 	}
 	y.revoked = grant.ID
-	if err := door.DeleteConnector(t.Context(), gone.ID); err != nil {
+	if err := door.Connectors().Delete(t.Context(), gone.ID); err != nil {
 		t.Fatal(err)
 	}
 	for i := range flows {
-		if err := door.SaveFlow(t.Context(), y.flow(i)); err != nil {
+		if err := door.Accounts().SaveFlow(t.Context(), y.flow(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	y.fillApprovals(t)
 	y.person = w.Member(t, connectors.RoleMember).UserID
 	w.SecondFactor(t, y.person)
-	if y.hook, err = door.CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "what signs"}); err != nil {
+	if y.hook, err = door.Webhooks().Create(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "what signs"}); err != nil {
 		t.Fatal(err)
 	}
 	return y
@@ -140,7 +140,7 @@ func (y treasury) beating(t *testing.T, processes map[connectors.InstanceID]*sto
 	return store.RotationOptions{Notify: func(p store.RotationProgress) {
 		if p.Step == store.ReadersAwaited {
 			for id, st := range processes {
-				if err := st.System().Heartbeat(context.WithoutCancel(t.Context()), id); err != nil {
+				if err := st.System().Syncs().Heartbeat(context.WithoutCancel(t.Context()), id); err != nil {
 					t.Errorf("beat: %v", err)
 				}
 			}
@@ -197,7 +197,7 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 			return g.Tokens.RefreshToken, err
 		},
 		fixture.CodeKey.Reveal(): func() (secret.Text, error) {
-			f, err := st.System().SecondFactor(t.Context(), y.person)
+			f, err := st.System().People().SecondFactor(t.Context(), y.person)
 			return f.Key, err
 		},
 		"what signs": func() (secret.Text, error) {
@@ -222,7 +222,7 @@ func (y treasury) wantFlows(t *testing.T, st *store.Store) {
 		t.Errorf("result: %v", err)
 	}
 	for i := range y.flows {
-		f, err := st.System().TakeFlow(t.Context(), y.flow(i).StateHash)
+		f, err := st.System().Sessions().TakeFlow(t.Context(), y.flow(i).StateHash)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,9 +109,9 @@ func (t *Tenant) Snapshot(ctx context.Context, fn func(tx *Tenant) error) error 
 }
 
 // ensureTx runs fn in the current transaction, or in a new one.
-func (t *Tenant) ensureTx(ctx context.Context, fn func(tx *Tenant) error) error {
+func (t *tenant) ensureTx(ctx context.Context, fn func(tx *Tenant) error) error {
 	if t.scope.tx != nil {
-		return fn(t)
+		return fn(t.asTenant())
 	}
-	return t.Tx(ctx, fn)
+	return t.asTenant().Tx(ctx, fn)
 }

@@ -18,10 +18,10 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 	boom := errors.New("boom")
 	draft := fixture.Draft()
 	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if _, err := tx.CreateConnector(t.Context(), draft); err != nil {
+		if _, err := tx.Connectors().Create(t.Context(), draft); err != nil {
 			return err
 		}
-		if _, err := tx.Connector(t.Context(), connectors.Ref(draft.Slug)); err != nil {
+		if _, err := tx.Connectors().Get(t.Context(), connectors.Ref(draft.Slug)); err != nil {
 			return err
 		}
 		return boom
@@ -29,19 +29,19 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 	if !errors.Is(err, boom) {
 		t.Fatalf("error = %v", err)
 	}
-	_, err = w.Door().Connector(t.Context(), connectors.Ref(draft.Slug))
+	_, err = w.Door().Connectors().Get(t.Context(), connectors.Ref(draft.Slug))
 	wantKind(t, err, fault.NotFound)
 
 	err = w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
-		if _, err := tx.CreateConnector(t.Context(), draft); err != nil {
+		if _, err := tx.Connectors().Create(t.Context(), draft); err != nil {
 			return err
 		}
-		return tx.Record(t.Context(), store.Event{ActorType: "system", Action: "connector.create", Detail: map[string]any{"note": "a\x00b \\u0000"}, After: store.State{"name": "a\x00"}})
+		return tx.Audit().Record(t.Context(), store.Event{ActorType: "system", Action: "connector.create", Detail: map[string]any{"note": "a\x00b \\u0000"}, After: store.State{"name": "a\x00"}})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = w.Door().Connector(t.Context(), connectors.Ref(draft.Slug)); err != nil {
+	if _, err = w.Door().Connectors().Get(t.Context(), connectors.Ref(draft.Slug)); err != nil {
 		t.Error(err)
 	}
 }
@@ -94,7 +94,7 @@ func TestAnInventedCursorIsMalformed(t *testing.T) {
 	for range 3 {
 		w.Connector(t)
 	}
-	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{Page: store.Page{Limit: 1}})
+	list, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{Page: store.Page{Limit: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,23 +104,23 @@ func TestAnInventedCursorIsMalformed(t *testing.T) {
 		encode([]byte(`["connectors","a\u0000","0190e0e0-0000-7000-8000-000000000000"]`)), list.Next + "=", list.Next[1:],
 	} {
 		p := store.Page{Cursor: cursor}
-		_, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{Page: p})
+		_, err := w.Door().Connectors().List(t.Context(), store.ConnectorFilter{Page: p})
 		wantKind(t, err, fault.Malformed)
-		_, err = w.Door().Tools(t.Context(), store.ToolFilter{Page: p})
+		_, err = w.Door().Tools().List(t.Context(), store.ToolFilter{Page: p})
 		wantKind(t, err, fault.Malformed)
 	}
 	p := store.Page{Cursor: list.Next} // another list's
-	_, err = w.Door().Agents(t.Context(), p)
+	_, err = w.Door().Agents().List(t.Context(), p)
 	wantKind(t, err, fault.Malformed)
-	_, err = w.Door().Members(t.Context(), p)
+	_, err = w.Door().People().Members(t.Context(), p)
 	wantKind(t, err, fault.Malformed)
-	_, err = w.Door().APIKeys(t.Context(), p)
+	_, err = w.Door().People().APIKeys(t.Context(), p)
 	wantKind(t, err, fault.Malformed)
-	_, err = w.Door().SyncRuns(t.Context(), connectors.ConnectorID{}, p)
+	_, err = w.Door().Syncs().List(t.Context(), connectors.ConnectorID{}, p)
 	wantKind(t, err, fault.Malformed)
-	_, err = w.Door().Credentials(t.Context(), connectors.ConnectorID{}, p)
+	_, err = w.Door().Connectors().Credentials(t.Context(), connectors.ConnectorID{}, p)
 	wantKind(t, err, fault.Malformed)
-	_, err = w.Door().Quarantined(t.Context(), connectors.ConnectorID{}, store.Page{Cursor: encode([]byte(`["quarantined","99999999999"]`))})
+	_, err = w.Door().Tools().Quarantined(t.Context(), connectors.ConnectorID{}, store.Page{Cursor: encode([]byte(`["quarantined","99999999999"]`))})
 	wantKind(t, err, fault.Malformed)
 }
 

@@ -14,7 +14,7 @@ import (
 // issuedIn makes an account that the other tenant issued.
 func issuedIn(t *testing.T, w *fixture.World) connectors.Member {
 	t.Helper()
-	m, err := w.OtherDoor().IssueAccount(t.Context(), store.NewMember{Email: "vic@example.com", PasswordHash: "theirs", Role: connectors.RoleViewer})
+	m, err := w.OtherDoor().People().IssueAccount(t.Context(), store.NewMember{Email: "vic@example.com", PasswordHash: "theirs", Role: connectors.RoleViewer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestPasswordHashes_AreHiddenFromTenants(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	own := w.Member(t, connectors.RoleOwner, func(m *store.NewMember) { m.PasswordHash = "own" })
-	issued, err := w.Door().IssueAccount(t.Context(), store.NewMember{Email: "vic@example.com", PasswordHash: "issued", Role: connectors.RoleViewer})
+	issued, err := w.Door().People().IssueAccount(t.Context(), store.NewMember{Email: "vic@example.com", PasswordHash: "issued", Role: connectors.RoleViewer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestPasswordHashes_AreHiddenFromTenants(t *testing.T) {
 				t.Errorf("%s as the tenant of %s: %d rows, %v", sql, m.Email, n, err)
 			}
 		}
-		if ok, err := w.Door().PasswordOpens(t.Context(), m.UserID); !ok || err != nil {
+		if ok, err := w.Door().SSO().PasswordOpens(t.Context(), m.UserID); !ok || err != nil {
 			t.Errorf("the password of %s opens: %v, %v", m.Email, ok, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestPasswordHashes_AreShownToOlderServersAlone(t *testing.T) {
 		t.Helper()
 		var column string
 		w.AsSystem(t, "select coalesce(password_hash, '') from users where id = $1", []any{m.UserID}, &column)
-		user, err := w.St.System().UserByEmail(t.Context(), m.Email)
+		user, err := w.St.System().People().UserByEmail(t.Context(), m.Email)
 		if got := user.PasswordHash.Reveal(); err != nil || column != inUsers || got != inPasswords {
 			t.Errorf("%s: %q in users, %q in user_passwords, %v; want %q and %q", step, column, got, err, inUsers, inPasswords)
 		}
@@ -120,14 +120,14 @@ func TestPasswordHashes_AreShownToOlderServersAlone(t *testing.T) {
 	wantHashes("an older server beats", "first", "first")
 	w.AsSystem(t, "update users set password_hash = 'second', password_set_at = clock_timestamp() where id = $1", []any{m.UserID})
 	wantHashes("an older server changes the password", "second", "second")
-	if err := w.St.System().SetPasswordHash(t.Context(), m.UserID, "second", "third"); err != nil {
+	if err := w.St.System().People().SetPasswordHash(t.Context(), m.UserID, "second", "third"); err != nil {
 		t.Fatal(err)
 	}
 	w.AsSystem(t, "update users set password_hash = password_hash where id = $1", []any{m.UserID})
 	wantHashes("this server changes the password", "second", "third")
 	beat()
 	wantHashes("the older server beats again", "third", "third")
-	if err := w.St.System().EndInstance(t.Context(), older); err != nil {
+	if err := w.St.System().Syncs().EndInstance(t.Context(), older); err != nil {
 		t.Fatal(err)
 	}
 	wantHashes("the older server ends", "", "third")

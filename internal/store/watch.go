@@ -36,7 +36,7 @@ const (
 // NoticeAccount says that an account was connected that calls of an agent missed. ID is the agent's.
 const NoticeAccount = "account"
 
-// NoticeUses is no change: ID has the words of [System.PublishUses].
+// NoticeUses is no change: ID has the words of [SystemCalls.PublishUses].
 const NoticeUses = "uses"
 
 const (
@@ -214,7 +214,7 @@ func callListener(hear func(ChangeEvent), notices []ChangeEvent) {
 }
 
 // notifyChange notifies this process of a change after its commit, and passes err on.
-func (t *Tenant) notifyChange(err error, kind string, id fmt.Stringer) error {
+func (t *tenant) notifyChange(err error, kind string, id fmt.Stringer) error {
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func TestWatch_LateConnectionLosesNothing(t *testing.T) {
 
 	slow.Lock()
 	made := slow.made
-	if _, err := w.Door().UpdateAgent(t.Context(), agent); err != nil {
+	if _, err := w.Door().Agents().Update(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
 	hears(t, states, false)
@@ -142,7 +142,7 @@ func TestAConnectionThatIsCutIsReplaced(t *testing.T) {
 	}
 	hears(t, states, false)
 	hears(t, states, true)
-	if _, err := w.Door().UpdateAgent(t.Context(), agent); err != nil {
+	if _, err := w.Door().Agents().Update(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
 	await(t, heard, "an agent", store.ChangeEvent{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()})

@@ -73,24 +73,24 @@ func TestWatchTellsOwnActsBeforeTheyReturn(t *testing.T) {
 		what, kind, id string
 		act            func() error
 	}{
-		{"accept a tool", "connector", c.ID.String(), func() error { return door.DecideTool(t.Context(), tool("search", true)) }},
-		{"reject a tool", "connector", c.ID.String(), func() error { return door.DecideTool(t.Context(), tool("write", false)) }},
-		{"accept instructions", "connector", c.ID.String(), func() error { return door.DecideInstructions(t.Context(), tool("", true)) }},
-		{"accept changes without risk", "connector", cosmetic.ID.String(), func() error { _, err := door.AcceptCosmetic(t.Context(), "Ada"); return err }},
+		{"accept a tool", "connector", c.ID.String(), func() error { return door.Tools().Decide(t.Context(), tool("search", true)) }},
+		{"reject a tool", "connector", c.ID.String(), func() error { return door.Tools().Decide(t.Context(), tool("write", false)) }},
+		{"accept instructions", "connector", c.ID.String(), func() error { return door.Tools().DecideInstructions(t.Context(), tool("", true)) }},
+		{"accept changes without risk", "connector", cosmetic.ID.String(), func() error { _, err := door.Tools().AcceptCosmetic(t.Context(), "Ada"); return err }},
 		{"curate a tool", "connector", c.ID.String(), func() error {
-			return door.CurateTools(t.Context(), c.ID, []store.CuratedTool{{Name: "search"}})
+			return door.Tools().Curate(t.Context(), c.ID, []store.CuratedTool{{Name: "search"}})
 		}},
 		{"grant", "agent", agent.ID.String(), func() error {
-			return door.SetAgentGrant(t.Context(), connectors.Grant{AgentID: agent.ID, ConnectorID: c.ID, AllTools: true})
+			return door.Agents().SetGrant(t.Context(), connectors.Grant{AgentID: agent.ID, ConnectorID: c.ID, AllTools: true})
 		}},
-		{"revoke", "agent", agent.ID.String(), func() error { return door.DropAgentGrant(t.Context(), agent.ID, c.ID) }},
+		{"revoke", "agent", agent.ID.String(), func() error { return door.Agents().DropGrant(t.Context(), agent.ID, c.ID) }},
 		{"change a connector", "connector", c.ID.String(), func() error {
-			_, err := door.UpdateConnector(t.Context(), c.ID, 0, connectors.DraftOf(c))
+			_, err := door.Connectors().Update(t.Context(), c.ID, 0, connectors.DraftOf(c))
 			return err
 		}},
-		{"change an agent", "agent", agent.ID.String(), func() error { _, err := door.UpdateAgent(t.Context(), agent); return err }},
-		{"delete a connector", "connector", c.ID.String(), func() error { return door.DeleteConnector(t.Context(), c.ID) }},
-		{"delete an agent", "agent", agent.ID.String(), func() error { return door.DeleteAgent(t.Context(), agent.ID) }},
+		{"change an agent", "agent", agent.ID.String(), func() error { _, err := door.Agents().Update(t.Context(), agent); return err }},
+		{"delete a connector", "connector", c.ID.String(), func() error { return door.Connectors().Delete(t.Context(), c.ID) }},
+		{"delete an agent", "agent", agent.ID.String(), func() error { return door.Agents().Delete(t.Context(), agent.ID) }},
 	} {
 		here.take()
 		if err := tc.act(); err != nil {

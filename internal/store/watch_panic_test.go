@@ -45,7 +45,7 @@ func TestWatch_PanicConnectsAnew(t *testing.T) {
 	before := safe.Count(safe.Database)
 	agent := w.Agent(t)
 	change := func() store.ChangeEvent {
-		if _, err := w.Door().UpdateAgent(t.Context(), agent); err != nil {
+		if _, err := w.Door().Agents().Update(t.Context(), agent); err != nil {
 			t.Fatal(err)
 		}
 		return store.ChangeEvent{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()}

@@ -40,20 +40,20 @@ func TestWatch_NotifiesOtherProcesses(t *testing.T) {
 		kind, id, what string
 		change         func() error
 	}{
-		{"agent", agent.ID.String(), "an agent", func() error { _, err := w.Door().UpdateAgent(t.Context(), agent); return err }},
+		{"agent", agent.ID.String(), "an agent", func() error { _, err := w.Door().Agents().Update(t.Context(), agent); return err }},
 		{"agent", agent.ID.String(), "a grant", func() error { w.Grant(t, agent.ID, c.ID); return nil }},
 		{"agent", agent.ID.String(), "an allowance", func() error {
-			return w.Door().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
+			return w.Door().Calls().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
 		}},
-		{"agent", agent.ID.String(), "a grant's end", func() error { return w.Door().DropAgentGrant(t.Context(), agent.ID, c.ID) }},
+		{"agent", agent.ID.String(), "a grant's end", func() error { return w.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID) }},
 		{"token", token.ID.String(), "a token's end", func() error {
-			_, err := w.Door().DeleteAgentToken(t.Context(), agent.ID, token.ID)
+			_, err := w.Door().Agents().DeleteToken(t.Context(), agent.ID, token.ID)
 			return err
 		}},
 		{"connector", c.ID.String(), "a connector", func() error {
 			d := connectors.DraftOf(c)
 			d.Enabled = false
-			_, err := w.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+			_, err := w.Door().Connectors().Update(t.Context(), c.ID, 0, d)
 			return err
 		}},
 		{"connector", c.ID.String(), "tools", func() error { w.Synced(t, c.ID, "search", "create"); return nil }},
@@ -66,7 +66,7 @@ func TestWatch_NotifiesOtherProcesses(t *testing.T) {
 		}},
 		{"credential", c.ID.String(), "a credential", func() error { w.Credential(t, c.ID, nil, "t-1"); return nil }},
 		{"tenant", w.Tenant.String(), "a tenant", func() error { return w.Door().Rename(t.Context(), "Other") }},
-		{"connector", c.ID.String(), "a connector's end", func() error { return w.Door().DeleteConnector(t.Context(), c.ID) }},
+		{"connector", c.ID.String(), "a connector's end", func() error { return w.Door().Connectors().Delete(t.Context(), c.ID) }},
 	} {
 		if err := tc.change(); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestASyncThatFindsNothingNewSaysNothing(t *testing.T) {
 	heard := watched(t, w)
 	run := w.Run(t, c.ID)
 	seen := store.ServerObservation{Server: connectors.Server{Name: "example", Version: "1.0.0", ProtocolVersion: "2025-11-25"}, AuthBehaviour: connectors.AuthOpen, Total: 1}
-	ok, _, err := w.Door().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("search")), seen)
+	ok, _, err := w.Door().Syncs().FinishUnchanged(t.Context(), run.ID, fixture.ListHash(fixture.Definition("search")), seen)
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Deliveries lists a webhook's deliveries, newest first.
-func (t *Tenant) Deliveries(ctx context.Context, id connectors.WebhookID, p Page) (List[connectors.Delivery], error) {
+func (t Webhooks) Deliveries(ctx context.Context, id connectors.WebhookID, p Page) (List[connectors.Delivery], error) {
 	before, err := p.afterID("deliveries")
 	if err != nil {
 		return List[connectors.Delivery]{}, err
@@ -28,20 +28,20 @@ func (t *Tenant) Deliveries(ctx context.Context, id connectors.WebhookID, p Page
 }
 
 // Delivery reads one delivery.
-func (t *Tenant) Delivery(ctx context.Context, id connectors.DeliveryID) (connectors.Delivery, error) {
+func (t Webhooks) Delivery(ctx context.Context, id connectors.DeliveryID) (connectors.Delivery, error) {
 	row, err := t.q.Delivery(ctx, t.id, id)
 	return toDelivery(row), rowError(err, "delivery")
 }
 
 // AddTestDelivery stores a test delivery without a job: the caller sends it.
-func (t *Tenant) AddTestDelivery(ctx context.Context, id connectors.WebhookID, body connectors.DeliveryBody) (connectors.DeliveryID, error) {
+func (t Webhooks) AddTestDelivery(ctx context.Context, id connectors.WebhookID, body connectors.DeliveryBody) (connectors.DeliveryID, error) {
 	made := connectors.DeliveryID{UUID: newID()}
 	b, err := json.Marshal(body)
 	if err != nil {
 		return made, fmt.Errorf("test a webhook: %w", err)
 	}
 	return made, t.ensureTx(ctx, func(tx *Tenant) error {
-		if _, err := tx.Webhook(ctx, id); err != nil {
+		if _, err := tx.Webhooks().Get(ctx, id); err != nil {
 			return err
 		}
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
@@ -58,7 +58,7 @@ func (t *Tenant) AddTestDelivery(ctx context.Context, id connectors.WebhookID, b
 
 // ClaimDelivery claims a due delivery for the duration hold. If claimed is false, none is due, and d is its
 // current state.
-func (t *Tenant) ClaimDelivery(ctx context.Context, id connectors.DeliveryID, hold time.Duration) (d connectors.Delivery, claimed bool, err error) {
+func (t Webhooks) ClaimDelivery(ctx context.Context, id connectors.DeliveryID, hold time.Duration) (d connectors.Delivery, claimed bool, err error) {
 	row, err := t.q.ClaimDelivery(ctx, hold.Seconds(), t.id, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		d, err = t.Delivery(ctx, id)
@@ -78,7 +78,7 @@ type DeliveryAttempt struct {
 
 // EndDelivery stores the result of a claimed attempt. It is false if another attempt began since, or the
 // delivery was closed.
-func (t *Tenant) EndDelivery(ctx context.Context, d connectors.Delivery, try DeliveryAttempt) (bool, error) {
+func (t Webhooks) EndDelivery(ctx context.Context, d connectors.Delivery, try DeliveryAttempt) (bool, error) {
 	p := dbgen.EndDeliveryParams{
 		TenantID: t.id, ID: d.ID, Tries: int32(d.Tries), State: try.State, Error: cleanText(try.Error), DurationMs: new(toMilliseconds(try.Duration)),
 	}
@@ -93,18 +93,18 @@ func (t *Tenant) EndDelivery(ctx context.Context, d connectors.Delivery, try Del
 }
 
 // NoteDelivered resets the webhook's failures.
-func (t *Tenant) NoteDelivered(ctx context.Context, id connectors.WebhookID) error {
+func (t Webhooks) NoteDelivered(ctx context.Context, id connectors.WebhookID) error {
 	return t.q.RecordDelivered(ctx, t.id, id)
 }
 
 // NoteUndelivered counts a failure and returns the webhook.
-func (t *Tenant) NoteUndelivered(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, error) {
+func (t Webhooks) NoteUndelivered(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, error) {
 	row, err := t.q.RecordUndelivered(ctx, t.id, id)
 	return toWebhook(row), rowError(err, "webhook")
 }
 
 // Redeliver makes a delivery due again, with its id and earlier attempts.
-func (t *Tenant) Redeliver(ctx context.Context, webhook connectors.WebhookID, id connectors.DeliveryID) (d connectors.Delivery, err error) {
+func (t Webhooks) Redeliver(ctx context.Context, webhook connectors.WebhookID, id connectors.DeliveryID) (d connectors.Delivery, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		row, err := tx.q.RequeueDelivery(ctx, tx.id, webhook, id)
 		if err != nil {

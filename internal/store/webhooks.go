@@ -24,8 +24,8 @@ type sealedSecrets struct {
 	Until  *time.Time `json:"until,omitempty"`
 }
 
-// CreateWebhook stores a webhook with its secret, under a new id.
-func (t *Tenant) CreateWebhook(ctx context.Context, w connectors.Webhook, s WebhookSecrets) (made connectors.Webhook, err error) {
+// Create stores a webhook with its secret, under a new id.
+func (t Webhooks) Create(ctx context.Context, w connectors.Webhook, s WebhookSecrets) (made connectors.Webhook, err error) {
 	plain, err := s.encodeSecrets()
 	if err != nil {
 		return made, err
@@ -42,8 +42,8 @@ func (t *Tenant) CreateWebhook(ctx context.Context, w connectors.Webhook, s Webh
 	return made, err
 }
 
-// Webhooks lists the tenant's webhooks, the oldest first.
-func (t *Tenant) Webhooks(ctx context.Context, p Page) (List[connectors.Webhook], error) {
+// List lists the tenant's webhooks, the oldest first.
+func (t Webhooks) List(ctx context.Context, p Page) (List[connectors.Webhook], error) {
 	after, err := p.afterID("webhooks")
 	if err != nil {
 		return List[connectors.Webhook]{}, err
@@ -55,21 +55,21 @@ func (t *Tenant) Webhooks(ctx context.Context, p Page) (List[connectors.Webhook]
 	return newList(p, rows, toWebhook, "webhooks", func(r dbgen.Webhook) []string { return []string{r.ID.String()} }), nil
 }
 
-// CountWebhooks is how many webhooks the tenant has.
-func (t *Tenant) CountWebhooks(ctx context.Context) (int, error) {
+// Count is how many webhooks the tenant has.
+func (t Webhooks) Count(ctx context.Context) (int, error) {
 	n, err := t.q.CountWebhooks(ctx, t.id)
 	return int(n), err
 }
 
-// Webhook reads one webhook.
-func (t *Tenant) Webhook(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, error) {
+// Get reads one webhook.
+func (t Webhooks) Get(ctx context.Context, id connectors.WebhookID) (connectors.Webhook, error) {
 	row, err := t.q.Webhook(ctx, t.id, id)
 	return toWebhook(row), rowError(err, "webhook")
 }
 
-// UpdateWebhook stores a webhook's name, URL, kinds and whether it is enabled. Disabling it cancels its
+// Update stores a webhook's name, URL, kinds and whether it is enabled. Disabling it cancels its
 // deliveries.
-func (t *Tenant) UpdateWebhook(ctx context.Context, w connectors.Webhook) (updated connectors.Webhook, err error) {
+func (t Webhooks) Update(ctx context.Context, w connectors.Webhook) (updated connectors.Webhook, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		row, err := tx.q.UpdateWebhook(ctx, dbgen.UpdateWebhookParams{
 			TenantID: tx.id, ID: w.ID, Name: cleanText(w.Name), Url: cleanText(w.URL), Kinds: kindTexts(w.Kinds), Enabled: w.Enabled,
@@ -82,9 +82,9 @@ func (t *Tenant) UpdateWebhook(ctx context.Context, w connectors.Webhook) (updat
 	return updated, err
 }
 
-// DisableWebhook disables a webhook because of its receiver, cancels its deliveries, and reports whether it was
+// Disable disables a webhook because of its receiver, cancels its deliveries, and reports whether it was
 // enabled.
-func (t *Tenant) DisableWebhook(ctx context.Context, id connectors.WebhookID, why connectors.WebhookEnd) (bool, error) {
+func (t Webhooks) Disable(ctx context.Context, id connectors.WebhookID, why connectors.WebhookEnd) (bool, error) {
 	off := false
 	err := t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.DisableWebhook(ctx, why, tx.id, id)
@@ -96,14 +96,14 @@ func (t *Tenant) DisableWebhook(ctx context.Context, id connectors.WebhookID, wh
 	return off && err == nil, err
 }
 
-// DeleteWebhook deletes a webhook and its deliveries.
-func (t *Tenant) DeleteWebhook(ctx context.Context, id connectors.WebhookID) error {
+// Delete deletes a webhook and its deliveries.
+func (t Webhooks) Delete(ctx context.Context, id connectors.WebhookID) error {
 	n, err := t.q.DeleteWebhook(ctx, t.id, id)
 	return affectedError(n, err, "webhook")
 }
 
-// SetWebhookSecrets seals and stores new secrets.
-func (t *Tenant) SetWebhookSecrets(ctx context.Context, id connectors.WebhookID, s WebhookSecrets) (w connectors.Webhook, err error) {
+// SetSecrets seals and stores new secrets.
+func (t Webhooks) SetSecrets(ctx context.Context, id connectors.WebhookID, s WebhookSecrets) (w connectors.Webhook, err error) {
 	plain, err := s.encodeSecrets()
 	if err != nil {
 		return w, err

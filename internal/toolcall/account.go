@@ -90,7 +90,7 @@ func (ac *accountRequests) requestAccount(ctx context.Context, o *CallRequest, o
 func (ac *accountRequests) saveAccountRequest(ctx context.Context, request *CallRequest) (id connectors.AccountRequestID, err error) {
 	n := ac.newAccountRequest(request)
 	err = ac.o.Store.Retry(ctx, request.Wait, func(ctx context.Context) error {
-		id, err = ac.o.Store.Tenant(request.View.Tenant.ID).RequestAccount(ctx, n)
+		id, err = ac.o.Store.Tenant(request.View.Tenant.ID).Accounts().RequestAccount(ctx, n)
 		return err
 	})
 	return id, err
@@ -236,7 +236,7 @@ func reportAccountWait(request *CallRequest, n int) {
 // claim it.
 func (ac *accountRequests) claimAccount(ctx context.Context, request *CallRequest, id connectors.AccountRequestID) (bool, error) {
 	tenant, agent := ac.o.Store.Tenant(request.View.Tenant.ID), request.View.Agent.ID
-	row, err := tenant.AccountRequest(ctx, agent, id)
+	row, err := tenant.Accounts().AccountRequest(ctx, agent, id)
 	switch {
 	case fault.Is(err, fault.Unavailable):
 		return false, nil // the database may be away for a moment
@@ -245,7 +245,7 @@ func (ac *accountRequests) claimAccount(ctx context.Context, request *CallReques
 	case err != nil, !row.Connected:
 		return false, err
 	}
-	err = tenant.UseAccountRequest(ctx, agent, id, ac.o.Now())
+	err = tenant.Accounts().UseAccountRequest(ctx, agent, id, ac.o.Now())
 	if fault.Is(err, fault.NotFound) {
 		return false, staleAccountError()
 	}

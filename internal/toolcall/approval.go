@@ -86,7 +86,7 @@ func (ap *approvals) checkRecentDenial(ctx context.Context, a *activeCall) error
 	view := a.request.View
 	var row connectors.Approval
 	err := ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
-		row, err = ap.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.callHash(), ap.o.Now().Add(-denialTTL))
+		row, err = ap.o.Store.Tenant(view.Tenant.ID).Calls().DeniedCall(ctx, view.Agent.ID, a.callHash(), ap.o.Now().Add(-denialTTL))
 		return err
 	})
 	switch {
@@ -130,14 +130,14 @@ func (ap *approvals) requestApproval(ctx context.Context, a *activeCall) (row co
 func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row connectors.Approval, created bool, err error) {
 	view, tool := a.request.View, a.request.Tool
 	err = ap.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		row, created, err = tx.RequestApproval(ctx, store.NewApproval{
+		row, created, err = tx.Calls().RequestApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.connector.Connector.ID, Tool: tool.Name, ExposedName: tool.Exposed,
 			Definition: tool.Hash, CallHash: a.callHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: ap.o.Now().Add(approvalTTL),
 		})
 		if err != nil || !created {
 			return err
 		}
-		openCount, err := tx.CountOpenApprovals(ctx, view.Agent.ID)
+		openCount, err := tx.Calls().CountOpenApprovals(ctx, view.Agent.ID)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row con
 		}
 		pending := a.call
 		calllog.ApplyRetention(&pending, view.Tenant.CallHistory)
-		if err := tx.InsertPendingCall(ctx, pending); err != nil {
+		if err := tx.Calls().InsertPendingCall(ctx, pending); err != nil {
 			return err
 		}
 		return ap.limits.chargeQuota(a)
@@ -199,7 +199,7 @@ func (a *activeCall) reportApprovalWait(n int) {
 
 // pollApproval acts on the current state of the row. done: the call is claimed, or it has its outcome.
 func (ap *approvals) pollApproval(ctx context.Context, a *activeCall, id connectors.ToolCallID) (out Outcome, done bool, _ error) {
-	row, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).Approval(ctx, id)
+	row, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).Calls().Approval(ctx, id)
 	if err != nil {
 		return Outcome{Call: a.call}, fault.Is(err, fault.NotFound), a.deletedRefusal(err) // the database may be away for a moment
 	}
@@ -247,7 +247,7 @@ func (a *activeCall) withCallID(id connectors.ToolCallID, r *RefusalError) error
 }
 
 func (ap *approvals) loadOutcome(ctx context.Context, a *activeCall, id connectors.ToolCallID) Outcome {
-	call, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).ToolCall(ctx, id)
+	call, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).Calls().Get(ctx, id)
 	if err != nil {
 		call = a.call
 	}

@@ -45,7 +45,7 @@ func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connect
 		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A tool is allowed for 24 hours at most."})
 	}
 	err := ap.o.Store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		row, err := tx.DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason})
+		row, err := tx.Calls().DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason})
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a aut
 	case !d.Approve:
 		action, detail["reason"] = "tool_call.deny", d.Reason
 		refusal := deniedRefusal(row)
-		_, err := tx.EndPendingCall(ctx, row.ID, store.CallEnd{
+		_, err := tx.Calls().EndPendingCall(ctx, row.ID, store.CallEnd{
 			Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied, Code: string(CodeDenied), Message: refusal.Sentence,
 		})
 		if err != nil {
@@ -78,13 +78,13 @@ func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a aut
 	case d.AllowFor > 0:
 		detail["allow_for_s"] = int(d.AllowFor.Seconds())
 		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: ap.o.Now().Add(d.AllowFor), GrantedBy: a.Decider()}
-		if err := tx.AllowTool(ctx, row.AgentID, allowed); err != nil {
+		if err := tx.Calls().AllowTool(ctx, row.AgentID, allowed); err != nil {
 			return err
 		}
 	}
 	event := a.Event(action, row.ExposedName)
 	event.Detail = detail
-	return tx.Record(ctx, event)
+	return tx.Audit().Record(ctx, event)
 }
 
 // waitForClaim gives processes with a waiting request claimTimeout to claim the call. left: none has, so that it runs
@@ -95,7 +95,7 @@ func (ap *approvals) waitForClaim(ctx context.Context, t connectors.TenantID, id
 	timeout := time.NewTimer(claimTimeout)
 	defer timeout.Stop()
 	for {
-		row, err := ap.o.Store.Tenant(t).Approval(ctx, id)
+		row, err := ap.o.Store.Tenant(t).Calls().Approval(ctx, id)
 		if err != nil || row.State != connectors.ApprovalApproved {
 			return row, false
 		}
@@ -135,7 +135,7 @@ func (ap *approvals) recordFailure(ctx context.Context, a *activeCall, t connect
 	if !fault.Is(cause, fault.NotFound) {
 		refusal.Code, refusal.Sentence = CodeUnavailable, "The call could not be made. Make it again."
 	}
-	call, err := ap.o.Store.Tenant(t).ToolCall(ctx, row.ID)
+	call, err := ap.o.Store.Tenant(t).Calls().Get(ctx, row.ID)
 	if err != nil {
 		call = connectors.ToolCall{ID: row.ID, StartedAt: row.AskedAt, AgentID: &row.AgentID, ConnectorID: &row.ConnectorID, Tool: row.Tool,
 			ExposedName: row.ExposedName, Kind: connectors.CallTool, Source: connectors.SourceGateway}

@@ -31,7 +31,7 @@ func TestDecide_PersonalAgentNeedsOwnerOrAdmin(t *testing.T) {
 			t.Parallel()
 			b, c, a := newApprovalBench(t)
 			ada, bob, admin := b.newMember(t, connectors.RoleMember), b.newMember(t, connectors.RoleMember), b.newMember(t, connectors.RoleAdmin)
-			must(t, b.Door().MakePersonal(t.Context(), *ada.UserID, a.ID))
+			must(t, b.Door().Agents().MakePersonal(t.Context(), *ada.UserID, a.ID))
 			_, err := b.callNoWait(t, b.process, a, c)
 			wantRefused(t, err, toolcall.CodeApprovalPending)
 			id := b.onlyWaiting(t)
@@ -57,7 +57,7 @@ func TestDecide_ProgramMayNotApproveOwnCalls(t *testing.T) {
 	t.Parallel()
 	for name, makeOwn := range map[string]func(*testing.T, *bench, connectors.Agent, connectors.UserID){
 		"it was made for their programs": func(t *testing.T, b *bench, a connectors.Agent, id connectors.UserID) {
-			must(t, b.Door().MakePersonal(t.Context(), id, a.ID))
+			must(t, b.Door().Agents().MakePersonal(t.Context(), id, a.ID))
 		},
 		"they let a program be it": func(t *testing.T, b *bench, a connectors.Agent, id connectors.UserID) {
 			b.ProgramIn(t, b.Tenant, a.ID, id)

@@ -91,7 +91,7 @@ func TestApproval_DisabledAgentIsRefused(t *testing.T) {
 	b, c, a := newApprovalBench(t)
 	answers, id := b.startWaiting(t, a, c, b.process)
 	a.Enabled = false
-	_, err := b.Door().UpdateAgent(t.Context(), a)
+	_, err := b.Door().Agents().Update(t.Context(), a)
 	must(t, err)
 	b.approve(t, b.process, id)
 	wantRefused(t, (<-answers).err, toolcall.CodeNotGranted)

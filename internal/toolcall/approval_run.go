@@ -40,17 +40,17 @@ func (ap *approvals) claimCall(ctx context.Context, a *activeCall, row connector
 // claimApproval reports whether this process may run the call: only one may.
 func (ap *approvals) claimApproval(ctx context.Context, t connectors.TenantID, row connectors.Approval) (claimed bool, err error) {
 	err = ap.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
-		if claimed, err = tx.ClaimApproval(ctx, row.ID, ap.o.Instance); err != nil || !claimed {
+		if claimed, err = tx.Calls().ClaimApproval(ctx, row.ID, ap.o.Instance); err != nil || !claimed {
 			return err
 		}
-		return tx.StartPendingCall(ctx, row.ID, ap.o.Instance, row.DecidedBy)
+		return tx.Calls().StartPendingCall(ctx, row.ID, ap.o.Instance, row.DecidedBy)
 	})
 	return claimed && err == nil, err
 }
 
 // beginApproved makes the claimed row the call, and records its beginning.
 func (ap *approvals) beginApproved(ctx context.Context, a *activeCall, row connectors.Approval) {
-	call, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).ToolCall(ctx, row.ID)
+	call, err := ap.o.Store.Tenant(a.request.View.Tenant.ID).Calls().Get(ctx, row.ID)
 	if err != nil {
 		call = a.call
 		call.ID = row.ID
@@ -177,7 +177,7 @@ func (ap *approvals) saveResultWithRetry(ctx context.Context, a *activeCall, t c
 func (ap *approvals) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) error {
 	ctx, cancel := context.WithTimeout(ctx, saveResultTimeout)
 	defer cancel()
-	ok, err := ap.o.Store.Tenant(t).FinishApproval(ctx, id, ap.o.Instance, plain)
+	ok, err := ap.o.Store.Tenant(t).Calls().FinishApproval(ctx, id, ap.o.Instance, plain)
 	if err == nil && ok && fetched {
 		_, err = ap.o.Store.Vault(t).FetchApproval(ctx, id)
 		if fault.Is(err, fault.NotFound) {

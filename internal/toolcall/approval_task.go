@@ -55,7 +55,7 @@ func (ap *approvals) handleApprovalTask(ctx context.Context, q UpstreamRequest, 
 	v := q.View
 	var row connectors.Approval
 	err := ap.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
-		row, err = ap.o.Store.Tenant(v.Tenant.ID).Approval(ctx, t.Call)
+		row, err = ap.o.Store.Tenant(v.Tenant.ID).Calls().Approval(ctx, t.Call)
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {

@@ -213,13 +213,13 @@ func (b *bench) dieExecuting(t testing.TB, id connectors.ToolCallID) {
 	t.Helper()
 	instance := fixture.NewInstance()
 	must(t, b.Door().Tx(t.Context(), func(tx *store.Tenant) error { // one transaction, so that no live process claims it
-		if _, err := tx.DecideApproval(t.Context(), id, store.ApprovalDecision{Approve: true, By: "Dana"}); err != nil {
+		if _, err := tx.Calls().DecideApproval(t.Context(), id, store.ApprovalDecision{Approve: true, By: "Dana"}); err != nil {
 			return err
 		}
-		if _, err := tx.ClaimApproval(t.Context(), id, instance); err != nil {
+		if _, err := tx.Calls().ClaimApproval(t.Context(), id, instance); err != nil {
 			return err
 		}
-		return tx.StartPendingCall(t.Context(), id, instance, "Dana")
+		return tx.Calls().StartPendingCall(t.Context(), id, instance, "Dana")
 	}))
 }
 
@@ -235,7 +235,7 @@ func TestApproval_DeadProcessCallIsNotRepeated(t *testing.T) {
 	if row := b.row(t, id); row.Outcome != connectors.OutcomeLost || row.Status != connectors.CallError {
 		t.Errorf("row = %+v", row)
 	}
-	if row, err := b.Door().Approval(t.Context(), id); err != nil || row.State != connectors.ApprovalUnknown {
+	if row, err := b.Door().Calls().Approval(t.Context(), id); err != nil || row.State != connectors.ApprovalUnknown {
 		t.Errorf("approval = %+v, %v", row, err)
 	}
 	b.remote.wantCalls(t, 0)
@@ -246,7 +246,7 @@ func TestSweep_RunsUnclaimedApproval(t *testing.T) {
 	b, c, a := newApprovalBench(t)
 	_, err := b.callNoWait(t, b.process, a, c)
 	id := asRefusal(t, err, toolcall.CodeApprovalPending).CallID
-	_, err = b.Door().DecideApproval(t.Context(), id, store.ApprovalDecision{Approve: true, By: "Dana"})
+	_, err = b.Door().Calls().DecideApproval(t.Context(), id, store.ApprovalDecision{Approve: true, By: "Dana"})
 	must(t, err)
 	_, err = b.Pool.Exec(t.Context(), "begin; select set_config('app.system', 'on', true); update approvals set decided_at = now() - interval '1 minute'; commit")
 	must(t, err)
@@ -291,7 +291,7 @@ func (b *bench) changeTool(t *testing.T, c connectors.Connector) {
 	changed := fixture.DefinitionOf("search", `{"name":"search","description":"Another.","inputSchema":{"type":"object"}}`)
 	res := fixture.FirstResult(changed)
 	res.Diff.Changed, res.Diff.Added = res.Diff.Added, nil
-	_, err := b.Door().FinishSync(t.Context(), run.ID, res)
+	_, err := b.Door().Syncs().Finish(t.Context(), run.ID, res)
 	must(t, err)
 }
 

@@ -36,15 +36,15 @@ func (ap *approvals) withdrawApproval(ctx context.Context, w *withdrawal) (waite
 
 func (ap *approvals) storeWithdrawal(ctx context.Context, w *withdrawal) (waited bool, err error) {
 	err = ap.o.Store.Tenant(w.Tenant).Tx(ctx, func(tx *store.Tenant) error {
-		if waited, err = tx.WithdrawApproval(ctx, w.Call); err != nil || !waited {
+		if waited, err = tx.Calls().WithdrawApproval(ctx, w.Call); err != nil || !waited {
 			return err
 		}
-		_, err = tx.EndPendingCall(ctx, w.Call, store.CallEnd{
+		_, err = tx.Calls().EndPendingCall(ctx, w.Call, store.CallEnd{
 			Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled, Code: string(CodeCancelled), Message: w.Reason,
 		})
 		for _, e := range w.Events {
 			if err == nil {
-				err = tx.Record(ctx, e)
+				err = tx.Audit().Record(ctx, e)
 			}
 		}
 		return err
@@ -53,6 +53,6 @@ func (ap *approvals) storeWithdrawal(ctx context.Context, w *withdrawal) (waited
 }
 
 func (ap *approvals) isLapsed(ctx context.Context, w *withdrawal) (bool, error) {
-	row, err := ap.o.Store.Tenant(w.Tenant).Approval(ctx, w.Call)
+	row, err := ap.o.Store.Tenant(w.Tenant).Calls().Approval(ctx, w.Call)
 	return row.State == connectors.ApprovalLapsed, err
 }

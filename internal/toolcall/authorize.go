@@ -36,7 +36,7 @@ func (z *authorizer) checkToken(ctx context.Context, token *connectors.AgentToke
 	}
 	var stored store.StoredAgentToken
 	err := z.o.Store.Retry(ctx, wait, func(ctx context.Context) (err error) {
-		stored, err = z.o.Store.System().AgentToken(ctx, *token)
+		stored, err = z.o.Store.System().Sessions().AgentToken(ctx, *token)
 		return err
 	})
 	expiresAt := stored.Token.ExpiresAt

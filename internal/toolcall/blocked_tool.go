@@ -21,7 +21,7 @@ func (e *explainer) explainBlocked(ctx context.Context, a *activeCall, err error
 	case agentview.BlockedDisabled, agentview.BlockedRemoved, agentview.HeldRejected, agentview.BlockedMalformed:
 		return err
 	}
-	kinds, loadErr := e.o.Store.Tenant(a.request.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)
+	kinds, loadErr := e.o.Store.Tenant(a.request.View.Tenant.ID).Tools().WaitingKinds(ctx, connector.ID, tool.Name)
 	if loadErr != nil {
 		return err
 	}

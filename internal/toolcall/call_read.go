@@ -16,13 +16,13 @@ func (c *Executor) Read(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	}
 	var call connectors.ToolCall
 	err := c.o.Store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) (err error) {
-		if call, err = tx.ToolCall(ctx, id); err != nil || !call.HasBodies() {
+		if call, err = tx.Calls().Get(ctx, id); err != nil || !call.HasBodies() {
 			return err
 		}
 		shown := call.WithoutBodies() // admins read the audit log
 		event := a.Event("tool_call.read", shown.ExposedName)
 		event.Detail = map[string]any{"tool_call_id": call.ID.String(), "tool": shown.Tool}
-		return tx.Record(ctx, event)
+		return tx.Audit().Record(ctx, event)
 	})
 	if err != nil {
 		return connectors.ToolCall{}, err
@@ -32,20 +32,20 @@ func (c *Executor) Read(ctx context.Context, a auth.Actor, id connectors.ToolCal
 
 // ReadSummary returns one call without an audit event, and without bodies if these are for auditors.
 func (c *Executor) ReadSummary(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
-	call, err := c.o.Store.Tenant(a.Tenant.ID).ToolCall(ctx, id)
+	call, err := c.o.Store.Tenant(a.Tenant.ID).Calls().Get(ctx, id)
 	return hideBodies(a, call), err
 }
 
 // CallsIn lists calls, newest first, within a snapshot of the actor's tenant. If bodies are for auditors, the list
 // has none, for auditors too.
 func (c *Executor) CallsIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
-	list, err := snapshot.ToolCalls(ctx, f)
+	list, err := snapshot.Calls().List(ctx, f)
 	return hideAllBodies(a, list), err
 }
 
 // TasksIn lists calls that run as tasks at their servers, as CallsIn does.
 func (c *Executor) TasksIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
-	list, err := snapshot.TaskCalls(ctx, f)
+	list, err := snapshot.Calls().TaskCalls(ctx, f)
 	return hideAllBodies(a, list), err
 }
 

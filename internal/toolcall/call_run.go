@@ -42,7 +42,7 @@ func (c *Executor) Run(ctx context.Context, request CallRequest, timeout time.Du
 	case r := <-results:
 		return c.recorder.toRecordedCall(ctx, r, request.Arguments)
 	case <-timer.C:
-		return c.o.Store.Tenant(request.View.Tenant.ID).ToolCall(ctx, request.ID)
+		return c.o.Store.Tenant(request.View.Tenant.ID).Calls().Get(ctx, request.ID)
 	case <-ctx.Done():
 		return connectors.ToolCall{}, context.Cause(ctx)
 	}

@@ -98,11 +98,11 @@ func TestCall_UnavailableToolIsNotSent(t *testing.T) {
 	b := newBench(t)
 	c := b.connector(t, b.remote)
 	a := b.Agent(t, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto })
-	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"read"}}))
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"read"}}))
 	_, err := b.call(t, a, c, "")
 	wantRefused(t, err, toolcall.CodeNotGranted)
 
-	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
 	_, err = b.Call(t.Context(), b.order(t, b.newProcess(t, b.newInstance(t)), a, c, "search", `{"q":1}`))
 	bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err)
 	if !ok || !strings.Contains(bad.Sentence, "q") {
@@ -192,7 +192,7 @@ func TestCall_HungServerDoesNotSlowOthers(t *testing.T) {
 	other := newRemote(t)
 	hanging, healthy := b.connector(t, b.remote), b.connector(t, other)
 	a := b.newTrustedAgent(t, hanging)
-	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: healthy.ID, AllTools: true}))
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: healthy.ID, AllTools: true}))
 	b.remote.set(hangRequest)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 20)
@@ -418,7 +418,7 @@ func TestRequest_SamePolicyAsCall(t *testing.T) {
 		t.Errorf("raw = %s", raw)
 	}
 	b.history.Flush(t.Context())
-	list, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
+	list, err := b.Door().Calls().List(t.Context(), store.CallFilter{})
 	must(t, err)
 	if len(list.Items) != 1 || list.Items[0].Kind != connectors.CallPrompt || list.Items[0].ExposedName != "mcp_x__greet" {
 		t.Errorf("history = %+v", list.Items)

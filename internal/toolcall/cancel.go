@@ -44,7 +44,7 @@ func (cn *canceller) cancelCall(ctx context.Context, a auth.Actor, id connectors
 		return connectors.ToolCall{}, err
 	}
 	tenant := cn.o.Store.Tenant(a.Tenant.ID)
-	call, err := tenant.ToolCall(ctx, id)
+	call, err := tenant.Calls().Get(ctx, id)
 	if err != nil {
 		return call, err
 	}
@@ -84,7 +84,7 @@ func (cn *canceller) cancelRunning(ctx context.Context, a auth.Actor, call conne
 	defer cancel()
 	tenant := cn.o.Store.Tenant(a.Tenant.ID)
 	if cn.running.isRunning(call.ID) {
-		if err := tenant.Record(ctx, newCancelEvent(a, call)); err != nil {
+		if err := tenant.Audit().Record(ctx, newCancelEvent(a, call)); err != nil {
 			return err
 		}
 		if cn.running.cancelCall(call.ID, errCancelled) {
@@ -97,12 +97,12 @@ func (cn *canceller) cancelRunning(ctx context.Context, a auth.Actor, call conne
 		return fault.Errorf(fault.Conflict, "The agent of this call is not there any more.")
 	}
 	return tenant.Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.PutMail(ctx, store.NewMail{
+		if err := tx.Calls().PutMail(ctx, store.NewMail{
 			AgentID: *call.AgentID, Box: cancelMailboxPrefix + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: cn.o.Now().Add(cancelMailTTL),
 		}); err != nil {
 			return err
 		}
-		return tx.Record(ctx, newCancelEvent(a, call))
+		return tx.Audit().Record(ctx, newCancelEvent(a, call))
 	})
 }
 
@@ -119,7 +119,7 @@ func (r *runningCalls) handleCancelMail(box string) {
 
 // cancelTask sends tasks/cancel and records the call as cancelled.
 func (cn *canceller) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	if err := cn.o.Store.Tenant(a.Tenant.ID).Record(ctx, newCancelEvent(a, call)); err != nil {
+	if err := cn.o.Store.Tenant(a.Tenant.ID).Audit().Record(ctx, newCancelEvent(a, call)); err != nil {
 		return err
 	}
 	if call.AgentID != nil && call.TaskHandle != "" {

@@ -108,7 +108,7 @@ func (d *definitionAges) resyncTools(ctx context.Context, a *activeCall, maxAge 
 }
 
 func (d *definitionAges) resyncIfStale(ctx context.Context, s serverKey, maxAge time.Duration) error {
-	syncedAt, err := d.o.Store.Tenant(s.tenant).ToolsSyncedAt(ctx, s.connector)
+	syncedAt, err := d.o.Store.Tenant(s.tenant).Tools().SyncedAt(ctx, s.connector)
 	if err != nil {
 		return err
 	}

@@ -247,7 +247,7 @@ func (b *bench) watchStore(t testing.TB, p *process) {
 func (b *bench) newInstance(t testing.TB) connectors.InstanceID {
 	t.Helper()
 	id := fixture.NewInstance()
-	must(t, b.St.System().Heartbeat(t.Context(), id))
+	must(t, b.St.System().Syncs().Heartbeat(t.Context(), id))
 	_, err := b.Pool.Exec(t.Context(), "update instances set beat_at = now() + interval '1 hour' where id = $1", id)
 	must(t, err)
 	return id
@@ -279,7 +279,7 @@ func (b *bench) syncTools(t testing.TB, c connectors.Connector, raws ...string) 
 		defs = append(defs, fixture.DefinitionOf(named.Name, raw))
 	}
 	run := b.Run(t, c.ID)
-	_, err := b.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(defs...))
+	_, err := b.Door().Syncs().Finish(t.Context(), run.ID, fixture.FirstResult(defs...))
 	must(t, err)
 }
 
@@ -291,7 +291,7 @@ func (b *bench) saveCredential(t testing.TB, c connectors.Connector, agent *conn
 	t.Helper()
 	text, err := s.Encode()
 	must(t, err)
-	must(t, b.Door().SetCredential(t.Context(), store.NewCredential{
+	must(t, b.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
 	}))
 }
@@ -305,7 +305,7 @@ func (b *bench) newTrustedAgent(t testing.TB, c connectors.Connector, opts ...fu
 func (b *bench) newGrantedAgent(t testing.TB, c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
 	t.Helper()
 	a := b.Agent(t, opts...)
-	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
 	return a
 }
 
@@ -335,7 +335,7 @@ func (b *bench) actor(role connectors.Role) auth.Actor {
 func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
 	t.Helper()
 	b.history.Flush(t.Context())
-	c, err := b.Door().ToolCall(t.Context(), id)
+	c, err := b.Door().Calls().Get(t.Context(), id)
 	must(t, err)
 	return c
 }

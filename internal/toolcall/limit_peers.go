@@ -105,7 +105,7 @@ func (l *callLimits) publishUses(ctx context.Context) {
 	for tenant := range maps.Keys(byTenant) {
 		for uses := byTenant[tenant]; len(uses) > 0; uses = uses[min(maxUsesPerNotice, len(uses)):] {
 			notice := l.o.Instance.String() + ";" + strings.Join(uses[:min(maxUsesPerNotice, len(uses))], ",")
-			if l.o.Store.System().PublishUses(ctx, tenant, notice) != nil {
+			if l.o.Store.System().Calls().PublishUses(ctx, tenant, notice) != nil {
 				return // an unpublished use only makes the limit laxer
 			}
 		}

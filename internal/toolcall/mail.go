@@ -22,13 +22,13 @@ func (m *mailboxes) newMail(v *agentview.View, box string, message []byte) store
 // putMail stores a message once. If the database is away, the request waits for it.
 func (m *mailboxes) putMail(ctx context.Context, wait *store.WaitBudget, t connectors.TenantID, mail store.NewMail) error {
 	mail.ID = store.NewMailID()
-	return m.o.Store.Retry(ctx, wait, func(ctx context.Context) error { return m.o.Store.Tenant(t).PutMail(ctx, mail) })
+	return m.o.Store.Retry(ctx, wait, func(ctx context.Context) error { return m.o.Store.Tenant(t).Calls().PutMail(ctx, mail) })
 }
 
 // putBegunMail is putMail for a call that has begun. An error is only logged.
 func (m *mailboxes) putBegunMail(ctx context.Context, v *agentview.View, mail store.NewMail) {
 	mail.ID = store.NewMailID()
-	m.o.logUnsaved(ctx, m.o.Store.RetryStarted(ctx, func(ctx context.Context) error { return m.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, mail) }))
+	m.o.logUnsaved(ctx, m.o.Store.RetryStarted(ctx, func(ctx context.Context) error { return m.o.Store.Tenant(v.Tenant.ID).Calls().PutMail(ctx, mail) }))
 }
 
 // logUnsaved logs an error of a write that no request waits for. nil is not logged.

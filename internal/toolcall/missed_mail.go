@@ -11,7 +11,7 @@ func (c *Executor) readMissedMail(ctx context.Context) {
 	}
 	var posted []string
 	err := c.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
-		posted, err = c.o.Store.System().ListNonemptyMailboxes(ctx, boxes)
+		posted, err = c.o.Store.System().Calls().ListNonemptyMailboxes(ctx, boxes)
 		return err
 	})
 	if err != nil {

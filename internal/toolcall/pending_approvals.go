@@ -21,7 +21,7 @@ type PendingApproval struct {
 // even if these are for auditors only. After the decision the history's rules apply.
 func (c *Executor) Approval(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (PendingApproval, error) {
 	tenant := c.o.Store.Tenant(a.Tenant.ID)
-	row, err := tenant.Approval(ctx, id)
+	row, err := tenant.Calls().Approval(ctx, id)
 	if err != nil {
 		return PendingApproval{}, err
 	}

@@ -95,7 +95,7 @@ func (p *progressSaver) saveProgress(ctx context.Context) {
 	saveCtx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	for batch := range slices.Chunk(calls, maxProgressRows) {
-		saved, err := p.o.Store.System().NoteProgress(saveCtx, batch)
+		saved, err := p.o.Store.System().Calls().NoteProgress(saveCtx, batch)
 		if err != nil && ctx.Err() == nil {
 			p.o.Log.DebugContext(ctx, "progress of calls not noted", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history logs the outage
 		}

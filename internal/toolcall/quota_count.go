@@ -123,7 +123,7 @@ func (l *callLimits) countBatch(ctx context.Context) (more bool) {
 	defer func() { l.dayQuotas.applyWritten(m, written) }() // after a panic too, or the counts are lost
 	callCtx, cancel := context.WithTimeout(ctx, usePublishTimeout)
 	defer cancel()
-	counts, err := l.o.Store.System().CountQuotas(callCtx, m.counts)
+	counts, err := l.o.Store.System().Calls().CountQuotas(callCtx, m.counts)
 	if err != nil {
 		l.o.Log.WarnContext(ctx, "calls under quotas not counted yet", slog.Int("quotas", len(m.keys)), slog.Any("error", err))
 		return false
@@ -137,7 +137,7 @@ func (l *callLimits) loadQuotas(ctx context.Context) (ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, usePublishTimeout)
 	defer cancel()
 	now := l.o.Now()
-	counts, err := l.o.Store.System().QuotasOfDay(ctx, now)
+	counts, err := l.o.Store.System().Calls().QuotasOfDay(ctx, now)
 	if err != nil {
 		l.o.Log.WarnContext(ctx, "quotas of today not read yet", slog.Any("error", err))
 		return false

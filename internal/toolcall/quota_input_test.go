@@ -25,7 +25,7 @@ func TestQuota_ResumedCallCounts(t *testing.T) {
 		for owner, set := range map[string]func(b *bench, c connectors.Connector){
 			"the tool's": func(b *bench, c connectors.Connector) { b.setQuota(t, c, connectors.Quota{PerDay: 2}) },
 			"the tenant's": func(b *bench, _ connectors.Connector) {
-				must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerDay: 2}))
+				must(t, b.Door().Calls().SetQuota(t.Context(), connectors.Quota{PerDay: 2}))
 			},
 			"of a minute": func(b *bench, c connectors.Connector) { b.setQuota(t, c, connectors.Quota{PerMinute: 2}) },
 		} {

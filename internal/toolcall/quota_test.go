@@ -30,7 +30,7 @@ func newQuotaBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
 // setQuota sets the quota of a connector's tool "search".
 func (b *bench) setQuota(t testing.TB, c connectors.Connector, q connectors.Quota) {
 	t.Helper()
-	must(t, b.Door().CurateTools(t.Context(), c.ID, []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: q}}}))
+	must(t, b.Door().Tools().Curate(t.Context(), c.ID, []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: q}}}))
 }
 
 // callUntilQuota calls search until a quota refuses, at most 20 times.
@@ -58,7 +58,7 @@ func (b *bench) callUntil(t testing.TB, code toolcall.Code, p *process, a connec
 // quotaUses are today's stored counts.
 func (b *bench) quotaUses(t testing.TB) []connectors.QuotaUse {
 	t.Helper()
-	uses, err := b.Door().QuotaUses(t.Context(), b.clock.now())
+	uses, err := b.Door().Calls().QuotaUses(t.Context(), b.clock.now())
 	must(t, err)
 	return uses
 }
@@ -151,7 +151,7 @@ func TestQuota_OtherRefusalsAreNotCounted(t *testing.T) {
 	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.CallsPerMinute = 2 })
 	a, slow := b.newTrustedAgent(t, c), b.newTrustedAgent(t, c, func(a *connectors.Agent) { a.CallsPerMinute = 1 })
 	b.setQuota(t, c, connectors.Quota{PerDay: 3})
-	must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerDay: 10}))
+	must(t, b.Door().Calls().SetQuota(t.Context(), connectors.Quota{PerDay: 10}))
 	for i, agent := range []connectors.Agent{slow, slow, a, a} {
 		_, err := b.call(t, agent, c, "")
 		if i == 0 || i == 2 {
@@ -194,15 +194,17 @@ func TestQuota_MinuteRefusalRefundsDay(t *testing.T) {
 func TestQuota_TenantDayLimit(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(b *bench, ctx context.Context) error{
-		"the owner's": func(b *bench, ctx context.Context) error { return b.Door().SetQuota(ctx, connectors.Quota{PerDay: 3}) },
+		"the owner's": func(b *bench, ctx context.Context) error {
+			return b.Door().Calls().SetQuota(ctx, connectors.Quota{PerDay: 3})
+		},
 		"the operator's": func(b *bench, ctx context.Context) error {
-			return b.Door().SetOperatorQuota(ctx, connectors.Quota{PerDay: 3})
+			return b.Door().Calls().SetOperatorQuota(ctx, connectors.Quota{PerDay: 3})
 		},
 		"the lower one": func(b *bench, ctx context.Context) error {
-			if err := b.Door().SetQuota(ctx, connectors.Quota{PerDay: 100}); err != nil {
+			if err := b.Door().Calls().SetQuota(ctx, connectors.Quota{PerDay: 100}); err != nil {
 				return err
 			}
-			return b.Door().SetOperatorQuota(ctx, connectors.Quota{PerDay: 3})
+			return b.Door().Calls().SetOperatorQuota(ctx, connectors.Quota{PerDay: 3})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +228,7 @@ func TestQuota_TenantMinuteLimit(t *testing.T) {
 	b := newQuotaBench(t)
 	c := b.connector(t, b.remote)
 	a := b.newTrustedAgent(t, c)
-	must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerMinute: 2}))
+	must(t, b.Door().Calls().SetQuota(t.Context(), connectors.Quota{PerMinute: 2}))
 	if n, refusal := b.callUntilQuota(t, b.process, a, c); n != 2 || !strings.HasPrefix(refusal.Sentence, "This organisation may make 2 calls a minute. Try again in ") {
 		t.Errorf("%d calls, then: %s", n, refusal.Sentence)
 	}
@@ -288,12 +290,12 @@ func TestCountQuotas_DropsOldDays(t *testing.T) {
 	t.Parallel()
 	b := newQuotaBench(t)
 	for _, days := range []int{0, 34, 40} {
-		_, err := b.St.System().CountQuotas(t.Context(), []store.QuotaCount{{
+		_, err := b.St.System().Calls().CountQuotas(t.Context(), []store.QuotaCount{{
 			QuotaOwner: store.QuotaOwner{Tenant: b.Tenant}, Day: connectors.QuotaDay(time.Now()).AddDate(0, 0, -days), Calls: 1,
 		}})
 		must(t, err)
 	}
-	_, err := b.St.System().SweepGateway(t.Context(), b.Instance)
+	_, err := b.St.System().Calls().SweepGateway(t.Context(), b.Instance)
 	must(t, err)
 	var days int
 	must(t, pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
@@ -329,7 +331,7 @@ func BenchmarkLimits(b *testing.B) {
 			c := w.connector(b, w.remote)
 			a := w.newTrustedAgent(b, c)
 			w.setQuota(b, c, q)
-			must(b, w.Door().SetQuota(b.Context(), q))
+			must(b, w.Door().Calls().SetQuota(b.Context(), q))
 			request := w.order(b, w.process, a, c, "search", "")
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {

@@ -107,7 +107,7 @@ func (a *activeCall) addCallID(err error) error {
 
 // reportEnded reports a call that ended outside of its history entry: quota, listeners, metrics.
 func (rec *callRecorder) reportEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
-	call, err := rec.o.Store.Tenant(t).ToolCall(ctx, id)
+	call, err := rec.o.Store.Tenant(t).Calls().Get(ctx, id)
 	if err != nil {
 		return
 	}

@@ -29,15 +29,15 @@ func (c *Executor) Sweep(ctx context.Context) {
 	system := c.o.Store.System()
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	if peers, err := system.OtherInstances(ctx, c.o.Instance); err == nil {
+	if peers, err := system.Calls().OtherInstances(ctx, c.o.Instance); err == nil {
 		c.limits.setPeers(peers)
 	}
-	unclaimed, err := system.AbandonedApprovals(ctx, unclaimedAfter, maxUnclaimed)
+	unclaimed, err := system.Calls().AbandonedApprovals(ctx, unclaimedAfter, maxUnclaimed)
 	if err != nil {
 		return
 	}
 	for _, l := range unclaimed {
-		row, err := c.o.Store.Tenant(l.Tenant).Approval(ctx, l.ID)
+		row, err := c.o.Store.Tenant(l.Tenant).Calls().Approval(ctx, l.ID)
 		if err == nil {
 			c.runDetached(ctx, l.Tenant, row)
 		}
@@ -49,7 +49,7 @@ func (sw *sweeper) endAbandoned(ctx context.Context) {
 	sweepCtx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	for more := true; more && sweepCtx.Err() == nil; {
-		ended, err := sw.o.Store.System().SweepGateway(sweepCtx, sw.o.Instance)
+		ended, err := sw.o.Store.System().Calls().SweepGateway(sweepCtx, sw.o.Instance)
 		if err != nil && ctx.Err() == nil {
 			sw.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
 		}

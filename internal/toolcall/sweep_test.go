@@ -27,7 +27,7 @@ func TestSweep_EndsAbandonedInBatches(t *testing.T) {
 			ExposedName: "search", Source: connectors.SourceGateway, Status: connectors.CallRunning, InstanceID: &dead, StartedAt: time.Now(),
 		}}
 	}
-	must(t, b.St.System().BeginCalls(t.Context(), calls))
+	must(t, b.St.System().Calls().BeginCalls(t.Context(), calls))
 
 	// A locked row is skipped, and ends in a later sweep.
 	tx, err := b.Pool.Begin(t.Context())
@@ -38,7 +38,7 @@ func TestSweep_EndsAbandonedInBatches(t *testing.T) {
 	_, err = tx.Exec(t.Context(), "select from tool_calls where id = $1 for update", calls[0].ID)
 	must(t, err)
 
-	first, err := b.St.System().SweepGateway(t.Context(), fixture.NewInstance())
+	first, err := b.St.System().Calls().SweepGateway(t.Context(), fixture.NewInstance())
 	if must(t, err); len(first) != store.MaxSwept {
 		t.Errorf("one round ends %d", len(first))
 	}

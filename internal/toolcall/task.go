@@ -26,7 +26,7 @@ func (rec *callRecorder) sealTask(ctx context.Context, a *activeCall, t *mcp.Tas
 	raw := withMember(t.Raw, "taskId", handle)
 	return raw, rec.o.Store.RetryStarted(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		rec.o.History.Flush(ctx)
-		return rec.o.Store.Tenant(a.request.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, trimForHistory(a.request.View, raw), parseString(handle))
+		return rec.o.Store.Tenant(a.request.View.Tenant.ID).Calls().SaveCallTask(ctx, a.call.ID, trimForHistory(a.request.View, raw), parseString(handle))
 	})
 }
 
@@ -123,7 +123,7 @@ func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t ta
 	case "cancelled":
 		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
 	default:
-		rec.o.logUnsaved(ctx, tenant.SaveCallTask(ctx, t.Call, trimForHistory(v, raw), ""))
+		rec.o.logUnsaved(ctx, tenant.Calls().SaveCallTask(ctx, t.Call, trimForHistory(v, raw), ""))
 		return
 	}
 	call.Task = trimForHistory(v, withMember(raw, "result", json.RawMessage("null")))
@@ -133,7 +133,7 @@ func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t ta
 
 // finishTask ends the call of a task, and reports it.
 func (rec *callRecorder) finishTask(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) error {
-	ended, err := rec.o.Store.Tenant(t).EndCallTask(ctx, call)
+	ended, err := rec.o.Store.Tenant(t).Calls().EndCallTask(ctx, call)
 	if ended {
 		rec.reportEnded(ctx, t, call.ID)
 	}

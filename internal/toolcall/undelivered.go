@@ -22,7 +22,7 @@ func (rec *callRecorder) markUndelivered(t connectors.TenantID, id connectors.To
 	started := rec.running.runBackground(func(ctx context.Context) {
 		defer rec.undelivered.Add(-1)
 		rec.o.History.Flush(ctx) // the end of the call must be stored first
-		rec.o.logUnsaved(ctx, rec.o.Store.Tenant(t).MarkUndelivered(ctx, id))
+		rec.o.logUnsaved(ctx, rec.o.Store.Tenant(t).Calls().MarkUndelivered(ctx, id))
 	})
 	if !started {
 		rec.undelivered.Add(-1)

@@ -39,5 +39,5 @@ func (s *Syncer) recordTest(ctx context.Context, tenant connectors.TenantID, aud
 	if stored != nil {
 		e.Target, e.Detail["connector_id"] = stored.Slug, stored.ID.String()
 	}
-	return s.store.Tenant(tenant).Record(ctx, e)
+	return s.store.Tenant(tenant).Audit().Record(ctx, e)
 }

@@ -22,7 +22,7 @@ const (
 func (s *Syncer) Await(ctx context.Context, tenant connectors.TenantID, id connectors.SyncRunID) (connectors.SyncRun, error) {
 	var last connectors.SyncRun
 	for pause := minPollInterval; ; pause = min(2*pause, maxPollInterval) {
-		run, err := s.store.Tenant(tenant).SyncRun(ctx, id)
+		run, err := s.store.Tenant(tenant).Syncs().Get(ctx, id)
 		switch {
 		case ctx.Err() != nil:
 			return last, ctx.Err()
@@ -57,7 +57,7 @@ func (s *Syncer) performQueued(ctx context.Context, tenant connectors.TenantID, 
 	case <-ctx.Done():
 		return ctx.Err()
 	case err := <-done:
-		current, readErr := s.store.Tenant(tenant).SyncRun(ctx, run.ID)
+		current, readErr := s.store.Tenant(tenant).Syncs().Get(ctx, run.ID)
 		f := fault.As(err)
 		if err == nil || f.Type == store.TypeSyncRunning || readErr == nil && current.State != connectors.SyncQueued {
 			return nil

@@ -31,7 +31,7 @@ func (s *Syncer) claimDue(ctx context.Context, shards []int, limit int) ([]store
 			s.claims.markUncertain()
 		}
 	}()
-	claims, err := s.store.System().ClaimDue(ctx, s.instance, shards, maxPerTenant, limit)
+	claims, err := s.store.System().Syncs().ClaimDue(ctx, s.instance, shards, maxPerTenant, limit)
 	answered = err == nil
 	s.claims.mu.Lock()
 	defer s.claims.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Syncer) releaseUnknownClaims(ctx context.Context) {
 	s.claims.claiming.Lock()
 	defer s.claims.claiming.Unlock()
 	ids, _ := s.claims.list()
-	n, err := s.store.System().ReleaseUnknownClaims(ctx, s.instance, ids)
+	n, err := s.store.System().Syncs().ReleaseUnknownClaims(ctx, s.instance, ids)
 	if err != nil {
 		return // the next heartbeat tries again
 	}

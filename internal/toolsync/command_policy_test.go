@@ -67,7 +67,7 @@ func TestProgram_IsSyncedWithItsEnvironment(t *testing.T) {
 	if run := b.mustSync(t, c); run.Counts.Total != 1 || run.ProtocolVersion != "2025-11-25" {
 		t.Errorf("without an environment: %+v", run)
 	}
-	if err := b.Door().SetEnvironment(t.Context(), c, connectors.Environment{"GREETING": "sekret-hello\nsekret-second line"}); err != nil {
+	if err := b.Door().Connectors().SetEnvironment(t.Context(), c, connectors.Environment{"GREETING": "sekret-hello\nsekret-second line"}); err != nil {
 		t.Fatal(err)
 	}
 	if run := b.mustSync(t, c); run.Counts.Total != 2 {
@@ -115,11 +115,11 @@ func TestProgram_StoredIsCheckedAgainstCurrentRules(t *testing.T) {
 	b, _ := withPrograms(t, mcptest.Program)
 	folder := b.Connector(t, shell, func(d *connectors.Draft) { d.Command.Dir = "/usr" })
 	named := b.Connector(t, shell)
-	if err := b.Door().SetEnvironment(t.Context(), named, connectors.Environment{"GREETING": "sekret"}); err != nil {
+	if err := b.Door().Connectors().SetEnvironment(t.Context(), named, connectors.Environment{"GREETING": "sekret"}); err != nil {
 		t.Fatal(err)
 	}
 	code := b.Connector(t, shell)
-	if err := b.Door().SetEnvironment(t.Context(), code, connectors.Environment{"LD_PRELOAD": "/tmp/sekret.so"}); err != nil {
+	if err := b.Door().Connectors().SetEnvironment(t.Context(), code, connectors.Environment{"LD_PRELOAD": "/tmp/sekret.so"}); err != nil {
 		t.Fatal(err)
 	}
 	b = b.restrictPrograms(t, connectors.AllowedCommand{Path: mcptest.Shell, Args: mcptest.Program, Env: []string{"LD_PRELOAD"}})
@@ -147,7 +147,7 @@ func TestProbe_ProgramGetsTypedOrStoredEnvironment(t *testing.T) {
 	t.Parallel()
 	b, _ := withPrograms(t, nil)
 	c := b.Connector(t, shell)
-	if err := b.Door().SetEnvironment(t.Context(), c, connectors.Environment{"GREETING": "stored"}); err != nil {
+	if err := b.Door().Connectors().SetEnvironment(t.Context(), c, connectors.Environment{"GREETING": "stored"}); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -221,7 +221,7 @@ func TestProgram_RedactsSecretsInStderr(t *testing.T) {
 				d.Command.Args = []string{"-c", script}
 			})
 			env := connectors.Environment{"LONG": "abc-sekret", "SHORT": "abc", "TINY": "ab"}
-			if err := b.Door().SetEnvironment(t.Context(), c, env); err != nil {
+			if err := b.Door().Connectors().SetEnvironment(t.Context(), c, env); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := b.run(t, c); err == nil {

@@ -46,7 +46,7 @@ func TestSync_SendsTheSharedCredential(t *testing.T) {
 	b.mustSync(t, c)
 
 	wantSent(t, up, "Bearer s3cret")
-	list, err := b.Door().Credentials(t.Context(), c.ID, storePage())
+	list, err := b.Door().Connectors().Credentials(t.Context(), c.ID, storePage())
 	if err != nil || list.Items[0].LastUsedAt == nil {
 		t.Errorf("credentials = %+v, %v", list.Items, err)
 	}

@@ -131,7 +131,7 @@ func (s *Syncer) releaseBusy(ctx context.Context, busy []store.ClaimEnd) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	err := s.store.System().ReleaseClaims(ctx, s.instance, busy)
+	err := s.store.System().Syncs().ReleaseClaims(ctx, s.instance, busy)
 	if err != nil {
 		s.claims.markUncertain()
 		s.log.WarnContext(ctx, "claims for busy servers not given back", slog.Any("error", err))

@@ -151,7 +151,7 @@ func (b *bundle) moveConnector(t testing.TB, c connectors.Connector, url string,
 	for _, opt := range opts {
 		opt(&d)
 	}
-	if _, err := b.Door().UpdateConnector(t.Context(), c.ID, now.Version, d); err != nil {
+	if _, err := b.Door().Connectors().Update(t.Context(), c.ID, now.Version, d); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -292,14 +292,14 @@ func TestSync_RunOfADeadProcessBlocksNoLaterOne(t *testing.T) {
 	// A process without a heartbeat owns the run.
 	start := b.Start(c.ID)
 	start.Instance = connectors.InstanceID{UUID: c.ID.UUID}
-	orphan, err := b.Door().StartSync(t.Context(), start)
+	orphan, err := b.Door().Syncs().Start(t.Context(), start)
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	b.mustSync(t, c)
 
-	closed, err := b.Door().SyncRun(t.Context(), orphan.ID)
+	closed, err := b.Door().Syncs().Get(t.Context(), orphan.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (b *bundle) mustSync(t testing.TB, c connectors.Connector) connectors.SyncR
 
 func (b *bundle) reload(t testing.TB, c connectors.Connector) connectors.Connector {
 	t.Helper()
-	c, err := b.Door().Connector(t.Context(), connectors.Ref(c.ID.String()))
+	c, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.ID.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func (b *bundle) reload(t testing.TB, c connectors.Connector) connectors.Connect
 // tools are the connector's tools by name, with removed ones.
 func (b *bundle) tools(t testing.TB, c connectors.Connector) map[string]connectors.Tool {
 	t.Helper()
-	list, err := b.Door().Tools(t.Context(), store.ToolFilter{Connector: &c.ID, Removed: true, Page: store.Page{Limit: 200}})
+	list, err := b.Door().Tools().List(t.Context(), store.ToolFilter{Connector: &c.ID, Removed: true, Page: store.Page{Limit: 200}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func (b *bundle) tools(t testing.TB, c connectors.Connector) map[string]connecto
 // lastRun is the connector's newest run.
 func (b *bundle) lastRun(t testing.TB, c connectors.Connector) connectors.SyncRun {
 	t.Helper()
-	list, err := b.Door().SyncRuns(t.Context(), c.ID, store.Page{Limit: 1})
+	list, err := b.Door().Syncs().List(t.Context(), c.ID, store.Page{Limit: 1})
 	if err != nil || len(list.Items) == 0 {
 		t.Fatalf("no run: %v", err)
 	}

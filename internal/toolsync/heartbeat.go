@@ -79,7 +79,7 @@ func (s *Syncer) Instance() connectors.InstanceID { return s.instance }
 // Start registers this process and sends a heartbeat every two seconds until Stop. It returns after the first
 // one, which has ended the runs of dead processes.
 func (s *Syncer) Start(ctx context.Context) error {
-	if err := s.store.System().Heartbeat(ctx, s.instance); err != nil {
+	if err := s.store.System().Syncs().Heartbeat(ctx, s.instance); err != nil {
 		return fmt.Errorf("make this process known: %w", err)
 	}
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -104,7 +104,7 @@ func (s *Syncer) heartbeatLoop(ctx context.Context) {
 func (s *Syncer) sendHeartbeat(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
-	if err := s.store.System().Heartbeat(ctx, s.instance); err != nil {
+	if err := s.store.System().Syncs().Heartbeat(ctx, s.instance); err != nil {
 		if ctx.Err() != context.Canceled {
 			s.log.WarnContext(ctx, "heartbeat failed", slog.Any("error", err))
 		}
@@ -159,7 +159,7 @@ func (s *Syncer) Stop(ctx context.Context) {
 	s.heartbeat.loop.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	if err := s.store.System().EndInstance(ctx, s.instance); err != nil {
+	if err := s.store.System().Syncs().EndInstance(ctx, s.instance); err != nil {
 		s.log.WarnContext(ctx, "end of this process not stored", slog.Any("error", err))
 	}
 }

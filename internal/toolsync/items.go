@@ -99,7 +99,7 @@ func (r *run) storeItems(ctx context.Context, items serverItems) error {
 		if r.connector.ItemsHash == nil && len(items.items) == 0 {
 			return nil
 		}
-		known, err := st.Items(ctx, r.connector.ID)
+		known, err := st.Connectors().Items(ctx, r.connector.ID)
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (r *run) storeItems(ctx context.Context, items serverItems) error {
 	if equalHashes(hash, r.connector.ItemsHash) {
 		return nil
 	}
-	return st.SaveItems(ctx, r.connector.ID, hash, items.items)
+	return st.Connectors().SaveItems(ctx, r.connector.ID, hash, items.items)
 }
 
 // mergeKnown replaces the kinds that could not be read by their known items, in the order of the lists.

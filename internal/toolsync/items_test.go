@@ -27,7 +27,7 @@ func listOf(field string, entries ...string) mcptest.Handler {
 
 func (b *bundle) items(t testing.TB, c connectors.Connector) []string {
 	t.Helper()
-	items, err := b.Door().Items(t.Context(), c.ID)
+	items, err := b.Door().Connectors().Items(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSync_QuarantinesMalformedItems(t *testing.T) {
 	}})
 	c := b.addConnector(t, up.URL)
 	run := b.mustSync(t, c)
-	aside, err := b.Door().Quarantined(t.Context(), c.ID, store.Page{})
+	aside, err := b.Door().Tools().Quarantined(t.Context(), c.ID, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

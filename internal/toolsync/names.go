@@ -16,7 +16,7 @@ func readOtherTools(ctx context.Context, st *store.Tenant, id connectors.Connect
 	if len(words)+len(fresh) == 0 {
 		return nil, nil
 	}
-	others, err := st.OtherTools(ctx, id, slices.Concat(words, fresh), len(fresh) > 0)
+	others, err := st.Tools().Others(ctx, id, slices.Concat(words, fresh), len(fresh) > 0)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func newOAuthServer(t testing.TB, b oauthtest.Behaviour, r oauthtest.ResourceBeh
 		d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "client"
 	}}, opts...)...)
 	if g.connector.Auth.Type == connectors.AuthOAuth2 {
-		must(t, g.Door().SetClientSecret(t.Context(), g.connector, "s3cret"))
+		must(t, g.Door().Connectors().SetClientSecret(t.Context(), g.connector, "s3cret"))
 	}
 	return g
 }
@@ -66,7 +66,7 @@ func (g *oauthServer) storeGrant(t testing.TB, agent *connectors.AgentID, scopes
 	t.Helper()
 	access, refresh := g.as.Give("client", g.connector.URL, scopes...)
 	ends := time.Now().Add(time.Hour)
-	must(t, g.Door().SaveGrant(t.Context(), store.NewGrant{
+	must(t, g.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
 		ConnectorID: g.connector.ID, AgentID: agent, Origin: connectors.Origin(g.connector.URL),
 		GrantTokens: store.GrantTokens{
 			AccessToken: secret.Text(access), RefreshToken: secret.Text(refresh), ExpiresAt: &ends, Scopes: scopes,
@@ -83,14 +83,14 @@ func (g *oauthServer) storeSecret(t testing.TB, s connectors.Secret) {
 	t.Helper()
 	text, err := s.Encode()
 	must(t, err)
-	must(t, g.Door().SetCredential(t.Context(), store.NewCredential{
+	must(t, g.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: g.connector.ID, Type: g.connector.Auth.Type, Origin: connectors.Origin(g.connector.URL), Secret: text,
 	}))
 }
 
 func (g *oauthServer) credential(t testing.TB) connectors.Credential {
 	t.Helper()
-	list, err := g.Door().Credentials(t.Context(), g.connector.ID, storePage())
+	list, err := g.Door().Connectors().Credentials(t.Context(), g.connector.ID, storePage())
 	must(t, err)
 	if len(list.Items) != 1 {
 		t.Fatalf("%d credentials", len(list.Items))

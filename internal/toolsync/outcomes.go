@@ -142,9 +142,9 @@ func (w *outcomeWriter) tryStore(ctx context.Context, kind int, batch []store.Cl
 	sys, unstored := w.store.System(), batch
 	switch kind {
 	case outcomeUnchanged:
-		unstored, err = sys.EndUnchanged(ctx, w.instance, batch)
+		unstored, err = sys.Syncs().EndUnchanged(ctx, w.instance, batch)
 	case outcomeFailed:
-		unstored, err = sys.EndFailed(ctx, w.instance, batch)
+		unstored, err = sys.Syncs().EndFailed(ctx, w.instance, batch)
 	}
 	if err != nil || len(unstored) == 0 {
 		return err
@@ -152,5 +152,5 @@ func (w *outcomeWriter) tryStore(ctx context.Context, kind int, batch []store.Cl
 	for i := range unstored {
 		unstored[i].Wait = cmp.Or(unstored[i].Wait, retryDelay)
 	}
-	return sys.ReleaseClaims(ctx, w.instance, unstored)
+	return sys.Syncs().ReleaseClaims(ctx, w.instance, unstored)
 }

@@ -55,7 +55,7 @@ func (s *Syncer) ProbeStored(
 		return ProbeReport{}, tooManyProbesError()
 	}
 	defer s.probes.Release(tenant)
-	c, err := s.store.Tenant(tenant).Connector(ctx, ref)
+	c, err := s.store.Tenant(tenant).Connectors().Get(ctx, ref)
 	if err != nil {
 		return ProbeReport{}, err
 	}

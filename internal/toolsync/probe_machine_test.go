@@ -33,7 +33,7 @@ func TestProbe_StoredMachineSecretGoesOnlyToItsServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = b.Door().SetCredential(t.Context(), store.NewCredential{
+	err = b.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: sealed,
 	})
 	if err != nil {

@@ -39,7 +39,7 @@ func TestProbe_ReportsTheServerAndStoresNothing(t *testing.T) {
 	if n := b.Queries() - before; n != 0 {
 		t.Errorf("the probe asked the database %d times", n)
 	}
-	list, err := b.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	list, err := b.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("connectors = %+v, %v", list.Items, err)
 	}

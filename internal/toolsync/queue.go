@@ -11,7 +11,7 @@ import (
 // Queue stores a run for a worker. If the connector already has a queued run, that one is returned.
 func (s *Syncer) Queue(ctx context.Context, tenant connectors.TenantID, req Request) (connectors.SyncRun, error) {
 	st := s.store.Tenant(tenant)
-	c, err := st.Connector(ctx, req.Connector)
+	c, err := st.Connectors().Get(ctx, req.Connector)
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
@@ -22,13 +22,13 @@ func (s *Syncer) Queue(ctx context.Context, tenant connectors.TenantID, req Requ
 	if !c.Enabled {
 		return connectors.SyncRun{}, disabledError(c)
 	}
-	return st.QueueSync(ctx, store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, AuditEvent: req.auditEvent(c)})
+	return st.Syncs().Queue(ctx, store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, AuditEvent: req.auditEvent(c)})
 }
 
 // QueueAll queues a run of every enabled connector that has none queued, and returns their number. auditEvent
 // is nil for unaudited requests.
 func (s *Syncer) QueueAll(ctx context.Context, tenant connectors.TenantID, trigger connectors.SyncTrigger, auditEvent *store.Event) (int, error) {
-	return s.store.Tenant(tenant).QueueAllSyncs(ctx, trigger, auditEvent)
+	return s.store.Tenant(tenant).Syncs().QueueAll(ctx, trigger, auditEvent)
 }
 
 // FailQueued ends a queued run that could not be performed, so that it does not block later ones.

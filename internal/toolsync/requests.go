@@ -27,7 +27,7 @@ func (r *run) storeRequests(ctx context.Context, done connectors.SyncRun) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	if err := r.store.Tenant(r.tenant).SaveRunRequests(ctx, r.id, r.collectRequests()); err != nil {
+	if err := r.store.Tenant(r.tenant).Syncs().SaveRunRequests(ctx, r.id, r.collectRequests()); err != nil {
 		r.log.WarnContext(ctx, "requests of a sync not stored", slog.String("sync_run_id", r.id.String()), slog.Any("error", err))
 	}
 }

@@ -17,7 +17,7 @@ import (
 // requests describes the requests of the newest run.
 func (b *bundle) requests(t *testing.T, c connectors.Connector) []string {
 	t.Helper()
-	all, err := b.Door().RunRequests(t.Context(), b.lastRun(t, c).ID)
+	all, err := b.Door().Syncs().RunRequests(t.Context(), b.lastRun(t, c).ID)
 	if err != nil {
 		t.Fatal(err)
 	}

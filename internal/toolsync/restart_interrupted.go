@@ -10,11 +10,11 @@ import (
 // otherwise, or the connector was synced since.
 func (s *Syncer) RestartInterrupted(ctx context.Context, tenant connectors.TenantID, id connectors.SyncRunID) error {
 	st := s.store.Tenant(tenant)
-	cut, err := st.SyncRun(ctx, id)
+	cut, err := st.Syncs().Get(ctx, id)
 	if err != nil || cut.ErrorCode != CodeInterrupted || cut.FinishedAt == nil {
 		return err
 	}
-	c, err := st.Connector(ctx, connectors.Ref(cut.ConnectorID.String()))
+	c, err := st.Connectors().Get(ctx, connectors.Ref(cut.ConnectorID.String()))
 	if err != nil || c.ToolsLastSyncedAt != nil && c.ToolsLastSyncedAt.After(*cut.FinishedAt) {
 		return err
 	}

@@ -42,7 +42,7 @@ func (r *run) finishRun(ctx context.Context, l listing) (connectors.SyncRun, err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	st := r.store.Tenant(r.tenant)
-	unchanged, done, err := st.FinishUnchanged(ctx, r.id, l.hash, r.observation)
+	unchanged, done, err := st.Syncs().FinishUnchanged(ctx, r.id, l.hash, r.observation)
 	if err != nil || unchanged {
 		return done, err
 	}
@@ -50,7 +50,7 @@ func (r *run) finishRun(ctx context.Context, l listing) (connectors.SyncRun, err
 	if err != nil {
 		return done, err
 	}
-	return st.FinishSync(ctx, r.id, r.newSyncResult(l, diff))
+	return st.Syncs().Finish(ctx, r.id, r.newSyncResult(l, diff))
 }
 
 func (r *run) newSyncResult(l listing, diff connectors.ToolDiff) store.SyncResult {
@@ -74,7 +74,7 @@ func (r *run) compareTools(ctx context.Context, st *store.Tenant, tools []connec
 
 // readComparison reads what the comparison of a list needs.
 func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.Comparison, error) {
-	base, err := st.SyncBaseline(ctx, r.connector.ID)
+	base, err := st.Syncs().Baseline(ctx, r.connector.ID)
 	if err != nil {
 		return connectors.Comparison{}, err
 	}
@@ -83,7 +83,7 @@ func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []conn
 		Instructions: base.Instructions, ServerInstructions: r.observation.Server.Instructions,
 	}
 	if hashes := c.AcceptedNeeded(); len(hashes) > 0 {
-		if c.Accepted, err = st.Definitions(ctx, hashes); err != nil {
+		if c.Accepted, err = st.Tools().Definitions(ctx, hashes); err != nil {
 			return connectors.Comparison{}, err
 		}
 	}
@@ -132,7 +132,7 @@ func (s *Syncer) recordFailure(
 }
 
 func (s *Syncer) storeFailure(ctx context.Context, unsaved unsavedRun) (connectors.SyncRun, error) {
-	return s.store.Tenant(unsaved.tenant).FailSync(ctx, unsaved.run, unsaved.err, unsaved.seen)
+	return s.store.Tenant(unsaved.tenant).Syncs().Fail(ctx, unsaved.run, unsaved.err, unsaved.seen)
 }
 
 func newSyncError(f *fault.Error) connectors.SyncError {

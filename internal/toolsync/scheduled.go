@@ -144,7 +144,7 @@ func (r *scheduledRun) storeDiff(ctx context.Context, l listing) (connectors.Syn
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
-	return st.FinishClaimed(ctx, store.ClaimedRun{ID: r.id, Claim: r.claim, Began: r.startedAt}, r.newSyncResult(l, diff))
+	return st.Syncs().FinishClaimed(ctx, store.ClaimedRun{ID: r.id, Claim: r.claim, Began: r.startedAt}, r.newSyncResult(l, diff))
 }
 
 // recordKnownList stores a run for an unchanged list when something else changed: the sync works again, or the
@@ -189,7 +189,7 @@ func (r *scheduledRun) retryStore(ctx context.Context, store func() error) error
 func (r *scheduledRun) startRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	_, err := r.store.Tenant(r.tenant).StartClaimed(ctx, r.claim, r.id, r.startedAt)
+	_, err := r.store.Tenant(r.tenant).Syncs().StartClaimed(ctx, r.claim, r.id, r.startedAt)
 	return err
 }
 

@@ -68,7 +68,7 @@ func TestScheduledSync_ReadsServerInfoAfterAChange(t *testing.T) {
 			now := b.reload(t, c)
 			d := connectors.DraftOf(now)
 			d.Timeout += time.Second
-			if _, err := b.Door().UpdateConnector(t.Context(), now.ID, 0, d); err != nil {
+			if _, err := b.Door().Connectors().Update(t.Context(), now.ID, 0, d); err != nil {
 				t.Fatal(err)
 			}
 		}},

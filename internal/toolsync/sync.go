@@ -21,7 +21,7 @@ const MaxDuration = connectors.MaxTimeout*(1+connectors.MaxRetries) + sessionSla
 
 // Sync performs one run to its end, even if ctx ends first: a closed browser does not interrupt it. A failure
 // of the server is an Upstream fault, and the known tools stay. An active run of the connector, or a queued run
-// that was claimed elsewhere, is a Conflict as [store.Tenant.StartSync] says.
+// that was claimed elsewhere, is a Conflict as [store.Syncs.Start] says.
 func (s *Syncer) Sync(ctx context.Context, tenant connectors.TenantID, req Request) (Report, error) {
 	ctx, end, err := s.beginRun(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Syncer) syncConnector(ctx context.Context, tenant connectors.TenantID, 
 	if !c.Enabled {
 		return Report{}, s.failDisabledRun(ctx, tenant, c, req.Run)
 	}
-	started, err := s.store.Tenant(tenant).StartSync(ctx, start)
+	started, err := s.store.Tenant(tenant).Syncs().Start(ctx, start)
 	if err != nil {
 		return Report{}, err
 	}
@@ -77,7 +77,7 @@ func (s *Syncer) beginRun(ctx context.Context) (detached context.Context, end fu
 // loadRequest loads the connector and the agent of a request.
 func (s *Syncer) loadRequest(ctx context.Context, tenant connectors.TenantID, req Request) (connectors.Connector, store.SyncStart, error) {
 	st := s.store.Tenant(tenant)
-	c, err := st.Connector(ctx, req.Connector)
+	c, err := st.Connectors().Get(ctx, req.Connector)
 	if err != nil {
 		return c, store.SyncStart{}, err
 	}
@@ -93,7 +93,7 @@ func findAgentID(ctx context.Context, st *store.Tenant, ref *connectors.Ref) (*c
 	if ref == nil {
 		return nil, nil
 	}
-	agent, err := st.Agent(ctx, *ref)
+	agent, err := st.Agents().Get(ctx, *ref)
 	if err != nil {
 		return nil, err
 	}

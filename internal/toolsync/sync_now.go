@@ -24,7 +24,7 @@ func (s *Syncer) SyncNow(ctx context.Context, tenant connectors.TenantID, id con
 			return ctx.Err()
 		case <-time.After(pause):
 		}
-		syncedAt, err := s.store.Tenant(tenant).ToolsSyncedAt(ctx, id)
+		syncedAt, err := s.store.Tenant(tenant).Tools().SyncedAt(ctx, id)
 		if err != nil || syncedAt.After(requestedAt) {
 			return err
 		}

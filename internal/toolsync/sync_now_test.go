@@ -67,7 +67,7 @@ func TestRefresh_SyncsWhenTheAwaitedRunFails(t *testing.T) {
 	b := newBundle(t)
 	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
 	c := b.addConnector(t, up.URL)
-	run, err := b.Door().StartSync(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerManual}, Instance: b.Instance})
+	run, err := b.Door().Syncs().Start(t.Context(), store.SyncStart{NewRun: store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerManual}, Instance: b.Instance})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestRefresh_SyncsWhenTheAwaitedRunFails(t *testing.T) {
 	if n := len(up.Methods()); n != 0 {
 		t.Errorf("%d requests were sent beside the run that is under way", n)
 	}
-	if _, err := b.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
+	if _, err := b.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil || len(b.tools(t, c)) != 2 {

@@ -136,7 +136,7 @@ func TestSync_QuarantinesAMalformedTool(t *testing.T) {
 	if diff := cmp.Diff(connectors.SyncCounts{Total: 2, Added: 2, Quarantined: 2}, run.Counts); diff != "" {
 		t.Error(diff)
 	}
-	list, err := b.Door().Quarantined(t.Context(), c.ID, store.Page{})
+	list, err := b.Door().Tools().Quarantined(t.Context(), c.ID, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ const (
 //  4. Store the result and the webhook's state in one transaction.
 func (p *Post) Deliver(ctx context.Context, tenant connectors.TenantID, id connectors.DeliveryID) (retryAfter time.Duration, err error) {
 	st := p.store.Tenant(tenant)
-	d, err := st.Delivery(ctx, id)
+	d, err := st.Webhooks().Delivery(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		return 0, nil // deleted with its webhook, or over the limit
 	}
@@ -45,7 +45,7 @@ func (p *Post) Deliver(ctx context.Context, tenant connectors.TenantID, id conne
 		return p.jitter(slotWait), nil
 	}
 	defer release()
-	d, claimed, err := st.ClaimDelivery(ctx, id, claimTime)
+	d, claimed, err := st.Webhooks().ClaimDelivery(ctx, id, claimTime)
 	if err != nil || !claimed {
 		return p.delayUntilDue(d), ignoreNotFound(err)
 	}
@@ -77,12 +77,12 @@ func (p *Post) recordAttempt(ctx context.Context, tenant connectors.TenantID, d 
 	defer cancel()
 	try := p.newAttempt(d, result)
 	err = p.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
-		isOurs, err := tx.EndDelivery(ctx, d, try)
+		isOurs, err := tx.Webhooks().EndDelivery(ctx, d, try)
 		if err != nil || !isOurs || d.Kind == connectors.NoticeWebhookTest {
 			return err
 		}
 		if result.hasArrived() {
-			return tx.NoteDelivered(ctx, d.WebhookID)
+			return tx.Webhooks().NoteDelivered(ctx, d.WebhookID)
 		}
 		return p.noteFailure(ctx, tx, d.WebhookID, result)
 	})
@@ -108,7 +108,7 @@ func (p *Post) newAttempt(d connectors.Delivery, result attemptResult) store.Del
 
 // noteFailure counts a failed try of the webhook and disables it after too many.
 func (p *Post) noteFailure(ctx context.Context, tx *store.Tenant, id connectors.WebhookID, result attemptResult) error {
-	w, err := tx.NoteUndelivered(ctx, id)
+	w, err := tx.Webhooks().NoteUndelivered(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (p *Post) noteFailure(ctx context.Context, tx *store.Tenant, id connectors.
 	if err != nil {
 		return err
 	}
-	disabled, err := tx.DisableWebhook(ctx, id, reason)
+	disabled, err := tx.Webhooks().Disable(ctx, id, reason)
 	if err != nil || !disabled {
 		return err
 	}
@@ -129,5 +129,5 @@ func (p *Post) noteFailure(ctx context.Context, tx *store.Tenant, id connectors.
 	if err := tx.RecordChange(ctx, e, before, store.OfWebhook(id)); err != nil {
 		return err
 	}
-	return tx.AddNotice(ctx, connectors.WebhookOffNotice(w, reason))
+	return tx.People().AddNotice(ctx, connectors.WebhookOffNotice(w, reason))
 }

@@ -219,7 +219,7 @@ func TestDeliver_ResendsAfterItsProcessDied(t *testing.T) {
 	w, there := newWebhookTest(t), receive(t, nil)
 	hook, _ := w.addWebhook(t, there.URL)
 	d := w.addDelivery(t, hook)
-	if _, claimed, err := w.Door().ClaimDelivery(t.Context(), d.ID, time.Hour); !claimed || err != nil { // the process dies
+	if _, claimed, err := w.Door().Webhooks().ClaimDelivery(t.Context(), d.ID, time.Hour); !claimed || err != nil { // the process dies
 		t.Fatal(claimed, err)
 	}
 	again, err := w.post.Deliver(t.Context(), w.Tenant, d.ID)

@@ -24,14 +24,14 @@ func (p *Post) Create(ctx context.Context, a auth.Actor, w connectors.Webhook) (
 	text := newSecret()
 	var created connectors.Webhook
 	err := p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		n, err := tx.CountWebhooks(ctx)
+		n, err := tx.Webhooks().Count(ctx)
 		if err != nil {
 			return err
 		}
 		if n >= connectors.MaxWebhooks {
 			return fault.Errorf(fault.Conflict, "There are %d webhooks, and more than that are not kept. Delete one first.", n)
 		}
-		if created, err = tx.CreateWebhook(ctx, w, store.WebhookSecrets{Now: text}); err != nil {
+		if created, err = tx.Webhooks().Create(ctx, w, store.WebhookSecrets{Now: text}); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, newEvent(a, "webhook.create", created), nil, store.OfWebhook(created.ID))
@@ -74,7 +74,7 @@ func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if err != nil {
 			return err
 		}
-		old, err := tx.Webhook(ctx, id)
+		old, err := tx.Webhooks().Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if err := p.validate(w, old.URL); err != nil {
 			return err
 		}
-		if updated, err = tx.UpdateWebhook(ctx, w); err != nil {
+		if updated, err = tx.Webhooks().Update(ctx, w); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, newEvent(a, "webhook.update", updated), before, store.OfWebhook(id))
@@ -96,7 +96,7 @@ func (p *Post) Delete(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		return err
 	}
 	return p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		w, err := tx.Webhook(ctx, id)
+		w, err := tx.Webhooks().Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (p *Post) Delete(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteWebhook(ctx, id); err != nil {
+		if err := tx.Webhooks().Delete(ctx, id); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, newEvent(a, "webhook.delete", w), before, store.OfWebhook(id))

@@ -69,7 +69,7 @@ func (w *webhookTest) addWebhook(t *testing.T, url string) (connectors.Webhook, 
 // addDelivery adds a notice and returns its delivery.
 func (w *webhookTest) addDelivery(t *testing.T, hook connectors.Webhook) connectors.Delivery {
 	t.Helper()
-	err := w.Door().AddNotice(t.Context(), store.NewNotice{
+	err := w.Door().People().AddNotice(t.Context(), store.NewNotice{
 		Kind: connectors.NoticeDown, Title: "Linear is down", Body: "It does not answer.", Link: "/connectors/linear", Data: map[string]any{"connector": "linear"},
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *webhookTest) addDelivery(t *testing.T, hook connectors.Webhook) connect
 
 func (w *webhookTest) newest(t *testing.T, hook connectors.Webhook) connectors.Delivery {
 	t.Helper()
-	list, err := w.Door().Deliveries(t.Context(), hook.ID, store.Page{Limit: 1})
+	list, err := w.Door().Webhooks().Deliveries(t.Context(), hook.ID, store.Page{Limit: 1})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}
@@ -94,7 +94,7 @@ func (w *webhookTest) deliver(t *testing.T, d connectors.Delivery, again time.Du
 	if err != nil || got != again {
 		t.Errorf("to be tried again after %v, want %v; %v", got, again, err)
 	}
-	d, err = w.Door().Delivery(t.Context(), d.ID)
+	d, err = w.Door().Webhooks().Delivery(t.Context(), d.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func (w *webhookTest) deliver(t *testing.T, d connectors.Delivery, again time.Du
 
 func (w *webhookTest) webhook(t *testing.T, id connectors.WebhookID) connectors.Webhook {
 	t.Helper()
-	hook, err := w.Door().Webhook(t.Context(), id)
+	hook, err := w.Door().Webhooks().Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (w *webhookTest) webhook(t *testing.T, id connectors.WebhookID) connectors.
 
 func (w *webhookTest) notices(t *testing.T) []connectors.Notice {
 	t.Helper()
-	list, err := w.Door().Notices(t.Context(), nil, store.Page{})
+	list, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

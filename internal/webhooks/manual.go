@@ -17,17 +17,17 @@ func (p *Post) Test(ctx context.Context, a auth.Actor, id connectors.WebhookID) 
 	var created connectors.DeliveryID
 	st := p.store.Tenant(a.Tenant.ID)
 	err := st.Tx(ctx, func(tx *store.Tenant) error {
-		w, err := tx.Webhook(ctx, id)
+		w, err := tx.Webhooks().Get(ctx, id)
 		if err != nil {
 			return err
 		}
 		body := connectors.DeliveryBody{
 			Title: "A test of the webhook " + w.Name, Text: "It was sent by hand. Nothing has happened.", Link: "/webhooks/" + w.ID.String(),
 		}
-		if created, err = tx.AddTestDelivery(ctx, id, body); err != nil {
+		if created, err = tx.Webhooks().AddTestDelivery(ctx, id, body); err != nil {
 			return err
 		}
-		return tx.Record(ctx, newEvent(a, "webhook.test", w))
+		return tx.Audit().Record(ctx, newEvent(a, "webhook.test", w))
 	})
 	if err != nil {
 		return connectors.Delivery{}, err
@@ -36,7 +36,7 @@ func (p *Post) Test(ctx context.Context, a auth.Actor, id connectors.WebhookID) 
 	if _, err := p.Deliver(ctx, a.Tenant.ID, created); err != nil {
 		return connectors.Delivery{}, err
 	}
-	return st.Delivery(ctx, created)
+	return st.Webhooks().Delivery(ctx, created)
 }
 
 // Redeliver retries a delivery at once under its own id, by which a receiver detects duplicates.
@@ -45,11 +45,11 @@ func (p *Post) Redeliver(ctx context.Context, a auth.Actor, webhook connectors.W
 		return d, err
 	}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		w, err := tx.Webhook(ctx, webhook)
+		w, err := tx.Webhooks().Get(ctx, webhook)
 		if err != nil {
 			return err
 		}
-		if d, err = tx.Redeliver(ctx, webhook, id); err != nil {
+		if d, err = tx.Webhooks().Redeliver(ctx, webhook, id); err != nil {
 			return err
 		}
 		if !w.Enabled {
@@ -57,7 +57,7 @@ func (p *Post) Redeliver(ctx context.Context, a auth.Actor, webhook connectors.W
 		}
 		e := newEvent(a, "webhook.redeliver", w)
 		e.Detail["delivery_id"] = id.String()
-		return tx.Record(ctx, e)
+		return tx.Audit().Record(ctx, e)
 	})
 	return d, err
 }

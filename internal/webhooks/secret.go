@@ -46,7 +46,7 @@ func (p *Post) RotateSecret(ctx context.Context, a auth.Actor, id connectors.Web
 		if err != nil {
 			return err
 		}
-		if w, err = tx.SetWebhookSecrets(ctx, id, next); err != nil {
+		if w, err = tx.Webhooks().SetSecrets(ctx, id, next); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, newEvent(a, "webhook.rotate_secret", w), before, store.OfWebhook(id))

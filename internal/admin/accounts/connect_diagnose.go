@@ -11,7 +11,7 @@ import (
 // connectDiagnose runs the discovery of a connector's authorization server and shows each step. A script gets
 // the panel alone.
 func (h *Handler) connectDiagnose(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

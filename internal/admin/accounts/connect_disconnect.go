@@ -10,7 +10,7 @@ import (
 
 // connectDisconnect disconnects an account.
 func (h *Handler) connectDisconnect(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // connectLink creates a link for the owner of an account, and shows it once.
 func (h *Handler) connectLink(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (h *Handler) connectLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := &templates.ConnectLink{URL: link.URL, Ends: shell.NewWhen(r.Context(), link.ExpiresAt, h.Now())}
 	if agent != nil {
-		a, err := h.TenantStore(r).Agent(r.Context(), *agent)
+		a, err := h.TenantStore(r).Agents().Get(r.Context(), *agent)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 // credentialDelete deletes a connector's secret, or an agent's for it.
 func (h *Handler) credentialDelete(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

@@ -41,13 +41,13 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		agents      store.List[connectors.Agent]
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if c, err = tx.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
 		if credentials, err = loadCredentials(r, tx, c); err != nil {
 			return err
 		}
-		if agents, err = tx.Agents(r.Context(), shell.ReadPage(r)); err != nil {
+		if agents, err = tx.Agents().List(r.Context(), shell.ReadPage(r)); err != nil {
 			return err
 		}
 		credentials.owners, err = loadAgentOwners(r.Context(), tx, c, agents.Items)
@@ -97,7 +97,7 @@ func loadAgentOwners(ctx context.Context, tenant *store.Tenant, c connectors.Con
 	for i, a := range agents {
 		ids[i] = a.ID
 	}
-	return tenant.AgentsOfMembers(ctx, ids...)
+	return tenant.Accounts().AgentsOfMembers(ctx, ids...)
 }
 
 // usesOAuth reports whether a connector has an authorization server to discover.
@@ -114,7 +114,7 @@ func usesOAuth(c connectors.Connector) bool {
 func loadCredentials(r *http.Request, tenant *store.Tenant, c connectors.Connector) (connectorCredentials, error) {
 	credentials := connectorCredentials{stored: map[connectors.AgentID]connectors.Credential{}, expiring: map[string]time.Time{}}
 	for page := (store.Page{Limit: 200}); ; {
-		list, err := tenant.Credentials(r.Context(), c.ID, page)
+		list, err := tenant.Connectors().Credentials(r.Context(), c.ID, page)
 		if err != nil {
 			return connectorCredentials{}, err
 		}
@@ -131,7 +131,7 @@ func loadCredentials(r *http.Request, tenant *store.Tenant, c connectors.Connect
 	if c.Auth.Type != connectors.AuthOAuth2 || len(credentials.stored) == 0 {
 		return credentials, nil
 	}
-	expiring, err := tenant.ExpiringCredentials(r.Context(), connectorpages.ExpiryHorizon, connectorpages.MaxExpiring)
+	expiring, err := tenant.Accounts().ExpiringCredentials(r.Context(), connectorpages.ExpiryHorizon, connectorpages.MaxExpiring)
 	if err != nil {
 		return connectorCredentials{}, err
 	}

@@ -32,14 +32,14 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 	var agents []connectors.Agent
 	var accounts []store.AgentAccount
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if agents, err = tx.PersonalAgents(r.Context(), *person.UserID); err != nil {
+		if agents, err = tx.Agents().PersonalAgents(r.Context(), *person.UserID); err != nil {
 			return err
 		}
 		ids := make([]connectors.AgentID, len(agents))
 		for i, a := range agents {
 			ids[i] = a.ID
 		}
-		accounts, err = tx.AgentAccounts(r.Context(), ids...)
+		accounts, err = tx.Accounts().AgentAccounts(r.Context(), ids...)
 		return err
 	})
 	if err != nil {
@@ -94,14 +94,14 @@ func (h *Handler) ownAccountShow(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) findOwnAccount(r *http.Request) (store.AgentAccount, error) {
 	var accounts []store.AgentAccount
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
-		agent, err := tx.Agent(r.Context(), shell.PathRef(r, "agent"))
+		agent, err := tx.Agents().Get(r.Context(), shell.PathRef(r, "agent"))
 		if err != nil {
 			return mentionOtherTenants(shell.Actor(r), err)
 		}
 		if err := shell.Actor(r).RequireSelf(r.Context(), tx, agent.ID); err != nil {
 			return err
 		}
-		accounts, err = tx.AgentAccounts(r.Context(), agent.ID)
+		accounts, err = tx.Accounts().AgentAccounts(r.Context(), agent.ID)
 		return err
 	})
 	if err != nil {

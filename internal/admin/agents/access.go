@@ -28,16 +28,16 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 		all     store.List[connectors.Connector]
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if a, err = tx.Agent(r.Context(), shell.PathRef(r, "id")); err != nil {
+		if a, err = tx.Agents().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		if granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
+		if granted, err = tx.Agents().Grants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
 			return err
 		}
 		if view, err = h.Access.LoadFrom(r.Context(), tx, a.ID); err != nil {
 			return err
 		}
-		all, err = tx.Connectors(r.Context(), filter)
+		all, err = tx.Connectors().List(r.Context(), filter)
 		return err
 	})
 	if err != nil {

@@ -70,13 +70,13 @@ func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, statu
 		programs []templates.SignedInRow
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if a, err = tx.Agent(r.Context(), shell.PathRef(r, "id")); err != nil {
+		if a, err = tx.Agents().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		if tokens, err = tx.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
+		if tokens, err = tx.Agents().Tokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
 			return err
 		}
-		if granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxAddresses}); err != nil {
+		if granted, err = tx.Agents().Grants(r.Context(), a.ID, store.Page{Limit: maxAddresses}); err != nil {
 			return err
 		}
 		programs, err = h.agentPrograms(r.Context(), tx, shell.Actor(r), a)
@@ -127,7 +127,7 @@ func tokenRow(ctx context.Context, a connectors.Agent, t connectors.AgentToken, 
 
 // agentPrograms are the programs that act as an agent.
 func (h *Handler) agentPrograms(ctx context.Context, tenant *store.Tenant, person auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
-	list, err := tenant.AgentClients(ctx, store.AgentClientFilter{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
+	list, err := tenant.Agents().Clients(ctx, store.AgentClientFilter{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // agentDelete deletes an agent with its credentials.
 func (h *Handler) agentDelete(w http.ResponseWriter, r *http.Request) error {
-	a, err := h.TenantStore(r).Agent(r.Context(), shell.PathRef(r, "id"))
+	a, err := h.TenantStore(r).Agents().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

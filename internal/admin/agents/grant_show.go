@@ -45,18 +45,18 @@ func (h *Handler) loadGrant(r *http.Request) (g grantState, err error) {
 }
 
 func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantState, err error) {
-	if g.agent, err = tenant.Agent(r.Context(), shell.PathRef(r, "id")); err != nil {
+	if g.agent, err = tenant.Agents().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 		return g, err
 	}
-	if g.connector, err = tenant.Connector(r.Context(), shell.PathRef(r, "connector")); err != nil {
+	if g.connector, err = tenant.Connectors().Get(r.Context(), shell.PathRef(r, "connector")); err != nil {
 		return g, err
 	}
-	granted, err := tenant.AgentGrant(r.Context(), g.agent.ID, g.connector.ID)
+	granted, err := tenant.Agents().Grant(r.Context(), g.agent.ID, g.connector.ID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return g, err
 	}
 	g.grant, g.exists = granted.Grant, err == nil
-	if g.choices, err = tenant.ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
+	if g.choices, err = tenant.Agents().ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
 		return g, err
 	}
 	if g.view, err = h.Access.LoadFrom(r.Context(), tenant, g.agent.ID); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
-	list, err := h.TenantStore(r).Agents(r.Context(), shell.ReadPage(r))
+	list, err := h.TenantStore(r).Agents().List(r.Context(), shell.ReadPage(r))
 	if err != nil {
 		return err
 	}
@@ -60,5 +60,5 @@ var agentColumns = []export.Column[connectors.Agent]{
 }
 
 func (h *Handler) agentFile(w http.ResponseWriter, r *http.Request) error {
-	return shell.TableFile[connectors.Agent]{Name: "agents", Columns: agentColumns, List: h.TenantStore(r).Agents}.Serve(h.Shell, w, r)
+	return shell.TableFile[connectors.Agent]{Name: "agents", Columns: agentColumns, List: h.TenantStore(r).Agents().List}.Serve(h.Shell, w, r)
 }

@@ -17,7 +17,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a, err := h.TenantStore(r).Agent(r.Context(), shell.PathRef(r, "id"))
+	a, err := h.TenantStore(r).Agents().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

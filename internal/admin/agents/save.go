@@ -14,7 +14,7 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before, err := h.TenantStore(r).Agent(r.Context(), shell.PathRef(r, "id"))
+	before, err := h.TenantStore(r).Agents().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

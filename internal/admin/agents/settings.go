@@ -12,7 +12,7 @@ import (
 )
 
 func (h *Handler) agentSettings(w http.ResponseWriter, r *http.Request) error {
-	a, err := h.TenantStore(r).Agent(r.Context(), shell.PathRef(r, "id"))
+	a, err := h.TenantStore(r).Agents().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

@@ -30,23 +30,23 @@ type agentOverview struct {
 }
 
 func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentOverview, err error) {
-	a, err := tx.Agent(r.Context(), shell.PathRef(r, "id"))
+	a, err := tx.Agents().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return o, err
 	}
 	if o.view, err = h.Access.LoadFrom(r.Context(), tx, a.ID); err != nil {
 		return o, err
 	}
-	if o.credentials, err = tx.AgentCredentials(r.Context(), a.ID); err != nil {
+	if o.credentials, err = tx.Connectors().AgentCredentials(r.Context(), a.ID); err != nil {
 		return o, err
 	}
-	if o.granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
+	if o.granted, err = tx.Agents().Grants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
 		return o, err
 	}
-	if o.member, err = tx.AgentMember(r.Context(), a.ID); err != nil && !fault.Is(err, fault.NotFound) {
+	if o.member, err = tx.Accounts().AgentMember(r.Context(), a.ID); err != nil && !fault.Is(err, fault.NotFound) {
 		return o, err
 	}
-	if o.tokens, err = tx.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
+	if o.tokens, err = tx.Agents().Tokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
 		return o, err
 	}
 	o.calls, err = h.Calls.CallsIn(r.Context(), tx, shell.Actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})

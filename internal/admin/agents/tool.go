@@ -20,7 +20,7 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 	var a connectors.Agent
 	var why agentview.ToolAccess
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if a, err = tx.Agent(r.Context(), shell.PathRef(r, "id")); err != nil {
+		if a, err = tx.Agents().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
 		why, err = h.Access.WhyIn(r.Context(), tx, a.ID, exposed)

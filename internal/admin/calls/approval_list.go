@@ -59,10 +59,10 @@ func (h *Handler) ApprovalCards(ctx context.Context, a auth.Actor, list []toolca
 	var about map[connectors.ToolCallID]store.ApprovalAbout
 	var counts []store.CallCount
 	err := h.Store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if about, err = tx.ApprovalsAbout(ctx, ids); err != nil {
+		if about, err = tx.Agents().ApprovalsAbout(ctx, ids); err != nil {
 			return err
 		}
-		counts, err = tx.CallCounts(ctx, agents, tools)
+		counts, err = tx.Agents().CallCounts(ctx, agents, tools)
 		return err
 	})
 	if err != nil {
@@ -101,14 +101,14 @@ func (h *Handler) approvalFile(w http.ResponseWriter, r *http.Request) error {
 		var waiting store.List[connectors.Approval]
 		var about map[connectors.ToolCallID]store.ApprovalAbout
 		err := tenant.Snapshot(ctx, func(tx *store.Tenant) (err error) {
-			if waiting, err = tx.WaitingApprovals(ctx, p); err != nil {
+			if waiting, err = tx.Calls().WaitingApprovals(ctx, p); err != nil {
 				return err
 			}
 			ids := make([]connectors.ToolCallID, len(waiting.Items))
 			for i, a := range waiting.Items {
 				ids[i] = a.ID
 			}
-			about, err = tx.ApprovalsAbout(ctx, ids)
+			about, err = tx.Agents().ApprovalsAbout(ctx, ids)
 			return err
 		})
 		if err != nil {

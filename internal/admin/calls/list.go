@@ -83,11 +83,11 @@ type callPage struct {
 
 // findCalls reads the page of calls that a request asks for.
 func (h *Handler) findCalls(r *http.Request, tenant *store.Tenant, q CallQuery, read ReadCalls) (found callPage, err error) {
-	agents, err := tenant.Agents(r.Context(), store.Page{Limit: store.MaxLimit})
+	agents, err := tenant.Agents().List(r.Context(), store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return found, err
 	}
-	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
+	all, err := tenant.Connectors().List(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
 	if err != nil {
 		return found, err
 	}
@@ -173,7 +173,7 @@ func agentBySlug(ctx context.Context, tenant *store.Tenant, slug string, known [
 			return a, nil
 		}
 	}
-	return tenant.Agent(ctx, connectors.Ref(slug))
+	return tenant.Agents().Get(ctx, connectors.Ref(slug))
 }
 
 // ReadCalls reads a page of calls from a tenant, or from a snapshot of it.

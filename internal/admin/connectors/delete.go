@@ -10,7 +10,7 @@ import (
 
 // connectorDelete deletes a connector with all that belongs to it.
 func (h *Handler) connectorDelete(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

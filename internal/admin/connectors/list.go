@@ -23,16 +23,16 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		sweep    connectors.BulkSync
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if stats, err = tx.ConnectorStats(r.Context()); err != nil {
+		if stats, err = tx.Connectors().Stats(r.Context()); err != nil {
 			return err
 		}
-		if list, err = tx.Connectors(r.Context(), filter); err != nil {
+		if list, err = tx.Connectors().List(r.Context(), filter); err != nil {
 			return err
 		}
-		if expiring, err = tx.ExpiringCredentials(r.Context(), ExpiryHorizon, MaxExpiring); err != nil {
+		if expiring, err = tx.Accounts().ExpiringCredentials(r.Context(), ExpiryHorizon, MaxExpiring); err != nil {
 			return err
 		}
-		sweep, err = tx.NewestSweep(r.Context())
+		sweep, err = tx.Syncs().NewestSweep(r.Context())
 		return err
 	})
 	if err != nil {
@@ -103,6 +103,6 @@ func (h *Handler) connectorFile(w http.ResponseWriter, r *http.Request) error {
 	filter := ReadConnectorFilter(r)
 	return shell.TableFile[connectors.Connector]{Name: "connectors", Columns: connectorColumns, List: func(ctx context.Context, p store.Page) (store.List[connectors.Connector], error) {
 		filter.Page = p
-		return h.TenantStore(r).Connectors(ctx, filter)
+		return h.TenantStore(r).Connectors().List(ctx, filter)
 	}}.Serve(h.Shell, w, r)
 }

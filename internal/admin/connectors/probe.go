@@ -25,7 +25,7 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 	}
 	var before *connectors.Connector
 	if id := f.Text("id"); id != "" {
-		c, err := h.TenantStore(r).Connector(r.Context(), connectors.Ref(id))
+		c, err := h.TenantStore(r).Connectors().Get(r.Context(), connectors.Ref(id))
 		if err != nil {
 			return err
 		}

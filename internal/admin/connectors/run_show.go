@@ -25,20 +25,20 @@ type runDetail struct {
 }
 
 func loadRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
-	if d.connector, err = tx.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+	if d.connector, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 		return d, err
 	}
 	id, ok := shell.PathRef(r, "run").UUID()
 	if !ok {
 		return d, fault.Errorf(fault.NotFound, "There is no such sync run.")
 	}
-	if d.run, err = tx.SyncRun(r.Context(), connectors.SyncRunID{UUID: id}); err != nil {
+	if d.run, err = tx.Syncs().Get(r.Context(), connectors.SyncRunID{UUID: id}); err != nil {
 		return d, err
 	}
 	if d.run.ConnectorID != d.connector.ID {
 		return d, fault.Errorf(fault.NotFound, "There is no such sync run.")
 	}
-	if d.requests, err = tx.RunRequests(r.Context(), d.run.ID); err != nil {
+	if d.requests, err = tx.Syncs().RunRequests(r.Context(), d.run.ID); err != nil {
 		return d, err
 	}
 	d.agents, err = agentNames(r.Context(), tx)

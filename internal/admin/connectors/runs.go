@@ -20,10 +20,10 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 		agents map[connectors.AgentID]string
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if c, err = tx.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		if runs, err = tx.SyncRuns(r.Context(), c.ID, shell.ReadPage(r)); err != nil {
+		if runs, err = tx.Syncs().List(r.Context(), c.ID, shell.ReadPage(r)); err != nil {
 			return err
 		}
 		agents, err = agentNames(r.Context(), tx)
@@ -70,12 +70,12 @@ var syncRunColumns = []export.Column[connectors.SyncRun]{
 }
 
 func (h *Handler) syncRunFile(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}
 	columns := append([]export.Column[connectors.SyncRun]{{Name: "connector", Of: func(connectors.SyncRun) any { return c.Slug }}}, syncRunColumns...)
 	return shell.TableFile[connectors.SyncRun]{Name: "sync-runs", Columns: columns, List: func(ctx context.Context, p store.Page) (store.List[connectors.SyncRun], error) {
-		return h.TenantStore(r).SyncRuns(ctx, c.ID, p)
+		return h.TenantStore(r).Syncs().List(ctx, c.ID, p)
 	}}.Serve(h.Shell, w, r)
 }

@@ -145,6 +145,6 @@ func lastRequests(ctx context.Context, tenant *store.Tenant, runs []connectors.S
 	if i < 0 {
 		return nil, nil
 	}
-	all, err := tenant.RunRequests(ctx, runs[i].ID)
+	all, err := tenant.Syncs().RunRequests(ctx, runs[i].ID)
 	return all.List, err
 }

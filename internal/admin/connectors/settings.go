@@ -32,16 +32,16 @@ type connectorSettings struct {
 
 func (h *Handler) loadSettings(r *http.Request, connector connectors.Ref) (s connectorSettings, err error) {
 	err = h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
-		if s.connector, err = tx.Connector(r.Context(), connector); err != nil {
+		if s.connector, err = tx.Connectors().Get(r.Context(), connector); err != nil {
 			return err
 		}
-		if s.stored, err = tx.Credentials(r.Context(), s.connector.ID, store.Page{Limit: 200}); err != nil {
+		if s.stored, err = tx.Connectors().Credentials(r.Context(), s.connector.ID, store.Page{Limit: 200}); err != nil {
 			return err
 		}
 		if s.stream, _, err = listeningState(r.Context(), tx, s.connector); err != nil {
 			return err
 		}
-		s.used, err = tx.Dependents(r.Context(), s.connector.ID, h.Now())
+		s.used, err = tx.Connectors().Dependents(r.Context(), s.connector.ID, h.Now())
 		return err
 	})
 	return s, err

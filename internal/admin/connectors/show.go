@@ -27,13 +27,13 @@ type connectorOverview struct {
 }
 
 func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o connectorOverview, err error) {
-	if o.connector, err = tx.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+	if o.connector, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 		return o, err
 	}
-	if o.runs, err = tx.SyncRuns(r.Context(), o.connector.ID, store.Page{Limit: runsOnOverview}); err != nil {
+	if o.runs, err = tx.Syncs().List(r.Context(), o.connector.ID, store.Page{Limit: runsOnOverview}); err != nil {
 		return o, err
 	}
-	if o.hours, err = tx.ConnectorHealth(r.Context(), o.connector.ID, h.Now().Add(-shell.Week)); err != nil {
+	if o.hours, err = tx.Syncs().ConnectorHealth(r.Context(), o.connector.ID, h.Now().Add(-shell.Week)); err != nil {
 		return o, err
 	}
 	if o.agents, err = agentNames(r.Context(), tx); err != nil {
@@ -99,7 +99,7 @@ func (h *Handler) ConnectorFrame(r *http.Request, c connectors.Connector, tab st
 }
 
 func agentNames(ctx context.Context, tenant *store.Tenant) (map[connectors.AgentID]string, error) {
-	list, err := tenant.Agents(ctx, store.Page{Limit: 200})
+	list, err := tenant.Agents().List(ctx, store.Page{Limit: 200})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 // checkAgentUse returns an error if the person may not use the agent's accounts.
 func (h *Handler) checkAgentUse(r *http.Request, agent connectors.Ref) error {
 	return h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
-		a, err := tx.Agent(r.Context(), agent)
+		a, err := tx.Agents().Get(r.Context(), agent)
 		if err != nil {
 			return err
 		}

@@ -23,17 +23,17 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		tags        []string
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if c, err = tx.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
 		filter, form = toolpages.ToolQuery(r, c)
-		if tools, err = tx.Tools(r.Context(), filter); err != nil {
+		if tools, err = tx.Tools().List(r.Context(), filter); err != nil {
 			return err
 		}
-		if quarantined, err = tx.Quarantined(r.Context(), c.ID, store.Page{}); err != nil {
+		if quarantined, err = tx.Tools().Quarantined(r.Context(), c.ID, store.Page{}); err != nil {
 			return err
 		}
-		tags, err = tx.ToolTags(r.Context(), c.ID)
+		tags, err = tx.Tools().Tags(r.Context(), c.ID)
 		return err
 	})
 	if err != nil {

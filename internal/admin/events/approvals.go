@@ -23,7 +23,7 @@ func (s *stream) approvalUpdates(after string) func() error {
 		return !known[id]
 	}
 	return func() error {
-		list, err := s.h.Store.Tenant(s.actor.Tenant.ID).WaitingApprovals(s.ctx, store.Page{Limit: callpages.InboxPageSize})
+		list, err := s.h.Store.Tenant(s.actor.Tenant.ID).Calls().WaitingApprovals(s.ctx, store.Page{Limit: callpages.InboxPageSize})
 		if err != nil {
 			return fmt.Errorf("list approvals: %w", err)
 		}

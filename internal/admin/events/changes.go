@@ -21,14 +21,14 @@ func (s *stream) changeListUpdates(q toolpages.ChangeQuery) func() error {
 			return err
 		}
 		filter.Limit = s.size
-		now, err := tenant.ChangeMarks(s.ctx, filter)
+		now, err := tenant.Tools().ChangeMarks(s.ctx, filter)
 		if err != nil {
 			return fmt.Errorf("look at changes: %w", err)
 		}
 		if !first && slices.Equal(now, last) {
 			return nil
 		}
-		changes, err := tenant.Changes(s.ctx, filter)
+		changes, err := tenant.Tools().Changes(s.ctx, filter)
 		if err != nil {
 			return fmt.Errorf("list changes: %w", err)
 		}

@@ -94,7 +94,7 @@ func (s *stream) loadPage(r *http.Request) error {
 	if slug == "" {
 		return nil
 	}
-	c, err := s.h.Store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(slug))
+	c, err := s.h.Store.Tenant(s.actor.Tenant.ID).Connectors().Get(s.ctx, connectors.Ref(slug))
 	if fault.Is(err, fault.NotFound) { // deleted since; the stream still sends badges
 		return nil
 	}

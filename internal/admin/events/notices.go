@@ -14,7 +14,7 @@ import (
 func (s *stream) noticeUpdates(after string) func() error {
 	var known map[connectors.NoticeID]int // the count of each notice
 	return func() error {
-		list, err := s.h.Store.Tenant(s.actor.Tenant.ID).Notices(s.ctx, s.actor.UserID, store.Page{Limit: home.NoticePageSize})
+		list, err := s.h.Store.Tenant(s.actor.Tenant.ID).People().Notices(s.ctx, s.actor.UserID, store.Page{Limit: home.NoticePageSize})
 		if err != nil {
 			return fmt.Errorf("list notices: %w", err)
 		}

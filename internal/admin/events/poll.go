@@ -62,7 +62,7 @@ func (s *stream) pollOnce(pollOnce func() error) error {
 
 // sendBadges sends the numbers of waiting calls, waiting changes and unread notices when they changed.
 func (s *stream) sendBadges() error {
-	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).News(s.ctx, s.actor.UserID)
+	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).People().News(s.ctx, s.actor.UserID)
 	if err != nil {
 		return fmt.Errorf("count news: %w", err)
 	}

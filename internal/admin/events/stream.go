@@ -141,7 +141,7 @@ func (s *stream) sendChangedRows() error {
 // pageConnectors are the page's connectors. They stay even when their state no longer matches the page's
 // filter.
 func (s *stream) pageConnectors() ([]connectors.Connector, error) {
-	list, err := s.h.Store.Tenant(s.actor.Tenant.ID).Connectors(s.ctx, s.filter)
+	list, err := s.h.Store.Tenant(s.actor.Tenant.ID).Connectors().List(s.ctx, s.filter)
 	if err != nil || len(s.filter.IDs) > 0 {
 		return list.Items, err
 	}
@@ -163,7 +163,7 @@ func (s *stream) sendProgress(p toolsync.Progress) error {
 	now, known := s.runningSyncs[p.Connector]
 	if !known || p.Done {
 		delete(s.runningSyncs, p.Connector)
-		c, err := s.h.Store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(p.Connector.String()))
+		c, err := s.h.Store.Tenant(s.actor.Tenant.ID).Connectors().Get(s.ctx, connectors.Ref(p.Connector.String()))
 		if fault.Is(err, fault.NotFound) {
 			return nil // deleted in between
 		}

@@ -49,7 +49,7 @@ func (s *stream) pollSweep() error {
 
 // sendSweep sends the newest sweep's progress when it changed.
 func (s *stream) sendSweep() error {
-	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).NewestSweep(s.ctx)
+	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).Syncs().NewestSweep(s.ctx)
 	if err != nil {
 		return fmt.Errorf("read sweep: %w", err)
 	}

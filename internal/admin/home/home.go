@@ -27,7 +27,7 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
 			return err
 		}
-		f, err = tx.Figures(r.Context(), now.Add(-shell.Week-time.Hour))
+		f, err = tx.Calls().Figures(r.Context(), now.Add(-shell.Week-time.Hour))
 		return err
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ const NoticePageSize = 30
 // noticeList lists the notices, newest first.
 func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	cursor := r.URL.Query().Get("cursor")
-	list, err := h.TenantStore(r).Notices(r.Context(), shell.Actor(r).UserID, store.Page{Limit: NoticePageSize, Cursor: cursor})
+	list, err := h.TenantStore(r).People().Notices(r.Context(), shell.Actor(r).UserID, store.Page{Limit: NoticePageSize, Cursor: cursor})
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
 		}
 		ids = append(ids, connectors.NoticeID{UUID: id})
 	}
-	n, err := h.TenantStore(r).ReadNotices(r.Context(), *shell.Actor(r).UserID, slices.Clip(ids)...)
+	n, err := h.TenantStore(r).People().ReadNotices(r.Context(), *shell.Actor(r).UserID, slices.Clip(ids)...)
 	if err != nil {
 		return err
 	}

@@ -43,10 +43,10 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 	var list store.List[connectors.Member]
 	var invited store.List[connectors.Invitation]
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if list, err = tx.Members(r.Context(), shell.ReadPage(r)); err != nil {
+		if list, err = tx.People().Members(r.Context(), shell.ReadPage(r)); err != nil {
 			return err
 		}
-		invited, err = tx.Invitations(r.Context(), store.Page{Limit: maxInvitations})
+		invited, err = tx.People().Invitations(r.Context(), store.Page{Limit: maxInvitations})
 		return err
 	})
 	if err != nil {
@@ -134,5 +134,5 @@ var memberColumns = []export.Column[connectors.Member]{
 }
 
 func (h *Handler) memberFile(w http.ResponseWriter, r *http.Request) error {
-	return shell.TableFile[connectors.Member]{Name: "members", Columns: memberColumns, List: h.TenantStore(r).Members}.Serve(h.Shell, w, r)
+	return shell.TableFile[connectors.Member]{Name: "members", Columns: memberColumns, List: h.TenantStore(r).People().Members}.Serve(h.Shell, w, r)
 }

@@ -16,7 +16,7 @@ import (
 // auditSigned offers the signed export. Log and signature end at the same entry, even if more are added between
 // the downloads.
 func auditSigned(ctx context.Context, t *store.Tenant, s store.AuditState) (templates.AuditSigned, error) {
-	signer, err := t.AuditSigner()
+	signer, err := t.Audit().Signer()
 	if err != nil {
 		return templates.AuditSigned{}, err
 	}
@@ -43,7 +43,7 @@ func (h *Handler) auditExport(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Registry.RecordTableExport(r.Context(), shell.Actor(r), "audit", "jsonl", "until="+strconv.FormatInt(until, 10)); err != nil {
 		return err
 	}
-	_, err = h.TenantStore(r).ExportAudit(r.Context(), file, until)
+	_, err = h.TenantStore(r).Audit().Export(r.Context(), file, until)
 	if err == nil || !file.started {
 		return err
 	}
@@ -76,7 +76,7 @@ func (h *Handler) auditSignature(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	signature, err := h.TenantStore(r).ExportAudit(r.Context(), io.Discard, until)
+	signature, err := h.TenantStore(r).Audit().Export(r.Context(), io.Discard, until)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (h *Handler) auditSignature(w http.ResponseWriter, r *http.Request) error {
 
 // readAuditUntil reads the number of the export's last entry.
 func (h *Handler) readAuditUntil(r *http.Request) (int64, error) {
-	end, err := h.TenantStore(r).AuditEnd(r.Context())
+	end, err := h.TenantStore(r).Audit().End(r.Context())
 	if err != nil {
 		return 0, err
 	}

@@ -76,14 +76,14 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if ok {
-			if list, err = tx.AuditEvents(r.Context(), filter); err != nil {
+			if list, err = tx.Audit().List(r.Context(), filter); err != nil {
 				return err
 			}
 		}
-		if state, err = tx.AuditState(r.Context()); err != nil {
+		if state, err = tx.Audit().State(r.Context()); err != nil {
 			return err
 		}
-		calls, err = tx.OutcomeState(r.Context())
+		calls, err = tx.Audit().OutcomeState(r.Context())
 		return err
 	})
 	if err != nil {
@@ -187,6 +187,6 @@ func (h *Handler) auditFile(w http.ResponseWriter, r *http.Request) error {
 	}
 	return shell.TableFile[store.RecordedEvent]{Name: "audit", Columns: auditColumns, List: func(ctx context.Context, p store.Page) (store.List[store.RecordedEvent], error) {
 		filter.Page = p
-		return h.TenantStore(r).AuditEvents(ctx, filter)
+		return h.TenantStore(r).Audit().List(ctx, filter)
 	}}.Serve(h.Shell, w, r)
 }

@@ -17,11 +17,11 @@ const outcomeCheckTimeout = 5 * time.Second
 
 // auditVerify verifies the hash chains of the audit log and of call outcomes. The page shows the result.
 func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
-	check, err := h.TenantStore(r).CheckAudit(r.Context())
+	check, err := h.TenantStore(r).Audit().Check(r.Context())
 	if err != nil {
 		return err
 	}
-	calls, err := h.TenantStore(r).CheckOutcomes(r.Context(), nil, time.Now().Add(outcomeCheckTimeout))
+	calls, err := h.TenantStore(r).Audit().CheckOutcomes(r.Context(), nil, time.Now().Add(outcomeCheckTimeout))
 	if err != nil {
 		return err
 	}

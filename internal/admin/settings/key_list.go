@@ -18,7 +18,7 @@ func (h *Handler) keyList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {
-	list, err := h.TenantStore(r).APIKeys(r.Context(), shell.ReadPage(r))
+	list, err := h.TenantStore(r).People().APIKeys(r.Context(), shell.ReadPage(r))
 	if err != nil {
 		return err
 	}
@@ -102,5 +102,5 @@ var keyColumns = []export.Column[connectors.APIKey]{
 }
 
 func (h *Handler) keyFile(w http.ResponseWriter, r *http.Request) error {
-	return shell.TableFile[connectors.APIKey]{Name: "api-keys", Columns: keyColumns, List: h.TenantStore(r).APIKeys}.Serve(h.Shell, w, r)
+	return shell.TableFile[connectors.APIKey]{Name: "api-keys", Columns: keyColumns, List: h.TenantStore(r).People().APIKeys}.Serve(h.Shell, w, r)
 }

@@ -136,7 +136,7 @@ func ownerOptions(ctx context.Context, tenant *store.Tenant) ([]templates.Option
 	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Nobody's")}}
 	page := store.Page{Limit: store.MaxLimit}
 	for {
-		list, err := tenant.Members(ctx, page)
+		list, err := tenant.People().Members(ctx, page)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ func (h *Handler) webhookList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) webhooksPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, chosen []string) error {
-	list, err := h.TenantStore(r).Webhooks(r.Context(), shell.ReadPage(r))
+	list, err := h.TenantStore(r).Webhooks().List(r.Context(), shell.ReadPage(r))
 	if err != nil {
 		return err
 	}

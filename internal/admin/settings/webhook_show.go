@@ -34,7 +34,7 @@ func (h *Handler) deliveryFile(w http.ResponseWriter, r *http.Request) error {
 	}
 	columns := append([]export.Column[connectors.Delivery]{{Name: "webhook", Of: func(connectors.Delivery) any { return hook.Name }}}, deliveryColumns...)
 	return shell.TableFile[connectors.Delivery]{Name: "deliveries", Columns: columns, List: func(ctx context.Context, p store.Page) (store.List[connectors.Delivery], error) {
-		return h.TenantStore(r).Deliveries(ctx, hook.ID, p)
+		return h.TenantStore(r).Webhooks().Deliveries(ctx, hook.ID, p)
 	}}.Serve(h.Shell, w, r)
 }
 
@@ -54,7 +54,7 @@ func (h *Handler) findWebhook(r *http.Request) (connectors.Webhook, error) {
 	if !ok {
 		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
 	}
-	return h.TenantStore(r).Webhook(r.Context(), connectors.WebhookID{UUID: id})
+	return h.TenantStore(r).Webhooks().Get(r.Context(), connectors.WebhookID{UUID: id})
 }
 
 // webhookPageState is the result of an action on the page.
@@ -65,7 +65,7 @@ type webhookPageState struct {
 }
 
 func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int, hook connectors.Webhook, state webhookPageState) error {
-	list, err := h.TenantStore(r).Deliveries(r.Context(), hook.ID, store.Page{Limit: deliveryPageSize, Cursor: r.URL.Query().Get("cursor")})
+	list, err := h.TenantStore(r).Webhooks().Deliveries(r.Context(), hook.ID, store.Page{Limit: deliveryPageSize, Cursor: r.URL.Query().Get("cursor")})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func baseFrame(ctx context.Context, a auth.Actor, crumbs ...templates.Crumb) tem
 // loadBadges counts waiting calls, waiting changes and unread notices. If the query fails, the page is shown
 // without badges.
 func (h *Shell) loadBadges(ctx context.Context, a auth.Actor) store.BadgeCounts {
-	n, err := h.store.Tenant(a.Tenant.ID).News(ctx, a.UserID)
+	n, err := h.store.Tenant(a.Tenant.ID).People().News(ctx, a.UserID)
 	if err != nil {
 		h.Log.WarnContext(ctx, "news not counted", "tenant_id", a.Tenant.ID, "error", err)
 		return store.BadgeCounts{}

@@ -51,7 +51,7 @@ func ConnectorBySlug(ctx context.Context, tenant *store.Tenant, slug string, kno
 			return c, nil
 		}
 	}
-	return tenant.Connector(ctx, connectors.Ref(slug))
+	return tenant.Connectors().Get(ctx, connectors.Ref(slug))
 }
 
 // HostWithPort is the host of an address; empty if it is malformed.

@@ -54,7 +54,7 @@ func (h *Shell) ExhaustedQuotas(r *http.Request, tenant *store.Tenant) ([]templa
 // quotaBars shows today's use of the quotas that include selects.
 func (h *Shell) quotaBars(r *http.Request, tenant *store.Tenant, include func(connectors.QuotaUse) bool) (bars []templates.QuotaBar, err error) {
 	ctx := r.Context()
-	used, err := tenant.QuotaUses(ctx, h.Now())
+	used, err := tenant.Calls().QuotaUses(ctx, h.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (h *Shell) ToolQuotaBars(r *http.Request, t connectors.Tool) ([]templates.Q
 	if !t.Quota.Bounds() {
 		return nil, nil
 	}
-	used, err := h.TenantStore(r).ToolQuotaUse(r.Context(), t.ConnectorID, t.Name, h.Now())
+	used, err := h.TenantStore(r).Calls().ToolQuotaUse(r.Context(), t.ConnectorID, t.Name, h.Now())
 	if err != nil {
 		return nil, err
 	}

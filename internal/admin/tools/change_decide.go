@@ -30,7 +30,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 		return err
 	}
 	tool := shell.PathValue(r, "tool")
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	var all store.List[connectors.Connector]
 	var changes store.List[connectors.ToolChange]
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if all, err = tx.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
+		if all, err = tx.Connectors().List(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
 			return err
 		}
 		filter, possible, err := query.ToFilter(r.Context(), tx, all.Items)
@@ -29,7 +29,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		filter.Cursor, filter.Limit = cursor, shell.PageSize(r)
-		changes, err = tx.Changes(r.Context(), filter)
+		changes, err = tx.Tools().Changes(r.Context(), filter)
 		return err
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func (h *Handler) changeFile(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolChange], error) {
 		filter.Page = p
-		return tenant.Changes(ctx, filter)
+		return tenant.Tools().Changes(ctx, filter)
 	}
 	if !possible {
 		list = shell.EmptyList[connectors.ToolChange]

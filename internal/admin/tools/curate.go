@@ -47,7 +47,7 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 // curationText is an admin's text that replaces the server's; empty if there is none. Changes of the server's
 // text are still reviewed.
 func (h *Handler) curationText(r *http.Request, c connectors.Connector, name string) (string, error) {
-	tool, err := h.TenantStore(r).Tool(r.Context(), c.ID, name)
+	tool, err := h.TenantStore(r).Tools().Get(r.Context(), c.ID, name)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
 	}

@@ -35,7 +35,7 @@ func (h *Handler) toolFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) connectorToolFile(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.TenantStore(r).Connector(r.Context(), shell.PathRef(r, "id"))
+	c, err := h.TenantStore(r).Connectors().Get(r.Context(), shell.PathRef(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (h *Handler) connectorToolFile(w http.ResponseWriter, r *http.Request) erro
 func (h *Handler) toolsFile(w http.ResponseWriter, r *http.Request, filter store.ToolFilter) error {
 	return shell.TableFile[connectors.Tool]{Name: "tools", Columns: toolColumns, List: func(ctx context.Context, p store.Page) (store.List[connectors.Tool], error) {
 		filter.Page = p
-		return h.TenantStore(r).Tools(ctx, filter)
+		return h.TenantStore(r).Tools().List(ctx, filter)
 	}}.Serve(h.Shell, w, r)
 }
 
@@ -57,7 +57,7 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 		Query: strings.TrimSpace(query.Get("q")),
 		Page:  shell.ReadPage(r),
 	}
-	tools, err := h.TenantStore(r).Tools(r.Context(), filter)
+	tools, err := h.TenantStore(r).Tools().List(r.Context(), filter)
 	if err != nil {
 		return err
 	}

@@ -40,13 +40,13 @@ func (h *Handler) toolShow(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) loadTriedTool(r *http.Request) (t testedTool, err error) {
 	tenant := h.TenantStore(r)
-	if t.connector, err = tenant.Connector(r.Context(), shell.PathRef(r, "id")); err != nil {
+	if t.connector, err = tenant.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 		return t, err
 	}
-	if t.Tool, err = tenant.Tool(r.Context(), t.connector.ID, shell.PathValue(r, "tool")); err != nil {
+	if t.Tool, err = tenant.Tools().Get(r.Context(), t.connector.ID, shell.PathValue(r, "tool")); err != nil {
 		return t, err
 	}
-	if t.agents, err = tenant.AgentsGranted(r.Context(), t.connector.ID, t.Name); err != nil {
+	if t.agents, err = tenant.Agents().AgentsGranted(r.Context(), t.connector.ID, t.Name); err != nil {
 		return t, err
 	}
 	t.decoded = connectors.DecodeTool(t.Raw)

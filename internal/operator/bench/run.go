@@ -143,7 +143,7 @@ func (b *benchmark) createTenant(ctx context.Context, name string, share int, nu
 			d.URL = b.servers.connectorURL(*number, hangs)
 			d.SyncInterval, d.ToolChanges, d.Listen = 24*time.Hour, connectors.ToolChangesAuto, connectors.ListenOff
 			*number++
-			c, err := tx.CreateConnector(ctx, d)
+			c, err := tx.Connectors().Create(ctx, d)
 			if err != nil {
 				return err
 			}

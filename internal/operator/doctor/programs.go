@@ -134,7 +134,7 @@ func forEachConnector(ctx context.Context, st *store.Store, do func(connectors.T
 	}
 	for _, tenant := range tenants {
 		for page := (store.Page{Limit: 200}); ; {
-			list, err := st.Tenant(tenant.ID).Connectors(ctx, store.ConnectorFilter{Page: page})
+			list, err := st.Tenant(tenant.ID).Connectors().List(ctx, store.ConnectorFilter{Page: page})
 			if err != nil {
 				return err
 			}

@@ -91,7 +91,7 @@ func TestDoctor_NamesRefusedStoredPrograms(t *testing.T) {
 	stored("folder", func(d *connectors.Draft) { d.Command.Dir = "/tmp/evil" })
 	stored("args", func(d *connectors.Draft) { d.Command.Args = nil })
 	variable := stored("variable", func(*connectors.Draft) {})
-	if err := w.Door().SetEnvironment(t.Context(), variable, connectors.Environment{"TOKEN": "sekret", "NODE_OPTIONS": "sekret"}); err != nil {
+	if err := w.Door().Connectors().SetEnvironment(t.Context(), variable, connectors.Environment{"TOKEN": "sekret", "NODE_OPTIONS": "sekret"}); err != nil {
 		t.Fatal(err)
 	}
 	w.Connector(t)

@@ -204,7 +204,7 @@ func (b *bench) saveCredential(t testing.TB, tenant connectors.TenantID, c conne
 	t.Helper()
 	text, err := s.Encode()
 	must(t, err)
-	must(t, b.St.Tenant(tenant).SetCredential(t.Context(), store.NewCredential{
+	must(t, b.St.Tenant(tenant).Connectors().SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
 	}))
 	b.pool.InvalidateCredentials(tenant, c.ID) // as after a notification

@@ -1,0 +1,80 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// newOutsider fills the victim's tenant with a row of every kind.
+func newOutsider(t *testing.T) outsider {
+	t.Helper()
+	w := fixture.New(t)
+	o := outsider{World: w, door: w.OtherDoor(), vault: w.St.Vault(w.Other)}
+	o.connector = w.Connector(t)
+	o.agent = w.Agent(t)
+	o.member = w.Member(t, connectors.RoleOwner)
+	o.key = w.APIKey(t, connectors.RoleAdmin)
+	w.Credential(t, o.connector.ID, &o.agent.ID, "the victim's token")
+	list, err := w.Door().Connectors().Credentials(t.Context(), o.connector.ID, store.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.credential = list.Items[0]
+	o.done = w.Synced(t, o.connector.ID, "search")
+	prompts := []connectors.Item{{Kind: connectors.ItemPrompt, Key: "prompt", Raw: []byte(`{"name":"prompt"}`)}}
+	if err := w.Door().Connectors().SaveItems(t.Context(), o.connector.ID, connectors.HashItems(prompts), prompts); err != nil {
+		t.Fatal(err)
+	}
+	if o.queued, err = w.Door().Syncs().Queue(t.Context(), store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}); err != nil {
+		t.Fatal(err)
+	}
+	busy := w.Connector(t)
+	w.Synced(t, busy.ID, "search")
+	o.running = w.Run(t, busy.ID)
+	o.fillOAuth(t, busy)
+	o.fillApprovals(t)
+	o.fillAccess(t)
+	o.fillChanges(t)
+	o.fillNotices(t)
+	o.fillStream(t)
+	o.fillInvitations(t)
+	o.fillSessions(t)
+	o.fillSSO(t)
+	o.fillClients(t)
+	o.fillAccounts(t)
+	return o
+}
+
+// wantUntouched holds the victim's rows against what they were.
+func (o outsider) wantUntouched(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	c, err := o.Door().Connectors().Get(ctx, connectors.Ref(o.connector.ID.String()))
+	if err != nil || c.Version != o.connector.Version || len(c.DiscoveredTools) != 1 {
+		t.Errorf("connector = %+v, %v", c, err)
+	}
+	if run, err := o.Door().Syncs().Get(ctx, o.running.ID); err != nil || run.State != connectors.SyncRunning {
+		t.Errorf("running run = %+v, %v", run, err)
+	}
+	if m, err := o.Door().People().Member(ctx, o.member.UserID); err != nil || m.Role != connectors.RoleOwner {
+		t.Errorf("member = %+v, %v", m, err)
+	}
+	if _, text, err := o.St.Vault(o.Tenant).Secret(ctx, o.connector.ID, &o.agent.ID); err != nil || text.Reveal() != "the victim's token" {
+		t.Errorf("secret: %v", err)
+	}
+}
+
+// auditEvents counts the events of the outsider's tenant; -1: of the victim's there is one.
+func auditEvents(ctx context.Context, o outsider) int {
+	var mine, theirs int
+	err := asSystem(ctx, o.Pool, `select count(*) filter (where tenant_id = $1), count(*) filter (where tenant_id = $2) from audit_events`,
+		[]any{o.Other, o.Tenant}, &mine, &theirs)
+	if err != nil || theirs > 0 {
+		return -1
+	}
+	return mine
+}

@@ -1,0 +1,64 @@
+package store
+
+// Connectors is the part of a [Tenant] for connectors, their stored credentials and items.
+type Connectors struct{ *tenant }
+
+// Accounts is the part of a [Tenant] for accounts connected by OAuth, their flows and their requests.
+type Accounts struct{ *tenant }
+
+// Tools is the part of a [Tenant] for tools, their definitions, curation and changes.
+type Tools struct{ *tenant }
+
+// Agents is the part of a [Tenant] for agents, their tokens, grants, programs and access.
+type Agents struct{ *tenant }
+
+// Calls is the part of a [Tenant] for tool calls, approvals, mail and quotas.
+type Calls struct{ *tenant }
+
+// People is the part of a [Tenant] for members, invitations, sessions, API keys and notices.
+type People struct{ *tenant }
+
+// SSO is the part of a [Tenant] for single sign-on.
+type SSO struct{ *tenant }
+
+// Webhooks is the part of a [Tenant] for webhooks and their deliveries.
+type Webhooks struct{ *tenant }
+
+// Audit is the part of a [Tenant] for the audit log and the outcomes of calls.
+type Audit struct{ *tenant }
+
+// Syncs is the part of a [Tenant] for syncs, their schedule and streams.
+type Syncs struct{ *tenant }
+
+// Connectors returns the part for connectors, their stored credentials and items.
+func (t *Tenant) Connectors() Connectors { return Connectors{t.tenant} }
+
+// Accounts returns the part for accounts connected by OAuth, their flows and their requests.
+func (t *Tenant) Accounts() Accounts { return Accounts{t.tenant} }
+
+// Tools returns the part for tools, their definitions, curation and changes.
+func (t *Tenant) Tools() Tools { return Tools{t.tenant} }
+
+// Agents returns the part for agents, their tokens, grants, programs and access.
+func (t *Tenant) Agents() Agents { return Agents{t.tenant} }
+
+// Calls returns the part for tool calls, approvals, mail and quotas.
+func (t *Tenant) Calls() Calls { return Calls{t.tenant} }
+
+// People returns the part for members, invitations, sessions, API keys and notices.
+func (t *Tenant) People() People { return People{t.tenant} }
+
+// SSO returns the part for single sign-on.
+func (t *Tenant) SSO() SSO { return SSO{t.tenant} }
+
+// Webhooks returns the part for webhooks and their deliveries.
+func (t *Tenant) Webhooks() Webhooks { return Webhooks{t.tenant} }
+
+// Audit returns the part for the audit log and the outcomes of calls.
+func (t *Tenant) Audit() Audit { return Audit{t.tenant} }
+
+// Syncs returns the part for syncs, their schedule and streams.
+func (t *Tenant) Syncs() Syncs { return Syncs{t.tenant} }
+
+// asTenant is the entry point to all parts.
+func (t *tenant) asTenant() *Tenant { return &Tenant{t} }
