@@ -165,7 +165,7 @@ func (c *Cache) LoadUncached(ctx context.Context, tenant connectors.TenantID, ag
 }
 
 // LoadFrom is LoadUncached within a snapshot.
-func (c *Cache) LoadFrom(ctx context.Context, snapshot *store.Tenant, agent connectors.AgentID) (*View, error) {
+func (c *Cache) LoadFrom(ctx context.Context, snapshot store.Agents, agent connectors.AgentID) (*View, error) {
 	return c.readViewFrom(ctx, snapshot, agent)
 }
 
@@ -264,18 +264,18 @@ var errDefinitionDeleted = errors.New("access: the definition of a listed tool i
 // read again in one snapshot.
 func (c *Cache) readView(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID) (*View, error) {
 	db := c.store.Tenant(tenant)
-	v, err := c.readViewFrom(ctx, db, agent)
+	v, err := c.readViewFrom(ctx, db.Agents(), agent)
 	if errors.Is(err, errDefinitionDeleted) {
 		err = db.Snapshot(ctx, func(tx *store.Tenant) error {
-			v, err = c.readViewFrom(ctx, tx, agent)
+			v, err = c.readViewFrom(ctx, tx.Agents(), agent)
 			return err
 		})
 	}
 	return v, err
 }
 
-func (c *Cache) readViewFrom(ctx context.Context, db *store.Tenant, agent connectors.AgentID) (*View, error) {
-	rows, err := db.Agents().Access(ctx, agent)
+func (c *Cache) readViewFrom(ctx context.Context, db store.Agents, agent connectors.AgentID) (*View, error) {
+	rows, err := db.Access(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (c *Cache) readViewFrom(ctx context.Context, db *store.Tenant, agent connec
 	case bytes > store.MaxServedBytes:
 		return nil, store.TooManyDefinitions()
 	case len(missing) > 0:
-		raws, err := db.Agents().AcceptedDefinitions(ctx, missing, store.MaxServedBytes-bytes)
+		raws, err := db.AcceptedDefinitions(ctx, missing, store.MaxServedBytes-bytes)
 		if err != nil {
 			return nil, err
 		}

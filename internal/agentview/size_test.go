@@ -76,7 +76,7 @@ func TestWhyAll_AgreesWithWhy(t *testing.T) {
 	b.Synced(t, c.ID, "search", "create", "delete")
 	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
 	v := b.view(t, agent.ID)
-	whys, err := b.cache.ExplainTools(t.Context(), b.Door(), v, "c")
+	whys, err := b.cache.ExplainTools(t.Context(), b.Door().Agents(), v, "c")
 	if err != nil || len(whys) != 3 {
 		t.Fatal(whys, err)
 	}
@@ -86,7 +86,7 @@ func TestWhyAll_AgreesWithWhy(t *testing.T) {
 			t.Error(err, diff)
 		}
 	}
-	if whys, err = b.cache.ExplainTools(t.Context(), b.Door(), v, "elsewhere"); len(whys) != 0 || err != nil {
+	if whys, err = b.cache.ExplainTools(t.Context(), b.Door().Agents(), v, "elsewhere"); len(whys) != 0 || err != nil {
 		t.Errorf("of a connector that is not granted: %v, %v", whys, err)
 	}
 }

@@ -112,14 +112,14 @@ func (c *Cache) WhyIn(ctx context.Context, snapshot *store.Tenant, agent connect
 }
 
 func (c *Cache) whyInSnapshot(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, exposed string) (ToolAccess, error) {
-	v, err := c.LoadFrom(ctx, tx, agent)
+	v, err := c.LoadFrom(ctx, tx.Agents(), agent)
 	if err != nil {
 		return ToolAccess{}, err
 	}
 	w := v.ExplainTool(exposed)
 	if t := v.tools[exposed]; t != nil {
 		w.Unchecked = t.Unchecked()
-		w.Credential, err = newCredentialWhy(ctx, tx, v, t.Connector.Connector)
+		w.Credential, err = newCredentialWhy(ctx, tx.Agents(), v, t.Connector.Connector)
 		return w, err
 	}
 	if w.State == StateUnknown {
@@ -141,7 +141,7 @@ func (c CredentialAccess) isUsable() bool {
 	return false
 }
 
-func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connectors.Connector) (CredentialAccess, error) {
+func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connectors.Connector) (CredentialAccess, error) {
 	w := CredentialAccess{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
 	var owner *connectors.AgentID
 	if c.CredentialMode == connectors.CredentialPerAgent {
@@ -151,7 +151,7 @@ func newCredentialWhy(ctx context.Context, db *store.Tenant, v *View, c connecto
 		w.Owner, w.Status = "none", credentialNotNeeded
 		return w, nil
 	}
-	found, err := db.Agents().CredentialFor(ctx, c.ID, owner)
+	found, err := db.CredentialFor(ctx, c.ID, owner)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return w, nil

@@ -9,7 +9,7 @@ import (
 
 // ExplainTools returns [Cache.ExplainTool] for every tool of a granted connector, by upstream name; nil if the connector is
 // not granted, or disabled. db is the snapshot in which the view was read.
-func (c *Cache) ExplainTools(ctx context.Context, db *store.Tenant, v *View, connector string) (map[string]ToolAccess, error) {
+func (c *Cache) ExplainTools(ctx context.Context, db store.Agents, v *View, connector string) (map[string]ToolAccess, error) {
 	reach := v.connectors[connector]
 	if reach == nil {
 		return nil, nil //nolint:nilnil // that is the answer

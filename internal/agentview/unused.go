@@ -37,7 +37,7 @@ func (c *Cache) Unused(ctx context.Context, tenant connectors.TenantID, agent co
 		if err != nil {
 			return err
 		}
-		if view, err = c.LoadFrom(ctx, tx, found.ID); err != nil {
+		if view, err = c.LoadFrom(ctx, tx.Agents(), found.ID); err != nil {
 			return err
 		}
 		use, err = tx.Tools().Use(ctx, found.ID, since)

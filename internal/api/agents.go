@@ -41,12 +41,12 @@ func (agentJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 }
 
 // viewAgents returns the view of agents with their owners.
-func viewAgents(ctx context.Context, tenant *store.Tenant, agents ...connectors.Agent) (func(connectors.Agent) agentJSON, error) {
+func viewAgents(ctx context.Context, tenant store.Accounts, agents ...connectors.Agent) (func(connectors.Agent) agentJSON, error) {
 	ids := make([]connectors.AgentID, len(agents))
 	for i, a := range agents {
 		ids[i] = a.ID
 	}
-	owners, err := tenant.Accounts().AgentsOfMembers(ctx, ids...)
+	owners, err := tenant.AgentsOfMembers(ctx, ids...)
 	return func(a connectors.Agent) agentJSON {
 		out := viewAgent(a)
 		if m, ok := owners[a.ID]; ok {
@@ -56,7 +56,7 @@ func viewAgents(ctx context.Context, tenant *store.Tenant, agents ...connectors.
 	}, err
 }
 
-func agentResponse(ctx context.Context, tenant *store.Tenant, a connectors.Agent) (*response[agentJSON], error) {
+func agentResponse(ctx context.Context, tenant store.Accounts, a connectors.Agent) (*response[agentJSON], error) {
 	view, err := viewAgents(ctx, tenant, a)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (h *Handler) listAgents(ctx context.Context, actor auth.Actor, in *Paging) 
 		if page, err = tx.Agents().List(ctx, in.toPage()); err != nil {
 			return err
 		}
-		view, err = viewAgents(ctx, tx, page.Items...)
+		view, err = viewAgents(ctx, tx.Accounts(), page.Items...)
 		return err
 	})
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *Handler) createAgent(ctx context.Context, actor auth.Actor, in *struct{
 	if err != nil {
 		return nil, err
 	}
-	return agentResponse(ctx, h.store.Tenant(actor.Tenant.ID), a)
+	return agentResponse(ctx, h.store.Tenant(actor.Tenant.ID).Accounts(), a)
 }
 
 func (h *Handler) getAgent(ctx context.Context, actor auth.Actor, in *AgentPath) (*response[agentJSON], error) {
@@ -179,7 +179,7 @@ func (h *Handler) getAgent(ctx context.Context, actor auth.Actor, in *AgentPath)
 		if err != nil {
 			return err
 		}
-		out, err = agentResponse(ctx, tx, a)
+		out, err = agentResponse(ctx, tx.Accounts(), a)
 		return err
 	})
 	return out, err
@@ -204,7 +204,7 @@ func (h *Handler) updateAgent(ctx context.Context, actor auth.Actor, in *updateA
 	if err != nil {
 		return nil, err
 	}
-	return agentResponse(ctx, h.store.Tenant(actor.Tenant.ID), a)
+	return agentResponse(ctx, h.store.Tenant(actor.Tenant.ID).Accounts(), a)
 }
 
 func (h *Handler) deleteAgent(ctx context.Context, actor auth.Actor, in *AgentPath) (*noContent, error) {

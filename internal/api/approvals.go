@@ -80,7 +80,7 @@ func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Pagin
 		if page, err = tx.Calls().WaitingApprovals(ctx, in.toPage()); err != nil {
 			return err
 		}
-		counts, err = countEarlierCalls(ctx, tx, page.Items)
+		counts, err = countEarlierCalls(ctx, tx.Agents(), page.Items)
 		return err
 	})
 	if err != nil {
@@ -101,14 +101,14 @@ func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Pagin
 }
 
 // countEarlierCalls counts the agents' earlier calls of these tools.
-func countEarlierCalls(ctx context.Context, tenant *store.Tenant, waiting []connectors.Approval) ([]store.CallCount, error) {
+func countEarlierCalls(ctx context.Context, tenant store.Agents, waiting []connectors.Approval) ([]store.CallCount, error) {
 	var agents []connectors.AgentID
 	var tools []string
 	for _, a := range waiting {
 		agents, tools = append(agents, a.AgentID), append(tools, a.Tool)
 	}
 	slices.SortFunc(agents, func(a, b connectors.AgentID) int { return bytes.Compare(a.UUID[:], b.UUID[:]) })
-	return tenant.Agents().CallCounts(ctx, slices.Compact(agents), tools)
+	return tenant.CallCounts(ctx, slices.Compact(agents), tools)
 }
 
 func (h *Handler) viewApproval(ctx context.Context, actor auth.Actor, a connectors.Approval, before store.CallCount) (approvalJSON, error) {

@@ -10,7 +10,7 @@ import (
 
 // changedSecret is the new secret of a patch; nil if the stored one stays. A basic credential has two parts and
 // is replaced as a whole. A missing part is filled in: the user name is known, the password is not.
-func changedSecret(ctx context.Context, tenant *store.Tenant, ref connectors.Ref, p connectorPatch) (*connectors.Secret, error) {
+func changedSecret(ctx context.Context, tenant store.Connectors, ref connectors.Ref, p connectorPatch) (*connectors.Secret, error) {
 	secret := p.toSecret()
 	if secret.Empty() {
 		return nil, nil
@@ -36,8 +36,8 @@ func changedSecret(ctx context.Context, tenant *store.Tenant, ref connectors.Ref
 }
 
 // storedAccount is the user name of the stored basic credential; ok is false if the patch changes the type.
-func storedAccount(ctx context.Context, tenant *store.Tenant, ref connectors.Ref, p connectorPatch) (account string, ok bool, err error) {
-	c, err := tenant.Connectors().Get(ctx, ref)
+func storedAccount(ctx context.Context, tenant store.Connectors, ref connectors.Ref, p connectorPatch) (account string, ok bool, err error) {
+	c, err := tenant.Get(ctx, ref)
 	if err != nil {
 		return "", false, err
 	}
@@ -46,7 +46,7 @@ func storedAccount(ctx context.Context, tenant *store.Tenant, ref connectors.Ref
 	if c.Auth.Type != connectors.AuthBasic || draft.Auth.Type != connectors.AuthBasic || draft.CredentialMode != connectors.CredentialShared {
 		return "", false, nil
 	}
-	stored, err := tenant.Connectors().Credentials(ctx, c.ID, store.Page{})
+	stored, err := tenant.Credentials(ctx, c.ID, store.Page{})
 	if err != nil {
 		return "", false, err
 	}

@@ -114,7 +114,7 @@ func (h *Handler) listCredentials(ctx context.Context, actor auth.Actor, in *lis
 		if page, err = tx.Connectors().Credentials(ctx, c.ID, in.toPage()); err != nil {
 			return err
 		}
-		return actor.HideAccounts(ctx, tx, page.Items)
+		return actor.HideAccounts(ctx, tx.Accounts(), page.Items)
 	})
 	if err != nil {
 		return nil, err

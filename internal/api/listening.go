@@ -26,12 +26,12 @@ func viewListening(l connectors.Listening) *listeningJSON {
 }
 
 // newConnectorView returns the view of connectors with their listening states and breakers.
-func (h *Handler) newConnectorView(ctx context.Context, tenant *store.Tenant, actor auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
+func (h *Handler) newConnectorView(ctx context.Context, tenant store.Syncs, actor auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
 	ids := make([]connectors.ConnectorID, len(all))
 	for i, c := range all {
 		ids[i] = c.ID
 	}
-	streams, err := tenant.Syncs().Listenings(ctx, ids...)
+	streams, err := tenant.Listenings(ctx, ids...)
 	return func(c connectors.Connector) connectorJSON {
 		out := viewConnector(c)
 		if stream, ok := connectors.ListeningOf(c, streams); ok {
@@ -42,7 +42,7 @@ func (h *Handler) newConnectorView(ctx context.Context, tenant *store.Tenant, ac
 	}, err
 }
 
-func (h *Handler) connectorResponse(ctx context.Context, tenant *store.Tenant, actor auth.Actor, c connectors.Connector) (*response[connectorJSON], error) {
+func (h *Handler) connectorResponse(ctx context.Context, tenant store.Syncs, actor auth.Actor, c connectors.Connector) (*response[connectorJSON], error) {
 	view, err := h.newConnectorView(ctx, tenant, actor, c)
 	if err != nil {
 		return nil, err
@@ -55,5 +55,5 @@ func (h *Handler) listenToConnector(ctx context.Context, actor auth.Actor, in *C
 	if err != nil {
 		return nil, err
 	}
-	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID).Syncs(), actor, c)
 }

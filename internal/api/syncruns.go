@@ -103,7 +103,7 @@ func (h *Handler) requireUse(ctx context.Context, actor auth.Actor, agent *conne
 		if err != nil {
 			return err
 		}
-		return actor.RequireUse(ctx, tx, a.ID)
+		return actor.RequireUse(ctx, tx.Accounts(), a.ID)
 	})
 }
 

@@ -111,7 +111,7 @@ func (h *Handler) callTool(ctx context.Context, actor auth.Actor, in *callToolIn
 	if err != nil {
 		return nil, err
 	}
-	if err := actor.RequireUse(ctx, h.store.Tenant(actor.Tenant.ID), view.Agent.ID); err != nil {
+	if err := actor.RequireUse(ctx, h.store.Tenant(actor.Tenant.ID).Accounts(), view.Agent.ID); err != nil {
 		return nil, err
 	}
 	doc, err := in.JSON.readJSON()

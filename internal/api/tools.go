@@ -63,7 +63,7 @@ func newConnectorToolPage(ctx context.Context, tenant *store.Tenant, in *connect
 		State: connectors.ToolStateFilter(in.State), Hint: connectors.Hint(in.Annotation),
 	}
 	exposed := connectors.ExposedNames(c.Slug, c.DiscoveredTools)
-	return newToolPage(ctx, tenant, filter, func(t connectors.Tool) string {
+	return newToolPage(ctx, tenant.Tools(), filter, func(t connectors.Tool) string {
 		if name, ok := exposed[t.Name]; ok && t.AgentName() == t.Name {
 			return name
 		}
@@ -72,7 +72,7 @@ func newConnectorToolPage(ctx context.Context, tenant *store.Tenant, in *connect
 }
 
 func (h *Handler) listTools(ctx context.Context, actor auth.Actor, in *toolsInput) (*response[toolListJSON], error) {
-	return newToolPage(ctx, h.store.Tenant(actor.Tenant.ID), store.ToolFilter{Query: in.Query, Page: in.toPage()}, exposedNameFor)
+	return newToolPage(ctx, h.store.Tenant(actor.Tenant.ID).Tools(), store.ToolFilter{Query: in.Query, Page: in.toPage()}, exposedNameFor)
 }
 
 // exposedNameFor names a tool independently of the connector's others: right unless two hashes collide.
@@ -82,9 +82,9 @@ func exposedNameFor(t connectors.Tool) string {
 
 // newToolPage is a page of tools under the names that agents see.
 func newToolPage(
-	ctx context.Context, tenant *store.Tenant, filter store.ToolFilter, exposed func(connectors.Tool) string,
+	ctx context.Context, tenant store.Tools, filter store.ToolFilter, exposed func(connectors.Tool) string,
 ) (*response[toolListJSON], error) {
-	page, err := tenant.Tools().List(ctx, filter)
+	page, err := tenant.List(ctx, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (h *Handler) mountDeliveries(tag string) {
 }
 
 func (h *Handler) testWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[deliveryJSON], error) {
-	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID).Webhooks(), *in)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (h *Handler) testWebhook(ctx context.Context, actor auth.Actor, in *Webhook
 func (h *Handler) listDeliveries(ctx context.Context, actor auth.Actor, in *listDeliveriesInput) (*response[list[deliveryJSON]], error) {
 	var page store.List[connectors.Delivery]
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		w, err := findWebhook(ctx, tx, in.WebhookPath)
+		w, err := findWebhook(ctx, tx.Webhooks(), in.WebhookPath)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (h *Handler) listDeliveries(ctx context.Context, actor auth.Actor, in *list
 }
 
 func (h *Handler) redeliverNotice(ctx context.Context, actor auth.Actor, in *deliveryPath) (*response[deliveryJSON], error) {
-	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), in.WebhookPath)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID).Webhooks(), in.WebhookPath)
 	if err != nil {
 		return nil, err
 	}

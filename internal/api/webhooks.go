@@ -97,12 +97,12 @@ type WebhookPath struct {
 }
 
 // findWebhook finds the webhook in the path. NotFound comes before errors of the body.
-func findWebhook(ctx context.Context, tenant *store.Tenant, p WebhookPath) (connectors.Webhook, error) {
+func findWebhook(ctx context.Context, tenant store.Webhooks, p WebhookPath) (connectors.Webhook, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
 		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
 	}
-	return tenant.Webhooks().Get(ctx, connectors.WebhookID{UUID: id})
+	return tenant.Get(ctx, connectors.WebhookID{UUID: id})
 }
 
 func (h *Handler) mountWebhooks() {
@@ -157,7 +157,7 @@ func (h *Handler) createWebhook(ctx context.Context, actor auth.Actor, in *struc
 }
 
 func (h *Handler) getWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[webhookJSON], error) {
-	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID).Webhooks(), *in)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ type updateWebhookInput struct {
 }
 
 func (h *Handler) updateWebhook(ctx context.Context, actor auth.Actor, in *updateWebhookInput) (*response[webhookJSON], error) {
-	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), in.WebhookPath)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID).Webhooks(), in.WebhookPath)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (h *Handler) updateWebhook(ctx context.Context, actor auth.Actor, in *updat
 }
 
 func (h *Handler) deleteWebhook(ctx context.Context, actor auth.Actor, in *WebhookPath) (*noContent, error) {
-	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID).Webhooks(), *in)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (h *Handler) deleteWebhook(ctx context.Context, actor auth.Actor, in *Webho
 }
 
 func (h *Handler) rotateWebhookSecret(ctx context.Context, actor auth.Actor, in *WebhookPath) (*response[webhookJSON], error) {
-	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID), *in)
+	w, err := findWebhook(ctx, h.store.Tenant(actor.Tenant.ID).Webhooks(), *in)
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,11 @@ import (
 
 // RequireAccount fails unless the actor may manage an account: managers all of them, a member those of their
 // personal agents. agent nil: the shared account.
-func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
+func (a Actor) RequireAccount(ctx context.Context, tx store.Agents, agent *connectors.AgentID) error {
 	if agent == nil || a.UserID == nil || a.Role.May(connectors.PermManage) || !a.Role.May(connectors.PermOperate) {
 		return a.Require(connectors.PermManage)
 	}
-	own, err := tx.Agents().IsPersonalAgent(ctx, *a.UserID, *agent)
+	own, err := tx.IsPersonalAgent(ctx, *a.UserID, *agent)
 	if err != nil || own {
 		return err
 	}
@@ -42,17 +42,17 @@ func (a Actor) LockAccount(ctx context.Context, tx *store.Tenant, agent *connect
 		}
 		now := a
 		now.Role = role
-		if err := now.RequireAccount(ctx, tx, agent); err != nil {
+		if err := now.RequireAccount(ctx, tx.Agents(), agent); err != nil {
 			return err
 		}
 	}
-	return a.RequireAccount(ctx, tx, agent) // a client may do less than its person
+	return a.RequireAccount(ctx, tx.Agents(), agent) // a client may do less than its person
 }
 
 // RequireSelf fails unless the account of the agent would be the actor's own. A link may have been sent to
 // anyone, and a member's agent must not get another person's account, not even an admin's.
-func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
-	m, err := tx.Accounts().AgentMember(ctx, agent)
+func (a Actor) RequireSelf(ctx context.Context, tx store.Accounts, agent connectors.AgentID) error {
+	m, err := tx.AgentMember(ctx, agent)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return fault.Errorf(fault.NotFound, "This agent is the organisation's own. Admins connect its accounts, on the connector's Credentials page.")
@@ -67,11 +67,11 @@ func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connecto
 
 // RequireDisconnect fails unless the actor may delete an account. It is [Actor.RequireAccount], but members
 // that only read may delete their own. A client that acts as a member keeps to its scope.
-func (a Actor) RequireDisconnect(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
+func (a Actor) RequireDisconnect(ctx context.Context, tx store.Agents, agent *connectors.AgentID) error {
 	if agent == nil || a.UserID == nil || a.Program != nil || !a.Role.May(connectors.PermRead) {
 		return a.RequireAccount(ctx, tx, agent)
 	}
-	own, err := tx.Agents().IsPersonalAgent(ctx, *a.UserID, *agent)
+	own, err := tx.IsPersonalAgent(ctx, *a.UserID, *agent)
 	if err != nil || own {
 		return err
 	}
@@ -80,11 +80,11 @@ func (a Actor) RequireDisconnect(ctx context.Context, tx *store.Tenant, agent *c
 
 // RequireUse fails unless the actor may run the agent's calls: a member's agent serves that member and
 // managers.
-func (a Actor) RequireUse(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
+func (a Actor) RequireUse(ctx context.Context, tx store.Accounts, agent connectors.AgentID) error {
 	if err := a.Require(connectors.PermOperate); err != nil || a.Role.May(connectors.PermManage) {
 		return err
 	}
-	m, err := tx.Accounts().AgentMember(ctx, agent)
+	m, err := tx.AgentMember(ctx, agent)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
@@ -112,7 +112,7 @@ func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connec
 			return fault.Errorf(fault.Denied, "Programs of yours are this agent, so that no program decides about its calls for you. Decide yourself, on the page Approvals.")
 		}
 	}
-	refusals, err := a.DecideRefusals(ctx, tx, agent)
+	refusals, err := a.DecideRefusals(ctx, tx.Accounts(), agent)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connec
 
 // DecideRefusals returns, for each agent that the actor may not decide for, the refusal of RequireDecide,
 // except that for clients.
-func (a Actor) DecideRefusals(ctx context.Context, tx *store.Tenant, agents ...connectors.AgentID) (map[connectors.AgentID]error, error) {
+func (a Actor) DecideRefusals(ctx context.Context, tx store.Accounts, agents ...connectors.AgentID) (map[connectors.AgentID]error, error) {
 	refusals := map[connectors.AgentID]error{}
 	if a.Role.May(connectors.PermManage) {
 		return refusals, nil
@@ -132,7 +132,7 @@ func (a Actor) DecideRefusals(ctx context.Context, tx *store.Tenant, agents ...c
 		}
 		return refusals, nil
 	}
-	whose, err := tx.Accounts().AgentsOfMembers(ctx, agents...)
+	whose, err := tx.AgentsOfMembers(ctx, agents...)
 	for id, m := range whose {
 		if a.UserID == nil || *a.UserID != m.UserID {
 			refusals[id] = fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, decide about its calls.", m.DisplayName())
@@ -151,7 +151,7 @@ func (a Actor) Decider() string {
 
 // HideAccounts clears the account names of other people from credentials. Names are for their owner and for
 // managers; existence and status are for all.
-func (a Actor) HideAccounts(ctx context.Context, tx *store.Tenant, list []connectors.Credential) error {
+func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []connectors.Credential) error {
 	if a.Role.May(connectors.PermManage) {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (a Actor) HideAccounts(ctx context.Context, tx *store.Tenant, list []connec
 			named = append(named, *c.AgentID)
 		}
 	}
-	whose, err := tx.Accounts().AgentsOfMembers(ctx, named...)
+	whose, err := tx.AgentsOfMembers(ctx, named...)
 	if err != nil {
 		return err
 	}

@@ -25,16 +25,16 @@ func TestDisconnect_ViewerEndsOwnAccountButNotByProgram(t *testing.T) {
 	person.Program = nil
 	key := person
 	key.Kind, key.UserID = auth.KindKey, nil
-	if err := person.RequireDisconnect(t.Context(), w.Door(), &mine.ID); err != nil {
+	if err := person.RequireDisconnect(t.Context(), w.Door().Agents(), &mine.ID); err != nil {
 		t.Errorf("the person: %v", err)
 	}
 	for name, refused := range map[string]error{
-		"a program":         program.RequireDisconnect(t.Context(), w.Door(), &mine.ID),
-		"a key":             key.RequireDisconnect(t.Context(), w.Door(), &mine.ID),
-		"another agent's":   person.RequireDisconnect(t.Context(), w.Door(), &other.ID),
-		"the one of all":    person.RequireDisconnect(t.Context(), w.Door(), nil),
-		"connecting anew":   person.RequireAccount(t.Context(), w.Door(), &mine.ID),
-		"of another tenant": person.RequireDisconnect(t.Context(), w.St.Tenant(w.Other), &mine.ID),
+		"a program":         program.RequireDisconnect(t.Context(), w.Door().Agents(), &mine.ID),
+		"a key":             key.RequireDisconnect(t.Context(), w.Door().Agents(), &mine.ID),
+		"another agent's":   person.RequireDisconnect(t.Context(), w.Door().Agents(), &other.ID),
+		"the one of all":    person.RequireDisconnect(t.Context(), w.Door().Agents(), nil),
+		"connecting anew":   person.RequireAccount(t.Context(), w.Door().Agents(), &mine.ID),
+		"of another tenant": person.RequireDisconnect(t.Context(), w.St.Tenant(w.Other).Agents(), &mine.ID),
 	} {
 		if !fault.Is(refused, fault.Denied) {
 			t.Errorf("%s: %v", name, refused)

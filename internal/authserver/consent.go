@@ -119,18 +119,18 @@ func (s *Server) chooseAgent(ctx context.Context, tx *store.Tenant, a auth.Actor
 	if err != nil {
 		return connectors.Agent{}, err
 	}
-	if ok, err := canChooseAgent(ctx, tx, *a.UserID, a.Role, agent.ID); err != nil || !ok {
+	if ok, err := canChooseAgent(ctx, tx.Agents(), *a.UserID, a.Role, agent.ID); err != nil || !ok {
 		return connectors.Agent{}, maskDenied(err)
 	}
 	return agent, nil
 }
 
 // canChooseAgent reports whether a person may let clients act as an agent.
-func canChooseAgent(ctx context.Context, tx *store.Tenant, user connectors.UserID, role connectors.Role, agent connectors.AgentID) (bool, error) {
+func canChooseAgent(ctx context.Context, tx store.Agents, user connectors.UserID, role connectors.Role, agent connectors.AgentID) (bool, error) {
 	if role.May(connectors.PermManage) || !role.May(connectors.PermOperate) {
 		return role.May(connectors.PermManage), nil
 	}
-	return tx.Agents().IsPersonalAgent(ctx, user, agent)
+	return tx.IsPersonalAgent(ctx, user, agent)
 }
 
 func maskDenied(err error) error {

@@ -212,7 +212,7 @@ func (s *Server) findAccessEnd(ctx context.Context, tx *store.Tenant, locked sto
 		}
 		return "", nil
 	}
-	if ok, err := canChooseAgent(ctx, tx, locked.UserID, today.Role, *locked.AgentID); err != nil || !ok {
+	if ok, err := canChooseAgent(ctx, tx.Agents(), locked.UserID, today.Role, *locked.AgentID); err != nil || !ok {
 		return mayNot, err
 	}
 	return "", nil

@@ -121,7 +121,7 @@ func (b *Broker) checkBrowser(ctx context.Context, br BrowserBindings, f store.F
 	case p.Tenant.ID != f.Tenant:
 		return fault.Errorf(fault.Malformed, "This connection was started in another organisation. Switch back to it, and start again.")
 	}
-	return endOnDenied(p.RequireAccount(ctx, b.tenantStore(f.Tenant), f.AgentID))
+	return endOnDenied(p.RequireAccount(ctx, b.tenantStore(f.Tenant).Agents(), f.AgentID))
 }
 
 // endOnDenied converts a refusal of the starting member into the end of the connection.

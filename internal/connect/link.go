@@ -162,7 +162,7 @@ func (b *Broker) findLinkTarget(ctx context.Context, token secret.Text) (store.C
 	if err != nil {
 		return store.ConnectLink{}, target{}, err
 	}
-	return l, p, b.recheckLink(ctx, b.tenantStore(l.Tenant), l.MadeBy, p)
+	return l, p, b.recheckLink(ctx, b.tenantStore(l.Tenant).Accounts(), l.MadeBy, p)
 }
 
 func linkHash(token secret.Text) []byte {

@@ -11,7 +11,7 @@ import (
 
 // recheckLink fails unless the link's maker could make it now: the role, membership or key must still exist.
 // Below admin it must not replace a usable account, and no link connects an agent that a member has by now.
-func (b *Broker) recheckLink(ctx context.Context, tx *store.Tenant, maker store.Starter, p target) error {
+func (b *Broker) recheckLink(ctx context.Context, tx store.Accounts, maker store.Starter, p target) error {
 	m, err := agentMember(ctx, tx, p)
 	switch {
 	case err != nil:

@@ -29,7 +29,7 @@ func (b *Broker) LinkOrPage(ctx context.Context, a auth.Actor, c connectors.Ref,
 		return Link{}, err
 	case m != nil:
 		page.URL = b.memberPage(p)
-		return page, a.RequireUse(ctx, b.tenantStore(p.tenant), p.agent.ID)
+		return page, a.RequireUse(ctx, b.tenantStore(p.tenant).Accounts(), p.agent.ID)
 	case !confirmed:
 		page.URL = b.credentialsPage(p)
 		return page, nil
@@ -52,15 +52,15 @@ func (b *Broker) credentialsPage(p target) string {
 }
 
 func (b *Broker) findMember(ctx context.Context, p target) (*connectors.Member, error) {
-	return agentMember(ctx, b.tenantStore(p.tenant), p)
+	return agentMember(ctx, b.tenantStore(p.tenant).Accounts(), p)
 }
 
 // agentMember returns the member that owns the target's agent; nil: the tenant's agent, or none.
-func agentMember(ctx context.Context, tx *store.Tenant, p target) (*connectors.Member, error) {
+func agentMember(ctx context.Context, tx store.Accounts, p target) (*connectors.Member, error) {
 	if p.agent == nil {
 		return nil, nil
 	}
-	m, err := tx.Accounts().AgentMember(ctx, p.agent.ID)
+	m, err := tx.AgentMember(ctx, p.agent.ID)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil, nil

@@ -42,7 +42,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		if err := tx.RecordChange(ctx, back.auditEvent(now, g), was, back.auditSubject()); err != nil {
 			return err
 		}
-		done.Run, err = queueSync(ctx, tx, now)
+		done.Run, err = queueSync(ctx, tx.Syncs(), now)
 		return err
 	})
 	if shouldRevoke(err, g, old, unread) {
@@ -136,12 +136,12 @@ func (r callbackFlow) auditEvent(p target, g store.NewGrant) store.Event {
 
 // queueSync queues a sync if tools are unknown, or the old grant was the reason for the last failure. Another
 // sync in progress is no error.
-func queueSync(ctx context.Context, tx *store.Tenant, p target) (*connectors.SyncRunID, error) {
+func queueSync(ctx context.Context, tx store.Syncs, p target) (*connectors.SyncRunID, error) {
 	c := p.connector
 	if !c.Enabled || c.ToolsLastSyncedAt != nil && c.Status != connectors.StatusNeedsAuth {
 		return nil, nil
 	}
-	run, err := tx.Syncs().Queue(ctx, store.NewRun{ConnectorID: c.ID, AgentID: p.agentID(), Trigger: connectors.TriggerOAuth})
+	run, err := tx.Queue(ctx, store.NewRun{ConnectorID: c.ID, AgentID: p.agentID(), Trigger: connectors.TriggerOAuth})
 	switch {
 	case fault.Is(err, fault.Conflict):
 		return nil, nil

@@ -48,7 +48,7 @@ func (b *Broker) findOwnTarget(ctx context.Context, a auth.Actor, c connectors.R
 	if err != nil {
 		return target{}, err
 	}
-	return p, a.RequireAccount(ctx, b.tenantStore(p.tenant), p.agentID())
+	return p, a.RequireAccount(ctx, b.tenantStore(p.tenant).Agents(), p.agentID())
 }
 
 // findDisconnectTarget finds a target that the actor may disconnect.
@@ -60,7 +60,7 @@ func (b *Broker) findDisconnectTarget(ctx context.Context, a auth.Actor, c conne
 	if err != nil {
 		return target{}, err
 	}
-	return p, a.RequireDisconnect(ctx, b.tenantStore(p.tenant), p.agentID())
+	return p, a.RequireDisconnect(ctx, b.tenantStore(p.tenant).Agents(), p.agentID())
 }
 
 // toRefs returns references to connector and agent by id.

@@ -74,7 +74,7 @@ func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bu
 	if !agentRow.Enabled {
 		return Bundle{}, disabledError(agentRow)
 	}
-	list, err := listGranted(ctx, tenant, agentRow.ID)
+	list, err := listGranted(ctx, tenant.Agents(), agentRow.ID)
 	if err != nil {
 		return Bundle{}, err
 	}
@@ -95,7 +95,7 @@ func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 		if !current.Enabled {
 			return disabledError(current)
 		}
-		list, err := listGranted(ctx, tx, current.ID)
+		list, err := listGranted(ctx, tx.Agents(), current.ID)
 		if err != nil {
 			return err
 		}
@@ -118,8 +118,8 @@ func disabledError(a connectors.Agent) error {
 }
 
 // listGranted returns the enabled connectors that are granted to an agent.
-func listGranted(ctx context.Context, tenant *store.Tenant, agent connectors.AgentID) ([]connectors.Connector, error) {
-	grants, err := tenant.Agents().GrantedConnectors(ctx, agent)
+func listGranted(ctx context.Context, tenant store.Agents, agent connectors.AgentID) ([]connectors.Connector, error) {
+	grants, err := tenant.GrantedConnectors(ctx, agent)
 	if err != nil {
 		return nil, err
 	}

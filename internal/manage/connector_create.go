@@ -73,18 +73,18 @@ func (r *Registry) insertConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (c connectors.Connector, err error) {
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
-		if err := r.checkConnectorLimit(ctx, tx); err != nil {
+		if err := r.checkConnectorLimit(ctx, tx.Connectors()); err != nil {
 			return err
 		}
 		if c, err = tx.Connectors().Create(ctx, d); err != nil {
 			return err
 		}
 		if !s.Empty() {
-			if err := setSecret(ctx, tx, c, nil, s); err != nil {
+			if err := setSecret(ctx, tx.Connectors(), c, nil, s); err != nil {
 				return err
 			}
 		}
-		if c, err = setEnvironment(ctx, tx, c, d.Env); err != nil {
+		if c, err = setEnvironment(ctx, tx.Connectors(), c, d.Env); err != nil {
 			return err
 		}
 		e := a.Event("connector.create", c.Slug)
@@ -105,8 +105,8 @@ func (r *Registry) insertConnector(
 
 // checkConnectorLimit fails if the tenant has its maximum of connectors. Concurrent requests may exceed it by a
 // few.
-func (r *Registry) checkConnectorLimit(ctx context.Context, tx *store.Tenant) error {
-	stats, err := tx.Connectors().Stats(ctx)
+func (r *Registry) checkConnectorLimit(ctx context.Context, tx store.Connectors) error {
+	stats, err := tx.Stats(ctx)
 	if err != nil {
 		return err
 	}

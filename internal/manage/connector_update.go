@@ -72,11 +72,11 @@ func (r *Registry) updateOnce(
 			return err
 		}
 		if !s.Empty() {
-			if err := setSecret(ctx, tx, c, nil, s); err != nil {
+			if err := setSecret(ctx, tx.Connectors(), c, nil, s); err != nil {
 				return err
 			}
 		}
-		if c, err = setEnvironment(ctx, tx, c, d.Env); err != nil {
+		if c, err = setEnvironment(ctx, tx.Connectors(), c, d.Env); err != nil {
 			return err
 		}
 		if !old.OAuth.Equal(c.OAuth) {

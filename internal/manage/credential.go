@@ -24,7 +24,7 @@ func (r *Registry) SetCredential(
 		if err != nil {
 			return err
 		}
-		if err := a.RequireAccount(ctx, tx, owner.agentID()); err != nil {
+		if err := a.RequireAccount(ctx, tx.Agents(), owner.agentID()); err != nil {
 			return err
 		}
 		if err := owner.checkSecret(s); err != nil {
@@ -37,7 +37,7 @@ func (r *Registry) SetCredential(
 		if err := a.LockAccount(ctx, tx, owner.agentID()); err != nil { // the lock may have waited
 			return err
 		}
-		if err := setSecret(ctx, tx, owner.connector, owner.agentID(), s); err != nil {
+		if err := setSecret(ctx, tx.Connectors(), owner.connector, owner.agentID(), s); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.set"), before, owner.secretSubject())
@@ -54,7 +54,7 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		if err != nil {
 			return err
 		}
-		if err := a.RequireDisconnect(ctx, tx, owner.agentID()); err != nil {
+		if err := a.RequireDisconnect(ctx, tx.Agents(), owner.agentID()); err != nil {
 			return err
 		}
 		before, err := tx.LockAndReadState(ctx, owner.auditSubject())

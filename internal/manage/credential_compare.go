@@ -29,7 +29,7 @@ func (r *Registry) CompareCredential(
 		if err := r.checkCompareLimit(owner.compareKey()); err != nil {
 			return err
 		}
-		if same, err = owner.matchesStored(ctx, tx, s); err != nil {
+		if same, err = owner.matchesStored(ctx, tx.Connectors(), s); err != nil {
 			return err
 		}
 		if !same {
@@ -52,13 +52,13 @@ func (o credentialOwner) compareKey() credentialKey {
 }
 
 // matchesStored reports whether s is the stored secret.
-func (o credentialOwner) matchesStored(ctx context.Context, tx *store.Tenant, s connectors.Secret) (bool, error) {
+func (o credentialOwner) matchesStored(ctx context.Context, tx store.Connectors, s connectors.Secret) (bool, error) {
 	if o.connector.Auth.Type == connectors.AuthOAuth2 {
-		return tx.Connectors().HoldsClientSecret(ctx, o.connector.ID, s.ClientSecret)
+		return tx.HoldsClientSecret(ctx, o.connector.ID, s.ClientSecret)
 	}
 	entered, err := s.Encode()
 	if err != nil {
 		return false, err
 	}
-	return tx.Connectors().MatchesCredential(ctx, o.connector.ID, o.agentID(), entered)
+	return tx.MatchesCredential(ctx, o.connector.ID, o.agentID(), entered)
 }

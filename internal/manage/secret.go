@@ -11,16 +11,16 @@ import (
 // setSecret stores an entered secret: a credential of the connector or an agent, or with OAuth the connector's
 // client secret.
 func setSecret(
-	ctx context.Context, tx *store.Tenant, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret,
+	ctx context.Context, tx store.Connectors, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret,
 ) error {
 	if c.Auth.Type == connectors.AuthOAuth2 {
-		return tx.Connectors().SetClientSecret(ctx, c, s.ClientSecret)
+		return tx.SetClientSecret(ctx, c, s.ClientSecret)
 	}
 	cred, err := newCredential(c, agent, s)
 	if err != nil {
 		return err
 	}
-	return tx.Connectors().SetCredential(ctx, cred)
+	return tx.SetCredential(ctx, cred)
 }
 
 func newCredential(c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) (store.NewCredential, error) {

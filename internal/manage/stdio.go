@@ -27,20 +27,20 @@ func (r *Registry) checkStdio(d connectors.Draft, invalid []fault.Field, old con
 
 // setEnvironment stores a program's environment; nil keeps it, and an empty one deletes it.
 func setEnvironment(
-	ctx context.Context, tx *store.Tenant, c connectors.Connector, e connectors.Environment,
+	ctx context.Context, tx store.Connectors, c connectors.Connector, e connectors.Environment,
 ) (connectors.Connector, error) {
 	switch {
 	case e == nil:
 		if notStdio := c.Transport != connectors.TransportStdio; notStdio {
 			return c, nil
 		}
-		return tx.Connectors().Get(ctx, connectors.Ref(c.ID.String())) // the stored one may be deleted
+		return tx.Get(ctx, connectors.Ref(c.ID.String())) // the stored one may be deleted
 	case len(e) == 0:
-		if _, err := tx.Connectors().DeleteEnvironment(ctx, c.ID); err != nil {
+		if _, err := tx.DeleteEnvironment(ctx, c.ID); err != nil {
 			return c, err
 		}
 	default:
-		if err := tx.Connectors().SetEnvironment(ctx, c, e); err != nil {
+		if err := tx.SetEnvironment(ctx, c, e); err != nil {
 			return c, err
 		}
 	}

@@ -35,7 +35,7 @@ func toolHistory(ctx context.Context, db *store.Tenant, ref connectors.Ref, tool
 	if err != nil {
 		return store.List[ShownChange]{}, err
 	}
-	if err := requireTool(ctx, db, c, tool); err != nil {
+	if err := requireTool(ctx, db.Tools(), c, tool); err != nil {
 		return store.List[ShownChange]{}, err
 	}
 	page, err := db.Tools().ChangesOf(ctx, c.ID, tool, p)
@@ -48,7 +48,7 @@ func toolHistory(ctx context.Context, db *store.Tenant, ref connectors.Ref, tool
 	}
 	out := store.List[ShownChange]{Items: make([]ShownChange, len(page.Items)), Next: page.Next}
 	for i, change := range page.Items {
-		if out.Items[i], err = showChange(ctx, db, c, change, raws); err != nil {
+		if out.Items[i], err = showChange(ctx, db.Tools(), c, change, raws); err != nil {
 			return out, err
 		}
 		out.Items[i].BeforeRaw, out.Items[i].AfterRaw = nil, nil // large definitions must not add up in memory
@@ -57,11 +57,11 @@ func toolHistory(ctx context.Context, db *store.Tenant, ref connectors.Ref, tool
 }
 
 // requireTool fails if a tool never existed. Instructions always exist.
-func requireTool(ctx context.Context, db *store.Tenant, c connectors.Connector, tool string) error {
+func requireTool(ctx context.Context, db store.Tools, c connectors.Connector, tool string) error {
 	if tool == connectors.InstructionsTool {
 		return nil
 	}
-	_, err := db.Tools().Get(ctx, c.ID, tool)
+	_, err := db.Get(ctx, c.ID, tool)
 	return err
 }
 
@@ -94,20 +94,20 @@ func toolChange(
 		return among, err
 	}
 	if len(among.History.Items) == 0 && p.Cursor == "" && id == nil {
-		return among, requireTool(ctx, db, among.Connector, tool)
+		return among, requireTool(ctx, db.Tools(), among.Connector, tool)
 	}
-	change, err := among.findChange(ctx, db, tool, id)
+	change, err := among.findChange(ctx, db.Tools(), tool, id)
 	if err != nil {
 		return among, err
 	}
-	shown, err := showChange(ctx, db, among.Connector, change, nil)
+	shown, err := showChange(ctx, db.Tools(), among.Connector, change, nil)
 	among.Shown = &shown
 	among.Newest = p.Cursor == "" && change.ID == among.History.Items[0].ID
 	return among, err
 }
 
 // findChange finds a change on the history's page, or queries it.
-func (among ToolChangePage) findChange(ctx context.Context, db *store.Tenant, tool string, id *connectors.ToolChangeID) (connectors.ToolChange, error) {
+func (among ToolChangePage) findChange(ctx context.Context, db store.Tools, tool string, id *connectors.ToolChangeID) (connectors.ToolChange, error) {
 	for _, c := range among.History.Items {
 		if id == nil || c.ID == *id {
 			return c, nil
@@ -116,7 +116,7 @@ func (among ToolChangePage) findChange(ctx context.Context, db *store.Tenant, to
 	if id == nil {
 		return connectors.ToolChange{}, fault.Errorf(fault.NotFound, "There is no such change.")
 	}
-	return db.Tools().Change(ctx, among.Connector.ID, tool, *id)
+	return db.Change(ctx, among.Connector.ID, tool, *id)
 }
 
 // definitionHashes returns the distinct hashes in changes.
@@ -136,12 +136,12 @@ func definitionHashes(changes ...connectors.ToolChange) []connectors.Hash {
 
 // showChange computes a change's differences; raws are definitions in memory.
 func showChange(
-	ctx context.Context, db *store.Tenant, c connectors.Connector, change connectors.ToolChange, raws map[connectors.Hash][]byte,
+	ctx context.Context, db store.Tools, c connectors.Connector, change connectors.ToolChange, raws map[connectors.Hash][]byte,
 ) (shown ShownChange, err error) {
 	shown.ToolChange = change
 	for _, h := range definitionHashes(change) {
 		if raws[h] == nil {
-			if raws, err = db.Tools().Definitions(ctx, definitionHashes(change)); err != nil {
+			if raws, err = db.Definitions(ctx, definitionHashes(change)); err != nil {
 				return shown, err
 			}
 			break
@@ -162,12 +162,12 @@ func showChange(
 }
 
 // namesFor returns the tools that a changed one imitates or names. It queries them only if the sync found any.
-func namesFor(ctx context.Context, db *store.Tenant, c connectors.Connector, change connectors.ToolChange, shown ShownChange) (*toolchange.Names, error) {
+func namesFor(ctx context.Context, db store.Tools, c connectors.Connector, change connectors.ToolChange, shown ShownChange) (*toolchange.Names, error) {
 	if !slices.Contains(change.Kinds, toolchange.Shadows) {
 		return nil, nil
 	}
 	words := append(toolchange.Mentions(shown.BeforeRaw, shown.AfterRaw), change.Tool)
-	others, err := db.Tools().Others(ctx, c.ID, words, change.Before == nil)
+	others, err := db.Others(ctx, c.ID, words, change.Before == nil)
 	if err != nil {
 		return nil, err
 	}

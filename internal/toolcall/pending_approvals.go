@@ -25,7 +25,7 @@ func (c *Executor) Approval(ctx context.Context, a auth.Actor, id connectors.Too
 	if err != nil {
 		return PendingApproval{}, err
 	}
-	refusals, err := a.DecideRefusals(ctx, tenant, row.AgentID)
+	refusals, err := a.DecideRefusals(ctx, tenant.Accounts(), row.AgentID)
 	if err != nil || refusals[row.AgentID] != nil {
 		return PendingApproval{Approval: row, Refusal: refusals[row.AgentID]}, err
 	}
@@ -46,7 +46,7 @@ func (c *Executor) ListPendingApprovals(ctx context.Context, a auth.Actor, p sto
 	for i, call := range calls.Items {
 		agents[i] = call.Approval.AgentID
 	}
-	refusals, err := a.DecideRefusals(ctx, c.o.Store.Tenant(a.Tenant.ID), agents...)
+	refusals, err := a.DecideRefusals(ctx, c.o.Store.Tenant(a.Tenant.ID).Accounts(), agents...)
 	list := store.List[PendingApproval]{Items: make([]PendingApproval, len(calls.Items)), Next: calls.Next}
 	for i, call := range calls.Items {
 		list.Items[i] = PendingApproval{Approval: call.Approval, Refusal: refusals[call.Approval.AgentID]}

@@ -15,7 +15,7 @@ func (s *Syncer) Queue(ctx context.Context, tenant connectors.TenantID, req Requ
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
-	agent, err := findAgentID(ctx, st, req.Agent)
+	agent, err := findAgentID(ctx, st.Agents(), req.Agent)
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}

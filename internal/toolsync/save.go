@@ -87,7 +87,7 @@ func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []conn
 			return connectors.Comparison{}, err
 		}
 	}
-	if c.Names, err = readOtherTools(ctx, st, r.connector.ID, c); err != nil {
+	if c.Names, err = readOtherTools(ctx, st.Tools(), r.connector.ID, c); err != nil {
 		return connectors.Comparison{}, err
 	}
 	return c, nil

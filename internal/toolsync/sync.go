@@ -81,7 +81,7 @@ func (s *Syncer) loadRequest(ctx context.Context, tenant connectors.TenantID, re
 	if err != nil {
 		return c, store.SyncStart{}, err
 	}
-	agent, err := findAgentID(ctx, st, req.Agent)
+	agent, err := findAgentID(ctx, st.Agents(), req.Agent)
 	return c, store.SyncStart{
 		NewRun:   store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, AuditEvent: req.auditEvent(c)},
 		Run:      req.Run,
@@ -89,11 +89,11 @@ func (s *Syncer) loadRequest(ctx context.Context, tenant connectors.TenantID, re
 	}, err
 }
 
-func findAgentID(ctx context.Context, st *store.Tenant, ref *connectors.Ref) (*connectors.AgentID, error) {
+func findAgentID(ctx context.Context, st store.Agents, ref *connectors.Ref) (*connectors.AgentID, error) {
 	if ref == nil {
 		return nil, nil
 	}
-	agent, err := st.Agents().Get(ctx, *ref)
+	agent, err := st.Get(ctx, *ref)
 	if err != nil {
 		return nil, err
 	}

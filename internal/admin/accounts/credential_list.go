@@ -50,7 +50,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		if agents, err = tx.Agents().List(r.Context(), shell.ReadPage(r)); err != nil {
 			return err
 		}
-		credentials.owners, err = loadAgentOwners(r.Context(), tx, c, agents.Items)
+		credentials.owners, err = loadAgentOwners(r.Context(), tx.Accounts(), c, agents.Items)
 		return err
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 }
 
 // loadAgentOwners returns the members that own agents. Their accounts cannot be connected by a link.
-func loadAgentOwners(ctx context.Context, tenant *store.Tenant, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
+func loadAgentOwners(ctx context.Context, tenant store.Accounts, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
 	if c.CredentialMode != connectors.CredentialPerAgent || c.Auth.Type != connectors.AuthOAuth2 {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func loadAgentOwners(ctx context.Context, tenant *store.Tenant, c connectors.Con
 	for i, a := range agents {
 		ids[i] = a.ID
 	}
-	return tenant.Accounts().AgentsOfMembers(ctx, ids...)
+	return tenant.AgentsOfMembers(ctx, ids...)
 }
 
 // usesOAuth reports whether a connector has an authorization server to discover.
@@ -118,7 +118,7 @@ func loadCredentials(r *http.Request, tenant *store.Tenant, c connectors.Connect
 		if err != nil {
 			return connectorCredentials{}, err
 		}
-		if err := shell.Actor(r).HideAccounts(r.Context(), tenant, list.Items); err != nil {
+		if err := shell.Actor(r).HideAccounts(r.Context(), tenant.Accounts(), list.Items); err != nil {
 			return connectorCredentials{}, err
 		}
 		for _, one := range list.Items {

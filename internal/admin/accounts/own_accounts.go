@@ -98,7 +98,7 @@ func (h *Handler) findOwnAccount(r *http.Request) (store.AgentAccount, error) {
 		if err != nil {
 			return mentionOtherTenants(shell.Actor(r), err)
 		}
-		if err := shell.Actor(r).RequireSelf(r.Context(), tx, agent.ID); err != nil {
+		if err := shell.Actor(r).RequireSelf(r.Context(), tx.Accounts(), agent.ID); err != nil {
 			return err
 		}
 		accounts, err = tx.Accounts().AgentAccounts(r.Context(), agent.ID)

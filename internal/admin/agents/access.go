@@ -34,7 +34,7 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 		if granted, err = tx.Agents().Grants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
 			return err
 		}
-		if view, err = h.Access.LoadFrom(r.Context(), tx, a.ID); err != nil {
+		if view, err = h.Access.LoadFrom(r.Context(), tx.Agents(), a.ID); err != nil {
 			return err
 		}
 		all, err = tx.Connectors().List(r.Context(), filter)

@@ -79,7 +79,7 @@ func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, statu
 		if granted, err = tx.Agents().Grants(r.Context(), a.ID, store.Page{Limit: maxAddresses}); err != nil {
 			return err
 		}
-		programs, err = h.agentPrograms(r.Context(), tx, shell.Actor(r), a)
+		programs, err = h.agentPrograms(r.Context(), tx.Agents(), shell.Actor(r), a)
 		return err
 	})
 	if err != nil {
@@ -126,8 +126,8 @@ func tokenRow(ctx context.Context, a connectors.Agent, t connectors.AgentToken, 
 }
 
 // agentPrograms are the programs that act as an agent.
-func (h *Handler) agentPrograms(ctx context.Context, tenant *store.Tenant, person auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
-	list, err := tenant.Agents().Clients(ctx, store.AgentClientFilter{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
+func (h *Handler) agentPrograms(ctx context.Context, tenant store.Agents, person auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
+	list, err := tenant.Clients(ctx, store.AgentClientFilter{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return nil, err
 	}

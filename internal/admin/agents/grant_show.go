@@ -59,10 +59,10 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 	if g.choices, err = tenant.Agents().ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
 		return g, err
 	}
-	if g.view, err = h.Access.LoadFrom(r.Context(), tenant, g.agent.ID); err != nil {
+	if g.view, err = h.Access.LoadFrom(r.Context(), tenant.Agents(), g.agent.ID); err != nil {
 		return g, err
 	}
-	g.explanations, err = h.Access.ExplainTools(r.Context(), tenant, g.view, g.connector.Slug)
+	g.explanations, err = h.Access.ExplainTools(r.Context(), tenant.Agents(), g.view, g.connector.Slug)
 	return g, err
 }
 

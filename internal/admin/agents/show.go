@@ -34,7 +34,7 @@ func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentO
 	if err != nil {
 		return o, err
 	}
-	if o.view, err = h.Access.LoadFrom(r.Context(), tx, a.ID); err != nil {
+	if o.view, err = h.Access.LoadFrom(r.Context(), tx.Agents(), a.ID); err != nil {
 		return o, err
 	}
 	if o.credentials, err = tx.Connectors().AgentCredentials(r.Context(), a.ID); err != nil {

@@ -55,7 +55,7 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 		if found, err = h.findCalls(r, tx, query, h.Calls.CallsIn); err != nil {
 			return err
 		}
-		quotas, err = h.ExhaustedQuotas(r, tx)
+		quotas, err = h.ExhaustedQuotas(r, tx.Calls())
 		return err
 	})
 	if err != nil {
@@ -144,14 +144,14 @@ func (h *Handler) CallFilter(
 		return noCallsFilter, nil
 	}
 	if q.agent != "" {
-		a, err := agentBySlug(ctx, tenant, q.agent, agents)
+		a, err := agentBySlug(ctx, tenant.Agents(), q.agent, agents)
 		if err != nil {
 			return filterForLookupError(err)
 		}
 		f.Agent = &a.ID
 	}
 	if q.connector != "" {
-		c, err := shell.ConnectorBySlug(ctx, tenant, q.connector, all)
+		c, err := shell.ConnectorBySlug(ctx, tenant.Connectors(), q.connector, all)
 		if err != nil {
 			return filterForLookupError(err)
 		}
@@ -167,13 +167,13 @@ func filterForLookupError(err error) (store.CallFilter, error) {
 	return store.CallFilter{}, err
 }
 
-func agentBySlug(ctx context.Context, tenant *store.Tenant, slug string, known []connectors.Agent) (connectors.Agent, error) {
+func agentBySlug(ctx context.Context, tenant store.Agents, slug string, known []connectors.Agent) (connectors.Agent, error) {
 	for _, a := range known {
 		if a.Slug == slug {
 			return a, nil
 		}
 	}
-	return tenant.Agents().Get(ctx, connectors.Ref(slug))
+	return tenant.Get(ctx, connectors.Ref(slug))
 }
 
 // ReadCalls reads a page of calls from a tenant, or from a snapshot of it.

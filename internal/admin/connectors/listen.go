@@ -27,8 +27,8 @@ func (h *Handler) connectorListen(w http.ResponseWriter, r *http.Request) error 
 
 // listeningState returns the state of listening to a connector's server; ok is false if the server does not
 // announce changes.
-func listeningState(ctx context.Context, tenant *store.Tenant, c connectors.Connector) (l connectors.Listening, ok bool, err error) {
-	streams, err := tenant.Syncs().Listenings(ctx, c.ID)
+func listeningState(ctx context.Context, tenant store.Syncs, c connectors.Connector) (l connectors.Listening, ok bool, err error) {
+	streams, err := tenant.Listenings(ctx, c.ID)
 	if err != nil {
 		return l, false, err
 	}

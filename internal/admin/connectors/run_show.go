@@ -41,7 +41,7 @@ func loadRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
 	if d.requests, err = tx.Syncs().RunRequests(r.Context(), d.run.ID); err != nil {
 		return d, err
 	}
-	d.agents, err = agentNames(r.Context(), tx)
+	d.agents, err = agentNames(r.Context(), tx.Agents())
 	return d, err
 }
 

@@ -26,7 +26,7 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 		if runs, err = tx.Syncs().List(r.Context(), c.ID, shell.ReadPage(r)); err != nil {
 			return err
 		}
-		agents, err = agentNames(r.Context(), tx)
+		agents, err = agentNames(r.Context(), tx.Agents())
 		return err
 	})
 	if err != nil {

@@ -138,13 +138,13 @@ func sendsWords(ctx context.Context, c connectors.Connector) string {
 }
 
 // lastRequests are the requests of the newest run that recorded any.
-func lastRequests(ctx context.Context, tenant *store.Tenant, runs []connectors.SyncRun) ([]connectors.SyncRequest, error) {
+func lastRequests(ctx context.Context, tenant store.Syncs, runs []connectors.SyncRun) ([]connectors.SyncRequest, error) {
 	i := slices.IndexFunc(runs, func(run connectors.SyncRun) bool {
 		return run.State == connectors.SyncOK && run.Trigger != connectors.TriggerSchedule
 	})
 	if i < 0 {
 		return nil, nil
 	}
-	all, err := tenant.Syncs().RunRequests(ctx, runs[i].ID)
+	all, err := tenant.RunRequests(ctx, runs[i].ID)
 	return all.List, err
 }

@@ -38,7 +38,7 @@ func (h *Handler) loadSettings(r *http.Request, connector connectors.Ref) (s con
 		if s.stored, err = tx.Connectors().Credentials(r.Context(), s.connector.ID, store.Page{Limit: 200}); err != nil {
 			return err
 		}
-		if s.stream, _, err = listeningState(r.Context(), tx, s.connector); err != nil {
+		if s.stream, _, err = listeningState(r.Context(), tx.Syncs(), s.connector); err != nil {
 			return err
 		}
 		s.used, err = tx.Connectors().Dependents(r.Context(), s.connector.ID, h.Now())

@@ -36,13 +36,13 @@ func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o co
 	if o.hours, err = tx.Syncs().ConnectorHealth(r.Context(), o.connector.ID, h.Now().Add(-shell.Week)); err != nil {
 		return o, err
 	}
-	if o.agents, err = agentNames(r.Context(), tx); err != nil {
+	if o.agents, err = agentNames(r.Context(), tx.Agents()); err != nil {
 		return o, err
 	}
-	if o.stream, o.listenable, err = listeningState(r.Context(), tx, o.connector); err != nil {
+	if o.stream, o.listenable, err = listeningState(r.Context(), tx.Syncs(), o.connector); err != nil {
 		return o, err
 	}
-	o.requests, err = lastRequests(r.Context(), tx, o.runs.Items)
+	o.requests, err = lastRequests(r.Context(), tx.Syncs(), o.runs.Items)
 	return o, err
 }
 
@@ -98,8 +98,8 @@ func (h *Handler) ConnectorFrame(r *http.Request, c connectors.Connector, tab st
 	return f
 }
 
-func agentNames(ctx context.Context, tenant *store.Tenant) (map[connectors.AgentID]string, error) {
-	list, err := tenant.Agents().List(ctx, store.Page{Limit: 200})
+func agentNames(ctx context.Context, tenant store.Agents) (map[connectors.AgentID]string, error) {
+	list, err := tenant.List(ctx, store.Page{Limit: 200})
 	if err != nil {
 		return nil, err
 	}

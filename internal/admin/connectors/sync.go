@@ -45,7 +45,7 @@ func (h *Handler) checkAgentUse(r *http.Request, agent connectors.Ref) error {
 		if err != nil {
 			return err
 		}
-		return shell.Actor(r).RequireUse(r.Context(), tx, a.ID)
+		return shell.Actor(r).RequireUse(r.Context(), tx.Accounts(), a.ID)
 	})
 }
 

@@ -16,7 +16,7 @@ func (s *stream) changeListUpdates(q toolpages.ChangeQuery) func() error {
 	first := true
 	return func() error {
 		tenant := s.h.Store.Tenant(s.actor.Tenant.ID)
-		filter, possible, err := q.ToFilter(s.ctx, tenant, nil)
+		filter, possible, err := q.ToFilter(s.ctx, tenant.Connectors(), nil)
 		if err != nil || !possible {
 			return err
 		}

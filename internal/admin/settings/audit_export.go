@@ -15,8 +15,8 @@ import (
 
 // auditSigned offers the signed export. Log and signature end at the same entry, even if more are added between
 // the downloads.
-func auditSigned(ctx context.Context, t *store.Tenant, s store.AuditState) (templates.AuditSigned, error) {
-	signer, err := t.Audit().Signer()
+func auditSigned(ctx context.Context, t store.Audit, s store.AuditState) (templates.AuditSigned, error) {
+	signer, err := t.Signer()
 	if err != nil {
 		return templates.AuditSigned{}, err
 	}

@@ -89,7 +89,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	signed, err := auditSigned(r.Context(), h.TenantStore(r), state)
+	signed, err := auditSigned(r.Context(), h.TenantStore(r).Audit(), state)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (h *Handler) ssoPage(w http.ResponseWriter, r *http.Request, status int, st
 	}
 	var owners []templates.Option
 	err = h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
-		owners, err = ownerOptions(r.Context(), tx)
+		owners, err = ownerOptions(r.Context(), tx.People())
 		return err
 	})
 	if err != nil {
@@ -132,11 +132,11 @@ func defaultRoleOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-func ownerOptions(ctx context.Context, tenant *store.Tenant) ([]templates.Option, error) {
+func ownerOptions(ctx context.Context, tenant store.People) ([]templates.Option, error) {
 	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Nobody's")}}
 	page := store.Page{Limit: store.MaxLimit}
 	for {
-		list, err := tenant.People().Members(ctx, page)
+		list, err := tenant.Members(ctx, page)
 		if err != nil {
 			return nil, err
 		}

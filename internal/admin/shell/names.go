@@ -45,13 +45,13 @@ func WithChosen(options []templates.Option, chosen string) []templates.Option {
 }
 
 // ConnectorBySlug returns the connector of that slug, from known if it is there.
-func ConnectorBySlug(ctx context.Context, tenant *store.Tenant, slug string, known []connectors.Connector) (connectors.Connector, error) {
+func ConnectorBySlug(ctx context.Context, tenant store.Connectors, slug string, known []connectors.Connector) (connectors.Connector, error) {
 	for _, c := range known {
 		if c.Slug == slug {
 			return c, nil
 		}
 	}
-	return tenant.Connectors().Get(ctx, connectors.Ref(slug))
+	return tenant.Get(ctx, connectors.Ref(slug))
 }
 
 // HostWithPort is the host of an address; empty if it is malformed.

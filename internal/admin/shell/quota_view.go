@@ -40,21 +40,21 @@ func perDayText(ctx context.Context, n int) string {
 // TenantQuota is the tenant's quota with today's use.
 func (h *Shell) TenantQuota(r *http.Request) (templates.TenantQuota, error) {
 	ctx, t := r.Context(), Actor(r).Tenant
-	bars, err := h.quotaBars(r, h.TenantStore(r), func(connectors.QuotaUse) bool { return true })
+	bars, err := h.quotaBars(r, h.TenantStore(r).Calls(), func(connectors.QuotaUse) bool { return true })
 	return templates.TenantQuota{MaxPerMinute: perMinuteText(ctx, t.MaxQuota.PerMinute), MaxPerDay: perDayText(ctx, t.MaxQuota.PerDay), Bars: bars}, err
 }
 
 // ExhaustedQuotas are the quotas that refused calls today, or soon will.
-func (h *Shell) ExhaustedQuotas(r *http.Request, tenant *store.Tenant) ([]templates.QuotaBar, error) {
+func (h *Shell) ExhaustedQuotas(r *http.Request, tenant store.Calls) ([]templates.QuotaBar, error) {
 	return h.quotaBars(r, tenant, func(u connectors.QuotaUse) bool {
 		return u.OverMinute+u.OverDay > 0 || u.Quota.PerDay > 0 && u.Calls*100 >= u.Quota.PerDay*quotaWarnPercent
 	})
 }
 
 // quotaBars shows today's use of the quotas that include selects.
-func (h *Shell) quotaBars(r *http.Request, tenant *store.Tenant, include func(connectors.QuotaUse) bool) (bars []templates.QuotaBar, err error) {
+func (h *Shell) quotaBars(r *http.Request, tenant store.Calls, include func(connectors.QuotaUse) bool) (bars []templates.QuotaBar, err error) {
 	ctx := r.Context()
-	used, err := tenant.Calls().QuotaUses(ctx, h.Now())
+	used, err := tenant.QuotaUses(ctx, h.Now())
 	if err != nil {
 		return nil, err
 	}

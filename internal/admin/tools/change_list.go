@@ -24,7 +24,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 		if all, err = tx.Connectors().List(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
 			return err
 		}
-		filter, possible, err := query.ToFilter(r.Context(), tx, all.Items)
+		filter, possible, err := query.ToFilter(r.Context(), tx.Connectors(), all.Items)
 		if err != nil || !possible {
 			return err
 		}
@@ -108,7 +108,7 @@ var changeColumns = []export.Column[connectors.ToolChange]{
 
 func (h *Handler) changeFile(w http.ResponseWriter, r *http.Request) error {
 	tenant := h.TenantStore(r)
-	filter, possible, err := ReadChangeQuery(r.URL.Query()).ToFilter(r.Context(), tenant, nil)
+	filter, possible, err := ReadChangeQuery(r.URL.Query()).ToFilter(r.Context(), tenant.Connectors(), nil)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func withReturnTo(href, list string) string {
 
 // ToFilter resolves the query's names, first among the known connectors. possible is false if a connector or
 // state does not exist, so that no change can match.
-func (q ChangeQuery) ToFilter(ctx context.Context, tenant *store.Tenant, known []connectors.Connector) (f store.ChangeFilter, possible bool, err error) {
+func (q ChangeQuery) ToFilter(ctx context.Context, tenant store.Connectors, known []connectors.Connector) (f store.ChangeFilter, possible bool, err error) {
 	f.State = connectors.ChangeState(cmp.Or(q.state, string(connectors.ChangeWaiting)))
 	if q.state == anyChange {
 		f.State = ""

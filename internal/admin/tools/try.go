@@ -122,7 +122,7 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arg
 	if err != nil {
 		return 0, err
 	}
-	if err := shell.Actor(r).RequireUse(r.Context(), h.TenantStore(r), view.Agent.ID); err != nil {
+	if err := shell.Actor(r).RequireUse(r.Context(), h.TenantStore(r).Accounts(), view.Agent.ID); err != nil {
 		if denied := respond.LocalizedFault(r.Context(), err); denied.Kind == fault.Denied {
 			t.form.Errors = map[string]string{"agent": denied.Message}
 			return http.StatusForbidden, nil
