@@ -72,6 +72,7 @@ type Executor struct {
 	tasks      *taskRequests
 	canceller  *canceller
 	sweeper    *sweeper
+	mailReader *mailReader
 }
 
 // New makes an Executor. Start starts its background work, Stop ends it.
@@ -101,6 +102,7 @@ func New(o Options) *Executor {
 	c.tasks = &taskRequests{c.running, c.handles, c.limits, c.approvals, c.requests, c.recorder}
 	c.canceller = &canceller{&o, c.running, c.waiters, c.approvals, c.tasks, c.recorder}
 	c.sweeper = &sweeper{&o, c.waiters, c.recorder}
+	c.mailReader = &mailReader{&o, c.running, c.multiRound}
 	return c
 }
 
@@ -138,8 +140,7 @@ func (c *Executor) OnNotify(n store.ChangeEvent) {
 	case store.NoticeUses:
 		c.limits.handleUses(n.ID)
 	case "mail":
-		c.running.handleCancelMail(n.ID)
-		c.multiRound.handleAnswerMail(n.ID)
+		c.mailReader.handleMail(n.ID)
 	}
 }
 
@@ -164,7 +165,7 @@ func (c *Executor) SetConnected(connected bool) {
 	c.sender.pool.SetListening(connected)
 	c.waiters.wakeAll()
 	if connected {
-		c.running.runBackground(c.readMissedMail)
+		c.running.runBackground(c.mailReader.readMissedMail)
 	}
 }
 

@@ -2,25 +2,37 @@ package toolcall
 
 import "context"
 
+// mailReader handles the messages of other processes about calls of this one.
+type mailReader struct {
+	o          *Options
+	running    *runningCalls
+	multiRound *multiRoundCalls
+}
+
+// handleMail handles the mail in a box: a person cancelled the call, or a client answered it.
+func (mr *mailReader) handleMail(box string) {
+	mr.running.handleCancelMail(box)
+	mr.multiRound.handleAnswerMail(box)
+}
+
 // readMissedMail handles mail for calls of this process that came without a notice. A notice of later mail
 // arrives by itself.
-func (c *Executor) readMissedMail(ctx context.Context) {
-	boxes := append(c.running.cancelBoxes(), c.multiRound.answerBoxes()...)
+func (mr *mailReader) readMissedMail(ctx context.Context) {
+	boxes := append(mr.running.cancelBoxes(), mr.multiRound.answerBoxes()...)
 	if len(boxes) == 0 {
 		return
 	}
 	var posted []string
-	err := c.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
-		posted, err = c.o.Store.System().Calls().ListNonemptyMailboxes(ctx, boxes)
+	err := mr.o.Store.RetryStarted(ctx, func(ctx context.Context) (err error) {
+		posted, err = mr.o.Store.System().Calls().ListNonemptyMailboxes(ctx, boxes)
 		return err
 	})
 	if err != nil {
-		c.o.Log.WarnContext(ctx, "mail for calls not read", "error", err)
+		mr.o.Log.WarnContext(ctx, "mail for calls not read", "error", err)
 		return
 	}
 	for _, box := range posted {
-		c.running.handleCancelMail(box)
-		c.multiRound.handleAnswerMail(box)
+		mr.handleMail(box)
 	}
 }
 

@@ -89,14 +89,15 @@ type serverRequest struct {
 	answer chan json.RawMessage
 }
 
-// needsMultiRound reports whether the server may send requests that the client can only answer with another
+// needsMultiRound reports whether a new call's server may send requests that the client can only answer with another
 // request.
 func needsMultiRound(request *CallRequest) bool {
-	return request.MultiRound && request.SendRequest == nil && len(request.Capabilities) > 2 && request.Tool.Connector.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(request.Capabilities) != ""
+	return request.Input == nil && request.MultiRound && request.SendRequest == nil && len(request.Capabilities) > 2 && request.Tool.Connector.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(request.Capabilities) != ""
 }
 
 // startMultiRound starts the call and waits for its first question or result.
-func (mr *multiRoundCalls) startMultiRound(ctx context.Context, request CallRequest) (Outcome, error) {
+func (mr *multiRoundCalls) startMultiRound(ctx context.Context, first *CallRequest) (Outcome, error) {
+	request := *first
 	if request.ID == (connectors.ToolCallID{}) {
 		request.ID = newCallID()
 	}

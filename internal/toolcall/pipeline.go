@@ -40,18 +40,16 @@ import (
 // Call makes a tool call. Errors for the client are *RefusalError, *InvalidArgumentsError, and *mcp.Error with the server's
 // JSON-RPC error.
 func (c *Executor) Call(ctx context.Context, request CallRequest) (Outcome, error) {
-	if out, done, err := c.accounts.resumeAfterAccount(ctx, &request); done {
+	out, done, err := c.accounts.resumeAfterAccount(ctx, &request)
+	if done {
 		return out, err
 	}
-	out, err := c.startCall(ctx, &request)
-	return c.accounts.requestAccount(ctx, &request, out, err)
-}
-
-func (c *Executor) startCall(ctx context.Context, request *CallRequest) (Outcome, error) {
-	if request.Input == nil && needsMultiRound(request) {
-		return c.multiRound.startMultiRound(ctx, *request)
+	if needsMultiRound(&request) {
+		out, err = c.multiRound.startMultiRound(ctx, &request)
+	} else {
+		out, err = c.runCall(ctx, &request)
 	}
-	return c.runCall(ctx, request)
+	return c.accounts.requestAccount(ctx, &request, out, err)
 }
 
 // runCall registers the call and runs its steps. It does not change the order.
