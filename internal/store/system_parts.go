@@ -23,6 +23,3 @@ func (s *System) Syncs() SystemSyncs { return SystemSyncs{s.system} }
 
 // Calls returns the part for calls of every tenant.
 func (s *System) Calls() SystemCalls { return SystemCalls{s.system} }
-
-// asSystem is the entry point to all parts.
-func (s *system) asSystem() *System { return &System{s} }
