@@ -127,6 +127,7 @@ var Rooms = []Room{
 	{Path: "client", Floor: Base, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},
 	{Path: "internal/fault", Floor: Base, Sentence: "the kinds of failure, with sentences that may be shown"},
 	{Path: "internal/fasthttp/contexts", Floor: Base, Sentence: "contexts with one allocation, for the path of a call"},
+	{Path: "internal/jsonschema", Floor: Base, Sentence: "decodes JSON Schema documents, and resolves their references"},
 	{Path: "internal/limit", Floor: Base, Sentence: "in-flight gates, token buckets and byte budgets, by key"},
 	{Path: "internal/safe", Floor: Base, Sentence: "starts goroutines, timers and loops that recover from panics"},
 	{Path: "internal/secret", Floor: Base, Sentence: "seals credentials, and keeps opened ones out of logs"},

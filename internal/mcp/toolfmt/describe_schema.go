@@ -1,13 +1,17 @@
 package toolfmt
 
-import "strings"
+import (
+	"strings"
+
+	"patchbay/internal/jsonschema"
+)
 
 // setDescription sets a schema's description: the server's text, and notes on what Google's dialect cannot
 // express. The title is dropped: generators derive it from the property's name.
-func (d googleDialect) setDescription(out, v *value, notes []string) {
+func (d googleDialect) setDescription(out, v *jsonschema.Node, notes []string) {
 	text := strings.TrimSpace(truncateText(d.readText(v, "description"), maxOtherDescription))
-	if fallback := v.get("default"); fallback != nil && fallback.kind != 'n' && fallback.estimateSize(maxDefault) <= maxDefault {
-		if raw := fallback.write(nil); len(raw) <= maxDefault {
+	if fallback := v.Get("default"); fallback != nil && fallback.Kind != jsonschema.Null && fallback.EstimateSize(maxDefault) <= maxDefault {
+		if raw := fallback.AppendTo(nil); len(raw) <= maxDefault {
 			notes = append(notes, "Default: "+string(raw)+".")
 		}
 	}
@@ -16,30 +20,30 @@ func (d googleDialect) setDescription(out, v *value, notes []string) {
 	}
 	text = strings.TrimSpace(strings.Join(append([]string{text}, notes...), " "))
 	if text != "" && d.spendBytes(len(text)) {
-		out.set("description", newText(text))
+		out.Set("description", jsonschema.NewString(text))
 	}
 }
 
 // enumStrings returns the strings that enum and const allow. odd: an empty one is allowed, which Google's
 // dialect cannot list.
-func enumStrings(v *value) (values []string, odd bool) {
+func enumStrings(v *jsonschema.Node) (values []string, odd bool) {
 	for _, item := range listedValues(v) {
 		switch {
-		case item.kind != '"':
-		case len(item.raw) == len(`""`):
+		case item.Kind != jsonschema.String:
+		case len(item.Raw) == len(`""`):
 			odd = true
 		default:
-			values = append(values, unquoteString(item.raw))
+			values = append(values, item.Text())
 		}
 	}
 	return removeDuplicates(values), odd
 }
 
-func listedValues(v *value) []*value {
-	if one := v.get("const"); one != nil {
-		return []*value{one}
+func listedValues(v *jsonschema.Node) []*jsonschema.Node {
+	if one := v.Get("const"); one != nil {
+		return []*jsonschema.Node{one}
 	}
-	return v.getList("enum")
+	return v.GetItems("enum")
 }
 
 func removeDuplicates(list []string) []string {
@@ -60,7 +64,7 @@ const (
 	maxDefault      = 80
 )
 
-func describeValues(v *value) []string {
+func describeValues(v *jsonschema.Node) []string {
 	all := listedValues(v)
 	if len(all) == 0 {
 		return nil
@@ -68,11 +72,11 @@ func describeValues(v *value) []string {
 	var words []string
 	length := 0
 	for _, item := range all {
-		if length += item.estimateSize(maxListedLength) + 2; length > maxListedLength {
+		if length += item.EstimateSize(maxListedLength) + 2; length > maxListedLength {
 			words = append(words, "…")
 			break
 		}
-		words = append(words, string(item.write(nil)))
+		words = append(words, string(item.AppendTo(nil)))
 	}
 	return []string{"One of: " + strings.Join(words, ", ") + "."}
 }

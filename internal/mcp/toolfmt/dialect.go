@@ -1,6 +1,10 @@
 package toolfmt
 
-import "strconv"
+import (
+	"strconv"
+
+	"patchbay/internal/jsonschema"
+)
 
 // googleDialect converts JSON Schema to Google's dialect. Its Schema has the fields type, format, description,
 // nullable, enum, properties, required, minProperties, maxProperties, items, minItems, maxItems, minLength,
@@ -26,13 +30,13 @@ const (
 )
 
 type schemaPath struct {
-	depth int      // references being followed
-	refs  []*value // references being followed
+	depth int                // references being followed
+	refs  []*jsonschema.Node // references being followed
 }
 
 func (s schemaPath) nested() schemaPath { return schemaPath{s.depth + 1, s.refs} }
 
-func (d googleDialect) convertSchema(v *value, path schemaPath) *value {
+func (d googleDialect) convertSchema(v *jsonschema.Node, path schemaPath) *jsonschema.Node {
 	if !d.spendBytes(costPerSchema) || !d.spendWork(workSchema) {
 		return d.truncatedSchema(v)
 	}
@@ -40,11 +44,11 @@ func (d googleDialect) convertSchema(v *value, path schemaPath) *value {
 	if cyclic {
 		return d.truncatedSchema(v)
 	}
-	if v.kind != '{' {
-		v = newObject() // true or invalid: any value
+	if v.Kind != jsonschema.Object {
+		v = jsonschema.NewObject() // true or invalid: any value
 	}
-	d.spendBytes(len(v.members)) // unknown members cost too
-	if !d.spendWork(workMember*len(v.members) + workListed*len(listedValues(v))) {
+	d.spendBytes(len(v.Members)) // unknown members cost too
+	if !d.spendWork(workMember*len(v.Members) + workListed*len(listedValues(v))) {
 		return d.truncatedSchema(v)
 	}
 	v, path = d.mergeAllOf(v, schemaPath{path.depth, trail})
@@ -55,7 +59,7 @@ func (d googleDialect) convertSchema(v *value, path schemaPath) *value {
 }
 
 // convertTypes converts a schema of the named types, or of the types inferred from its keywords.
-func (d googleDialect) convertTypes(named []string, v *value, path schemaPath) *value {
+func (d googleDialect) convertTypes(named []string, v *jsonschema.Node, path schemaPath) *jsonschema.Node {
 	if len(named) == 0 {
 		named = inferTypes(v)
 	}
@@ -63,10 +67,10 @@ func (d googleDialect) convertTypes(named []string, v *value, path schemaPath) *
 	if len(named) == 0 && !null {
 		named = anyTypes
 	}
-	if more := max(0, len(named)-1); !d.spendBytes(costPerSchema*more) || !d.spendWork(more*(workSchema+16*len(v.members))) {
+	if more := max(0, len(named)-1); !d.spendBytes(costPerSchema*more) || !d.spendWork(more*(workSchema+16*len(v.Members))) {
 		return d.truncatedSchema(v)
 	}
-	var schemas []*value
+	var schemas []*jsonschema.Node
 	for _, name := range named {
 		schemas = append(schemas, d.convertType(name, v, path))
 	}
@@ -74,8 +78,8 @@ func (d googleDialect) convertTypes(named []string, v *value, path schemaPath) *
 }
 
 // convertType converts a schema for one type, with the keywords of that type.
-func (d googleDialect) convertType(name string, v *value, path schemaPath) *value {
-	out := newObject(objectMember{"type", newText(name)})
+func (d googleDialect) convertType(name string, v *jsonschema.Node, path schemaPath) *jsonschema.Node {
+	out := jsonschema.NewObject().Set("type", jsonschema.NewString(name))
 	var notes []string
 	switch name {
 	case "string":
@@ -91,27 +95,27 @@ func (d googleDialect) convertType(name string, v *value, path schemaPath) *valu
 	}
 	d.setDescription(out, v, notes)
 	if allowsNull(v) {
-		out.set("nullable", newTrue())
+		out.Set("nullable", jsonschema.NewTrue())
 	}
 	return out
 }
 
-func (d googleDialect) convertString(out, v *value) (notes []string) {
+func (d googleDialect) convertString(out, v *jsonschema.Node) (notes []string) {
 	values, odd := enumStrings(v)
-	if len(values) > 0 && !odd && len(values) <= maxEnum && d.spendBytes(len(newTexts(values).write(nil))) {
-		out.set("enum", newTexts(values))
+	if len(values) > 0 && !odd && len(values) <= maxEnum && d.spendBytes(len(jsonschema.NewStrings(values).AppendTo(nil))) {
+		out.Set("enum", jsonschema.NewStrings(values))
 		return nil // the other keywords are weaker
 	}
 	notes = describeValues(v)
 	switch format := d.readText(v, "format"); {
 	case format == "date-time":
-		out.set("format", newText(format))
+		out.Set("format", jsonschema.NewString(format))
 	case format != "" && format != "enum":
 		notes = append(notes, "Format: "+truncateText(format, 40)+".")
 	}
 	if pattern := d.readText(v, "pattern"); pattern != "" && len(pattern) <= maxGooglePattern {
 		if _, err := d.patterns.Parse(pattern); err == nil && d.spendBytes(len(pattern)) {
-			out.set("pattern", newText(pattern))
+			out.Set("pattern", jsonschema.NewString(pattern))
 		}
 	}
 	copyCounts(out, v, "minLength", "maxLength")
@@ -120,77 +124,77 @@ func (d googleDialect) convertString(out, v *value) (notes []string) {
 
 var numberFormats = map[string]string{"float": "number", "double": "number", "int32": "integer", "int64": "integer"}
 
-func convertNumber(out, v *value, name string) (notes []string) {
+func convertNumber(out, v *jsonschema.Node, name string) (notes []string) {
 	notes = describeValues(v)
-	if format := v.getText("format"); numberFormats[format] == name {
-		out.set("format", newText(format))
+	if format := v.GetText("format"); numberFormats[format] == name {
+		out.Set("format", jsonschema.NewString(format))
 	}
 	for _, bound := range []struct{ inclusive, exclusive, words string }{
 		{"minimum", "exclusiveMinimum", "More than "}, {"maximum", "exclusiveMaximum", "Less than "},
 	} {
-		inclusive, exclusive := v.getKind(bound.inclusive, '0'), v.getKind(bound.exclusive, '0')
-		if v.getKind(bound.exclusive, 't') != nil { // draft 4
+		inclusive, exclusive := v.GetKind(bound.inclusive, jsonschema.Number), v.GetKind(bound.exclusive, jsonschema.Number)
+		if v.GetKind(bound.exclusive, jsonschema.True) != nil { // draft 4
 			inclusive, exclusive = nil, inclusive
 		}
-		if inclusive != nil && len(inclusive.raw) <= maxNumber && isFinite(inclusive) {
-			out.set(bound.inclusive, inclusive)
+		if inclusive != nil && len(inclusive.Raw) <= maxNumber && isFinite(inclusive) {
+			out.Set(bound.inclusive, inclusive)
 		}
-		if exclusive != nil && len(exclusive.raw) <= maxNumber {
-			notes = append(notes, bound.words+string(exclusive.raw)+".")
+		if exclusive != nil && len(exclusive.Raw) <= maxNumber {
+			notes = append(notes, bound.words+exclusive.Raw+".")
 		}
 	}
 	return notes
 }
 
-func isFinite(v *value) bool {
-	_, err := strconv.ParseFloat(string(v.raw), 64)
+func isFinite(v *jsonschema.Node) bool {
+	_, err := strconv.ParseFloat(v.Raw, 64)
 	return err == nil
 }
 
-func (d googleDialect) convertArray(out, v *value, path schemaPath) {
+func (d googleDialect) convertArray(out, v *jsonschema.Node, path schemaPath) {
 	copyCounts(out, v, "minItems", "maxItems")
-	items := v.get("items")
-	tuple := v.getList("prefixItems")
-	if items != nil && items.kind == '[' {
-		tuple, items = items.items, nil
+	items := v.Get("items")
+	tuple := v.GetItems("prefixItems")
+	if items != nil && items.Kind == jsonschema.Array {
+		tuple, items = items.Items, nil
 	}
 	switch {
 	case path.depth >= maxNesting:
-		out.set("items", newAnySchema())
+		out.Set("items", newAnySchema())
 	case len(tuple) > 0:
-		if items != nil && items.kind == '{' {
+		if items != nil && items.Kind == jsonschema.Object {
 			tuple = append(tuple[:len(tuple):len(tuple)], items)
 		}
-		out.set("items", d.convertSchema(newObject(objectMember{"anyOf", newList(tuple...)}), path.nested()))
+		out.Set("items", d.convertSchema(jsonschema.NewObject().Set("anyOf", jsonschema.NewArray(tuple...)), path.nested()))
 	case items != nil:
-		out.set("items", d.convertSchema(items, path.nested()))
+		out.Set("items", d.convertSchema(items, path.nested()))
 	default:
-		out.set("items", d.convertSchema(newObject(), path.nested()))
+		out.Set("items", d.convertSchema(jsonschema.NewObject(), path.nested()))
 	}
 }
 
-func (d googleDialect) convertObject(out, v *value, path schemaPath) {
-	properties := v.getObject("properties")
+func (d googleDialect) convertObject(out, v *jsonschema.Node, path schemaPath) {
+	properties := v.GetKind("properties", jsonschema.Object)
 	if properties == nil || path.depth >= maxNesting || d.budget <= 0 {
 		return
 	}
-	written, there := newObject(), map[string]bool{}
-	for _, p := range properties.members {
+	written, there := jsonschema.NewObject(), map[string]bool{}
+	for _, p := range properties.Members {
 		if d.work <= 0 {
 			break
 		}
-		if p.name == "" || path.depth > 0 && d.budget <= 0 {
+		if p.Name == "" || path.depth > 0 && d.budget <= 0 {
 			continue
 		}
-		d.spendBytes(len(p.name))
-		there[p.name] = true
-		written.members = append(written.members, objectMember{p.name, d.convertSchema(p.value, path.nested())})
+		d.spendBytes(len(p.Name))
+		there[p.Name] = true
+		written.Members = append(written.Members, jsonschema.Member{Name: p.Name, Value: d.convertSchema(p.Value, path.nested())})
 	}
-	if len(written.members) == 0 {
+	if len(written.Members) == 0 {
 		return
 	}
-	out.set("properties", written)
-	listed := v.getList("required")
+	out.Set("properties", written)
+	listed := v.GetItems("required")
 	if !d.spendWork(workListed * len(listed)) {
 		return
 	}
@@ -201,33 +205,33 @@ func (d googleDialect) convertObject(out, v *value, path schemaPath) {
 		}
 	}
 	if required != nil {
-		out.set("required", newTexts(required))
+		out.Set("required", jsonschema.NewStrings(required))
 	}
 	copyCounts(out, v, "minProperties", "maxProperties")
 }
 
 // copyCounts copies bounds that are whole numbers, as an int64 must be.
-func copyCounts(out, v *value, names ...string) {
+func copyCounts(out, v *jsonschema.Node, names ...string) {
 	for _, name := range names {
-		if n := v.getKind(name, '0'); n != nil && len(n.raw) <= maxNumber {
-			if whole, err := strconv.ParseInt(string(n.raw), 10, 64); err == nil && whole >= 0 {
-				out.set(name, n)
+		if n := v.GetKind(name, jsonschema.Number); n != nil && len(n.Raw) <= maxNumber {
+			if whole, err := strconv.ParseInt(n.Raw, 10, 64); err == nil && whole >= 0 {
+				out.Set(name, n)
 			}
 		}
 	}
 }
 
 // truncatedSchema stands for a schema that is recursive or beyond the bounds.
-func (d googleDialect) truncatedSchema(v *value) *value {
+func (d googleDialect) truncatedSchema(v *jsonschema.Node) *jsonschema.Node {
 	name := "object"
-	if v.kind == '{' {
+	if v.Kind == jsonschema.Object {
 		if named, _ := withoutNull(schemaTypes(v)); len(named) > 0 {
 			name = named[0]
 		}
 	}
-	out := newObject(objectMember{"type", newText(name)})
+	out := jsonschema.NewObject().Set("type", jsonschema.NewString(name))
 	if name == "array" {
-		out.set("items", newAnySchema())
+		out.Set("items", newAnySchema())
 	}
 	return out
 }
@@ -235,10 +239,10 @@ func (d googleDialect) truncatedSchema(v *value) *value {
 // anyTypes are the types for any value. An array is not among them: it needs items.
 var anyTypes = []string{"string", "number", "boolean", "object"}
 
-func newAnySchema() *value {
-	list := newList()
+func newAnySchema() *jsonschema.Node {
+	list := jsonschema.NewArray()
 	for _, name := range anyTypes {
-		list.items = append(list.items, newObject(objectMember{"type", newText(name)}))
+		list.Items = append(list.Items, jsonschema.NewObject().Set("type", jsonschema.NewString(name)))
 	}
-	return newObject(objectMember{"anyOf", list})
+	return jsonschema.NewObject().Set("anyOf", list)
 }

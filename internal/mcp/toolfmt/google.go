@@ -1,6 +1,10 @@
 package toolfmt
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"patchbay/internal/jsonschema"
+)
 
 // googleTools returns all tools as one Tool of the Gemini API (Tool.functionDeclarations). parameters is a
 // Schema, "a select subset of an OpenAPI 3.0 schema object" (Gemini API reference, Schema). It is omitted if
@@ -15,13 +19,13 @@ func googleTools(tools []Tool) []json.RawMessage {
 			out = append(out, ',')
 		}
 		out = append(out, `{"name":`...)
-		out = appendQuoted(out, t.Name)
+		out = jsonschema.AppendQuoted(out, t.Name)
 		out = append(out, `,"description":`...)
 		schema, unsaid := googleParameters(t.InputSchema)
-		out = appendQuoted(out, t.modelDescription(maxOtherDescription, unsaid))
+		out = jsonschema.AppendQuoted(out, t.modelDescription(maxOtherDescription, unsaid))
 		if schema != nil {
 			out = append(out, `,"parameters":`...)
-			out = schema.write(out)
+			out = schema.AppendTo(out)
 		}
 		out = append(out, '}')
 	}
@@ -30,18 +34,18 @@ func googleTools(tools []Tool) []json.RawMessage {
 
 // googleParameters returns a tool's input schema in Google's dialect; nil if it has no properties. unsaid is a
 // sentence on what was left out; it may be empty.
-func googleParameters(raw json.RawMessage) (schema *value, unsaid string) {
+func googleParameters(raw json.RawMessage) (schema *jsonschema.Node, unsaid string) {
 	v, isTooLarge := parseSchema(raw)
 	if isTooLarge {
 		return nil, tooLarge
 	}
-	if v == nil || v.kind != '{' {
+	if v == nil || v.Kind != jsonschema.Object {
 		return nil, ""
 	}
 	d := googleDialect{newSchemaWalker(v)}
 	flat := d.flattenObject(v)
-	flat.set("type", newText("object"))
-	if schema := d.convertType("object", flat, schemaPath{refs: []*value{v}}); schema.get("properties") != nil {
+	flat.Set("type", jsonschema.NewString("object"))
+	if schema := d.convertType("object", flat, schemaPath{refs: []*jsonschema.Node{v}}); schema.Get("properties") != nil {
 		return schema, ""
 	}
 	return nil, ""

@@ -1,10 +1,14 @@
 package toolfmt
 
-import "strings"
+import (
+	"strings"
+
+	"patchbay/internal/jsonschema"
+)
 
 // keyword describes the valid values of a JSON Schema keyword (2020-12 and older drafts).
 type keyword struct {
-	valueKinds string // see value.kind
+	valueKinds string // see [jsonschema.Kind]
 	subschemas subschemaKind
 }
 
@@ -77,11 +81,11 @@ var keywords = map[string]keyword{
 }
 
 // allowsValue reports whether the keyword may have this value. The lists of the second group must not be empty.
-func (k keyword) allowsValue(v *value) bool {
-	if strings.IndexByte(k.valueKinds, v.kind) < 0 {
+func (k keyword) allowsValue(v *jsonschema.Node) bool {
+	if strings.IndexByte(k.valueKinds, byte(v.Kind)) < 0 {
 		return false
 	}
-	return k.subschemas != schemaList || len(v.items) > 0
+	return k.subschemas != schemaList || len(v.Items) > 0
 }
 
 var typeNames = map[string]bool{
@@ -92,21 +96,21 @@ var typeNames = map[string]bool{
 const maxTypes = 16
 
 // schemaTypes returns the valid names in a schema's type; nil: none.
-func schemaTypes(v *value) []string {
-	of := v.get("type")
+func schemaTypes(v *jsonschema.Node) []string {
+	of := v.Get("type")
 	if of == nil {
 		return nil
 	}
-	listed := of.items[:min(len(of.items), maxTypes)]
-	if of.kind == '"' {
-		listed = []*value{of}
+	listed := of.Items[:min(len(of.Items), maxTypes)]
+	if of.Kind == jsonschema.String {
+		listed = []*jsonschema.Node{of}
 	}
 	var names []string
 	for _, item := range listed {
-		if item.kind != '"' {
+		if item.Kind != jsonschema.String {
 			continue
 		}
-		name := strings.ToLower(unquoteString(item.raw)) // OpenAPI's dialects use upper case
+		name := strings.ToLower(item.Text()) // OpenAPI's dialects use upper case
 		if typeNames[name] && !containsString(names, name) {
 			names = append(names, name)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"patchbay/internal/jsonschema"
 )
 
 // OpenAIResult returns the message of role "tool" for the call callID. It takes text alone ("For tool messages,
@@ -109,7 +111,7 @@ func GoogleResult(name, callID string, result json.RawMessage) json.RawMessage {
 	case o.structured != nil && (len(said) == 0 || len(said) == 1 && o.hasStructuredText()):
 		f.Response.Output = o.structured
 	default:
-		f.Response.Output = appendQuoted(nil, all)
+		f.Response.Output = jsonschema.AppendQuoted(nil, all)
 	}
 	return encodeJSON(out)
 }

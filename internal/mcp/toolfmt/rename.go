@@ -2,64 +2,48 @@ package toolfmt
 
 import (
 	"bytes"
-	"encoding/json"
+	"unicode/utf8"
+
+	"patchbay/internal/jsonschema"
 )
 
 // renamedDefinition returns the server's definition with the tool's name for the model; every other byte is
 // unchanged. A repeated name is replaced twice, as readers differ in which one counts. An unreadable definition
 // is replaced by a minimal one.
 func renamedDefinition(t Tool) []byte {
-	definition := bytes.ToValidUTF8(t.Definition, []byte("\uFFFD"))
-	spots, ok := findNameValues(definition)
-	if !ok {
+	definition := []byte(t.Definition)
+	if !utf8.Valid(definition) { // offsets are those of valid UTF-8
+		definition = bytes.ToValidUTF8(definition, []byte("\uFFFD"))
+	}
+	root, _ := jsonschema.Decode(definition, jsonschema.Limits{Depth: 1, KeepDuplicates: true})
+	if root.Get("name") == nil {
 		return minimalDefinition(t)
 	}
-	name := appendQuoted(nil, t.Name)
+	name := jsonschema.AppendQuoted(nil, t.Name)
 	out := make([]byte, 0, len(definition)+len(name))
 	at := 0
-	for _, spot := range spots {
-		out = append(append(out, definition[at:spot[0]]...), name...)
-		at = spot[1]
+	for _, m := range root.Members {
+		if m.Name == "name" {
+			start := int(m.Value.Offset)
+			out = append(append(out, definition[at:start]...), name...)
+			at = start + len(m.Value.Raw)
+		}
 	}
 	return append(out, definition[at:]...)
 }
 
-// findNameValues returns the spans of the values of all members called name.
-func findNameValues(definition []byte) (spots [][2]int, ok bool) {
-	r := reader{data: definition}
-	if !json.Valid(definition) || r.next() != '{' {
-		return nil, false
-	}
-	r.pos++ // {
-	for r.next() != '}' {
-		key := unquoteString(r.readString())
-		r.next()
-		r.pos++ // :
-		r.next()
-		start := r.pos
-		r.skipValue()
-		if key == "name" {
-			spots = append(spots, [2]int{start, r.pos})
-		}
-		if r.next() == ',' {
-			r.pos++
-		}
-	}
-	return spots, spots != nil
-}
-
 func minimalDefinition(t Tool) []byte {
-	v := newObject(objectMember{"name", newText(t.Name)})
+	v := jsonschema.NewObject().Set("name", jsonschema.NewString(t.Name))
 	if t.Title != "" {
-		v.set("title", newText(t.Title))
+		v.Set("title", jsonschema.NewString(t.Title))
 	}
 	if t.Description != "" {
-		v.set("description", newText(t.Description))
+		v.Set("description", jsonschema.NewString(t.Description))
 	}
 	schema, _ := parseSchema(t.InputSchema)
-	if schema == nil || schema.kind != '{' {
-		schema = newObject(objectMember{"type", newText("object")})
+	if schema == nil || schema.Kind != jsonschema.Object {
+		schema = jsonschema.NewObject().Set("type", jsonschema.NewString("object"))
 	}
-	v.set("inputSchema", schema)
-	return v.write(nil)
+	v.Set("inputSchema", schema)
+	return v.AppendTo(nil)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"patchbay/internal/jsonschema"
 )
 
 var noParameters = []byte(`{"type":"object","properties":{}}`)
@@ -26,14 +28,14 @@ func convertParameters(raw json.RawMessage, f Format) (schema []byte, unsaid str
 	if isTooLarge {
 		return noParameters, tooLarge
 	}
-	if v == nil || v.kind != '{' || len(v.members) == 0 {
+	if v == nil || v.Kind != jsonschema.Object || len(v.Members) == 0 {
 		return noParameters, ""
 	}
 	m := schemaRepairer{format: f, changed: !utf8.Valid(raw)}
 	m.repairSchema(v)
 	v = m.repairRoot(v)
-	size := v.estimateSize(maxSchemaBytes)
-	if m.changed && size > maxSchemaBytes {
+	size := v.EstimateSize(schemaLimits.Bytes)
+	if m.changed && size > schemaLimits.Bytes {
 		return noParameters, tooLarge
 	}
 	if f == Anthropic {
@@ -42,7 +44,7 @@ func convertParameters(raw json.RawMessage, f Format) (schema []byte, unsaid str
 	if !m.changed {
 		return bytes.TrimSpace(raw), ""
 	}
-	return v.write(make([]byte, 0, size)), unsaid
+	return v.AppendTo(make([]byte, 0, size)), unsaid
 }
 
 // schemaRepairer changes a schema so that a provider accepts it.
@@ -52,105 +54,105 @@ type schemaRepairer struct {
 }
 
 // repairSchema drops invalid keywords at any depth.
-func (m *schemaRepairer) repairSchema(v *value) {
-	if v.kind != '{' {
+func (m *schemaRepairer) repairSchema(v *jsonschema.Node) {
+	if v.Kind != jsonschema.Object {
 		return
 	}
 	m.upgradeDraft(v)
-	kept := v.members[:0]
-	for _, member := range v.members {
-		k, known := keywords[member.name]
-		if known && !k.allowsValue(member.value) {
+	kept := v.Members[:0]
+	for _, member := range v.Members {
+		k, known := keywords[member.Name]
+		if known && !k.allowsValue(member.Value) {
 			m.changed = true
 			continue
 		}
 		kept = append(kept, member)
 		switch k.subschemas {
 		case oneSchema:
-			m.repairSchema(member.value)
+			m.repairSchema(member.Value)
 		case schemaList:
-			for _, item := range member.value.items {
+			for _, item := range member.Value.Items {
 				m.repairSchema(item)
 			}
 		case schemaMap:
-			for _, entry := range member.value.members {
-				m.repairSchema(entry.value)
+			for _, entry := range member.Value.Members {
+				m.repairSchema(entry.Value)
 			}
 		}
 	}
-	v.members = kept
+	v.Members = kept
 	m.repairType(v)
 }
 
 // upgradeDraft rewrites older drafts: items as a list to prefixItems, a boolean exclusive bound to a number.
-func (m *schemaRepairer) upgradeDraft(v *value) {
-	if tuple := v.getKind("items", '['); tuple != nil {
-		v.drop("items")
-		if v.get("prefixItems") == nil && len(tuple.items) > 0 {
-			v.set("prefixItems", tuple)
+func (m *schemaRepairer) upgradeDraft(v *jsonschema.Node) {
+	if tuple := v.GetKind("items", jsonschema.Array); tuple != nil {
+		v.Drop("items")
+		if v.Get("prefixItems") == nil && len(tuple.Items) > 0 {
+			v.Set("prefixItems", tuple)
 		}
 		m.changed = true
 	}
 	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
-		truth, limit := v.getKind(exclusive, 't'), v.getKind(bound, '0')
+		truth, limit := v.GetKind(exclusive, jsonschema.True), v.GetKind(bound, jsonschema.Number)
 		if truth != nil && limit != nil {
-			v.set(exclusive, limit)
-			v.drop(bound)
+			v.Set(exclusive, limit)
+			v.Drop(bound)
 			m.changed = true
 		}
 	}
 }
 
 // repairType repairs the schema's type, and adds the items of an array.
-func (m *schemaRepairer) repairType(v *value) {
+func (m *schemaRepairer) repairType(v *jsonschema.Node) {
 	named := schemaTypes(v)
-	if of := v.get("type"); of != nil && (len(named) == 0 || !sameTypes(of, named)) {
-		v.drop("type")
+	if of := v.Get("type"); of != nil && (len(named) == 0 || !sameTypes(of, named)) {
+		v.Drop("type")
 		if len(named) == 1 {
-			v.set("type", newText(named[0]))
+			v.Set("type", jsonschema.NewString(named[0]))
 		} else if len(named) > 1 {
-			v.set("type", newTexts(named))
+			v.Set("type", jsonschema.NewStrings(named))
 		}
 		m.changed = true
 	}
-	if m.format == OpenAI && containsString(named, "array") && v.get("items") == nil {
-		v.set("items", newObject())
+	if m.format == OpenAI && containsString(named, "array") && v.Get("items") == nil {
+		v.Set("items", jsonschema.NewObject())
 		m.changed = true
 	}
-	if enum := v.get("enum"); enum != nil && len(enum.items) == 0 {
-		m.changed = v.drop("enum")
+	if enum := v.Get("enum"); enum != nil && len(enum.Items) == 0 {
+		m.changed = v.Drop("enum")
 	}
 }
 
-func sameTypes(declared *value, named []string) bool {
-	if declared.kind == '"' {
-		return unquoteString(declared.raw) == named[0]
+func sameTypes(declared *jsonschema.Node, named []string) bool {
+	if declared.Kind == jsonschema.String {
+		return declared.Text() == named[0]
 	}
-	return len(declared.items) == len(named) && slices.EqualFunc(declared.items, named, func(v *value, name string) bool {
-		return v.kind == '"' && unquoteString(v.raw) == name
+	return len(declared.Items) == len(named) && slices.EqualFunc(declared.Items, named, func(v *jsonschema.Node, name string) bool {
+		return v.Kind == jsonschema.String && v.Text() == name
 	})
 }
 
 // repairRoot makes the root an object that lists its own properties.
-func (m *schemaRepairer) repairRoot(v *value) *value {
+func (m *schemaRepairer) repairRoot(v *jsonschema.Node) *jsonschema.Node {
 	refused := []string{"oneOf", "anyOf", "allOf"}
 	if m.format == OpenAI {
 		refused = append(refused, "enum", "not")
 	}
-	if v.get("$ref") != nil || slices.ContainsFunc(refused[:3], func(name string) bool { return v.get(name) != nil }) {
+	if v.Get("$ref") != nil || slices.ContainsFunc(refused[:3], func(name string) bool { return v.Get(name) != nil }) {
 		w := newSchemaWalker(v)
 		v = w.flattenObject(v)
 		m.changed = true
 	}
 	for _, name := range refused {
-		m.changed = v.drop(name) || m.changed
+		m.changed = v.Drop(name) || m.changed
 	}
-	if of := v.get("type"); of == nil || of.kind != '"' || unquoteString(of.raw) != "object" {
-		v.set("type", newText("object"))
+	if of := v.Get("type"); of == nil || of.Kind != jsonschema.String || of.Text() != "object" {
+		v.Set("type", jsonschema.NewString("object"))
 		m.changed = true
 	}
-	if v.get("properties") == nil {
-		v.set("properties", newObject())
+	if v.Get("properties") == nil {
+		v.Set("properties", jsonschema.NewObject())
 		m.changed = true
 	}
 	return v
@@ -160,32 +162,32 @@ var anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // dropRefusedKeys removes the properties whose names Anthropic refuses, and names them in a sentence: a model
 // may still send them.
-func (m *schemaRepairer) dropRefusedKeys(v *value) (unsaid string) {
-	required := v.get("required")
+func (m *schemaRepairer) dropRefusedKeys(v *jsonschema.Node) (unsaid string) {
+	required := v.Get("required")
 	refused := map[string]bool{} // only with required
 	var list []byte
-	properties := v.get("properties")
-	count := len(properties.members)
-	properties.members = slices.DeleteFunc(properties.members, func(p objectMember) bool {
-		if anthropicKey.MatchString(p.name) {
+	properties := v.Get("properties")
+	count := len(properties.Members)
+	properties.Members = slices.DeleteFunc(properties.Members, func(p jsonschema.Member) bool {
+		if anthropicKey.MatchString(p.Name) {
 			return false
 		}
 		if len(list) <= maxOtherDescription { // more would be truncated
-			list = append(appendQuoted(list, truncateText(p.name, 100)), ", "...)
+			list = append(jsonschema.AppendQuoted(list, truncateText(p.Name, 100)), ", "...)
 		}
 		if required != nil {
-			refused[p.name] = true
+			refused[p.Name] = true
 		}
 		return true
 	})
-	if len(properties.members) == count {
+	if len(properties.Members) == count {
 		return ""
 	}
 	m.changed = true
-	v.drop("additionalProperties") // false would forbid what was removed
+	v.Drop("additionalProperties") // false would forbid what was removed
 	if required != nil {
-		required.items = slices.DeleteFunc(required.items, func(item *value) bool {
-			return item.kind != '"' || refused[unquoteString(item.raw)]
+		required.Items = slices.DeleteFunc(required.Items, func(item *jsonschema.Node) bool {
+			return item.Kind != jsonschema.String || refused[item.Text()]
 		})
 	}
 	return "It also takes these arguments, which cannot be listed: " + strings.TrimSuffix(string(list), ", ") + "."

@@ -8,6 +8,8 @@ import (
 	"mime"
 	"slices"
 	"strings"
+
+	"patchbay/internal/jsonschema"
 )
 
 // Bounds of one result for a model. What exceeds them is named and left out; the call log has more.
@@ -79,7 +81,7 @@ func parseResult(result json.RawMessage) parsedResult {
 
 func readBlock(raw json.RawMessage) resultPart {
 	if raw[0] == '"' {
-		return resultPart{text: unquoteString(raw)}
+		return resultPart{text: jsonschema.Unquote(string(raw))}
 	}
 	var c contentBlock
 	if json.Unmarshal(raw, &c) != nil {

@@ -1,6 +1,10 @@
 package toolfmt
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"patchbay/internal/jsonschema"
+)
 
 // Format is a format of tool definitions.
 type Format string
@@ -50,10 +54,10 @@ func formatEach(tools []Tool, write func(Tool) []byte) []json.RawMessage {
 // openAITool returns a function tool of Chat Completions (OpenAI API reference, FunctionObject).
 func openAITool(t Tool) []byte {
 	out := append([]byte(nil), `{"type":"function","function":{"name":`...)
-	out = appendQuoted(out, t.Name)
+	out = jsonschema.AppendQuoted(out, t.Name)
 	schema, unsaid := convertParameters(t.InputSchema, OpenAI)
 	out = append(out, `,"description":`...)
-	out = appendQuoted(out, t.modelDescription(maxOpenAIDescription, unsaid))
+	out = jsonschema.AppendQuoted(out, t.modelDescription(maxOpenAIDescription, unsaid))
 	out = append(out, `,"parameters":`...)
 	return append(append(out, schema...), "}}"...)
 }
@@ -62,9 +66,9 @@ func openAITool(t Tool) []byte {
 func anthropicTool(t Tool) []byte {
 	schema, unsaid := convertParameters(t.InputSchema, Anthropic)
 	out := append([]byte(nil), `{"name":`...)
-	out = appendQuoted(out, t.Name)
+	out = jsonschema.AppendQuoted(out, t.Name)
 	out = append(out, `,"description":`...)
-	out = appendQuoted(out, t.modelDescription(maxOtherDescription, unsaid))
+	out = jsonschema.AppendQuoted(out, t.modelDescription(maxOtherDescription, unsaid))
 	out = append(out, `,"input_schema":`...)
 	return append(append(out, schema...), '}')
 }

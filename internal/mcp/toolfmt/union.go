@@ -1,14 +1,16 @@
 package toolfmt
 
 import (
-	"bytes"
 	"slices"
+	"strings"
+
+	"patchbay/internal/jsonschema"
 )
 
 // mergeAllOf merges a schema's allOf into it. The returned path includes the references followed.
-func (d googleDialect) mergeAllOf(v *value, path schemaPath) (*value, schemaPath) {
-	list := v.getList("allOf")
-	if list == nil || !d.spendWork(workMember*len(v.members)) {
+func (d googleDialect) mergeAllOf(v *jsonschema.Node, path schemaPath) (*jsonschema.Node, schemaPath) {
+	list := v.GetItems("allOf")
+	if list == nil || !d.spendWork(workMember*len(v.Members)) {
 		return v, path
 	}
 	out := withoutMember(v, "allOf")
@@ -20,8 +22,8 @@ func (d googleDialect) mergeAllOf(v *value, path schemaPath) (*value, schemaPath
 		if cyclic {
 			part = d.truncatedSchema(part)
 		}
-		d.steps -= len(part.members) / 8
-		if part.kind != '{' {
+		d.steps -= len(part.Members) / 8
+		if part.Kind != jsonschema.Object {
 			continue
 		}
 		part, path = d.mergeAllOf(part, schemaPath{path.depth, trail})
@@ -32,7 +34,7 @@ func (d googleDialect) mergeAllOf(v *value, path schemaPath) (*value, schemaPath
 
 // intersectSchemas returns a schema for values that match both. Where they differ a wins, but properties and
 // required are united. If the work is spent, it returns a.
-func (w *schemaWalker) intersectSchemas(a, b *value) *value {
+func (w *schemaWalker) intersectSchemas(a, b *jsonschema.Node) *jsonschema.Node {
 	if !w.spendCopy(a) || !w.spendCopy(b) {
 		return a
 	}
@@ -40,17 +42,17 @@ func (w *schemaWalker) intersectSchemas(a, b *value) *value {
 	p := newObjectParts(a)
 	p.intersect(newObjectParts(b))
 	if p.properties != nil {
-		out.set("properties", newObject(p.properties...))
+		out.Set("properties", jsonschema.NewObject(p.properties...))
 	}
 	if p.required != nil {
-		out.set("required", newTexts(p.required))
+		out.Set("required", jsonschema.NewStrings(p.required))
 	}
 	return out
 }
 
-func findAlternatives(v *value) []*value {
+func findAlternatives(v *jsonschema.Node) []*jsonschema.Node {
 	for _, name := range []string{"anyOf", "oneOf"} {
-		if list := v.getList(name); len(list) > 0 {
+		if list := v.GetItems(name); len(list) > 0 {
 			return list
 		}
 	}
@@ -59,19 +61,19 @@ func findAlternatives(v *value) []*value {
 
 // convertUnion converts a schema with alternatives. Google's dialect allows nothing beside anyOf ("When using
 // any_of, it must be the only field set"), so the other keywords move into each alternative.
-func (d googleDialect) convertUnion(v *value, alternatives []*value, path schemaPath) *value {
-	if !d.spendWork(3*workMember*len(v.members) + workRef*len(alternatives)) {
+func (d googleDialect) convertUnion(v *jsonschema.Node, alternatives []*jsonschema.Node, path schemaPath) *jsonschema.Node {
+	if !d.spendWork(3*workMember*len(v.Members) + workRef*len(alternatives)) {
 		return d.truncatedSchema(v)
 	}
 	base := withoutMember(withoutMember(v, "anyOf"), "oneOf")
-	if base.get("properties") != nil {
+	if base.Get("properties") != nil {
 		return d.convertTypes([]string{"object"}, d.flattenObject(v), path)
 	}
 	null := allowsNull(v)
 	description := truncateText(d.readText(base, "description"), maxOtherDescription)
-	base.drop("description")
-	base.drop("default")
-	var schemas []*value
+	base.Drop("description")
+	base.Drop("default")
+	var schemas []*jsonschema.Node
 	for _, alternative := range alternatives {
 		if d.work <= 0 {
 			return newAnySchema()
@@ -93,23 +95,23 @@ func (d googleDialect) convertUnion(v *value, alternatives []*value, path schema
 }
 
 // mergeBase merges the keywords beside an alternative into it.
-func (d googleDialect) mergeBase(base, alternative *value, path schemaPath) (*value, schemaPath) {
+func (d googleDialect) mergeBase(base, alternative *jsonschema.Node, path schemaPath) (*jsonschema.Node, schemaPath) {
 	alternative, trail, cyclic := d.resolveRefs(alternative, path.refs)
-	if cyclic || alternative.kind != '{' {
+	if cyclic || alternative.Kind != jsonschema.Object {
 		return base, path
 	}
 	return d.intersectSchemas(alternative, base), schemaPath{path.depth, trail}
 }
 
-func constrainsValue(v *value) bool {
-	return slices.ContainsFunc(v.members, func(m objectMember) bool {
-		_, known := keywords[m.name]
-		return known && m.name != "$defs" && m.name != "definitions" && m.name != "$schema" && m.name != "$id" && m.name != "title"
+func constrainsValue(v *jsonschema.Node) bool {
+	return slices.ContainsFunc(v.Members, func(m jsonschema.Member) bool {
+		_, known := keywords[m.Name]
+		return known && m.Name != "$defs" && m.Name != "definitions" && m.Name != "$schema" && m.Name != "$id" && m.Name != "title"
 	})
 }
 
 // newUnion returns one schema that accepts what any of the schemas accepts, with a description.
-func (d googleDialect) newUnion(schemas []*value, null bool, description string) *value {
+func (d googleDialect) newUnion(schemas []*jsonschema.Node, null bool, description string) *jsonschema.Node {
 	schemas = flattenUnions(schemas)
 	if len(schemas) > 1 {
 		if !d.spendWork(workMember * len(schemas)) {
@@ -119,35 +121,35 @@ func (d googleDialect) newUnion(schemas []*value, null bool, description string)
 	}
 	switch {
 	case len(schemas) == 0:
-		schemas = []*value{newObject(objectMember{"type", newText("string")})}
+		schemas = []*jsonschema.Node{jsonschema.NewObject().Set("type", jsonschema.NewString("string"))}
 	case description != "":
 		schemas[0] = cloneObject(schemas[0])
 		d.describeFirst(schemas[0], description)
 	}
 	if null {
 		for _, s := range schemas {
-			s.set("nullable", newTrue())
+			s.Set("nullable", jsonschema.NewTrue())
 		}
 	}
 	if len(schemas) == 1 {
 		return schemas[0]
 	}
-	return newObject(objectMember{"anyOf", newList(schemas...)})
+	return jsonschema.NewObject().Set("anyOf", jsonschema.NewArray(schemas...))
 }
 
-func (d googleDialect) describeFirst(v *value, description string) {
-	if own := v.getText("description"); own != "" && own != description {
+func (d googleDialect) describeFirst(v *jsonschema.Node, description string) {
+	if own := v.GetText("description"); own != "" && own != description {
 		description = truncateText(description+" "+own, maxOtherDescription)
 	}
 	if d.spendBytes(len(description)) && d.spendWork(4*len(description)) {
-		v.set("description", newText(description))
+		v.Set("description", jsonschema.NewString(description))
 	}
 }
 
-func flattenUnions(schemas []*value) []*value {
-	var out []*value
+func flattenUnions(schemas []*jsonschema.Node) []*jsonschema.Node {
+	var out []*jsonschema.Node
 	for _, s := range schemas {
-		if inner := s.getList("anyOf"); inner != nil {
+		if inner := s.GetItems("anyOf"); inner != nil {
 			out = append(out, inner...)
 			continue
 		}
@@ -157,14 +159,14 @@ func flattenUnions(schemas []*value) []*value {
 }
 
 // dropEqual drops repeated schemas, as long as the work suffices.
-func (w *schemaWalker) dropEqual(schemas []*value) []*value {
+func (w *schemaWalker) dropEqual(schemas []*jsonschema.Node) []*jsonschema.Node {
 	seen := map[string]bool{}
 	var text []byte
-	return slices.DeleteFunc(schemas, func(s *value) bool {
+	return slices.DeleteFunc(schemas, func(s *jsonschema.Node) bool {
 		if w.work <= 0 {
 			return false
 		}
-		text = s.write(text[:0])
+		text = s.AppendTo(text[:0])
 		w.spendWork(2 * len(text))
 		known := seen[string(text)]
 		if !known {
@@ -175,42 +177,42 @@ func (w *schemaWalker) dropEqual(schemas []*value) []*value {
 }
 
 // mergeEnums merges alternatives that are all enums of strings into one.
-func (w *schemaWalker) mergeEnums(schemas []*value) []*value {
+func (w *schemaWalker) mergeEnums(schemas []*jsonschema.Node) []*jsonschema.Node {
 	if len(schemas) < 2 {
 		return schemas
 	}
 	var values []string
 	for _, s := range schemas {
-		list := s.getList("enum")
-		if list == nil || s.get("description") != nil || !w.spendWork(workListed*len(list)) {
+		list := s.GetItems("enum")
+		if list == nil || s.Get("description") != nil || !w.spendWork(workListed*len(list)) {
 			return schemas
 		}
 		values = append(values, stringsOf(list)...)
 	}
 	if values = removeDuplicates(values); len(values) > maxEnum {
-		return []*value{newObject(objectMember{"type", newText("string")})}
+		return []*jsonschema.Node{jsonschema.NewObject().Set("type", jsonschema.NewString("string"))}
 	}
-	return []*value{newObject(objectMember{"type", newText("string")}, objectMember{"enum", newTexts(values)})}
+	return []*jsonschema.Node{jsonschema.NewObject().Set("type", jsonschema.NewString("string")).Set("enum", jsonschema.NewStrings(values))}
 }
 
 // isNull reports whether a schema accepts null alone.
-func isNull(v *value) bool {
-	if v.kind != '{' {
+func isNull(v *jsonschema.Node) bool {
+	if v.Kind != jsonschema.Object {
 		return false
 	}
 	if named := schemaTypes(v); len(named) == 1 && named[0] == "null" {
 		return true
 	}
 	list := listedValues(v)
-	return len(list) > 0 && len(list) <= maxEnum && !slices.ContainsFunc(list, func(c *value) bool { return c.kind != 'n' })
+	return len(list) > 0 && len(list) <= maxEnum && !slices.ContainsFunc(list, func(c *jsonschema.Node) bool { return c.Kind != jsonschema.Null })
 }
 
 // allowsNull reports whether a schema accepts null explicitly.
-func allowsNull(v *value) bool {
-	if v.getKind("nullable", 't') != nil {
+func allowsNull(v *jsonschema.Node) bool {
+	if v.GetKind("nullable", jsonschema.True) != nil {
 		return true
 	}
-	if slices.ContainsFunc(listedValues(v), func(c *value) bool { return c.kind == 'n' }) {
+	if slices.ContainsFunc(listedValues(v), func(c *jsonschema.Node) bool { return c.Kind == jsonschema.Null }) {
 		return true
 	}
 	_, null := withoutNull(schemaTypes(v))
@@ -229,7 +231,7 @@ func withoutNull(named []string) (others []string, null bool) {
 }
 
 // inferTypes infers the types from the other keywords; nil: any type.
-func inferTypes(v *value) []string {
+func inferTypes(v *jsonschema.Node) []string {
 	if list := listedValues(v); len(list) > 0 {
 		return typesOfValues(list)
 	}
@@ -242,22 +244,25 @@ func inferTypes(v *value) []string {
 		{"string", []string{"pattern", "minLength", "maxLength", "format", "contentEncoding"}},
 		{"number", []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}},
 	} {
-		if slices.ContainsFunc(hint.words, func(word string) bool { return v.get(word) != nil }) {
+		if slices.ContainsFunc(hint.words, func(word string) bool { return v.Get(word) != nil }) {
 			return []string{hint.means}
 		}
 	}
 	return nil
 }
 
-var kindTypes = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}
+var kindTypes = map[jsonschema.Kind]string{
+	jsonschema.Object: "object", jsonschema.Array: "array", jsonschema.String: "string",
+	jsonschema.True: "boolean", jsonschema.False: "boolean", jsonschema.Null: "null",
+}
 
-func typesOfValues(list []*value) []string {
+func typesOfValues(list []*jsonschema.Node) []string {
 	var named []string
 	for _, item := range list {
-		name := kindTypes[item.kind]
-		if item.kind == '0' {
+		name := kindTypes[item.Kind]
+		if item.Kind == jsonschema.Number {
 			name = "integer"
-			if bytes.ContainsAny(item.raw, ".eE") {
+			if strings.ContainsAny(item.Raw, ".eE") {
 				name = "number"
 			}
 		}

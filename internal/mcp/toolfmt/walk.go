@@ -1,23 +1,20 @@
 package toolfmt
 
 import (
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
+
+	"patchbay/internal/jsonschema"
 )
 
 // schemaWalker resolves the references of one schema document. It is bounded: references can unfold to any
 // size.
 type schemaWalker struct {
-	root   *value
-	budget int // bytes that may still be written, about
-	steps  int // properties and keywords that may still be visited in combined schemas
-	work   int // units that may still be spent
+	references *jsonschema.References
+	budget     int // bytes that may still be written, about
+	steps      int // properties and keywords that may still be visited in combined schemas
+	work       int // units that may still be spent
 
 	patterns PatternParser
-	targets  map[string]*value         // by the spelling of $ref
-	indexes  map[*value]map[string]int // of wide objects on a reference's path
 }
 
 // Bounds of one tool's schema.
@@ -29,11 +26,10 @@ const (
 // costPerSchema is the size of a schema without its texts.
 const costPerSchema = 32
 
-func newSchemaWalker(root *value) *schemaWalker {
-	return &schemaWalker{
-		root: root, budget: maxWritten, steps: maxSteps, work: maxWork,
-		targets: map[string]*value{}, indexes: map[*value]map[string]int{},
-	}
+func newSchemaWalker(root *jsonschema.Node) *schemaWalker {
+	w := &schemaWalker{budget: maxWritten, steps: maxSteps, work: maxWork}
+	w.references = jsonschema.NewReferences(root, w.spendWork)
+	return w
 }
 
 // spendBytes takes from the budget and reports whether any is left.
@@ -42,132 +38,72 @@ func (w *schemaWalker) spendBytes(bytes int) bool {
 	return w.budget > 0
 }
 
-// Bounds of references.
-const (
-	maxRefHops  = 16      // of a chain
-	maxRefBytes = 4 << 10 // of the text; a longer reference is dangling
-)
+const maxRefHops = 16 // of a chain of references
 
 // resolveRefs follows references within the document; keywords beside $ref count (JSON Schema 2020-12 section
 // 8.2.3.1). trail are the enclosing references; cyclic: v leads back into one of them, or the work is spent. A
 // dangling reference is ignored.
-func (w *schemaWalker) resolveRefs(v *value, trail []*value) (target *value, longer []*value, cyclic bool) {
+func (w *schemaWalker) resolveRefs(v *jsonschema.Node, trail []*jsonschema.Node) (target *jsonschema.Node, longer []*jsonschema.Node, cyclic bool) {
 	for range maxRefHops {
-		ref := v.getKind("$ref", '"')
+		ref := v.GetKind("$ref", jsonschema.String)
 		if ref == nil {
 			return v, trail, false
 		}
-		if !w.spendWork(workRef + 16*len(trail) + workMember*(len(v.members)-1)) {
+		if !w.spendWork(workRef + 16*len(trail) + workMember*(len(v.Members)-1)) {
 			break
 		}
-		to := w.findTarget(ref.raw)
+		to := w.references.Resolve(ref)
 		if to != nil && slices.Contains(trail, to) {
 			return to, trail, true
 		}
 		beside := withoutMember(v, "$ref")
-		if to == nil || to.kind != '{' {
+		if to == nil || to.Kind != jsonschema.Object {
 			return beside, trail, false
 		}
 		trail = append(slices.Clip(trail), to)
-		if v = to; len(beside.members) > 0 {
-			if !w.spendWork(workMember * len(to.members)) {
+		if v = to; len(beside.Members) > 0 {
+			if !w.spendWork(workMember * len(to.Members)) {
 				break
 			}
 			v = overlayMembers(to, beside)
 		}
 	}
-	return newObject(), trail, true
-}
-
-// findTarget returns the value that a $ref in this spelling refers to, or nil.
-func (w *schemaWalker) findTarget(raw []byte) *value {
-	if len(raw) > maxRefBytes {
-		return nil
-	}
-	to, known := w.targets[string(raw)]
-	if !known && w.spendWork(workMember+10*len(raw)) {
-		to = w.resolvePointer(unquoteString(raw))
-		w.targets[string(raw)] = to
-	}
-	return to
-}
-
-var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-
-// resolvePointer returns the value at a JSON pointer (RFC 6901, as a URI fragment), or nil.
-func (w *schemaWalker) resolvePointer(ref string) *value {
-	fragment, local := strings.CutPrefix(ref, "#")
-	if !local || fragment != "" && fragment[0] != '/' {
-		return nil
-	}
-	if decoded, err := url.PathUnescape(fragment); err == nil {
-		fragment = decoded
-	}
-	at := w.root
-	if fragment == "" {
-		return at
-	}
-	for step := range strings.SplitSeq(fragment[1:], "/") {
-		if at = w.followStep(at, pointerUnescaper.Replace(step)); at == nil {
-			return nil
-		}
-	}
-	return at
-}
-
-// followStep returns the member or the item that a step of a pointer names; nil if there is none.
-func (w *schemaWalker) followStep(v *value, name string) *value {
-	switch v.kind {
-	case '[':
-		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(v.items) {
-			return v.items[i]
-		}
-	case '{':
-		index, known := w.indexes[v]
-		if !known && len(v.members) > maxScanned && w.spendWork(workMember*len(v.members)) {
-			index = v.memberIndex()
-			w.indexes[v] = index
-		}
-		if at := v.findMember(name, index); at >= 0 {
-			return v.members[at].value
-		}
-	}
-	return nil
+	return jsonschema.NewObject(), trail, true
 }
 
 // flattenObject returns an object schema with the properties of all its parts and without references and
 // combinations at the top. A property is required only if every alternative requires it.
-func (w *schemaWalker) flattenObject(v *value) *value {
-	p := w.collectParts(v, []*value{v}, true)
+func (w *schemaWalker) flattenObject(v *jsonschema.Node) *jsonschema.Node {
+	p := w.collectParts(v, []*jsonschema.Node{v}, true)
 	out := p.rest
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		out.drop(name)
+		out.Drop(name)
 	}
 	if len(p.properties) > 0 {
-		out.set("properties", newObject(p.properties...))
+		out.Set("properties", jsonschema.NewObject(p.properties...))
 	}
 	if len(p.required) > 0 {
-		out.set("required", newTexts(p.required))
+		out.Set("required", jsonschema.NewStrings(p.required))
 	}
 	return out
 }
 
 // objectParts is an object schema with the properties of all that it combines.
 type objectParts struct {
-	rest          *value // the schema itself, dereferenced
-	properties    []objectMember
+	rest          *jsonschema.Node // the schema itself, dereferenced
+	properties    []jsonschema.Member
 	required      []string
 	propertyIndex map[string]int  // of properties
 	isRequired    map[string]bool // the set of required
 }
 
-func newObjectParts(v *value) objectParts {
+func newObjectParts(v *jsonschema.Node) objectParts {
 	p := objectParts{rest: cloneObject(v), propertyIndex: map[string]int{}, isRequired: map[string]bool{}}
-	if own := v.getObject("properties"); own != nil {
-		p.properties = slices.Clone(own.members)
-		p.propertyIndex = own.memberIndex()
+	if own := v.GetKind("properties", jsonschema.Object); own != nil {
+		p.properties = slices.Clone(own.Members)
+		p.propertyIndex = own.MemberIndex()
 	}
-	p.addRequired(stringsOf(v.getList("required")))
+	p.addRequired(stringsOf(v.GetItems("required")))
 	return p
 }
 
@@ -180,27 +116,27 @@ func (p *objectParts) addRequired(names []string) {
 	}
 }
 
-func (w *schemaWalker) collectParts(v *value, trail []*value, first bool) objectParts {
+func (w *schemaWalker) collectParts(v *jsonschema.Node, trail []*jsonschema.Node, first bool) objectParts {
 	if w.steps <= 0 {
-		return newObjectParts(newObject())
+		return newObjectParts(jsonschema.NewObject())
 	}
 	v, trail, cyclic := w.resolveRefs(v, trail)
-	if cyclic && !first || v.kind != '{' || !w.spendCopy(v) {
-		return newObjectParts(newObject())
+	if cyclic && !first || v.Kind != jsonschema.Object || !w.spendCopy(v) {
+		return newObjectParts(jsonschema.NewObject())
 	}
 	p := newObjectParts(v)
-	w.steps -= 1 + len(p.properties) + len(p.required) + len(v.members)/8
-	for _, part := range v.getList("allOf") {
+	w.steps -= 1 + len(p.properties) + len(p.required) + len(v.Members)/8
+	for _, part := range v.GetItems("allOf") {
 		if w.steps > 0 {
 			p.intersect(w.chargeParts(w.collectParts(part, trail, false)))
 		}
 	}
 	for _, name := range []string{"anyOf", "oneOf"} {
 		var alternatives []objectParts
-		for _, part := range v.getList(name) {
+		for _, part := range v.GetItems(name) {
 			alternatives = append(alternatives, w.chargeParts(w.collectParts(part, trail, false)))
 			if w.steps <= 0 {
-				alternatives = append(alternatives, newObjectParts(newObject())) // for those that are left out
+				alternatives = append(alternatives, newObjectParts(jsonschema.NewObject())) // for those that are left out
 				break
 			}
 		}
@@ -212,7 +148,7 @@ func (w *schemaWalker) collectParts(v *value, trail []*value, first bool) object
 // chargeParts returns the parts if the work suffices to combine them with others, else none.
 func (w *schemaWalker) chargeParts(p objectParts) objectParts {
 	if !w.spendWork(2 * workMember * (1 + len(p.properties) + len(p.required))) {
-		return newObjectParts(newObject())
+		return newObjectParts(jsonschema.NewObject())
 	}
 	return p
 }
@@ -220,8 +156,8 @@ func (w *schemaWalker) chargeParts(p objectParts) objectParts {
 // intersect adds a part that must match too. Of two properties the first stays, which is the wider choice.
 func (p *objectParts) intersect(other objectParts) {
 	for _, property := range other.properties {
-		if _, known := p.propertyIndex[property.name]; !known {
-			p.propertyIndex[property.name] = len(p.properties)
+		if _, known := p.propertyIndex[property.Name]; !known {
+			p.propertyIndex[property.Name] = len(p.properties)
 			p.properties = append(p.properties, property)
 		}
 	}
@@ -231,20 +167,20 @@ func (p *objectParts) intersect(other objectParts) {
 // uniteParts returns what holds for any alternative: the properties of all, and what all require. A property
 // that differs is a union.
 func (w *schemaWalker) uniteParts(alternatives []objectParts) objectParts {
-	out := newObjectParts(newObject())
+	out := newObjectParts(jsonschema.NewObject())
 	required := map[string]int{}
 	for _, p := range alternatives {
 		for _, name := range p.required {
 			required[name]++
 		}
 		for _, property := range p.properties {
-			at, there := out.propertyIndex[property.name]
+			at, there := out.propertyIndex[property.Name]
 			if !there {
-				out.propertyIndex[property.name] = len(out.properties)
+				out.propertyIndex[property.Name] = len(out.properties)
 				out.properties = append(out.properties, property)
 				continue
 			}
-			out.properties[at].value = w.unionSchema(out.properties[at].value, property.value)
+			out.properties[at].Value = w.unionSchema(out.properties[at].Value, property.Value)
 		}
 	}
 	if len(alternatives) > 0 {
@@ -259,57 +195,59 @@ const maxAlternatives = 32
 
 // unionSchema returns the union of two schemas, extending one that it made before. Above the bounds it accepts
 // anything.
-func (w *schemaWalker) unionSchema(a, b *value) *value {
-	if a == b || a.kind == '{' && len(a.members) == 0 {
+func (w *schemaWalker) unionSchema(a, b *jsonschema.Node) *jsonschema.Node {
+	if a == b || a.Kind == jsonschema.Object && len(a.Members) == 0 {
 		return a
 	}
-	alternatives := []*value{a}
-	if made := a.getKind("anyOf", '['); made != nil && len(a.members) == 1 {
-		alternatives = made.items
+	alternatives := []*jsonschema.Node{a}
+	if made := a.GetKind("anyOf", jsonschema.Array); made != nil && len(a.Members) == 1 {
+		alternatives = made.Items
 	}
-	if slices.ContainsFunc(alternatives, func(v *value) bool { return w.equalValues(v, b) }) {
+	if slices.ContainsFunc(alternatives, func(v *jsonschema.Node) bool { return w.equalValues(v, b) }) {
 		return a
 	}
 	if len(alternatives) == maxAlternatives || !w.spendWork(workMember+8*len(alternatives)) {
-		return newObject()
+		return jsonschema.NewObject()
 	}
-	return newObject(objectMember{"anyOf", newList(append(slices.Clip(alternatives), b)...)})
+	return jsonschema.NewObject().Set("anyOf", jsonschema.NewArray(append(slices.Clip(alternatives), b)...))
 }
 
-func overlayMembers(a, b *value) *value {
+func overlayMembers(a, b *jsonschema.Node) *jsonschema.Node {
 	out := cloneObject(a)
-	places := out.memberIndex()
-	for _, m := range b.members {
-		if at, there := places[m.name]; there {
-			out.members[at] = m
+	places := out.MemberIndex()
+	for _, m := range b.Members {
+		if at, there := places[m.Name]; there {
+			out.Members[at] = m
 			continue
 		}
-		out.members = append(out.members, m)
+		out.Members = append(out.Members, m)
 	}
 	return out
 }
 
-func withoutMember(v *value, name string) *value {
-	out := newObject()
-	for _, m := range v.members {
-		if m.name != name {
-			out.members = append(out.members, m)
+func withoutMember(v *jsonschema.Node, name string) *jsonschema.Node {
+	out := jsonschema.NewObject()
+	for _, m := range v.Members {
+		if m.Name != name {
+			out.Members = append(out.Members, m)
 		}
 	}
 	return out
 }
 
-func cloneObject(v *value) *value { return newObject(slices.Clone(v.members)...) }
+func cloneObject(v *jsonschema.Node) *jsonschema.Node {
+	return jsonschema.NewObject(slices.Clone(v.Members)...)
+}
 
 // stringsOf returns the distinct strings of a list.
-func stringsOf(list []*value) []string {
+func stringsOf(list []*jsonschema.Node) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, item := range list {
-		if item.kind != '"' {
+		if item.Kind != jsonschema.String {
 			continue
 		}
-		if s := unquoteString(item.raw); !seen[s] {
+		if s := item.Text(); !seen[s] {
 			seen[s] = true
 			out = append(out, s)
 		}

@@ -1,10 +1,18 @@
 package toolfmt
 
-// Bounds of one schema that is read.
-const (
-	maxSchemaBytes  = 1 << 20
-	maxSchemaValues = 30_000 // JSON values
-)
+import "patchbay/internal/jsonschema"
+
+// schemaLimits bound one schema that is read.
+var schemaLimits = jsonschema.Limits{Bytes: 1 << 20, Values: 30_000}
+
+// parseSchema parses a schema; nil: invalid JSON, or isTooLarge.
+func parseSchema(raw []byte) (v *jsonschema.Node, isTooLarge bool) {
+	v, whole := jsonschema.Decode(raw, schemaLimits)
+	if !whole {
+		return nil, true
+	}
+	return v, false
+}
 
 // Bounds of the work on one schema. A unit takes at most about a nanosecond and allocates at most about a byte:
 // see BenchmarkDefinitions_CostlySchemas.
@@ -25,44 +33,48 @@ func (w *schemaWalker) spendWork(units int) bool {
 }
 
 // spendCopy is spendWork for a copy of an object schema with its properties.
-func (w *schemaWalker) spendCopy(v *value) bool {
-	units := workMember * len(v.members)
+func (w *schemaWalker) spendCopy(v *jsonschema.Node) bool {
+	units := workMember * len(v.Members)
 	if w.work <= units {
 		w.work = 0
 		return false
 	}
-	if properties := v.getObject("properties"); properties != nil {
-		units += 2 * workMember * len(properties.members)
+	if properties := v.GetKind("properties", jsonschema.Object); properties != nil {
+		units += 2 * workMember * len(properties.Members)
 	}
-	return w.spendWork(units + workListed*len(v.getList("required")))
+	return w.spendWork(units + workListed*len(v.GetItems("required")))
 }
 
 // readText returns a text member; empty if there is none, or the work is spent.
-func (w *schemaWalker) readText(v *value, name string) string {
-	text := v.getKind(name, '"')
-	if text == nil || !w.spendWork(2*len(text.raw)) {
+func (w *schemaWalker) readText(v *jsonschema.Node, name string) string {
+	text := v.GetKind(name, jsonschema.String)
+	if text == nil || !w.spendWork(2*len(text.Raw)) {
 		return ""
 	}
-	return unquoteString(text.raw)
+	return text.Text()
 }
 
 // equalValues reports whether two values are written alike.
-func (w *schemaWalker) equalValues(a, b *value) bool {
+func (w *schemaWalker) equalValues(a, b *jsonschema.Node) bool {
 	if a == b {
 		return true
 	}
-	if a.kind != b.kind || len(a.members) != len(b.members) || len(a.items) != len(b.items) || !w.spendWork(workCompared+len(a.raw)) {
+	if a.Kind != b.Kind || len(a.Members) != len(b.Members) || len(a.Items) != len(b.Items) {
 		return false
 	}
-	for i, m := range a.members {
-		if m.name != b.members[i].name || !w.equalValues(m.value, b.members[i].value) {
+	isScalar := a.Kind != jsonschema.Object && a.Kind != jsonschema.Array
+	if !w.spendWork(workCompared) || isScalar && !w.spendWork(len(a.Raw)) {
+		return false
+	}
+	for i, m := range a.Members {
+		if m.Name != b.Members[i].Name || !w.equalValues(m.Value, b.Members[i].Value) {
 			return false
 		}
 	}
-	for i, item := range a.items {
-		if !w.equalValues(item, b.items[i]) {
+	for i, item := range a.Items {
+		if !w.equalValues(item, b.Items[i]) {
 			return false
 		}
 	}
-	return string(a.raw) == string(b.raw)
+	return !isScalar || a.Raw == b.Raw
 }

@@ -1,4 +1,4 @@
-package toolfmt
+package jsonschema
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func TestQuotedStrings_AgreeWithEncodingJSON(t *testing.T) {
 		if err := encoder.Encode(s); err != nil {
 			t.Fatal(err)
 		}
-		if got := appendQuoted(nil, s); string(got)+"\n" != want.String() {
+		if got := AppendQuoted(nil, s); string(got)+"\n" != want.String() {
 			t.Errorf("%q is written as %s, want %s", s, got, want.String())
 		}
 		raw := bytes.ToValidUTF8([]byte(`"`+s+`"`), []byte("?"))
@@ -36,7 +36,7 @@ func TestQuotedStrings_AgreeWithEncodingJSON(t *testing.T) {
 		if json.Unmarshal(raw, &text) != nil {
 			continue
 		}
-		if got := unquoteString(raw); got != text {
+		if got := Unquote(string(raw)); got != text {
 			t.Errorf("%s is read as %q, want %q", raw, got, text)
 		}
 		read++

@@ -1,27 +1,26 @@
-package toolfmt
+package jsonschema
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unquoteString decodes a valid JSON string as encoding/json does, with one allocation.
-func unquoteString(raw []byte) string {
+// Unquote decodes a valid JSON string as encoding/json does. A string without escapes is a part of raw.
+func Unquote(raw string) string {
 	raw = raw[1 : len(raw)-1]
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw
 	}
 	var text strings.Builder
 	text.Grow(len(raw))
 	for len(raw) > 0 {
-		plain := bytes.IndexByte(raw, '\\')
+		plain := strings.IndexByte(raw, '\\')
 		if plain < 0 {
 			plain = len(raw)
 		}
-		text.Write(raw[:plain])
+		text.WriteString(raw[:plain])
 		if raw = raw[plain:]; len(raw) > 0 {
 			c, size := decodeEscape(raw)
 			text.WriteRune(c)
@@ -35,7 +34,7 @@ const unicodeEscapeBytes = len(`\u0000`)
 
 // decodeEscape returns the character of the escape at the start of raw, and its length in bytes. An unpaired
 // surrogate is U+FFFD.
-func decodeEscape(raw []byte) (rune, int) {
+func decodeEscape(raw string) (rune, int) {
 	if raw[1] != 'u' {
 		if at := strings.IndexByte("bfnrt", raw[1]); at >= 0 {
 			return rune("\b\f\n\r\t"[at]), 2
@@ -53,11 +52,11 @@ func decodeEscape(raw []byte) (rune, int) {
 }
 
 // decodeUnit returns the UTF-16 code unit of the escape at the start of raw; 0: none.
-func decodeUnit(raw []byte) rune {
+func decodeUnit(raw string) rune {
 	if len(raw) < unicodeEscapeBytes || raw[0] != '\\' || raw[1] != 'u' {
 		return 0
 	}
-	unit, _ := strconv.ParseUint(string(raw[2:unicodeEscapeBytes]), 16, 16) // raw is a valid string
+	unit, _ := strconv.ParseUint(raw[2:unicodeEscapeBytes], 16, 16) // raw is a valid string
 	return rune(unit)
 }
 
@@ -66,8 +65,8 @@ var shortEscapes = map[rune]string{
 	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\u2028': `\u2028`, '\u2029': `\u2029`,
 }
 
-// appendQuoted appends a string as JSON, as encoding/json does without escapes for HTML.
-func appendQuoted(dst []byte, s string) []byte {
+// AppendQuoted appends a string as JSON, as encoding/json does without escapes for HTML.
+func AppendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	copied := 0
