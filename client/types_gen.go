@@ -828,24 +828,30 @@ type FileServer struct {
 	// Secrets are placeholders.
 	Args []string `json:"args,omitzero"`
 	// How the server is signed in to, without secrets.
-	Auth           *FileAuth `json:"auth,omitzero"`
-	CallsPerMinute *int64    `json:"calls_per_minute,omitzero"`
-	Command        *string   `json:"command,omitzero"`
-	CredentialMode *string   `json:"credential_mode,omitzero"`
-	Cwd            *string   `json:"cwd,omitzero"`
-	Description    *string   `json:"description,omitzero"`
-	Disabled       *bool     `json:"disabled,omitzero"`
+	Auth *FileAuth `json:"auth,omitzero"`
+	// Of all agents together; 0: not bounded.
+	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
+	Command        *string `json:"command,omitzero"`
+	CredentialMode *string `json:"credential_mode,omitzero"`
+	Cwd            *string `json:"cwd,omitzero"`
+	Description    *string `json:"description,omitzero"`
+	Disabled       *bool   `json:"disabled,omitzero"`
+	Enabled        *bool   `json:"enabled,omitzero"`
 	// Placeholders.
 	Env map[string]string `json:"env,omitzero"`
 	// Secrets are placeholders.
-	Headers           map[string]string `json:"headers,omitzero"`
-	Listen            *string           `json:"listen,omitzero"`
-	MaxDefinitionAgeS *int64            `json:"max_definition_age_s,omitzero"`
-	Name              *string           `json:"name,omitzero"`
-	RetryAttempts     *int64            `json:"retry_attempts,omitzero"`
-	SyncIntervalS     *int64            `json:"sync_interval_s,omitzero"`
-	TimeoutMS         *int64            `json:"timeout_ms,omitzero"`
-	ToolChanges       *string           `json:"tool_changes,omitzero"`
+	Headers map[string]string `json:"headers,omitzero"`
+	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
+	Listen *string `json:"listen,omitzero"`
+	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
+	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
+	Name              *string `json:"name,omitzero"`
+	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	// 0: never by itself; else 60 or more.
+	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
+	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
+	// One of: auto, hold_risky, hold_all.
+	ToolChanges *string `json:"tool_changes,omitzero"`
 	// Where type does not say it: http, for JSON replies alone.
 	Transport *string `json:"transport,omitzero"`
 	// http, sse or stdio, as clients write it.

@@ -81,11 +81,13 @@ where tenant_id = @tenant_id and lower(rtrim(split_part(url, '?', 1), '/')) = an
 order by name, id;
 
 -- name: CreateConnector :exec
--- No sync starts. A trigger schedules the first one after one interval.
-insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute)
-values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
-        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @max_definition_age_s, @oauth, @calls_per_minute);
+-- No sync starts. A trigger schedules the first one after one interval. The parameters stand in the order of UpdateConnector.
+insert into connectors (slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
+                        tenant_id, id, version)
+values (@slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
+        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @max_definition_age_s, @oauth, @calls_per_minute,
+        @tenant_id, @id, @version);
 
 -- name: UpdateConnector :execrows
 -- version 0: any version. The protocol era is cleared if the transport or its target changes.

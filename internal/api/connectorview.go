@@ -9,28 +9,21 @@ import (
 )
 
 type connectorJSON struct {
-	ID                string              `json:"id" format:"uuid"`
-	Name              string              `json:"name"`
-	Slug              string              `json:"slug" doc:"Takes the place of the id in every path."`
-	Description       string              `json:"description"`
-	Transport         string              `json:"transport"`
-	URL               string              `json:"url" doc:"Empty for stdio."`
-	URLUnicode        string              `json:"url_unicode,omitempty" doc:"The url with its internationalised host name as people read it. Absent where the host name has no xn-- label."`
-	Command           string              `json:"command,omitempty" doc:"Of stdio."`
-	Args              []string            `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
-	CWD               string              `json:"cwd,omitempty" doc:"Of stdio."`
-	EnvNames          []string            `json:"env_names,omitempty" nullable:"false" doc:"Of stdio: the names of the stored environment. Its values are never shown."`
-	Headers           map[string]string   `json:"headers" doc:"Sent with each request; no secrets."`
-	CredentialMode    string              `json:"credential_mode" enum:"shared,per_agent"`
-	Auth              authJSON            `json:"auth"`
-	TimeoutMS         int64               `json:"timeout_ms" doc:"Bounds each upstream request."`
-	RetryAttempts     int                 `json:"retry_attempts" doc:"Retries after the first try."`
-	Enabled           bool                `json:"enabled"`
-	SyncIntervalS     int64               `json:"sync_interval_s" doc:"0: never by itself."`
-	ToolChanges       string              `json:"tool_changes" enum:"auto,hold_risky,hold_all"`
-	MaxDefinitionAgeS int64               `json:"max_definition_age_s" doc:"How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age."`
-	Listen            string              `json:"listen" enum:"auto,off" doc:"auto: where the server tells that its lists have changed, Patchbay listens, and syncs."`
-	CallsPerMinute    int                 `json:"calls_per_minute" doc:"Of all agents together; 0: not bounded."`
+	ID             string            `json:"id" format:"uuid"`
+	Name           string            `json:"name"`
+	Slug           string            `json:"slug" doc:"Takes the place of the id in every path."`
+	Description    string            `json:"description"`
+	Transport      string            `json:"transport"`
+	URL            string            `json:"url" doc:"Empty for stdio."`
+	URLUnicode     string            `json:"url_unicode,omitempty" doc:"The url with its internationalised host name as people read it. Absent where the host name has no xn-- label."`
+	Command        string            `json:"command,omitempty" doc:"Of stdio."`
+	Args           []string          `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
+	CWD            string            `json:"cwd,omitempty" doc:"Of stdio."`
+	EnvNames       []string          `json:"env_names,omitempty" nullable:"false" doc:"Of stdio: the names of the stored environment. Its values are never shown."`
+	Headers        map[string]string `json:"headers" doc:"Sent with each request; no secrets."`
+	CredentialMode string            `json:"credential_mode" enum:"shared,per_agent"`
+	Auth           authJSON          `json:"auth"`
+	connectors.SettingsJSON
 	Status            string              `json:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
 	AuthBehaviour     string              `json:"auth_behaviour" enum:"open,list_open,all_auth,unknown" doc:"What the server asks for, as seen at sync."`
 	DiscoveredTools   []string            `json:"discovered_tools" nullable:"false" doc:"Sorted names of the tools that are there now."`
@@ -99,14 +92,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		Headers:           c.Headers,
 		CredentialMode:    string(c.CredentialMode),
 		Auth:              viewAuth(c),
-		TimeoutMS:         c.Timeout.Milliseconds(),
-		RetryAttempts:     c.RetryAttempts,
-		Enabled:           c.Enabled,
-		SyncIntervalS:     int64(c.SyncInterval / time.Second),
-		ToolChanges:       string(c.ToolChanges),
-		MaxDefinitionAgeS: int64(c.DefinitionAge / time.Second),
-		Listen:            string(c.Listen),
-		CallsPerMinute:    c.CallsPerMinute,
+		SettingsJSON:      c.Settings.JSON(),
 		Status:            string(c.Status),
 		AuthBehaviour:     string(c.AuthBehaviour),
 		DiscoveredTools:   c.DiscoveredTools,

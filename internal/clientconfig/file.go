@@ -45,19 +45,13 @@ type FileServer struct {
 	Env     map[string]string `json:"env,omitempty" doc:"Placeholders."`
 	Dir     string            `json:"cwd,omitempty"`
 
-	Name              string    `json:"name,omitempty"`
-	Description       string    `json:"description,omitempty"`
-	Transport         string    `json:"transport,omitempty" doc:"Where type does not say it: http, for JSON replies alone."`
-	CredentialMode    string    `json:"credential_mode,omitempty"`
-	Auth              *FileAuth `json:"auth,omitempty" doc:"How the server is signed in to, without secrets."`
-	TimeoutMS         int64     `json:"timeout_ms,omitempty"`
-	RetryAttempts     *int      `json:"retry_attempts,omitempty"`
-	SyncIntervalS     *int64    `json:"sync_interval_s,omitempty"`
-	ToolChanges       string    `json:"tool_changes,omitempty"`
-	Listen            string    `json:"listen,omitempty"`
-	MaxDefinitionAgeS *int64    `json:"max_definition_age_s,omitempty"`
-	CallsPerMinute    int       `json:"calls_per_minute,omitempty"`
-	Disabled          bool      `json:"disabled,omitempty"`
+	Name                     string    `json:"name,omitempty"`
+	Description              string    `json:"description,omitempty"`
+	Transport                string    `json:"transport,omitempty" doc:"Where type does not say it: http, for JSON replies alone."`
+	CredentialMode           string    `json:"credential_mode,omitempty"`
+	Auth                     *FileAuth `json:"auth,omitempty" doc:"How the server is signed in to, without secrets."`
+	connectors.SettingsPatch           // without enabled
+	Disabled                 bool      `json:"disabled,omitempty"`
 }
 
 // FileAuth is authentication without secrets.

@@ -198,11 +198,11 @@ func TestRead_Settings(t *testing.T) {
 	}}}`)
 	empty := ""
 	want := connectors.Draft{
-		Name: "Linear", Slug: "l", Description: "Issues", Transport: connectors.TransportHTTP, URL: "https://l.example/mcp",
-		Headers: map[string]string{"X-Team": "eu", "X-Build": "7"}, CredentialMode: connectors.CredentialPerAgent,
-		Auth: connectors.Auth{Type: connectors.AuthOAuth2}, OAuth: connectors.OAuthSettings{ClientID: "c-1", Scopes: []string{"a", "b"}, Resource: &empty},
-		Timeout: 5 * time.Second, SyncInterval: time.Minute, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff, CallsPerMinute: 60,
-		DefinitionAge: time.Minute,
+		Settings: connectors.Settings{Name: "Linear", Slug: "l", Description: "Issues", Transport: connectors.TransportHTTP, URL: "https://l.example/mcp",
+			Headers: map[string]string{"X-Team": "eu", "X-Build": "7"}, CredentialMode: connectors.CredentialPerAgent,
+			Auth: connectors.Auth{Type: connectors.AuthOAuth2}, OAuth: connectors.OAuthSettings{ClientID: "c-1", Scopes: []string{"a", "b"}, Resource: &empty},
+			Timeout: 5 * time.Second, SyncInterval: time.Minute, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff, CallsPerMinute: 60,
+			DefinitionAge: time.Minute},
 	}
 	if diff := cmp.Diff(want, got.Draft()); diff != "" {
 		t.Error(diff)

@@ -1,9 +1,12 @@
 package clientconfig
 
 import (
+	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -42,19 +45,36 @@ var fieldReaders = map[string]fieldReader{
 	"cwd":         textField(func(r *serverReader, s string) { r.dir = strings.TrimSpace(s) }),
 
 	"credential_mode": settingField(func(d *connectors.Draft, s string) { d.CredentialMode = connectors.CredentialMode(s) }),
-	"tool_changes":    settingField(func(d *connectors.Draft, s string) { d.ToolChanges = connectors.ToolChangePolicy(s) }),
-	"listen":          settingField(func(d *connectors.Draft, s string) { d.Listen = connectors.ListenPolicy(s) }),
 	"timeout":         (*serverReader).readTimeout,
-	"timeout_ms":      countField(func(d *connectors.Draft, n int) { d.Timeout = time.Duration(n) * time.Millisecond }),
-	"retry_attempts":  countField(func(d *connectors.Draft, n int) { d.RetryAttempts = n }),
-	"sync_interval_s": countField(func(d *connectors.Draft, n int) { d.SyncInterval = time.Duration(n) * time.Second }),
+	"disabled":        boolField(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
+}
 
-	"max_definition_age_s": countField(func(d *connectors.Draft, n int) { d.DefinitionAge = time.Duration(n) * time.Second }),
+// settingReaders read the fields of connectors.SettingsPatch, by name.
+var settingReaders = sync.OnceValue(func() map[string]fieldReader {
+	readers := map[string]fieldReader{}
+	for field := range reflect.TypeFor[connectors.SettingsPatch]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		readers[name] = patchField(name, field.Type.Elem().Kind())
+	}
+	return readers
+})
 
-	"calls_per_minute": countField(func(d *connectors.Draft, n int) { d.CallsPerMinute = n }),
-
-	"enabled":  boolField(func(d *connectors.Draft, yes bool) { d.Enabled = yes }),
-	"disabled": boolField(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
+// patchField reads a field of connectors.SettingsPatch.
+func patchField(name string, kind reflect.Kind) fieldReader {
+	apply := func(d *connectors.Draft, value any) {
+		var p connectors.SettingsPatch
+		text, _ := json.Marshal(map[string]any{name: value})
+		_ = json.Unmarshal(text, &p)
+		p.Apply(&d.Settings)
+	}
+	switch kind {
+	case reflect.String:
+		return settingField(func(d *connectors.Draft, s string) { apply(d, s) })
+	case reflect.Bool:
+		return boolField(func(d *connectors.Draft, yes bool) { apply(d, yes) })
+	default:
+		return countField(func(d *connectors.Draft, n int) { apply(d, n) })
+	}
 }
 
 func readServer(m namedNode) Entry {
@@ -68,7 +88,11 @@ func readServer(m namedNode) Entry {
 		return r.Entry
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
-		if read, ok := fieldReaders[name]; ok && !r.fields[name].isNull() {
+		read, ok := fieldReaders[name]
+		if !ok {
+			read, ok = settingReaders()[name]
+		}
+		if ok && !r.fields[name].isNull() {
 			read(r, name, r.fields[name])
 		}
 	}

@@ -50,13 +50,12 @@ func (w serverWriter) writeServer() FileServer {
 	if w.client != Generic {
 		return s
 	}
-	interval := int64(c.SyncInterval.Seconds())
-	s.Name, s.Description, s.CredentialMode, s.ToolChanges = c.Name, c.Description, string(c.CredentialMode), string(c.ToolChanges)
-	s.TimeoutMS, s.RetryAttempts, s.SyncIntervalS, s.Disabled = c.Timeout.Milliseconds(), &c.RetryAttempts, &interval, !c.Enabled
-	s.CallsPerMinute = c.CallsPerMinute
-	// A missing age means the importing tenant's default, so an export always has one.
-	age := int64(c.DefinitionAge.Seconds())
-	s.MaxDefinitionAgeS, s.Listen = &age, string(c.Listen)
+	s.Name, s.Description, s.CredentialMode, s.Disabled = c.Name, c.Description, string(c.CredentialMode), !c.Enabled
+	s.SettingsPatch = c.Settings.JSON().Patch()
+	s.Enabled = nil
+	if c.CallsPerMinute == 0 {
+		s.SettingsPatch.CallsPerMinute = nil
+	}
 	if c.Transport == connectors.TransportHTTP {
 		s.Transport = string(c.Transport)
 	}

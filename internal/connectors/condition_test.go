@@ -16,7 +16,7 @@ func timeBefore(d time.Duration) *time.Time { return new(noon.Add(-d)) }
 // syncedConnector was synced five minutes ago and is due in ten.
 func syncedConnector(change ...func(*connectors.Connector)) connectors.Connector {
 	c := connectors.Connector{
-		Enabled: true, SyncInterval: 15 * time.Minute, Auth: connectors.Auth{Type: connectors.AuthBearer},
+		Settings:          connectors.Settings{Enabled: true, SyncInterval: 15 * time.Minute, Auth: connectors.Auth{Type: connectors.AuthBearer}},
 		ToolsLastSyncedAt: timeBefore(5 * time.Minute),
 		Clock:             connectors.Clock{DueAt: timeBefore(-10 * time.Minute)},
 		Credentials:       connectors.CredentialsState{Stored: 1},

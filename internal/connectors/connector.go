@@ -55,45 +55,12 @@ const (
 	AuthAll      AuthBehaviour = "all_auth"  // always
 )
 
-// Bounds of a connector's settings.
-const (
-	DefaultTimeout  = 30 * time.Second
-	MinTimeout      = time.Second
-	MaxTimeout      = 300 * time.Second
-	DefaultRetries  = 3
-	MaxRetries      = 5
-	DefaultInterval = 900 * time.Second
-	MinInterval     = 60 * time.Second
-
-	DefaultDefinitionAge = 900 * time.Second
-	MinDefinitionAge     = 60 * time.Second
-	MaxDefinitionAge     = 24 * time.Hour
-	MaxInterval          = 365 * 24 * time.Hour
-)
-
 // Connector is a registered MCP server.
 type Connector struct {
-	ID             ConnectorID
-	Slug           string
-	Name           string
-	Description    string
-	Transport      Transport
-	URL            string            // empty for stdio
-	Command        Command           // for stdio
-	EnvNames       []string          // of the command's stored environment, sorted; the values are secrets
-	Headers        map[string]string // sent with each request; no secrets
-	CredentialMode CredentialMode
-	Auth           Auth
-	OAuth          OAuthSettings // for oauth2, client_credentials and private_key_jwt
-	Timeout        time.Duration // of one upstream request
-	RetryAttempts  int           // after the first attempt
-	Enabled        bool
-	SyncInterval   time.Duration // 0: only by hand
-	ToolChanges    ToolChangePolicy
-	Listen         ListenPolicy
-	DefinitionAge  time.Duration // maximum age of the last success when a destructive tool is called; 0: any
-	CallsPerMinute int           // of all agents together; 0: no limit
-	Version        int           // of the settings, for optimistic locking
+	ID ConnectorID
+	Settings
+	EnvNames []string // of the command's stored environment, sorted; the values are secrets
+	Version  int      // of the settings, for optimistic locking
 
 	Status            ConnectorStatus
 	AuthBehaviour     AuthBehaviour

@@ -9,66 +9,40 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Draft is a connector as entered, before validation.
+// Draft is a connector as entered, before validation. An empty Slug is derived from Name.
 type Draft struct {
-	Name           string
-	Slug           string // empty: derived from Name
-	Description    string
-	Transport      Transport
-	URL            string
-	Command        Command     // for stdio
-	Env            Environment // for stdio; nil: the stored one stays
-	Headers        map[string]string
-	CredentialMode CredentialMode
-	Auth           Auth
-	OAuth          OAuthSettings
-	Timeout        time.Duration
-	RetryAttempts  int
-	Enabled        bool
-	SyncInterval   time.Duration
-	ToolChanges    ToolChangePolicy
-	Listen         ListenPolicy
-	DefinitionAge  time.Duration // 0: any age
-	CallsPerMinute int           // of all agents together; 0: no limit
+	Settings
+	Env Environment // for stdio; nil: the stored one stays
 }
 
 // NewDraft returns a draft with the API's defaults.
 func NewDraft() Draft {
 	return Draft{
-		Transport:      TransportStreamableHTTP,
-		CredentialMode: CredentialShared,
-		Auth:           Auth{Type: AuthNone},
-		Timeout:        DefaultTimeout,
-		RetryAttempts:  DefaultRetries,
-		Enabled:        true,
-		SyncInterval:   DefaultInterval,
-		ToolChanges:    ToolChangesHoldRisky,
-		Listen:         ListenAuto,
-		DefinitionAge:  DefaultDefinitionAge,
+		Settings: Settings{
+			Transport:      TransportStreamableHTTP,
+			CredentialMode: CredentialShared,
+			Auth:           Auth{Type: AuthNone},
+			Timeout:        DefaultTimeout,
+			RetryAttempts:  DefaultRetries,
+			Enabled:        true,
+			SyncInterval:   DefaultInterval,
+			ToolChanges:    ToolChangesHoldRisky,
+			Listen:         ListenAuto,
+			DefinitionAge:  DefaultDefinitionAge,
+		},
 	}
 }
 
 // DraftOf returns a draft with the settings of c, to be changed.
 func DraftOf(c Connector) Draft {
-	return Draft{
-		Name: c.Name, Slug: c.Slug, Description: c.Description,
-		Transport: c.Transport, URL: c.URL, Command: c.Command, Headers: maps.Clone(c.Headers),
-		CredentialMode: c.CredentialMode, Auth: c.Auth, OAuth: c.OAuth,
-		Timeout: c.Timeout, RetryAttempts: c.RetryAttempts,
-		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges, Listen: c.Listen, DefinitionAge: c.DefinitionAge, CallsPerMinute: c.CallsPerMinute,
-	}
+	d := Draft{Settings: c.Settings}
+	d.Headers = maps.Clone(c.Headers)
+	return d
 }
 
 // Connector returns an unstored connector, for a test before saving.
 func (d Draft) Connector() Connector {
-	return Connector{
-		Name: d.Name, Slug: d.Slug, Description: d.Description,
-		Transport: d.Transport, URL: d.URL, Command: d.Command, EnvNames: d.Env.Names(), Headers: d.Headers,
-		CredentialMode: d.CredentialMode, Auth: d.Auth, OAuth: d.OAuth,
-		Timeout: d.Timeout, RetryAttempts: d.RetryAttempts,
-		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges, Listen: d.Listen, DefinitionAge: d.DefinitionAge, CallsPerMinute: d.CallsPerMinute,
-		Status: StatusNeverSynced, AuthBehaviour: AuthUnknown,
-	}
+	return Connector{Settings: d.Settings, EnvNames: d.Env.Names(), Status: StatusNeverSynced, AuthBehaviour: AuthUnknown}
 }
 
 // Normalized sets defaults, trims white space and writes internationalised hosts in xn-- form.

@@ -109,7 +109,7 @@ func TestMissing_SaysWhatToDo(t *testing.T) {
 		{connectors.AuthBearer, connectors.CredentialShared, nil, `The connector "X" has no usable credential. Set one on its Credentials page.`},
 		{connectors.AuthBearer, connectors.CredentialPerAgent, nil, `The connector "X" asks for a credential, and no agent has one yet. Set one on its Credentials page.`},
 	} {
-		err := credentials.NewMissingError(connectors.Connector{Name: "X", Auth: connectors.Auth{Type: tc.auth}, CredentialMode: tc.mode}, tc.agent)
+		err := credentials.NewMissingError(connectors.Connector{Settings: connectors.Settings{Name: "X", Auth: connectors.Auth{Type: tc.auth}, CredentialMode: tc.mode}}, tc.agent)
 		wantMissing(t, err)
 		if got := fault.As(err).Message; got != tc.want {
 			t.Errorf("%s, %s: %q", tc.auth, tc.mode, got)

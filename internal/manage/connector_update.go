@@ -2,7 +2,6 @@ package manage
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"patchbay/internal/auth"
@@ -87,7 +86,7 @@ func (r *Registry) updateOnce(
 		notices = dropped.buildNotices(old, c, s)
 		e := a.Event("connector.update", c.Slug)
 		e.Detail = map[string]any{
-			"connector_id": c.ID.String(), "changed": changedSettings(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
+			"connector_id": c.ID.String(), "changed": c.ChangedFrom(old.Settings), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
 		}
 		return tx.RecordChange(ctx, e, before, store.ConnectorState(c.ID))
 	})
@@ -135,19 +134,4 @@ func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, nee
 	fields = append(fields, r.checkEgress(d, fields, old)...)
 	fields = append(fields, r.checkStdio(d, fields, old)...)
 	return fault.InvalidFields(fields...)
-}
-
-// changedSettings returns the names of changed settings for the audit log.
-func changedSettings(old, now connectors.Connector) []string {
-	differs := map[string]bool{
-		"name": old.Name != now.Name, "slug": old.Slug != now.Slug, "description": old.Description != now.Description,
-		"transport": old.Transport != now.Transport, "url": old.URL != now.URL, "command": old.Command.Path != now.Command.Path,
-		"args": !slices.Equal(old.Command.Args, now.Command.Args), "cwd": old.Command.Dir != now.Command.Dir, "headers": !maps.Equal(old.Headers, now.Headers),
-		"credential_mode": old.CredentialMode != now.CredentialMode, "auth": old.Auth != now.Auth || !old.OAuth.Equal(now.OAuth),
-		"timeout_ms": old.Timeout != now.Timeout, "retry_attempts": old.RetryAttempts != now.RetryAttempts,
-		"enabled": old.Enabled != now.Enabled, "sync_interval_s": old.SyncInterval != now.SyncInterval,
-		"tool_changes": old.ToolChanges != now.ToolChanges, "listen": old.Listen != now.Listen, "max_definition_age_s": old.DefinitionAge != now.DefinitionAge, "calls_per_minute": old.CallsPerMinute != now.CallsPerMinute,
-	}
-	maps.DeleteFunc(differs, func(_ string, d bool) bool { return !d })
-	return slices.Sorted(maps.Keys(differs))
 }

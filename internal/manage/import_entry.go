@@ -43,7 +43,7 @@ func (im *documentImport) createFromEntry(ctx context.Context, e clientconfig.En
 func (im *documentImport) updateFromEntry(ctx context.Context, e clientconfig.Entry, old connectors.Connector, done *ImportedEntry) error {
 	d, s := applyChange(old, Change{Draft: e.Apply, Secret: &e.Secret})
 	done.Outcome, done.Connector = Unchanged, &old
-	done.Changed = changedSettings(old, d.Connector())
+	done.Changed = d.ChangedFrom(old.Settings)
 	if !s.Empty() {
 		done.Changed = append(done.Changed, "credential")
 	}

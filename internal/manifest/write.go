@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,12 +14,29 @@ import (
 
 // Fields to write if not empty. The others are secrets or determined by the installation.
 var (
-	connectorFields = []string{
-		"name", "description", "transport", "url", "headers", "credential_mode", "command", "args", "cwd", "timeout_ms", "retry_attempts", "sync_interval_s",
-		"tool_changes", "listen", "max_definition_age_s", "calls_per_minute",
-	}
-	agentFields = []string{"name", "description", "approval", "calls_per_minute", "name_limit"}
+	connectorFields = commonFields(reflect.TypeFor[client.Connector](), reflect.TypeFor[client.ConnectorPatch](), "slug", "auth", "enabled")
+	agentFields     = []string{"name", "description", "approval", "calls_per_minute", "name_limit"}
 )
+
+// commonFields are the JSON names that stand in both, without some.
+func commonFields(a, b reflect.Type, without ...string) []string {
+	var names []string
+	for _, name := range jsonNames(a) {
+		if slices.Contains(jsonNames(b), name) && !slices.Contains(without, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func jsonNames(t reflect.Type) []string {
+	var names []string
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
 
 // secretsByType are the secret fields of each auth type of a connector.
 var secretsByType = map[string][]string{

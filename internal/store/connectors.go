@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -100,44 +97,15 @@ func (t *tenant) findConnector(ctx context.Context, id *uuid.UUID, slug *string)
 
 // Create stores a checked draft that has a slug. A slug or name in use is a Conflict.
 func (t Connectors) Create(ctx context.Context, d connectors.Draft) (connectors.Connector, error) {
-	headers, err := headersJSON(d.Headers)
+	id := newID()
+	columns, err := settingsColumns(d.Settings)
 	if err != nil {
 		return connectors.Connector{}, err
 	}
-	settings, err := json.Marshal(d.OAuth)
-	if err != nil {
-		return connectors.Connector{}, fmt.Errorf("store OAuth settings: %w", err)
-	}
-	id := newID()
+	columns.TenantID, columns.ID, columns.Version = t.id, connectors.ConnectorID{UUID: id}, 1
 	var created connectors.Connector
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
-		if err := tx.q.CreateConnector(ctx, dbgen.CreateConnectorParams{
-			TenantID:       tx.id,
-			ID:             connectors.ConnectorID{UUID: id},
-			Slug:           d.Slug,
-			Name:           d.Name,
-			Description:    d.Description,
-			Transport:      d.Transport,
-			Url:            d.URL,
-			Command:        cleanText(d.Command.Path),
-			Args:           cleanAll(d.Command.Args),
-			Cwd:            cleanText(d.Command.Dir),
-			Headers:        headers,
-			CredentialMode: d.CredentialMode,
-			AuthType:       d.Auth.Type,
-			AuthHeader:     d.Auth.Header,
-			TimeoutMs:      toMilliseconds(d.Timeout),
-			RetryAttempts:  int32(d.RetryAttempts),
-			Enabled:        d.Enabled,
-			SyncIntervalS:  toSeconds(d.SyncInterval),
-			ToolChanges:    d.ToolChanges,
-			Listen:         d.Listen,
-
-			MaxDefinitionAgeS: toSeconds(d.DefinitionAge),
-
-			Oauth:          cleanJSON(settings),
-			CallsPerMinute: int32(d.CallsPerMinute),
-		}); err != nil {
+		if err := tx.q.CreateConnector(ctx, dbgen.CreateConnectorParams(columns)); err != nil {
 			return err
 		}
 		created, err = tx.findConnector(ctx, &id, nil)
@@ -149,44 +117,14 @@ func (t Connectors) Create(ctx context.Context, d connectors.Draft) (connectors.
 // Update stores all settings of a connector. It fails with Conflict if the stored version is not
 // version; 0 matches any.
 func (t Connectors) Update(ctx context.Context, id connectors.ConnectorID, version int, d connectors.Draft) (connectors.Connector, error) {
-	headers, err := headersJSON(d.Headers)
+	columns, err := settingsColumns(d.Settings)
 	if err != nil {
 		return connectors.Connector{}, err
 	}
-	settings, err := json.Marshal(d.OAuth)
-	if err != nil {
-		return connectors.Connector{}, fmt.Errorf("store OAuth settings: %w", err)
-	}
+	columns.TenantID, columns.ID, columns.Version = t.id, id, int32(version)
 	var updated connectors.Connector
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
-		n, err := tx.q.UpdateConnector(ctx, dbgen.UpdateConnectorParams{
-			TenantID:       tx.id,
-			ID:             id,
-			Version:        int32(version),
-			Slug:           d.Slug,
-			Name:           d.Name,
-			Description:    d.Description,
-			Transport:      d.Transport,
-			Url:            d.URL,
-			Command:        cleanText(d.Command.Path),
-			Args:           cleanAll(d.Command.Args),
-			Cwd:            cleanText(d.Command.Dir),
-			Headers:        headers,
-			CredentialMode: d.CredentialMode,
-			AuthType:       d.Auth.Type,
-			AuthHeader:     d.Auth.Header,
-			TimeoutMs:      toMilliseconds(d.Timeout),
-			RetryAttempts:  int32(d.RetryAttempts),
-			Enabled:        d.Enabled,
-			SyncIntervalS:  toSeconds(d.SyncInterval),
-			ToolChanges:    d.ToolChanges,
-			Listen:         d.Listen,
-
-			MaxDefinitionAgeS: toSeconds(d.DefinitionAge),
-
-			Oauth:          cleanJSON(settings),
-			CallsPerMinute: int32(d.CallsPerMinute),
-		})
+		n, err := tx.q.UpdateConnector(ctx, columns)
 		if err != nil {
 			return err
 		}
@@ -213,38 +151,12 @@ func (t Connectors) Delete(ctx context.Context, id connectors.ConnectorID) error
 	return t.notifyChange(affectedError(n, err, "connector"), "connector", id)
 }
 
-func headersJSON(h map[string]string) ([]byte, error) {
-	if h == nil {
-		h = map[string]string{}
-	}
-	b, err := json.Marshal(h)
-	if err != nil {
-		return nil, fmt.Errorf("store headers: %w", err)
-	}
-	return b, nil
-}
-
 func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 	r := row.Connector
 	c := connectors.Connector{
 		ID:                r.ID,
-		Slug:              r.Slug,
-		Name:              r.Name,
-		Description:       r.Description,
-		Transport:         r.Transport,
-		URL:               r.Url,
-		Command:           toCommand(r),
+		Settings:          toSettings(r),
 		Era:               r.Era,
-		Headers:           map[string]string{},
-		CredentialMode:    r.CredentialMode,
-		Auth:              connectors.Auth{Type: r.AuthType, Header: r.AuthHeader},
-		Timeout:           time.Duration(r.TimeoutMs) * time.Millisecond,
-		RetryAttempts:     int(r.RetryAttempts),
-		Enabled:           r.Enabled,
-		SyncInterval:      time.Duration(r.SyncIntervalS) * time.Second,
-		ToolChanges:       r.ToolChanges,
-		Listen:            r.Listen,
-		DefinitionAge:     time.Duration(r.MaxDefinitionAgeS) * time.Second,
 		Version:           int(r.Version),
 		Status:            r.Status,
 		AuthBehaviour:     r.AuthBehaviour,
@@ -261,7 +173,6 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 		CreatedAt: r.CreatedAt.UTC(),
 		UpdatedAt: r.UpdatedAt.UTC(),
 	}
-	c.CallsPerMinute = int(r.CallsPerMinute)
 	if r.AcceptedInstructions != nil {
 		c.HeldBack = &connectors.HeldInstructions{Accepted: *r.AcceptedInstructions, Review: r.InstructionsReview}
 	}
@@ -269,8 +180,6 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 	if len(row.EnvNames) > 0 {
 		c.EnvNames = row.EnvNames
 	}
-	_ = json.Unmarshal(r.Headers, &c.Headers) // written by headersJSON
-	_ = json.Unmarshal(r.Oauth, &c.OAuth)     // written by the same callers
 	if r.LastErrorCode != nil {
 		c.LastError = &connectors.SyncError{Code: *r.LastErrorCode, Message: textOrEmpty(r.LastErrorMessage), At: r.LastErrorAt.UTC()}
 	}
@@ -284,14 +193,6 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 	c.Credentials = connectors.CredentialsState{Stored: int(row.Stored), Ended: int(row.Ended)}
 	if row.LapsesAt.Unix() > 0 {
 		c.Credentials.Lapses = toUTC(&row.LapsesAt)
-	}
-	return c
-}
-
-func toCommand(r dbgen.Connector) connectors.Command {
-	c := connectors.Command{Path: r.Command, Dir: r.Cwd}
-	if len(r.Args) > 0 {
-		c.Args = r.Args
 	}
 	return c
 }

@@ -12,7 +12,7 @@ func FuzzInputRequest(f *testing.F) {
 	f.Add(`{"inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form"}}},"requestState":"s"}`, `{"elicitation":{}}`)
 	f.Add(`{"inputRequests":{"a":{"method":"tools/call"}},"inputRequests":{}}`, `{"sampling":{},"roots":{}}`)
 	f.Add(`{"inputRequests":{"\ud800":{"method":"roots\/list","params":[]}}}`, `{"roots":{}}`)
-	to := connectors.Connector{Name: "Tools"}
+	to := connectors.Connector{Settings: connectors.Settings{Name: "Tools"}}
 	f.Fuzz(func(t *testing.T, raw, capabilities string) {
 		if checkInputRequest([]byte(raw), Client{MultiRound: true, Capabilities: json.RawMessage(capabilities)}, to) != nil {
 			return

@@ -13,7 +13,7 @@ func TestInputRequest_NonObjectIsRefused(t *testing.T) {
 	for raw, may := range map[string]bool{
 		`{"inputRequests":{"a":{"method":"roots/list"}}}`: true, ` {}`: true, `0`: false, `"x"`: false, `[]`: false, `null`: false, ``: false, `{} {}`: false, `{}}`: false,
 	} {
-		if err := checkInputRequest([]byte(raw), client, connectors.Connector{Name: "Tools"}); (err == nil) != may {
+		if err := checkInputRequest([]byte(raw), client, connectors.Connector{Settings: connectors.Settings{Name: "Tools"}}); (err == nil) != may {
 			t.Errorf("%q may be asked: %v", raw, err)
 		}
 	}

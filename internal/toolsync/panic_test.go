@@ -28,7 +28,7 @@ func (p *slotPool) wantAllFree(t *testing.T) {
 func TestScheduledSync_PanicReleasesItsSlot(t *testing.T) {
 	t.Parallel()
 	s := newPanickingSyncer()
-	c := store.Claim{Connector: connectors.Connector{ID: connectors.ConnectorID{UUID: uuid.New()}, URL: "https://example.com/mcp"}}
+	c := store.Claim{Connector: connectors.Connector{ID: connectors.ConnectorID{UUID: uuid.New()}, Settings: connectors.Settings{URL: "https://example.com/mcp"}}}
 	s.claims.ids = map[connectors.ConnectorID]struct{}{c.Connector.ID: {}}
 	s.slots.reserveSlots(t.Context(), 1)
 	if busy := s.startClaims(t.Context(), []store.Claim{c}); len(busy) > 0 {

@@ -72,7 +72,7 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 	t.Parallel()
 	ends, renewed := noon.Add(50*time.Minute), noon.Add(-10*time.Minute)
 	support := connectors.Agent{ID: connectors.AgentID{UUID: uuid.Must(uuid.NewV7())}, Slug: "support", Name: "Support"}
-	c := connectors.Connector{Slug: "notes", Auth: connectors.Auth{Type: connectors.AuthOAuth2}, CredentialMode: connectors.CredentialPerAgent}
+	c := connectors.Connector{Settings: connectors.Settings{Slug: "notes", Auth: connectors.Auth{Type: connectors.AuthOAuth2}, CredentialMode: connectors.CredentialPerAgent}}
 	row := func(status connectors.CredentialStatus, because string, lapses map[string]time.Time) templates.CredentialRow {
 		stored := connectors.Credential{
 			Type: connectors.AuthOAuth2, AgentID: &support.ID, Status: status, Account: "ann@example.com", Scopes: []string{"read"},

@@ -23,7 +23,7 @@ func TestConnector_ShowsCircuitState(t *testing.T) {
 
 		"closed, but not for 1 agent whose calls made the server fail": {State: toolcall.CircuitOpen, Failures: 5, Agents: 1},
 	} {
-		facts := callingFacts(t.Context(), connectors.Connector{CallsPerMinute: 60}, circuit)
+		facts := callingFacts(t.Context(), connectors.Connector{Settings: connectors.Settings{CallsPerMinute: 60}}, circuit)
 		if diff := cmp.Diff([]templates.Fact{{Label: "Calls", Value: "60 calls a minute"}, {Label: "Circuit breaker, in this process", Value: want}}, facts); diff != "" {
 			t.Error(diff)
 		}

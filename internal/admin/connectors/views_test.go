@@ -18,9 +18,11 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	t.Parallel()
 	synced := noon.Add(-14 * time.Minute)
 	c := connectors.Connector{
-		Slug: "linear", Name: "linear", URL: "https://mcp.linear.app/mcp", Status: connectors.StatusOK, ToolCount: 1204,
-		Auth: connectors.Auth{Type: connectors.AuthBearer}, CredentialMode: connectors.CredentialPerAgent, ToolsLastSyncedAt: &synced,
-		Enabled: true,
+		Status: connectors.StatusOK, ToolCount: 1204, ToolsLastSyncedAt: &synced,
+		Settings: connectors.Settings{
+			Slug: "linear", Name: "linear", URL: "https://mcp.linear.app/mcp", Auth: connectors.Auth{Type: connectors.AuthBearer},
+			CredentialMode: connectors.CredentialPerAgent, Enabled: true,
+		},
 	}
 	row := ConnectorRow(t.Context(), c, templates.Permissions{Sync: true, Manage: true}, "/connectors", noon)
 	want := templates.ConnectorRow{
@@ -61,8 +63,8 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 func TestAttention_LinksToRepair(t *testing.T) {
 	t.Parallel()
 	c := connectors.Connector{
-		Slug: "linear", Status: connectors.StatusNeedsAuth, Enabled: true, Auth: connectors.Auth{Type: connectors.AuthBearer},
-		LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
+		Status: connectors.StatusNeedsAuth, LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
+		Settings: connectors.Settings{Slug: "linear", Enabled: true, Auth: connectors.Auth{Type: connectors.AuthBearer}},
 	}
 	list := connectorAttention(t.Context(), c, 2, templates.Permissions{Manage: true}, noon)
 	if list[0].Text != c.LastError.Message {
@@ -103,10 +105,10 @@ func TestFailureOfATestIsExplained(t *testing.T) {
 func TestDraftFormAndFormDraftAreInverse(t *testing.T) {
 	t.Parallel()
 	d := connectors.Draft{
-		Name: "Linear", Slug: "linear", Description: "Issues.", Transport: connectors.TransportHTTP, URL: "https://mcp.linear.app/mcp",
-		Headers: map[string]string{"X-Team": "eu: west", "X-Area": "7"}, CredentialMode: connectors.CredentialPerAgent,
-		Auth:    connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"},
-		Timeout: 1500 * time.Millisecond, RetryAttempts: 2, Enabled: true, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto, Listen: connectors.ListenOff,
+		Settings: connectors.Settings{Name: "Linear", Slug: "linear", Description: "Issues.", Transport: connectors.TransportHTTP, URL: "https://mcp.linear.app/mcp",
+			Headers: map[string]string{"X-Team": "eu: west", "X-Area": "7"}, CredentialMode: connectors.CredentialPerAgent,
+			Auth:    connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"},
+			Timeout: 1500 * time.Millisecond, RetryAttempts: 2, Enabled: true, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto, Listen: connectors.ListenOff},
 	}
 	sameFromForm(t, d)
 	own, none := "https://mcp.linear.app", ""

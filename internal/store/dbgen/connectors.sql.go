@@ -366,15 +366,15 @@ func (q *Queries) ConnectorsByURL(ctx context.Context, tenantID connectors.Tenan
 }
 
 const createConnector = `-- name: CreateConnector :exec
-insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20, $21, $22, $23)
+insert into connectors (slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
+                        tenant_id, id, version)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+        $13, $14, $15, $16, $17, $18, $19, $20, $21,
+        $22, $23, $24)
 `
 
 type CreateConnectorParams struct {
-	TenantID          connectors.TenantID
-	ID                connectors.ConnectorID
 	Slug              string
 	Name              string
 	Description       string
@@ -396,13 +396,14 @@ type CreateConnectorParams struct {
 	MaxDefinitionAgeS int32
 	Oauth             []byte
 	CallsPerMinute    int32
+	TenantID          connectors.TenantID
+	ID                connectors.ConnectorID
+	Version           int32
 }
 
-// No sync starts. A trigger schedules the first one after one interval.
+// No sync starts. A trigger schedules the first one after one interval. The parameters stand in the order of UpdateConnector.
 func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams) error {
 	_, err := q.db.Exec(ctx, createConnector,
-		arg.TenantID,
-		arg.ID,
 		arg.Slug,
 		arg.Name,
 		arg.Description,
@@ -424,6 +425,9 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.MaxDefinitionAgeS,
 		arg.Oauth,
 		arg.CallsPerMinute,
+		arg.TenantID,
+		arg.ID,
+		arg.Version,
 	)
 	return err
 }

@@ -1,0 +1,63 @@
+package connectors
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// Bounds of a connector's settings.
+const (
+	DefaultTimeout  = 30 * time.Second
+	MinTimeout      = time.Second
+	MaxTimeout      = 300 * time.Second
+	DefaultRetries  = 3
+	MaxRetries      = 5
+	DefaultInterval = 900 * time.Second
+	MinInterval     = 60 * time.Second
+
+	DefaultDefinitionAge = 900 * time.Second
+	MinDefinitionAge     = 60 * time.Second
+	MaxDefinitionAge     = 24 * time.Hour
+	MaxInterval          = 365 * 24 * time.Hour
+)
+
+// Settings are what an admin sets of a connector, without its secrets. A new one needs a column (store), a member of
+// SettingsJSON and SettingsPatch, a form field and its rule in Draft.Validate.
+type Settings struct {
+	Slug           string
+	Name           string
+	Description    string
+	Transport      Transport
+	URL            string            // empty for stdio
+	Command        Command           // for stdio
+	Headers        map[string]string // sent with each request; no secrets
+	CredentialMode CredentialMode
+	Auth           Auth
+	OAuth          OAuthSettings // for oauth2, client_credentials and private_key_jwt
+	Timeout        time.Duration // of one upstream request
+	RetryAttempts  int           // after the first attempt
+	Enabled        bool
+	SyncInterval   time.Duration // 0: only by hand
+	ToolChanges    ToolChangePolicy
+	Listen         ListenPolicy
+	DefinitionAge  time.Duration // maximum age of the last success when a destructive tool is called; 0: any
+	CallsPerMinute int           // of all agents together; 0: no limit
+}
+
+// ChangedFrom returns the sorted names, as in the API, of the settings that differ from old.
+func (s Settings) ChangedFrom(old Settings) []string {
+	differs := map[string]bool{
+		"name": old.Name != s.Name, "slug": old.Slug != s.Slug, "description": old.Description != s.Description,
+		"transport": old.Transport != s.Transport, "url": old.URL != s.URL, "command": old.Command.Path != s.Command.Path,
+		"args": !slices.Equal(old.Command.Args, s.Command.Args), "cwd": old.Command.Dir != s.Command.Dir, "headers": !maps.Equal(old.Headers, s.Headers),
+		"credential_mode": old.CredentialMode != s.CredentialMode, "auth": old.Auth != s.Auth || !old.OAuth.Equal(s.OAuth),
+	}
+	now, before := reflect.ValueOf(s.JSON()), reflect.ValueOf(old.JSON())
+	for field, value := range now.Fields() {
+		differs[field.Tag.Get("json")] = !value.Equal(before.FieldByIndex(field.Index))
+	}
+	maps.DeleteFunc(differs, func(_ string, d bool) bool { return !d })
+	return slices.Sorted(maps.Keys(differs))
+}

@@ -1,0 +1,80 @@
+package connectors
+
+import "time"
+
+// SettingsJSON are the settings of one value each as JSON. Addresses, texts and authentication have forms of their own
+// in each document.
+type SettingsJSON struct {
+	TimeoutMS         int64  `json:"timeout_ms" doc:"Bounds each upstream request."`
+	RetryAttempts     int    `json:"retry_attempts" doc:"Retries after the first try."`
+	Enabled           bool   `json:"enabled"`
+	SyncIntervalS     int64  `json:"sync_interval_s" doc:"0: never by itself."`
+	ToolChanges       string `json:"tool_changes" enum:"auto,hold_risky,hold_all"`
+	MaxDefinitionAgeS int64  `json:"max_definition_age_s" doc:"How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age."`
+	Listen            string `json:"listen" enum:"auto,off" doc:"auto: where the server tells that its lists have changed, Patchbay listens, and syncs."`
+	CallsPerMinute    int    `json:"calls_per_minute" doc:"Of all agents together; 0: not bounded."`
+}
+
+// SettingsPatch changes the settings of SettingsJSON. nil keeps a value.
+type SettingsPatch struct {
+	TimeoutMS         *int64  `json:"timeout_ms,omitempty" minimum:"1000" maximum:"300000"`
+	RetryAttempts     *int    `json:"retry_attempts,omitempty" minimum:"0" maximum:"5"`
+	Enabled           *bool   `json:"enabled,omitempty"`
+	SyncIntervalS     *int64  `json:"sync_interval_s,omitempty" minimum:"0" maximum:"2147483647" doc:"0: never by itself; else 60 or more."`
+	ToolChanges       *string `json:"tool_changes,omitempty" enum:"auto,hold_risky,hold_all"`
+	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitempty" minimum:"0" maximum:"86400" doc:"How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more."`
+	Listen            *string `json:"listen,omitempty" enum:"auto,off" doc:"auto: where the server tells that its lists have changed, Patchbay listens, and syncs."`
+	CallsPerMinute    *int    `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all agents together; 0: not bounded."`
+}
+
+// JSON returns the settings of one value each.
+func (s Settings) JSON() SettingsJSON {
+	return SettingsJSON{
+		TimeoutMS:         s.Timeout.Milliseconds(),
+		RetryAttempts:     s.RetryAttempts,
+		Enabled:           s.Enabled,
+		SyncIntervalS:     int64(s.SyncInterval / time.Second),
+		ToolChanges:       string(s.ToolChanges),
+		MaxDefinitionAgeS: int64(s.DefinitionAge / time.Second),
+		Listen:            string(s.Listen),
+		CallsPerMinute:    s.CallsPerMinute,
+	}
+}
+
+// Patch returns a patch that sets each value of j.
+func (j SettingsJSON) Patch() SettingsPatch {
+	return SettingsPatch{
+		TimeoutMS: &j.TimeoutMS, RetryAttempts: &j.RetryAttempts, Enabled: &j.Enabled, SyncIntervalS: &j.SyncIntervalS,
+		ToolChanges: &j.ToolChanges, MaxDefinitionAgeS: &j.MaxDefinitionAgeS, Listen: &j.Listen, CallsPerMinute: &j.CallsPerMinute,
+	}
+}
+
+// Apply changes s.
+func (p SettingsPatch) Apply(s *Settings) {
+	setIfPresent(&s.RetryAttempts, p.RetryAttempts)
+	setIfPresent(&s.Enabled, p.Enabled)
+	setIfPresent(&s.CallsPerMinute, p.CallsPerMinute)
+	setEnumIfPresent(&s.ToolChanges, p.ToolChanges)
+	setEnumIfPresent(&s.Listen, p.Listen)
+	setDurationIfPresent(&s.Timeout, p.TimeoutMS, time.Millisecond)
+	setDurationIfPresent(&s.SyncInterval, p.SyncIntervalS, time.Second)
+	setDurationIfPresent(&s.DefinitionAge, p.MaxDefinitionAgeS, time.Second)
+}
+
+func setIfPresent[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+func setEnumIfPresent[T ~string](field *T, value *string) {
+	if value != nil {
+		*field = T(*value)
+	}
+}
+
+func setDurationIfPresent(field *time.Duration, value *int64, unit time.Duration) {
+	if value != nil {
+		*field = time.Duration(*value) * unit
+	}
+}
