@@ -2,11 +2,13 @@ package httpserver_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,6 +109,9 @@ func exchange(t *testing.T, addr, before string, segments []string) (all []strin
 			return
 		}
 		body, err := io.ReadAll(resp.Body)
+		if errors.Is(err, syscall.ECONNRESET) {
+			err = nil // the system resets a connection that is closed with unread bytes, soon or later
+		}
 		all = append(all, fmt.Sprintf("%s, close %t: %s, %v", resp.Status, resp.Close, body, err))
 	}
 	if before != "" {
