@@ -25,7 +25,6 @@ func checkAppearanceOf(t *testing.T, tab *chromium.Tab, name string) {
 	shoot("light")
 	tab.Dark(true)
 	shoot("dark")
-	tab.Accessible()
 	tab.Dark(false)
 	tab.Size(360, 740)
 	tab.Fits()

@@ -92,9 +92,11 @@ func start() (context.Context, error) {
 	return ctx, err
 }
 
+// find returns the browser: the headless shell where it is installed, which takes a quarter less processor time. Debian's
+// command for it is a shell script that would be killed in its place.
 func find() (string, error) {
 	var err error
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		var path string
 		if path, err = exec.LookPath(name); err == nil {
 			return path, nil
