@@ -549,6 +549,8 @@ type Connector struct {
 	// Retries after the first try.
 	RetryAttempts int64  `json:"retry_attempts"`
 	Server        Server `json:"server"`
+	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	SessionPerAgent bool `json:"session_per_agent"`
 	// Takes the place of the id in every path.
 	Slug string `json:"slug"`
 	// One of: never_synced, ok, error, needs_auth, disabled.
@@ -597,6 +599,8 @@ type ConnectorCreate struct {
 	RetryAttempts     *int64 `json:"retry_attempts,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
+	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
 	// 0: never by itself; else 60 or more.
@@ -662,6 +666,8 @@ type ConnectorPatch struct {
 	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
+	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
 	// 0: never by itself; else 60 or more.
@@ -847,6 +853,8 @@ type FileServer struct {
 	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
 	Name              *string `json:"name,omitzero"`
 	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// 0: never by itself; else 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`

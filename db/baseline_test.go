@@ -27,13 +27,23 @@ const stampLine = "database stamped with the baseline, schema and data unchanged
 // atReplaced returns a database with the schema of the baseline, a tenant, and the version rows of a build before it.
 func atReplaced(t *testing.T, versions []int64) (address string, owner *pgx.Conn) {
 	t.Helper()
-	address = pgtest.URL(t)
+	address = pgtest.Empty(t)
+	if err := db.MigrateFiles(t.Context(), address, baselineAlone(t), db.LockPatience, silent); err != nil {
+		t.Fatal(err)
+	}
 	owner = connect(t, address)
 	run(t, owner, "insert into tenants (id, slug, name) values ('00000000-0000-7000-8000-000000000001', 'a', 'A')", "delete from goose_db_version where version_id > 0")
 	if _, err := owner.Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) select n, true from unnest($1::bigint[]) n", versions); err != nil {
 		t.Fatal(err)
 	}
 	return address, owner
+}
+
+// baselineAlone is the baseline without the migrations after it.
+func baselineAlone(t *testing.T) fs.FS {
+	t.Helper()
+	const name = "00001_baseline.sql"
+	return fstest.MapFS{name: withMigrations(t, nil)[name]}
 }
 
 func replacedWithout(n int64) []int64 {
@@ -108,7 +118,7 @@ func TestMigrate_StampsTheLastReplacedVersion(t *testing.T) {
 	}
 	for i, stamped := range []bool{true, false} {
 		var log strings.Builder
-		if err := db.Migrate(t.Context(), address, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+		if err := db.MigrateFiles(t.Context(), address, baselineAlone(t), db.LockPatience, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(log.String(), stampLine+`" database=`) != stamped || strings.Contains(log.String(), "was=89 version=1") != stamped {
@@ -120,19 +130,22 @@ func TestMigrate_StampsTheLastReplacedVersion(t *testing.T) {
 		if diff := cmp.Diff(before, databaseContents(t, owner)); diff != "" {
 			t.Errorf("run %d changes the schema or its rows:\n%s", i, diff)
 		}
-		if applied, wanted := current(t, address); applied != wanted {
-			t.Errorf("run %d: applied %d, wanted %d", i, applied, wanted)
-		}
+	}
+	if err := db.Migrate(t.Context(), address, silent); err != nil {
+		t.Fatal(err)
+	}
+	if applied, wanted := current(t, address); applied != wanted {
+		t.Errorf("applied %d, wanted %d", applied, wanted)
 	}
 }
 
 func TestMigrate_AppliesLaterMigrationsAfterTheStamp(t *testing.T) {
 	t.Parallel()
 	address, owner := atReplaced(t, db.Replaced)
-	if err := db.MigrateFiles(t.Context(), address, withMigrations(t, map[int64]string{90: "create table later ()"}), db.LockPatience, silent); err != nil {
+	if err := db.MigrateFiles(t.Context(), address, withMigrations(t, map[int64]string{99990: "create table later ()"}), db.LockPatience, silent); err != nil {
 		t.Fatal(err)
 	}
-	if got := versionRows(t, owner); !slices.Equal(got, []int64{0, 1, 90}) {
+	if got, want := versionRows(t, owner), slices.Concat([]int64{0}, db.Versions(), []int64{99990}); !slices.Equal(got, want) {
 		t.Errorf("versions %v", got)
 	}
 	run(t, owner, "select from later")
@@ -224,7 +237,7 @@ func TestMigrate_ReplicasStampOnce(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(lockedWriter{&mu, &lines}, nil))
 	var replicas errgroup.Group
 	for range 5 {
-		replicas.Go(func() error { return db.Migrate(t.Context(), address, log) })
+		replicas.Go(func() error { return db.MigrateFiles(t.Context(), address, baselineAlone(t), db.LockPatience, log) })
 	}
 	if err := replicas.Wait(); err != nil {
 		t.Fatal(err)

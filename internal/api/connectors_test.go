@@ -25,7 +25,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
 		"url": "https://mcp.linear.example/mcp", "headers": map[string]any{"X-Team": "eu"}, "credential_mode": "shared",
 		"auth":       map[string]any{"type": "api_key", "header": "X-Key"},
-		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 0.0,
+		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 0.0, "session_per_agent": true,
 		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
 		"tools_last_synced_at": nil, "last_error": nil, "max_definition_age_s": 900.0,
 		"listening":           map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Listening is switched off in the settings."},

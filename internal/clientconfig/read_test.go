@@ -192,7 +192,7 @@ func TestRead_Settings(t *testing.T) {
 	got := readOne(t, `{"mcpServers": {"l": {
 		"type": "http", "transport": "http", "url": " https://l.example/mcp ", "name": "Linear", "description": "Issues", "disabled": true,
 		"timeout_ms": 5000, "retry_attempts": 0, "sync_interval_s": 60, "credential_mode": "per_agent", "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 60,
-		"max_definition_age_s": 60,
+		"max_definition_age_s": 60, "session_per_agent": false,
 		"headers": {"X-Team": "${TEAM:-eu}", "X-Build": 7, "Accept": "application/json", "X-Left": "${LEFT}", "X-None": null},
 		"auth": {"type": "oauth2", "client_id": "c-1", "scopes": ["a", "b"], "resource": ""}, "comment": {"any": "thing"}
 	}}}`)

@@ -19,16 +19,17 @@ type Draft struct {
 func NewDraft() Draft {
 	return Draft{
 		Settings: Settings{
-			Transport:      TransportStreamableHTTP,
-			CredentialMode: CredentialShared,
-			Auth:           Auth{Type: AuthNone},
-			Timeout:        DefaultTimeout,
-			RetryAttempts:  DefaultRetries,
-			Enabled:        true,
-			SyncInterval:   DefaultInterval,
-			ToolChanges:    ToolChangesHoldRisky,
-			Listen:         ListenAuto,
-			DefinitionAge:  DefaultDefinitionAge,
+			Transport:       TransportStreamableHTTP,
+			CredentialMode:  CredentialShared,
+			Auth:            Auth{Type: AuthNone},
+			Timeout:         DefaultTimeout,
+			RetryAttempts:   DefaultRetries,
+			Enabled:         true,
+			SyncInterval:    DefaultInterval,
+			ToolChanges:     ToolChangesHoldRisky,
+			Listen:          ListenAuto,
+			DefinitionAge:   DefaultDefinitionAge,
+			SessionPerAgent: true,
 		},
 	}
 }

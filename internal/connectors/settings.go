@@ -44,6 +44,8 @@ type Settings struct {
 	Listen         ListenPolicy
 	DefinitionAge  time.Duration // maximum age of the last success when a destructive tool is called; 0: any
 	CallsPerMinute int           // of all agents together; 0: no limit
+	// SessionPerAgent gives agents that share a credential sessions of their own, where the server keeps state for one.
+	SessionPerAgent bool
 }
 
 // ChangedFrom returns the sorted names, as in the API, of the settings that differ from old.

@@ -13,6 +13,7 @@ type SettingsJSON struct {
 	MaxDefinitionAgeS int64  `json:"max_definition_age_s" doc:"How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age."`
 	Listen            string `json:"listen" enum:"auto,off" doc:"auto: where the server tells that its lists have changed, Patchbay listens, and syncs."`
 	CallsPerMinute    int    `json:"calls_per_minute" doc:"Of all agents together; 0: not bounded."`
+	SessionPerAgent   bool   `json:"session_per_agent" doc:"true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own."`
 }
 
 // SettingsPatch changes the settings of SettingsJSON. nil keeps a value.
@@ -25,6 +26,7 @@ type SettingsPatch struct {
 	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitempty" minimum:"0" maximum:"86400" doc:"How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more."`
 	Listen            *string `json:"listen,omitempty" enum:"auto,off" doc:"auto: where the server tells that its lists have changed, Patchbay listens, and syncs."`
 	CallsPerMinute    *int    `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all agents together; 0: not bounded."`
+	SessionPerAgent   *bool   `json:"session_per_agent,omitempty" doc:"true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own."`
 }
 
 // JSON returns the settings of one value each.
@@ -38,6 +40,7 @@ func (s Settings) JSON() SettingsJSON {
 		MaxDefinitionAgeS: int64(s.DefinitionAge / time.Second),
 		Listen:            string(s.Listen),
 		CallsPerMinute:    s.CallsPerMinute,
+		SessionPerAgent:   s.SessionPerAgent,
 	}
 }
 
@@ -46,6 +49,7 @@ func (j SettingsJSON) Patch() SettingsPatch {
 	return SettingsPatch{
 		TimeoutMS: &j.TimeoutMS, RetryAttempts: &j.RetryAttempts, Enabled: &j.Enabled, SyncIntervalS: &j.SyncIntervalS,
 		ToolChanges: &j.ToolChanges, MaxDefinitionAgeS: &j.MaxDefinitionAgeS, Listen: &j.Listen, CallsPerMinute: &j.CallsPerMinute,
+		SessionPerAgent: &j.SessionPerAgent,
 	}
 }
 
@@ -54,6 +58,7 @@ func (p SettingsPatch) Apply(s *Settings) {
 	setIfPresent(&s.RetryAttempts, p.RetryAttempts)
 	setIfPresent(&s.Enabled, p.Enabled)
 	setIfPresent(&s.CallsPerMinute, p.CallsPerMinute)
+	setIfPresent(&s.SessionPerAgent, p.SessionPerAgent)
 	setEnumIfPresent(&s.ToolChanges, p.ToolChanges)
 	setEnumIfPresent(&s.Listen, p.Listen)
 	setDurationIfPresent(&s.Timeout, p.TimeoutMS, time.Millisecond)

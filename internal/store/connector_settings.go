@@ -44,28 +44,30 @@ func settingsColumns(s connectors.Settings) (dbgen.UpdateConnectorParams, error)
 		Listen:            s.Listen,
 		MaxDefinitionAgeS: toSeconds(s.DefinitionAge),
 		CallsPerMinute:    int32(s.CallsPerMinute),
+		SessionPerAgent:   s.SessionPerAgent,
 	}, nil
 }
 
 func toSettings(r dbgen.Connector) connectors.Settings {
 	s := connectors.Settings{
-		Slug:           r.Slug,
-		Name:           r.Name,
-		Description:    r.Description,
-		Transport:      r.Transport,
-		URL:            r.Url,
-		Command:        toCommand(r),
-		Headers:        map[string]string{},
-		CredentialMode: r.CredentialMode,
-		Auth:           connectors.Auth{Type: r.AuthType, Header: r.AuthHeader},
-		Timeout:        time.Duration(r.TimeoutMs) * time.Millisecond,
-		RetryAttempts:  int(r.RetryAttempts),
-		Enabled:        r.Enabled,
-		SyncInterval:   time.Duration(r.SyncIntervalS) * time.Second,
-		ToolChanges:    r.ToolChanges,
-		Listen:         r.Listen,
-		DefinitionAge:  time.Duration(r.MaxDefinitionAgeS) * time.Second,
-		CallsPerMinute: int(r.CallsPerMinute),
+		Slug:            r.Slug,
+		Name:            r.Name,
+		Description:     r.Description,
+		Transport:       r.Transport,
+		URL:             r.Url,
+		Command:         toCommand(r),
+		Headers:         map[string]string{},
+		CredentialMode:  r.CredentialMode,
+		Auth:            connectors.Auth{Type: r.AuthType, Header: r.AuthHeader},
+		Timeout:         time.Duration(r.TimeoutMs) * time.Millisecond,
+		RetryAttempts:   int(r.RetryAttempts),
+		Enabled:         r.Enabled,
+		SyncInterval:    time.Duration(r.SyncIntervalS) * time.Second,
+		ToolChanges:     r.ToolChanges,
+		Listen:          r.Listen,
+		DefinitionAge:   time.Duration(r.MaxDefinitionAgeS) * time.Second,
+		CallsPerMinute:  int(r.CallsPerMinute),
+		SessionPerAgent: r.SessionPerAgent,
 	}
 	_ = json.Unmarshal(r.Headers, &s.Headers) // written by settingsColumns
 	_ = json.Unmarshal(r.Oauth, &s.OAuth)

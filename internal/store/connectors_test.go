@@ -40,7 +40,7 @@ func TestAConnectorComesBackAsItWasStored(t *testing.T) {
 	want := connectors.Connector{
 		ID: made.ID, Settings: connectors.Settings{Slug: draft.Slug, Name: draft.Name, Description: draft.Description, Transport: draft.Transport, URL: draft.URL,
 			Headers: draft.Headers, CredentialMode: draft.CredentialMode, Auth: draft.Auth, Timeout: draft.Timeout,
-			RetryAttempts: draft.RetryAttempts, Enabled: true, ToolChanges: draft.ToolChanges, Listen: connectors.ListenAuto, DefinitionAge: draft.DefinitionAge}, Version: 1,
+			RetryAttempts: draft.RetryAttempts, Enabled: true, ToolChanges: draft.ToolChanges, Listen: connectors.ListenAuto, DefinitionAge: draft.DefinitionAge, SessionPerAgent: true}, Version: 1,
 		Status: connectors.StatusNeverSynced, AuthBehaviour: connectors.AuthUnknown, DiscoveredTools: []string{},
 		CreatedAt: got.CreatedAt, UpdatedAt: got.UpdatedAt,
 	}

@@ -58,7 +58,7 @@ var connectorFields = []string{
 	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 	"auth.allow_missing_pkce_metadata",
-	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "listen", "tool_changes", "max_definition_age_s", "enabled", "version", "id",
+	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "session_per_agent", "listen", "tool_changes", "max_definition_age_s", "enabled", "version", "id",
 }
 
 // connectorFormProps is shared by the forms for a new and a stored connector.

@@ -39,6 +39,9 @@ func draftForm(d connectors.Draft) templates.Form {
 	if d.Enabled {
 		values["enabled"] = "true"
 	}
+	if d.SessionPerAgent {
+		values["session_per_agent"] = "true"
+	}
 	maps.Copy(values, oauthValues(d.OAuth))
 	maps.Copy(values, programValues(d.Command))
 	return templates.Form{Values: values}
@@ -63,7 +66,8 @@ func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft)
 	if f.Values.Has("transport") {
 		d.Transport = connectors.Transport(f.Text("transport"))
 	}
-	if f.Values.Has("credential_mode") {
+	if f.Values.Has("credential_mode") { // and so has the box
+		d.SessionPerAgent = f.Checked("session_per_agent")
 		d.CredentialMode = connectors.CredentialMode(f.Text("credential_mode"))
 	}
 	if f.Values.Has("listen") {

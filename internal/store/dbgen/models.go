@@ -172,6 +172,7 @@ type Connector struct {
 	Listen               connectors.ListenPolicy
 	AcceptedInstructions *string
 	InstructionsReview   connectors.Review
+	SessionPerAgent      bool
 }
 
 type ConnectorClient struct {
