@@ -40,6 +40,13 @@ type Session struct {
 // Era returns the era that the server speaks.
 func (s *Session) Era() Era { return s.currentConnection().eraName }
 
+// IsStateful reports whether the server can keep state for this session: it is a program, sends everything on one
+// stream, or gave the session an id.
+func (s *Session) IsStateful() bool {
+	t, ok := s.currentConnection().transport.(*httpTransport)
+	return !ok || t.sessionID != ""
+}
+
 // Server returns the server's info from the opening.
 func (s *Session) Server() ServerInfo { return s.currentConnection().server }
 

@@ -51,9 +51,10 @@ func (e *entry) waitOpen(ctx context.Context) (*mcp.Session, error) {
 // acquireEntry finds the session of the request's version, or starts to open it. Each acquireEntry needs a
 // releaseEntry.
 func (p *Pool) acquireEntry(ctx context.Context, w *SessionRequest, u *credentials.Credential) (*entry, error) {
-	key, version := newSessionKey(w), newSessionVersion(w, u)
+	version := newSessionVersion(w, u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	key := p.sessionKey(w)
 	e := p.sessions[key]
 	switch {
 	case p.stopped:
@@ -115,7 +116,9 @@ func (p *Pool) finishOpening(e *entry, err error) {
 	e.err = err
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil && !e.retired { // the next use opens again
+	if err == nil {
+		p.recordState(e)
+	} else if !e.retired { // the next use opens again
 		p.retireEntry(e, false)
 	}
 }
@@ -130,7 +133,7 @@ func (p *Pool) openSession(ctx context.Context, u *credentials.Credential, e *en
 	}
 	target, err := p.o.Target(ctx, w.Tenant, w.Connector, headers)
 	if err == nil && p.o.AcquireSlot != nil {
-		e.releaseSlot, err = p.o.AcquireSlot(ctx, w.Tenant, w.Connector)
+		e.releaseSlot, err = p.o.AcquireSlot(ctx, w.Tenant, w.Connector, func() { p.retireIdleSlot(w.Tenant) })
 	}
 	if err == nil {
 		target.Capabilities = []byte(w.Capabilities)

@@ -33,6 +33,8 @@ type server struct {
 	arrived  chan struct{} // one for each call
 	refuse   func(method string) (status int, body string)
 	hold     chan struct{} // nil: calls return at once
+
+	stateless bool // no session ids
 }
 
 func newServer(t testing.TB) *server {
@@ -61,13 +63,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(s.tokens[id], token) {
 		s.tokens[id] = append(s.tokens[id], token)
 	}
-	refuse, hold := s.refuse, s.hold
+	refuse, hold, stateless := s.refuse, s.hold, s.stateless
 	s.mu.Unlock()
 	switch {
 	case r.Method == http.MethodDelete:
 		s.deleted <- id
 	case m.Method == "initialize":
-		w.Header().Set("Mcp-Session-Id", id)
+		if !stateless {
+			w.Header().Set("Mcp-Session-Id", id)
+		}
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s"}}}`, m.ID)
 	case m.ID == nil:
 		w.WriteHeader(http.StatusAccepted)

@@ -29,8 +29,8 @@ type Options struct {
 	Credentials *credentials.Resolver
 	// Target builds the connector's target, with authentication headers.
 	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
-	// AcquireSlot reserves a slot for a session until release; nil: no limit.
-	AcquireSlot func(context.Context, connectors.TenantID, connectors.Connector) (release func(), err error)
+	// AcquireSlot reserves a slot for a session until release. It calls full before it waits; nil: no limit.
+	AcquireSlot func(_ context.Context, _ connectors.TenantID, _ connectors.Connector, full func()) (release func(), err error)
 
 	Store        *store.Store     // for uses that wait while the database is away; nil: none wait
 	Log          *slog.Logger     // nil: discarded
@@ -47,12 +47,13 @@ type Pool struct {
 	mu              sync.Mutex // guards the fields below, and fields of entries
 	stopped         bool
 	sessions        map[sessionKey]*entry
-	perTenant       map[connectors.TenantID]int // number in sessions
-	live            map[*entry]struct{}         // sessions, and retired ones that are not closed yet
-	forcedRevisions map[sessionKey]int          // revisions of forced tokens that have not served yet
-	idle            list.List                   // idle sessions, longest idle first
-	sweepTimer      *time.Timer                 // nil: no sweep is due
-	closing         []*entry                    // idle sessions to close
+	perTenant       map[connectors.TenantID]int    // number in sessions
+	live            map[*entry]struct{}            // sessions, and retired ones that are not closed yet
+	forcedRevisions map[sessionKey]int             // revisions of forced tokens that have not served yet
+	stateless       map[connectors.ConnectorID]int // versions of connectors to servers without state
+	idle            list.List                      // idle sessions, longest idle first
+	sweepTimer      *time.Timer                    // nil: no sweep is due
+	closing         []*entry                       // idle sessions to close
 	closers         int
 	liveSessions    sync.WaitGroup // one for each of live; Add only under mu and while not stopped
 	background      sync.WaitGroup // goroutines; they start only while a session is live
@@ -69,7 +70,7 @@ func New(o Options) *Pool {
 	}
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, defaultIdleTimeout)
 	o.MaxSessions, o.MaxPerTenant = cmp.Or(o.MaxSessions, defaultMaxSessions), cmp.Or(o.MaxPerTenant, defaultMaxPerTenant)
-	return &Pool{o: o, sessions: map[sessionKey]*entry{}, perTenant: map[connectors.TenantID]int{}, live: map[*entry]struct{}{}, forcedRevisions: map[sessionKey]int{}, cache: credentialCache{byKey: map[credentialKey]cachedCredential{}}}
+	return &Pool{o: o, sessions: map[sessionKey]*entry{}, perTenant: map[connectors.TenantID]int{}, live: map[*entry]struct{}{}, forcedRevisions: map[sessionKey]int{}, stateless: map[connectors.ConnectorID]int{}, cache: credentialCache{byKey: map[credentialKey]cachedCredential{}}}
 }
 
 // SessionRequest describes the session that a use needs.
@@ -81,7 +82,7 @@ type SessionRequest struct {
 	// because initialize sends them once (2025-11-25).
 	Capabilities string
 	// PerAgent reserves the session for the agent, even with a shared credential: server requests on a shared
-	// stream name no call.
+	// stream name no call. The connector's SessionPerAgent does so where the server keeps state for a session.
 	PerAgent bool
 	// Sent, if set, receives the credential before the request is sent; nil: none.
 	OnCredential **credentials.Credential

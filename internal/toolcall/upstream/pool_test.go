@@ -309,7 +309,7 @@ func TestUse_SlotIsHeldUntilSessionCloses(t *testing.T) {
 	t.Parallel()
 	taken, released := 0, make(chan struct{}, 1)
 	b := newBench(t, func(o *upstream.Options) {
-		o.AcquireSlot = func(context.Context, connectors.TenantID, connectors.Connector) (func(), error) {
+		o.AcquireSlot = func(context.Context, connectors.TenantID, connectors.Connector, func()) (func(), error) {
 			taken++
 			return func() { released <- struct{}{} }, nil
 		}
@@ -322,4 +322,62 @@ func TestUse_SlotIsHeldUntilSessionCloses(t *testing.T) {
 	}
 	b.pool.EndTenant(b.Tenant)
 	<-released
+}
+
+func TestUse_FullSlotsEndAnIdleProgram(t *testing.T) {
+	t.Parallel()
+	slots := make(chan struct{}, 1)
+	b := newBench(t, func(o *upstream.Options) {
+		o.AcquireSlot = func(ctx context.Context, _ connectors.TenantID, _ connectors.Connector, full func()) (func(), error) {
+			if len(slots) == cap(slots) {
+				full()
+			}
+			select {
+			case slots <- struct{}{}:
+				return func() { <-slots }, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	})
+	w := b.newRequest(b.newSharedConnector(t))
+	w.Connector.Transport = connectors.TransportStdio
+	for range 3 {
+		agent := b.Agent(t)
+		w.Agent = &agent.ID
+		must(t, b.call(t.Context(), w))
+	}
+	if n := b.server.openedSessions(t); n != 3 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+func TestUse_SessionPerAgent(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		perAgent, stateless bool
+		want                int // sessions of three agents that call twice
+	}{
+		"a server with sessions":           {perAgent: true, want: 3},
+		"a server without sessions":        {perAgent: true, stateless: true, want: 1},
+		"a server with sessions, when off": {want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.server.update(func() { b.server.stateless = tc.stateless })
+			c := b.newConnector(t, b.Tenant, func(d *connectors.Draft) { d.SessionPerAgent = tc.perAgent })
+			b.saveCredential(t, b.Tenant, c, nil, connectors.Secret{Token: "one"})
+			w := b.newRequest(c)
+			for range 3 {
+				agent := b.Agent(t)
+				w.Agent = &agent.ID
+				must(t, b.call(t.Context(), w))
+				must(t, b.call(t.Context(), w))
+			}
+			if n := b.server.openedSessions(t); n != tc.want {
+				t.Errorf("%d sessions, not %d", n, tc.want)
+			}
+		})
+	}
 }

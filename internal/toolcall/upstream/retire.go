@@ -154,6 +154,16 @@ func newFullError(message string) error {
 	return f
 }
 
+// retireIdleSlot ends the longest idle session that has a slot: one of the tenant, else any.
+func (p *Pool) retireIdleSlot(tenant connectors.TenantID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	hasSlot := func(e *entry) bool { return e.request.Connector.Transport == connectors.TransportStdio }
+	if !p.retireIdle(func(e *entry) bool { return hasSlot(e) && e.key.tenant == tenant }) {
+		p.retireIdle(hasSlot)
+	}
+}
+
 // retireIdle ends the longest idle session that matches.
 func (p *Pool) retireIdle(matches func(*entry) bool) bool {
 	for element := p.idle.Front(); element != nil; element = element.Next() {

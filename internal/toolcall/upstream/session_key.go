@@ -35,12 +35,32 @@ func newCredentialKey(w *SessionRequest) credentialKey {
 	return key
 }
 
-func newSessionKey(w *SessionRequest) sessionKey {
+// sessionKey returns the key of the requested session. The caller holds mu.
+func (p *Pool) sessionKey(w *SessionRequest) sessionKey {
 	key := sessionKey{credentialKey: newCredentialKey(w), capabilities: w.Capabilities}
-	if w.PerAgent && w.Agent != nil {
+	if w.Agent != nil && (w.PerAgent || w.Connector.SessionPerAgent && p.stateless[w.Connector.ID] != w.Connector.Version) {
 		key.private = *w.Agent
 	}
 	return key
+}
+
+// recordState notes whether a connector's server keeps state for a session. If it keeps none, the session is for all
+// agents from now on. The caller holds mu.
+func (p *Pool) recordState(e *entry) {
+	c := &e.request.Connector
+	if e.session.IsStateful() {
+		delete(p.stateless, c.ID)
+		return
+	}
+	if len(p.stateless) >= p.o.MaxSessions {
+		return
+	}
+	p.stateless[c.ID] = c.Version
+	if shared := p.sessionKey(&e.request); !e.retired && p.sessions[shared] == nil {
+		delete(p.sessions, e.key)
+		e.key = shared
+		p.sessions[shared] = e
+	}
 }
 
 func newSessionVersion(w *SessionRequest, u *credentials.Credential) sessionVersion {
