@@ -247,8 +247,7 @@ func TestActions_AreRefusedWithoutAuditEntry(t *testing.T) {
 			t.Parallel()
 			w := act.world(t)
 			do := act.prepare(t, w)
-			w.AsOwner(t, `create function refuse() returns trigger language plpgsql as $f$ begin raise 'the disk is full'; end $f$`,
-				`create trigger refuse before insert on audit_events for each row when (new.action = '`+action+`') execute function refuse()`)
+			w.RefuseAudit(t, action)
 			before := w.Rows(t)
 			were := map[string]thingRow{}
 			if act.thing != "" {

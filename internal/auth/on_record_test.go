@@ -118,8 +118,7 @@ func TestSignIn_FailsWithoutAuditEntry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
-	w.AsOwner(t, `create function refuse() returns trigger language plpgsql as $f$ begin raise 'the disk is full'; end $f$`,
-		`create trigger refuse before insert on audit_events for each row execute function refuse()`)
+	w.RefuseAudit(t, "")
 	b := &browser{t: t, w: w}
 	b.do(func(ctx context.Context) {
 		if err := w.auth.StartSession(ctx, m.UserID, somewhere); err == nil {
