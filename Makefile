@@ -128,11 +128,13 @@ bench-gateway: build ## the gateway against a bare reverse proxy, by turns; the 
 
 soak: build ## a million calls through the gateway, each reply checked (SOAK_CALLS=… for another number)
 	@scripts/get-postgres
+	$(GO) test -tags soak ./bench/gateway
 	$(GO) build -o bin/bench-gateway ./bench/gateway
 	@bin/bench-gateway soak -calls $${SOAK_CALLS:-1000000}
 
 chaos: ## everything around Patchbay goes wrong under load, for 6 minutes; what was lost is counted (CHAOS_TIME=1m for another time)
 	@scripts/get-postgres
+	$(GO) test -tags soak ./bench/chaos
 	$(GO) build -o bin/bench-chaos ./bench/chaos
 	@bin/bench-chaos -time $${CHAOS_TIME:-6m}
 
