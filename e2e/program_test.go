@@ -46,14 +46,18 @@ func TestMain(m *testing.M) {
 	if path, err := binary(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
+	if dir := migrated.dir; dir != "" {
+		_ = os.RemoveAll(dir)
+	}
 	os.Exit(code)
 }
 
 // home is one installation: a data directory and the environment that goes with it.
 type home struct {
-	t   *testing.T
-	dir string
-	env []string
+	t     *testing.T
+	dir   string
+	env   []string
+	empty bool // the server makes its database cluster itself
 }
 
 // newHome makes an installation with the given extra environment, "NAME=value".
@@ -191,6 +195,9 @@ func (h *home) serve(args ...string) *server {
 // launch starts the server, which is what the program does without a command, and does not wait.
 func (h *home) launch(args ...string) *server {
 	h.t.Helper()
+	if !h.empty {
+		h.copyCluster()
+	}
 	return &server{process: h.start(args...)}
 }
 
