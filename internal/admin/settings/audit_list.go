@@ -144,7 +144,7 @@ func auditValue(raw json.RawMessage) string {
 	if raw == nil {
 		return ""
 	}
-	return shell.ShortenText(toolpages.FormatValue(raw), maxAuditValue)
+	return shell.ShortenText(toolpages.FormatValue(string(raw)), maxAuditValue)
 }
 
 func actorKind(ctx context.Context, kind string) string {

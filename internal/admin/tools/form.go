@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"patchbay/internal/i18n"
+	"patchbay/internal/jsonschema"
 )
 
 // Bounds of a form made from a schema.
@@ -84,7 +85,7 @@ func (d *schemaDocument) newForm(ctx context.Context) toolForm {
 	}
 	m := &formBuilder{schemaDocument: d, remaining: maxFormFields, choiceBytes: maxChoiceBytes}
 	s, _ := m.resolve(d.root)
-	if len(s.properties) == 0 && (len(s.alternatives()) > 0 || len(s.allOf) > 0 || s.ref != "") {
+	if len(s.properties) == 0 && (len(s.alternatives()) > 0 || len(s.allOf) > 0 || s.ref != nil) {
 		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
 	}
 	fields := m.buildFields(s, formField{name: "arg", required: true, alwaysRequired: true, alwaysSent: true}, 1)
@@ -103,13 +104,13 @@ func (b *formBuilder) buildFields(s pageSchema, parent formField, depth int) []f
 		if b.remaining--; b.remaining < 0 {
 			return nil
 		}
-		b.hasLongKey = b.hasLongKey || len(property.name) > maxKeyBytes
-		required := s.required[property.name]
+		b.hasLongKey = b.hasLongKey || len(property.Name) > maxKeyBytes
+		required := s.required[property.Name]
 		f := formField{
-			name: parent.name + "." + strconv.Itoa(i), key: property.name,
+			name: parent.name + "." + strconv.Itoa(i), key: property.Name,
 			required: required, alwaysRequired: required && parent.alwaysRequired, alwaysSent: parent.alwaysRequired,
 		}
-		f.schema, f.nullable = b.resolve(property.value)
+		f.schema, f.nullable = b.resolve(property.Value)
 		b.setKind(&f, depth)
 		fields = append(fields, f)
 	}
@@ -159,7 +160,7 @@ func (b *formBuilder) setListKind(f *formField) {
 
 // hasPlainChoices reports whether all choices are strings.
 func (s pageSchema) hasPlainChoices() bool {
-	return !slices.ContainsFunc(s.enum, func(v *schemaValue) bool { return v.raw[0] == '{' || v.raw[0] == '[' })
+	return !slices.ContainsFunc(s.enum, func(v *jsonschema.Node) bool { return v.Kind == jsonschema.Object || v.Kind == jsonschema.Array })
 }
 
 func kindForType(kind string) fieldKind {
@@ -197,7 +198,7 @@ func (b *formBuilder) listChoices(s pageSchema) []formChoice {
 		return nil
 	default:
 		for _, v := range s.enum {
-			choices = b.appendChoice(choices, v.raw, "")
+			choices = b.appendChoice(choices, v.Raw, "")
 		}
 	}
 	if choices == nil {
@@ -217,17 +218,17 @@ func (b *formBuilder) listTitledChoices(s pageSchema) []formChoice {
 	}
 	var choices []formChoice
 	for _, side := range union {
-		constant := side.getMember("const").rawText()
-		if len(constant) == 0 {
+		constant := side.Find("const")
+		if constant == nil {
 			return nil
 		}
-		choices = b.appendChoice(choices, constant, side.getMember("title").readText())
+		choices = b.appendChoice(choices, constant.Raw, side.Find("title").Text())
 	}
 	return choices
 }
 
 // appendChoice adds a choice while the bytes suffice. Without a title its label is its value.
-func (b *formBuilder) appendChoice(choices []formChoice, raw json.RawMessage, title string) []formChoice {
+func (b *formBuilder) appendChoice(choices []formChoice, raw, title string) []formChoice {
 	if b.choiceBytes -= len(raw) + len(title); b.choiceBytes < 0 {
 		return choices
 	}
@@ -237,9 +238,9 @@ func (b *formBuilder) appendChoice(choices []formChoice, raw json.RawMessage, ti
 	return append(choices, formChoice{value: compactJSON(raw), label: title})
 }
 
-func compactJSON(raw json.RawMessage) string {
+func compactJSON[T string | json.RawMessage](raw T) string {
 	var out bytes.Buffer
-	if json.Compact(&out, raw) != nil {
+	if json.Compact(&out, []byte(raw)) != nil {
 		return ""
 	}
 	return out.String()
@@ -250,7 +251,7 @@ func (f formField) isLong() bool {
 	if f.schema.format != "" {
 		return false
 	}
-	if maxLength, err := strconv.Atoi(string(f.schema.maxLength)); err == nil {
+	if maxLength, err := strconv.Atoi(f.schema.maxLength); err == nil {
 		return maxLength > 200
 	}
 	name := strings.ToLower(f.key)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patchbay/internal/admin/shell"
+	"patchbay/internal/jsonschema"
 )
 
 // defaults are the initial values: the schema's defaults, for fields that are always sent.
@@ -21,7 +22,7 @@ func (f toolForm) defaults() url.Values {
 }
 
 func (f formField) fillDefault(values url.Values) {
-	if size := len(f.schema.defaultValue); f.alwaysSent && size > 0 && size <= maxFillBytes && f.fillValue(f.schema.defaultValue, values) {
+	if size := len(f.schema.defaultValue); f.alwaysSent && size > 0 && size <= maxFillBytes && f.fillValue(json.RawMessage(f.schema.defaultValue), values) {
 		return
 	}
 	delete(values, f.name)
@@ -38,19 +39,19 @@ func (f toolForm) fillValues(arguments json.RawMessage) (values url.Values, comp
 }
 
 func fillFields(fields []formField, raw json.RawMessage, values url.Values) bool {
-	var object orderedObject
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &object) != nil {
+	object, _ := jsonschema.Decode(bytes.TrimSpace(raw), jsonschema.Limits{Depth: 1, KeepDuplicates: true})
+	if !object.Is(jsonschema.Object) {
 		return false
 	}
 	complete := true
-	for _, m := range object {
-		i := slices.IndexFunc(fields, func(f formField) bool { return f.key == m.name })
-		if i < 0 || !fields[i].fillValue(m.value, values) {
+	for _, m := range object.Members {
+		i := slices.IndexFunc(fields, func(f formField) bool { return f.key == m.Name })
+		if i < 0 || !fields[i].fillValue(json.RawMessage(m.Value.Raw), values) {
 			complete = false
 		}
 	}
 	for _, f := range fields { // an unticked checkbox sends false, though the schema's default for a missing value is true
-		if f.kind == fieldFlag && object.get(f.key) == nil {
+		if f.kind == fieldFlag && object.Get(f.key) == nil {
 			f.fillDefault(values)
 		}
 	}

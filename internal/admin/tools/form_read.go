@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patchbay/internal/i18n"
+	"patchbay/internal/jsonschema"
 )
 
 // formReader reads arguments from form values.
@@ -48,7 +49,7 @@ func (r *formReader) readObject(fields []formField) json.RawMessage {
 		if out.Len() > 1 {
 			out.WriteByte(',')
 		}
-		out.Write(quoteJSON(f.key))
+		out.Write(jsonschema.AppendQuoted(nil, f.key))
 		out.WriteByte(':')
 		out.Write(value)
 	}
@@ -114,7 +115,7 @@ func (r *formReader) readText(f formField, typed string) (json.RawMessage, bool)
 		}
 		typed = formatted
 	}
-	return quoteJSON(typed), true
+	return jsonschema.AppendQuoted(nil, typed), true
 }
 
 // parseDateTime converts the value of a datetime-local control to RFC 3339 in UTC. A complete time stays
@@ -160,7 +161,7 @@ func (r *formReader) readLines(f formField, typed string) (json.RawMessage, bool
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		item := quoteJSON(line)
+		item := jsonschema.AppendQuoted(nil, line)
 		if f.itemKind != fieldText {
 			item, _ = r.readLiteral(f, f.itemKind, line)
 		}
@@ -214,13 +215,4 @@ func parseNumeral(typed string, like *regexp.Regexp) (string, bool) {
 		spelled = "-" + spelled
 	}
 	return spelled, json.Valid([]byte(spelled))
-}
-
-// quoteJSON encodes a JSON string without HTML escapes.
-func quoteJSON(s string) json.RawMessage {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // never fails for a string
-	return bytes.TrimRight(out.Bytes(), "\n")
 }

@@ -94,8 +94,8 @@ func inputType(format string) (kind, step string) {
 }
 
 // plainNumber is a number in the syntax of HTML attributes; empty for any other.
-func plainNumber(raw []byte) string {
-	text, ok := parseNumeral(strings.TrimSpace(string(raw)), anyNumber)
+func plainNumber(raw string) string {
+	text, ok := parseNumeral(strings.TrimSpace(raw), anyNumber)
 	if !ok || len(text) > 20 {
 		return ""
 	}

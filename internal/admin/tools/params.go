@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/i18n"
+	"patchbay/internal/jsonschema"
 	"patchbay/web/templates"
 )
 
@@ -29,7 +29,7 @@ func readParams(ctx context.Context, raw json.RawMessage, follow bool) []templat
 // listParams is [readParams] of a decoded schema.
 func (d *schemaDocument) listParams(ctx context.Context, follow bool) []templates.Param {
 	if !follow {
-		d = &schemaDocument{root: d.root, isWhole: d.isWhole}
+		d = &schemaDocument{root: d.root, isWhole: d.isWhole, schemas: d.schemas}
 	}
 	s, _ := d.resolve(d.root)
 	list := d.appendParams(ctx, s, "", 1, nil)
@@ -44,12 +44,12 @@ func (d *schemaDocument) appendParams(ctx context.Context, s pageSchema, prefix 
 		if len(list) >= maxParams {
 			return list
 		}
-		name := shell.FirstRunes(prefix+shell.FirstRunes(property.name, shell.MaxName+1), shell.MaxName+1) // more is not shown
-		p, nullable := d.resolve(property.value)
+		name := shell.FirstRunes(prefix+shell.FirstRunes(property.Name, shell.MaxName+1), shell.MaxName+1) // more is not shown
+		p, nullable := d.resolve(property.Value)
 		list = append(list, templates.Param{
 			Name:        shell.ShortenText(name, shell.MaxName),
 			Type:        d.typeName(ctx, p, nullable),
-			Required:    s.required[property.name],
+			Required:    s.required[property.Name],
 			Description: shell.ShortenText(p.description, shell.MaxDescription),
 			Notes:       p.ruleNotes(ctx),
 		})
@@ -81,7 +81,7 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 	if len(s.enum) > 0 {
 		var choices []string
 		for size := 0; len(choices) < len(s.enum) && size <= utf8.UTFMax*shell.MaxNote; { // more are not shown
-			choice := shell.FirstRunes(FormatValue(s.enum[len(choices)].raw), shell.MaxNote+1)
+			choice := shell.FirstRunes(FormatValue(s.enum[len(choices)].Raw), shell.MaxNote+1)
 			choices, size = append(choices, choice), size+len(choice)+len(", ")
 		}
 		notes = append(notes, i18n.T(ctx, "one of %s", strings.Join(choices, ", ")))
@@ -112,26 +112,25 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 // maxFormatted bounds a value that is formatted, in bytes. Only the beginning of a longer one is.
 const maxFormatted = 4 << 10
 
-// FormatValue formats a JSON value: strings without quotes, numbers as written.
-func FormatValue(raw json.RawMessage) string {
+// FormatValue formats a valid JSON value without white space around it: strings without quotes, numbers as written.
+func FormatValue(raw string) string {
 	if len(raw) > maxFormatted {
 		return formatBeginning(raw)
 	}
-	var s string
-	if bytes.HasPrefix(raw, []byte(`"`)) && json.Unmarshal(raw, &s) == nil && s != "" {
-		return s
+	if strings.HasPrefix(raw, `"`) && len(raw) > len(`""`) {
+		return jsonschema.Unquote(raw)
 	}
 	return compactJSON(raw)
 }
 
 // formatBeginning formats the beginning of a valid JSON value that is long.
-func formatBeginning(raw json.RawMessage) string {
+func formatBeginning(raw string) string {
 	const maxEscape = len(`\u0000`)
 	for end := maxFormatted; raw[0] == '"' && end >= maxFormatted-maxEscape; end-- {
 		var s string
-		if json.Unmarshal(append(raw[:end:end], '"'), &s) == nil { // it does not end within an escape
+		if json.Unmarshal([]byte(raw[:end]+`"`), &s) == nil { // it does not end within an escape
 			return s
 		}
 	}
-	return string(raw[:maxFormatted])
+	return raw[:maxFormatted]
 }

@@ -1,9 +1,10 @@
 package tools
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
+
+	"patchbay/internal/jsonschema"
 )
 
 // pageSchema is the part of a JSON Schema that pages use: for a table of parameters, and for a form. A keyword
@@ -12,168 +13,145 @@ type pageSchema struct {
 	types        []string
 	title        string
 	description  string
-	properties   []schemaMember
+	properties   []jsonschema.Member
 	required     map[string]bool
-	items        *schemaValue
-	enum         []*schemaValue
-	constValue   json.RawMessage
-	defaultValue json.RawMessage
-	minimum      json.RawMessage
-	maximum      json.RawMessage
-	maxLength    json.RawMessage
+	items        *jsonschema.Node
+	enum         []*jsonschema.Node
+	constValue   string // JSON; empty: absent
+	defaultValue string // JSON; empty: absent
+	minimum      string
+	maximum      string
+	maxLength    string
 	format       string
 	pattern      string
 	writeOnly    bool
-	ref          string
-	allOf        []*schemaValue
-	anyOf        []*schemaValue
-	oneOf        []*schemaValue
+	ref          *jsonschema.Node // nil: none
+	allOf        []*jsonschema.Node
+	anyOf        []*jsonschema.Node
+	oneOf        []*jsonschema.Node
 }
 
-// Bounds of one keyword. What exceeds them is not shown.
+// Bounds of a schema on a page. What exceeds them is not shown.
 const (
-	maxTypes       = 16
-	maxNumberBytes = 64
+	maxPageSchema   = 1 << 20 // bytes
+	maxSchemaValues = 20_000  // JSON values
+	maxTypes        = 16      // of one schema
+	maxNumberBytes  = 64
 )
 
-// readSchema returns the value as a schema, decoded once; ok is false if it is none.
-func (v *schemaValue) readSchema() (s pageSchema, ok bool) {
-	if v == nil || !v.isObject() {
-		return pageSchema{}, v != nil && string(v.raw) == "null"
-	}
-	if v.schema == nil {
-		v.schema = &pageSchema{
-			types:        v.getMember("type").typeNames(),
-			title:        v.getMember("title").readText(),
-			description:  v.getMember("description").readText(),
-			required:     v.getMember("required").readTexts(),
-			items:        v.getMember("items"),
-			enum:         v.getMember("enum").listItems(),
-			constValue:   v.getMember("const").rawText(),
-			defaultValue: v.getMember("default").rawText(),
-			minimum:      v.getMember("minimum").rawNumber(),
-			maximum:      v.getMember("maximum").rawNumber(),
-			maxLength:    v.getMember("maxLength").rawNumber(),
-			format:       v.getMember("format").readText(),
-			pattern:      v.getMember("pattern").readText(),
-			writeOnly:    string(v.getMember("writeOnly").rawText()) == "true",
-			ref:          v.getMember("$ref").readText(),
-			allOf:        v.getMember("allOf").listItems(),
-			anyOf:        v.getMember("anyOf").listItems(),
-			oneOf:        v.getMember("oneOf").listItems(),
-		}
-		if properties := v.getMember("properties"); properties != nil {
-			v.schema.properties = properties.members
-		}
-	}
-	return *v.schema, true
+// schemaDocument is a whole schema, decoded once for the form and for the table of parameters.
+type schemaDocument struct {
+	root       *jsonschema.Node       // nil: invalid, or too large
+	size       int                    // of the text, in bytes
+	isWhole    bool                   // all of it was decoded
+	references *jsonschema.References // nil: references are not resolved
+	schemas    map[*jsonschema.Node]*pageSchema
 }
 
-func (v *schemaValue) readText() string {
-	if v == nil || v.raw[0] != '"' {
+func newDocument(raw json.RawMessage) *schemaDocument {
+	d := &schemaDocument{size: len(raw), schemas: map[*jsonschema.Node]*pageSchema{}}
+	d.root, d.isWhole = jsonschema.Decode(raw, jsonschema.Limits{Bytes: maxPageSchema, Values: maxSchemaValues, KeepDuplicates: true})
+	d.references = jsonschema.NewReferences(d.root, nil)
+	return d
+}
+
+// readSchema returns the value as a schema, read once; ok is false if it is none.
+func (d *schemaDocument) readSchema(n *jsonschema.Node) (s pageSchema, ok bool) {
+	if !n.Is(jsonschema.Object) {
+		return pageSchema{}, n.Is(jsonschema.Null)
+	}
+	known := d.schemas[n]
+	if known == nil {
+		known = &pageSchema{}
+		for _, m := range n.Members {
+			known.setKeyword(m.Name, m.Value)
+		}
+		d.schemas[n] = known
+	}
+	return *known, true
+}
+
+func (s *pageSchema) setKeyword(name string, value *jsonschema.Node) {
+	switch name {
+	case "type":
+		s.types = typeNames(value)
+	case "title":
+		s.title = value.Text()
+	case "description":
+		s.description = value.Text()
+	case "properties":
+		s.properties = value.Members
+	case "required":
+		s.required = textSet(value.Items)
+	case "items":
+		s.items = value
+	case "enum":
+		s.enum = value.Items
+	case "const":
+		s.constValue = value.Raw
+	case "default":
+		s.defaultValue = value.Raw
+	case "minimum":
+		s.minimum = shortNumber(value)
+	case "maximum":
+		s.maximum = shortNumber(value)
+	case "maxLength":
+		s.maxLength = shortNumber(value)
+	case "format":
+		s.format = value.Text()
+	case "pattern":
+		s.pattern = value.Text()
+	case "writeOnly":
+		s.writeOnly = value.Is(jsonschema.True)
+	case "$ref":
+		s.ref = readRef(value)
+	case "allOf":
+		s.allOf = value.Items
+	case "anyOf":
+		s.anyOf = value.Items
+	case "oneOf":
+		s.oneOf = value.Items
+	}
+}
+
+// shortNumber returns a number as written, if it is short.
+func shortNumber(n *jsonschema.Node) string {
+	if len(n.Raw) > maxNumberBytes {
 		return ""
 	}
-	return decodeText(v.raw)
+	return n.Raw
 }
 
-func (v *schemaValue) listItems() []*schemaValue {
-	if v == nil {
-		return nil
-	}
-	return v.items
-}
-
-func (v *schemaValue) rawText() json.RawMessage {
-	if v == nil {
-		return nil
-	}
-	return v.raw
-}
-
-// rawNumber returns a number as written, if it is short.
-func (v *schemaValue) rawNumber() json.RawMessage {
-	if v == nil || len(v.raw) > maxNumberBytes {
-		return nil
-	}
-	return v.raw
-}
-
-// readTexts returns the set of the strings in a list.
-func (v *schemaValue) readTexts() map[string]bool {
+// textSet returns the strings of a list.
+func textSet(items []*jsonschema.Node) map[string]bool {
 	set := map[string]bool{}
-	for _, item := range v.listItems() {
-		if item.raw[0] == '"' {
-			set[item.readText()] = true
+	for _, item := range items {
+		if item.Is(jsonschema.String) {
+			set[item.Text()] = true
 		}
 	}
 	return set
 }
 
 // typeNames returns the value of the keyword type: one name or several.
-func (v *schemaValue) typeNames() []string {
-	if v == nil || len(v.items) > maxTypes {
+func typeNames(n *jsonschema.Node) []string {
+	if n.Is(jsonschema.String) {
+		return []string{n.Text()}
+	}
+	if len(n.List()) > maxTypes {
 		return nil
 	}
-	if v.raw[0] == '"' {
-		return []string{v.readText()}
-	}
 	var names []string
-	for _, item := range v.items {
-		if item.raw[0] != '"' {
+	for _, item := range n.List() {
+		if !item.Is(jsonschema.String) {
 			return nil
 		}
-		names = append(names, item.readText())
+		names = append(names, item.Text())
 	}
 	return names
 }
 
 // isNull reports whether a schema allows null alone.
-func (v *schemaValue) isNull() bool {
-	return slices.Equal(v.getMember("type").typeNames(), []string{"null"}) || string(v.getMember("const").rawText()) == "null"
-}
-
-// orderedObject is a JSON object's members in the order of the document.
-type orderedObject []objectMember
-
-type objectMember struct {
-	name  string
-	value json.RawMessage
-}
-
-// UnmarshalJSON reads an object, and ignores any other value.
-func (o *orderedObject) UnmarshalJSON(b []byte) error {
-	*o, _ = readMembers(json.NewDecoder(bytes.NewReader(b)))
-	return nil
-}
-
-// get returns the value of a member; nil if there is none. Of duplicates the last counts, as in most JSON
-// parsers.
-func (o orderedObject) get(name string) json.RawMessage {
-	for _, m := range slices.Backward(o) {
-		if m.name == name {
-			return m.value
-		}
-	}
-	return nil
-}
-
-func readMembers(d *json.Decoder) (orderedObject, error) {
-	open, err := d.Token()
-	if err != nil || open != json.Delim('{') {
-		return nil, err
-	}
-	var all orderedObject
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return all, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return all, err
-		}
-		name, _ := key.(string)
-		all = append(all, objectMember{name: name, value: value})
-	}
-	return all, nil
+func isNull(n *jsonschema.Node) bool {
+	return slices.Equal(typeNames(n.Find("type")), []string{"null"}) || n.Find("const").Is(jsonschema.Null)
 }

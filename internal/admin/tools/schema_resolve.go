@@ -1,39 +1,22 @@
 package tools
 
 import (
-	"encoding/json"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"patchbay/internal/jsonschema"
 )
 
-// Bounds of references.
-const (
-	maxHops     = 8       // followed from one schema
-	maxRefBytes = 4 << 10 // of the text
-)
-
-// schemaDocument is a whole schema, decoded once for the form and for the table of parameters.
-type schemaDocument struct {
-	root    *schemaValue            // nil: invalid, or too large
-	size    int                     // of the text, in bytes
-	isWhole bool                    // all of it was decoded
-	targets map[string]*schemaValue // by the text of $ref; nil: references are not resolved
-}
-
-func newDocument(raw json.RawMessage) *schemaDocument {
-	d := &schemaDocument{size: len(raw), targets: map[string]*schemaValue{}}
-	d.root, d.isWhole = decodeSchema(raw)
-	return d
-}
+// maxHops bounds the references, allOf and unions that are followed from one schema.
+const maxHops = 8
 
 // resolve replaces a local $ref, a single allOf, or a union with null by its target. Annotations beside the
 // reference win. A union of several alternatives is not resolved: its type and properties stay unknown.
-func (d *schemaDocument) resolve(v *schemaValue) (s pageSchema, nullable bool) {
+func (d *schemaDocument) resolve(v *jsonschema.Node) (s pageSchema, nullable bool) {
 	var outer pageSchema
 	for range maxHops {
-		part, ok := v.readSchema()
+		part, ok := d.readSchema(v)
 		if !ok {
 			return outer.annotations(), nullable
 		}
@@ -72,14 +55,15 @@ func (s pageSchema) withAnnotations(outer pageSchema) pageSchema {
 
 // nextSubschema returns the target of a reference, allOf or union, and whether the union has null; nil if there
 // is none.
-func (d *schemaDocument) nextSubschema(s pageSchema) (v *schemaValue, nullable bool) {
-	if s.ref != "" {
-		return d.resolveRef(s.ref), false
-	}
-	if len(s.types) > 0 || len(s.properties) > 0 || len(s.enum) > 0 {
+func (d *schemaDocument) nextSubschema(s pageSchema) (v *jsonschema.Node, nullable bool) {
+	switch {
+	case s.ref != nil && d.references == nil:
 		return nil, false
-	}
-	if len(s.allOf) == 1 {
+	case s.ref != nil:
+		return d.references.Resolve(s.ref), false
+	case len(s.types) > 0 || len(s.properties) > 0 || len(s.enum) > 0:
+		return nil, false
+	case len(s.allOf) == 1:
 		return s.allOf[0], false
 	}
 	sides, nullable := withoutNull(s.alternatives())
@@ -89,8 +73,26 @@ func (d *schemaDocument) nextSubschema(s pageSchema) (v *schemaValue, nullable b
 	return nil, nullable
 }
 
+// readRef returns a reference for [jsonschema.References]; nil if n is none. The name of an anchor is read as a
+// member of the document. A reference with an invalid escape has no target.
+func readRef(n *jsonschema.Node) *jsonschema.Node {
+	ref := n.Text()
+	if ref == "" {
+		return nil
+	}
+	fragment, local := strings.CutPrefix(ref, "#")
+	name, err := url.PathUnescape(fragment)
+	switch {
+	case err != nil:
+		ref = ""
+	case local && name != "" && name[0] != '/':
+		ref = "#/" + fragment
+	}
+	return jsonschema.NewString(ref) // without escapes that would count as its length
+}
+
 // alternatives are the subschemas of anyOf or oneOf.
-func (s pageSchema) alternatives() []*schemaValue {
+func (s pageSchema) alternatives() []*jsonschema.Node {
 	if len(s.anyOf) > 0 {
 		return s.anyOf
 	}
@@ -98,12 +100,12 @@ func (s pageSchema) alternatives() []*schemaValue {
 }
 
 // withoutNull removes null from a union. A union with more alternatives than a form stays as it is.
-func withoutNull(union []*schemaValue) (sides []*schemaValue, nullable bool) {
+func withoutNull(union []*jsonschema.Node) (sides []*jsonschema.Node, nullable bool) {
 	if len(union) > maxFormChoices {
 		return union, false
 	}
 	for _, v := range union {
-		if v.isNull() {
+		if isNull(v) {
 			nullable = true
 			continue
 		}
@@ -117,45 +119,4 @@ func typesWithoutNull(types []string) ([]string, bool) {
 		return types, false
 	}
 	return slices.DeleteFunc(slices.Clone(types), func(name string) bool { return name == "null" }), true
-}
-
-// resolveRef resolves a reference within the document (RFC 6901); nil if it has no target there.
-func (d *schemaDocument) resolveRef(ref string) *schemaValue {
-	if d.targets == nil || len(ref) > maxRefBytes {
-		return nil
-	}
-	v, known := d.targets[ref]
-	if !known {
-		v = d.followPointer(ref)
-		d.targets[ref] = v
-	}
-	return v
-}
-
-var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-
-func (d *schemaDocument) followPointer(ref string) *schemaValue {
-	pointer, ok := strings.CutPrefix(ref, "#")
-	pointer, err := url.PathUnescape(pointer)
-	if !ok || err != nil {
-		return nil
-	}
-	if pointer == "" {
-		return d.root
-	}
-	v := d.root
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if v = v.followStep(pointerUnescaper.Replace(token)); v == nil {
-			return nil
-		}
-	}
-	return v
-}
-
-// followStep returns the member or the item that a token of a pointer names; nil if there is none.
-func (v *schemaValue) followStep(token string) *schemaValue {
-	if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v.items) {
-		return v.items[i]
-	}
-	return v.getMember(token)
 }
