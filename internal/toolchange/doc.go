@@ -21,4 +21,7 @@
 // (BenchmarkHostileDefinitions). Parts beyond a bound are not compared and count as type_changed, with a sentence
 // that says so. The patterns of instruction_like are in instructions.go. They cover known attacks and prove
 // nothing.
+//
+// Definitions are compared as decoded values, not as nodes of package jsonschema, because a comparison reads a string
+// many times and a node unescapes it each time.
 package toolchange

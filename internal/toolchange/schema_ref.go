@@ -2,9 +2,10 @@ package toolchange
 
 import (
 	"maps"
-	"net/url"
 	"strconv"
 	"strings"
+
+	"patchbay/internal/jsonschema"
 )
 
 // schemaRoot is a whole schema, which resolves its references.
@@ -65,26 +66,22 @@ func (r schemaRoot) expandRef(v any) (e expandedSchema, ok bool) {
 	return e, true
 }
 
-// pointerEscapes are the escapes of a JSON pointer (RFC 6901).
-var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
-
 func (r schemaRoot) resolveRef(ref string) (map[string]any, bool) {
-	pointer, local := strings.CutPrefix(ref, "#")
-	if !local || pointer != "" && pointer[0] != '/' || len(pointer) > maxRefBytes || !r.work.spendUnits(entryWork+refByteWork*len(ref)) {
+	local := ref == "#" || strings.HasPrefix(ref, "#/")
+	if !local || len(ref) > len("#")+maxRefBytes || !r.work.spendUnits(entryWork+refByteWork*len(ref)) {
 		return nil, false
 	}
-	if text, err := url.PathUnescape(pointer); err == nil {
-		pointer = text
-	}
-	steps := strings.Split(pointer, "/")[1:]
-	if len(steps) >= 2 {
-		r.reached[steps[0]+"/"+steps[1]] = true
+	pointer, _ := jsonschema.NewPointer(ref)
+	if steps := strings.SplitN(string(pointer), "/", 4); len(steps) > 2 {
+		r.reached[steps[1]+"/"+steps[2]] = true
 	}
 	current := r.node
-	for _, step := range steps {
+	for pointer != "" {
+		var step string
+		step, pointer = pointer.Cut()
 		switch v := current.(type) {
 		case map[string]any:
-			current = v[pointerEscapes.Replace(step)]
+			current = v[step]
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i < 0 || i >= len(v) {
