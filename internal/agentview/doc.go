@@ -16,7 +16,8 @@
 // definitions and lists share them (intern.go).
 //
 // The package also checks arguments against JSON Schema: schema_compile.go builds a plan, plan_run.go applies
-// it to the bytes of a call, and schema_explain.go writes the error.
+// it to the bytes of a call, and schema_explain.go writes the error. The compiler reads the text of a schema, not the
+// nodes of package jsonschema, because the nodes of 1 MiB of text may take 60 MiB, and a check is bounded to 16 MiB.
 //
 // It does not choose the credential of a call (package credentials), nor decide on approvals (package
 // toolcall).
