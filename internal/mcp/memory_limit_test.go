@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -77,6 +78,7 @@ func dialLimited(t *testing.T, url string, room *mcp.MemoryLimit) *mcp.Session {
 
 // 40 concurrent responses of 5 MiB take more than 150 MiB without a limit.
 func TestMemoryLimit_GiantResponsesAreBounded(t *testing.T) { // not parallel: it measures the heap
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	var turn atomic.Int64
 	var mu sync.Mutex
 	var peak uint64 // guarded by mu
