@@ -40,7 +40,8 @@ func makeMigrated() error {
 	return cluster.Stop(ctx)
 }
 
-// copyCluster gives an installation without a database a copy of the migrated cluster.
+// copyCluster gives an installation without a database a copy of the migrated cluster, and a keyset: a cluster without
+// one is refused.
 func (h *home) copyCluster() {
 	h.t.Helper()
 	into := filepath.Join(h.data(), "postgres")
@@ -57,5 +58,11 @@ func (h *home) copyCluster() {
 	}
 	if out, err := exec.Command("cp", "-a", filepath.Join(migrated.dir, "postgres"), into).CombinedOutput(); err != nil {
 		h.t.Fatalf("copy the cluster: %v: %s", err, out)
+	}
+	if slices.ContainsFunc(h.env, func(e string) bool { return strings.HasPrefix(e, "PATCHBAY_KEYSET=") }) {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(h.data(), "keyset"), []byte(h.run("keys", "new")), 0o600); err != nil {
+		h.t.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ func deleteGrantOf(t *testing.T, w *fixture.World, tenant connectors.TenantID, i
 	if err := w.St.Tenant(tenant).Connectors().Delete(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.AsOwner(t, "update account_revocations set due_at = now()")
+	w.AsOwner(t, "update account_revocations set due_at = now() where due_at > now()") // the earlier ones stay first
 }
 
 // claimRevocations claims until there is nothing to claim.
