@@ -15,7 +15,12 @@ import (
 // install makes an installation with an owner, an API key, and a connector of the small MCP server, not synced yet.
 func install(t *testing.T, env ...string) (*home, *server, *person, client) {
 	t.Helper()
-	h := newHome(t, env...)
+	return installIn(t, newHome(t, env...))
+}
+
+// installIn is install at a home.
+func installIn(t *testing.T, h *home) (*home, *server, *person, client) {
+	t.Helper()
 	upstream := h.devMCP()
 	s := h.serve()
 	owner := newPerson(t)

@@ -16,7 +16,9 @@ import (
 // in every answer, page and line of the log at debug level.
 func TestNoSecretComesOutAgain(t *testing.T) {
 	t.Parallel()
-	h, s, owner, c := install(t)
+	h := newHome(t)
+	h.empty = true // the log of the first start is searched, too
+	_, s, owner, c := installIn(t, h)
 	upstream := h.devMCP()
 	secrets := map[string]string{
 		"bearer token": "dev-token", "wrong token": "sekret-wrong-2", "API key of a connector": "sekret-key-3", "password of a connector": "sekret-basic-4",
