@@ -29,6 +29,13 @@ func (g *Gate[K]) TryAcquire(key K) bool {
 	return g.admitKey(key)
 }
 
+// IsKeyFull reports whether the bound of a key, and not only that of all keys, keeps its next operation waiting.
+func (g *Gate[K]) IsKeyFull(key K) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.PerKey > 0 && g.byKey[key] >= g.PerKey
+}
+
 // Acquire waits until an operation may begin, or returns ctx's cause. Each that may needs a Release.
 func (g *Gate[K]) Acquire(ctx context.Context, key K) error {
 	turn := g.enqueueTurn(key)

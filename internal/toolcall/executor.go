@@ -22,9 +22,8 @@ type Options struct {
 	Dialer      *mcp.Dialer
 	// Target builds the connector's target, with authentication headers.
 	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
-	// AcquireSlot reserves a session with the connector's server until release is called, and calls full before it
-	// waits; nil: no limit.
-	AcquireSlot func(_ context.Context, _ connectors.TenantID, _ connectors.Connector, full func()) (release func(), err error)
+	// AcquireSlot reserves a session with the connector's server until release is called; see [upstream.Options].
+	AcquireSlot func(_ context.Context, _ connectors.TenantID, _ connectors.Connector, full func(ofTenant bool)) (release func(), err error)
 	History     *calllog.Writer
 	Instance    connectors.InstanceID // this process
 	BaseURL     string                // the public URL, without a trailing slash

@@ -28,14 +28,14 @@ func (s *Syncer) Target(
 
 // AcquireCommandSlot waits until a connector's program may run for such a session. These slots are separate from those of
 // syncs, for the sessions last. Other transports need none.
-func (s *Syncer) AcquireCommandSlot(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, full func()) (release func(), err error) {
+func (s *Syncer) AcquireCommandSlot(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, full func(ofTenant bool)) (release func(), err error) {
 	if c.Transport != connectors.TransportStdio {
 		return func() {}, nil
 	}
 	if s.sessionCommandSlots.TryAcquire(tenant) {
 		return func() { s.sessionCommandSlots.Release(tenant) }, nil
 	}
-	full()
+	full(s.sessionCommandSlots.IsKeyFull(tenant))
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	return acquireProgramSlot(ctx, s.sessionCommandSlots, tenant)

@@ -133,7 +133,7 @@ func (p *Pool) openSession(ctx context.Context, u *credentials.Credential, e *en
 	}
 	target, err := p.o.Target(ctx, w.Tenant, w.Connector, headers)
 	if err == nil && p.o.AcquireSlot != nil {
-		e.releaseSlot, err = p.o.AcquireSlot(ctx, w.Tenant, w.Connector, func() { p.retireIdleSlot(w.Tenant) })
+		e.releaseSlot, err = p.acquireSlot(ctx, w)
 	}
 	if err == nil {
 		target.Capabilities = []byte(w.Capabilities)
@@ -155,6 +155,8 @@ func (p *Pool) releaseEntry(e *entry, content bool) {
 	case e.users > 0:
 	case e.retired:
 		p.scheduleClose(e)
+	case p.isAwaited(e):
+		p.retireEntry(e, false)
 	default:
 		e.idleSince = p.o.Now()
 		e.idleElement = p.idle.PushBack(e)

@@ -29,8 +29,9 @@ type Options struct {
 	Credentials *credentials.Resolver
 	// Target builds the connector's target, with authentication headers.
 	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
-	// AcquireSlot reserves a slot for a session until release. It calls full before it waits; nil: no limit.
-	AcquireSlot func(_ context.Context, _ connectors.TenantID, _ connectors.Connector, full func()) (release func(), err error)
+	// AcquireSlot reserves a slot for a session until release. It calls full before it waits; ofTenant: the tenant has
+	// as many as one may have. nil: no limit.
+	AcquireSlot func(_ context.Context, _ connectors.TenantID, _ connectors.Connector, full func(ofTenant bool)) (release func(), err error)
 
 	Store        *store.Store     // for uses that wait while the database is away; nil: none wait
 	Log          *slog.Logger     // nil: discarded
@@ -49,6 +50,7 @@ type Pool struct {
 	sessions        map[sessionKey]*entry
 	perTenant       map[connectors.TenantID]int    // number in sessions
 	live            map[*entry]struct{}            // sessions, and retired ones that are not closed yet
+	slotWaiters     map[connectors.TenantID]int    // openings that wait for a slot of a tenant; zero: for one of any
 	forcedRevisions map[sessionKey]int             // revisions of forced tokens that have not served yet
 	stateless       map[connectors.ConnectorID]int // versions of connectors to servers without state
 	idle            list.List                      // idle sessions, longest idle first
@@ -70,7 +72,7 @@ func New(o Options) *Pool {
 	}
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, defaultIdleTimeout)
 	o.MaxSessions, o.MaxPerTenant = cmp.Or(o.MaxSessions, defaultMaxSessions), cmp.Or(o.MaxPerTenant, defaultMaxPerTenant)
-	return &Pool{o: o, sessions: map[sessionKey]*entry{}, perTenant: map[connectors.TenantID]int{}, live: map[*entry]struct{}{}, forcedRevisions: map[sessionKey]int{}, stateless: map[connectors.ConnectorID]int{}, cache: credentialCache{byKey: map[credentialKey]cachedCredential{}}}
+	return &Pool{o: o, sessions: map[sessionKey]*entry{}, perTenant: map[connectors.TenantID]int{}, live: map[*entry]struct{}{}, forcedRevisions: map[sessionKey]int{}, stateless: map[connectors.ConnectorID]int{}, slotWaiters: map[connectors.TenantID]int{}, cache: credentialCache{byKey: map[credentialKey]cachedCredential{}}}
 }
 
 // SessionRequest describes the session that a use needs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/secret"
@@ -309,7 +311,7 @@ func TestUse_SlotIsHeldUntilSessionCloses(t *testing.T) {
 	t.Parallel()
 	taken, released := 0, make(chan struct{}, 1)
 	b := newBench(t, func(o *upstream.Options) {
-		o.AcquireSlot = func(context.Context, connectors.TenantID, connectors.Connector, func()) (func(), error) {
+		o.AcquireSlot = func(context.Context, connectors.TenantID, connectors.Connector, func(bool)) (func(), error) {
 			taken++
 			return func() { released <- struct{}{} }, nil
 		}
@@ -324,32 +326,73 @@ func TestUse_SlotIsHeldUntilSessionCloses(t *testing.T) {
 	<-released
 }
 
-func TestUse_FullSlotsEndAnIdleProgram(t *testing.T) {
-	t.Parallel()
-	slots := make(chan struct{}, 1)
-	b := newBench(t, func(o *upstream.Options) {
-		o.AcquireSlot = func(ctx context.Context, _ connectors.TenantID, _ connectors.Connector, full func()) (func(), error) {
-			if len(slots) == cap(slots) {
-				full()
+// newSlotBench has slots as programs have them: perTenant of each tenant, and total of all.
+func newSlotBench(t *testing.T, perTenant, total int) *bench {
+	t.Helper()
+	gate := limit.NewGate[connectors.TenantID](perTenant, total)
+	return newBench(t, func(o *upstream.Options) {
+		o.AcquireSlot = func(ctx context.Context, tenant connectors.TenantID, _ connectors.Connector, full func(bool)) (func(), error) {
+			if !gate.TryAcquire(tenant) {
+				full(gate.IsKeyFull(tenant))
+				if err := gate.Acquire(ctx, tenant); err != nil {
+					return nil, err
+				}
 			}
-			select {
-			case slots <- struct{}{}:
-				return func() { <-slots }, nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
+			return func() { gate.Release(tenant) }, nil
 		}
 	})
-	w := b.newRequest(b.newSharedConnector(t))
-	w.Connector.Transport = connectors.TransportStdio
-	for range 3 {
-		agent := b.Agent(t)
-		w.Agent = &agent.ID
-		must(t, b.call(t.Context(), w))
+}
+
+// programOf is a program that counts sessions as the server does.
+func (b *bench) programOf(t *testing.T, tenant connectors.TenantID) upstream.SessionRequest {
+	t.Helper()
+	c := b.newConnector(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone })
+	c.Transport = connectors.TransportStdio
+	agent := b.AgentIn(t, tenant)
+	return upstream.SessionRequest{Tenant: tenant, Connector: c, Agent: &agent.ID}
+}
+
+func TestUse_FullSlotsEndIdlePrograms(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		perTenant, total int
+		want             int // sessions, after a call of the other tenant's program again
+	}{
+		"the tenant's bound ends its own":        {perTenant: 1, total: 4, want: 4},
+		"the bound of all ends another tenant's": {perTenant: 2, total: 2, want: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newSlotBench(t, tc.perTenant, tc.total)
+			other := b.programOf(t, b.Other)
+			must(t, b.call(t.Context(), other)) // the longest idle one
+			for range 3 {
+				must(t, b.call(t.Context(), b.programOf(t, b.Tenant)))
+			}
+			must(t, b.call(t.Context(), other))
+			if n := b.server.openedSessions(t); n != tc.want {
+				t.Errorf("%d sessions, not %d", n, tc.want)
+			}
+		})
 	}
-	if n := b.server.openedSessions(t); n != 3 {
-		t.Errorf("%d sessions", n)
+}
+
+func TestUse_ProgramThatBecomesIdleEndsForOneThatWaits(t *testing.T) {
+	t.Parallel()
+	b := newSlotBench(t, 1, 4)
+	hold := make(chan struct{})
+	b.server.update(func() { b.server.hold = hold })
+	busy, waiting := b.programOf(t, b.Tenant), b.programOf(t, b.Tenant)
+	results := make(chan error, 2)
+	go func() { results <- b.call(t.Context(), busy) }()
+	<-b.server.arrived
+	go func() { results <- b.call(t.Context(), waiting) }()
+	for b.pool.Sessions() < 2 {
+		runtime.Gosched()
 	}
+	close(hold)
+	must(t, <-results)
+	must(t, <-results)
 }
 
 func TestUse_SessionPerAgent(t *testing.T) {

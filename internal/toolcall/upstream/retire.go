@@ -28,6 +28,7 @@ func (p *Pool) EndConnector(tenant connectors.TenantID, id connectors.ConnectorI
 func (p *Pool) RetireConnector(tenant connectors.TenantID, id connectors.ConnectorID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.stateless, id)
 	for e := range p.live {
 		if e.key.tenant == tenant && e.key.connector == id {
 			p.retireEntry(e, false)
@@ -152,16 +153,6 @@ func newFullError(message string) error {
 	f := fault.Errorf(fault.Unavailable, "%s", message)
 	f.Code, f.RetryAfter = "too_many_sessions", 1
 	return f
-}
-
-// retireIdleSlot ends the longest idle session that has a slot: one of the tenant, else any.
-func (p *Pool) retireIdleSlot(tenant connectors.TenantID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	hasSlot := func(e *entry) bool { return e.request.Connector.Transport == connectors.TransportStdio }
-	if !p.retireIdle(func(e *entry) bool { return hasSlot(e) && e.key.tenant == tenant }) {
-		p.retireIdle(hasSlot)
-	}
 }
 
 // retireIdle ends the longest idle session that matches.
