@@ -46,13 +46,13 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 # Tests wait more than they compute: two packages for each core. A garbage collection less often saves a fifth of their
 # processor time.
 GO_TEST = GOGC=400 $(GO) test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(PATIENCE)
-# Packages that read source text in one goroutine: the race detector finds nothing there, and takes ten times as long.
-STATIC = ./internal/archtest ./internal/i18n ./internal/renames
+# Checks of source text. They are no part of the program, and the race detector takes ten times as long.
+STATIC = ./internal/archtest ./internal/renames
 
 test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres
 ifdef RACE
-	$(GO_TEST) $(STATIC)
+	$(GO_TEST) -shuffle=on $(STATIC)
 	$(GO_TEST) -race -shuffle=on $$($(GO) list ./... | grep -vxF "$$($(GO) list $(STATIC))")
 else
 	$(GO_TEST) ./...

@@ -44,7 +44,9 @@ func TestNewcomerGetsFromTheSetupLinkToTheTools(t *testing.T) {
 }
 
 func testNewcomerGetsFromTheSetupLinkToTheTools(t *testing.T, setting string) {
-	h, s, owner, c := install(t, setting)
+	h := newHome(t, setting)
+	h.empty = true
+	_, s, owner, c := installIn(t, h)
 
 	run := c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
 	names := c.tools("tools")

@@ -22,9 +22,6 @@ func memoryDir(t *testing.T) string {
 
 func TestRun_LosesNothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts real processes")
-	}
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"-home", memoryDir(t), "-time", "10s", "-replicas", "2"}, &out); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
@@ -39,9 +36,6 @@ func TestRun_LosesNothing(t *testing.T) {
 
 func TestRun_ClockJumpsLoseNothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts real processes")
-	}
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"-home", memoryDir(t), "-time", "4s", "-replicas", "2", "-only", "clock"}, &out); err != nil {
 		t.Errorf("%v\n%s", err, out.String())

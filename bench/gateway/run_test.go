@@ -45,9 +45,6 @@ func TestMain(m *testing.M) {
 // command runs the bench with the real program and returns its output.
 func command(t *testing.T, args ...string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts real processes")
-	}
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
