@@ -26,9 +26,10 @@ func TestKeeper_SyncsANotifiedChangeInBothEras(t *testing.T) {
 				t.Errorf("%+v", run)
 			}
 			l := p.listening(t, c)
-			if l.Notified == 0 || l.LastNotifiedAt == nil || p.Stats().Streams != 1 || p.Stats().Syncs != 1 {
+			if l.Notified == 0 || l.LastNotifiedAt == nil || p.Stats().Streams != 1 {
 				t.Errorf("%+v %+v", l, p.Stats())
 			}
+			within(t, "the sync is counted", func() bool { return p.Stats().Syncs == 1 }) // after it is queued
 		})
 	}
 }
