@@ -14,30 +14,41 @@ import (
 // patience bounds the wait for a panic of a goroutine: other packages' tests may load both cores.
 const patience = time.Minute
 
-// Log holds the lines that were logged about panics.
+// Log is what the process logged about panics since a test's start.
 type Log struct {
+	*processLog
+	before int // lines that are older
+}
+
+// processLog holds the lines of all tests: package safe has one logger.
+type processLog struct {
 	logger *slog.Logger
 
 	mu    sync.Mutex
 	lines []string // guarded by mu
 }
 
-// process is the log of package safe, which has one logger for all tests of a process.
-var process = sync.OnceValue(func() *Log {
-	l := &Log{}
+// process is the log of package safe. The first call makes the package write to it.
+var process = sync.OnceValue(func() *processLog {
+	l := &processLog{}
 	l.logger = slog.New(slog.NewJSONHandler(l, nil))
 	safe.SetLogger(l.logger)
 	return l
 })
 
-// Start returns the process's log. The first call makes package safe write to it.
-func Start() *Log { return process() }
+// Start returns the process's log from now on.
+func Start() *Log {
+	l := process()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &Log{processLog: l, before: len(l.lines)}
+}
 
 // Logger returns a logger that writes to l, for options that have one.
-func (l *Log) Logger() *slog.Logger { return l.logger }
+func (l *processLog) Logger() *slog.Logger { return l.logger }
 
 // Write implements io.Writer. Each write is one line.
-func (l *Log) Write(p []byte) (int, error) {
+func (l *processLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, string(p))
@@ -96,7 +107,7 @@ func (l *Log) waitFor(function string, times int) []string {
 func (l *Log) linesAbout(function string) (about []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, line := range l.lines {
+	for _, line := range l.lines[l.before:] {
 		if strings.Contains(line, `"msg":"panic recovered"`) && strings.Contains(line, "."+function) {
 			about = append(about, line)
 		}
