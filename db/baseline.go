@@ -94,16 +94,3 @@ func readReplaced(ctx context.Context, conn *pgx.Conn) (before bool, applied []i
 		where is_applied and version_id between $1 and $2`, baselineVersion, lastReplaced).Scan(&first, &applied)
 	return len(applied) > 0 || first && !whole, applied, err
 }
-
-// checkNumbers fails unless the numbers are the baseline's and numbers that were not used before it.
-func checkNumbers(all []int64) error {
-	if len(all) == 0 || all[0] != baselineVersion {
-		return fmt.Errorf("the migrations %v do not begin with the baseline, %d", all, baselineVersion)
-	}
-	for i, n := range all[1:] {
-		if n <= lastReplaced || n == all[i] {
-			return fmt.Errorf("migration %d: the number was used, the next one is %d", n, max(lastReplaced, all[i])+1)
-		}
-	}
-	return nil
-}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"time"
@@ -18,9 +19,6 @@ func MigrateFiles(ctx context.Context, url string, migrations fs.FS, patience ti
 // Replaced are the migrations that the baseline replaces.
 var Replaced = replaced
 
-// CheckNumbers fails for migrations that are not the baseline and what follows it.
-var CheckNumbers = checkNumbers
-
 // TakingTurns does something again for as long as it gives way.
 var TakingTurns = takingTurns
 
@@ -29,3 +27,16 @@ var LearnTypes = learnTypes
 
 // Dialer connects to databases.
 var Dialer = dialer
+
+// CheckNumbers fails unless the numbers are the baseline's and numbers that were not used before it.
+func CheckNumbers(all []int64) error {
+	if len(all) == 0 || all[0] != baselineVersion {
+		return fmt.Errorf("the migrations %v do not begin with the baseline, %d", all, baselineVersion)
+	}
+	for i, n := range all[1:] {
+		if n <= lastReplaced || n == all[i] {
+			return fmt.Errorf("migration %d: the number was used, the next one is %d", n, max(lastReplaced, all[i])+1)
+		}
+	}
+	return nil
+}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 )
@@ -88,7 +87,7 @@ func TestSetupMakesTheOwnerAndSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := d.browser()
-	link := auth.SetupPath(token)
+	link := "/setup?token=" + url.QueryEscape(token.Reveal())
 	b.get(link).want(t, http.StatusOK, "Acme")
 	form := url.Values{"token": {token.Reveal()}, "email": {"ada@example.com"}, "name": {"Ada"}, "password": {"short"}}
 	b.post("/setup", form).want(t, http.StatusUnprocessableEntity, "A password has 10 to 200 characters.", "ada@example.com")

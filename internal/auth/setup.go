@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -33,9 +32,6 @@ func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (se
 	}
 	return token, nil
 }
-
-// SetupPath returns the page for a setup token, as a path with query.
-func SetupPath(token secret.Text) string { return "/setup?token=" + url.QueryEscape(token.Reveal()) }
 
 // CheckSetup returns the tenant of a valid setup token. It fails with NotFound for a used or unknown one.
 func (s *Service) CheckSetup(ctx context.Context, token secret.Text) (connectors.Tenant, error) {

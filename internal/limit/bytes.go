@@ -26,11 +26,6 @@ type bytesRequest[K comparable] struct {
 	granted chan struct{} // closed when the bytes are reserved
 }
 
-// NewBytes returns a bound of perKey bytes for each key, and of total bytes in all.
-func NewBytes[K comparable](perKey, total int) *Bytes[K] {
-	return &Bytes[K]{PerKey: perKey, Total: total}
-}
-
 // Acquire reserves n bytes, n > 0. It waits until they are free, or returns ctx's cause. A reservation ends with Release of the same
 // key and n. An operation that holds a reservation must not acquire another one: both could wait for each other.
 func (b *Bytes[K]) Acquire(ctx context.Context, key K, n int) error {

@@ -48,7 +48,7 @@ func (g *grants) check(t *testing.T, ordered int, want ...string) {
 func TestBytes_BoundsEachKeyAndAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := limit.NewBytes[string](60, 100)
+		b := &limit.Bytes[string]{PerKey: 60, Total: 100}
 		var g grants
 		g.acquire(t, b, "a", 50, "a1")
 		g.acquire(t, b, "a", 20, "a2") // more than a's share
@@ -64,7 +64,7 @@ func TestBytes_BoundsEachKeyAndAll(t *testing.T) {
 func TestBytes_ServesARequestAboveTheBoundsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := limit.NewBytes[string](10, 20)
+		b := &limit.Bytes[string]{PerKey: 10, Total: 20}
 		var g grants
 		g.acquire(t, b, "a", 500, "a1")
 		g.acquire(t, b, "b", 1, "b1")
@@ -99,7 +99,7 @@ func TestBytes_CancelledRequestLetsShorterOnesPass(t *testing.T) {
 func TestBytes_CancelAtTheTurnLosesNothing(t *testing.T) {
 	t.Parallel()
 	for range 200 {
-		b := limit.NewBytes[string](10, 10)
+		b := &limit.Bytes[string]{PerKey: 10, Total: 10}
 		if err := b.Acquire(t.Context(), "a", 10); err != nil {
 			t.Fatal(err)
 		}

@@ -8,12 +8,7 @@ import (
 
 // Compare returns what changed between two definitions. Both are JSON from the server, or its instructions as
 // {"instructions": "..."}. A nil before means a new tool, a nil now a removed one. names are the tools that it
-// could imitate; nil: none.
-func Compare(before, now []byte, names *Names) Change {
-	return NewBudget(nil).Compare(before, now, names)
-}
-
-// Compare is like [Compare]. What the budget leaves out is reported as too large, with high risk.
+// could imitate; nil: none. What the budget leaves out is reported as too large, with high risk.
 func (b *Budget) Compare(before, now []byte, names *Names) Change {
 	r := &changeBuilder{kinds: map[Kind]bool{}, work: b.newWork()}
 	defer b.chargeWork(r.work)

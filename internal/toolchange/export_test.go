@@ -8,3 +8,8 @@ const (
 
 // Used returns the work of the comparisons until now.
 func (b *Budget) Used() int { return maxListWork - b.remaining }
+
+// Compare is [Budget.Compare] with a budget of its own.
+func Compare(before, now []byte, names *Names) Change {
+	return NewBudget(nil).Compare(before, now, names)
+}

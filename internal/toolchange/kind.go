@@ -78,7 +78,7 @@ const (
 	High Risk = "high"
 )
 
-// Risk returns the risk of the kind alone. [Compare] rates a new read-only tool lower.
+// Risk returns the risk of the kind alone. [Budget.Compare] rates a new read-only tool lower.
 func (k Kind) Risk() Risk {
 	switch k {
 	case Cosmetic, Removed:

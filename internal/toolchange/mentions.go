@@ -10,7 +10,7 @@ import (
 const maxMentions = 200
 
 // Mentions returns the new words of a definition that may name another tool, at most 200. The caller looks up
-// their owners for [Compare], which reports that there are more.
+// their owners for [Budget.Compare], which reports that there are more.
 func Mentions(before, now []byte) []string {
 	words, _ := findMentions(before, now, nil)
 	return words

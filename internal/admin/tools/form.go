@@ -73,12 +73,7 @@ type formBuilder struct {
 	hasLongKey  bool
 }
 
-// newToolForm builds a form from a tool's input schema.
-func newToolForm(ctx context.Context, raw json.RawMessage) toolForm {
-	return newDocument(raw).newForm(ctx)
-}
-
-// newForm is [newToolForm] of a decoded schema.
+// newForm builds a form from a tool's input schema.
 func (d *schemaDocument) newForm(ctx context.Context) toolForm {
 	if d.size > maxFormSchema || !d.isWhole {
 		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too large for a form. Write one JSON object.")}

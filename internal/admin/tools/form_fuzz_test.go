@@ -24,8 +24,8 @@ func FuzzToolForm(f *testing.F) {
 	f.Add(`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"$ref":"#"}}}}}`, `{"x":{"x":{}}}`, "arg.0=[]")
 	f.Add(`{"properties":{"w":{"type":"string","format":"date-time"}}}`, `{"w":"9999-12-31T23:59:59-23:00"}`, "")
 	f.Fuzz(func(t *testing.T, raw, arguments, typed string) {
-		readParams(t.Context(), json.RawMessage(raw), true)
-		form := newToolForm(t.Context(), json.RawMessage(raw))
+		newDocument(json.RawMessage(raw)).listParams(t.Context(), true)
+		form := newDocument(json.RawMessage(raw)).newForm(t.Context())
 		form.toView(t.Context(), form.defaults(), nil)
 		values, _ := url.ParseQuery(typed)
 		object, wrong := form.readArguments(values)

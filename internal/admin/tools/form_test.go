@@ -60,7 +60,7 @@ func TestAFormAsksForEachKindOfProperty(t *testing.T) {
 		`{"$ref":"#/properties/p"}`:                                        {templates.AskText, "", ""},
 		`true`:                                                             {templates.AskText, "", ""},
 	} {
-		fields := newToolForm(t.Context(), objectSchema(`"p":`+property)).toView(t.Context(), nil, nil)
+		fields := newDocument(objectSchema(`"p":`+property)).newForm(t.Context()).toView(t.Context(), nil, nil)
 		var labels []string
 		for _, o := range fields[0].Options {
 			labels = append(labels, o.Label)
@@ -102,7 +102,7 @@ func TestAFormMakesArguments(t *testing.T) {
 		for name, text := range tc.typed {
 			values.Set(name, text)
 		}
-		have, wrong := newToolForm(t.Context(), objectSchema(tc.properties, tc.required...)).readArguments(values)
+		have, wrong := newDocument(objectSchema(tc.properties, tc.required...)).newForm(t.Context()).readArguments(values)
 		if string(have) != tc.want || len(wrong) > 0 {
 			t.Errorf("%s: %s, want %s; wrong: %v", name, have, tc.want, wrong)
 		}
@@ -114,10 +114,10 @@ func TestAFormMakesArguments(t *testing.T) {
 
 func TestAFormSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(t.Context(), objectSchema(`
+	form := newDocument(objectSchema(`
 		"text":{"type":"string"}, "whole":{"type":"integer"}, "any":{"type":"number"}, "json":{}, "when":{"type":"string","format":"date-time"},
 		"kind":{"$ref":"#/$defs/kind"}, "many":{"type":"array","items":{"type":"integer"}},
-		"group":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`, "text"))
+		"group":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`, "text")).newForm(t.Context())
 	_, have := form.readArguments(url.Values{
 		"arg.1": {"1.5"}, "arg.2": {"one"}, "arg.3": {"{"}, "arg.4": {"tomorrow"}, "arg.5": {`"c"`}, "arg.6": {"1\nx"}, "arg.7.1": {"given"},
 	})
@@ -132,11 +132,11 @@ func TestAFormSaysWhatIsWrong(t *testing.T) {
 
 func TestToolForm_RoundTripsArguments(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(t.Context(), objectSchema(`
+	form := newDocument(objectSchema(`
 		"text":{"type":"string"}, "n":{"type":"integer"}, "flag":{"type":"boolean"}, "kind":{"$ref":"#/$defs/kind"}, "rest":{},
 		"tags":{"type":"array","items":{"type":"string"}}, "kinds":{"type":"array","items":{"$ref":"#/$defs/kind"}},
 		"when":{"type":"string","format":"date-time"}, "group":{"type":"object","properties":{"x":{"type":"number"}}},
-		"day":{"type":"string","format":"date"}, "mail":{"type":"string","format":"email"}`))
+		"day":{"type":"string","format":"date"}, "mail":{"type":"string","format":"email"}`)).newForm(t.Context())
 	for _, arguments := range []string{
 		`{}`, `{"group":{"x":1},"day":"2026-11-21"}`,
 		`{"text":"two\nlines","n":9007199254740993,"flag":false,"kind":"b","rest":[1,{"a":null}],"tags":["a","b"],"kinds":["a"],"when":"2026-11-21T10:30:00Z","group":{"x":0.50}}`,
@@ -159,7 +159,7 @@ func TestToolForm_RoundTripsArguments(t *testing.T) {
 
 func TestToolForm_FillKeepsDefaultTrue(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(t.Context(), objectSchema(`"yes":{"type":"boolean","default":true},"no":{"type":"boolean"}`, "no"))
+	form := newDocument(objectSchema(`"yes":{"type":"boolean","default":true},"no":{"type":"boolean"}`, "no")).newForm(t.Context())
 	for arguments, want := range map[string]string{`{}`: `{"yes":true,"no":false}`, `{"yes":false}`: `{"yes":false,"no":false}`} {
 		values, _ := form.fillValues(json.RawMessage(arguments))
 		if have, wrong := form.readArguments(values); string(have) != want || len(wrong) > 0 {
@@ -170,7 +170,7 @@ func TestToolForm_FillKeepsDefaultTrue(t *testing.T) {
 
 func TestToolForm_MultilineText(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(t.Context(), objectSchema(`"name":{"type":"string"}`))
+	form := newDocument(objectSchema(`"name":{"type":"string"}`)).newForm(t.Context())
 	for text, want := range map[string]templates.FieldKind{"one": templates.AskLine, "one\ntwo": templates.AskText} {
 		if have := form.toView(t.Context(), url.Values{"arg.0": {text}}, nil)[0].Kind; have != want {
 			t.Errorf("%q is asked for by %v", text, have)
@@ -180,10 +180,10 @@ func TestToolForm_MultilineText(t *testing.T) {
 
 func TestAFormBeginsWithTheDefaults(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(t.Context(), objectSchema(`
+	form := newDocument(objectSchema(`
 		"n":{"type":"integer","default":20}, "bad":{"type":"integer","default":"x"}, "kind":{"enum":["a","b"],"default":"b"},
 		"flag":{"type":"boolean","default":true}, "may":{"type":"object","properties":{"n":{"type":"integer","default":5}}},
-		"must":{"type":"object","properties":{"n":{"type":"integer","default":5}}}`, "must"))
+		"must":{"type":"object","properties":{"n":{"type":"integer","default":5}}}`, "must")).newForm(t.Context())
 	want := url.Values{"arg.0": {"20"}, "arg.2": {`"b"`}, "arg.3": {"true"}, "arg.5.0": {"5"}}
 	if diff := cmp.Diff(want, form.defaults()); diff != "" {
 		t.Error(diff)
@@ -209,7 +209,7 @@ func TestAFormStandsAnySchema(t *testing.T) {
 		"a pointer":          {`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"type":"string"}}}}}`, false, 1},
 		"odd values":         {`{"properties":{"a":{"type":7,"enum":{},"items":5,"properties":[],"$ref":{}}},"required":"a"}`, false, 1},
 	} {
-		form := newToolForm(t.Context(), json.RawMessage(tc.schema))
+		form := newDocument(json.RawMessage(tc.schema)).newForm(t.Context())
 		if (form.jsonOnlyReason != "") != tc.only || len(form.fields) != tc.fields {
 			t.Errorf("%s: %d fields, only JSON: %q", name, len(form.fields), form.jsonOnlyReason)
 		}
@@ -224,11 +224,11 @@ func TestParameters_FollowReferences(t *testing.T) {
 	want := []templates.Param{
 		{Name: "kind", Description: "Which", Notes: []string{"one of a, b"}}, {Name: "n", Type: "integer or null"}, {Name: "many", Type: "array of string"},
 	}
-	if diff := cmp.Diff(want, readParams(t.Context(), raw, true)); diff != "" {
+	if diff := cmp.Diff(want, newDocument(raw).listParams(t.Context(), true)); diff != "" {
 		t.Error(diff)
 	}
 	want[0].Notes = nil
-	if diff := cmp.Diff(want, readParams(t.Context(), raw, false)); diff != "" {
+	if diff := cmp.Diff(want, newDocument(raw).listParams(t.Context(), false)); diff != "" {
 		t.Error(diff)
 	}
 }

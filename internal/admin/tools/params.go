@@ -20,13 +20,8 @@ const (
 	maxParamDepth = 4
 )
 
-// readParams lists the parameters of an input schema in its order, nested ones below their parent. follow
-// resolves references within the schema.
-func readParams(ctx context.Context, raw json.RawMessage, follow bool) []templates.Param {
-	return newDocument(raw).listParams(ctx, follow)
-}
-
-// listParams is [readParams] of a decoded schema.
+// listParams lists the parameters of an input schema in its order, nested ones below their parent. follow resolves
+// references within the schema.
 func (d *schemaDocument) listParams(ctx context.Context, follow bool) []templates.Param {
 	if !follow {
 		d = &schemaDocument{root: d.root, isWhole: d.isWhole, schemas: d.schemas}

@@ -113,14 +113,13 @@ func TestBackendError_HasHTTPStatus(t *testing.T) {
 	errs := map[string]error{
 		"unknown":  serve.MethodNotFound("x/y"),
 		"params":   serve.InvalidParams("The tool is not known."),
-		"lacking":  serve.MissingCapabilities(json.RawMessage(`{"sampling":{}}`)),
 		"mismatch": serve.HeaderMismatch("No."),
 		"secret":   context.DeadlineExceeded,
 	}
 	p := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) { return nil, errs[r.Name] }})
 	session := p.startSession("2025-11-25", "{}")
 	for name, want := range map[string]struct{ code, modern, legacy int }{
-		"unknown": {-32601, 404, 200}, "params": {-32602, 200, 200}, "lacking": {-32021, 400, 400}, "mismatch": {-32020, 400, 400},
+		"unknown": {-32601, 404, 200}, "params": {-32602, 200, 200}, "mismatch": {-32020, 400, 400},
 		"secret": {-32603, 200, 200},
 	} {
 		r := p.send(modernRequest("tools/call", `,"name":"`+name+`"`, ""))

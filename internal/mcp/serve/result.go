@@ -7,18 +7,6 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// WithModernMembers returns a result with the members that the modern era requires: resultType always, ttlMs and
-// cacheScope if it may be cached. Present members stay, but cacheScope becomes private, as results differ
-// between callers. A complete result is returned as it is.
-func WithModernMembers(method string, result []byte) []byte {
-	result = withPrivateScope(method, result)
-	lacks := missingMembers(method, result)
-	if lacks == "" {
-		return result
-	}
-	return appendResult(make([]byte, 0, len(result)+len(lacks)), lacks, result)
-}
-
 // cacheable are the methods whose results state how long they may be cached.
 var cacheable = map[string]bool{
 	"server/discover": true, "tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,

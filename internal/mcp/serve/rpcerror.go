@@ -36,17 +36,6 @@ func HeaderMismatch(sentence string) *RPCError {
 	return &RPCError{Code: revision.CodeHeaderMismatch, Message: sentence, Status: http.StatusBadRequest}
 }
 
-// MissingCapabilities is the error for a request that needs undeclared client capabilities: an object like
-// {"sampling":{}}.
-func MissingCapabilities(required json.RawMessage) *RPCError {
-	return &RPCError{
-		Code:    revision.CodeMissingCapability,
-		Message: "The request needs capabilities that the client did not declare.",
-		Data:    wire.Object([]wire.Member{{Name: "requiredCapabilities", Value: required}}),
-		Status:  http.StatusBadRequest,
-	}
-}
-
 // unsupportedVersion is the error for a version, with the supported ones.
 func unsupportedVersion(requested string) *RPCError {
 	data, _ := json.Marshal(map[string]any{"supported": supportedVersions, "requested": requested}) // strings always marshal

@@ -13,7 +13,7 @@ func BenchmarkFindPage(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if reply, err := wire.FindPage(text, 1); err != nil || len(reply.Page.Entries) != 100 {
+		if reply, err := findPage(text, 1); err != nil || len(reply.Page.Entries) != 100 {
 			b.Fatal(err)
 		}
 	}

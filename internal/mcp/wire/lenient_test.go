@@ -62,7 +62,7 @@ func TestFindPage_LoneSurrogateInName(t *testing.T) {
 		`\\ud83d`:            "",
 		`\ufffd\u00e9`:       "",
 	} {
-		reply, err := wire.FindPage([]byte(`{"id":1,"result":{"tools":[{"name":"`+name+`"}]}}`), 1)
+		reply, err := findPage([]byte(`{"id":1,"result":{"tools":[{"name":"`+name+`"}]}}`), 1)
 		if err != nil || reply.Page.Entries[0].Defect != want {
 			t.Errorf("%s: %+v, error %v", name, reply, err)
 		}

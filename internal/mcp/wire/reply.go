@@ -48,9 +48,6 @@ func (m Message) Number() (id int, ok bool) { return parseID(m.ID) }
 // JSON.
 func Find(text []byte, id int) (*Reply, error) { return Finder{ID: id}.Find(text) }
 
-// FindPage is Find for tools/list: a result is read as a Page.
-func FindPage(text []byte, id int) (*Reply, error) { return Finder{ID: id, Paged: true}.Find(text) }
-
 // Finder finds one reply in any number of texts.
 type Finder struct {
 	ID    int

@@ -12,6 +12,10 @@ import (
 	"unicode/utf8"
 )
 
+func findPage(text []byte, id int) (*wire.Reply, error) {
+	return wire.Finder{ID: id, Paged: true}.Find(text)
+}
+
 func TestFind_ReplyOfTheRequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
@@ -120,7 +124,7 @@ func TestFindPage_ToolsAreByteForByte(t *testing.T) {
 	t.Parallel()
 	first := `{ "inputSchema" : {"type":"object","maximum":9007199254740993},  "name":"ümlaut\u0041", "x-own":[1e2,{}] }`
 	second := `{"name":"b","_meta":{"a":"\u003c"}}`
-	reply, err := wire.FindPage([]byte(`{"result":{"tools":[ `+first+" ,\n"+second+` ],"nextCursor":"a\"b"},"id":1}`), 1)
+	reply, err := findPage([]byte(`{"result":{"tools":[ `+first+" ,\n"+second+` ],"nextCursor":"a\"b"},"id":1}`), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +163,7 @@ func TestFindPage_QuarantinesBadEntries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reply, err := wire.FindPage([]byte(`{"id":1,"result":{"tools":[`+c.entry+`,`+ok+`]}}`), 1)
+			reply, err := findPage([]byte(`{"id":1,"result":{"tools":[`+c.entry+`,`+ok+`]}}`), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +182,7 @@ func quoteJSON(text string) string {
 
 func TestFindPage_AcceptsTrailingComma(t *testing.T) {
 	t.Parallel()
-	reply, err := wire.FindPage([]byte(`{"id":1,"result":{"tools":[{"name":"a"}, ]}}`), 1)
+	reply, err := findPage([]byte(`{"id":1,"result":{"tools":[{"name":"a"}, ]}}`), 1)
 	if err != nil || len(reply.Page.Entries) != 1 {
 		t.Errorf("page %+v, error %v", reply, err)
 	}
@@ -197,7 +201,7 @@ func TestFindPage_NoToolList(t *testing.T) {
 		`{"tools":[],"nextCursor":1}`:       "sent a cursor that is not a string",
 		`{"tools":[],"nextCursor":{"a":1}}`: "sent a cursor that is not a string",
 	} {
-		reply, err := wire.FindPage([]byte(`{"id":1,"result":`+result+`}`), 1)
+		reply, err := findPage([]byte(`{"id":1,"result":`+result+`}`), 1)
 		if err != nil {
 			t.Errorf("%s: %v", result, err)
 			continue
@@ -222,7 +226,7 @@ func FuzzFindPage(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{}},{"name":1}],"nextCursor":"b"}}`))
 	f.Add([]byte(`[{"id":"1","result":{"tools":[{"name":"a",},{"name":"\u0062"}]}}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		reply, err := wire.FindPage(text, 1)
+		reply, err := findPage(text, 1)
 		if err != nil || reply.Page == nil {
 			return
 		}
