@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,15 +61,18 @@ func (s *eventReader) next() string {
 	return ""
 }
 
-// until reads events until one contains the text.
-func (s *eventReader) until(text string) string {
+// until reads events until each of the texts was in one, and returns that of the last text. The events may come in any
+// order.
+func (s *eventReader) until(texts ...string) string {
 	s.t.Helper()
+	defer time.AfterFunc(time.Minute, func() { _ = s.body.Close() }).Stop() // other packages' tests may load both cores
 	for {
 		event := s.next()
 		if event == "" {
-			s.t.Fatalf("the stream ended before %q", text)
+			s.t.Fatalf("the stream ended before %q", texts)
 		}
-		if strings.Contains(event, text) {
+		texts = slices.DeleteFunc(texts, func(text string) bool { return strings.Contains(event, text) })
+		if len(texts) == 0 {
 			return event
 		}
 	}
