@@ -46,14 +46,15 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 # Tests wait more than they compute: two packages for each core. A garbage collection less often saves a fifth of their
 # processor time.
 GO_TEST = GOGC=400 $(GO) test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(PATIENCE)
-# Checks of source text. They are no part of the program, and the race detector takes ten times as long.
-STATIC = ./internal/archtest ./internal/renames
+# Packages without goroutines or locks: checks of source text, and readers of schemas. The race detector finds nothing
+# there and takes ten times as long.
+SEQUENTIAL = ./internal/archtest ./internal/renames ./internal/jsonschema ./internal/mcp/toolfmt ./internal/toolchange
 
 test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres
 ifdef RACE
-	$(GO_TEST) -shuffle=on $(STATIC)
-	$(GO_TEST) -race -shuffle=on $$($(GO) list ./... | grep -vxF "$$($(GO) list $(STATIC))")
+	$(GO_TEST) -shuffle=on $(SEQUENTIAL)
+	$(GO_TEST) -race -shuffle=on $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
 else
 	$(GO_TEST) ./...
 endif

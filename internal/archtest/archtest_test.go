@@ -1,6 +1,8 @@
 package archtest_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,6 +82,27 @@ func TestListSeesPackagesAndImports(t *testing.T) {
 	if len(packages(t)) < minPackages || imports < minImports || own < minOwn {
 		t.Errorf("%d packages, %d imports, %d of them of this module are seen; at least %d, %d and %d are there",
 			len(packages(t)), imports, own, minPackages, minImports, minOwn)
+	}
+}
+
+// `make race` leaves these packages out.
+func TestPackagesOutsideTheRaceDetectorAreSequential(t *testing.T) {
+	t.Parallel()
+	line := regexp.MustCompile(`(?m)^SEQUENTIAL = (.+)$`).FindString(read(t, "../../Makefile"))
+	checked := 0
+	for _, p := range packages(t) {
+		if !slices.Contains(strings.Fields(line), "./"+p.Path) || p.Path == "internal/archtest" || p.Path == "internal/renames" {
+			continue
+		}
+		checked++
+		for _, path := range []string{"sync", "sync/atomic", archtest.Module + "/internal/safe"} {
+			if slices.Contains(p.Imports, path) {
+				t.Errorf("%s imports %s", p.Path, path)
+			}
+		}
+	}
+	if checked != len(strings.Fields(line))-4 {
+		t.Errorf("%d packages are seen of %s", checked, line)
 	}
 }
 
