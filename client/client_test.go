@@ -79,7 +79,7 @@ func TestRetry_NotAfterUnknownOutcome(t *testing.T) {
 			asked++
 			w.WriteHeader(status)
 		})
-		if _, err := c.CallTool(t.Context(), "agent", client.ToolCallCreate{Tool: "pay"}); err == nil || asked != 1 {
+		if _, err := c.CallTool(t.Context(), "agent", client.CallToolQuery{}, client.ToolCallCreate{Tool: "pay"}); err == nil || asked != 1 {
 			t.Errorf("%d: %v; asked %d times", status, err, asked)
 		}
 	}

@@ -61,12 +61,32 @@ func (c *Client) AuditKey(ctx context.Context) (AuditKey, error) {
 	return out, err
 }
 
+// CallToolQuery says more of what is asked for. What is zero is left out.
+type CallToolQuery struct {
+	// Adds the result as formatted. One of: text, openai, anthropic, google.
+	Format string
+	// The model's id of the call, for openai, anthropic and google. Without it, openai and anthropic get the call's id.
+	CallID string
+}
+
+func (q CallToolQuery) values() url.Values {
+	v := url.Values{}
+	if q.Format != "" {
+		v.Set("format", q.Format)
+	}
+	if q.CallID != "" {
+		v.Set("call_id", q.CallID)
+	}
+	return v
+}
+
 // CallTool: Call a tool as an agent. It needs the role member.
 // Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
 // refusal has status error and its code in error; one by a quota is answered with 429. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.
-func (c *Client) CallTool(ctx context.Context, id string, in ToolCallCreate) (ToolCall, error) {
+// With format the answer has the result as a model's provider takes it back, so that a program need not convert it.
+func (c *Client) CallTool(ctx context.Context, id string, q CallToolQuery, in ToolCallCreate) (ToolCall, error) {
 	var out ToolCall
-	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "tool_calls"}, nil, in, &out)
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "tool_calls"}, q.values(), in, &out)
 	return out, err
 }
 
@@ -382,12 +402,31 @@ func (c *Client) GetTenant(ctx context.Context) (Tenant, error) {
 	return out, err
 }
 
+// GetToolCallQuery says more of what is asked for. What is zero is left out.
+type GetToolCallQuery struct {
+	// Adds the result as formatted. One of: text, openai, anthropic, google.
+	Format string
+	// The model's id of the call, for openai, anthropic and google. Without it, openai and anthropic get the call's id.
+	CallID string
+}
+
+func (q GetToolCallQuery) values() url.Values {
+	v := url.Values{}
+	if q.Format != "" {
+		v.Set("format", q.Format)
+	}
+	if q.CallID != "" {
+		v.Set("call_id", q.CallID)
+	}
+	return v
+}
+
 // GetToolCall: Read a call. It needs the role viewer.
 // Where the tenant keeps arguments and results for its auditors (its body_readers), an auditor reads them here, call by call, and each reading is an
 // audit event, tool_call.read. All others get the call without them, and so does everybody in lists: bodies says so.
-func (c *Client) GetToolCall(ctx context.Context, id string) (ToolCall, error) {
+func (c *Client) GetToolCall(ctx context.Context, id string, q GetToolCallQuery) (ToolCall, error) {
 	var out ToolCall
-	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tool_calls", url.PathEscape(id)}, nil, nil, &out)
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tool_calls", url.PathEscape(id)}, q.values(), nil, &out)
 	return out, err
 }
 

@@ -1700,7 +1700,9 @@ type ToolCall struct {
 	DurationMS int64 `json:"duration_ms"`
 	// Why there is no result; null: there is one, or none yet.
 	Error *ToolCallError `json:"error"`
-	ID    string         `json:"id"`
+	// With format only. text: its texts and structured content as one string; openai: a message of role tool; anthropic: a tool_result block; google: a functionResponse part. A call that failed before its tool ran has the error's message. Missing: the call has not ended, or its result is not shown.
+	Formatted json.RawMessage `json:"formatted,omitzero"`
+	ID        string          `json:"id"`
 	// The tool says that it failed.
 	IsError bool `json:"is_error"`
 	// One of: tool, prompt, resource, completion.

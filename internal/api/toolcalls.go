@@ -30,10 +30,15 @@ func (c toolCallCreate) rawArguments() (json.RawMessage, error) {
 	if c.Arguments == nil {
 		return json.RawMessage(`{}`), nil
 	}
+	return encodeRaw(c.Arguments)
+}
+
+// encodeRaw encodes a value without escaping HTML characters, so that raw JSON in it keeps its spelling.
+func encodeRaw(value any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(c.Arguments); err != nil {
+	if err := enc.Encode(value); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSpace(out.Bytes()), nil
@@ -41,6 +46,7 @@ func (c toolCallCreate) rawArguments() (json.RawMessage, error) {
 
 type callToolInput struct {
 	AgentPath
+	ResultFormat
 	JSON requestBody[toolCallCreate]
 }
 
@@ -63,6 +69,11 @@ type listCallsInput struct {
 	CallFilter
 }
 
+type getCallInput struct {
+	ToolCallPath
+	ResultFormat
+}
+
 // ToolCallPath is the path of a call.
 type ToolCallPath struct {
 	ID string `path:"id" doc:"A tool call's id."`
@@ -77,7 +88,8 @@ func (p ToolCallPath) callID() (connectors.ToolCallID, error) {
 }
 
 const aboutCallTool = `Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
-refusal has status error and its code in error; one by a quota is answered with 429. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.`
+refusal has status error and its code in error; one by a quota is answered with 429. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.
+With format the answer has the result as a model's provider takes it back, so that a program need not convert it.`
 
 const aboutReadCall = `Where the tenant keeps arguments and results for its auditors (its body_readers), an auditor reads them here, call by call, and each reading is an
 audit event, tool_call.read. All others get the call without them, and so does everybody in lists: bodies says so.`
@@ -129,7 +141,13 @@ func (h *Handler) callTool(ctx context.Context, actor auth.Actor, in *callToolIn
 	if err != nil {
 		return nil, err
 	}
-	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
+	return newCallResponse(call, in.ResultFormat), nil
+}
+
+func newCallResponse(call connectors.ToolCall, format ResultFormat) *response[toolCallJSON] {
+	body := viewToolCall(call)
+	format.addFormatted(&body, call)
+	return &response[toolCallJSON]{Body: body}
 }
 
 func newOrder(actor auth.Actor, view *agentview.View, doc toolCallCreate) (toolcall.CallRequest, error) {
@@ -187,7 +205,7 @@ func (h *Handler) findCalls(ctx context.Context, tenant *store.Tenant, actor aut
 	return h.calls.CallsIn(ctx, tenant, actor, filter)
 }
 
-func (h *Handler) getCall(ctx context.Context, actor auth.Actor, in *ToolCallPath) (*response[toolCallJSON], error) {
+func (h *Handler) getCall(ctx context.Context, actor auth.Actor, in *getCallInput) (*response[toolCallJSON], error) {
 	id, err := in.callID()
 	if err != nil {
 		return nil, err
@@ -196,7 +214,7 @@ func (h *Handler) getCall(ctx context.Context, actor auth.Actor, in *ToolCallPat
 	if err != nil {
 		return nil, err
 	}
-	return &response[toolCallJSON]{Body: viewToolCall(call)}, nil
+	return newCallResponse(call, in.ResultFormat), nil
 }
 
 func (h *Handler) cancelCall(ctx context.Context, actor auth.Actor, in *ToolCallPath) (*response[toolCallJSON], error) {

@@ -37,6 +37,7 @@ type toolCallJSON struct {
 	StructuredContent json.RawMessage    `json:"structured_content"`
 	Task              json.RawMessage    `json:"task" doc:"The last state of the task that the server made of the call."`
 	Progress          *progressJSON      `json:"progress" doc:"The last that the server said of how far it is, a second late; null: nothing. A call by the gateway asks for it where the agent's client does."`
+	Formatted         json.RawMessage    `json:"formatted,omitempty" doc:"With format only. text: its texts and structured content as one string; openai: a message of role tool; anthropic: a tool_result block; google: a functionResponse part. A call that failed before its tool ran has the error's message. Missing: the call has not ended, or its result is not shown."`
 	IsError           bool               `json:"is_error" doc:"The tool says that it failed."`
 	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet."`
 	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and omitted here; shown: what is stored of them is here."`

@@ -30,7 +30,7 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	call, err := api.CallTool(ctx, c.Agent, in)
+	call, err := api.CallTool(ctx, c.Agent, client.CallToolQuery{}, in)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c callGet) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	call, err := api.GetToolCall(ctx, c.ID)
+	call, err := api.GetToolCall(ctx, c.ID, client.GetToolCallQuery{})
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (a *mcpClient) acceptChange(t *testing.T, w *testEnv, up *mcptest.Server) {
 
 func (a *mcpClient) approveCall(t *testing.T, w *testEnv, key string) {
 	t.Helper()
-	waiting, err := w.apiClient(t, key).CallTool(t.Context(), "support", client.ToolCallCreate{Tool: "mcp_notes__create", Arguments: map[string]json.RawMessage{"q": json.RawMessage(`"what waits"`)}})
+	waiting, err := w.apiClient(t, key).CallTool(t.Context(), "support", client.CallToolQuery{}, client.ToolCallCreate{Tool: "mcp_notes__create", Arguments: map[string]json.RawMessage{"q": json.RawMessage(`"what waits"`)}})
 	if err != nil || waiting.Status != "pending_approval" {
 		t.Fatalf("%s, %v", waiting.Status, err)
 	}

@@ -105,7 +105,7 @@ type decideIn struct {
 
 // askDecision shows the call to the deciding person, not only its id.
 func askDecision(ctx context.Context, c *caller, in decideIn) (question, error) {
-	call, err := c.GetToolCall(ctx, in.Call)
+	call, err := c.GetToolCall(ctx, in.Call, client.GetToolCallQuery{})
 	if err != nil {
 		return question{}, err
 	}

@@ -130,7 +130,7 @@ func TestUntrusted_RefusalsAndDeciders(t *testing.T) {
 		t.Errorf("it says %q", says)
 	}
 
-	waiting, err := w.apiClient(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{Tool: "mcp_" + c.Slug + "__search"})
+	waiting, err := w.apiClient(t, key).CallTool(t.Context(), agent.Slug, client.CallToolQuery{}, client.ToolCallCreate{Tool: "mcp_" + c.Slug + "__search"})
 	if err != nil || waiting.Status != "pending_approval" {
 		t.Fatalf("%s, %v", waiting.Status, err)
 	}
@@ -162,7 +162,7 @@ func TestQuestion_StatesWhatItOmits(t *testing.T) {
 	a := w.connect(t, key, newest, "decline")
 	for length, want := range map[int]string{10: `with the arguments "`, 5000: "with arguments of 5008 characters?"} {
 		argument, _ := json.Marshal(strings.Repeat("x", length-1) + "y")
-		waiting, err := w.apiClient(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{
+		waiting, err := w.apiClient(t, key).CallTool(t.Context(), agent.Slug, client.CallToolQuery{}, client.ToolCallCreate{
 			Tool: "mcp_" + c.Slug + "__search", Arguments: map[string]json.RawMessage{"q": argument},
 		})
 		if err != nil || waiting.Status != "pending_approval" {

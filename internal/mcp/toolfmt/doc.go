@@ -3,9 +3,9 @@
 //
 //	               definition (tool.go)                            result (message.go)
 //	MCP            the server's definition, renamed (rename.go)    unchanged
-//	OpenAI         {type: "function", function: {…}}               OpenAIResult: a message of role "tool"
-//	Anthropic      {name, description, input_schema}               AnthropicResult: a tool_result block
-//	Google         {functionDeclarations: [{…}]}                   GoogleResult: a functionResponse part
+//	OpenAI         {type: "function", function: {…}}               a message of role "tool"
+//	Anthropic      {name, description, input_schema}               a tool_result block
+//	Google         {functionDeclarations: [{…}]}                   a functionResponse part
 //
 // A provider refuses a whole request for one invalid tool, so definitions are repaired instead of passed on.
 // OpenAI and Anthropic read JSON Schema: theirs is the server's own, byte for byte, unless it has one of the

@@ -8,10 +8,39 @@ import (
 	"patchbay/internal/jsonschema"
 )
 
-// OpenAIResult returns the message of role "tool" for the call callID. It takes text alone ("For tool messages,
+// Text is the format of a result's text alone.
+const Text Format = "text"
+
+// Call is the call that a result belongs to.
+type Call struct {
+	ID   string // the provider's; optional for Google
+	Tool string // as the model knows it
+}
+
+// Result returns the result of a tools/call in a format.
+func Result(f Format, call Call, result json.RawMessage) json.RawMessage {
+	switch f {
+	case Text:
+		return textResult(result)
+	case OpenAI:
+		return openAIResult(call.ID, result)
+	case Anthropic:
+		return anthropicResult(call.ID, result)
+	case Google:
+		return googleResult(call.Tool, call.ID, result)
+	}
+	return result
+}
+
+// textResult returns the texts and the structured content as one JSON string.
+func textResult(result json.RawMessage) json.RawMessage {
+	return jsonschema.AppendQuoted(nil, joinText(parseResult(result).partsWithStructured()))
+}
+
+// openAIResult returns the message of role "tool" for the call callID. It takes text alone ("For tool messages,
 // only type text is supported", OpenAI API reference, Tool message) and has no error flag: an image is named,
 // an error stated. The image does not go into a user message, as the user did not send it.
-func OpenAIResult(callID string, result json.RawMessage) json.RawMessage {
+func openAIResult(callID string, result json.RawMessage) json.RawMessage {
 	o := parseResult(result)
 	said := joinText(o.partsWithStructured())
 	if o.isError {
@@ -37,10 +66,10 @@ type anthropicSource struct {
 	Data      string `json:"data"`
 }
 
-// AnthropicResult returns the tool_result block for toolUseID; it goes into a message of role "user", before
+// anthropicResult returns the tool_result block for toolUseID; it goes into a message of role "user", before
 // any text. Images are PNG, JPEG, GIF or WebP, documents PDF (Anthropic API reference, tool_result and vision);
 // everything else is named. An error has text alone: the API refuses other blocks there.
-func AnthropicResult(toolUseID string, result json.RawMessage) json.RawMessage {
+func anthropicResult(toolUseID string, result json.RawMessage) json.RawMessage {
 	o := parseResult(result)
 	blocks := []anthropicBlock{}
 	for _, p := range o.partsWithStructured() {
@@ -75,10 +104,10 @@ type googleBlob struct {
 // googleMedia are the types that a functionResponse may have inline.
 var googleMedia = []string{"image/png", "image/jpeg", "image/webp", "application/pdf"}
 
-// GoogleResult returns the functionResponse part for the call of name. response has the key output or error
+// googleResult returns the functionResponse part for the call of name. response has the key output or error
 // (Gemini API reference, FunctionResponse); structured content alone is used as it is. callID is the model's
 // call id, if any. Images and PDF go into the response's parts; everything else is named.
-func GoogleResult(name, callID string, result json.RawMessage) json.RawMessage {
+func googleResult(name, callID string, result json.RawMessage) json.RawMessage {
 	o := parseResult(result)
 	type response struct {
 		Output json.RawMessage `json:"output,omitempty"`

@@ -106,12 +106,12 @@ func TestResult_BecomesProviderMessage(t *testing.T) {
 				parts = `,"parts":` + parts
 			}
 			for provider, pair := range map[string][2]string{
-				"openai": {string(toolfmt.OpenAIResult("call_1", raw)), `{"role":"tool","tool_call_id":"call_1","content":` + test.openAI + `}`},
+				"openai": {string(toolfmt.Result(toolfmt.OpenAI, toolfmt.Call{ID: "call_1"}, raw)), `{"role":"tool","tool_call_id":"call_1","content":` + test.openAI + `}`},
 				"anthropic": {
-					string(toolfmt.AnthropicResult("toolu_1", raw)), `{"type":"tool_result","tool_use_id":"toolu_1","content":` + test.anthropic + `}`,
+					string(toolfmt.Result(toolfmt.Anthropic, toolfmt.Call{ID: "toolu_1"}, raw)), `{"type":"tool_result","tool_use_id":"toolu_1","content":` + test.anthropic + `}`,
 				},
 				"google": {
-					string(toolfmt.GoogleResult("mcp_x__y", "", raw)), `{"functionResponse":{"name":"mcp_x__y","response":` + rest + parts + `}}`,
+					string(toolfmt.Result(toolfmt.Google, toolfmt.Call{Tool: "mcp_x__y"}, raw)), `{"functionResponse":{"name":"mcp_x__y","response":` + rest + parts + `}}`,
 				},
 			} {
 				if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
@@ -124,7 +124,7 @@ func TestResult_BecomesProviderMessage(t *testing.T) {
 
 func TestGoogleResult_RepeatsCallID(t *testing.T) {
 	t.Parallel()
-	got := string(toolfmt.GoogleResult("mcp_x__y", "call-7", json.RawMessage(`{"content":[]}`)))
+	got := string(toolfmt.Result(toolfmt.Google, toolfmt.Call{Tool: "mcp_x__y", ID: "call-7"}, json.RawMessage(`{"content":[]}`)))
 	if !strings.HasPrefix(got, `{"functionResponse":{"id":"call-7","name":"mcp_x__y",`) {
 		t.Error(got)
 	}
@@ -142,8 +142,9 @@ func TestResult_IsBounded(t *testing.T) {
 		"a huge structure": {`{"structuredContent":{"a":"` + long + `"}}`, "(no content)"},
 	} {
 		for provider, got := range map[string]json.RawMessage{
-			"openai": toolfmt.OpenAIResult("c", json.RawMessage(test.result)), "anthropic": toolfmt.AnthropicResult("c", json.RawMessage(test.result)),
-			"google": toolfmt.GoogleResult("n", "c", json.RawMessage(test.result)),
+			"openai": toolfmt.Result(toolfmt.OpenAI, toolfmt.Call{ID: "c"}, json.RawMessage(test.result)), "anthropic": toolfmt.Result(toolfmt.Anthropic, toolfmt.Call{ID: "c"}, json.RawMessage(test.result)),
+			"google": toolfmt.Result(toolfmt.Google, toolfmt.Call{Tool: "n", ID: "c"}, json.RawMessage(test.result)),
+			"text":   toolfmt.Result(toolfmt.Text, toolfmt.Call{}, json.RawMessage(test.result)),
 		} {
 			if len(got) > 250_000 || !strings.Contains(string(got), test.said) || !json.Valid(got) {
 				t.Errorf("%s for %s: %d bytes, %s", name, provider, len(got), fmt.Sprintf("%.100s", got))
@@ -162,8 +163,9 @@ func FuzzResults(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, result []byte) {
 		for name, message := range map[string]json.RawMessage{
-			"openai": toolfmt.OpenAIResult("call_1", result), "anthropic": toolfmt.AnthropicResult("toolu_1", result),
-			"google": toolfmt.GoogleResult("mcp_test__tool", "", result),
+			"openai": toolfmt.Result(toolfmt.OpenAI, toolfmt.Call{ID: "call_1"}, result), "anthropic": toolfmt.Result(toolfmt.Anthropic, toolfmt.Call{ID: "toolu_1"}, result),
+			"google": toolfmt.Result(toolfmt.Google, toolfmt.Call{Tool: "mcp_test__tool"}, result),
+			"text":   toolfmt.Result(toolfmt.Text, toolfmt.Call{}, result),
 		} {
 			if !json.Valid(message) || !utf8.Valid(message) {
 				t.Errorf("%s: %q", name, message)
