@@ -327,6 +327,7 @@ func TestChart_RunsKnownCommands(t *testing.T) {
 		}
 	}
 	wantFrom(t, docs["Deployment there"], map[string]string{"PATCHBAY_EGRESS_PROXY": "egress/PATCHBAY_EGRESS_PROXY", "VAULT_TOKEN": "kms/token", "AWS_SECRET_ACCESS_KEY": "kms/secret"})
+	wantFrom(t, docs["Job there-migrate"], map[string]string{"PATCHBAY_DATABASE_DIRECT_URL": "patchbay-database/DIRECT_URL"})
 	if account := dig(docs["Deployment there"], "spec", "template", "spec", "serviceAccountName"); account != "with-a-role" {
 		t.Errorf("it runs as %v", account)
 	}
