@@ -47,13 +47,13 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 # processor time.
 GO_TEST = GOGC=400 $(GO) test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(PATIENCE)
 # Packages without goroutines or locks: checks of source text, and readers of schemas. The race detector finds nothing
-# there and takes ten times as long.
+# there and takes ten times as long. `make race` runs them without it, and packages with test files for !race twice.
 SEQUENTIAL = ./internal/archtest ./internal/renames ./internal/jsonschema ./internal/mcp/toolfmt ./internal/toolchange
 
 test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres
 ifdef RACE
-	$(GO_TEST) -shuffle=on $(SEQUENTIAL)
+	$(GO_TEST) -shuffle=on $(SEQUENTIAL) $$(dirname $$(grep -rl --include='*_test.go' '^//go:build !race$$' ./internal) | sort -u)
 	$(GO_TEST) -race -shuffle=on $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
 else
 	$(GO_TEST) ./...

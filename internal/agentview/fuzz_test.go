@@ -2,6 +2,7 @@ package agentview
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -157,3 +158,5 @@ func dropNulls(all map[string]any) map[string]any {
 	}
 	return some
 }
+
+var noContext = context.Background()
