@@ -5,12 +5,13 @@ package e2e_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"patchbay/internal/testing/executable"
 )
 
 // TestNoProcessOfTheSameUserReadsTheServersMemory runs a server as an ordinary user, and looks at it as the programs of connectors
@@ -50,20 +51,9 @@ func TestNoProcessOfTheSameUserReadsTheServersMemory(t *testing.T) {
 // copied is a copy of a program that every user can execute.
 func copied(t *testing.T, from, to string) string {
 	t.Helper()
-	in, err := os.Open(from)
+	program, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return to
+	return executable.Write(t, to, string(program))
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"patchbay/internal/testing/executable"
 )
 
 func TestVendorScriptPinsEachPackage(t *testing.T) {
@@ -33,9 +35,7 @@ func TestVendorScriptRefusesAnotherTarball(t *testing.T) {
 		t.Fatal(err)
 	}
 	npm := "#!/bin/sh\nmkdir -p package/dist/ext && echo evil >package/dist/htmx.min.js && tar czf x.tgz package && echo x.tgz\n"
-	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(npm), 0o700); err != nil { //nolint:gosec // it has to run
-		t.Fatal(err)
-	}
+	executable.Write(t, filepath.Join(dir, "npm"), npm)
 	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(dir, "vendor.sh"))
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "TMPDIR="+dir)
 	output, err := cmd.CombinedOutput()

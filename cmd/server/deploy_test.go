@@ -19,6 +19,7 @@ import (
 	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/operator"
+	"patchbay/internal/testing/executable"
 )
 
 const (
@@ -91,9 +92,7 @@ func TestSystemdUnits_AreValid(t *testing.T) {
 	if err := os.MkdirAll(programs, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(programs, "patchbay"), []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // a program has to be one that may be run
-		t.Fatal(err)
-	}
+	executable.Write(t, filepath.Join(programs, "patchbay"), "#!/bin/sh\n")
 	files, err := os.ReadDir(units)
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d units: %v", len(files), err)

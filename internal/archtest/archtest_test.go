@@ -1,6 +1,7 @@
 package archtest_test
 
 import (
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -82,6 +83,26 @@ func TestListSeesPackagesAndImports(t *testing.T) {
 	if len(packages(t)) < minPackages || imports < minImports || own < minOwn {
 		t.Errorf("%d packages, %d imports, %d of them of this module are seen; at least %d, %d and %d are there",
 			len(packages(t)), imports, own, minPackages, minImports, minOwn)
+	}
+}
+
+func TestProgramsOfTestsAreWrittenByPackageExecutable(t *testing.T) {
+	t.Parallel()
+	writes := regexp.MustCompile(`(WriteFile|OpenFile)\(.*\b0o[0-7]*[1357][0-7]{0,2}\)`)
+	files := 0
+	for _, p := range packages(t) {
+		for _, file := range p.Files {
+			if !strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			files++
+			if found := writes.FindString(read(t, filepath.Join(p.Dir, file))); found != "" {
+				t.Errorf("%s/%s: %s", p.Path, file, found)
+			}
+		}
+	}
+	if files < 500 {
+		t.Errorf("%d files of tests are seen", files)
 	}
 }
 

@@ -153,6 +153,7 @@ var Rooms = []Room{
 	{Path: "internal/testing/browser", Floor: Tests, Sentence: "drives Chromium in tests"},
 	{Path: "internal/testing/egressproxy", Floor: Tests, Sentence: "a forward proxy for tests"},
 	{Path: "internal/testing/fixture", Floor: Tests, Sentence: "a database with two tenants, and valid rows in them"},
+	{Path: "internal/testing/executable", Floor: Tests, Sentence: "writes programs that tests start"},
 	{Path: "internal/testing/htmlcheck", Floor: Tests, Sentence: "states properties of a page"},
 	{Path: "internal/testing/paniclog", Floor: Tests, Sentence: "shows tests which panics were logged and counted"},
 	{Path: "internal/testing/pgtest", Floor: Tests, Sentence: "a migrated database for every test"},

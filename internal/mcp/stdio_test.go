@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"patchbay/internal/mcp"
+	"patchbay/internal/testing/executable"
 )
 
 // peerMode is the environment variable that makes this test binary a stdio server with the named behaviour.
@@ -255,14 +256,11 @@ func TestStdio_FailuresAreExplained(t *testing.T) {
 func TestStdio_StartErrorsAreExplained(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file := func(name, text string, mode os.FileMode) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-		return path
+	data := filepath.Join(dir, "data")
+	if err := os.WriteFile(data, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	for folder, why := range map[string]string{file("file", "", 0o644): "a file", filepath.Join(dir, "nothing"): "not there"} {
+	for folder, why := range map[string]string{data: "a file", filepath.Join(dir, "nothing"): "not there"} {
 		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &mcp.Command{Path: "/bin/true", Dir: folder}})
 		if failure, ok := errors.AsType[*mcp.Error](err); !ok || failure.Detail != "cannot be started: it cannot work in its folder" || strings.Contains(err.Error(), dir) {
 			t.Errorf("a folder that is %s: %v", why, err)
@@ -270,9 +268,9 @@ func TestStdio_StartErrorsAreExplained(t *testing.T) {
 	}
 	for want, command := range map[string]mcp.Command{
 		"it does not exist on this machine":                   {Path: filepath.Join(dir, "nothing")},
-		"what it needs to run does not exist on this machine": {Path: file("script", "#!/nowhere/sh\n", 0o755)},
-		"Patchbay's user may not execute it":                  {Path: file("data", "x", 0o644)},
-		"it is no program for this machine":                   {Path: file("garbage", "\x01\x02\x03", 0o755)},
+		"what it needs to run does not exist on this machine": {Path: executable.Write(t, filepath.Join(dir, "script"), "#!/nowhere/sh\n")},
+		"Patchbay's user may not execute it":                  {Path: data},
+		"it is no program for this machine":                   {Path: executable.Write(t, filepath.Join(dir, "garbage"), "\x01\x02\x03")},
 	} {
 		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &command})
 		failure, ok := errors.AsType[*mcp.Error](err)

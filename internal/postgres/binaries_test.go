@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/fault"
 	"patchbay/internal/postgres"
+	"patchbay/internal/testing/executable"
 )
 
 // fakeBinaries is a directory with programs that only print a version.
@@ -17,9 +18,7 @@ func fakeBinaries(t *testing.T, version string) string {
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho 'postgres (PostgreSQL) " + version + " (Debian " + version + "-1)'\n"
 	for _, name := range []string{"postgres", "initdb"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		executable.Write(t, filepath.Join(dir, name), script)
 	}
 	return dir
 }

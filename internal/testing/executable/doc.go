@@ -1,0 +1,2 @@
+// Package executable writes programs that tests start.
+package executable
