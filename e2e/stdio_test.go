@@ -64,6 +64,37 @@ func TestTheSameToolsArriveOverEveryTransport(t *testing.T) {
 	}
 }
 
+// TestAgentsHaveProgramsOfTheirOwn uses a tool of server-everything that turns something on for its session, and off when it is
+// called again.
+func TestAgentsHaveProgramsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	path, args := everythingCommand(t)
+	h := newHome(t, "PATCHBAY_STDIO_COMMANDS="+path+" "+strings.Join(args, " "))
+	c := client{t: t, base: h.serve().base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "test")}
+	for _, agent := range []string{"one", "two"} {
+		c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": agent, "approval": "auto"})
+	}
+	toggle := func(agent, connector string) string {
+		call := c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents/"+agent+"/tool_calls?format=text", object{"tool": "mcp_" + connector + "__toggle-simulated-logging"})
+		text, _ := call["formatted"].(string)
+		word, _, _ := strings.Cut(text, " ")
+		return word
+	}
+	for connector, want := range map[string][]string{"own": {"Started", "Started", "Stopped"}, "shared": {"Started", "Stopped", "Started"}} {
+		c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{
+			"name": connector, "transport": "stdio", "command": path, "args": args, "timeout_ms": 60_000, "session_per_agent": connector == "own",
+		})
+		c.must(http.StatusOK, http.MethodPost, "/connectors/"+connector+"/sync_tools", nil)
+		for _, agent := range []string{"one", "two"} {
+			c.must(http.StatusNoContent, http.MethodPut, "/api/v1/agents/"+agent+"/connectors/"+connector, object{"tools": "all"})
+		}
+		got := []string{toggle("one", connector), toggle("two", connector), toggle("one", connector)}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", connector, diff)
+		}
+	}
+}
+
 // TestOnlyWhatTheOperatorAllowsIsStarted asks for other programs, and for other arguments.
 func TestOnlyWhatTheOperatorAllowsIsStarted(t *testing.T) {
 	t.Parallel()

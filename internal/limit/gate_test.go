@@ -28,6 +28,26 @@ func TestGate_BoundsEachKeyAndAll(t *testing.T) {
 	}
 }
 
+func TestGate_IsKeyFull(t *testing.T) {
+	t.Parallel()
+	g := limit.NewGate[string](2, 3)
+	for _, step := range []struct {
+		key        string
+		full, next bool // before and after
+	}{{"a", false, false}, {"a", false, true}, {"b", false, false}} {
+		if full := g.IsKeyFull(step.key); full != step.full || !g.TryAcquire(step.key) || g.IsKeyFull(step.key) != step.next {
+			t.Errorf("%s: %v", step.key, full)
+		}
+	}
+	if g.TryAcquire("b") || g.IsKeyFull("b") {
+		t.Error("the bound of all keys counts as that of one")
+	}
+	g.Release("a")
+	if g.IsKeyFull("a") {
+		t.Error("full after a release")
+	}
+}
+
 func TestGate_ZeroBoundsNothing(t *testing.T) {
 	t.Parallel()
 	var g limit.Gate[int]
