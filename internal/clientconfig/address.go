@@ -1,6 +1,7 @@
 package clientconfig
 
 import (
+	"net/url"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -29,12 +30,13 @@ func (r *serverReader) readURL(location string, n node) {
 
 // readAddress sets the transport and address: as stated, else by whether there is a URL or a command.
 func (r *serverReader) readAddress() {
-	for _, name := range []string{"url", "serverUrl", "httpUrl"} { // Gemini prefers the last
+	for _, name := range []string{"base_url", "server_url", "url", "serverUrl", "httpUrl"} { // Gemini prefers the last
 		if r.urls[name] != "" {
 			r.URL = r.urls[name]
 		}
 	}
 	transport, known := r.statedTransport()
+	r.joinEndpoint(transport)
 	switch {
 	case !known:
 		return
@@ -79,4 +81,30 @@ func (r *serverReader) statedTransport() (t connectors.Transport, known bool) {
 		}
 	}
 	return t, true
+}
+
+// joinEndpoint puts the endpoint in place of the URL's path. ruby-mcp-client calls a base_url without a path at /rpc, unless
+// it speaks HTTP+SSE.
+func (r *serverReader) joinEndpoint(transport connectors.Transport) {
+	endpoint := r.endpoint
+	base, err := url.Parse(r.URL)
+	if err != nil || r.URL == "" {
+		return // refused as an address
+	}
+	if endpoint == "" && r.URL == r.urls["base_url"] && strings.Trim(base.Path, "/") == "" && transport != connectors.TransportSSE {
+		endpoint = "/rpc"
+		r.addNotice("Its base_url has no path, and no endpoint is stated: the address ends in /rpc, as in ruby-mcp-client.")
+	}
+	if endpoint == "" {
+		return
+	}
+	path, err := url.Parse(endpoint)
+	if err != nil || path.IsAbs() || path.Host != "" {
+		r.addProblem("endpoint", "This must be a path, as /mcp.")
+		return
+	}
+	if !strings.HasPrefix(path.Path, "/") {
+		path.Path, path.RawPath = "/"+path.Path, ""
+	}
+	r.URL = base.ResolveReference(path).String()
 }

@@ -21,6 +21,7 @@ type Entry struct {
 	Secret      connectors.Secret // empty if the document has none
 	Placeholder string            // the name of the missing secret, safe to show; empty: none is missing
 
+	Unnamed  bool   // named after its address or program: it never changes a connector with another address
 	Listed   bool   // by an MCP registry: it never changes an existing connector
 	Summary  string // of a listed one: its description, remote text
 	Document []byte // of a listed one: its JSON, reduced to what an import needs

@@ -3,7 +3,6 @@ package clientconfig
 import (
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -55,19 +54,20 @@ func (e *Entry) useFullName() {
 	e.Slug = connectors.ConnectorSlug(e.Key, "connector")
 }
 
-// setName sets key and slug. A server without a name is named after its host or command.
-func (e *Entry) setName(key, slug, command string) {
-	host := ""
+// setName sets key and slug. A server without a name is named after its host, port and path, or its program.
+func (e *Entry) setName(key, slug, program string) {
+	host, address := "", ""
 	if u, err := url.Parse(e.URL); err == nil {
-		host = u.Hostname()
+		host, address = u.Hostname(), u.Host+strings.TrimRight(u.Path, "/")
 	}
 	key = strings.TrimSpace(key)
+	e.Unnamed = key == ""
 	switch {
 	case key != "":
 	case host != "":
-		key = host
-	case command != "":
-		key = path.Base(strings.ReplaceAll(command, `\`, "/"))
+		key = shorten(address, connectors.MaxName)
+	case program != "":
+		key = shorten(program, connectors.MaxName)
 	default:
 		e.addProblem("name", "A name is needed.")
 	}

@@ -175,7 +175,13 @@ func TestRead_EqualNamesAreRefused(t *testing.T) {
 func TestRead_UnnamedServerUsesAddress(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string]string{
-		`{"url": "https://mcp.linear.app/mcp"}`:                             "mcp.linear.app mcp-linear-app",
+		`{"url": "https://mcp.linear.app/mcp"}`:                             "mcp.linear.app/mcp mcp-linear-app-mcp",
+		`{"url": "http://localhost:8931/sse/"}`:                             "localhost:8931/sse localhost-8931-sse",
+		`{"url": "https://n.example/?key=s3cret"}`:                          "n.example n-example",
+		`{"command": ["npx", "-y", "@scope/server-files@1.2", "/srv"]}`:     "npx npx",
+		`{"command": ["npx", "-y", "@scope/server-files", "/srv"]}`:         "npx @scope/server-files npx-scope-server-files",
+		`{"command": "node", "args": ["/srv/app/index.js", "s3cret"]}`:      "node index.js node-index-js",
+		`{"command": "/usr/bin/pg-mcp", "args": ["postgres://u:s3cret@h"]}`: "pg-mcp pg-mcp",
 		`{"mcpServers": {"日本": {"url": "https://mcp.jp.example/"}}}`:        "日本 mcp-jp-example",
 		`{"mcpServers": {"new": {"url": "https://n.example/"}}}`:            "new new-n-example",
 		`{"command": "/usr/bin/server"}`:                                    "server server",
@@ -184,6 +190,69 @@ func TestRead_UnnamedServerUsesAddress(t *testing.T) {
 		if e := readOne(t, document); e.Key+" "+e.Slug != want {
 			t.Errorf("%s: %s %s, want %s", document, e.Key, e.Slug, want)
 		}
+	}
+}
+
+// The forms of ruby-mcp-client.
+func TestRead_JoinsEndpoint(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string]string{
+		`"type": "http", "url": "https://api.example.com", "endpoint": "/mcp"`:                     "https://api.example.com/mcp",
+		`"type": "http", "base_url": "https://api.example.com", "endpoint": "rpc"`:                 "https://api.example.com/rpc",
+		`"type": "streamable_http", "base_url": "https://api.example.com/v1/", "endpoint": "/mcp"`: "https://api.example.com/mcp",
+		`"base_url": "https://api.example.com/?team=a", "endpoint": "/mcp?x=1"`:                    "https://api.example.com/mcp?x=1",
+		`"base_url": "https://mcp.zapier.com/api/mcp/s/ID/mcp"`:                                    "https://mcp.zapier.com/api/mcp/s/ID/mcp",
+		`"type": "sse", "base_url": "https://api.example.com"`:                                     "https://api.example.com",
+		`"type": "http", "url": "https://api.example.com"`:                                         "https://api.example.com",
+		`"server_url": "https://api.example.com/mcp"`:                                              "https://api.example.com/mcp",
+	} {
+		if e := readOne(t, `{"mcpServers": {"api": {`+fields+`}}}`); e.Draft().URL != want || len(e.Notices) > 0 {
+			t.Errorf("%s: %s %v", fields, e.Draft().URL, e.Notices)
+		}
+	}
+	e := readOne(t, `{"mcpServers": {"api": {"type": "http", "base_url": "https://api.example.com/"}}}`)
+	if e.Draft().URL != "https://api.example.com/rpc" || len(e.Notices) != 1 || !strings.Contains(e.Notices[0], "/rpc") {
+		t.Errorf("without an endpoint: %s %v", e.Draft().URL, e.Notices)
+	}
+	for _, endpoint := range []string{"https://evil.example/mcp", "//evil.example/mcp", "%zz"} {
+		entries := readEntries(t, `[{"name": "api", "url": "https://api.example.com", "endpoint": "`+endpoint+`"}]`)
+		if len(entries[0].Problems) != 1 || entries[0].Problems[0].Location != "endpoint" {
+			t.Errorf("%s: %+v", endpoint, entries[0].Problems)
+		}
+	}
+}
+
+func TestRead_UnnamedServersOfOneHost(t *testing.T) {
+	t.Parallel()
+	entries := readEntries(t, `[{"url": "http://localhost:8931/sse"}, {"url": "http://localhost:9000/sse"}, {"url": "http://localhost:9000/mcp"}]`)
+	for i, want := range []string{"localhost-8931-sse", "localhost-9000-sse", "localhost-9000-mcp"} {
+		if e := entries[i]; e.Slug != want || !e.Unnamed || len(e.Problems) > 0 {
+			t.Errorf("%+v, want %s", e, want)
+		}
+	}
+}
+
+func TestRead_SplitsCommandLine(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string][]string{
+		`npx -y @modelcontextprotocol/server-filesystem /home/user`: {"npx", "-y", "@modelcontextprotocol/server-filesystem", "/home/user"},
+		`node 'my server.js' \"a b\"`:                               {"node", "my server.js", "a b"},
+		` /usr/bin/server `:                                         {"/usr/bin/server"},
+		`C:\\Program Files\\server.exe`:                             {`C:\Program Files\server.exe`},
+	} {
+		e := readOne(t, `{"mcpServers": {"files": {"command": "`+command+`"}}}`)
+		c := e.Draft().Command
+		if diff := cmp.Diff(want, append([]string{c.Path}, c.Args...)); diff != "" || len(e.Notices) != min(len(c.Args), 1) {
+			t.Errorf("%s: %v\n%s", command, e.Notices, diff)
+		}
+	}
+	e := readOne(t, `{"mcpServers": {"files": {"command": "/opt/my server/run", "args": ["x"]}}}`)
+	if c := e.Draft().Command; c.Path != "/opt/my server/run" || len(c.Args) != 1 {
+		t.Errorf("with args it is a path: %+v", c)
+	}
+	entries := readEntries(t, `{"mcpServers": {"files": {"command": "sh -c 'x"}}}`)
+	if p := entries[0].Problems; len(p) == 0 || p[0].Location != "command" || strings.Contains(p[0].Message, "sh -c") {
+		t.Errorf("%+v", p)
 	}
 }
 

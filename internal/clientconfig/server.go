@@ -16,6 +16,7 @@ type serverReader struct {
 	Entry
 	kind, transport string
 	urls            map[string]string
+	endpoint        string // a path that replaces the URL's
 	command         string
 	args            []string
 	env             map[string]string
@@ -38,6 +39,9 @@ var fieldReaders = map[string]fieldReader{
 	"url":         (*serverReader).readURL,
 	"serverUrl":   (*serverReader).readURL, // Windsurf
 	"httpUrl":     (*serverReader).readURL, // Gemini
+	"server_url":  (*serverReader).readURL, // ruby-mcp-client, as the next two
+	"base_url":    (*serverReader).readURL,
+	"endpoint":    textField(func(r *serverReader, s string) { r.endpoint = strings.TrimSpace(s) }),
 	"headers":     (*serverReader).readHeaders,
 	"command":     (*serverReader).readCommand,
 	"args":        (*serverReader).readArgs,
@@ -96,6 +100,7 @@ func readServer(m namedNode) Entry {
 			read(r, name, r.fields[name])
 		}
 	}
+	r.splitCommand()
 	r.unwrapBridge()
 	r.readAddress()
 	r.readAuth()
@@ -106,7 +111,7 @@ func readServer(m namedNode) Entry {
 	if n, ok := r.fields["slug"]; ok {
 		slug, _ = n.stringValue()
 	}
-	r.setName(key, slug, r.command)
+	r.setName(key, slug, r.programName())
 	return r.Entry
 }
 

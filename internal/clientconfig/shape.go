@@ -11,7 +11,7 @@ import (
 var envelopes = []string{"mcpServers", "servers", "mcp_servers"}
 
 // serverFields are fields that only a server has.
-var serverFields = []string{"command", "url", "serverUrl", "httpUrl"}
+var serverFields = []string{"command", "url", "serverUrl", "httpUrl", "server_url", "base_url"}
 
 func findServers(root node) ([]namedNode, error) {
 	if settings, ok := root.fields()["mcp"]; ok && settings.isKind('{') && !isServer(settings) {

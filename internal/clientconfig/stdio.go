@@ -3,8 +3,12 @@ package clientconfig
 import (
 	"fmt"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kballard/go-shellquote"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
@@ -78,6 +82,45 @@ func findSecretArgs(args []string) []secretArg {
 		}
 	}
 	return found
+}
+
+// splitCommand splits a command line that stands in one string, as a shell would.
+func (r *serverReader) splitCommand() {
+	isWindowsPath := strings.Contains(r.command, `\`)
+	if len(r.args) > 0 || isWindowsPath || !strings.ContainsAny(r.command, " \t\n") {
+		return
+	}
+	parts, err := shellquote.Split(r.command)
+	if err != nil || len(parts) == 0 {
+		r.addProblem("command", "The command line cannot be split: a quotation mark or an escape is not closed. Put the arguments into args.")
+		return
+	}
+	r.command, r.args = parts[0], parts[1:]
+	if len(r.args) > 0 {
+		r.addNotice(fmt.Sprintf("Its command is a command line: it was split into a program and %d arguments, as a shell would.", len(r.args)))
+	}
+}
+
+// runners are programs that run the program or package in their first argument.
+var runners = map[string]bool{"npx": true, "bunx": true, "uvx": true, "node": true, "bun": true, "python": true, "python3": true}
+
+var packageName = regexp.MustCompile(`^@?[A-Za-z0-9._/-]+$`)
+
+// programName is the name of an unnamed server's program. Other arguments may be secrets.
+func (r *serverReader) programName() string {
+	if r.command == "" {
+		return ""
+	}
+	name := path.Base(strings.ReplaceAll(r.command, `\`, "/"))
+	at := slices.IndexFunc(r.args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+	if !runners[name] || at < 0 || !packageName.MatchString(r.args[at]) {
+		return name
+	}
+	run := r.args[at]
+	if !strings.HasPrefix(run, "@") {
+		run = path.Base(run)
+	}
+	return name + " " + run
 }
 
 func (r *serverReader) readCommand(location string, n node) {

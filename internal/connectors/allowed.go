@@ -2,6 +2,7 @@ package connectors
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -109,6 +110,26 @@ func (a AllowedCommands) Check(c Command, env []string) []fault.Field {
 		}
 	}
 	return nearest
+}
+
+// Resolve returns the path of an allowed program with the name of c, which has no directory: of the first one that allows c,
+// else of the first one, so that [AllowedCommands.Check] says what is wrong.
+func (a AllowedCommands) Resolve(c Command, env []string) (path string, ok bool) {
+	if c.Path == "" || strings.ContainsAny(c.Path, `/\`) {
+		return "", false
+	}
+	for _, allowed := range a {
+		if filepath.Base(allowed.Path) != c.Path {
+			continue
+		}
+		if named := (Command{Path: allowed.Path, Args: c.Args, Dir: c.Dir}); len(allowed.checkCommand(named, env)) == 0 {
+			return allowed.Path, true
+		}
+		if !ok {
+			path, ok = allowed.Path, true
+		}
+	}
+	return path, ok
 }
 
 // CheckStart returns why a stored command must not be started; nil: it may. It is called at each start, as the

@@ -175,7 +175,9 @@ func (im *documentImport) findConnector(e clientconfig.Entry) *connectors.Connec
 		}
 		return nil
 	}
-	bySlug := func(c connectors.Connector) bool { return c.Slug == e.Slug }
+	bySlug := func(c connectors.Connector) bool {
+		return c.Slug == e.Slug && (!e.Unnamed || e.URL != "" && normalizeURL(c.URL) == normalizeURL(e.URL))
+	}
 	if i := slices.IndexFunc(im.known, bySlug); i >= 0 {
 		return &im.known[i]
 	}

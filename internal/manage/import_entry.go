@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"patchbay/internal/clientconfig"
@@ -15,6 +16,7 @@ import (
 // createFromEntry creates a connector. A placeholder in the entry means that its secret comes later.
 func (im *documentImport) createFromEntry(ctx context.Context, e clientconfig.Entry, done *ImportedEntry) error {
 	d, s := e.Over(im.actor.Tenant.Defaults.Draft()).Normalized(), e.Secret.Normalized()
+	im.resolveProgram(&d, done)
 	if im.createdNames[d.Name] {
 		return fault.InvalidFields(fault.Field{Location: "name", Message: fmt.Sprintf("Another entry of this document has the name %q, too.", d.Name)})
 	}
@@ -25,7 +27,7 @@ func (im *documentImport) createFromEntry(ctx context.Context, e clientconfig.En
 	if e.Listed && im.listedURLs[key] {
 		return fault.InvalidFields(fault.Field{Location: "url", Message: "Another server of this document has the same address."})
 	}
-	c, err := im.registry.insertWithFreeSlug(ctx, im.actor, d, s, !e.Listed)
+	c, err := im.registry.insertWithFreeSlug(ctx, im.actor, d, s, !e.Listed && !e.Unnamed)
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,12 @@ func (im *documentImport) createFromEntry(ctx context.Context, e clientconfig.En
 
 // updateFromEntry applies an entry to an existing connector.
 func (im *documentImport) updateFromEntry(ctx context.Context, e clientconfig.Entry, old connectors.Connector, done *ImportedEntry) error {
-	d, s := applyChange(old, Change{Draft: e.Apply, Secret: &e.Secret})
+	apply := func(d *connectors.Draft) {
+		e.Apply(d)
+		im.resolveProgram(d, done)
+	}
+	d, s := applyChange(old, Change{Draft: apply, Secret: &e.Secret})
+	done.Notices = slices.Clone(e.Notices) // told once
 	done.Outcome, done.Connector = Unchanged, &old
 	done.Changed = d.ChangedFrom(old.Settings)
 	if !s.Empty() {
@@ -61,13 +68,22 @@ func (im *documentImport) updateFromEntry(ctx context.Context, e clientconfig.En
 		return nil
 	}
 	ref := connectors.Ref(old.ID.String())
-	c, notices, err := im.registry.UpdateConnector(ctx, im.actor, ref, Change{Draft: e.Apply, Secret: &e.Secret, SecretLater: true})
+	c, notices, err := im.registry.UpdateConnector(ctx, im.actor, ref, Change{Draft: apply, Secret: &e.Secret, SecretLater: true})
 	if err != nil {
 		return err
 	}
 	done.Outcome, done.Connector = Updated, &c
 	done.Notices = append(done.Notices, notices...)
 	return nil
+}
+
+// resolveProgram finds a program without a directory, as npx, among those that the operator allows.
+func (im *documentImport) resolveProgram(d *connectors.Draft, done *ImportedEntry) {
+	name := d.Command.Path
+	if path, ok := im.registry.stdio.Resolve(d.Command, d.Env.Names()); ok && d.Transport == connectors.TransportStdio {
+		d.Command.Path = path
+		done.Notices = append(done.Notices, fmt.Sprintf("%s is %s on this installation.", name, path))
+	}
 }
 
 // keepsCredential reports whether a stored credential survives the change to d.

@@ -194,6 +194,59 @@ func TestImport_StdioFollowsAllowList(t *testing.T) {
 	}
 }
 
+func TestImport_ProgramNameIsResolved(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	b.reg = manage.New(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}),
+		connectors.AllowedCommand{Path: "/opt/bin/npx", Args: []string{"-y", "other"}}, connectors.AllowedCommand{Path: "/usr/bin/npx", Args: []string{"-y", "files"}})
+	document := servers(
+		`"line": {"command": "npx -y files"}`,
+		`"list": {"command": "npx", "args": ["-y", "files"]}`,
+		`"wrong": {"command": "npx", "args": ["-y", "mail"]}`,
+		`"unknown": {"command": "uvx", "args": ["files"]}`,
+	)
+	want := []string{
+		"line created", "list created", "wrong refused args: /opt/bin/npx may not be started with these arguments on this installation.",
+		"unknown refused command: A command is the absolute path of a program that the operator allows",
+	}
+	got := b.imports(t, document, false)
+	for i := range got {
+		if !strings.HasPrefix(got[i], strings.TrimSuffix(want[i], ".")) {
+			t.Errorf("%s, want %s", got[i], want[i])
+		}
+	}
+	line, err := b.Door().Connectors().Get(t.Context(), "line")
+	if err != nil || line.Command.Path != "/usr/bin/npx" {
+		t.Errorf("%+v %v", line.Command, err)
+	}
+	if again := b.imports(t, servers(`"line": {"command": "npx -y files"}`), false); again[0] != "line unchanged" {
+		t.Errorf("again: %s", again[0])
+	}
+	report, err := b.reg.Import(t.Context(), b.admin, []byte(servers(`"new": {"command": "npx -y files"}`)), true)
+	if err != nil || len(report.Entries[0].Notices) != 2 {
+		t.Errorf("%+v %v", report, err)
+	}
+}
+
+// Without a name nothing of another address is changed.
+func TestImport_UnnamedServerChangesNoOther(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	if diff := cmp.Diff([]string{"h-example-a created"}, b.imports(t, servers(`"h-example-a": {"url": "https://mine.example/mcp"}`), false)); diff != "" {
+		t.Fatal(diff)
+	}
+	if diff := cmp.Diff([]string{"h.example/a created", "h.example/b created"}, b.imports(t, `[{"url": "https://h.example/a"}, {"url": "https://h.example/b"}]`, false)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"h.example/a unchanged"}, b.imports(t, `{"url": "https://h.example/a"}`, false)); diff != "" {
+		t.Error(diff)
+	}
+	mine, err := b.Door().Connectors().Get(t.Context(), "h-example-a")
+	if err != nil || mine.URL != "https://mine.example/mcp" {
+		t.Errorf("%+v %v", mine.URL, err)
+	}
+}
+
 func TestImport_DryRunStoresNothing(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
