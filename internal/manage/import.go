@@ -66,8 +66,8 @@ func (e ImportedEntry) Why() string {
 }
 
 // Import creates or updates connectors from a document of MCP servers. An entry matches the connector with its
-// slug, else the only one with its URL. Each entry has its own transaction and audit event. dry rolls
-// everything back.
+// slug, else the only one with its URL; one without a name only by its URL or program. Each entry has its own
+// transaction and audit event. dry rolls everything back.
 func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dry bool) (ImportReport, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return ImportReport{}, err
@@ -175,10 +175,11 @@ func (im *documentImport) findConnector(e clientconfig.Entry) *connectors.Connec
 		}
 		return nil
 	}
-	bySlug := func(c connectors.Connector) bool {
-		return c.Slug == e.Slug && (!e.Unnamed || e.URL != "" && normalizeURL(c.URL) == normalizeURL(e.URL))
+	isNamed := func(c connectors.Connector) bool { return c.Slug == e.Slug }
+	if e.Unnamed {
+		isNamed = im.sameServer(e)
 	}
-	if i := slices.IndexFunc(im.known, bySlug); i >= 0 {
+	if i := slices.IndexFunc(im.known, isNamed); i >= 0 {
 		return &im.known[i]
 	}
 	key := normalizeURL(e.URL)
@@ -196,6 +197,18 @@ func (im *documentImport) findConnector(e clientconfig.Entry) *connectors.Connec
 		found = &im.known[i]
 	}
 	return found
+}
+
+// sameServer matches the connectors of an unnamed entry: those with its generated slug and URL, or with its program.
+func (im *documentImport) sameServer(e clientconfig.Entry) func(connectors.Connector) bool {
+	d := e.Draft().Normalized()
+	im.resolveProgram(&d, &ImportedEntry{})
+	return func(c connectors.Connector) bool {
+		if d.Transport == connectors.TransportStdio {
+			return c.Transport == connectors.TransportStdio && c.Command.Equal(d.Command)
+		}
+		return c.Slug == e.Slug && normalizeURL(c.URL) == normalizeURL(d.URL)
+	}
 }
 
 // entryProblems returns the reasons of a refused entry; ok is false for other errors.

@@ -222,6 +222,10 @@ func TestImport_ProgramNameIsResolved(t *testing.T) {
 	if again := b.imports(t, servers(`"line": {"command": "npx -y files"}`), false); again[0] != "line unchanged" {
 		t.Errorf("again: %s", again[0])
 	}
+	unnamed := `{"command": "npx -y files"}`
+	if again := b.imports(t, unnamed, false); again[0] != "npx files unchanged" {
+		t.Errorf("without a name: %s", again[0])
+	}
 	report, err := b.reg.Import(t.Context(), b.admin, []byte(servers(`"new": {"command": "npx -y files"}`)), true)
 	if err != nil || len(report.Entries[0].Notices) != 2 {
 		t.Errorf("%+v %v", report, err)
