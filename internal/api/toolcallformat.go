@@ -15,8 +15,11 @@ type ResultFormat struct {
 
 // addFormatted sets the formatted result of a call that has one, or an error to tell the model.
 func (f ResultFormat) addFormatted(out *toolCallJSON, call connectors.ToolCall) {
+	if f.Format == "" {
+		return
+	}
 	result, ok := modelResult(out, call)
-	if f.Format == "" || !ok {
+	if !ok {
 		return
 	}
 	id := f.CallID

@@ -54,11 +54,23 @@ func (e *Entry) useFullName() {
 	e.Slug = connectors.ConnectorSlug(e.Key, "connector")
 }
 
+// namePath returns a path for a name, without segments over 16 characters: agents read names, and some servers put a key into
+// their path.
+func namePath(path string) string {
+	var name strings.Builder
+	for _, segment := range strings.Split(path, "/") {
+		if segment != "" && len(segment) <= 16 {
+			name.WriteString("/" + segment)
+		}
+	}
+	return name.String()
+}
+
 // setName sets key and slug. A server without a name is named after its host, port and path, or its program.
 func (e *Entry) setName(key, slug, program string) {
 	host, address := "", ""
 	if u, err := url.Parse(e.URL); err == nil {
-		host, address = u.Hostname(), u.Host+strings.TrimRight(u.Path, "/")
+		host, address = u.Hostname(), u.Host+namePath(u.Path)
 	}
 	key = strings.TrimSpace(key)
 	e.Unnamed = key == ""

@@ -177,6 +177,7 @@ func TestRead_UnnamedServerUsesAddress(t *testing.T) {
 	for document, want := range map[string]string{
 		`{"url": "https://mcp.linear.app/mcp"}`:                             "mcp.linear.app/mcp mcp-linear-app-mcp",
 		`{"url": "http://localhost:8931/sse/"}`:                             "localhost:8931/sse localhost-8931-sse",
+		`{"url": "https://n.example/s/0123456789abcdef0/mcp"}`:              "n.example/s/mcp n-example-s-mcp",
 		`{"url": "https://n.example/?key=s3cret"}`:                          "n.example n-example",
 		`{"command": ["npx", "-y", "@scope/server-files@1.2", "/srv"]}`:     "npx npx",
 		`{"command": ["npx", "-y", "@scope/server-files", "/srv"]}`:         "npx @scope/server-files npx-scope-server-files",
