@@ -47,7 +47,8 @@ func (s Shape) Apply(raw []byte) []byte {
 // CheckItem checks one entry against the schema of its kind. Edits remove the members named in without.
 //
 // Edits keep the meaning: an optional null member is removed, a schema without a type gets "object", which MCP
-// requires, and the schemas true and false become {} and {"not":{}}.
+// requires, the schemas true and false become {} and {"not":{}}, and a tool's schema or input_schema becomes the missing
+// inputSchema.
 func CheckItem(kind ItemKind, raw []byte, without ...string) Shape {
 	s := &scanner{data: raw}
 	c := itemChecker{scanner: s, without: without}
@@ -76,6 +77,14 @@ type itemChecker struct {
 	defect      string             // the first one
 	edits       []Edit
 	name        []byte // raw value of name: of duplicates the first that is no string, else the last
+	alias       aliasMember
+	renames     []Edit // edits that give a member its name instead of an alias; edits has them, too
+}
+
+// aliasMember is the first member of the entry under an alias of a rule.
+type aliasMember struct {
+	rule             int // its index
+	key, colon, from int // offsets of the key, of the byte after the colon and of the value; from 0: there is no such member
 }
 
 // maxSteps is the depth of the rules, plus one for a schema's property.
@@ -119,6 +128,7 @@ func (c *itemChecker) checkObject(members []memberRule) error {
 		i := ruleIndex(members, key)
 		drop := false
 		if i < 0 {
+			c.noteAlias(members, key, start)
 			err = c.skipValue()
 		} else {
 			drop, err = c.checkMember(&members[i])
@@ -145,6 +155,9 @@ func (c *itemChecker) checkObject(members []memberRule) error {
 		}
 		comma = c.pos - 1
 	}
+	if err := c.checkAlias(members, &seen); err != nil {
+		return err
+	}
 	c.addMissing(members, seen, kept)
 	return c.closeBracket()
 }
@@ -157,6 +170,34 @@ func ruleIndex(members []memberRule, key []byte) int {
 		}
 	}
 	return -1
+}
+
+// noteAlias notes a member of the entry that has an alias of a rule for its name. The scanner is after its colon.
+func (c *itemChecker) noteAlias(members []memberRule, key []byte, start int) {
+	if c.depthOfPath > 0 || c.alias.from > 0 {
+		return
+	}
+	i := slices.IndexFunc(members, func(m memberRule) bool { return slices.Contains(m.aliases, string(key)) })
+	colon := c.pos
+	if i >= 0 && c.peek() == '{' {
+		c.alias = aliasMember{rule: i, key: start, colon: colon, from: c.pos}
+	}
+}
+
+// checkAlias renames a member with an alias for its name if no member has the name itself.
+func (c *itemChecker) checkAlias(members []memberRule, seen *uint32) error {
+	found := c.alias
+	if c.depthOfPath > 0 || found.from == 0 || *seen&(1<<found.rule) != 0 {
+		return nil
+	}
+	m, end := &members[found.rule], c.pos
+	c.renames = append(c.renames, Edit{From: found.key, To: found.colon, Text: `"` + m.name + `":`})
+	c.edits = append(c.edits, c.renames...)
+	*seen |= 1 << found.rule
+	c.pos = found.from
+	_, err := c.checkMember(m)
+	c.pos = end
+	return err
 }
 
 // readKey reads a key and its colon.

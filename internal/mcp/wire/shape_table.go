@@ -17,6 +17,7 @@ type memberRule struct {
 	members  []memberRule // of an object, or of each object in a list
 	enum     []string     // allowed strings; none: any
 	fallback string       // written if the member is missing; empty: nothing is written
+	aliases  []string     // other names under which some servers send the member, as an object
 }
 
 // valueKind is the kind of value that a member must have.
@@ -55,9 +56,11 @@ func (k valueKind) canBegin(first byte) bool {
 var itemRules = [...][]memberRule{
 	ToolItem: slices.Concat([]memberRule{
 		{name: "name", kind: kindName},
-		{name: "inputSchema", kind: kindObject, required: true, fallback: `"inputSchema":{"type":"object"}`, members: slices.Concat([]memberRule{
-			{name: "type", enum: []string{"object"}, fallback: `"type":"object"`},
-		}, schemaRules)},
+		{
+			name: "inputSchema", kind: kindObject, required: true, fallback: `"inputSchema":{"type":"object"}`,
+			aliases: []string{"schema", "input_schema"},
+			members: slices.Concat([]memberRule{{name: "type", enum: []string{"object"}, fallback: `"type":"object"`}}, schemaRules),
+		},
 		{name: "outputSchema", kind: kindObject, members: schemaRules},
 		{name: "annotations", kind: kindObject, members: []memberRule{
 			{name: "title"},

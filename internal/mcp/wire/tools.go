@@ -15,7 +15,7 @@ const (
 
 // Entry is one entry of a tool list.
 type Entry struct {
-	Raw    []byte  // as sent; invalid JSON as a JSON string
+	Raw    []byte  // as sent, but for the name inputSchema in place of an alias; invalid JSON as a JSON string
 	Name   *string // nil: none that is readable
 	Defect string  // why it is not a usable tool, as a sentence; empty: it is
 }
@@ -122,7 +122,7 @@ func (s *scanner) readInteger(into *int64) error {
 func (s *scanner) readEntry(page *Page) error {
 	s.peek()
 	start, depth := s.pos, s.depth
-	entry, err := s.readTool()
+	entry, renames, err := s.readTool()
 	if err != nil {
 		if !s.skipInvalid(start) {
 			return err
@@ -131,6 +131,13 @@ func (s *scanner) readEntry(page *Page) error {
 		entry = Entry{Defect: brokenReason(err)}
 	}
 	entry.Raw = s.data[start:s.pos:s.pos]
+	if err == nil && len(renames) > 0 {
+		for i := range renames {
+			renames[i].From -= start
+			renames[i].To -= start
+		}
+		entry.Raw = Shape{Edits: renames}.Apply(entry.Raw)
+	}
 	if err != nil {
 		if len(entry.Raw) == 0 { // an extra comma
 			return nil
@@ -158,13 +165,13 @@ func brokenReason(err error) string {
 	return "The entry is not valid JSON."
 }
 
-// readTool reads and checks one entry.
-func (s *scanner) readTool() (Entry, error) {
+// readTool reads and checks one entry. The edits rename members that have an alias for their name.
+func (s *scanner) readTool() (Entry, []Edit, error) {
 	c := itemChecker{scanner: s}
 	if err := c.checkItem(ToolItem); err != nil {
-		return Entry{}, err
+		return Entry{}, nil, err
 	}
-	return c.newToolEntry(), nil
+	return c.newToolEntry(), c.renames, nil
 }
 
 // newToolEntry returns the checked tool. A defect of the name precedes all others.
