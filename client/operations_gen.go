@@ -224,7 +224,7 @@ func (c *Client) EndMemberClient(ctx context.Context, id string, clientID string
 
 // ExportConnectorsQuery says more of what is asked for. What is zero is left out.
 type ExportConnectorsQuery struct {
-	// Whose way of writing it; generic is what an import takes whole. One of: generic, claude, cursor, vscode.
+	// Whose way of writing it; generic is what an import takes whole. One of: generic, claude, cursor, vscode, windsurf, gemini, zed, codex.
 	Client string
 }
 
@@ -237,7 +237,7 @@ func (q ExportConnectorsQuery) values() url.Values {
 }
 
 // ExportConnectors: Read the connectors as a client's file, without secrets. It needs the role viewer.
-// Secrets are placeholders, in the syntax of the client. The files of clients omit disabled connectors.
+// Secrets are placeholders, in the syntax of the client. The files of clients omit disabled connectors and servers that the client cannot connect to. The file of codex is the text in toml.
 func (c *Client) ExportConnectors(ctx context.Context, q ExportConnectorsQuery) (File, error) {
 	var out File
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "export"}, q.values(), nil, &out)

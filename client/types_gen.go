@@ -798,12 +798,16 @@ type Field struct {
 
 // File is what the API answers with.
 type File struct {
+	// Of zed, in place of mcpServers.
+	ContextServers map[string]FileServer `json:"context_servers,omitzero"`
 	// Of vscode: the secrets that it asks for.
 	Inputs []FileInput `json:"inputs,omitzero"`
 	// By the connectors' slugs.
 	MCPServers map[string]FileServer `json:"mcpServers,omitzero"`
 	// Of vscode, in place of mcpServers.
 	Servers map[string]FileServer `json:"servers,omitzero"`
+	// Of codex, in place of mcpServers: the file, in TOML.
+	Toml *string `json:"toml,omitzero"`
 }
 
 // FileAuth is what the API answers with.
@@ -847,12 +851,16 @@ type FileServer struct {
 	Env map[string]string `json:"env,omitzero"`
 	// Secrets are placeholders.
 	Headers map[string]string `json:"headers,omitzero"`
+	// Of gemini, in place of url, where the transport is not sse.
+	HTTPURL *string `json:"httpUrl,omitzero"`
 	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
 	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
 	Name              *string `json:"name,omitzero"`
 	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	// Of windsurf, in place of url.
+	ServerURL *string `json:"serverUrl,omitzero"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// 0: never by itself; else 60 or more.
@@ -862,8 +870,8 @@ type FileServer struct {
 	ToolChanges *string `json:"tool_changes,omitzero"`
 	// Where type does not say it: http, for JSON replies alone.
 	Transport *string `json:"transport,omitzero"`
-	// http, sse or stdio, as clients write it.
-	Type string  `json:"type"`
+	// http, sse or stdio, as clients write it. windsurf, gemini and zed have only sse.
+	Type *string `json:"type,omitzero"`
 	URL  *string `json:"url,omitzero"`
 }
 

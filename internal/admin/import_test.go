@@ -123,6 +123,19 @@ func TestImport_IntoOwnTenant(t *testing.T) {
 	}
 }
 
+func TestExport_CodexFileIsTOML(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.Connector(t, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthBearer })
+	p := d.signInAsRole(connectors.RoleViewer).get("/connectors/export?client=codex")
+	if got := p.Header.Get("Content-Type"); got != "application/toml" || !strings.HasPrefix(p.Body, "[mcp_servers]\n[mcp_servers."+c.Slug+"]\n") {
+		t.Errorf("%s: %s", got, p.Body)
+	}
+	if got := p.Header.Get("Content-Disposition"); !strings.Contains(got, "config.toml") {
+		t.Error(got)
+	}
+}
+
 func TestAnExportIsAFileOfTheClient(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -134,6 +147,10 @@ func TestAnExportIsAFileOfTheClient(t *testing.T) {
 		"?client=claude": {".mcp.json", "mcpServers"},
 		"?client=cursor": {"mcp.json", "mcpServers"},
 		"?client=vscode": {"mcp.json", "servers"},
+
+		"?client=windsurf": {"mcp_config.json", "mcpServers"},
+		"?client=gemini":   {"settings.json", "mcpServers"},
+		"?client=zed":      {"settings.json", "context_servers"},
 	} {
 		p := b.get("/connectors/export" + client)
 		var file map[string]map[string]any

@@ -19,7 +19,7 @@ type importDocument struct{}
 func (importDocument) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "An mcpServers document: {\"mcpServers\": {…}}, an array of servers, or one server; VS Code's {\"servers\": {…}}, and the list of an MCP registry (GET /v0.1/servers), too. " +
-			"Comments and commas too many do no harm. At most 1 MiB and 500 servers.",
+			"Comments and commas too many do no harm. The file of Codex is TOML. At most 1 MiB and 500 servers.",
 		AnyOf: []*huma.Schema{
 			{Type: huma.TypeObject, AdditionalProperties: true},
 			{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},

@@ -149,7 +149,7 @@ func TestImportAndExportTellNoSecret(t *testing.T) {
 		got.want(http.StatusOK)
 		bodies = append(bodies, string(got.body))
 	}
-	for _, client := range []string{"", "?client=claude", "?client=cursor", "?client=vscode"} {
+	for _, client := range []string{"", "?client=claude", "?client=cursor", "?client=vscode", "?client=windsurf", "?client=gemini", "?client=zed", "?client=codex"} {
 		got := w.call(t, owner, http.MethodGet, "/api/v1/export"+client, nil)
 		got.want(http.StatusOK)
 		bodies = append(bodies, string(got.body))
@@ -172,12 +172,19 @@ func TestExportIsWrittenForEachClient(t *testing.T) {
 	server := func(token string) map[string]any {
 		return map[string]any{"linear": map[string]any{"type": "http", "url": c.URL, "headers": map[string]any{"Authorization": "Bearer " + token}}}
 	}
+	remote := func(url, token string) map[string]any {
+		return map[string]any{"linear": map[string]any{url: c.URL, "headers": map[string]any{"Authorization": "Bearer " + token}}}
+	}
 	for client, want := range map[string]map[string]any{
 		"claude": {"mcpServers": server("${LINEAR_TOKEN}")},
 		"cursor": {"mcpServers": server("${env:LINEAR_TOKEN}")},
 		"vscode": {"servers": server("${input:linear-token}"), "inputs": []any{
 			map[string]any{"type": "promptString", "id": "linear-token", "description": "The token for " + c.Name, "password": true},
 		}},
+		"windsurf": {"mcpServers": remote("serverUrl", "${env:LINEAR_TOKEN}")},
+		"gemini":   {"mcpServers": remote("httpUrl", "${LINEAR_TOKEN}")},
+		"zed":      {"context_servers": remote("url", "${LINEAR_TOKEN}")},
+		"codex":    {"toml": "[mcp_servers]\n[mcp_servers.linear]\nurl = '" + c.URL + "'\nbearer_token_env_var = 'LINEAR_TOKEN'\n"},
 	} {
 		got := w.call(t, viewer, http.MethodGet, "/api/v1/export?client="+client, nil).want(http.StatusOK)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -189,6 +196,25 @@ func TestExportIsWrittenForEachClient(t *testing.T) {
 		t.Errorf("%v", whole)
 	}
 	w.call(t, viewer, http.MethodGet, "/api/v1/export?client=emacs", nil).problem(http.StatusUnprocessableEntity, "invalid")
+}
+
+func TestImport_ReadsTOML(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.call(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/import?dry_run=true", `
+[mcp_servers.linear]
+url = "https://linear.example/mcp"
+bearer_token_env_var = "LINEAR_TOKEN"
+enabled_tools = ["search"]`).want(http.StatusOK)
+	items, _ := got["items"].([]any)
+	if len(items) != 1 {
+		t.Fatalf("%v", got)
+	}
+	item, _ := items[0].(map[string]any)
+	want := []any{"The choice of tools (enabled_tools) is left out: choose an agent's tools where you give it access."}
+	if item["outcome"] != "created" || item["missing"] != "token" || !cmp.Equal(item["notices"], any(want)) {
+		t.Errorf("%v", item)
+	}
 }
 
 func TestExport_IsImportedIntoAnotherTenant(t *testing.T) {

@@ -30,7 +30,7 @@ func (r *serverReader) readURL(location string, n node) {
 
 // readAddress sets the transport and address: as stated, else by whether there is a URL or a command.
 func (r *serverReader) readAddress() {
-	for _, name := range []string{"base_url", "server_url", "url", "serverUrl", "httpUrl"} { // Gemini prefers the last
+	for _, name := range []string{"base_url", "server_url", "baseUrl", "url", "serverUrl", "httpUrl"} { // Gemini prefers the last
 		if r.urls[name] != "" {
 			r.URL = r.urls[name]
 		}

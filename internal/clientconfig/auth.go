@@ -24,8 +24,13 @@ func (r *serverReader) readAuth() {
 	if n, ok := r.fields["auth"]; ok && !n.isNull() {
 		r.readAuthField(n)
 	}
-	if n, ok := r.fields["oauth"]; ok && n.isKind('{') { // Claude Code, Gemini
-		r.readOAuthClient("oauth", n.fields(), "clientId", "clientSecret")
+	if n, ok := r.fields["oauth"]; ok && n.isKind('{') {
+		fields := n.fields()
+		id, clientSecret := "clientId", "clientSecret" // Claude Code, Gemini
+		if _, codex := fields["client_id"]; codex {
+			id, clientSecret = "client_id", "client_secret"
+		}
+		r.readOAuthClient("oauth", fields, id, clientSecret)
 	}
 }
 
@@ -181,6 +186,11 @@ func (r *serverReader) readOAuthClient(location string, fields map[string]node, 
 			r.addProblem(location+"."+name, "This must be a text.")
 		}
 		return s
+	}
+	for name, n := range fields {
+		if !slices.Contains([]string{id, secretName, "scopes", "enabled"}, name) && !n.isUnset() {
+			r.ignored = append(r.ignored, location+"."+name)
+		}
 	}
 	c.oauth.ClientID = read(id)
 	clientSecret := read(secretName)

@@ -22,11 +22,27 @@ func (r *serverReader) unwrapBridge() {
 	if to < 0 {
 		return
 	}
+	r.kind = ""
 	for i, arg := range rest[to+1:] {
-		if arg != "--header" || to+2+i >= len(rest) {
+		next := ""
+		if to+2+i < len(rest) {
+			next = rest[to+2+i]
+		}
+		switch arg {
+		case "--header":
+			if next == "" {
+				continue
+			}
+		case "--transport":
+			r.kind = bridgeTransports[next]
+			continue
+		default:
+			if strings.HasPrefix(arg, "--") {
+				r.ignored = append(r.ignored, arg)
+			}
 			continue
 		}
-		name, value, _ := strings.Cut(rest[to+2+i], ":")
+		name, value, _ := strings.Cut(next, ":")
 		h := header{strings.TrimSpace(name), strings.TrimSpace(r.expandEnv(value))}
 		if !h.hasValidName() {
 			r.addProblem("args", "A header of mcp-remote is written Name:value.")
@@ -34,9 +50,12 @@ func (r *serverReader) unwrapBridge() {
 		}
 		r.headers = append(r.headers, h)
 	}
-	r.urls["url"], r.command, r.args, r.env, r.kind = rest[to], "", nil, nil, ""
+	r.urls["url"], r.command, r.args, r.env = rest[to], "", nil, nil
 	r.addNotice("It is reached at its URL: Patchbay needs no mcp-remote.")
 }
+
+// bridgeTransports are the values of mcp-remote's --transport that leave one transport.
+var bridgeTransports = map[string]string{"sse-only": "sse", "http-only": "http"}
 
 // expandEnv replaces references to the entry's own variables.
 func (r *serverReader) expandEnv(value string) string {

@@ -3,6 +3,8 @@
 //
 //	{"mcpServers": {"linear": {"url": …}}}           Claude, Cursor, Windsurf, Gemini, Cline and most others; also as an array
 //	{"servers": {"linear": {…}}, "inputs": […]}      VS Code, also below "mcp"
+//	{"context_servers": {"linear": {…}}}             Zed
+//	[mcp_servers.linear]                             Codex, in TOML
 //	{"linear": {"url": …}}   [{"name": "linear", …}]   {"url": …}   without the envelope: many, an array, one
 //	{"servers": [{"server": {"name": …, "remotes": […]}, "_meta": {…}}], "metadata": …}    an MCP registry's list, or one server of it
 //

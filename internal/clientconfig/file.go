@@ -1,20 +1,36 @@
 package clientconfig
 
-import "patchbay/internal/connectors"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"patchbay/internal/connectors"
+)
 
 // Client is an MCP client with a file format of its own.
 type Client string
 
 // The clients. Generic is Patchbay's own format: all that an import accepts, readable by other clients.
 const (
-	Generic Client = "generic"
-	Claude  Client = "claude"
-	Cursor  Client = "cursor"
-	VSCode  Client = "vscode"
+	Generic  Client = "generic"
+	Claude   Client = "claude"
+	Cursor   Client = "cursor"
+	VSCode   Client = "vscode"
+	Windsurf Client = "windsurf"
+	Gemini   Client = "gemini"
+	Zed      Client = "zed"
+	Codex    Client = "codex"
 )
 
 // Clients are all clients.
-var Clients = []Client{Generic, Claude, Cursor, VSCode}
+var Clients = []Client{Generic, Claude, Cursor, VSCode, Windsurf, Gemini, Zed, Codex}
+
+// speaksSSE reports whether the client can connect to a server of the HTTP+SSE transport.
+func (c Client) speaksSSE() bool { return c != Zed && c != Codex }
+
+// infersTransport reports whether the client finds the transport by the fields of a server.
+func (c Client) infersTransport() bool { return c == Windsurf || c == Gemini || c == Zed }
 
 // FileName is the client's name for the file.
 func (c Client) FileName() string {
@@ -23,6 +39,12 @@ func (c Client) FileName() string {
 		return ".mcp.json"
 	case Cursor, VSCode:
 		return "mcp.json"
+	case Windsurf:
+		return "mcp_config.json"
+	case Gemini, Zed:
+		return "settings.json"
+	case Codex:
+		return "config.toml"
 	default:
 		return "patchbay.json"
 	}
@@ -30,20 +52,39 @@ func (c Client) FileName() string {
 
 // File lists servers for a client.
 type File struct {
-	MCPServers map[string]FileServer `json:"mcpServers,omitzero" doc:"By the connectors' slugs."`
-	Servers    map[string]FileServer `json:"servers,omitzero" doc:"Of vscode, in place of mcpServers."`
-	Inputs     []FileInput           `json:"inputs,omitempty" nullable:"false" doc:"Of vscode: the secrets that it asks for."`
+	MCPServers     map[string]FileServer `json:"mcpServers,omitzero" doc:"By the connectors' slugs."`
+	Servers        map[string]FileServer `json:"servers,omitzero" doc:"Of vscode, in place of mcpServers."`
+	Inputs         []FileInput           `json:"inputs,omitempty" nullable:"false" doc:"Of vscode: the secrets that it asks for."`
+	ContextServers map[string]FileServer `json:"context_servers,omitzero" doc:"Of zed, in place of mcpServers."`
+	TOML           string                `json:"toml,omitempty" doc:"Of codex, in place of mcpServers: the file, in TOML."`
+}
+
+// Text returns the file as its client reads it.
+func (f File) Text() ([]byte, error) {
+	if f.TOML != "" {
+		return []byte(f.TOML), nil
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(f); err != nil {
+		return nil, fmt.Errorf("encode a client's file: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 // FileServer is one server of a file. The fields from Name on are in the generic form alone.
 type FileServer struct {
-	Type    string            `json:"type" doc:"http, sse or stdio, as clients write it."`
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty" doc:"Secrets are placeholders."`
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitempty" nullable:"false" doc:"Secrets are placeholders."`
-	Env     map[string]string `json:"env,omitempty" doc:"Placeholders."`
-	Dir     string            `json:"cwd,omitempty"`
+	Type      string            `json:"type,omitempty" doc:"http, sse or stdio, as clients write it. windsurf, gemini and zed have only sse."`
+	URL       string            `json:"url,omitempty"`
+	ServerURL string            `json:"serverUrl,omitempty" doc:"Of windsurf, in place of url."`
+	HTTPURL   string            `json:"httpUrl,omitempty" doc:"Of gemini, in place of url, where the transport is not sse."`
+	Headers   map[string]string `json:"headers,omitempty" doc:"Secrets are placeholders."`
+	Command   string            `json:"command,omitempty"`
+	Args      []string          `json:"args,omitempty" nullable:"false" doc:"Secrets are placeholders."`
+	Env       map[string]string `json:"env,omitempty" doc:"Placeholders."`
+	Dir       string            `json:"cwd,omitempty"`
 
 	Name                     string    `json:"name,omitempty"`
 	Description              string    `json:"description,omitempty"`

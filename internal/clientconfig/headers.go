@@ -52,6 +52,21 @@ func (r *serverReader) readHeaders(location string, n node) {
 	}
 }
 
+// readEnvHeaders reads Codex's headers with values from variables of its environment.
+func (r *serverReader) readEnvHeaders(location string, n node) {
+	before := len(r.headers)
+	r.readHeaders(location, n)
+	for i := range r.headers[before:] {
+		h := &r.headers[before+i]
+		h.value = "${" + h.value + "}"
+	}
+}
+
+// addBearer adds a header with a token.
+func (r *serverReader) addBearer(token string) {
+	r.headers = append(r.headers, header{name: "Authorization", value: "Bearer " + token})
+}
+
 // setPlainHeaders stores the other headers, which every reader of the connector sees.
 func (r *serverReader) setPlainHeaders(rest []header) {
 	if _, ok := r.fields["headers"]; !ok && len(r.headers) == 0 {

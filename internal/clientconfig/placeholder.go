@@ -6,10 +6,11 @@ import (
 )
 
 var (
-	braced   = regexp.MustCompile(`\$\{[^{}]*\}`)              // ${TOKEN}, ${TOKEN:-default}, ${env:TOKEN}, ${input:token}
-	variable = regexp.MustCompile(`^\$[A-Z_][A-Z0-9_]{0,63}$`) // $TOKEN, of Gemini
+	braced   = regexp.MustCompile(`\$\{[^{}]*\}`)                                                    // ${TOKEN}, ${TOKEN:-default}, ${env:TOKEN}, ${input:token}
+	variable = regexp.MustCompile(`^(\$[A-Z_][A-Z0-9_]{0,63}|\{env:[A-Za-z_][A-Za-z0-9_]{0,63}\})$`) // $TOKEN of Gemini, {env:TOKEN} of OpenCode
+	inText   = regexp.MustCompile(`\$[A-Z_][A-Z0-9_]{2,63}`)
 	// What documentation prints for a reader's own value, and what dialogs print over a hidden one.
-	exampleValue = regexp.MustCompile(`(?i)^<[^<>]+>$|^\{\{[^{}]*\}\}$|^(your|my|insert|enter|replace)[-_ ].*(token|key|secret|password|pat|here)$|^[*•…x.]{3,}$`)
+	exampleValue = regexp.MustCompile(`(?i)^<[^<>]+>$|^\$\([^()]*\)$|^\{file:[^{}]*\}$|^\{\{[^{}]*\}\}$|^(your|my|insert|enter|replace)[-_ ].*(token|key|secret|password|pat|here)$|^[*•…x.]{3,}$`)
 
 	plainName = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
 )

@@ -24,6 +24,7 @@ func Read(document []byte) ([]Entry, error) {
 		return nil, fault.Errorf(fault.Invalid, "A document has at most %d servers, and this one has %d. Import it in parts.", MaxEntries, len(found))
 	}
 	entries := make([]Entry, 0, len(found))
+	isExcluded := excludedByGemini(s.root())
 	keys, slugs := map[string]bool{}, map[string]bool{}
 	for _, m := range found {
 		if l, ok := readListed(m.node); ok && !l.isCurrent() {
@@ -31,6 +32,10 @@ func Read(document []byte) ([]Entry, error) {
 		}
 		e := readServer(m)
 		e.Line = s.line(m.offset)
+		if isExcluded(m.name) {
+			e.addSetting(func(d *connectors.Draft) { d.Enabled = false })
+			e.addNotice("The document excludes this server in mcp.allowed or mcp.excluded: it is disabled.")
+		}
 		if e.Listed && slugs[e.Slug] {
 			e.useFullName()
 		}

@@ -2,7 +2,9 @@ package clientconfig
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,12 +26,12 @@ type serverReader struct {
 	headers         []header
 	fields          map[string]node
 	secretHeaders   []string // marked as secret, whatever their name
+	ignored         []string // fields that are not read
 }
 
 type fieldReader func(r *serverReader, location string, n node)
 
-// fieldReaders are the fields that are read. Other fields of clients (autoApprove, alwaysAllow, trust, tools,
-// icon, comment, …) are ignored.
+// fieldReaders are the fields that are read. The others are told; see ignored.go.
 var fieldReaders = map[string]fieldReader{
 	"name":        textField(func(r *serverReader, s string) { r.title = strings.TrimSpace(s) }),
 	"slug":        textField(func(*serverReader, string) {}),
@@ -42,15 +44,33 @@ var fieldReaders = map[string]fieldReader{
 	"server_url":  (*serverReader).readURL, // ruby-mcp-client, as the next two
 	"base_url":    (*serverReader).readURL,
 	"endpoint":    textField(func(r *serverReader, s string) { r.endpoint = strings.TrimSpace(s) }),
+	"baseUrl":     (*serverReader).readURL, // Cherry Studio
 	"headers":     (*serverReader).readHeaders,
 	"command":     (*serverReader).readCommand,
 	"args":        (*serverReader).readArgs,
 	"env":         (*serverReader).readEnv,
+	"environment": (*serverReader).readEnv, // OpenCode
 	"cwd":         textField(func(r *serverReader, s string) { r.dir = strings.TrimSpace(s) }),
+
+	"working_directory": textField(func(r *serverReader, s string) { r.dir = strings.TrimSpace(s) }), // Warp
 
 	"credential_mode": settingField(func(d *connectors.Draft, s string) { d.CredentialMode = connectors.CredentialMode(s) }),
 	"timeout":         (*serverReader).readTimeout,
+	"read_timeout":    (*serverReader).readTimeout, // ruby-mcp-client, as retries
+	"retries":         (*serverReader).readRetries,
 	"disabled":        boolField(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
+	"isActive":        boolField(func(d *connectors.Draft, yes bool) { d.Enabled = yes }), // Cherry Studio
+
+	// Codex. tool_timeout_sec bounds a call.
+	"http_headers":         (*serverReader).readHeaders,
+	"env_http_headers":     (*serverReader).readEnvHeaders,
+	"env_vars":             (*serverReader).readEnvNames,
+	"bearer_token_env_var": textField(func(r *serverReader, s string) { r.addBearer("${" + s + "}") }),
+	"bearer_token":         textField((*serverReader).addBearer),
+	"tool_timeout_sec":     (*serverReader).readTimeout,
+
+	"auth":  func(*serverReader, string, node) {}, // read by readAuth, as oauth is
+	"oauth": func(*serverReader, string, node) {},
 }
 
 // settingReaders read the fields of connectors.SettingsPatch, by name.
@@ -96,8 +116,13 @@ func readServer(m namedNode) Entry {
 		if !ok {
 			read, ok = settingReaders()[name]
 		}
-		if ok && !r.fields[name].isNull() {
+		switch {
+		case r.fields[name].isNull():
+		case ok:
 			read(r, name, r.fields[name])
+		case r.fields[name].isUnset(), isAllTools(name, r.fields[name]):
+		default:
+			r.ignored = append(r.ignored, name)
 		}
 	}
 	r.splitCommand()
@@ -112,6 +137,7 @@ func readServer(m namedNode) Entry {
 		slug, _ = n.stringValue()
 	}
 	r.setName(key, slug, r.programName())
+	r.tellIgnored()
 	return r.Entry
 }
 
@@ -155,15 +181,31 @@ func countField(take func(*connectors.Draft, int)) fieldReader {
 	}
 }
 
-// readDescription ignores other types than strings: some clients have a field of that name.
-func (r *serverReader) readDescription(_ string, n node) {
-	if s, ok := n.stringValue(); ok {
-		r.addSetting(func(d *connectors.Draft) { d.Description = s })
+// readDescription reads a text only: some clients have a field of that name with another type.
+func (r *serverReader) readDescription(location string, n node) {
+	s, ok := n.stringValue()
+	if !ok {
+		r.ignored = append(r.ignored, location)
+		return
 	}
+	r.addSetting(func(d *connectors.Draft) { d.Description = s })
 }
 
-// readTimeout reads the clients' field, in seconds (Cline, Roo) or milliseconds (others). Values below 900 are
-// seconds.
+func (r *serverReader) readRetries(location string, n node) {
+	f, ok := n.numberValue()
+	if !ok || f < 0 || f != math.Trunc(f) {
+		r.addProblem(location, "This must be a whole number.")
+		return
+	}
+	if f > connectors.MaxRetries {
+		f = connectors.MaxRetries
+		r.addNotice(fmt.Sprintf("It is tried again %d times, which is the most.", connectors.MaxRetries))
+	}
+	r.addSetting(func(d *connectors.Draft) { d.RetryAttempts = int(f) })
+}
+
+// readTimeout reads the clients' field, in seconds (Cline, Roo, Zed, Crush, Codex) or milliseconds (others). Values below
+// 1000 are seconds, and all values of Roo, which allows an hour.
 func (r *serverReader) readTimeout(location string, n node) {
 	f, ok := n.numberValue()
 	if !ok || f <= 0 || f >= maxCount {
@@ -171,11 +213,12 @@ func (r *serverReader) readTimeout(location string, n node) {
 		return
 	}
 	unit := time.Millisecond
-	if f < 1000 {
+	_, isRoo := r.fields["alwaysAllow"]
+	if f < 1000 || isRoo || location == "tool_timeout_sec" {
 		unit = time.Second
 	}
 	timeout := time.Duration(f * float64(unit))
-	if timeout > connectors.MaxTimeout {
+	if f >= maxCount/1e3 || timeout > connectors.MaxTimeout {
 		timeout = connectors.MaxTimeout
 		r.addNotice("Its timeout is 5 minutes, which is the longest.")
 	}

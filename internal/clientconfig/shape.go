@@ -8,15 +8,12 @@ import (
 )
 
 // envelopes are the clients' names for the object of servers, in order of preference.
-var envelopes = []string{"mcpServers", "servers", "mcp_servers"}
+var envelopes = []string{"mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers"}
 
 // serverFields are fields that only a server has.
-var serverFields = []string{"command", "url", "serverUrl", "httpUrl", "server_url", "base_url"}
+var serverFields = []string{"command", "url", "serverUrl", "httpUrl", "server_url", "base_url", "baseUrl"}
 
 func findServers(root node) ([]namedNode, error) {
-	if settings, ok := root.fields()["mcp"]; ok && settings.isKind('{') && !isServer(settings) {
-		root = settings // VS Code's settings.json
-	}
 	switch {
 	case root.isKind('['):
 		return root.members(), nil
@@ -24,16 +21,17 @@ func findServers(root node) ([]namedNode, error) {
 		return nil, fault.Errorf(fault.Invalid, "The document is no object. Give it an mcpServers object, an array of servers, or one server.")
 	}
 	fields := root.fields()
-	for _, name := range envelopes {
-		inside, ok := fields[name]
-		switch {
-		case !ok:
-		case inside.isKind('{') && isServer(inside):
-			// A server with an envelope's name.
-		case inside.isKind('{'), inside.isKind('['):
-			return inside.members(), nil
-		default:
-			return nil, fault.Errorf(fault.Invalid, "%s must be an object of servers by their names, or an array.", name)
+	found, err := findEnvelope(fields)
+	if found != nil || err != nil {
+		return append(found, serversOfProjects(fields["projects"])...), err
+	}
+	if all := serversOfProjects(fields["projects"]); len(all) > 0 {
+		return all, nil
+	}
+	if settings, ok := fields["mcp"]; ok && settings.isKind('{') && !isServer(settings) { // VS Code's settings.json, OpenCode
+		root, fields = settings, settings.fields()
+		if found, err = findEnvelope(fields); found != nil || err != nil {
+			return found, err
 		}
 	}
 	if isServer(root) || isListed(root) {
@@ -47,6 +45,49 @@ func findServers(root node) ([]namedNode, error) {
 		return nil, nil
 	}
 	return nil, fault.Errorf(fault.Invalid, "No MCP server is described here: there is no mcpServers object, and nothing has a url or a command.")
+}
+
+// findEnvelope returns the servers of the first envelope; nil: there is none.
+func findEnvelope(fields map[string]node) ([]namedNode, error) {
+	for _, name := range envelopes {
+		inside, ok := fields[name]
+		switch {
+		case !ok:
+		case inside.isKind('{') && isServer(inside):
+			// A server with an envelope's name.
+		case inside.isKind('{'), inside.isKind('['):
+			return append([]namedNode{}, inside.members()...), nil
+		default:
+			return nil, fault.Errorf(fault.Invalid, "%s must be an object of servers by their names, or an array.", name)
+		}
+	}
+	return nil, nil
+}
+
+// serversOfProjects returns the servers of Claude Code's projects, which its user file has by their folders.
+func serversOfProjects(projects node) []namedNode {
+	if !projects.isKind('{') {
+		return nil
+	}
+	var all []namedNode
+	for _, project := range projects.members() {
+		all = append(all, project.fields()["mcpServers"].members()...)
+	}
+	return all
+}
+
+// excludedByGemini tells which servers the settings of Gemini CLI exclude beside mcpServers.
+func excludedByGemini(root node) func(name string) bool {
+	fields := root.fields()
+	if _, ok := fields["mcpServers"]; !ok {
+		return func(string) bool { return false }
+	}
+	settings := fields["mcp"].fields()
+	allowed, hasAllowed := settings["allowed"].stringList()
+	excluded, _ := settings["excluded"].stringList()
+	return func(name string) bool {
+		return slices.Contains(excluded, name) || hasAllowed && !slices.Contains(allowed, name)
+	}
 }
 
 func isServer(n node) bool {

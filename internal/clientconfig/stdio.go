@@ -34,6 +34,11 @@ func (r *serverReader) readStdio() {
 	if found := findSecretArgs(command.Args); len(found) > 0 {
 		r.addNotice(fmt.Sprintf("Argument %d looks like a secret, and everyone here can read arguments. If the program takes it from a variable as well, set that in env instead.", found[0].index+1))
 	}
+	for i, arg := range command.Args {
+		if name := inText.FindString(arg); name != "" {
+			r.addNotice(fmt.Sprintf("Argument %d contains %s, which is passed as it is: Patchbay replaces no variables in arguments.", i+1, name))
+		}
+	}
 	r.URL = ""
 	env := r.readEnvironment()
 	r.addSetting(func(d *connectors.Draft) {
@@ -124,6 +129,23 @@ func (r *serverReader) programName() string {
 }
 
 func (r *serverReader) readCommand(location string, n node) {
+	if n.isKind('{') { // Zed, formerly
+		for _, inside := range n.members() {
+			switch inside.name {
+			case "path":
+				r.command, _ = inside.stringValue()
+			case "args":
+				r.readArgs(location+".args", inside.node)
+			case "env":
+				if !inside.isNull() {
+					r.readEnv(location+".env", inside.node)
+				}
+			default:
+				r.ignored = append(r.ignored, location+"."+inside.name)
+			}
+		}
+		return
+	}
 	parts, ok := n.stringList() // some clients have command and arguments in one array
 	if !ok || len(parts) == 0 {
 		r.addProblem(location, "This must be a text.")
@@ -139,6 +161,20 @@ func (r *serverReader) readArgs(location string, n node) {
 		return
 	}
 	r.args = append(r.args, args...)
+}
+
+// readEnvNames reads the names of variables that Codex forwards from its own environment.
+func (r *serverReader) readEnvNames(location string, n node) {
+	names, ok := n.stringList()
+	if !ok || len(names) > connectors.MaxEnv {
+		r.addProblem(location, fmt.Sprintf("This must be an array of at most %d names.", connectors.MaxEnv))
+		return
+	}
+	for _, name := range names {
+		if _, ok := r.env[name]; !ok {
+			r.env[name] = "${" + name + "}"
+		}
+	}
 }
 
 func (r *serverReader) readEnv(location string, n node) {

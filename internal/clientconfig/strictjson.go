@@ -36,6 +36,13 @@ func parseSource(document []byte) (source, error) {
 		return source{}, fault.Errorf(fault.Malformed, "The document is not UTF-8 text.")
 	}
 	text := blankFence(bytes.TrimPrefix(document, []byte("\ufeff")))
+	if tomlServers.Match(text) {
+		converted, err := jsonOfTOML(text)
+		if err != nil {
+			return source{}, err
+		}
+		text = converted
+	}
 	plain := blankComments(text)
 	switch first := bytes.TrimLeft(plain, whitespace); {
 	case len(first) == 0:

@@ -3,6 +3,7 @@ package clientconfig
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 type node struct {
@@ -20,6 +21,11 @@ type namedNode struct {
 func (n node) isKind(open byte) bool { return len(n.raw) > 0 && n.raw[0] == open }
 
 func (n node) isNull() bool { return bytes.Equal(n.raw, []byte("null")) }
+
+// isUnset reports whether the value means the same as an absent one.
+func (n node) isUnset() bool {
+	return slices.Contains([]string{"null", "false", `""`, "[]", "{}"}, string(n.raw))
+}
 
 // members returns the elements of an object or array in order, repeated names included.
 func (n node) members() []namedNode {

@@ -10,20 +10,26 @@ import (
 )
 
 // Write lists connectors for a client, without secrets. Disabled ones are in the generic form alone: other
-// clients would start them.
+// clients would start them. Servers that the client cannot connect to are left out.
 func Write(client Client, list []connectors.Connector) File {
 	f := File{}
 	servers := map[string]FileServer{}
-	for _, c := range list {
-		if !c.Enabled && client != Generic {
+	bySlug := slices.SortedFunc(slices.Values(list), func(a, b connectors.Connector) int { return strings.Compare(a.Slug, b.Slug) })
+	for _, c := range bySlug {
+		if !c.Enabled && client != Generic || c.Transport == connectors.TransportSSE && !client.speaksSSE() {
 			continue
 		}
 		w := serverWriter{client: client, connector: c, file: &f}
 		servers[c.Slug] = w.writeServer()
 	}
-	if client == VSCode {
+	switch client {
+	case VSCode:
 		f.Servers = servers
-	} else {
+	case Zed:
+		f.ContextServers = servers
+	case Codex:
+		f.TOML = writeTOML(servers)
+	default:
 		f.MCPServers = servers
 	}
 	return f
@@ -46,6 +52,17 @@ func (w serverWriter) writeServer() FileServer {
 		fallthrough
 	default:
 		s.URL, s.Headers = w.writeURL(), w.writeHeaders()
+	}
+	switch w.client {
+	case Windsurf:
+		s.URL, s.ServerURL = "", s.URL
+	case Gemini:
+		if s.Type == "http" {
+			s.URL, s.HTTPURL = "", s.URL
+		}
+	}
+	if w.client.infersTransport() && s.Type != "sse" {
+		s.Type = ""
 	}
 	if w.client != Generic {
 		return s
@@ -135,7 +152,7 @@ func (w serverWriter) addPlaceholder(what, description string) string {
 		variable = "_" + variable
 	}
 	switch w.client {
-	case Cursor:
+	case Cursor, Windsurf:
 		return "${env:" + variable + "}"
 	case VSCode:
 		if !slices.ContainsFunc(w.file.Inputs, func(i FileInput) bool { return i.ID == name }) { // a program may use one twice

@@ -45,6 +45,10 @@ func exportOptions(ctx context.Context) []Option {
 		{"claude", "Claude"},
 		{"cursor", "Cursor"},
 		{"vscode", "VS Code"},
+		{"windsurf", "Windsurf"},
+		{"gemini", "Gemini CLI"},
+		{"zed", "Zed"},
+		{"codex", "Codex"},
 		{"generic", i18n.T(ctx, "Another Patchbay")},
 	}
 }

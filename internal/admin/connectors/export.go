@@ -1,9 +1,6 @@
 package connectors
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -25,16 +22,17 @@ func (h *Handler) connectorExport(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(file); err != nil {
-		return fmt.Errorf("encode an export: %w", err)
+	text, err := file.Text()
+	if err != nil {
+		return err
 	}
-	w.Header().Set("Content-Type", "application/json")
+	contentType := "application/json"
+	if client == clientconfig.Codex {
+		contentType = "application/toml"
+	}
+	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+client.FileName()+`"`)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(out.Bytes()) // a write error means that the browser is gone
+	_, _ = w.Write(text) // a write error means that the browser is gone
 	return nil
 }
