@@ -21,10 +21,10 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 		return nil
 	}
 	if p.guardian.SafeAddr(addr) != nil {
-		return newBlockedError(host, "The address %s "+describeAddress(addr)+"; Patchbay does not connect to it.")
+		return newBlockedError(host, "The address %s "+describeAddress(addr)+"; Patchbay does not connect to it. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	if p.guardian.SafeAddrPort(at) != nil {
-		return newBlockedError(host, "The port at %s is not one that Patchbay connects to.")
+		return newBlockedError(host, "The port at %s is not one that Patchbay connects to. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	return nil
 }

@@ -84,11 +84,11 @@ func (p *Policy) checkName(scheme, host string, port uint16) error {
 	case isMetadata(host):
 		return newBlockedError(host, "The name %s is that of a cloud's metadata service; Patchbay does not connect to it.")
 	case isInternal(host):
-		return newBlockedError(host, "The name %s is internal; Patchbay does not connect to it.")
+		return newBlockedError(host, "The name %s is internal; Patchbay does not connect to it. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
 	case scheme == "http" && !p.local:
 		return newBlockedError(host, "The URL of %s must begin with https://.")
 	case !slices.Contains(p.allowedPorts(), port):
-		return newBlockedError(host, "The port in the URL of %s is not one that Patchbay connects to.")
+		return newBlockedError(host, "The port in the URL of %s is not one that Patchbay connects to. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	return nil
 }
