@@ -1517,6 +1517,14 @@ func (c *Client) ListenToConnector(ctx context.Context, id string) (Connector, e
 	return out, err
 }
 
+// PingConnector: Ask a connector's server for a sign of life. It needs the role member.
+// It opens a session with the stored credential, sends one ping and ends the session. A server that fails is a result, too, with the status 200.
+func (c *Client) PingConnector(ctx context.Context, id string, in SyncRequest) (Ping, error) {
+	var out Ping
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "ping"}, nil, in, &out)
+	return out, err
+}
+
 // ReadNotices: Mark notices as read by the person who asks. It needs the role viewer.
 func (c *Client) ReadNotices(ctx context.Context, in ReadNoticesRequest) (NoticesRead, error) {
 	var out NoticesRead

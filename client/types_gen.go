@@ -1271,6 +1271,17 @@ type OverviewHour struct {
 	Tools *int64 `json:"tools"`
 }
 
+// Ping is what the API answers with.
+type Ping struct {
+	// Until the session was open; 0: it was not.
+	ConnectMS int64               `json:"connect_ms"`
+	Error     *ConnectorTestError `json:"error"`
+	Ok        bool                `json:"ok"`
+	// Of the ping alone; for a server of 2026-07-28, which knows none, of server/discover.
+	PingMS int64  `json:"ping_ms"`
+	Server Server `json:"server"`
+}
+
 // Progress is what the API answers with.
 type Progress struct {
 	// The server's words, as the tenant's call_history says.

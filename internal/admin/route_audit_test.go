@@ -87,6 +87,7 @@ var auditRows = map[string]auditRow{
 	"POST /connectors/{id}/delete":     {kinds: "connector.delete"},
 	"POST /connectors/{id}/diagnose":   {reason: "it looks how accounts are connected, and sends no secret"},
 	"POST /connectors/{id}/sync_tools": {kinds: "connector.sync"},
+	"POST /connectors/{id}/ping":       {kinds: "connector.test"},
 	"POST /sync_tools":                 {kinds: "connector.sync_all"},
 
 	"POST /connectors/{id}/credential":                       {kinds: "credential.set", form: url.Values{"token": {"t"}}, setup: addTokenConnector(connectors.CredentialShared, false)},

@@ -181,6 +181,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /connectors/{id}/disconnect":                       connectors.PermManage,
 	"POST /connectors/{id}/enabled":                          connectors.PermManage,
 	"POST /connectors/{id}/listen":                           connectors.PermManage,
+	"POST /connectors/{id}/ping":                             connectors.PermOperate,
 
 	"GET /exports/connectors":            connectors.PermRead,
 	"GET /exports/connectors/{id}/tools": connectors.PermRead,

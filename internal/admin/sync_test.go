@@ -58,6 +58,22 @@ func TestSyncTellsWhyItFailed(t *testing.T) {
 	b.get("/connectors/linear/runs").want(t, http.StatusOK, "Failed", c.LastError.Message)
 }
 
+func TestPing_TellsWhetherServerResponds(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{})
+	d.addConnectorAt("Linear", up.URL)
+	d.addConnectorAt("Broken", mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"ping": mcptest.Status(500, "a body that may hold secrets")}}).URL)
+	b := d.signInAsRole(connectors.RoleMember)
+	b.submit("/connectors/linear/ping", url.Values{"return_to": {"/connectors/linear/tools"}}).want(t, http.StatusOK, "The server responded in ", "Not synced yet")
+	p := b.submit("/connectors/broken/ping", nil)
+	if p.want(t, http.StatusOK, "Ping failed: ", "500"); p.says("may hold secrets") {
+		t.Error("the page repeats what the server sent")
+	}
+	b.post("/connectors/none/ping", nil).want(t, http.StatusNotFound)
+	d.signInAsRole(connectors.RoleViewer).post("/connectors/linear/ping", nil).want(t, http.StatusForbidden)
+}
+
 func TestSecondSyncIsToldOfTheFirst(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -15,6 +15,7 @@ import (
 var harmlessOperations = map[string]string{
 	"POST /api/v1/connectors":                                        "it adds one, and nothing that is there changes",
 	"POST /api/v1/connectors/test":                                   "it changes nothing",
+	"POST /api/v1/connectors/{id}/ping":                              "it stores nothing",
 	"POST /api/v1/connectors/{id}/sync_tools":                        "it only reads",
 	"POST /connectors/{id}/sync_tools":                               "it only reads",
 	"POST /api/v1/sync_tools":                                        "it only reads",

@@ -24,6 +24,7 @@ var auditedRoutes = map[string]string{
 	"PATCH /api/v1/connectors/{id}":                                  "connector.update",
 	"DELETE /api/v1/connectors/{id}":                                 "connector.delete",
 	"POST /api/v1/connectors/{id}/sync_tools":                        "connector.sync",
+	"POST /api/v1/connectors/{id}/ping":                              "connector.test",
 	"POST /api/v1/connectors/{id}/listen":                            "connector.listen",
 	"POST /connectors/{id}/sync_tools":                               "connector.sync",
 	"POST /api/v1/sync_tools":                                        "connector.sync_all",

@@ -52,6 +52,11 @@ func (h *Handler) mountSyncRuns() {
 	sync.summary = "Read a connector's tools now, at the address of the dashboard's button"
 	registerOperation(h, sync, h.syncConnector)
 	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/ping", id: "pingConnector", tag: tag,
+		summary: "Ask a connector's server for a sign of life", permission: connectors.PermOperate,
+		description: "It opens a session with the stored credential, sends one ping and ends the session. A server that fails is a result, too, with the status 200.",
+	}, h.pingConnector)
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sync_tools", id: "syncAllTools", tag: tag,
 		summary: "Queue a sync of every enabled connector", permission: connectors.PermOperate, status: http.StatusAccepted,
 	}, h.syncAll)

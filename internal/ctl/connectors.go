@@ -15,6 +15,7 @@ type connectorCommands struct {
 	Add    connectorAdd    `cmd:"" help:"Register a server."`
 	Delete connectorDelete `cmd:"" help:"Delete a connector, with its credentials and its tools."`
 	Sync   connectorSync   `cmd:"" help:"Read a connector's tools now, or those of all."`
+	Ping   connectorPing   `cmd:"" help:"Ask a connector's server for a sign of life."`
 	Tools  connectorTools  `cmd:"" help:"List a connector's tools."`
 	Test   connectorTest   `cmd:"" help:"Try a server, and store nothing."`
 }
@@ -206,6 +207,34 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 		return errors.New(escapeText(run.Error.Message))
 	}
 	return nil
+}
+
+type connectorPing struct {
+	connectorRef
+	Agent string `placeholder:"AGENT" help:"With this agent's credential."`
+}
+
+// Run fails if the server does not respond.
+func (c connectorPing) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	var in client.SyncRequest
+	if c.Agent != "" {
+		in.Agent = &c.Agent
+	}
+	got, err := api.PingConnector(ctx, c.Connector, in)
+	if err != nil {
+		return err
+	}
+	if got.Error != nil {
+		if err := s.printValue(got, newTable()); err != nil {
+			return err
+		}
+		return errors.New(escapeText(got.Error.Message))
+	}
+	return s.printSentence(got, "%s responded in %d ms, after %d ms to connect.", c.Connector, got.PingMS, got.ConnectMS)
 }
 
 type connectorTools struct {

@@ -177,29 +177,41 @@ func (s *Syncer) enteredAttempts(ctx context.Context, c connectors.Connector, se
 }
 
 func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (report ProbeReport) {
+	report.Error = s.useSession(ctx, tenant, c, attempts, func(session *mcp.Session) error {
+		report.Server, report.Era = connectors.Server(session.Server()), string(session.Era())
+		list, err := session.Tools(ctx)
+		if err == nil {
+			report.Tools, report.Quarantined = toDefinitions(list)
+		}
+		return err
+	})
+	report.OK = report.Error == nil
+	return report
+}
+
+// useSession opens a session, calls use and ends the session. After a 401 it goes on with the next attempt. It returns the
+// last error.
+func (s *Syncer) useSession(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt, use func(*mcp.Session) error,
+) (failure *fault.Error) {
 	release, err := s.acquireSyncProgram(ctx, tenant, c, attempts[0].env) // a program has one attempt
 	if err != nil {
-		return ProbeReport{Error: explainError(err, c, false)}
+		return explainError(err, c, false)
 	}
 	defer release()
 	for _, a := range attempts {
 		session, err := s.dialer.Dial(ctx, s.newTarget(ctx, tenant, c, a))
 		if err == nil {
-			report.Server, report.Era = connectors.Server(session.Server()), string(session.Era())
-			var list mcp.ToolList
-			if list, err = session.Tools(ctx); err == nil {
-				report.Tools, report.Quarantined = toDefinitions(list)
-			}
+			err = use(session)
 			session.Close(ctx)
 		}
 		if err == nil {
-			report.OK, report.Error = true, nil
-			return report
+			return nil
 		}
-		report.Error = explainError(err, c, a.credential != nil)
+		failure = explainError(err, c, a.credential != nil)
 		if !isUnauthorized(err) {
-			return report
+			return failure
 		}
 	}
-	return report
+	return failure
 }

@@ -33,6 +33,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get(shell.FilePrefix+"/connectors", h.connectorFile)
 	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/runs", h.syncRunFile)
 	r.Members.Post("/sync_tools", h.syncAll)
+	r.Members.Post("/connectors/{id}/ping", h.connectorPing)
 	r.Admins.Get("/connectors/new", h.connectorNew)
 	r.Admins.Post("/connectors", h.connectorCreate)
 	r.Admins.Post("/connectors/test", h.connectorTest)

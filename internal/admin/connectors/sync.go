@@ -51,13 +51,19 @@ func (h *Handler) checkAgentUse(r *http.Request, agent connectors.Ref) error {
 
 // renderSyncError shows why a sync failed. NotFound stays a 404, and internal errors are logged.
 func (h *Handler) renderSyncError(w http.ResponseWriter, r *http.Request, to string, err error) error {
+	return h.renderServerError(w, r, to, err, func(why string) string { return i18n.T(r.Context(), "Sync failed: %s", why) })
+}
+
+// renderPingError shows why a ping failed.
+func (h *Handler) renderPingError(w http.ResponseWriter, r *http.Request, to string, err error) error {
+	return h.renderServerError(w, r, to, err, func(why string) string { return i18n.T(r.Context(), "Ping failed: %s", why) })
+}
+
+func (h *Handler) renderServerError(w http.ResponseWriter, r *http.Request, to string, err error, message func(why string) string) error {
 	if fault.Is(err, fault.NotFound) {
 		return err
 	}
-	return h.Respond.Back(w, r, to, respond.Flash{
-		Kind: respond.Alert,
-		Text: i18n.T(r.Context(), "Sync failed: %s", h.Respond.Sentence(r, err)),
-	})
+	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Alert, Text: message(h.Respond.Sentence(r, err))})
 }
 
 // RouteProgramsToAPI passes a program's request to the JSON API.

@@ -85,6 +85,7 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /connectors/{id}/enabled":                          {Reason: "it can be taken back, and stops what goes wrong"},
 	"POST /connectors/{id}/listen":                           {Reason: "it can be taken back"},
 	"POST /connectors/{id}/diagnose":                         {Reason: "it only looks"},
+	"POST /connectors/{id}/ping":                             {Reason: "it stores nothing"},
 	"POST /connectors/{id}/sync_tools":                       {Reason: "it only reads"},
 	"POST /sync_tools":                                       {Reason: "it only reads"},
 	"POST /catalog/{slug}/add":                               {Reason: "it adds one, and nothing that is there changes"},
