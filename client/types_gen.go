@@ -1336,6 +1336,8 @@ type Quotas struct {
 
 // Reachable is what the API answers with.
 type Reachable struct {
+	// The failures in a row count as down, by the tenant's down_after_failures and down_after_minutes.
+	Down bool `json:"down"`
 	// Of failing and dead: the first failure.
 	Since *time.Time `json:"since"`
 	// dead: failing for days, and asked seldom. One of: unknown, up, failing, dead.
@@ -1575,6 +1577,10 @@ type Tenant struct {
 	CreatedAt      time.Time `json:"created_at"`
 	// What new agents and connectors begin with. Those that are there keep what they have.
 	Defaults TenantDefaults `json:"defaults"`
+	// Failed syncs in a row after which a connector is down.
+	DownAfterFailures int64 `json:"down_after_failures"`
+	// Minutes after the first failure; the next failure then makes a connector down.
+	DownAfterMinutes int64 `json:"down_after_minutes"`
 	// How many days of history the tenant chose to keep; 0: as many as the installation keeps.
 	HistoryDays int64 `json:"history_days"`
 	// How many days of history are kept: calls, sync runs, decided changes of tools.
@@ -1633,7 +1639,9 @@ type TenantPatch struct {
 	// At most most_calls_per_minute, where there is such a bound; 0: as many as that.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
 	// Defaults of new agents and connectors. Existing ones keep their values.
-	Defaults *TenantDefaultsPatch `json:"defaults,omitzero"`
+	Defaults          *TenantDefaultsPatch `json:"defaults,omitzero"`
+	DownAfterFailures *int64               `json:"down_after_failures,omitzero"`
+	DownAfterMinutes  *int64               `json:"down_after_minutes,omitzero"`
 	// From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that.
 	HistoryDays          *int64  `json:"history_days,omitzero"`
 	Name                 *string `json:"name,omitzero"`

@@ -135,6 +135,25 @@ begin
     return new;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.connector_is_down(failures integer, failing_since timestamp with time zone, checked_at timestamp with time zone, after_failures integer, after_minutes integer)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$ select failing_since is not null
+          and (failures >= after_failures or failures > 1 and checked_at >= failing_since + make_interval(mins => after_minutes)) $function$
+
+CREATE OR REPLACE FUNCTION public.connector_needs_credential(auth_type text, stored bigint, ended bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select auth_type <> 'none' and (ended > 0 or stored = 0 and auth_type in ('bearer', 'api_key', 'basic', 'oauth2')) $function$
+
+CREATE OR REPLACE FUNCTION public.connector_status(of_syncs text, needs_credential boolean)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select case when of_syncs in ('ok', 'error') and needs_credential then 'needs_auth' else of_syncs end $function$
+
 CREATE OR REPLACE FUNCTION public.count_calls(tenants uuid[], ended_at timestamp with time zone[], statuses text[], took_us bigint[])
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1998,6 +2017,8 @@ create table tenants (
     calls_per_day integer not null default 0,
     most_calls_per_minute integer not null default 0,
     most_calls_per_day integer not null default 0,
+    down_after_failures integer not null default 3,
+    down_after_minutes integer not null default 10,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_body_readers_known CHECK ((body_readers = ANY (ARRAY['everyone'::text, 'auditors'::text]))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
@@ -2006,6 +2027,7 @@ create table tenants (
     constraint tenants_default_listen_known CHECK ((default_listen = ANY (ARRAY['auto'::text, 'off'::text]))),
     constraint tenants_default_sync_interval_bounds CHECK (((default_sync_interval_s = 0) OR ((default_sync_interval_s >= 60) AND (default_sync_interval_s <= 31536000)))),
     constraint tenants_default_tool_changes_known CHECK ((default_tool_changes = ANY (ARRAY['auto'::text, 'hold_risky'::text, 'hold_all'::text]))),
+    constraint tenants_down_after_range CHECK ((((down_after_failures >= 1) AND (down_after_failures <= 100)) AND ((down_after_minutes >= 1) AND (down_after_minutes <= 10080)))) NOT VALID,
     constraint tenants_history_days_range CHECK (((history_days >= 30) AND (history_days <= 3650))),
     constraint tenants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint tenants_pkey PRIMARY KEY (id),

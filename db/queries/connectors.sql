@@ -10,14 +10,15 @@ select sqlc.embed(connectors),
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
        clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
-       held.stored, held.ended, held.lapses_at
+       connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
+       connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors
+join tenants on tenants.id = connectors.tenant_id
 join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
 cross join lateral (
-    select count(*)::integer as stored,
-           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+    select connector_needs_credential(connectors.auth_type, count(*), count(*) filter (where credentials.status in ('expired', 'revoked')))::boolean as needs_credential,
            coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
                              then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
                              else credentials.expires_at end)
@@ -27,7 +28,7 @@ cross join lateral (
       and (credentials.agent_id is null) = (connectors.credential_mode = 'shared')
 ) held
 where connectors.tenant_id = @tenant_id
-  and (@status::text = '' or connectors.status = @status)
+  and (@status::text = '' or connector_status(connectors.status, held.needs_credential) = @status)
   and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
   and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids))
   and (sqlc.narg(after_name)::text is null
@@ -46,14 +47,15 @@ select sqlc.embed(connectors),
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
        clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
-       held.stored, held.ended, held.lapses_at
+       connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
+       connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors
+join tenants on tenants.id = connectors.tenant_id
 join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
 cross join lateral (
-    select count(*)::integer as stored,
-           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+    select connector_needs_credential(connectors.auth_type, count(*), count(*) filter (where credentials.status in ('expired', 'revoked')))::boolean as needs_credential,
            coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
                              then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
                              else credentials.expires_at end)
@@ -68,10 +70,20 @@ where connectors.tenant_id = @tenant_id
       (select named.id from connectors named where named.tenant_id = @tenant_id and named.slug = sqlc.narg(slug)::text));
 
 -- name: ConnectorStats :many
-select status, count(*) as connectors, coalesce(sum(tool_count), 0)::bigint as tools
+select now.status::text as status, count(*) as connectors, coalesce(sum(connectors.tool_count), 0)::bigint as tools
 from connectors
-where tenant_id = @tenant_id
-group by status;
+left join (
+    select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+           count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+    from credentials
+    where credentials.tenant_id = @tenant_id
+    group by credentials.connector_id, credentials.agent_id is null
+) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+cross join lateral (
+    select connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0))) as status
+) now
+where connectors.tenant_id = @tenant_id
+group by now.status;
 
 -- name: ConnectorsByURL :many
 -- Places are URLs in lower case, without query and trailing slash.

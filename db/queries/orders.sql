@@ -3,15 +3,25 @@
 -- which numbers and times have a fixed length. ranks: statuses in sort order.
 select connectors.id, connectors.name, ordered.key::text as key
 from connectors
+left join (
+    select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+           count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+    from credentials
+    where credentials.tenant_id = @tenant_id
+    group by credentials.connector_id, credentials.agent_id is null
+) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+cross join lateral (
+    select connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0))) as status
+) now
 cross join lateral (
     select case @by::text
-               when 'status' then lpad(coalesce(array_position(@ranks::text[], connectors.status), 0)::text, 2, '0')
+               when 'status' then lpad(coalesce(array_position(@ranks::text[], now.status), 0)::text, 2, '0')
                when 'tools' then lpad(connectors.tool_count::text, 10, '0')
                when 'synced' then coalesce(to_char(connectors.tools_last_synced_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS'), '')
                else ''
            end as key) ordered
 where connectors.tenant_id = @tenant_id
-  and (@status::text = '' or connectors.status = @status)
+  and (@status::text = '' or now.status = @status)
   and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
   and (sqlc.narg(after_key)::text is null
        or case when @down::boolean then ordered.key < sqlc.narg(after_key) else ordered.key > sqlc.narg(after_key) end

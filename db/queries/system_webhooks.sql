@@ -42,12 +42,17 @@ order by credentials.tenant_id, lapses.at, credentials.id
 limit @max_rows;
 
 -- name: NewlyDown :many
--- Connectors failing for longer than @seconds without a notice since. Refused credentials are in NewlyRefused.
+-- Connectors that are down by their tenants' settings, without a notice since the first failure. Refused credentials
+-- are in NewlyRefused.
 -- @sqlc-vet-disable tenant-scope
-select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connectors.last_error_message
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connector_clock.failures,
+       connectors.last_error_message
 from connector_clock
 join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
-where connector_clock.failing_since < now() - make_interval(secs => @seconds::double precision)
+join tenants on tenants.id = connectors.tenant_id
+where connector_clock.failing_since is not null
+  and connector_is_down(connector_clock.failures, connector_clock.failing_since, connector_clock.checked_at,
+                        tenants.down_after_failures, tenants.down_after_minutes)
   and connectors.enabled and connectors.last_error_code not in ('unauthorized', 'credential_required')
   and not exists (
       select from notices

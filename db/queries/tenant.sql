@@ -13,6 +13,11 @@ update tenants
 set call_history = @call_history, body_readers = @body_readers, approval_timeout_s = @approval_timeout_s, updated_at = now()
 where tenants.id = @tenant_id;
 
+-- name: SetDownAfter :execrows
+update tenants
+set down_after_failures = @failures, down_after_minutes = @minutes, updated_at = now()
+where tenants.id = @tenant_id;
+
 -- name: RequireSecondFactor :execrows
 update tenants
 set second_factor_required = @required, updated_at = now()

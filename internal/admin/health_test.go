@@ -56,3 +56,23 @@ func TestHealth_OverviewDrawsSyncs(t *testing.T) {
 	b.get("/connectors/linear").want(t, http.StatusOK,
 		"Uptime in the last 24 hours: 50 %. Of 2 syncs 1 failed.", "Latency in the last 7 days: a sync took", "7 days ago")
 }
+
+func TestStatus_IsTheSameOnEachPageAfterADeletedKey(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	c := d.Connector(t, func(n *connectors.Draft) { n.Name, n.Slug, n.Auth.Type = "Linear", "linear", connectors.AuthAPIKey })
+	d.Synced(t, c.ID, "search")
+	b.get("/connectors").want(t, http.StatusOK, "Needs authorization", "No credential is stored that works.")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Needs authorization", "No credential is stored that works.", "Set the credential")
+	b.get("/").want(t, http.StatusOK, "Connectors need authorization", "No credential is stored that works.")
+	err := d.Door().Connectors().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: "key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/connectors", "/connectors/linear", "/"} {
+		if p := b.get(path); p.says("No credential is stored that works.") {
+			t.Errorf("%s still lacks a credential", path)
+		}
+	}
+}

@@ -60,11 +60,11 @@ func TestHome_ListsNeedsWithOneAction(t *testing.T) {
 	p.want(t, http.StatusOK,
 		"Calls wait for approval", `aria-label="Decide: search"`,
 		"Connectors need authorization", `href="/connectors/sentry/credentials#credential-shared"`, `aria-label="Connect: Sentry"`,
-		"Connectors are down", `aria-label="See why: Stripe"`, "The server did not answer within 30 seconds.",
+		"Connectors fail", `aria-label="See why: Stripe"`, "The server did not answer within 30 seconds.",
 		"Accounts lapse within 72 hours", `href="/connectors/notes/credentials#credential-shared"`, "in 4 hours",
 		"Changed tools wait", `href="/connectors/linear/tools/search/changes"`, `aria-label="Review: search"`,
 	)
-	order := []string{"Calls wait", "need authorization", "are down", "lapse within", "tools wait"}
+	order := []string{"Calls wait", "need authorization", "Connectors fail", "lapse within", "tools wait"}
 	for i := range order[1:] {
 		if strings.Index(p.Body, order[i]) > strings.Index(p.Body, order[i+1]) {
 			t.Errorf("%q stands below %q", order[i], order[i+1])

@@ -71,6 +71,21 @@ func TestSettings_DefaultsApplyToNewThings(t *testing.T) {
 	owner.get("/audit?action=tenant.set_defaults").want(t, http.StatusOK, "tenant.set_defaults", "trusted_only")
 }
 
+func TestSettings_DownAfterIsSavedAndChecked(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.signInAsRole(connectors.RoleOwner)
+	owner.get("/settings").want(t, http.StatusOK, "Down after failed syncs", `name="down_after_failures"`, `name="down_after_minutes"`)
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "down_after_failures": {"5"}, "down_after_minutes": {"45"}}).want(t, http.StatusOK, "The settings are saved.")
+	owner.submit("/settings", url.Values{"name": {"Acme"}}) // a form without the fields changes nothing
+	self, err := d.Door().Self(t.Context())
+	if want := (connectors.DownAfter{Failures: 5, Minutes: 45}); err != nil || self.DownAfter != want {
+		t.Errorf("%+v, %v", self.DownAfter, err)
+	}
+	owner.post("/settings", url.Values{"name": {"Acme"}, "down_after_failures": {"0"}, "down_after_minutes": {"99999"}}).
+		want(t, http.StatusUnprocessableEntity, "A connector is down after 1 to 100 failed syncs.", "A connector is down after 1 to 10080 minutes.")
+}
+
 func TestSettings_WrongDefaultsAreFieldErrors(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -346,3 +346,35 @@ func TestConnector_SecretMayFollowLater(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
+
+func TestConnectors_StatusFollowsADeletedCredential(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.createKey(t, connectors.RoleAdmin)
+	for _, auth := range []string{
+		`{"type": "bearer", "token": "t"}`, `{"type": "api_key", "key": "k"}`, `{"type": "basic", "username": "u", "password": "p"}`,
+	} {
+		made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", `{"name": "Of `+auth[10:13]+`", "url": "https://mcp.example.com/`+auth[10:13]+`", "auth": `+auth+`}`).want(http.StatusCreated)
+		path := "/api/v1/connectors/" + made["slug"].(string)
+		c, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(made["slug"].(string)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Synced(t, c.ID, "search")
+		for _, want := range []string{"ok", "needs_auth"} {
+			one := w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)
+			found := w.call(t, admin, http.MethodGet, "/api/v1/connectors?status="+want+"&q="+made["slug"].(string), nil).want(http.StatusOK)
+			if one["status"] != want || len(found["items"].([]any)) != 1 {
+				t.Errorf("%s: %v, want %s; %d found", auth, one["status"], want, len(found["items"].([]any)))
+			}
+			if want == "ok" {
+				w.call(t, admin, http.MethodDelete, path+"/credential", nil)
+			}
+		}
+	}
+	overview := w.call(t, admin, http.MethodGet, "/api/v1/overview", nil).want(http.StatusOK)
+	byStatus, waiting := overview["connectors"].(map[string]any), overview["needs"].(map[string]any)
+	if byStatus["needs_auth"] != 3.0 || waiting["authorization"] != 3.0 {
+		t.Errorf("overview: %v, %v", byStatus, waiting)
+	}
+}

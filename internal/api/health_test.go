@@ -28,13 +28,13 @@ func TestAConnectorsHealthIsToldInThreeParts(t *testing.T) {
 		}
 	}
 	expect("new",
-		map[string]any{"state": "unknown", "since": nil}, map[string]any{"state": "needs_person", "ends_at": nil},
+		map[string]any{"state": "unknown", "since": nil, "down": false}, map[string]any{"state": "needs_person", "ends_at": nil},
 		map[string]any{"state": "never", "as_of": nil}, 0)
 
 	w.Credential(t, c.ID, nil, "token")
 	w.Synced(t, c.ID, "search")
 	expect("synced",
-		map[string]any{"state": "up", "since": nil}, map[string]any{"state": "ok", "ends_at": nil}, map[string]any{"state": "fresh"}, 0)
+		map[string]any{"state": "up", "since": nil, "down": false}, map[string]any{"state": "ok", "ends_at": nil}, map[string]any{"state": "fresh"}, 0)
 
 	run := w.Run(t, c.ID)
 	_, err := w.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent.", Temporary: true}, store.ServerObservation{})
@@ -42,7 +42,7 @@ func TestAConnectorsHealthIsToldInThreeParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("failing",
-		map[string]any{"state": "failing"}, map[string]any{"state": "ok", "ends_at": nil}, map[string]any{"state": "fresh"}, 1)
+		map[string]any{"state": "failing", "down": false}, map[string]any{"state": "ok", "ends_at": nil}, map[string]any{"state": "fresh"}, 1)
 }
 
 func TestAConnectorsHoursAreCounted(t *testing.T) {

@@ -16,6 +16,7 @@ type healthJSON struct {
 type reachableJSON struct {
 	State string     `json:"state" enum:"unknown,up,failing,dead" doc:"dead: failing for days, and asked seldom."`
 	Since *time.Time `json:"since" doc:"Of failing and dead: the first failure."`
+	Down  bool       `json:"down" doc:"The failures in a row count as down, by the tenant's down_after_failures and down_after_minutes."`
 }
 
 type authorizedJSON struct {
@@ -31,7 +32,7 @@ type freshJSON struct {
 
 func viewHealth(h connectors.Health) healthJSON {
 	return healthJSON{
-		Reachable:  reachableJSON{State: string(h.Reachable.State), Since: toUTC(h.Reachable.Since)},
+		Reachable:  reachableJSON{State: string(h.Reachable.State), Since: toUTC(h.Reachable.Since), Down: h.Reachable.Down},
 		Authorized: authorizedJSON{State: string(h.Authorized.State), EndsAt: toUTC(h.Authorized.Ends)},
 		Fresh:      freshJSON{State: string(h.Fresh.State), AsOf: toUTC(h.Fresh.AsOf), NextSyncAt: toUTC(h.Fresh.NextSync)},
 		Failures:   h.Failures,

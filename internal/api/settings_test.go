@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -151,6 +152,33 @@ func TestTenant_CallSettings(t *testing.T) {
 	after := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
 	if diff := cmp.Diff(two, after); diff != "" {
 		t.Errorf("a refused change left something behind: %s", diff)
+	}
+}
+
+func TestTenant_DownAfterIsSetAndChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.createKey(t, connectors.RoleOwner)
+	before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
+	if before["down_after_failures"] != 3.0 || before["down_after_minutes"] != 10.0 {
+		t.Errorf("%v", before)
+	}
+	after := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"down_after_minutes": 45}`).want(http.StatusOK)
+	if after["down_after_failures"] != 3.0 || after["down_after_minutes"] != 45.0 {
+		t.Errorf("%v", after)
+	}
+	if detail := w.readLatestDetail(t, "tenant.configure"); !strings.Contains(fmt.Sprint(detail), "45") {
+		t.Errorf("audit: %v", detail)
+	}
+	for body, at := range map[string]string{
+		`{"down_after_failures": 0}`: "down_after_failures", `{"down_after_failures": 101}`: "down_after_failures",
+		`{"down_after_minutes": 0}`: "down_after_minutes", `{"down_after_minutes": 10081}`: "down_after_minutes",
+	} {
+		got := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", body)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff([]string{at}, got.locations()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
 	}
 }
 

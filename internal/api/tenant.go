@@ -32,6 +32,9 @@ type tenantJSON struct {
 	MaxCallsPerMinute int `json:"most_calls_per_minute" doc:"The operator's limit; 0: not bounded. The lower of the two applies."`
 	MaxCallsPerDay    int `json:"most_calls_per_day" doc:"Likewise."`
 
+	DownAfterFailures int `json:"down_after_failures" doc:"Failed syncs in a row after which a connector is down."`
+	DownAfterMinutes  int `json:"down_after_minutes" doc:"Minutes after the first failure; the next failure then makes a connector down."`
+
 	Defaults tenantDefaultsJSON `json:"defaults" doc:"What new agents and connectors begin with. Those that are there keep what they have."`
 }
 
@@ -48,11 +51,17 @@ type tenantPatch struct {
 	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"At most most_calls_per_minute, where there is such a bound; 0: as many as that."`
 	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise."`
 
+	DownAfterFailures *int `json:"down_after_failures,omitempty" minimum:"1" maximum:"100"`
+	DownAfterMinutes  *int `json:"down_after_minutes,omitempty" minimum:"1" maximum:"10080"`
+
 	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"Defaults of new agents and connectors. Existing ones keep their values."`
 }
 
 func (p tenantPatch) toChange() auth.TenantChange {
-	c := auth.TenantChange{Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired, CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay}
+	c := auth.TenantChange{
+		Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired, CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay,
+		DownAfterFailures: p.DownAfterFailures, DownAfterMinutes: p.DownAfterMinutes,
+	}
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
 		c.CallHistory = &history
@@ -92,6 +101,9 @@ func viewTenant(t connectors.Tenant, retentionDays int, since *time.Time) tenant
 		CallsPerDay:       t.Quota.PerDay,
 		MaxCallsPerMinute: t.MaxQuota.PerMinute,
 		MaxCallsPerDay:    t.MaxQuota.PerDay,
+
+		DownAfterFailures: t.DownAfter.Failures,
+		DownAfterMinutes:  t.DownAfter.Minutes,
 
 		Defaults: viewDefaults(t.Defaults),
 	}

@@ -26,6 +26,9 @@ type TenantChange struct {
 	HistoryDays     *int           // 0: the installation's number
 	Defaults        DefaultsChange // of new agents and connectors
 
+	DownAfterFailures *int // of a connector in a row, after which it counts as down
+	DownAfterMinutes  *int // from its first failure; it counts as down at the next failure
+
 	SecondFactorRequired *bool // for members without single sign-on
 
 	CallsPerMinute *int // of all agents together, below the operator's limit; 0: that limit
@@ -89,6 +92,9 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 		if err := setQuota(ctx, tx, a, before, c); err != nil {
 			return err
 		}
+		if err := setDownAfter(ctx, tx, a, before, c); err != nil {
+			return err
+		}
 		return setDefaults(ctx, tx, a, before, c.Defaults)
 	})
 }
@@ -118,7 +124,23 @@ func (c TenantChange) checkFields(maxDays int) []fault.Field {
 	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.MinHistoryDays || *days > maxDays) {
 		fields = append(fields, fault.Field{Location: "history_days", Message: daysMessage(maxDays)})
 	}
+	fields = append(fields, c.downAfter(connectors.DefaultDownAfter).Validate()...)
 	return append(fields, c.Defaults.checkFields()...)
+}
+
+// downAfter returns d with the change.
+func (c TenantChange) downAfter(d connectors.DownAfter) connectors.DownAfter {
+	setIfGiven(&d.Failures, c.DownAfterFailures)
+	setIfGiven(&d.Minutes, c.DownAfterMinutes)
+	return d
+}
+
+func setDownAfter(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c TenantChange) error {
+	after := c.downAfter(before.DownAfter)
+	if after == before.DownAfter {
+		return nil
+	}
+	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.SetDownAfter(ctx, after) })
 }
 
 func daysMessage(most int) string {

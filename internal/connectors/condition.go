@@ -26,6 +26,7 @@ const (
 type Reachability struct {
 	State ReachState
 	Since *time.Time // the first failure, if failing or dead; else nil
+	Down  bool       // failing or dead, and down by the tenant's settings
 }
 
 // AuthState is whether the server accepts the credential.
@@ -65,9 +66,8 @@ type Freshness struct {
 
 // CredentialsState summarizes the credentials of a connector and its agents.
 type CredentialsState struct {
-	Stored int
-	Ended  int        // expired or revoked
-	Lapses *time.Time // first end of the others that only a person can renew; nil: none
+	NeedsPerson bool       // one that a person stores is missing, expired or revoked
+	Lapses      *time.Time // first end of the others that only a person can renew; nil: none
 }
 
 // lapseWarning is how long before its end a credential is reported.
@@ -93,9 +93,9 @@ func (c Connector) reachability(now time.Time) Reachability {
 		since = &c.LastError.At
 	}
 	if (SyncFailure{FailingFor: now.Sub(*since)}).Dead() {
-		return Reachability{State: ReachDead, Since: since}
+		return Reachability{State: ReachDead, Since: since, Down: c.Clock.Down}
 	}
-	return Reachability{State: ReachFailing, Since: since}
+	return Reachability{State: ReachFailing, Since: since, Down: c.Clock.Down}
 }
 
 // ReachStateFor returns the server's state by a sync's error code: up if it refused a credential, unknown if
@@ -117,17 +117,13 @@ func (c Connector) authorization(now time.Time) Authorization {
 		return Authorization{State: AuthStatePerson}
 	case c.Auth.Type == AuthNone:
 		return Authorization{State: AuthStateNone}
-	case held.Ended > 0, held.Stored == 0 && c.Auth.Type.needsPerson():
+	case held.NeedsPerson:
 		return Authorization{State: AuthStatePerson}
 	case held.Lapses != nil && held.Lapses.Sub(now) < lapseWarning:
 		return Authorization{State: AuthStateLapses, Ends: held.Lapses}
 	}
 	return Authorization{State: AuthStateOK}
 }
-
-// needsPerson reports whether credentials of the type are entered by a person. Tokens of machines are fetched
-// when needed.
-func (t AuthType) needsPerson() bool { return t != AuthClientCredentials && t != AuthPrivateKeyJWT }
 
 func (c Connector) freshness(now time.Time) Freshness {
 	f := Freshness{State: FreshCurrent, AsOf: c.ToolsLastSyncedAt, NextSync: c.Clock.DueAt}

@@ -19,7 +19,6 @@ func syncedConnector(change ...func(*connectors.Connector)) connectors.Connector
 		Settings:          connectors.Settings{Enabled: true, SyncInterval: 15 * time.Minute, Auth: connectors.Auth{Type: connectors.AuthBearer}},
 		ToolsLastSyncedAt: timeBefore(5 * time.Minute),
 		Clock:             connectors.Clock{DueAt: timeBefore(-10 * time.Minute)},
-		Credentials:       connectors.CredentialsState{Stored: 1},
 	}
 	for _, f := range change {
 		f(&c)
@@ -64,7 +63,7 @@ func TestHealth_StatesAreIndependent(t *testing.T) {
 			}), health{connectors.ReachFailing, ok, fresh},
 		},
 		"an open server": {
-			syncedConnector(func(c *connectors.Connector) { c.Auth.Type, c.Credentials.Stored = connectors.AuthNone, 0 }),
+			syncedConnector(func(c *connectors.Connector) { c.Auth.Type = connectors.AuthNone }),
 			health{up, connectors.AuthStateNone, fresh},
 		},
 		"an open server that asks for a credential now": {
@@ -72,16 +71,7 @@ func TestHealth_StatesAreIndependent(t *testing.T) {
 			health{up, connectors.AuthStatePerson, fresh},
 		},
 		"it lists openly, and no account is there for calls": {
-			syncedConnector(func(c *connectors.Connector) { c.Credentials.Stored = 0 }), health{up, connectors.AuthStatePerson, fresh},
-		},
-		"the token of a machine is fetched when it is needed": {
-			syncedConnector(func(c *connectors.Connector) {
-				c.Auth.Type, c.Credentials.Stored = connectors.AuthClientCredentials, 0
-			}), health{up, ok, fresh},
-		},
-		"one of two accounts was revoked": {
-			syncedConnector(func(c *connectors.Connector) { c.Credentials = connectors.CredentialsState{Stored: 2, Ended: 1} }),
-			health{up, connectors.AuthStatePerson, fresh},
+			syncedConnector(func(c *connectors.Connector) { c.Credentials.NeedsPerson = true }), health{up, connectors.AuthStatePerson, fresh},
 		},
 		"an account lapses tomorrow": {
 			syncedConnector(func(c *connectors.Connector) { c.Credentials.Lapses = timeBefore(-24 * time.Hour) }),

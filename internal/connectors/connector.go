@@ -32,7 +32,8 @@ const (
 	ToolChangesHoldAll   ToolChangePolicy = "hold_all"
 )
 
-// ConnectorStatus is the status in a list.
+// ConnectorStatus is the status of a connector everywhere, from its last sync and its credentials. The database's
+// function connector_status computes it.
 type ConnectorStatus string
 
 // The connector states.
@@ -62,7 +63,7 @@ type Connector struct {
 	EnvNames []string // of the command's stored environment, sorted; the values are secrets
 	Version  int      // of the settings, for optimistic locking
 
-	Status            ConnectorStatus
+	Status            ConnectorStatus // where loaded
 	AuthBehaviour     AuthBehaviour
 	DiscoveredTools   []string // sorted names of the current tools
 	ToolCount         int

@@ -18,4 +18,5 @@ type Clock struct {
 	FailingSince *time.Time // nil: the last sync succeeded, or there was none
 	CheckedAt    *time.Time // end of the last sync
 	OKAt         *time.Time // of the last success
+	Down         bool       // the failures in a row count as down by the tenant's settings
 }

@@ -70,15 +70,15 @@ func LapsingNotice(id CredentialID, c ConnectorName, agent AgentName, at time.Ti
 	}
 }
 
-// DownNotice is the notice that a connector has failed since a time; because is a sentence.
-func DownNotice(c ConnectorName, since time.Time, reason string) NewNotice {
+// DownNotice is the notice that a connector is down after failures in a row since a time; reason is a sentence.
+func DownNotice(c ConnectorName, since time.Time, failures int, reason string) NewNotice {
 	return NewNotice{
 		Kind:  NoticeDown,
 		Title: c.Name + " is down",
 		Body:  "No sync has succeeded since " + since.UTC().Format("2 Jan 2006 at 15:04 UTC") + ". " + reason,
 		Link:  c.dashboardPath(),
-		Key:   "down " + c.ID.String(),
-		Data:  c.noticeData(map[string]any{"failing_since": since.UTC().Format(time.RFC3339)}),
+		Key:   "down " + c.ID.String(), // the store searches for it
+		Data:  c.noticeData(map[string]any{"failing_since": since.UTC().Format(time.RFC3339), "failures": failures}),
 	}
 }
 

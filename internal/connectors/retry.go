@@ -12,14 +12,11 @@ type SyncFailure struct {
 	FailingFor time.Duration // since the first of them
 }
 
-// DeadAfter is how long a connector fails before it counts as dead, and people are notified.
-const DeadAfter = 72 * time.Hour
-
 // Delays between attempts.
 const (
 	minDelay   = 30 * time.Second
 	maxBackoff = time.Hour
-	deadAfter  = DeadAfter // of failing: from then on deadDelay
+	deadAfter  = 72 * time.Hour // of failing: from then on deadDelay
 	deadDelay  = 6 * time.Hour
 )
 

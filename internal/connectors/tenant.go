@@ -18,6 +18,7 @@ type Tenant struct {
 	ApprovalTimeout time.Duration // how long a call waits for approval before its agent must come back
 	HistoryDays     int           // of history; 0: the installation's
 	Defaults        Defaults      // of its new agents and connectors
+	DownAfter       DownAfter     // of failing connectors
 
 	SecondFactorRequired bool // for members, except with single sign-on
 

@@ -26,7 +26,7 @@ const (
 	overdueAfter    = time.Minute
 	// noticeInterval is the interval of notices that depend on time. lapseHorizon is how far ahead lapsing
 	// accounts are announced, as in the dashboard's forecast.
-	noticeInterval = 5 * time.Minute
+	noticeInterval = time.Minute
 	lapseHorizon   = 72 * time.Hour
 	// noticeBatch bounds one transaction, in rows.
 	noticeBatch = 200
@@ -106,7 +106,7 @@ func (w *UpdateNoticesWorker) Work(ctx context.Context, _ *river.Job[queue.Updat
 	if err := w.system.SweepNotices(ctx); err != nil {
 		return err
 	}
-	if _, err := w.system.NoticeConditions(ctx, connectors.DeadAfter, noticeBatch); err != nil {
+	if _, err := w.system.NoticeConditions(ctx, noticeBatch); err != nil {
 		return err
 	}
 	for {

@@ -51,7 +51,7 @@ func (t Connectors) Stats(ctx context.Context) (Stats, error) {
 	for _, r := range rows {
 		stats.Connectors += int(r.Connectors)
 		stats.Tools += int(r.Tools)
-		stats.ByStatus[r.Status] = int(r.Connectors)
+		stats.ByStatus[connectors.ConnectorStatus(r.Status)] = int(r.Connectors)
 	}
 	stats.NeedAttention = stats.ByStatus[connectors.StatusError] + stats.ByStatus[connectors.StatusNeedsAuth]
 	return stats, nil
@@ -158,7 +158,7 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 		Settings:          toSettings(r),
 		Era:               r.Era,
 		Version:           int(r.Version),
-		Status:            r.Status,
+		Status:            connectors.ConnectorStatus(row.Status),
 		AuthBehaviour:     r.AuthBehaviour,
 		DiscoveredTools:   row.ToolNames,
 		ToolCount:         int(r.ToolCount),
@@ -188,9 +188,9 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 	}
 	c.Clock = connectors.Clock{
 		DueAt: toUTC(row.DueAt), Failures: int(row.Failures), FailingSince: toUTC(row.FailingSince),
-		CheckedAt: toUTC(row.CheckedAt), OKAt: toUTC(row.OkAt),
+		CheckedAt: toUTC(row.CheckedAt), OKAt: toUTC(row.OkAt), Down: row.Down,
 	}
-	c.Credentials = connectors.CredentialsState{Stored: int(row.Stored), Ended: int(row.Ended)}
+	c.Credentials = connectors.CredentialsState{NeedsPerson: row.NeedsCredential}
 	if row.LapsesAt.Unix() > 0 {
 		c.Credentials.Lapses = toUTC(&row.LapsesAt)
 	}

@@ -42,7 +42,8 @@ func TestAConnectorComesBackAsItWasStored(t *testing.T) {
 			Headers: draft.Headers, CredentialMode: draft.CredentialMode, Auth: draft.Auth, Timeout: draft.Timeout,
 			RetryAttempts: draft.RetryAttempts, Enabled: true, ToolChanges: draft.ToolChanges, Listen: connectors.ListenAuto, DefinitionAge: draft.DefinitionAge, SessionPerAgent: true}, Version: 1,
 		Status: connectors.StatusNeverSynced, AuthBehaviour: connectors.AuthUnknown, DiscoveredTools: []string{},
-		CreatedAt: got.CreatedAt, UpdatedAt: got.UpdatedAt,
+		Credentials: connectors.CredentialsState{NeedsPerson: true},
+		CreatedAt:   got.CreatedAt, UpdatedAt: got.UpdatedAt,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("connector (-want +got):\n%s", diff)

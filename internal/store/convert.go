@@ -13,7 +13,8 @@ func toTenant(r dbgen.Tenant) connectors.Tenant {
 	return connectors.Tenant{
 		ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		CallHistory: r.CallHistory, BodyReaders: r.BodyReaders, ApprovalTimeout: time.Duration(r.ApprovalTimeoutS) * time.Second, HistoryDays: historyDays(r.HistoryDays),
-		Defaults: toDefaults(r), SecondFactorRequired: r.SecondFactorRequired,
+		DownAfter: connectors.DownAfter{Failures: int(r.DownAfterFailures), Minutes: int(r.DownAfterMinutes)},
+		Defaults:  toDefaults(r), SecondFactorRequired: r.SecondFactorRequired,
 		Quota: toQuota(r.CallsPerMinute, r.CallsPerDay), MaxQuota: toQuota(r.MostCallsPerMinute, r.MostCallsPerDay),
 	}
 }

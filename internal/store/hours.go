@@ -33,7 +33,7 @@ func (t Calls) Figures(ctx context.Context, since time.Time) (connectors.Figures
 		f.Syncs = append(f.Syncs, connectors.SyncHour{Hour: r.Hour.UTC(), OK: int(r.Ok), Failed: int(r.Failed), Tools: int(r.Tools)})
 	}
 	for _, r := range stats {
-		f.Connectors[r.Status] += int(r.Connectors)
+		f.Connectors[connectors.ConnectorStatus(r.Status)] += int(r.Connectors)
 		f.Tools += int(r.Tools)
 	}
 	if len(marks) > 0 {

@@ -42,7 +42,28 @@ type noticeWriter struct {
 	jobs  *queue.Inserter
 }
 
+// add stores a notice, or replaces an unread one of the same key.
 func (t noticeWriter) add(ctx context.Context, n NewNotice) error {
+	p, err := t.noticeColumns(n)
+	if err != nil {
+		return err
+	}
+	if merged, err := t.mergeUnread(ctx, p); err != nil || merged {
+		return err
+	}
+	return t.insertRow(ctx, p)
+}
+
+// addUnmerged stores a notice, also where one of the same key is unread.
+func (t noticeWriter) addUnmerged(ctx context.Context, n NewNotice) error {
+	p, err := t.noticeColumns(n)
+	if err != nil {
+		return err
+	}
+	return t.insertRow(ctx, p)
+}
+
+func (t noticeWriter) noticeColumns(n NewNotice) (dbgen.InsertNoticeParams, error) {
 	n = n.Bounded()
 	data := n.Data
 	if data == nil {
@@ -50,16 +71,17 @@ func (t noticeWriter) add(ctx context.Context, n NewNotice) error {
 	}
 	b, err := json.Marshal(data)
 	if err != nil {
-		return fmt.Errorf("tell %s: %w", n.Kind, err)
+		return dbgen.InsertNoticeParams{}, fmt.Errorf("tell %s: %w", n.Kind, err)
 	}
-	p := dbgen.InsertNoticeParams{
+	return dbgen.InsertNoticeParams{
 		TenantID: t.id, ID: connectors.NoticeID{UUID: newID()}, Kind: n.Kind, Title: cleanText(n.Title), Body: cleanText(n.Body),
 		Link: cleanText(n.Link), SubjectKey: cleanText(n.Key), Data: cleanJSON(b),
-	}
-	if merged, err := t.mergeUnread(ctx, p); err != nil || merged {
-		return err
-	}
-	err = t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
+	}, nil
+}
+
+// insertRow stores a notice with its deliveries.
+func (t noticeWriter) insertRow(ctx context.Context, p dbgen.InsertNoticeParams) error {
+	err := t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 		if err := q.InsertNotice(ctx, p); err != nil {
 			return err
 		}

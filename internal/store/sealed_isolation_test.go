@@ -19,6 +19,14 @@ var settingsAttempts = map[string]attempt{
 		theirs, err := o.Door().Self(ctx)
 		return theirs.Defaults == mine, err
 	},
+	"SetDownAfter": func(ctx context.Context, o outsider) (bool, error) {
+		mine := connectors.DownAfter{Failures: 7, Minutes: 70}
+		if err := o.door.SetDownAfter(ctx, mine); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Self(ctx)
+		return theirs.DownAfter == mine, err
+	},
 	"People.RequireSecondFactor": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.People().RequireSecondFactor(ctx, true); err != nil {
 			return false, err

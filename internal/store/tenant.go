@@ -53,6 +53,12 @@ func (t *Tenant) SetCallSettings(ctx context.Context, history connectors.CallHis
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
+// SetDownAfter sets when failing connectors count as down.
+func (t *Tenant) SetDownAfter(ctx context.Context, d connectors.DownAfter) error {
+	n, err := t.q.SetDownAfter(ctx, int32(d.Failures), int32(d.Minutes), t.id)
+	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
+}
+
 // SetDefaults sets the defaults of new agents and connectors.
 func (t *Tenant) SetDefaults(ctx context.Context, d connectors.Defaults) error {
 	n, err := t.q.SetTenantDefaults(ctx, dbgen.SetTenantDefaultsParams{

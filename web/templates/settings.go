@@ -35,5 +35,6 @@ type SealingKeyRow struct {
 
 var settingsFields = []string{
 	"name", "call_history", "body_readers", "approval_timeout_s", "history_days", "second_factor", "calls_per_minute", "calls_per_day",
+	"down_after_failures", "down_after_minutes",
 	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",
 }

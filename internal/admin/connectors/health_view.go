@@ -27,6 +27,9 @@ func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock,
 		}
 	case connectors.ReachFailing:
 		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", i18n.T(ctx, "Fails")
+		if h.Reachable.Down {
+			l.Text = i18n.T(ctx, "Down")
+		}
 		l.Details = failureDetails(ctx, h, now)
 	case connectors.ReachDead:
 		l.Kind, l.Icon, l.Text = templates.StateBad, "ban", i18n.T(ctx, "Down for days")
@@ -111,8 +114,8 @@ func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) [
 	}
 	var list []templates.Badge
 	h := c.Health(now)
-	if h.Reachable.State == connectors.ReachDead {
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "down for days"), Title: i18n.T(ctx, "First failure %s", shell.FormatRelative(ctx, *h.Reachable.Since, now))})
+	if text := downText(ctx, h.Reachable); text != "" {
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: text, Title: i18n.T(ctx, "First failure %s", shell.FormatRelative(ctx, *h.Reachable.Since, now))})
 	}
 	if h.Authorized.State == connectors.AuthStateLapses {
 		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "lapses soon"), Title: i18n.T(ctx, "An account ends %s", shell.FormatRelative(ctx, *h.Authorized.Ends, now))})
@@ -121,6 +124,17 @@ func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) [
 		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "out of date"), Title: i18n.T(ctx, "Its tools are as of %s", shell.FormatRelative(ctx, *h.Fresh.AsOf, now))})
 	}
 	return list
+}
+
+// downText is the badge of a connector that is down; empty for others.
+func downText(ctx context.Context, r connectors.Reachability) string {
+	switch {
+	case r.State == connectors.ReachDead:
+		return i18n.T(ctx, "down for days")
+	case r.Down:
+		return i18n.T(ctx, "down")
+	}
+	return ""
 }
 
 // staleToolsAttention says that the tools are those of the last successful sync; nil if they are current.

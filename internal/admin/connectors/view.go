@@ -42,8 +42,8 @@ func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Per
 	if c.Running == nil {
 		row.Remarks = healthRemarks(ctx, c, now)
 	}
-	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
-		row.Reason = i18n.TranslateKnown(ctx, c.LastError.Message)
+	if c.Running == nil {
+		row.Reason = statusReason(ctx, c)
 	}
 	if can.Manage && c.Running == nil && lacksAccount(c) {
 		row.Repair = connectLink(ctx, c)
@@ -55,6 +55,17 @@ func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Per
 // connection there was a sync.
 func lacksAccount(c connectors.Connector) bool {
 	return c.Auth.Type == connectors.AuthOAuth2 && (c.Status == connectors.StatusNeedsAuth || c.Status == connectors.StatusNeverSynced)
+}
+
+// statusReason is the sentence below a status that needs a person; empty for others.
+func statusReason(ctx context.Context, c connectors.Connector) string {
+	switch {
+	case c.Status == connectors.StatusNeedsAuth && (c.LastError == nil || !connectors.NeedsPerson(c.LastError.Code)):
+		return i18n.T(ctx, "No credential is stored that works.")
+	case c.LastError != nil && c.Status != connectors.StatusDisabled:
+		return i18n.TranslateKnown(ctx, c.LastError.Message)
+	}
+	return ""
 }
 
 func connectLink(ctx context.Context, c connectors.Connector) *templates.Link {
@@ -112,15 +123,17 @@ func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 // connectorAttention lists what a person should do about a connector, most urgent first.
 func connectorAttention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Permissions, now time.Time) []templates.Attention {
 	var list []templates.Attention
-	if c.LastError != nil && c.Status != connectors.StatusDisabled {
-		at := shell.NewWhen(ctx, c.LastError.At, now)
-		a := templates.Attention{Kind: templates.StateBad, Title: shell.StatusName(ctx, c.Status), Text: i18n.TranslateKnown(ctx, c.LastError.Message), When: &at}
+	if reason := statusReason(ctx, c); reason != "" {
+		a := templates.Attention{Kind: templates.StateBad, Title: shell.StatusName(ctx, c.Status), Text: reason}
+		if c.LastError != nil {
+			a.When = new(shell.NewWhen(ctx, c.LastError.At, now))
+		}
 		if can.Manage {
 			a.Action = repairLink(ctx, c)
 		}
 		list = append(list, a)
 	}
-	if c.LastError == nil && c.Enabled && c.Running == nil && lacksAccount(c) {
+	if c.Status == connectors.StatusNeverSynced && c.Running == nil && lacksAccount(c) {
 		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "No account is connected"), Text: i18n.T(ctx, "Connect one, and the tools are read right away.")}
 		if can.Manage {
 			a.Action = connectLink(ctx, c)

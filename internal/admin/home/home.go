@@ -84,7 +84,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 		}
 	case connectors.NeedServer:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Connectors are down"), Icon: "circle-alert", Kind: templates.StateBad,
+			Title: i18n.T(ctx, "Connectors fail"), Icon: "circle-alert", Kind: templates.StateBad,
 			All: templates.Link{Text: i18n.T(ctx, "All that fail"), Href: "/connectors?status=error"},
 		}
 	case connectors.NeedRenewal:

@@ -30,6 +30,7 @@ func tenantForm(t connectors.Tenant, retentionDays int) templates.Form {
 	values := map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
 		"history_days": days, "second_factor": factorValue(t.SecondFactorRequired),
+		"down_after_failures": strconv.Itoa(t.DownAfter.Failures), "down_after_minutes": strconv.Itoa(t.DownAfter.Minutes),
 		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
 	}
 	maps.Copy(values, defaultValues(t.Defaults))
@@ -77,6 +78,8 @@ func tenantChange(f shell.PostedForm, before connectors.Tenant) (auth.TenantChan
 	if f.Values.Has("second_factor") {
 		change.SecondFactorRequired = new(f.Text("second_factor") == factorRequired)
 	}
+	change.DownAfterFailures = new(f.Number("down_after_failures", before.DownAfter.Failures))
+	change.DownAfterMinutes = new(f.Number("down_after_minutes", before.DownAfter.Minutes))
 	change.CallsPerMinute = new(f.Number("calls_per_minute", before.Quota.PerMinute))
 	change.CallsPerDay = new(f.Number("calls_per_day", before.Quota.PerDay))
 	var err error

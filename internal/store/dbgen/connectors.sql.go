@@ -49,14 +49,15 @@ select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, co
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
        clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
-       held.stored, held.ended, held.lapses_at
+       connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
+       connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors
+join tenants on tenants.id = connectors.tenant_id
 join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
 cross join lateral (
-    select count(*)::integer as stored,
-           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+    select connector_needs_credential(connectors.auth_type, count(*), count(*) filter (where credentials.status in ('expired', 'revoked')))::boolean as needs_credential,
            coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
                              then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
                              else credentials.expires_at end)
@@ -72,18 +73,19 @@ where connectors.tenant_id = $1
 `
 
 type ConnectorByRefRow struct {
-	Connector    Connector
-	RunningID    uuid.UUID
-	ToolNames    []string
-	EnvNames     []string
-	DueAt        *time.Time
-	Failures     int32
-	FailingSince *time.Time
-	CheckedAt    *time.Time
-	OkAt         *time.Time
-	Stored       int32
-	Ended        int32
-	LapsesAt     time.Time
+	Connector       Connector
+	RunningID       uuid.UUID
+	ToolNames       []string
+	EnvNames        []string
+	DueAt           *time.Time
+	Failures        int32
+	FailingSince    *time.Time
+	CheckedAt       *time.Time
+	OkAt            *time.Time
+	Down            bool
+	Status          string
+	NeedsCredential bool
+	LapsesAt        time.Time
 }
 
 func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.TenantID, iD *uuid.UUID, slug *string) (ConnectorByRefRow, error) {
@@ -144,22 +146,33 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.FailingSince,
 		&i.CheckedAt,
 		&i.OkAt,
-		&i.Stored,
-		&i.Ended,
+		&i.Down,
+		&i.Status,
+		&i.NeedsCredential,
 		&i.LapsesAt,
 	)
 	return i, err
 }
 
 const connectorStats = `-- name: ConnectorStats :many
-select status, count(*) as connectors, coalesce(sum(tool_count), 0)::bigint as tools
+select now.status::text as status, count(*) as connectors, coalesce(sum(connectors.tool_count), 0)::bigint as tools
 from connectors
-where tenant_id = $1
-group by status
+left join (
+    select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+           count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+    from credentials
+    where credentials.tenant_id = $1
+    group by credentials.connector_id, credentials.agent_id is null
+) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+cross join lateral (
+    select connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0))) as status
+) now
+where connectors.tenant_id = $1
+group by now.status
 `
 
 type ConnectorStatsRow struct {
-	Status     connectors.ConnectorStatus
+	Status     string
 	Connectors int64
 	Tools      int64
 }
@@ -195,14 +208,15 @@ select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, co
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
        clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
-       held.stored, held.ended, held.lapses_at
+       connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
+       connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors
+join tenants on tenants.id = connectors.tenant_id
 join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
 cross join lateral (
-    select count(*)::integer as stored,
-           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+    select connector_needs_credential(connectors.auth_type, count(*), count(*) filter (where credentials.status in ('expired', 'revoked')))::boolean as needs_credential,
            coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
                              then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
                              else credentials.expires_at end)
@@ -212,7 +226,7 @@ cross join lateral (
       and (credentials.agent_id is null) = (connectors.credential_mode = 'shared')
 ) held
 where connectors.tenant_id = $1
-  and ($2::text = '' or connectors.status = $2)
+  and ($2::text = '' or connector_status(connectors.status, held.needs_credential) = $2)
   and ($3::text = '' or connectors.name ilike $3 or connectors.slug ilike $3 or connectors.url ilike $3)
   and (cardinality($4::uuid[]) = 0 or connectors.id = any($4))
   and ($5::text is null
@@ -232,18 +246,19 @@ type ConnectorsByNameParams struct {
 }
 
 type ConnectorsByNameRow struct {
-	Connector    Connector
-	RunningID    uuid.UUID
-	ToolNames    []string
-	EnvNames     []string
-	DueAt        *time.Time
-	Failures     int32
-	FailingSince *time.Time
-	CheckedAt    *time.Time
-	OkAt         *time.Time
-	Stored       int32
-	Ended        int32
-	LapsesAt     time.Time
+	Connector       Connector
+	RunningID       uuid.UUID
+	ToolNames       []string
+	EnvNames        []string
+	DueAt           *time.Time
+	Failures        int32
+	FailingSince    *time.Time
+	CheckedAt       *time.Time
+	OkAt            *time.Time
+	Down            bool
+	Status          string
+	NeedsCredential bool
+	LapsesAt        time.Time
 }
 
 // Rows include the running sync and the tool names, so that a page needs no query per row.
@@ -319,8 +334,9 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.FailingSince,
 			&i.CheckedAt,
 			&i.OkAt,
-			&i.Stored,
-			&i.Ended,
+			&i.Down,
+			&i.Status,
+			&i.NeedsCredential,
 			&i.LapsesAt,
 		); err != nil {
 			return nil, err

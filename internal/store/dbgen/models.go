@@ -285,6 +285,8 @@ type Tenant struct {
 	CallsPerDay           int32
 	MostCallsPerMinute    int32
 	MostCallsPerDay       int32
+	DownAfterFailures     int32
+	DownAfterMinutes      int32
 }
 
 type Tool struct {

@@ -66,10 +66,12 @@ func (q *Queries) AttentionApprovals(ctx context.Context, tenantID connectors.Te
 const attentionConnectors = `-- name: AttentionConnectors :many
 with needy as (
     select connectors.id, connectors.slug, connectors.name, connectors.auth_type, connectors.credential_mode,
-           connectors.tools_last_synced_at is not null as synced, coalesce(connectors.last_error_message, '') as reason,
+           connectors.tools_last_synced_at is not null as synced,
+           case when connectors.status = 'error' and connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)) then ''
+                else coalesce(connectors.last_error_message, '') end as reason,
            coalesce(clock.failing_since, connectors.last_error_at, connectors.updated_at) as since,
-           connectors.status = 'needs_auth' or coalesce(held.ended, 0) > 0
-               or coalesce(held.stored, 0) = 0 and connectors.auth_type in ('bearer', 'api_key', 'basic', 'oauth2') as needs_auth,
+           connectors.status = 'needs_auth'
+               or connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)) as needs_auth,
            connectors.status = 'error' as failing
     from connectors
     join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
@@ -107,7 +109,8 @@ type AttentionConnectorsRow struct {
 	Total          int64
 }
 
-// Connectors without a usable credential, and connectors that fail. Newest first within each kind.
+// Connectors without a usable credential, and connectors that fail. Newest first within each kind. A connector that was
+// never synced waits for its credential too, while its status says never_synced.
 func (q *Queries) AttentionConnectors(ctx context.Context, maxRows int32, tenantID connectors.TenantID) ([]AttentionConnectorsRow, error) {
 	rows, err := q.db.Query(ctx, attentionConnectors, maxRows, tenantID)
 	if err != nil {

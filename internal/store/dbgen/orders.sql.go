@@ -100,15 +100,25 @@ func (q *Queries) AgentOrder(ctx context.Context, arg AgentOrderParams) ([]Agent
 const connectorOrder = `-- name: ConnectorOrder :many
 select connectors.id, connectors.name, ordered.key::text as key
 from connectors
+left join (
+    select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+           count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+    from credentials
+    where credentials.tenant_id = $1
+    group by credentials.connector_id, credentials.agent_id is null
+) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
 cross join lateral (
-    select case $1::text
-               when 'status' then lpad(coalesce(array_position($2::text[], connectors.status), 0)::text, 2, '0')
+    select connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0))) as status
+) now
+cross join lateral (
+    select case $2::text
+               when 'status' then lpad(coalesce(array_position($3::text[], now.status), 0)::text, 2, '0')
                when 'tools' then lpad(connectors.tool_count::text, 10, '0')
                when 'synced' then coalesce(to_char(connectors.tools_last_synced_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS'), '')
                else ''
            end as key) ordered
-where connectors.tenant_id = $3
-  and ($4::text = '' or connectors.status = $4)
+where connectors.tenant_id = $1
+  and ($4::text = '' or now.status = $4)
   and ($5::text = '' or connectors.name ilike $5 or connectors.slug ilike $5 or connectors.url ilike $5)
   and ($6::text is null
        or case when $7::boolean then ordered.key < $6 else ordered.key > $6 end
@@ -126,9 +136,9 @@ limit $11
 `
 
 type ConnectorOrderParams struct {
+	TenantID  connectors.TenantID
 	By        string
 	Ranks     []string
-	TenantID  connectors.TenantID
 	Status    string
 	Pattern   string
 	AfterKey  *string
@@ -149,9 +159,9 @@ type ConnectorOrderRow struct {
 // which numbers and times have a fixed length. ranks: statuses in sort order.
 func (q *Queries) ConnectorOrder(ctx context.Context, arg ConnectorOrderParams) ([]ConnectorOrderRow, error) {
 	rows, err := q.db.Query(ctx, connectorOrder,
+		arg.TenantID,
 		arg.By,
 		arg.Ranks,
-		arg.TenantID,
 		arg.Status,
 		arg.Pattern,
 		arg.AfterKey,

@@ -100,17 +100,21 @@ func (q *Queries) ExpiringAccounts(ctx context.Context, seconds float64, maxRows
 }
 
 const newlyDown = `-- name: NewlyDown :many
-select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connectors.last_error_message
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connector_clock.failures,
+       connectors.last_error_message
 from connector_clock
 join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
-where connector_clock.failing_since < now() - make_interval(secs => $1::double precision)
+join tenants on tenants.id = connectors.tenant_id
+where connector_clock.failing_since is not null
+  and connector_is_down(connector_clock.failures, connector_clock.failing_since, connector_clock.checked_at,
+                        tenants.down_after_failures, tenants.down_after_minutes)
   and connectors.enabled and connectors.last_error_code not in ('unauthorized', 'credential_required')
   and not exists (
       select from notices
       where notices.tenant_id = connectors.tenant_id and notices.subject_key = 'down ' || connectors.id
         and notices.at > connector_clock.failing_since)
 order by connectors.tenant_id, connectors.id
-limit $2
+limit $1
 `
 
 type NewlyDownRow struct {
@@ -119,13 +123,15 @@ type NewlyDownRow struct {
 	Name             string
 	Slug             string
 	FailingSince     *time.Time
+	Failures         int32
 	LastErrorMessage *string
 }
 
-// Connectors failing for longer than @seconds without a notice since. Refused credentials are in NewlyRefused.
+// Connectors that are down by their tenants' settings, without a notice since the first failure. Refused credentials
+// are in NewlyRefused.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) NewlyDown(ctx context.Context, seconds float64, maxRows int32) ([]NewlyDownRow, error) {
-	rows, err := q.db.Query(ctx, newlyDown, seconds, maxRows)
+func (q *Queries) NewlyDown(ctx context.Context, maxRows int32) ([]NewlyDownRow, error) {
+	rows, err := q.db.Query(ctx, newlyDown, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +145,7 @@ func (q *Queries) NewlyDown(ctx context.Context, seconds float64, maxRows int32)
 			&i.Name,
 			&i.Slug,
 			&i.FailingSince,
+			&i.Failures,
 			&i.LastErrorMessage,
 		); err != nil {
 			return nil, err

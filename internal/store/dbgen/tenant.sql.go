@@ -100,6 +100,20 @@ func (q *Queries) SetCallSettings(ctx context.Context, arg SetCallSettingsParams
 	return result.RowsAffected(), nil
 }
 
+const setDownAfter = `-- name: SetDownAfter :execrows
+update tenants
+set down_after_failures = $1, down_after_minutes = $2, updated_at = now()
+where tenants.id = $3
+`
+
+func (q *Queries) SetDownAfter(ctx context.Context, failures int32, minutes int32, tenantID connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, setDownAfter, failures, minutes, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setTenantDefaults = `-- name: SetTenantDefaults :execrows
 update tenants
 set default_approval = $1,
@@ -136,7 +150,7 @@ func (q *Queries) SetTenantDefaults(ctx context.Context, arg SetTenantDefaultsPa
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes
 from tenants
 where tenants.id = $1
 `
@@ -164,6 +178,8 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.CallsPerDay,
 		&i.MostCallsPerMinute,
 		&i.MostCallsPerDay,
+		&i.DownAfterFailures,
+		&i.DownAfterMinutes,
 	)
 	return i, err
 }
