@@ -32,6 +32,14 @@ func (c *Client) AcceptTool(ctx context.Context, id string, name string, in Tool
 	return out, err
 }
 
+// AcknowledgeTools: Acknowledge that tools vanished. It needs the role admin.
+// tools_vanished becomes null. A connector without vanished tools stays as it is.
+func (c *Client) AcknowledgeTools(ctx context.Context, id string) (Connector, error) {
+	var out Connector
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "acknowledge_tools"}, nil, nil, &out)
+	return out, err
+}
+
 // AddFromCatalog: Make a connector of a server of the catalog. It needs the role admin.
 // The connector knows how to sign in; its credential comes next. 409 where a connector leads to that server already.
 func (c *Client) AddFromCatalog(ctx context.Context, slug string) (Connector, error) {

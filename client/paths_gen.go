@@ -91,6 +91,7 @@ var paths = map[string][]string{
 		"/api/v1/catalog/{slug}/add",
 		"/api/v1/connectors",
 		"/api/v1/connectors/test",
+		"/api/v1/connectors/{id}/acknowledge_tools",
 		"/api/v1/connectors/{id}/agents/{agent}/credential/compare",
 		"/api/v1/connectors/{id}/connect",
 		"/api/v1/connectors/{id}/credential/compare",

@@ -564,8 +564,10 @@ type Connector struct {
 	ToolCount   int64  `json:"tool_count"`
 	// The last success.
 	ToolsLastSyncedAt *time.Time `json:"tools_last_synced_at"`
-	Transport         string     `json:"transport"`
-	UpdatedAt         time.Time  `json:"updated_at"`
+	// Null where no tools vanished, most returned, or a person acknowledged it.
+	ToolsVanished *Vanished `json:"tools_vanished"`
+	Transport     string    `json:"transport"`
+	UpdatedAt     time.Time `json:"updated_at"`
 	// Empty for stdio.
 	URL string `json:"url"`
 	// The url with its internationalised host name as people read it. Absent where the host name has no xn-- label.
@@ -1143,6 +1145,8 @@ type Needs struct {
 	Review int64 `json:"review"`
 	// Connectors whose server does not answer as it should.
 	Server int64 `json:"server"`
+	// Connectors that lost all, or more than half, of their tools.
+	Tools int64 `json:"tools"`
 }
 
 // Notice is what the API answers with.
@@ -1927,6 +1931,16 @@ type Upstream struct {
 type Usage struct {
 	// From when on calls, errors, durations and syncs are counted.
 	UsageSince time.Time `json:"usage_since"`
+}
+
+// Vanished is what the API answers with.
+type Vanished struct {
+	// Time of the sync that missed them.
+	At time.Time `json:"at"`
+	// Number of tools before.
+	Of int64 `json:"of"`
+	// Number of tools that are missing still.
+	Tools int64 `json:"tools"`
 }
 
 // Webhook is what the API answers with.

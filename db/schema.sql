@@ -1172,10 +1172,14 @@ create table connector_clock (
     hour_ms bigint not null default 0,
     hour_max_ms bigint not null default 0,
     known_until timestamp with time zone,
+    vanished_at timestamp with time zone,
+    vanished_tools integer,
+    vanished_of integer,
     constraint connector_clock_claim_whole CHECK (((claimed_by IS NULL) = (claimed_at IS NULL))),
     constraint connector_clock_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint connector_clock_failing_whole CHECK (((failures = 0) = (failing_since IS NULL))),
-    constraint connector_clock_pkey PRIMARY KEY (tenant_id, connector_id)
+    constraint connector_clock_pkey PRIMARY KEY (tenant_id, connector_id),
+    constraint connector_clock_vanished_whole CHECK ((((vanished_at IS NULL) = (vanished_tools IS NULL)) AND ((vanished_at IS NULL) = (vanished_of IS NULL)))) NOT VALID
 ) with (fillfactor=75);
 CREATE INDEX connector_clock_due_idx ON public.connector_clock USING btree (shard, due_at);
 CREATE TRIGGER keep_hour AFTER UPDATE OF hour ON public.connector_clock FOR EACH ROW WHEN (((new.hour > old.hour) AND ((old.hour_ok + old.hour_failed) > 0))) EXECUTE FUNCTION keep_hour();

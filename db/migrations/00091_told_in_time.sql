@@ -33,7 +33,22 @@ create function connector_status(of_syncs text, needs_credential boolean) return
 as $$ select case when of_syncs in ('ok', 'error') and needs_credential then 'needs_auth' else of_syncs end $$;
 -- +goose StatementEnd
 
+-- A loss of tools that no person has acknowledged, since a sync without all or most of the tools before it.
+-- vanished_of: the tools before it. vanished_tools: those of them that are still missing. Null: none.
+alter table connector_clock
+    add column vanished_at    timestamptz,
+    add column vanished_tools integer,
+    add column vanished_of    integer;
+alter table connector_clock
+    add constraint connector_clock_vanished_whole
+        check ((vanished_at is null) = (vanished_tools is null) and (vanished_at is null) = (vanished_of is null)) not valid;
+
 -- +goose Down
+alter table connector_clock
+    drop constraint connector_clock_vanished_whole,
+    drop column vanished_at,
+    drop column vanished_tools,
+    drop column vanished_of;
 drop function connector_status(text, boolean);
 drop function connector_needs_credential(text, bigint, bigint);
 drop function connector_is_down(integer, timestamptz, timestamptz, integer, integer);

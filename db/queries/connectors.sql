@@ -9,7 +9,7 @@ select sqlc.embed(connectors),
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
-       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at, clock.vanished_at, clock.vanished_tools, clock.vanished_of,
        connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
        connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors
@@ -46,7 +46,7 @@ select sqlc.embed(connectors),
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
-       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at, clock.vanished_at, clock.vanished_tools, clock.vanished_of,
        connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
        connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors

@@ -76,3 +76,20 @@ func TestStatus_IsTheSameOnEachPageAfterADeletedKey(t *testing.T) {
 		}
 	}
 }
+
+func TestVanishedTools_AreAcknowledgedOnThePage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	c := d.addConnectorAt("Linear", "https://linear.example.com/mcp")
+	d.Synced(t, c.ID, "search", "create", "delete")
+	d.Resynced(t, c.ID)
+	b.get("/").want(t, http.StatusOK, "Tools vanished", "3 of 3 tools are gone", `href="/connectors/linear"`)
+	b.get("/connectors").want(t, http.StatusOK, "tools gone")
+	b.get("/notices").want(t, http.StatusOK, "Linear lost 3 of 3 tools")
+	b.get("/connectors/linear").want(t, http.StatusOK, "3 of 3 tools are gone", "Acknowledge", `action="/connectors/linear/acknowledge_tools"`)
+	b.submit("/connectors/linear/acknowledge_tools", nil).want(t, http.StatusOK, "are taken as they are.")
+	if p := b.get("/"); p.says("3 of 3 tools are gone") {
+		t.Error("an acknowledged loss is still on Home")
+	}
+}

@@ -180,6 +180,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /connectors/{id}/diagnose":                         connectors.PermManage,
 	"POST /connectors/{id}/disconnect":                       connectors.PermManage,
 	"POST /connectors/{id}/enabled":                          connectors.PermManage,
+	"POST /connectors/{id}/acknowledge_tools":                connectors.PermManage,
 	"POST /connectors/{id}/listen":                           connectors.PermManage,
 	"POST /connectors/{id}/ping":                             connectors.PermOperate,
 

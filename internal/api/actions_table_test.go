@@ -199,6 +199,13 @@ var otherActs = map[string]actionCase{
 	"connector.update": {thing: "connector", prepare: requestAfter(storeCredential, "PATCH", "/api/v1/connectors/{id}",
 		`{"name": "Changed", "url": "https://other.example.com/", "enabled": false, "auth": {"type": "api_key", "header": "X-Key", "key": "t-2"}}`)},
 	"connector.delete": {thing: "connector", prepare: requestAfter(storeCredential, "DELETE", "/api/v1/connectors/{id}", nil)},
+	"connector.acknowledge_tools": {thing: "vanished", prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		c := w.Connector(t)
+		w.Synced(t, c.ID, "search")
+		w.Resynced(t, c.ID)
+		return w.sendRequest(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors/"+c.Slug+"/acknowledge_tools", nil)
+	}},
 	"connector.listen": {thing: "listening", alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		c := w.Connector(t)

@@ -50,6 +50,7 @@ var thingQueries = map[string]string{
 	"domain": `select domain, to_jsonb(t) - '{tenant_id,proof,created_at}'::text[], '{}'::jsonb from sso_domains t where tenant_id = $1`,
 	"link": `select encode(token_hash, 'hex'), to_jsonb(t) - '{tenant_id,token_hash,made_by,created_at}'::text[],
 		jsonb_build_object('connect_url', token_hash) from connect_links t where tenant_id = $1`,
+	"vanished":  `select connector_id::text, jsonb_build_object('vanished_tools', coalesce(vanished_tools, 0)), '{}'::jsonb from connector_clock where tenant_id = $1`,
 	"listening": `select connector_id::text, jsonb_build_object('listening', state <> 'off', 'reason', reason), '{}'::jsonb from upstream_listeners where tenant_id = $1`,
 	"credential": `select id::text, jsonb_build_object('type', type, 'origin', origin, 'status', status, 'account', account, 'scopes', scopes),
 		jsonb_build_object('secret', sealed) from credentials where tenant_id = $1`,

@@ -49,6 +49,11 @@ func (h *Handler) mountConnectors() {
 		summary: "Listen for a server's changes again", permission: connectors.PermManage,
 		description: "Listening is switched off where a server misbehaves. One that is listened to, or does not tell of changes, stays as it is.",
 	}, h.listenToConnector)
+	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/acknowledge_tools", id: "acknowledgeTools", tag: tag,
+		summary: "Acknowledge that tools vanished", permission: connectors.PermManage,
+		description: "tools_vanished becomes null. A connector without vanished tools stays as it is.",
+	}, h.acknowledgeTools)
 }
 
 type listConnectorsInput struct {

@@ -28,6 +28,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 0.0, "session_per_agent": true,
 		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
 		"tools_last_synced_at": nil, "last_error": nil, "max_definition_age_s": 900.0,
+		"tools_vanished":      nil,
 		"listening":           map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Listening is switched off in the settings."},
 		"server":              map[string]any{"name": "", "version": "", "title": "", "protocol_version": "", "instructions": ""},
 		"instructions_review": "accepted",
@@ -376,5 +377,33 @@ func TestConnectors_StatusFollowsADeletedCredential(t *testing.T) {
 	byStatus, waiting := overview["connectors"].(map[string]any), overview["needs"].(map[string]any)
 	if byStatus["needs_auth"] != 3.0 || waiting["authorization"] != 3.0 {
 		t.Errorf("overview: %v, %v", byStatus, waiting)
+	}
+}
+
+func TestConnectors_VanishedToolsAreShownUntilAcknowledged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.createKey(t, connectors.RoleAdmin)
+	c := w.Connector(t)
+	path := "/api/v1/connectors/" + c.Slug
+	w.Synced(t, c.ID, "search", "create")
+	w.Resynced(t, c.ID)
+	shown, _ := w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)["tools_vanished"].(map[string]any)
+	if shown["tools"] != 2.0 || shown["of"] != 2.0 || !isTime(shown["at"]) {
+		t.Errorf("%v", shown)
+	}
+	waiting := func() any {
+		return w.call(t, admin, http.MethodGet, "/api/v1/overview", nil).want(http.StatusOK)["needs"].(map[string]any)["tools"]
+	}
+	if n := waiting(); n != 1.0 {
+		t.Errorf("%v need a person", n)
+	}
+	for range 2 { // the second changes nothing
+		if after := w.call(t, admin, http.MethodPost, path+"/acknowledge_tools", nil).want(http.StatusOK); after["tools_vanished"] != nil {
+			t.Errorf("%v", after["tools_vanished"])
+		}
+	}
+	if n := waiting(); n != 0.0 {
+		t.Errorf("%v need a person", n)
 	}
 }

@@ -34,10 +34,18 @@ type connectorJSON struct {
 	Server            serverJSON          `json:"server"`
 	Instructions      string              `json:"instructions_review" enum:"accepted,changed,rejected" doc:"Whether agents are given the server's instructions as they are. Else they are given what was accepted before."`
 	Listening         *listeningJSON      `json:"listening" doc:"Null where the server does not tell that its lists have changed."`
+	Vanished          *vanishedJSON       `json:"tools_vanished" doc:"Null where no tools vanished, most returned, or a person acknowledged it."`
 	Breaker           breakerJSON         `json:"breaker" doc:"Whether agents' calls go through to the server."`
 	CreatedAt         time.Time           `json:"created_at"`
 	UpdatedAt         time.Time           `json:"updated_at"`
 	Notices           []string            `json:"notices,omitempty" nullable:"false" doc:"What else a change did."`
+}
+
+// vanishedJSON are tools that a server lists no more: all, or more than half of those before.
+type vanishedJSON struct {
+	At    time.Time `json:"at" doc:"Time of the sync that missed them."`
+	Tools int       `json:"tools" doc:"Number of tools that are missing still."`
+	Of    int       `json:"of" doc:"Number of tools before."`
 }
 
 // authJSON is a connector's authentication, without secrets.
@@ -73,7 +81,7 @@ type serverJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "last_error", "listening")
+	return setNullable(s, "last_error", "listening", "tools_vanished")
 }
 
 func viewConnector(c connectors.Connector) connectorJSON {
@@ -109,6 +117,9 @@ func viewConnector(c connectors.Connector) connectorJSON {
 	}
 	if out.DiscoveredTools == nil {
 		out.DiscoveredTools = []string{}
+	}
+	if v := c.Vanished; v != nil {
+		out.Vanished = &vanishedJSON{At: v.At.UTC(), Tools: v.Tools, Of: v.Of}
 	}
 	if c.LastError != nil {
 		out.LastError = &connectorErrorJSON{Code: c.LastError.Code, Message: c.LastError.Message, At: c.LastError.At.UTC()}

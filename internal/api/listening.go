@@ -50,6 +50,14 @@ func (h *Handler) connectorResponse(ctx context.Context, tenant store.Syncs, act
 	return &response[connectorJSON]{Body: view(c)}, nil
 }
 
+func (h *Handler) acknowledgeTools(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {
+	c, err := h.registry.AcknowledgeTools(ctx, actor, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID).Syncs(), actor, c)
+}
+
 func (h *Handler) listenToConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {
 	c, err := h.registry.ListenAgain(ctx, actor, in.ref())
 	if err != nil {

@@ -53,6 +53,7 @@ type needsJSON struct {
 	Approval      int `json:"approval" doc:"Calls that wait for approval."`
 	Authorization int `json:"authorization" doc:"Connectors whose credential is missing, has ended, or was refused."`
 	Server        int `json:"server" doc:"Connectors whose server does not answer as it should."`
+	Tools         int `json:"tools" doc:"Connectors that lost all, or more than half, of their tools."`
 	Renewal       int `json:"renewal" doc:"Accounts that end within 72 hours unless a person connects them again."`
 	Review        int `json:"review" doc:"Tools whose definition is new or changed, and held."`
 }
@@ -96,7 +97,7 @@ func viewOverview(needs connectors.Needs, f connectors.Figures, hours int, now t
 	out := overviewJSON{
 		Needs: needsJSON{
 			Approval: needs.Totals[connectors.NeedApproval], Authorization: needs.Totals[connectors.NeedAuthorization],
-			Server: needs.Totals[connectors.NeedServer], Renewal: needs.Totals[connectors.NeedRenewal], Review: needs.Totals[connectors.NeedReview],
+			Server: needs.Totals[connectors.NeedServer], Tools: needs.Totals[connectors.NeedTools], Renewal: needs.Totals[connectors.NeedRenewal], Review: needs.Totals[connectors.NeedReview],
 		},
 		Connectors: map[string]int{}, Tools: f.Tools, UsageSince: toUTC(f.Since), Total: viewFigures(&total), Hours: make([]overviewHourJSON, len(parts)),
 	}

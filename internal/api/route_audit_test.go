@@ -25,6 +25,7 @@ var auditedRoutes = map[string]string{
 	"DELETE /api/v1/connectors/{id}":                                 "connector.delete",
 	"POST /api/v1/connectors/{id}/sync_tools":                        "connector.sync",
 	"POST /api/v1/connectors/{id}/ping":                              "connector.test",
+	"POST /api/v1/connectors/{id}/acknowledge_tools":                 "connector.acknowledge_tools",
 	"POST /api/v1/connectors/{id}/listen":                            "connector.listen",
 	"POST /connectors/{id}/sync_tools":                               "connector.sync",
 	"POST /api/v1/sync_tools":                                        "connector.sync_all",
@@ -135,9 +136,7 @@ func TestRouteAudit_EntriesMatchTheRow(t *testing.T) {
 }
 
 // emptyRoutes have nothing to do in the fixture.
-var emptyRoutes = map[string]bool{
-	"POST /api/v1/tool_changes/accept_cosmetic": true,
-}
+var emptyRoutes = map[string]bool{}
 
 // listAuditKinds lists the kinds of the tenant's audit entries by people and keys, oldest first.
 func (w *world) listAuditKinds(t *testing.T) []string {

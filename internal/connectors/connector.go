@@ -77,6 +77,7 @@ type Connector struct {
 	Era               string            // of MCP versions, as last used; empty: unknown
 
 	Clock       Clock            // where loaded
+	Vanished    *VanishedTools   // where loaded; nil: none
 	Credentials CredentialsState // where loaded
 
 	CreatedAt time.Time

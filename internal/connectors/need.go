@@ -10,12 +10,13 @@ const (
 	NeedApproval      NeedKind = "approval"      // a call waits for approval
 	NeedAuthorization NeedKind = "authorization" // a connector's credential is missing, expired or refused
 	NeedServer        NeedKind = "server"        // a connector's server fails
+	NeedTools         NeedKind = "tools"         // all or most tools of a connector vanished
 	NeedRenewal       NeedKind = "renewal"       // an account expires soon unless connected again
 	NeedReview        NeedKind = "review"        // a definition is new or changed, and held
 )
 
 // NeedKinds are the kinds, most urgent first: waiting agents, failing servers, then the rest.
-var NeedKinds = []NeedKind{NeedApproval, NeedAuthorization, NeedServer, NeedRenewal, NeedReview}
+var NeedKinds = []NeedKind{NeedApproval, NeedAuthorization, NeedServer, NeedTools, NeedRenewal, NeedReview}
 
 // LapseWarning is how long before its end an account is reported.
 const LapseWarning = lapseWarning
@@ -33,9 +34,10 @@ type Need struct {
 	Ends          time.Time // of an approval: its expiry
 	Auth          AuthType  // of authorization
 	Mode          CredentialMode
-	Again         bool   // of authorization: it worked before; of review: an earlier definition is served
-	Reason        string // of authorization and server: a sentence; "": none
-	Risk          string // of review, from package toolchange
+	Again         bool          // of authorization: it worked before; of review: an earlier definition is served
+	Reason        string        // of authorization and server: a sentence; "": none
+	Vanished      VanishedTools // of tools
+	Risk          string        // of review, from package toolchange
 }
 
 // Needs are the tasks for people: the newest of each kind (of renewals the soonest), and the counts.

@@ -11,19 +11,20 @@ type NoticeKind string
 
 // The kinds. Released names do not change: programs match them.
 const (
-	NoticeToolChange  NoticeKind = "tool_change.waiting"
-	NoticeNeedsAuth   NoticeKind = "connector.needs_auth"
-	NoticeDown        NoticeKind = "connector.down"
-	NoticeRecovered   NoticeKind = "connector.recovered"
-	NoticeLapsing     NoticeKind = "grant.lapsing"
-	NoticeApproval    NoticeKind = "approval.waiting"
-	NoticeWebhookOff  NoticeKind = "webhook.disabled"
-	NoticeWebhookTest NoticeKind = "webhook.test" // sent by hand, in no list
+	NoticeToolChange    NoticeKind = "tool_change.waiting"
+	NoticeNeedsAuth     NoticeKind = "connector.needs_auth"
+	NoticeDown          NoticeKind = "connector.down"
+	NoticeRecovered     NoticeKind = "connector.recovered"
+	NoticeToolsVanished NoticeKind = "connector.tools_vanished"
+	NoticeLapsing       NoticeKind = "grant.lapsing"
+	NoticeApproval      NoticeKind = "approval.waiting"
+	NoticeWebhookOff    NoticeKind = "webhook.disabled"
+	NoticeWebhookTest   NoticeKind = "webhook.test" // sent by hand, in no list
 )
 
 // NoticeKinds are the kinds for webhooks, in display order.
 var NoticeKinds = []NoticeKind{
-	NoticeApproval, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeWebhookOff,
+	NoticeApproval, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeToolsVanished, NoticeWebhookOff,
 }
 
 // Valid reports whether webhooks can subscribe to the kind.

@@ -80,11 +80,12 @@ var Actions = map[string]Action{
 	"agent_grant.set":  {Effect: EffectUpsert},
 	"agent_grant.drop": {Effect: EffectDelete},
 
-	"connector.create": {Effect: EffectCreate},
-	"connector.update": {Effect: EffectUpdate},
-	"connector.delete": {Effect: EffectDelete},
-	"connector.listen": {Effect: EffectUpdate},
-	"connector.test":   {Effect: EffectNone}, // of a draft or of unsaved settings
+	"connector.create":            {Effect: EffectCreate},
+	"connector.update":            {Effect: EffectUpdate},
+	"connector.delete":            {Effect: EffectDelete},
+	"connector.listen":            {Effect: EffectUpdate},
+	"connector.acknowledge_tools": {Effect: EffectUpdate}, // a loss of tools
+	"connector.test":              {Effect: EffectNone},   // of a draft or of unsaved settings
 
 	"connector.sync":     {Effect: EffectNone}, // the request only: its result is in the run; scheduled syncs are not audited
 	"connector.sync_all": {Effect: EffectNone},

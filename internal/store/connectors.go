@@ -190,6 +190,9 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 		DueAt: toUTC(row.DueAt), Failures: int(row.Failures), FailingSince: toUTC(row.FailingSince),
 		CheckedAt: toUTC(row.CheckedAt), OKAt: toUTC(row.OkAt), Down: row.Down,
 	}
+	if row.VanishedAt != nil {
+		c.Vanished = &connectors.VanishedTools{At: row.VanishedAt.UTC(), Tools: int(*row.VanishedTools), Of: int(*row.VanishedOf)}
+	}
 	c.Credentials = connectors.CredentialsState{NeedsPerson: row.NeedsCredential}
 	if row.LapsesAt.Unix() > 0 {
 		c.Credentials.Lapses = toUTC(&row.LapsesAt)

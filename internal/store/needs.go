@@ -12,11 +12,13 @@ func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs,
 	rows := int32(max)
 	var calls []dbgen.AttentionApprovalsRow
 	var needy []dbgen.AttentionConnectorsRow
+	var vanished []dbgen.AttentionVanishedRow
 	var lapsing []dbgen.AttentionRenewalsRow
 	var changes []dbgen.AttentionReviewsRow
 	err := t.scope.runReadBatch(ctx,
 		func(q *dbgen.Queries) (err error) { calls, err = q.AttentionApprovals(ctx, t.id, rows); return err },
 		func(q *dbgen.Queries) (err error) { needy, err = q.AttentionConnectors(ctx, rows, t.id); return err },
+		func(q *dbgen.Queries) (err error) { vanished, err = q.AttentionVanished(ctx, t.id, rows); return err },
 		func(q *dbgen.Queries) (err error) {
 			lapsing, err = q.AttentionRenewals(ctx, t.id, connectors.LapseWarning.Seconds(), rows)
 			return err
@@ -38,6 +40,12 @@ func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs,
 	}
 	for _, r := range needy {
 		add(toNeed(r), r.Total)
+	}
+	for _, r := range vanished {
+		add(connectors.Need{
+			Kind: connectors.NeedTools, At: r.VanishedAt.UTC(), Connector: r.Name, ConnectorSlug: r.Slug,
+			Vanished: connectors.VanishedTools{At: r.VanishedAt.UTC(), Tools: int(r.VanishedTools), Of: int(r.VanishedOf)},
+		}, r.Total)
 	}
 	for _, r := range lapsing {
 		add(connectors.Need{

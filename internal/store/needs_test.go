@@ -29,6 +29,9 @@ func TestNeeds_MostUrgentFirst(t *testing.T) {
 	if _, err := o.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.ServerObservation{}); err != nil {
 		t.Fatal(err)
 	}
+	emptied := o.Connector(t)
+	o.Synced(t, emptied.ID, "search")
+	o.Resynced(t, emptied.ID)
 	lapsing := o.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
 	ends := time.Now().Add(5 * time.Hour).UTC().Truncate(time.Microsecond)
 	err := o.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
@@ -48,6 +51,7 @@ func TestNeeds_MostUrgentFirst(t *testing.T) {
 		switch {
 		case one.Kind == connectors.NeedAuthorization && one.ConnectorSlug == missing.Slug && !one.Again,
 			one.Kind == connectors.NeedServer && one.ConnectorSlug == down.Slug && one.Reason == "It was silent.",
+			one.Kind == connectors.NeedTools && one.ConnectorSlug == emptied.Slug && one.Vanished.Tools == 1 && one.Vanished.Of == 1,
 			one.Kind == connectors.NeedRenewal && one.ConnectorSlug == lapsing.Slug && one.At.Equal(ends),
 			one.Kind == connectors.NeedReview && one.ConnectorSlug == o.changed.Slug,
 			one.Kind == connectors.NeedApproval && one.Call == o.waiting.ID && one.Agent == o.agent.Name:

@@ -27,6 +27,17 @@ var settingsAttempts = map[string]attempt{
 		theirs, err := o.Door().Self(ctx)
 		return theirs.DownAfter == mine, err
 	},
+	"Tools.AcknowledgeVanished": func(ctx context.Context, o outsider) (bool, error) {
+		const mark = `update connector_clock set vanished_at = now(), vanished_tools = 1, vanished_of = 1 where connector_id = $1`
+		if err := asSystem(ctx, o.Pool, mark, []any{o.connector.ID}); err != nil {
+			return false, err
+		}
+		if err := o.door.Tools().AcknowledgeVanished(ctx, o.connector.ID); err != nil {
+			return true, err
+		}
+		theirs, err := o.Door().Connectors().Get(ctx, connectors.Ref(o.connector.Slug))
+		return theirs.Vanished == nil, err
+	},
 	"People.RequireSecondFactor": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.People().RequireSecondFactor(ctx, true); err != nil {
 			return false, err

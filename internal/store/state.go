@@ -112,6 +112,11 @@ func OfGrant(agent connectors.AgentID, connector connectors.ConnectorID) StateRe
 	}
 }
 
+// OfVanished is the number of a connector's vanished tools.
+func OfVanished(id connectors.ConnectorID) StateReader {
+	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.VanishedState(ctx, t.id, id)) }
+}
+
 // OfListening is whether a connector's notifications are listened to.
 func OfListening(id connectors.ConnectorID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {

@@ -51,6 +51,9 @@ func (o outsider) states(ctx context.Context, ask func(context.Context, store.St
 	if state, err := ask(ctx, store.OfListening(o.connector.ID)); err != nil || len(state) > 0 {
 		return true, err
 	}
+	if state, err := ask(ctx, store.OfVanished(o.connector.ID)); err != nil || len(state) > 0 {
+		return true, err
+	}
 	if state, err := ask(ctx, store.OfTenant()); err != nil || state["slug"] == nil {
 		return true, err
 	}

@@ -106,6 +106,9 @@ func (t *tenant) finishRun(ctx context.Context, res SyncResult, end func(tx *Ten
 		if err := tx.writeTools(ctx, row, res); err != nil {
 			return tx.notifyChange(err, "connector", row.ConnectorID)
 		}
+		if err := tx.noteVanished(ctx, row.ConnectorID, res.Diff); err != nil {
+			return err
+		}
 		return tx.notifyChange(tx.notifyOfChanges(ctx, row.ConnectorID, res.Diff), "connector", row.ConnectorID)
 	})
 	if err != nil {

@@ -75,6 +75,7 @@ type Attention struct {
 	Text   string    // what happened, and what to do
 	When   *When
 	Action *Link
+	Send   *Link // a button that posts to the address
 }
 
 // Pager leads through a long list. The zero value shows nothing.

@@ -117,6 +117,9 @@ func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) [
 	if text := downText(ctx, h.Reachable); text != "" {
 		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: text, Title: i18n.T(ctx, "First failure %s", shell.FormatRelative(ctx, *h.Reachable.Since, now))})
 	}
+	if c.Vanished != nil {
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "tools gone"), Title: shell.VanishedText(ctx, *c.Vanished)})
+	}
 	if h.Authorized.State == connectors.AuthStateLapses {
 		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "lapses soon"), Title: i18n.T(ctx, "An account ends %s", shell.FormatRelative(ctx, *h.Authorized.Ends, now))})
 	}

@@ -71,6 +71,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		Instructions: shell.CleanText(c.Server.Instructions),
 		Review:       instructionsReview(r.Context(), c),
 	}
+	page.Attention = append(page.Attention, vanishedAttention(r.Context(), c, frame.Can, h.Now())...)
 	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, o.stream, frame.Can, h.Now())...)
 	page.Connection = append(page.Connection, listeningFact(r.Context(), o.stream, o.listenable, h.Now()))
 	for _, run := range o.runs.Items {

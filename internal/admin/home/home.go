@@ -87,6 +87,11 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 			Title: i18n.T(ctx, "Connectors fail"), Icon: "circle-alert", Kind: templates.StateBad,
 			All: templates.Link{Text: i18n.T(ctx, "All that fail"), Href: "/connectors?status=error"},
 		}
+	case connectors.NeedTools:
+		return templates.NeedGroup{
+			Title: i18n.T(ctx, "Tools vanished"), Icon: "wrench", Kind: templates.StateBad,
+			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
+		}
 	case connectors.NeedRenewal:
 		return templates.NeedGroup{
 			Title: i18n.T(ctx, "Accounts lapse within 72 hours"), Icon: "hourglass", Kind: templates.StateWarn,
@@ -123,6 +128,8 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
 	case connectors.NeedServer:
 		row.Line, row.Action = i18n.TranslateKnown(ctx, n.Reason), templates.Link{Text: i18n.T(ctx, "See why"), Href: view.Href}
+	case connectors.NeedTools:
+		row.Line, row.Action = shell.VanishedText(ctx, n.Vanished), view
 	case connectors.NeedRenewal:
 		row.Line, row.Since = i18n.T(ctx, "The account that all agents share"), i18n.T(ctx, "ends")
 		if n.Agent != "" {

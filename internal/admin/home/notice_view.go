@@ -26,7 +26,7 @@ func noticeState(ctx context.Context, k connectors.NoticeKind) templates.State {
 	kinds := map[connectors.NoticeKind]templates.StateKind{
 		connectors.NoticeApproval: templates.StateBusy, connectors.NoticeToolChange: templates.StateWarn, connectors.NoticeNeedsAuth: templates.StateBad,
 		connectors.NoticeLapsing: templates.StateWarn, connectors.NoticeDown: templates.StateBad, connectors.NoticeRecovered: templates.StateOK,
-		connectors.NoticeWebhookOff: templates.StateWarn,
+		connectors.NoticeToolsVanished: templates.StateBad, connectors.NoticeWebhookOff: templates.StateWarn,
 	}
 	kind, ok := kinds[k]
 	if !ok {

@@ -84,6 +84,7 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /connectors/test":                                  {Reason: "it changes nothing"},
 	"POST /connectors/{id}/enabled":                          {Reason: "it can be taken back, and stops what goes wrong"},
 	"POST /connectors/{id}/listen":                           {Reason: "it can be taken back"},
+	"POST /connectors/{id}/acknowledge_tools":                {Reason: "no tool changes, and the next loss is told again"},
 	"POST /connectors/{id}/diagnose":                         {Reason: "it only looks"},
 	"POST /connectors/{id}/ping":                             {Reason: "it stores nothing"},
 	"POST /connectors/{id}/sync_tools":                       {Reason: "it only reads"},

@@ -252,6 +252,11 @@ func StatusName(ctx context.Context, s connectors.ConnectorStatus) string {
 	}
 }
 
+// VanishedText counts vanished tools.
+func VanishedText(ctx context.Context, v connectors.VanishedTools) string {
+	return i18n.N(ctx, v.Of, "%[2]s of %[1]s tool is gone", "%[2]s of %[1]s tools are gone", i18n.Number(ctx, v.Tools))
+}
+
 // ConnectorState is a connector's status as a mark.
 func ConnectorState(ctx context.Context, c connectors.Connector) templates.State {
 	if c.Running != nil {
@@ -349,7 +354,8 @@ func KindName(ctx context.Context, k connectors.NoticeKind) string {
 	names := map[connectors.NoticeKind]string{
 		connectors.NoticeApproval: i18n.T(ctx, "Approval"), connectors.NoticeToolChange: i18n.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: i18n.T(ctx, "Needs authorization"),
 		connectors.NoticeLapsing: i18n.T(ctx, "Access lapses"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
-		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
+		connectors.NoticeToolsVanished: i18n.T(ctx, "Tools vanished"),
+		connectors.NoticeWebhookOff:    i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
 	}
 	if name, ok := names[k]; ok {
 		return name

@@ -48,7 +48,7 @@ select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, co
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
-       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at, clock.vanished_at, clock.vanished_tools, clock.vanished_of,
        connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
        connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors
@@ -82,6 +82,9 @@ type ConnectorByRefRow struct {
 	FailingSince    *time.Time
 	CheckedAt       *time.Time
 	OkAt            *time.Time
+	VanishedAt      *time.Time
+	VanishedTools   *int32
+	VanishedOf      *int32
 	Down            bool
 	Status          string
 	NeedsCredential bool
@@ -146,6 +149,9 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.FailingSince,
 		&i.CheckedAt,
 		&i.OkAt,
+		&i.VanishedAt,
+		&i.VanishedTools,
+		&i.VanishedOf,
 		&i.Down,
 		&i.Status,
 		&i.NeedsCredential,
@@ -207,7 +213,7 @@ select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, co
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
-       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at, clock.vanished_at, clock.vanished_tools, clock.vanished_of,
        connector_is_down(clock.failures, clock.failing_since, clock.checked_at, tenants.down_after_failures, tenants.down_after_minutes)::boolean as down,
        connector_status(connectors.status, held.needs_credential)::text as status, held.needs_credential, held.lapses_at
 from connectors
@@ -255,6 +261,9 @@ type ConnectorsByNameRow struct {
 	FailingSince    *time.Time
 	CheckedAt       *time.Time
 	OkAt            *time.Time
+	VanishedAt      *time.Time
+	VanishedTools   *int32
+	VanishedOf      *int32
 	Down            bool
 	Status          string
 	NeedsCredential bool
@@ -334,6 +343,9 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.FailingSince,
 			&i.CheckedAt,
 			&i.OkAt,
+			&i.VanishedAt,
+			&i.VanishedTools,
+			&i.VanishedOf,
 			&i.Down,
 			&i.Status,
 			&i.NeedsCredential,
