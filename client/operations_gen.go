@@ -219,6 +219,12 @@ func (c *Client) DropConnector(ctx context.Context, id string, connector string)
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector)}, nil, nil, nil)
 }
 
+// EndAgentAllowance: End an allowance: the next call of the tool needs approval again. It needs the role member.
+// For those who may decide the agent's calls.
+func (c *Client) EndAgentAllowance(ctx context.Context, id string, connector string, tool string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "allowances", url.PathEscape(tool)}, nil, nil, nil)
+}
+
 // EndAgentClient: End a program's access: its tokens open nothing any more within a second. It needs the role admin.
 // Of their own agent a member ends the programs that they let in; others there are not, for them.
 func (c *Client) EndAgentClient(ctx context.Context, id string, clientID string) error {
@@ -524,6 +530,42 @@ func (c *Client) ListAgentAccounts(ctx context.Context, id string) (AgentAccount
 	var out AgentAccountList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "accounts"}, nil, nil, &out)
 	return out, err
+}
+
+// ListAgentAllowancesQuery says more of what is asked for. What is zero is left out.
+type ListAgentAllowancesQuery struct {
+	// How many items at most.
+	Limit int
+	// next_cursor of the page before.
+	Cursor string
+}
+
+func (q ListAgentAllowancesQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	return v
+}
+
+// ListAgentAllowances: List the tools that an agent may call without approval for a time. It needs the role viewer.
+// They come from approvals with allow_for_s. One ends with its grant, when the grant no longer covers the tool, when the approval mode is changed, and when the connector moves to another origin.
+func (c *Client) ListAgentAllowances(ctx context.Context, id string, q ListAgentAllowancesQuery) (AllowanceList, error) {
+	var out AllowanceList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "allowances"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllAgentAllowances goes through all pages of [Client.ListAgentAllowances].
+func (c *Client) AllAgentAllowances(ctx context.Context, id string, q ListAgentAllowancesQuery) iter.Seq2[Allowance, error] {
+	return pages(func(cursor string) ([]Allowance, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListAgentAllowances(ctx, id, q)
+		return page.Items, page.NextCursor, err
+	})
 }
 
 // ListAgentClientsQuery says more of what is asked for. What is zero is left out.

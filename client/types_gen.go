@@ -223,6 +223,30 @@ type AgentTools struct {
 	Tools []json.RawMessage `json:"tools"`
 }
 
+// Allowance is what the API answers with.
+type Allowance struct {
+	// The connector's slug.
+	Connector   string `json:"connector"`
+	ConnectorID string `json:"connector_id"`
+	// The person who allowed it.
+	GrantedBy string `json:"granted_by"`
+	// false: the server has changed or removed the tool since. A call needs approval, unless the server goes back to what the person saw.
+	InForce bool `json:"in_force"`
+	// The connector's name.
+	Name string `json:"name"`
+	// The name that the server gives it.
+	Tool string `json:"tool"`
+	// Until then a call of the tool needs no approval.
+	Until time.Time `json:"until"`
+}
+
+// AllowanceList is what the API answers with.
+type AllowanceList struct {
+	Items []Allowance `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // APIKey is what the API answers with.
 type APIKey struct {
 	CreatedAt time.Time `json:"created_at"`

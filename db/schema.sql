@@ -182,6 +182,29 @@ begin
     return old;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.end_allowances_of_agent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    delete from tool_allowances a
+    using agent_grants g
+    where a.tenant_id = new.tenant_id and a.agent_id = new.id
+      and g.tenant_id = a.tenant_id and g.agent_id = a.agent_id and g.connector_id = a.connector_id and g.approval is null;
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.end_allowances_of_grant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    delete from tool_allowances a
+    where a.tenant_id = new.tenant_id and a.agent_id = new.agent_id and a.connector_id = new.connector_id
+      and (old.approval is distinct from new.approval or not (new.all_tools or a.tool = any(new.tools)));
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.has_password(person uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -717,6 +740,7 @@ create table agent_grants (
     constraint agent_grants_tools_number CHECK (((cardinality(tools) <= 5000) AND (cardinality(trusted_tools) <= 5000)))
 );
 CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tenant_id, connector_id);
+CREATE TRIGGER end_allowances AFTER UPDATE ON public.agent_grants FOR EACH ROW WHEN ((((old.approval IS DISTINCT FROM new.approval) OR (old.all_tools IS DISTINCT FROM new.all_tools)) OR (old.tools IS DISTINCT FROM new.tools))) EXECUTE FUNCTION end_allowances_of_grant();
 CREATE TRIGGER say_grant_change AFTER INSERT OR DELETE OR UPDATE ON public.agent_grants FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
 alter table agent_grants enable row level security;
 alter table agent_grants force row level security;
@@ -772,6 +796,7 @@ create table agents (
     constraint agents_slug_key UNIQUE (tenant_id, slug),
     constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER end_allowances AFTER UPDATE ON public.agents FOR EACH ROW WHEN ((old.approval IS DISTINCT FROM new.approval)) EXECUTE FUNCTION end_allowances_of_agent();
 CREATE TRIGGER leave_calls AFTER DELETE ON public.agents REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER say_agent_change AFTER DELETE OR UPDATE ON public.agents FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'id');
 alter table agents enable row level security;
@@ -2059,6 +2084,7 @@ create table tool_allowances (
     constraint tool_allowances_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint tool_allowances_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint tool_allowances_definition_hash_length CHECK ((length(definition_hash) = 32)),
+    constraint tool_allowances_grant_fkey FOREIGN KEY (tenant_id, agent_id, connector_id) REFERENCES agent_grants(tenant_id, agent_id, connector_id) ON DELETE CASCADE,
     constraint tool_allowances_pkey PRIMARY KEY (tenant_id, agent_id, connector_id, tool)
 );
 CREATE INDEX tool_allowances_connector_idx ON public.tool_allowances USING btree (tenant_id, connector_id);

@@ -69,6 +69,9 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 		return nil
 	})
 	contains(t, ctl("calls", "list", "--agent", "helper", "--limit", "1"), call.ID)
+	contains(t, ctl("agents", "allowances", "helper"), "dev", "search_issues", "ALLOWED BY")
+	contains(t, ctl("agents", "end-allowance", "helper", "dev", "search_issues"), "needs approval for search_issues again")
+	fails("no such allowance", "--key-file", keyFile, "agents", "end-allowance", "helper", "dev", "search_issues")
 
 	anyRequest(t, ctl)
 	typed := h.command(t.Context(), "ctl", "--url", s.base, "--key-file", keyFile, "api", "POST", "api_keys", "-")

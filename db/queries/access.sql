@@ -35,7 +35,7 @@ where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
 order by item.connector_id, item.kind, item.position;
 
 -- name: AccessAllowances :many
-select connector_id, tool, definition_hash, until, granted_by
+select *
 from tool_allowances
 where tenant_id = @tenant_id and agent_id = @agent_id and until > now() and definition_hash is not null
 order by connector_id, tool;

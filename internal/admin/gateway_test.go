@@ -251,7 +251,16 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	events := b.openEventsAt("/events?on=call&id=" + second.String())
 	events.until("Success")
 	b.get("/calls/"+second.String()).want(t, http.StatusOK, "Success", "Approved by", "done")
-	b.get("/agents/support/tools").want(t, http.StatusOK, "Allowed in 1 hour")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Allowed · ends in 1 hour")
+	b.get("/agents/support").want(t, http.StatusOK, "Allowances", "search", "in 1 hour", "Linear")
+	if p := d.signInAsRole(connectors.RoleViewer).get("/agents/support"); !p.says("Allowances") || p.says("End the allowance") {
+		t.Error("a viewer does not see the allowance, or may end it")
+	}
+	b.submit("/agents/support/connectors/linear/allowances/search/end", nil).want(t, http.StatusOK, "The allowance is ended: calls of search need approval again.")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Asks a person")
+	if b.get("/agents/support").says("Allowances") {
+		t.Error("the ended allowance is listed")
+	}
 	b.submit("/calls/"+second.String()+"/cancel", nil).want(t, http.StatusOK, "This call has ended already.")
 	third := d.createWaitingCall(d.Tenant, d.Agent(t), d.Connector(t))
 	b.submit("/calls/"+third.String()+"/cancel", nil).want(t, http.StatusOK, "The call is cancelled.", "Cancelled")

@@ -126,6 +126,8 @@ var auditRows = map[string]auditRow{
 	"POST /agents/{id}/connectors/{connector}/choose": {kinds: "agent_grant.set", testedInAPI: true},
 	"POST /agents/{id}/connectors/{connector}/remove": {kinds: "agent_grant.drop"},
 
+	"POST /agents/{id}/connectors/{connector}/allowances/{tool}/end": {kinds: "agent_allowance.end"},
+
 	"POST /webhooks":                                      {kinds: "webhook.create", form: url.Values{"name": {"New"}, "url": {"http://127.0.0.1:9/hook"}, "kind": {"approval.waiting"}}, setup: deleteWebhooks},
 	"POST /webhooks/{id}":                                 {kinds: "webhook.update", form: url.Values{"name": {"Renamed"}, "url": {"http://127.0.0.1:9/hook"}, "kind": {"approval.waiting"}, "enabled": {"on"}}},
 	"POST /webhooks/{id}/test":                            {kinds: "webhook.test"},

@@ -35,7 +35,7 @@ var signOutRoutes = []string{"POST /logout", "POST /account/sign-out"}
 
 // isEnding reports whether a route deletes or ends its thing.
 func isEnding(pattern string) bool {
-	return slices.ContainsFunc([]string{"/delete", "/revoke", "/remove", "/approve", "/deny", "/cancel"}, func(end string) bool {
+	return slices.ContainsFunc([]string{"/delete", "/revoke", "/remove", "/approve", "/deny", "/cancel", "/end"}, func(end string) bool {
 		return strings.HasSuffix(pattern, end)
 	})
 }

@@ -17,6 +17,8 @@ var requestActions = map[string]actionCase{
 	"connector.sync":     {prepare: requestAction("POST", "/api/v1/connectors/{id}/sync_tools?wait=false", nil)},
 	"connector.sync_all": {prepare: requestAction("POST", "/api/v1/sync_tools", nil)},
 
+	"agent_allowance.end": {prepare: requestAction("DELETE", "/api/v1/agents/{id}/connectors/{connector}/allowances/{tool}", nil)},
+
 	"connect_link.make": {thing: "link", account: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		return w.sendRequest(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, w.account.path+"/connect", nil)

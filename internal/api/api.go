@@ -139,6 +139,7 @@ func (h *Handler) mountOperations() {
 	h.mountAgentClients()
 	h.mountMemberClients()
 	h.mountAgentGrants()
+	h.mountAgentAllowances()
 	h.mountAgentTools()
 	h.mountAgentWhy()
 	h.mountAgentSize()

@@ -45,16 +45,17 @@ var harmlessOperations = map[string]string{
 	"DELETE /api/v1/members/{id}/clients/{client_id}":                "it closes, and should be done fast",
 	"DELETE /api/v1/agents/{id}/tokens/{token_id}":                   "it closes, and should be done fast",
 
-	"PATCH /api/v1/connectors/{id}/tools":                        "daily work on tools, which can be taken back and is on record",
-	"PATCH /api/v1/connectors/{id}/tools/{name}":                 "daily work on tools, which can be taken back and is on record",
-	"POST /api/v1/connectors/{id}/tools/{name}/accept":           "daily work, of which the change itself is the warning",
-	"POST /api/v1/connectors/{id}/tools/{name}/reject":           "it closes",
-	"POST /api/v1/connectors/{id}/instructions/accept":           "daily work, of which the change itself is the warning",
-	"POST /api/v1/connectors/{id}/instructions/reject":           "it closes",
-	"POST /api/v1/tool_changes/accept_cosmetic":                  "no model acts on these",
-	"PUT /api/v1/agents/{id}/connectors/{connector}":             "daily work, which can be taken back and is on record",
-	"DELETE /api/v1/agents/{id}/connectors/{connector}":          "it closes",
-	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver": "the same once more",
+	"PATCH /api/v1/connectors/{id}/tools":                                 "daily work on tools, which can be taken back and is on record",
+	"PATCH /api/v1/connectors/{id}/tools/{name}":                          "daily work on tools, which can be taken back and is on record",
+	"POST /api/v1/connectors/{id}/tools/{name}/accept":                    "daily work, of which the change itself is the warning",
+	"POST /api/v1/connectors/{id}/tools/{name}/reject":                    "it closes",
+	"POST /api/v1/connectors/{id}/instructions/accept":                    "daily work, of which the change itself is the warning",
+	"POST /api/v1/connectors/{id}/instructions/reject":                    "it closes",
+	"POST /api/v1/tool_changes/accept_cosmetic":                           "no model acts on these",
+	"PUT /api/v1/agents/{id}/connectors/{connector}":                      "daily work, which can be taken back and is on record",
+	"DELETE /api/v1/agents/{id}/connectors/{connector}":                   "it closes",
+	"DELETE /api/v1/agents/{id}/connectors/{connector}/allowances/{tool}": "it closes, and should be done fast",
+	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver":          "the same once more",
 }
 
 // dangerousOperations are the operations that the document calls dangerous.

@@ -19,14 +19,15 @@ var routes = map[string]struct {
 	needs connectors.Permission
 	body  string
 }{
-	"POST /api/v1/connectors/{id}/credential/compare":                {connectors.PermManage, `{"token": "t-1"}`},
-	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": {connectors.PermManage, `{"token": "t-1"}`},
-	"GET /api/v1/agents/{id}/accounts":                               {connectors.PermManage, ""},
-	"GET /api/v1/agents/{id}/clients":                                {connectors.PermRead, ""},
-	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 {connectors.PermManage, ""},
-	"POST /api/v1/usage/reset":                                       {connectors.PermManage, ""},
-	"GET /api/v1/members/{id}/clients":                               {connectors.PermOwn, ""},
-	"DELETE /api/v1/members/{id}/clients/{client_id}":                {connectors.PermOwn, ""},
+	"POST /api/v1/connectors/{id}/credential/compare":                     {connectors.PermManage, `{"token": "t-1"}`},
+	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare":      {connectors.PermManage, `{"token": "t-1"}`},
+	"GET /api/v1/agents/{id}/accounts":                                    {connectors.PermManage, ""},
+	"GET /api/v1/agents/{id}/clients":                                     {connectors.PermRead, ""},
+	"DELETE /api/v1/agents/{id}/clients/{client_id}":                      {connectors.PermManage, ""},
+	"POST /api/v1/usage/reset":                                            {connectors.PermManage, ""},
+	"DELETE /api/v1/agents/{id}/connectors/{connector}/allowances/{tool}": {connectors.PermOperate, ""},
+	"GET /api/v1/members/{id}/clients":                                    {connectors.PermOwn, ""},
+	"DELETE /api/v1/members/{id}/clients/{client_id}":                     {connectors.PermOwn, ""},
 
 	"GET /api/v1/connectors":                                   {connectors.PermRead, ""},
 	"POST /api/v1/connectors":                                  {connectors.PermManage, `{"name": "A", "url": "https://mcp.example.com/"}`},
@@ -81,6 +82,7 @@ var routes = map[string]struct {
 	"GET /api/v1/agents/{id}/connectors":                       {connectors.PermRead, ""},
 	"PUT /api/v1/agents/{id}/connectors/{connector}":           {connectors.PermManage, `{"tools": "all"}`},
 	"DELETE /api/v1/agents/{id}/connectors/{connector}":        {connectors.PermManage, ""},
+	"GET /api/v1/agents/{id}/allowances":                       {connectors.PermRead, ""},
 	"GET /api/v1/agents/{id}/mcp_config":                       {connectors.PermRead, ""},
 	"GET /api/v1/agents/{id}/tool_calls":                       {connectors.PermRead, ""},
 	"POST /api/v1/agents/{id}/tool_calls":                      {connectors.PermOperate, `{"tool": "mcp_none__none"}`},
@@ -185,7 +187,7 @@ func (x targets) fillPattern(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{delivery}", x.delivery, "{name}", tool, "{slug}", x.offer).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{delivery}", x.delivery, "{name}", tool, "{tool}", "search", "{slug}", x.offer).Replace(pattern)
 }
 
 func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets {
@@ -193,6 +195,7 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }, withURL("http://127.0.0.1:1/"))
 	a := w.AgentIn(t, tenant)
 	w.GrantIn(t, tenant, a.ID, c.ID)
+	w.AllowanceIn(t, tenant, a.ID, c.ID, "search")
 	_, token := w.TokenIn(t, tenant, a.ID)
 	hook, delivery := w.createWebhook(t, tenant)
 	call := w.createPendingCall(t, tenant, a, c)

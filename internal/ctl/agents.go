@@ -10,14 +10,16 @@ import (
 )
 
 type agentCommands struct {
-	List   agentList   `cmd:"" help:"List agents."`
-	Get    agentGet    `cmd:"" help:"Show an agent, whole."`
-	Add    agentAdd    `cmd:"" help:"Make an agent."`
-	Delete agentDelete `cmd:"" help:"Delete an agent, with its tokens and credentials."`
-	Grants agentGrants `cmd:"" help:"List what an agent may use."`
-	Grant  agentGrant  `cmd:"" help:"Let an agent use a connector: all of its tools, or some."`
-	Drop   agentDrop   `cmd:"" help:"Take a connector from an agent."`
-	Why    agentWhy    `cmd:"" help:"Tell whether an agent may call a tool, and why."`
+	List         agentList         `cmd:"" help:"List agents."`
+	Get          agentGet          `cmd:"" help:"Show an agent, whole."`
+	Add          agentAdd          `cmd:"" help:"Make an agent."`
+	Delete       agentDelete       `cmd:"" help:"Delete an agent, with its tokens and credentials."`
+	Grants       agentGrants       `cmd:"" help:"List what an agent may use."`
+	Grant        agentGrant        `cmd:"" help:"Let an agent use a connector: all of its tools, or some."`
+	Drop         agentDrop         `cmd:"" help:"Take a connector from an agent."`
+	Allowances   agentAllowances   `cmd:"" help:"List the tools that an agent may call without approval for a time."`
+	EndAllowance agentEndAllowance `cmd:"" help:"End an allowance: the next call of the tool needs approval again."`
+	Why          agentWhy          `cmd:"" help:"Tell whether an agent may call a tool, and why."`
 }
 
 type agentRef struct {

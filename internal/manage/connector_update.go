@@ -70,6 +70,11 @@ func (r *Registry) updateOnce(
 		if err != nil {
 			return err
 		}
+		if originMoved(old, c) || !old.Command.Equal(c.Command) { // another server's tools may have the same definitions
+			if _, err := tx.Calls().EndAllowances(ctx, c.ID); err != nil {
+				return err
+			}
+		}
 		if !s.Empty() {
 			if err := setSecret(ctx, tx.Connectors(), c, nil, s); err != nil {
 				return err

@@ -17,7 +17,7 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 		reaches    []dbgen.AccessReachesRow
 		tools      []dbgen.AccessToolsRow
 		items      []dbgen.AccessItemsRow
-		allowances []dbgen.AccessAllowancesRow
+		allowances []dbgen.ToolAllowance
 	)
 	err := t.scope.runReadBatch(ctx,
 		func(q *dbgen.Queries) (err error) { row, err = q.Tenant(ctx, t.id); return rowError(err, "tenant") },
@@ -104,12 +104,6 @@ func toAccessTool(r dbgen.AccessToolsRow) AccessTool {
 
 func toAccessItem(r dbgen.AccessItemsRow) AccessItem {
 	return AccessItem{ConnectorID: r.ConnectorID, Item: connectors.Item{Kind: r.Kind, Key: r.Key, Raw: r.Raw}}
-}
-
-func toAllowance(r dbgen.AccessAllowancesRow) connectors.Allowance {
-	a := connectors.Allowance{ConnectorID: r.ConnectorID, Tool: r.Tool, Until: r.Until.UTC(), GrantedBy: r.GrantedBy}
-	copy(a.Definition[:], r.DefinitionHash)
-	return a
 }
 
 // CredentialFor reads the agent's credential for a connector; agent nil: the shared credential.

@@ -151,20 +151,6 @@ func (t Calls) FinishApproval(ctx context.Context, id connectors.ToolCallID, by 
 	return done && err == nil, err
 }
 
-// AllowTool lets an agent call a tool's current definition without approval until a time.
-func (t Calls) AllowTool(ctx context.Context, agent connectors.AgentID, a connectors.Allowance) error {
-	err := t.q.AllowTool(ctx, dbgen.AllowToolParams{
-		TenantID: t.id, AgentID: agent, ConnectorID: a.ConnectorID, Tool: cleanText(a.Tool), DefinitionHash: a.Definition[:], Until: a.Until, GrantedBy: cleanText(a.GrantedBy),
-	})
-	return t.notifyChange(err, "agent", agent)
-}
-
-// DropAllowance deletes an allowance of [Calls.AllowTool].
-func (t Calls) DropAllowance(ctx context.Context, agent connectors.AgentID, id connectors.ConnectorID, tool string) error {
-	n, err := t.q.DeleteAllowance(ctx, dbgen.DeleteAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: id, Tool: tool})
-	return t.notifyChange(affectedError(n, err, "allowance"), "agent", agent)
-}
-
 // ApprovalCall opens the arguments of a call that waits for approval.
 func (v *Vault) ApprovalCall(ctx context.Context, id connectors.ToolCallID) (connectors.Approval, secret.Text, error) {
 	row, err := v.q.Approval(ctx, v.id, id)

@@ -57,8 +57,16 @@ var approvalAttempts = map[string]attempt{
 	"Calls.AllowTool": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Calls().AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
 	},
-	"Calls.DropAllowance": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Calls().DropAllowance(ctx, o.agent.ID, o.connector.ID, "search")
+	"Calls.Allowances": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Calls().Allowances(ctx, o.agent.ID, store.Page{}))
+	},
+	"Calls.EndAllowance": func(ctx context.Context, o outsider) (bool, error) {
+		_, err := o.door.Calls().EndAllowance(ctx, o.agent.ID, o.connector.ID, "search")
+		return true, err
+	},
+	"Calls.EndAllowances": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Calls().EndAllowances(ctx, o.connector.ID)
+		return n > 0, err
 	},
 	"Calls.List": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Calls().List(ctx, store.CallFilter{}))

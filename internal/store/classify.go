@@ -58,6 +58,7 @@ var constraintFaults = map[string]constraintFault{
 	"approvals_connector_fkey":         {fault.NotFound, "", "", "There is no such connector."},
 	"tool_allowances_agent_fkey":       {fault.NotFound, "", "", "There is no such agent."},
 	"tool_allowances_connector_fkey":   {fault.NotFound, "", "", "There is no such connector."},
+	"tool_allowances_grant_fkey":       {fault.NotFound, "", "", "There is no such grant."},
 	"tool_calls_agent_fkey":            {fault.NotFound, "", "", "There is no such agent."},
 	"tool_calls_connector_fkey":        {fault.NotFound, "", "", "There is no such connector."},
 	"gateway_mail_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},

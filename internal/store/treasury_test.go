@@ -114,6 +114,7 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 func (y *treasury) fillApprovals(t *testing.T) {
 	t.Helper()
 	victim := outsider{World: y.World, agent: y.agent, connector: y.plain}
+	y.Grant(t, y.agent.ID, y.plain.ID)
 	victim.fillApprovals(t)
 	y.call, y.done = victim.waiting, victim.finished
 }

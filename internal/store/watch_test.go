@@ -45,6 +45,10 @@ func TestWatch_NotifiesOtherProcesses(t *testing.T) {
 		{"agent", agent.ID.String(), "an allowance", func() error {
 			return w.Door().Calls().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
 		}},
+		{"agent", agent.ID.String(), "an allowance's end", func() error {
+			_, err := w.Door().Calls().EndAllowance(t.Context(), agent.ID, c.ID, "search")
+			return err
+		}},
 		{"agent", agent.ID.String(), "a grant's end", func() error { return w.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID) }},
 		{"token", token.ID.String(), "a token's end", func() error {
 			_, err := w.Door().Agents().DeleteToken(t.Context(), agent.ID, token.ID)

@@ -78,7 +78,11 @@ func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a aut
 	case d.AllowFor > 0:
 		detail["allow_for_s"] = int(d.AllowFor.Seconds())
 		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: ap.o.Now().Add(d.AllowFor), GrantedBy: a.Decider()}
-		if err := tx.Calls().AllowTool(ctx, row.AgentID, allowed); err != nil {
+		err := tx.Calls().AllowTool(ctx, row.AgentID, allowed)
+		if fault.Is(err, fault.NotFound) {
+			return fault.Errorf(fault.Conflict, "The agent may not use this tool any more, so it cannot be allowed for a time. Deny the call, or grant the tool first.")
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package toolcall_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -282,6 +283,49 @@ func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 	b.clock.advance(2 * time.Hour)
 	_, err = b.callNoWait(t, p, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
+}
+
+func TestAllowance_EndTakesEffectAtTheNextCall(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(b *bench, c connectors.Connector, a connectors.Agent) error{
+		"it is ended": func(b *bench, c connectors.Connector, a connectors.Agent) error {
+			_, err := b.Door().Calls().EndAllowance(context.Background(), a.ID, c.ID, "search")
+			return err
+		},
+		"its grant is removed and made anew": func(b *bench, c connectors.Connector, a connectors.Agent) error {
+			g, err := b.Door().Agents().Grant(context.Background(), a.ID, c.ID)
+			return errors.Join(err, b.Door().Agents().DropGrant(context.Background(), a.ID, c.ID), b.Door().Agents().SetGrant(context.Background(), g.Grant))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, c, a := newApprovalBench(t)
+			answers, id := b.startWaiting(t, a, c, b.process)
+			_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: 2 * time.Hour})
+			must(t, err)
+			must(t, (<-answers).err)
+			p := b.newProcess(t, b.newInstance(t))
+			_, err = b.callNoWait(t, p, a, c)
+			must(t, err)
+			must(t, end(b, c, a))
+			_, err = b.callNoWait(t, p, a, c)
+			wantRefused(t, err, toolcall.CodeApprovalPending)
+			b.remote.wantCalls(t, 2)
+		})
+	}
+}
+
+func TestDecide_AllowanceNeedsTheGrant(t *testing.T) {
+	t.Parallel()
+	b, c, a := newApprovalBench(t)
+	_, err := b.callNoWait(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	id := b.onlyWaiting(t)
+	b.Grant(t, a.ID, c.ID, fixture.Named("create"))
+	_, err = b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: time.Hour})
+	if !fault.Is(err, fault.Conflict) || b.onlyWaiting(t) != id {
+		t.Errorf("a tool that is not granted is allowed: %v", err)
+	}
 }
 
 // changeTool accepts another definition of the tool.

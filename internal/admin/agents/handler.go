@@ -27,6 +27,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/agents/{id}/connect", h.agentConnect)
 	r.Viewers.Get("/agents/{id}/connectors/{connector}", h.grantShow)
 	r.Viewers.Get(shell.FilePrefix+"/agents", h.agentFile)
+	r.Members.Post("/agents/{id}/connectors/{connector}/allowances/{tool}/end", h.allowanceEnd)
 	r.Admins.Get("/agents/new", h.agentNew)
 	r.Admins.Post("/agents", h.agentCreate)
 	r.Admins.Get("/agents/{id}/settings", h.agentSettings)

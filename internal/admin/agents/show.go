@@ -27,6 +27,7 @@ type agentOverview struct {
 	member      connectors.Member // zero if the agent belongs to the organisation
 	tokens      store.List[connectors.AgentToken]
 	calls       store.List[connectors.ToolCall]
+	allowances  agentAllowances
 }
 
 func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentOverview, err error) {
@@ -47,6 +48,9 @@ func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentO
 		return o, err
 	}
 	if o.tokens, err = tx.Agents().Tokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit}); err != nil {
+		return o, err
+	}
+	if o.allowances, err = loadAllowances(r.Context(), tx, shell.Actor(r), a.ID); err != nil {
 		return o, err
 	}
 	o.calls, err = h.Calls.CallsIn(r.Context(), tx, shell.Actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
@@ -72,6 +76,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 		Stats:       agentStats(r.Context(), a, len(o.view.Tools), len(o.granted.Items), o.tokens.Items, h.Now()),
 		Facts:       agentFacts(r.Context(), a, o.member, h.Now()),
 		Grants:      grantRows(r.Context(), a, o.granted.Items, o.view),
+		Allowances:  h.allowanceRows(r.Context(), a, o.allowances),
 		Credentials: agentCredentials(r.Context(), a, o.credentials),
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
 	}

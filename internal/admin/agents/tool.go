@@ -84,6 +84,9 @@ func whyLinks(ctx context.Context, a connectors.Agent, w agentview.ToolAccess, c
 	if can.Manage {
 		links = append(links, templates.Link{Text: i18n.T(ctx, "Change the grant"), Href: grantPath(a.Slug, w.Connector)})
 	}
+	if w.AllowedUntil != nil {
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Open the allowance"), Href: shell.AgentPath(a.Slug) + "#allowances"})
+	}
 	if w.State == agentview.StateOK && !w.Callable {
 		links = append(links, templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: shell.CredentialsPath(w.Connector)})
 	}
@@ -109,7 +112,7 @@ func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templa
 	)
 	if w.AllowedUntil != nil {
 		until := shell.NewWhen(ctx, *w.AllowedUntil, h.Now())
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Allowed until"), When: &until})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Allowance ends"), When: &until})
 	}
 	facts = append(facts, toolpages.UncheckedFacts(ctx, w.Unchecked)...)
 	if w.Credential.Owner == "" {

@@ -152,7 +152,7 @@ func (h *Handler) callableState(ctx context.Context, t *agentview.Tool) template
 	case t.NeedsApprovalAt(h.Now()):
 		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
 	case t.NeedsApproval:
-		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Allowed %s", shell.FormatRelative(ctx, t.Connector.Allowances[t.Name], h.Now()))}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Allowed · ends %s", shell.FormatRelative(ctx, t.Connector.Allowances[t.Name], h.Now()))}
 	default:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
 	}

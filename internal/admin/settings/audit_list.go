@@ -22,7 +22,7 @@ import (
 
 // auditActions are the first parts of action names.
 var auditActions = []string{
-	"account", "agent", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "table", "tenant", "tool", "tool_call", "webhook",
+	"account", "agent", "agent_allowance", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "table", "tenant", "tool", "tool_call", "webhook",
 }
 
 // auditQuery is the page's filter.

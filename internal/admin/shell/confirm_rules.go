@@ -112,6 +112,8 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /agents/{id}/connectors/{connector}/choose": {Reason: "daily work, which can be taken back and is on record"},
 	"POST /agents/{id}/connectors/{connector}/remove": {Reason: "it closes"},
 
+	"POST /agents/{id}/connectors/{connector}/allowances/{tool}/end": {Reason: "it closes, and should be done fast"},
+
 	"POST /webhooks":                                      {Reason: "notices hold no secret"},
 	"POST /webhooks/{id}":                                 {Reason: "notices hold no secret"},
 	"POST /webhooks/{id}/test":                            {Reason: "it sends a trial"},

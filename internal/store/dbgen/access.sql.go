@@ -47,35 +47,29 @@ func (q *Queries) AcceptedDefinitions(ctx context.Context, maxBytes int64, tenan
 }
 
 const accessAllowances = `-- name: AccessAllowances :many
-select connector_id, tool, definition_hash, until, granted_by
+select tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash
 from tool_allowances
 where tenant_id = $1 and agent_id = $2 and until > now() and definition_hash is not null
 order by connector_id, tool
 `
 
-type AccessAllowancesRow struct {
-	ConnectorID    connectors.ConnectorID
-	Tool           string
-	DefinitionHash []byte
-	Until          time.Time
-	GrantedBy      string
-}
-
-func (q *Queries) AccessAllowances(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessAllowancesRow, error) {
+func (q *Queries) AccessAllowances(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]ToolAllowance, error) {
 	rows, err := q.db.Query(ctx, accessAllowances, tenantID, agentID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AccessAllowancesRow
+	var items []ToolAllowance
 	for rows.Next() {
-		var i AccessAllowancesRow
+		var i ToolAllowance
 		if err := rows.Scan(
+			&i.TenantID,
+			&i.AgentID,
 			&i.ConnectorID,
 			&i.Tool,
-			&i.DefinitionHash,
 			&i.Until,
 			&i.GrantedBy,
+			&i.DefinitionHash,
 		); err != nil {
 			return nil, err
 		}

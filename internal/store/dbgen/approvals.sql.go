@@ -13,9 +13,78 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const allowTool = `-- name: AllowTool :exec
+const agentAllowances = `-- name: AgentAllowances :many
+select tool_allowances.tenant_id, tool_allowances.agent_id, tool_allowances.connector_id, tool_allowances.tool, tool_allowances.until, tool_allowances.granted_by, tool_allowances.definition_hash, connectors.slug, connectors.name,
+       coalesce(tools.accepted_hash = tool_allowances.definition_hash and tools.removed_at is null, false)::boolean as in_force
+from tool_allowances
+join connectors on connectors.tenant_id = tool_allowances.tenant_id and connectors.id = tool_allowances.connector_id
+left join tools on tools.tenant_id = tool_allowances.tenant_id and tools.connector_id = tool_allowances.connector_id and tools.name = tool_allowances.tool
+where tool_allowances.tenant_id = $1 and tool_allowances.agent_id = $2
+  and tool_allowances.until > now() and tool_allowances.definition_hash is not null
+  and ($3::text is null or (connectors.slug, tool_allowances.tool) > ($3, $4::text))
+order by connectors.slug, tool_allowances.tool
+limit $5
+`
+
+type AgentAllowancesParams struct {
+	TenantID  connectors.TenantID
+	AgentID   connectors.AgentID
+	AfterSlug *string
+	AfterTool *string
+	MaxRows   int32
+}
+
+type AgentAllowancesRow struct {
+	ToolAllowance ToolAllowance
+	Slug          string
+	Name          string
+	InForce       bool
+}
+
+// In force: agents are served the definition that the person saw.
+func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams) ([]AgentAllowancesRow, error) {
+	rows, err := q.db.Query(ctx, agentAllowances,
+		arg.TenantID,
+		arg.AgentID,
+		arg.AfterSlug,
+		arg.AfterTool,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentAllowancesRow
+	for rows.Next() {
+		var i AgentAllowancesRow
+		if err := rows.Scan(
+			&i.ToolAllowance.TenantID,
+			&i.ToolAllowance.AgentID,
+			&i.ToolAllowance.ConnectorID,
+			&i.ToolAllowance.Tool,
+			&i.ToolAllowance.Until,
+			&i.ToolAllowance.GrantedBy,
+			&i.ToolAllowance.DefinitionHash,
+			&i.Slug,
+			&i.Name,
+			&i.InForce,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const allowTool = `-- name: AllowTool :execrows
 insert into tool_allowances (tenant_id, agent_id, connector_id, tool, definition_hash, until, granted_by)
-values ($1, $2, $3, $4, $5, $6, $7)
+select g.tenant_id, g.agent_id, g.connector_id, $1, $2, $3, $4
+from agent_grants g
+where g.tenant_id = $5 and g.agent_id = $6 and g.connector_id = $7 and (g.all_tools or $1 = any(g.tools))
+for share
 on conflict on constraint tool_allowances_pkey do update
 set until = case when tool_allowances.definition_hash = excluded.definition_hash
                  then greatest(tool_allowances.until, excluded.until) else excluded.until end,
@@ -24,27 +93,31 @@ set until = case when tool_allowances.definition_hash = excluded.definition_hash
 `
 
 type AllowToolParams struct {
-	TenantID       connectors.TenantID
-	AgentID        connectors.AgentID
-	ConnectorID    connectors.ConnectorID
 	Tool           string
 	DefinitionHash []byte
 	Until          time.Time
 	GrantedBy      string
+	TenantID       connectors.TenantID
+	AgentID        connectors.AgentID
+	ConnectorID    connectors.ConnectorID
 }
 
-// For the same definition the later expiry stays. Another definition replaces the row.
-func (q *Queries) AllowTool(ctx context.Context, arg AllowToolParams) error {
-	_, err := q.db.Exec(ctx, allowTool,
-		arg.TenantID,
-		arg.AgentID,
-		arg.ConnectorID,
+// No row: the agent's grant does not cover the tool. The lock makes a change of the grant wait, which then ends the
+// allowance. For the same definition the later expiry stays. Another definition replaces the row.
+func (q *Queries) AllowTool(ctx context.Context, arg AllowToolParams) (int64, error) {
+	result, err := q.db.Exec(ctx, allowTool,
 		arg.Tool,
 		arg.DefinitionHash,
 		arg.Until,
 		arg.GrantedBy,
+		arg.TenantID,
+		arg.AgentID,
+		arg.ConnectorID,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const approval = `-- name: Approval :one
@@ -170,9 +243,10 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 	return i, err
 }
 
-const deleteAllowance = `-- name: DeleteAllowance :execrows
+const deleteAllowance = `-- name: DeleteAllowance :one
 delete from tool_allowances
-where tenant_id = $1 and agent_id = $2 and connector_id = $3 and tool = $4
+where tenant_id = $1 and agent_id = $2 and connector_id = $3 and tool = $4 and until > now()
+returning tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash
 `
 
 type DeleteAllowanceParams struct {
@@ -182,13 +256,33 @@ type DeleteAllowanceParams struct {
 	Tool        string
 }
 
-func (q *Queries) DeleteAllowance(ctx context.Context, arg DeleteAllowanceParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteAllowance,
+func (q *Queries) DeleteAllowance(ctx context.Context, arg DeleteAllowanceParams) (ToolAllowance, error) {
+	row := q.db.QueryRow(ctx, deleteAllowance,
 		arg.TenantID,
 		arg.AgentID,
 		arg.ConnectorID,
 		arg.Tool,
 	)
+	var i ToolAllowance
+	err := row.Scan(
+		&i.TenantID,
+		&i.AgentID,
+		&i.ConnectorID,
+		&i.Tool,
+		&i.Until,
+		&i.GrantedBy,
+		&i.DefinitionHash,
+	)
+	return i, err
+}
+
+const deleteConnectorAllowances = `-- name: DeleteConnectorAllowances :execrows
+delete from tool_allowances
+where tenant_id = $1 and connector_id = $2
+`
+
+func (q *Queries) DeleteConnectorAllowances(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteConnectorAllowances, tenantID, connectorID)
 	if err != nil {
 		return 0, err
 	}

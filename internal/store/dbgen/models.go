@@ -308,6 +308,16 @@ type Tool struct {
 	CallsPerDay    int32
 }
 
+type ToolAllowance struct {
+	TenantID       connectors.TenantID
+	AgentID        connectors.AgentID
+	ConnectorID    connectors.ConnectorID
+	Tool           string
+	Until          time.Time
+	GrantedBy      string
+	DefinitionHash []byte
+}
+
 type ToolCall struct {
 	TenantID       connectors.TenantID
 	ID             connectors.ToolCallID

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// allowanceJSON lets an agent call a tool without approval until a time.
+type allowanceJSON struct {
+	ConnectorID string    `json:"connector_id" format:"uuid"`
+	Connector   string    `json:"connector" doc:"The connector's slug."`
+	Name        string    `json:"name" doc:"The connector's name."`
+	Tool        string    `json:"tool" doc:"The name that the server gives it."`
+	Until       time.Time `json:"until" doc:"Until then a call of the tool needs no approval."`
+	GrantedBy   string    `json:"granted_by" doc:"The person who allowed it."`
+	InForce     bool      `json:"in_force" doc:"false: the server has changed or removed the tool since. A call needs approval, unless the server goes back to what the person saw."`
+}
+
+func viewAllowance(a store.AgentAllowance) allowanceJSON {
+	return allowanceJSON{
+		ConnectorID: a.ConnectorID.String(), Connector: a.Slug, Name: a.Name, Tool: a.Tool, Until: a.Until.UTC(), GrantedBy: a.GrantedBy, InForce: a.InForce,
+	}
+}
+
+// AllowancePath is the path of an agent's allowance.
+type AllowancePath struct {
+	AgentGrantPath
+	Tool string `path:"tool" doc:"The name that the server gives the tool."`
+}
+
+func (h *Handler) mountAgentAllowances() {
+	const tag = "Agents"
+	registerOperation(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}/allowances", id: "listAgentAllowances", tag: tag,
+		summary: "List the tools that an agent may call without approval for a time", permission: connectors.PermRead,
+		description: "They come from approvals with allow_for_s. One ends with its grant, when the grant no longer covers the tool, when the approval mode is changed, and when the connector moves to another origin.",
+	}, h.listAgentAllowances)
+	registerOperation(h, operation{
+		method: http.MethodDelete, path: "/api/v1/agents/{id}/connectors/{connector}/allowances/{tool}", id: "endAgentAllowance", tag: tag,
+		summary: "End an allowance: the next call of the tool needs approval again", permission: connectors.PermOperate,
+		description: "For those who may decide the agent's calls.",
+	}, h.endAgentAllowance)
+}
+
+type listAllowancesInput struct {
+	AgentPath
+	Paging
+}
+
+func (h *Handler) listAgentAllowances(ctx context.Context, actor auth.Actor, in *listAllowancesInput) (*response[list[allowanceJSON]], error) {
+	page, err := h.registry.Allowances(ctx, actor, in.ref(), in.toPage())
+	if err != nil {
+		return nil, err
+	}
+	return newListResponse(page, viewAllowance), nil
+}
+
+func (h *Handler) endAgentAllowance(ctx context.Context, actor auth.Actor, in *AllowancePath) (*noContent, error) {
+	return nil, h.registry.EndAllowance(ctx, actor, in.ref(), connectors.Ref(in.Connector), in.Tool)
+}
