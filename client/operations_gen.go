@@ -460,12 +460,17 @@ func (c *Client) GrantConnector(ctx context.Context, id string, connector string
 type ImportConnectorsQuery struct {
 	// true: say what would happen, and store nothing.
 	DryRun *bool
+	// true: move connectors to another origin even where that drops credentials; else such a server is refused.
+	Confirm *bool
 }
 
 func (q ImportConnectorsQuery) values() url.Values {
 	v := url.Values{}
 	if q.DryRun != nil {
 		v.Set("dry_run", strconv.FormatBool(*q.DryRun))
+	}
+	if q.Confirm != nil {
+		v.Set("confirm", strconv.FormatBool(*q.Confirm))
 	}
 	return v
 }

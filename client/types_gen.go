@@ -607,6 +607,8 @@ type ConnectorCreate struct {
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
 	// Of stdio: the absolute path of a program that the operator allows.
 	Command *string `json:"command,omitzero"`
+	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
+	Confirm *bool `json:"confirm,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
 	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.
@@ -674,6 +676,8 @@ type ConnectorPatch struct {
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
 	// Of stdio: the absolute path of a program that the operator allows.
 	Command *string `json:"command,omitzero"`
+	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
+	Confirm *bool `json:"confirm,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
 	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.

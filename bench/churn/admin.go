@@ -230,7 +230,7 @@ func (l *Load) renameConnector(ctx context.Context, s *slot) error {
 // moveConnector moves the connector to another origin with the same tools.
 func (l *Load) moveConnector(ctx context.Context, s *slot) error {
 	s.server.switchOrigin()
-	return l.patchConnector(ctx, s, s.currentState().clone(), jsonObject{"url": s.server.currentURL()})
+	return l.patchConnector(ctx, s, s.currentState().clone(), jsonObject{"url": s.server.currentURL(), "confirm": true})
 }
 
 func (l *Load) deleteConnector(ctx context.Context, s *slot) error {

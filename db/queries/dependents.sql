@@ -23,3 +23,18 @@ select (select count(*)
        (select count(*)
         from credentials
         where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id)::integer as accounts;
+
+-- name: CredentialOwners :one
+-- The owners of a connector's credentials, with the names of the first agents.
+select (select count(*)
+        from credentials
+        where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and credentials.agent_id is not null)::integer as agents,
+       array(select agents.name
+             from credentials
+             join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+             where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id
+             order by agents.name, agents.id
+             limit @max_names)::text[] as names,
+       exists(select 1
+              from credentials
+              where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and credentials.agent_id is null) as shared;

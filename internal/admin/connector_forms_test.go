@@ -138,6 +138,12 @@ func TestConnectorSettings_EmptySecretIsKept(t *testing.T) {
 
 	edit.Set("version", "2")
 	edit.Set("url", "https://elsewhere.example.com/mcp")
+	edit.Set("name", "Typed meanwhile")
+	b.post("/connectors/linear", edit).want(t, http.StatusConflict, "Move to another origin?", "The stored secret would be deleted.",
+		"https://elsewhere.example.com/mcp", "Typed meanwhile", "Move and drop credentials")
+	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Stored", "https://mcp.example.com")
+	edit.Set("name", "Linear")
+	edit.Set("confirm", "true")
 	b.submit("/connectors/linear", edit).
 		want(t, http.StatusOK, "The stored secret was deleted, because the URL moved to another origin. Set it again.")
 	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Not set")

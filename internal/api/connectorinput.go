@@ -22,6 +22,7 @@ type connectorPatch struct {
 	CredentialMode *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`
 	Auth           *authInput        `json:"auth,omitempty"`
 	SecretLater    bool              `json:"secret_later,omitempty" doc:"true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential."`
+	Confirm        bool              `json:"confirm,omitempty" doc:"true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped."`
 	connectors.SettingsPatch
 }
 

@@ -137,7 +137,7 @@ func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *upd
 	if err != nil {
 		return nil, err
 	}
-	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), manage.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater})
+	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), manage.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater, ConfirmMove: patch.Confirm})
 	if err != nil {
 		return nil, err
 	}

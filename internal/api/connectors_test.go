@@ -150,7 +150,14 @@ func TestPatchKeepsTheSecretWhileTheTypeStays(t *testing.T) {
 	if diff := cmp.Diff([]string{"auth.key"}, refused.locations()); diff != "" {
 		t.Error(diff)
 	}
-	moved := w.call(t, admin, http.MethodPatch, path, `{"url": "https://other.example.com/"}`).want(http.StatusOK)
+	refused = w.call(t, admin, http.MethodPatch, path, `{"url": "https://other.example.com/"}`)
+	if problem := refused.problem(http.StatusConflict, "confirmation-required"); problem["code"] != "confirmation_required" || stored() != 1 {
+		t.Errorf("%v, %d secrets", problem, stored())
+	}
+	if !strings.Contains(string(refused.body), "The stored secret would be deleted.") {
+		t.Errorf("%s", refused.body)
+	}
+	moved := w.call(t, admin, http.MethodPatch, path, `{"url": "https://other.example.com/", "confirm": true}`).want(http.StatusOK)
 	if notices, _ := moved["notices"].([]any); len(notices) != 1 || stored() != 0 {
 		t.Errorf("notices %v, %d secrets", moved["notices"], stored())
 	}

@@ -30,6 +30,8 @@ func (importDocument) Schema(huma.Registry) *huma.Schema {
 type importInput struct {
 	JSON requestBody[importDocument]
 	Dry  bool `query:"dry_run" default:"false" doc:"true: say what would happen, and store nothing."`
+
+	Confirm bool `query:"confirm" default:"false" doc:"true: move connectors to another origin even where that drops credentials; else such a server is refused."`
 }
 
 // importJSON is the result of an import.
@@ -80,7 +82,7 @@ func (h *Handler) importConnectors(ctx context.Context, actor auth.Actor, in *im
 	if err != nil {
 		return nil, err
 	}
-	report, err := h.registry.Import(ctx, actor, raw, in.Dry)
+	report, err := h.registry.Import(ctx, actor, raw, manage.ImportOptions{Dry: in.Dry, ConfirmMoves: in.Confirm})
 	if err != nil {
 		return nil, err
 	}

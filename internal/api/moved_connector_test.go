@@ -15,7 +15,7 @@ func (a *oauthAccount) moveConnector(t *testing.T) {
 	t.Helper()
 	other := oauthtest.Start(t, oauthtest.Behaviour{})
 	server := other.Protect(t, oauthtest.ResourceBehaviour{Servers: []string{a.as.Issuer}, Next: mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})})
-	a.call(t, a.createKey(t, connectors.RoleAdmin), http.MethodPatch, a.path, map[string]any{"url": server.URL}).want(http.StatusOK)
+	a.call(t, a.createKey(t, connectors.RoleAdmin), http.MethodPatch, a.path, map[string]any{"url": server.URL, "confirm": true}).want(http.StatusOK)
 }
 
 // runRevocation runs the job that revokes deleted grants, and returns the revoked tokens.

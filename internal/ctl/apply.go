@@ -22,6 +22,8 @@ type ApplyCommand struct {
 	Check bool   `help:"Say what differs, and change nothing. Status 1 where something does."`
 	Prune bool   `help:"Delete the agents and connectors that the file does not name, too."`
 	Yes   bool   `help:"Delete without asking."`
+
+	Confirm bool `help:"Move connectors to another origin even where that drops credentials; else the API refuses it, and lists them."`
 }
 
 // Run prints the differences, applies them and verifies the result.
@@ -73,7 +75,7 @@ func (c ApplyCommand) planSteps(ctx context.Context, s *session, file manifest.F
 	if err != nil {
 		return nil, err
 	}
-	return manifest.Plan(ctx, api, file, is, c.Prune)
+	return manifest.Plan(ctx, api, file, is, manifest.Options{Prune: c.Prune, ConfirmMoves: c.Confirm})
 }
 
 // confirmDeletions asks before agents or connectors are deleted with their credentials and history.

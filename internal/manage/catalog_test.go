@@ -199,7 +199,7 @@ func TestImport_ListedServerEgress(t *testing.T) {
 			t.Error(line)
 		}
 	}
-	report, err := b.reg.Import(t.Context(), b.admin, []byte(document), true)
+	report, err := b.reg.Import(t.Context(), b.admin, []byte(document), manage.ImportOptions{Dry: true})
 	if err != nil || report.Count(manage.Refused) != 5 {
 		t.Errorf("%+v %v", report, err)
 	}

@@ -18,10 +18,12 @@ type Change struct {
 	Version int                     // that the caller saw; 0: any
 
 	SecretLater bool // a new auth type may come without its secret
+	ConfirmMove bool // a move to another origin may drop credentials
 }
 
 // UpdateConnector changes a connector. Secrets given for another server or client are deleted, with a notice:
-// see [deleteOutdatedSecrets].
+// see [deleteOutdatedSecrets]. A move to another origin that drops credentials fails with
+// [TypeConfirmationRequired] unless it is confirmed.
 func (r *Registry) UpdateConnector(
 	ctx context.Context, a auth.Actor, ref connectors.Ref, change Change,
 ) (connectors.Connector, []string, error) {
@@ -66,9 +68,18 @@ func (r *Registry) updateOnce(
 		if c, err = tx.Connectors().Update(ctx, old.ID, version, d); err != nil {
 			return err
 		}
+		owners, err := readMoveLosses(ctx, tx, old, c)
+		if err != nil {
+			return err
+		}
 		dropped, err := deleteOutdatedSecrets(ctx, tx, old, c)
 		if err != nil {
 			return err
+		}
+		if !change.ConfirmMove {
+			if err := requireMoveConfirmation(old, c, owners, dropped, s); err != nil {
+				return err // and the transaction is rolled back
+			}
 		}
 		if originMoved(old, c) || !old.Command.Equal(c.Command) { // another server's tools may have the same definitions
 			if _, err := tx.Calls().EndAllowances(ctx, c.ID); err != nil {

@@ -29,7 +29,7 @@ func TestCreate_UsesTenantDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := b.reg.Import(t.Context(), b.admin, []byte(`{"mcpServers": {"imported": {"url": "https://imported.example.com/"}}}`), false)
+	report, err := b.reg.Import(t.Context(), b.admin, []byte(`{"mcpServers": {"imported": {"url": "https://imported.example.com/"}}}`), manage.ImportOptions{})
 	if err != nil || report.Count(manage.Created) != 1 {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -65,7 +65,7 @@ func TestExport_IsIndependentOfDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.admin.Tenant.Defaults = elsewhere
-	report, err := b.reg.Import(t.Context(), b.admin, document, false)
+	report, err := b.reg.Import(t.Context(), b.admin, document, manage.ImportOptions{})
 	if err != nil || report.Count(manage.Created) != 1 {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -65,10 +65,16 @@ func (e ImportedEntry) Why() string {
 	return e.Missing.Sentence
 }
 
+// ImportOptions are the options of an import.
+type ImportOptions struct {
+	Dry          bool // rolls everything back
+	ConfirmMoves bool // a move to another origin may drop credentials
+}
+
 // Import creates or updates connectors from a document of MCP servers. An entry matches the connector with its
 // slug, else the only one with its URL; one without a name only by its URL or program. Each entry has its own
-// transaction and audit event. dry rolls everything back.
-func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dry bool) (ImportReport, error) {
+// transaction and audit event.
+func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, o ImportOptions) (ImportReport, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return ImportReport{}, err
 	}
@@ -81,10 +87,11 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dr
 		return ImportReport{}, err
 	}
 	im := newDocumentImport(r, a, known, entries)
-	if dry {
+	im.confirmMoves = o.ConfirmMoves
+	if o.Dry {
 		im.registry = r.newDryRun()
 	}
-	report := ImportReport{Dry: dry, Entries: make([]ImportedEntry, 0, len(entries))}
+	report := ImportReport{Dry: o.Dry, Entries: make([]ImportedEntry, 0, len(entries))}
 	for _, e := range entries {
 		done, err := im.importEntry(ctx, e)
 		if err != nil {
@@ -122,6 +129,7 @@ type documentImport struct {
 	entriesByURL    map[string]int         // number of entries by normalized URL
 	createdNames    map[string]bool        // names created by this import, for a dry run
 	listedURLs      map[string]bool        // URLs of listed servers so far
+	confirmMoves    bool
 }
 
 func newDocumentImport(r *Registry, a auth.Actor, known []connectors.Connector, entries []clientconfig.Entry) documentImport {

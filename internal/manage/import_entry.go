@@ -68,7 +68,7 @@ func (im *documentImport) updateFromEntry(ctx context.Context, e clientconfig.En
 		return nil
 	}
 	ref := connectors.Ref(old.ID.String())
-	c, notices, err := im.registry.UpdateConnector(ctx, im.actor, ref, Change{Draft: apply, Secret: &e.Secret, SecretLater: true})
+	c, notices, err := im.registry.UpdateConnector(ctx, im.actor, ref, Change{Draft: apply, Secret: &e.Secret, SecretLater: true, ConfirmMove: im.confirmMoves})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 // secret.
 func (b *testEnv) imports(t *testing.T, document string, dry bool) []string {
 	t.Helper()
-	report, err := b.reg.Import(t.Context(), b.admin, []byte(document), dry)
+	report, err := b.reg.Import(t.Context(), b.admin, []byte(document), manage.ImportOptions{Dry: dry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestImport_ProgramNameIsResolved(t *testing.T) {
 	if again := b.imports(t, unnamed, false); again[0] != "npx files unchanged" {
 		t.Errorf("without a name: %s", again[0])
 	}
-	report, err := b.reg.Import(t.Context(), b.admin, []byte(servers(`"new": {"command": "npx -y files"}`)), true)
+	report, err := b.reg.Import(t.Context(), b.admin, []byte(servers(`"new": {"command": "npx -y files"}`)), manage.ImportOptions{Dry: true})
 	if err != nil || len(report.Entries[0].Notices) != 2 {
 		t.Errorf("%+v %v", report, err)
 	}
@@ -259,7 +259,7 @@ func TestImport_DryRunStoresNothing(t *testing.T) {
 	report, err := b.reg.Import(t.Context(), b.admin, []byte(servers(
 		`"moves": {"url": "https://elsewhere.example.com/mcp"}`,
 		`"fresh": {"url": "https://fresh.example.com/mcp", "headers": {"X-Api-Key": "s3cret-2"}}`,
-	)), true)
+	)), manage.ImportOptions{Dry: true, ConfirmMoves: true})
 	if err != nil || !report.Dry || report.Count(manage.Updated) != 1 || report.Count(manage.Created) != 1 {
 		t.Fatalf("%+v %v", report, err)
 	}
@@ -282,7 +282,7 @@ func TestImportExport_Permissions(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
 	for _, role := range connectors.Roles {
-		_, err := b.reg.Import(t.Context(), b.actor(role), []byte("{"), false)
+		_, err := b.reg.Import(t.Context(), b.actor(role), []byte("{"), manage.ImportOptions{})
 		kind := fault.Denied
 		if role.May(connectors.PermManage) {
 			kind = fault.Malformed
@@ -325,7 +325,7 @@ func TestExport_ImportsInAnotherTenant(t *testing.T) {
 	}
 	other := b.admin
 	other.Tenant.ID = b.Other
-	report, err := b.reg.Import(t.Context(), other, raw, false)
+	report, err := b.reg.Import(t.Context(), other, raw, manage.ImportOptions{})
 	if err != nil || report.Count(manage.Created) != 5 {
 		t.Fatalf("%+v %v", report, err)
 	}

@@ -183,7 +183,7 @@ func TestUpdate_DeletesOAuthGrants(t *testing.T) {
 			b := newTestEnv(t)
 			c := b.create(t, connectors.Secret{ClientSecret: "s3cret"}, signsIn)
 			b.connect(t, c, nil)
-			got, notices := b.update(t, c, manage.Change{Draft: tc.change})
+			got, notices := b.update(t, c, manage.Change{Draft: tc.change, ConfirmMove: true})
 			if diff := cmp.Diff(tc.notices, notices); diff != "" {
 				t.Error(diff)
 			}

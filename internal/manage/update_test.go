@@ -23,7 +23,7 @@ func (b *testEnv) update(t *testing.T, c connectors.Connector, change manage.Cha
 }
 
 func url(u string) manage.Change {
-	return manage.Change{Draft: func(d *connectors.Draft) { d.URL = u }}
+	return manage.Change{Draft: func(d *connectors.Draft) { d.URL = u }, ConfirmMove: true}
 }
 
 func TestUpdate_KeepsOtherSettings(t *testing.T) {

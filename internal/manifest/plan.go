@@ -35,18 +35,25 @@ func (s Step) Do(ctx context.Context, api *client.Client) error {
 	return nil
 }
 
+// Options are the options of a plan.
+type Options struct {
+	Prune        bool // delete connectors and agents that the file does not name
+	ConfirmMoves bool // a move to another origin may drop credentials
+}
+
 type planner struct {
+	Options
 	api   *client.Client
 	file  File
 	state State
 	steps []Step
 }
 
-// Plan returns the steps from the state to the file, in an executable order. With prune, connectors and agents
-// missing from the file are deleted. The installation is asked to compare secrets; nothing is changed.
-func Plan(ctx context.Context, api *client.Client, file File, state State, prune bool) ([]Step, error) {
-	p := &planner{api: api, file: file, state: state}
-	if err := p.checkGrants(prune); err != nil {
+// Plan returns the steps from the state to the file, in an executable order. The installation is asked to compare
+// secrets; nothing is changed.
+func Plan(ctx context.Context, api *client.Client, file File, state State, o Options) ([]Step, error) {
+	p := &planner{Options: o, api: api, file: file, state: state}
+	if err := p.checkGrants(o.Prune); err != nil {
 		return nil, err
 	}
 	for _, slug := range sortedKeys(file.Connectors) {
@@ -59,7 +66,7 @@ func Plan(ctx context.Context, api *client.Client, file File, state State, prune
 			return nil, fmt.Errorf("the agent %s: %w", slug, err)
 		}
 	}
-	if prune {
+	if o.Prune {
 		p.planDeletions()
 	}
 	for _, slug := range sortedKeys(file.Connectors) { // last, as a person may have to connect an account first
@@ -115,6 +122,9 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 		patch, err := decodeDocument[client.ConnectorPatch](part)
 		if err != nil {
 			return err
+		}
+		if p.ConfirmMoves {
+			patch.Confirm = &p.ConfirmMoves
 		}
 		p.add(Step{Change, "connector", slug, fields, func(ctx context.Context, api *client.Client) error {
 			_, err := api.UpdateConnector(ctx, slug, patch)

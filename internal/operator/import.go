@@ -24,6 +24,8 @@ type ImportCommand struct {
 	File   string `arg:"" help:"A client's file of MCP servers (.mcp.json, mcp.json, settings.json), or the list of an MCP registry; - is standard input."`
 	Tenant string `placeholder:"SLUG" help:"Slug or id of the tenant. It may be left out where there is one alone."`
 	DryRun bool   `help:"Say what would happen, and store nothing."`
+
+	Confirm bool `help:"Move connectors to another origin even where that drops credentials; else such a server is refused."`
 }
 
 // Help returns the text below the flags.
@@ -55,7 +57,7 @@ func (c ImportCommand) Run(ctx context.Context, p IO) error {
 		return err
 	}
 	reg := manage.New(d.Store, egress, installation.AllowedCommands(server)...).WithMaxConnectors(server.Connectors)
-	report, err := reg.Import(ctx, auth.Operator(tenant), document, c.DryRun)
+	report, err := reg.Import(ctx, auth.Operator(tenant), document, manage.ImportOptions{Dry: c.DryRun, ConfirmMoves: c.Confirm})
 	if err != nil {
 		return err
 	}

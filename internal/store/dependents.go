@@ -23,3 +23,19 @@ func (t Connectors) Dependents(ctx context.Context, id connectors.ConnectorID, n
 		Agents: int(row.Agents), Names: row.Names, Calls: int(row.Calls), Approvals: int(row.Approvals), Accounts: int(row.Accounts),
 	}, nil
 }
+
+// CredentialOwners are the owners of a connector's credentials.
+type CredentialOwners struct {
+	Agents int
+	Names  []string // of the first agents, by name
+	Shared bool     // there is a shared credential
+}
+
+// maxOwnerNames bounds CredentialOwners.Names.
+const maxOwnerNames = 10
+
+// CredentialOwners returns the owners of a connector's credentials.
+func (t Connectors) CredentialOwners(ctx context.Context, id connectors.ConnectorID) (CredentialOwners, error) {
+	row, err := t.q.CredentialOwners(ctx, t.id, id, maxOwnerNames)
+	return CredentialOwners{Agents: int(row.Agents), Names: row.Names, Shared: row.Shared}, err
+}

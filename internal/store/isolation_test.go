@@ -401,7 +401,7 @@ var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors
 	"Calls.List": true, "Calls.TaskCalls": true, "Calls.StartPendingCall": true, "Calls.EndPendingCall": true, "Calls.SaveCallTask": true, "Calls.EndCallTask": true, "Calls.MarkUndelivered": true,
 	"Agents.Tokens": true, "Agents.Grants": true, "Agents.GrantedConnectors": true, "Agents.AcceptedDefinitions": true, "Agents.ToolChoices": true, "Agents.CallCounts": true, "Agents.ApprovalsAbout": true, "Agents.AgentsGranted": true, "Tools.Use": true, "Audit.List": true, "WaitingCalls": true,
 	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
-	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
+	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.CredentialOwners": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
 	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }
 

@@ -26,6 +26,10 @@ var curationAttempts = map[string]attempt{
 		}
 		return !fault.Is(err, fault.NotFound), err
 	},
+	"Connectors.CredentialOwners": func(ctx context.Context, o outsider) (bool, error) {
+		owners, err := o.door.Connectors().CredentialOwners(ctx, o.connector.ID)
+		return owners.Agents > 0 || owners.Shared, err
+	},
 	"Connectors.Dependents": func(ctx context.Context, o outsider) (bool, error) {
 		d, err := o.door.Connectors().Dependents(ctx, o.connector.ID, time.Now())
 		return d.Agents+d.Calls+d.Approvals+d.Accounts+len(d.Names) > 0, err

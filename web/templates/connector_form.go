@@ -26,6 +26,7 @@ type ConnectorSettingsPage struct {
 	Enabled            bool
 	Env                []string // names of the stored environment
 	Test               *TestResult
+	Drops              []string // what the move to another origin drops, to be confirmed; empty: nothing to confirm
 	ListeningSuspended string   // why listening is suspended until a person resumes it; empty: it is not
 	Used               []string // dependents, one sentence each
 	Goes               []string // what is deleted with it: "22 tools and their history"
@@ -72,6 +73,7 @@ type connectorFormProps struct {
 	New    bool
 	Stored bool
 	Env    []string
+	Drops  []string
 }
 
 func (p connectorFormProps) newField(name, label string, with func(*fieldProps)) fieldProps {

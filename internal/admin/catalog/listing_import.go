@@ -24,7 +24,7 @@ func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
 	document, field, complete, err := h.listingDocument(r)
 	var report manage.ImportReport
 	if err == nil {
-		report, err = h.Registry.Import(r.Context(), shell.Actor(r), document, true)
+		report, err = h.Registry.Import(r.Context(), shell.Actor(r), document, manage.ImportOptions{Dry: true})
 	}
 	if err == nil && len(report.Entries) > 0 && !report.Entries[0].Listed {
 		err = fault.Errorf(fault.Invalid, "This is no list of an MCP registry. For a client's file, use Import on the list of connectors.")
@@ -51,7 +51,7 @@ func (h *Handler) registryImport(w http.ResponseWriter, r *http.Request) error {
 	if len(chosen) == 0 {
 		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: i18n.T(r.Context(), "Choose at least one server. List them again to do so.")}, nil)
 	}
-	report, err := h.Registry.Import(r.Context(), shell.Actor(r), []byte("["+strings.Join(chosen, ",")+"]"), false)
+	report, err := h.Registry.Import(r.Context(), shell.Actor(r), []byte("["+strings.Join(chosen, ",")+"]"), manage.ImportOptions{})
 	if problem, ok := connectorpages.AsDocumentFault(r.Context(), err); ok {
 		return h.listingPage(w, r, respond.Status(problem.Kind), templates.Form{Problem: problem.Message}, nil)
 	}

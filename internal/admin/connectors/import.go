@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/clientconfig"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/web"
@@ -76,7 +77,7 @@ func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.Im
 	if err != nil {
 		return nil, field, err
 	}
-	report, err := h.Registry.Import(r.Context(), shell.Actor(r), document, dry)
+	report, err := h.Registry.Import(r.Context(), shell.Actor(r), document, manage.ImportOptions{Dry: dry, ConfirmMoves: r.PostFormValue("confirm") == "true"})
 	if err != nil {
 		return nil, field, err
 	}

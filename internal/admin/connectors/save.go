@@ -29,7 +29,15 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		return h.settingsPage(w, r, respond.Status(problem.Kind), s, f.ToForm(problem), nil)
+		form := f.ToForm(problem)
+		if problem.Type == manage.TypeConfirmationRequired {
+			form = f.ToForm(nil)
+			f.MarkTypedSecrets(r.Context(), form)
+			for _, loss := range problem.Fields {
+				s.drops = append(s.drops, loss.Message)
+			}
+		}
+		return h.settingsPage(w, r, respond.Status(problem.Kind), s, form, nil)
 	}
 	if err != nil {
 		return err
@@ -59,6 +67,8 @@ func (h *Handler) saveConnector(r *http.Request, f shell.PostedForm, before conn
 		Draft:   func(draft *connectors.Draft) { *draft = d },
 		Secret:  &secrets,
 		Version: version,
+
+		ConfirmMove: f.Checked("confirm"),
 	})
 }
 

@@ -28,6 +28,7 @@ type connectorSettings struct {
 	stored    store.List[connectors.Credential]
 	stream    connectors.Listening
 	used      connectors.Dependents
+	drops     []string // what the move to another origin drops
 }
 
 func (h *Handler) loadSettings(r *http.Request, connector connectors.Ref) (s connectorSettings, err error) {
@@ -69,6 +70,7 @@ func (h *Handler) settingsPage(
 		Enabled:            c.Enabled,
 		Env:                c.EnvNames,
 		Test:               test,
+		Drops:              s.drops,
 		Used:               dependentsText(r.Context(), s.used),
 		Goes:               deletionEffects(r.Context(), c, s.used),
 		ListeningSuspended: i18n.TranslateKnown(r.Context(), listeningSuspended(s.stream)),

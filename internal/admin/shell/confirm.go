@@ -121,6 +121,15 @@ func hiddenFields(f PostedForm) []templates.HiddenField {
 	return fields
 }
 
+// MarkTypedSecrets asks again for the secrets that were typed, because a page never holds them.
+func (f PostedForm) MarkTypedSecrets(ctx context.Context, form templates.Form) {
+	for name := range f.Values {
+		if secretFields[name] && f.Text(name) != "" {
+			form.Errors[name] = i18n.T(ctx, "Type it again to save it: secrets never come back from the server.")
+		}
+	}
+}
+
 type droppedSecretsKey struct{}
 
 // CheckSecretsRetyped returns a fault if the confirmation page dropped secrets of this form.

@@ -12,6 +12,35 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const credentialOwners = `-- name: CredentialOwners :one
+select (select count(*)
+        from credentials
+        where credentials.tenant_id = $1 and credentials.connector_id = $2 and credentials.agent_id is not null)::integer as agents,
+       array(select agents.name
+             from credentials
+             join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+             where credentials.tenant_id = $1 and credentials.connector_id = $2
+             order by agents.name, agents.id
+             limit $3)::text[] as names,
+       exists(select 1
+              from credentials
+              where credentials.tenant_id = $1 and credentials.connector_id = $2 and credentials.agent_id is null) as shared
+`
+
+type CredentialOwnersRow struct {
+	Agents int32
+	Names  []string
+	Shared bool
+}
+
+// The owners of a connector's credentials, with the names of the first agents.
+func (q *Queries) CredentialOwners(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, maxNames int32) (CredentialOwnersRow, error) {
+	row := q.db.QueryRow(ctx, credentialOwners, tenantID, connectorID, maxNames)
+	var i CredentialOwnersRow
+	err := row.Scan(&i.Agents, &i.Names, &i.Shared)
+	return i, err
+}
+
 const dependents = `-- name: Dependents :one
 
 select (select count(*)
