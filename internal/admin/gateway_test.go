@@ -48,7 +48,7 @@ func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.get("/agents/support").want(t, http.StatusOK, "No token", "Nothing is granted")
 	b.get("/agents/support/connect").want(t, http.StatusOK, d.base+"/mcp", "Claude Code", "Claude Desktop", "Cursor", "VS Code", "pb_agent_…")
-	b.post("/agents/support/tokens", url.Values{"name": {"x"}, "expires_at": {"2001-01-01"}}).want(t, http.StatusUnprocessableEntity, "The expiry lies in the future.")
+	b.post("/agents/support/tokens", url.Values{"name": {"x"}, "expires_at": {"2001-01-01"}}).want(t, http.StatusUnprocessableEntity, "The expiry must lie in the future.")
 	p := b.post("/agents/support/tokens", url.Values{"name": {"laptop"}, "expires_at": {"2099-01-31"}})
 	p.want(t, http.StatusOK, "Token “laptop”", "shown this once", "on 1 Feb 2099")
 	text := between(p.Body, `data-copy="pb_agent_`, `"`)

@@ -61,7 +61,7 @@ func (s *Service) checkKey(req KeyRequest) error {
 		fields = append(fields, newRoleFault())
 	}
 	if req.ExpiresAt != nil && !req.ExpiresAt.After(s.now()) {
-		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry lies in the future."})
+		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry must lie in the future."})
 	}
 	return fault.InvalidFields(fields...)
 }

@@ -99,7 +99,7 @@ func ApprovalNotice(id ToolCallID, c ConnectorName, agent AgentName, tool string
 	return NewNotice{
 		Kind:  NoticeApproval,
 		Title: agent.Name + " asks to call " + tool,
-		Body:  "The call to " + c.Name + " waits until somebody approves or denies it.",
+		Body:  "A call to " + c.Name + " needs a decision, unless it was decided meanwhile.",
 		Link:  "/approvals/" + id.String(),
 		Key:   "approval " + id.String(),
 		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "tool": tool, "tool_call_id": id.String()}),

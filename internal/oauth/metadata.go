@@ -135,7 +135,7 @@ func (m Metadata) checkPKCE() *Error {
 	case len(methods) == 0 && m.AllowMissingPKCE:
 		return nil
 	case len(methods) == 0:
-		return newRefusal(StepAuthorize, "the authorization server does not say that it supports PKCE with S256")
+		return newRefusal(StepAuthorize, `the authorization server does not say that it supports PKCE with S256; "Accept a server that does not say that it checks PKCE" in the connector's settings allows that`)
 	}
 	return newRefusal(StepAuthorize, "the authorization server supports PKCE without S256 only")
 }

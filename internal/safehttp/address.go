@@ -12,6 +12,9 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 	excepted := covered || named
 	switch {
 	case p.isOwn(host, at.Port(), excepted), addr.IsLoopback() && p.isOwn("localhost", at.Port(), excepted):
+		if !p.isOwn(host, at.Port(), true) && !p.isOwnLoopback(at.Port()) { // another server there
+			return newBlockedError(host, "The address %s is that of Patchbay's own machine; Patchbay does not connect to it.")
+		}
 		return newBlockedError(host, "The address %s is Patchbay itself; it does not connect there.")
 	case covered:
 		return nil

@@ -95,7 +95,11 @@ func (ap *approvals) checkRecentDenial(ctx context.Context, a *activeCall) error
 	case err != nil:
 		return ap.explainer.explainError(ctx, view, a.connector, err)
 	}
-	return deniedRefusal(row)
+	sentence := "A person denied the same call less than five minutes ago, so no person was asked again."
+	if row.Reason != "" {
+		sentence += " The reason: " + row.Reason
+	}
+	return &RefusalError{Code: CodeDenied, Sentence: sentence}
 }
 
 // checkReady returns the refusal that an approved call would meet now: an open circuit or a missing credential.

@@ -109,6 +109,9 @@ func blockedRefusal(t *agentview.Tool) *RefusalError {
 	case agentview.BlockedMalformed:
 		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed: MCP clients refuse it. An admin finds the reason on the connector's page.", t.Name, connector)}
 	case agentview.BlockedDisabled:
+		if !t.Connector.Connector.Enabled {
+			return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The connector %q is disabled. An admin enables it in its settings.", connector)}
+		}
 		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
 	default:
 		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"patchbay/internal/agentview"
@@ -176,6 +177,11 @@ func errorSentence(e *mcp.Error, c connectors.Connector) string {
 		return format("The server of %q speaks a version of MCP that Patchbay does not know.")
 	case mcp.ReasonRPC:
 		return rpcSentence(e)
+	case mcp.ReasonProtocol:
+		if c.Transport == connectors.TransportStdio && strings.HasPrefix(e.Detail, "ended before its reply") {
+			return fmt.Sprintf("The program of %q %s. An admin finds its standard error in Patchbay's log, at level debug.", c.Name, e.Detail)
+		}
+		return format("The server of %q did not answer as MCP wants it. Its log may say why.")
 	default:
 		return format("The server of %q did not answer as MCP wants it. Its log may say why.")
 	}

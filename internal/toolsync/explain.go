@@ -118,6 +118,8 @@ func unauthorizedSentence(status int, c connectors.Connector, credentialSent boo
 		return fmt.Sprintf("The server refused the token that the authorization server gave (%d). Check what this client is allowed to do, and the connector's scopes and resource.", status)
 	case credentialSent && c.Auth.Type == connectors.AuthOAuth2:
 		return fmt.Sprintf("The server refused the connected account (%d). Connect it again on the connector's Credentials page.", status)
+	case credentialSent && isTrial(c):
+		return fmt.Sprintf("The server refused the credential (%d). Enter another one.", status)
 	case credentialSent:
 		return fmt.Sprintf("The server refused the credential (%d). Set a new one on the connector's credentials page.", status)
 	case c.Auth.Type == connectors.AuthNone && status == http.StatusForbidden:
@@ -126,10 +128,15 @@ func unauthorizedSentence(status int, c connectors.Connector, credentialSent boo
 		return fmt.Sprintf("The server asks for a credential (%d). Choose an authentication in the connector's settings.", status)
 	case c.Auth.Type == connectors.AuthOAuth2:
 		return "The server asks for an account. Save the connector, then press Connect."
+	case isTrial(c):
+		return fmt.Sprintf("The server asks for a credential (%d). Enter one.", status)
 	default:
 		return fmt.Sprintf("The server asks for a credential (%d). Set one on the connector's credentials page.", status)
 	}
 }
+
+// isTrial reports whether the connector is not stored, so that it has no page.
+func isTrial(c connectors.Connector) bool { return c.ID == connectors.ConnectorID{} }
 
 func statusSentence(e *mcp.Error) string {
 	switch status := e.HTTPStatus; {
@@ -140,6 +147,8 @@ func statusSentence(e *mcp.Error) string {
 		return fmt.Sprintf("The server asks to be left alone for a while (%d). Try again later.", status)
 	case status >= 500 && status != http.StatusNotImplemented: // file servers and others answer a POST with 501
 		return fmt.Sprintf("The server answered with HTTP status %d. It has a problem of its own; try again later.", status)
+	case status == http.StatusBadRequest || status == http.StatusNotAcceptable: // a server of MCP, most likely
+		return fmt.Sprintf("The server answered with HTTP status %d: it does not accept the request. Its log may say why.", status)
 	default:
 		return fmt.Sprintf("The server answered with HTTP status %d. Check that the URL is that of its MCP endpoint.", status)
 	}

@@ -86,7 +86,7 @@ func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respo
 	case run.State == connectors.SyncFailed:
 		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s The sync failed: %s", flash.Text, run.ErrorMessage)}
 	default:
-		flash.Text += " " + i18n.T(r.Context(), "Discovered %d tools.", run.Counts.Total)
+		flash.Text += " " + i18n.N(r.Context(), run.Counts.Total, "Discovered %s tool.", "Discovered %s tools.")
 	}
 	return flash
 }
