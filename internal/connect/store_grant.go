@@ -138,7 +138,8 @@ func (r callbackFlow) auditEvent(p target, g store.NewGrant) store.Event {
 // sync in progress is no error.
 func queueSync(ctx context.Context, tx store.Syncs, p target) (*connectors.SyncRunID, error) {
 	c := p.connector
-	if !c.Enabled || c.ToolsLastSyncedAt != nil && c.Status != connectors.StatusNeedsAuth {
+	isRefused := c.LastError != nil && connectors.NeedsPerson(c.LastError.Code)
+	if !c.Enabled || c.ToolsLastSyncedAt != nil && !isRefused {
 		return nil, nil
 	}
 	run, err := tx.Queue(ctx, store.NewRun{ConnectorID: c.ID, AgentID: p.agentID(), Trigger: connectors.TriggerOAuth})
