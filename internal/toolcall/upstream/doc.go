@@ -4,7 +4,8 @@
 //
 // A session belongs to a key (session_key.go): the tenant's connector, the owner of the credential (an agent, or all), and the
 // client's capabilities. It was opened with one version: the connector's settings, the credential's revision, and the remembered
-// era. A key has one session, and one opening at a time. A session ends (retire.go)
+// era; an era that is learnt later and is the session's own makes no other version. A key has one session, and one opening at a
+// time. A session ends (retire.go)
 //
 //	with another version       at once; after its requests, if only the token was refreshed
 //	without a credential       at once

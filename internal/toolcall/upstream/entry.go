@@ -26,6 +26,7 @@ type entry struct {
 	releaseSlot func() // nil: no slot
 
 	// The pool's mu guards the fields below.
+	era         string // the session's own; empty until it is open
 	users       int
 	idleElement *list.Element // in the pool's idle list; nil: in use, or retired
 	idleSince   time.Time     // time of the last use
@@ -60,7 +61,7 @@ func (p *Pool) acquireEntry(ctx context.Context, w *SessionRequest, u *credentia
 	case p.stopped:
 		return nil, newStoppedError()
 	case e == nil:
-	case e.version == version, version.isOlder(e.version):
+	case e.hasVersion(version), version.isOlder(e.version):
 		return p.addUser(e), nil
 	case version.connectorVersion < e.version.connectorVersion:
 		return nil, fault.Errorf(fault.Conflict, "The connector %q was changed just now. Try again.", w.Connector.Name)
@@ -72,6 +73,15 @@ func (p *Pool) acquireEntry(ctx context.Context, w *SessionRequest, u *credentia
 		return nil, err
 	}
 	return p.startOpening(ctx, u, &entry{key: key, version: version, request: w.withoutUseFields(), opened: make(chan struct{})}), nil
+}
+
+// hasVersion reports whether the session serves requests of a version. A session that opened before its era was remembered
+// has that era already. The caller holds mu.
+func (e *entry) hasVersion(version sessionVersion) bool {
+	if version.era == "" || e.era == "" || version.era == e.era {
+		version.era = e.version.era
+	}
+	return version == e.version
 }
 
 // addUser counts one more user. The caller holds mu.
@@ -117,6 +127,7 @@ func (p *Pool) finishOpening(e *entry, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil {
+		e.era = string(e.session.Era())
 		p.recordState(e)
 	} else if !e.retired { // the next use opens again
 		p.retireEntry(e, false)

@@ -231,11 +231,25 @@ func TestUse_LearntEraLetsRequestsFinish(t *testing.T) {
 	b := newBench(t)
 	c := b.newSharedConnector(t)
 	results, release := b.startHeldCall(t, b.newRequest(c))
-	c.Era = ""
+	c.Era = string(mcp.EraModern)
 	must(t, b.call(t.Context(), b.newRequest(c)))
 	close(release)
 	must(t, <-results)
 	b.server.wantDeleted(t, "secret-session-1")
+}
+
+// A view from before a connector's first sync has no era.
+func TestUse_LearntEraOfTheSessionKeepsIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.newSharedConnector(t)
+	for _, era := range []string{"", c.Era, "", c.Era} {
+		c.Era = era
+		must(t, b.call(t.Context(), b.newRequest(c)))
+	}
+	if n := b.server.openedSessions(t); n != 1 {
+		t.Errorf("%d sessions were opened", n)
+	}
 }
 
 func TestCapacity_EvictsLongestIdle(t *testing.T) {

@@ -42,7 +42,7 @@ func (p *Pool) reviewSession(w *SessionRequest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e, version := p.sessions[p.sessionKey(w)], newSessionVersion(w, u)
-	if e != nil && e.version != version && e.version.connectorVersion == version.connectorVersion && !version.isOlder(e.version) {
+	if e != nil && !e.hasVersion(version) && e.version.connectorVersion == version.connectorVersion && !version.isOlder(e.version) {
 		p.retireEntry(e, !version.isCompatible(e.version, u))
 	}
 }
