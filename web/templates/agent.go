@@ -67,14 +67,13 @@ type AgentPage struct {
 
 // AllowanceRow is a tool that the agent may call without approval until a time.
 type AllowanceRow struct {
-	Tool          string
-	ToolHref      string
-	Connector     string
-	ConnectorHref string // the agent's grant
-	Ends          When
-	GrantedBy     string
-	Changed       bool   // the tool is another one than the person saw
-	End           string // the action; empty: the viewer may not end it
+	Tool      string
+	ToolHref  string
+	Connector string
+	Ends      When
+	GrantedBy string
+	Changed   bool   // the tool is another one than the person saw
+	End       string // the action; empty: the viewer may not end it
 }
 
 // AgentCredential is the agent's credential for one connector.

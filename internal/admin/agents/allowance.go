@@ -33,13 +33,12 @@ func (h *Handler) allowanceRows(ctx context.Context, a connectors.Agent, allowan
 	rows := make([]templates.AllowanceRow, len(allowances.list))
 	for i, allowed := range allowances.list {
 		rows[i] = templates.AllowanceRow{
-			Tool:          shell.ShortenText(allowed.Tool, shell.MaxName),
-			ToolHref:      shell.ToolPath(allowed.Slug, allowed.Tool),
-			Connector:     allowed.Name,
-			ConnectorHref: grantPath(a.Slug, allowed.Slug),
-			Ends:          shell.NewWhen(ctx, allowed.Until, h.Now()),
-			GrantedBy:     allowed.GrantedBy,
-			Changed:       !allowed.InForce,
+			Tool:      shell.ShortenText(allowed.Tool, shell.MaxName),
+			ToolHref:  shell.ToolPath(allowed.Slug, allowed.Tool),
+			Connector: allowed.Name,
+			Ends:      shell.NewWhen(ctx, allowed.Until, h.Now()),
+			GrantedBy: allowed.GrantedBy,
+			Changed:   !allowed.InForce,
 		}
 		if allowances.mayEnd {
 			rows[i].End = grantPath(a.Slug, allowed.Slug) + "/allowances/" + url.PathEscape(allowed.Tool) + "/end"
