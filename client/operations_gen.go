@@ -220,7 +220,7 @@ func (c *Client) DropConnector(ctx context.Context, id string, connector string)
 }
 
 // EndAgentAllowance: End an allowance: the next call of the tool needs approval again. It needs the role member.
-// For those who may decide the agent's calls.
+// It needs the right to decide the agent's calls.
 func (c *Client) EndAgentAllowance(ctx context.Context, id string, connector string, tool string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "allowances", url.PathEscape(tool)}, nil, nil, nil)
 }
@@ -238,7 +238,7 @@ func (c *Client) EndMemberClient(ctx context.Context, id string, clientID string
 
 // ExportConnectorsQuery says more of what is asked for. What is zero is left out.
 type ExportConnectorsQuery struct {
-	// Whose way of writing it; generic is what an import takes whole. One of: generic, claude, cursor, vscode, windsurf, gemini, zed, codex.
+	// The client with this file format; generic is what an import takes whole. One of: generic, claude, cursor, vscode, windsurf, gemini, zed, codex.
 	Client string
 }
 

@@ -228,7 +228,7 @@ type Allowance struct {
 	// The connector's slug.
 	Connector   string `json:"connector"`
 	ConnectorID string `json:"connector_id"`
-	// The person who allowed it.
+	// The name of the approving person.
 	GrantedBy string `json:"granted_by"`
 	// false: the server has changed or removed the tool since. A call needs approval, unless the server goes back to what the person saw.
 	InForce bool `json:"in_force"`

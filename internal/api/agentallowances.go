@@ -17,7 +17,7 @@ type allowanceJSON struct {
 	Name        string    `json:"name" doc:"The connector's name."`
 	Tool        string    `json:"tool" doc:"The name that the server gives it."`
 	Until       time.Time `json:"until" doc:"Until then a call of the tool needs no approval."`
-	GrantedBy   string    `json:"granted_by" doc:"The person who allowed it."`
+	GrantedBy   string    `json:"granted_by" doc:"The name of the approving person."`
 	InForce     bool      `json:"in_force" doc:"false: the server has changed or removed the tool since. A call needs approval, unless the server goes back to what the person saw."`
 }
 
@@ -43,7 +43,7 @@ func (h *Handler) mountAgentAllowances() {
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/connectors/{connector}/allowances/{tool}", id: "endAgentAllowance", tag: tag,
 		summary: "End an allowance: the next call of the tool needs approval again", permission: connectors.PermOperate,
-		description: "For those who may decide the agent's calls.",
+		description: "It needs the right to decide the agent's calls.",
 	}, h.endAgentAllowance)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 type exportInput struct {
-	Client string `query:"client" enum:"generic,claude,cursor,vscode,windsurf,gemini,zed,codex" default:"generic" doc:"Whose way of writing it; generic is what an import takes whole."`
+	Client string `query:"client" enum:"generic,claude,cursor,vscode,windsurf,gemini,zed,codex" default:"generic" doc:"The client with this file format; generic is what an import takes whole."`
 }
 
 func (h *Handler) mountExport() {

@@ -38,7 +38,8 @@ func (r *serverReader) unwrapBridge() {
 			continue
 		default:
 			if strings.HasPrefix(arg, "--") {
-				r.ignored = append(r.ignored, arg)
+				option, _, _ := strings.Cut(arg, "=") // the value may be a secret
+				r.ignored = append(r.ignored, option)
 			}
 			continue
 		}

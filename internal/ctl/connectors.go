@@ -228,13 +228,15 @@ func (c connectorPing) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	t := newTable("RESPONDED", "PING MS", "CONNECT MS")
+	t.addRow(got.Ok, got.PingMS, got.ConnectMS)
+	if err := s.printValue(got, t); err != nil {
+		return err
+	}
 	if got.Error != nil {
-		if err := s.printValue(got, newTable()); err != nil {
-			return err
-		}
 		return errors.New(escapeText(got.Error.Message))
 	}
-	return s.printSentence(got, "%s responded in %d ms, after %d ms to connect.", c.Connector, got.PingMS, got.ConnectMS)
+	return nil
 }
 
 type connectorTools struct {

@@ -13,6 +13,9 @@ import (
 func (r *Registry) Allowances(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
 ) (list store.List[store.AgentAllowance], err error) {
+	if err := a.Require(connectors.PermRead); err != nil {
+		return list, err
+	}
 	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
 		owner, err := tx.Agents().Get(ctx, agent)
 		if err != nil {

@@ -85,7 +85,7 @@ var Actions = map[string]Action{
 	"connector.delete":            {Effect: EffectDelete},
 	"connector.listen":            {Effect: EffectUpdate},
 	"connector.acknowledge_tools": {Effect: EffectUpdate}, // a loss of tools
-	"connector.test":              {Effect: EffectNone},   // of a draft or of unsaved settings
+	"connector.test":              {Effect: EffectNone},   // of a draft, of unsaved settings, or a ping
 	"agent_allowance.end":         {Effect: EffectNone},   // before its time; tool_call.approve begins it
 
 	"connector.sync":     {Effect: EffectNone}, // the request only: its result is in the run; scheduled syncs are not audited

@@ -21,7 +21,7 @@ type PingReport struct {
 	Error   *fault.Error  // Upstream, or Conflict when a credential is missing; nil: the server responded
 }
 
-// Ping opens a session of a stored connector as a sync would, sends one ping and ends the session. A server of
+// Ping opens a session of a stored connector with its stored credential, sends one ping and ends the session. A server of
 // 2026-07-28, which knows no ping, gets server/discover. It stores only auditEvent. An error concerns the connector or
 // Patchbay; failures of the server are in the report.
 func (s *Syncer) Ping(
