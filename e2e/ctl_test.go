@@ -39,7 +39,7 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 		t.Errorf("the connector is %q", made)
 	}
 	contains(t, ctl("connectors", "sync", "dev"), "STATUS", "ok")
-	contains(t, ctl("connectors", "ping", "dev"), "RESPONDED", "true")
+	contains(t, ctl("connectors", "ping", "dev"), "RESPONDED", "yes")
 	contains(t, ctl("connectors", "list"), "CONNECTOR", "dev", upstream)
 	tools := ctl("connectors", "tools", "dev")
 	contains(t, tools, "TOOL", "search_issues")
