@@ -28,6 +28,8 @@ var Exits = []Exit{
 	{Room: "client", Name: "net/http.Client", Because: "it is for other programs, and for an admin's own machine: it asks the one installation that it is told"},
 	{Room: "internal/mcpadmin", Name: "net/http.Client", Because: "its transport is the JSON API in the same process: nothing is connected to"},
 	{Room: "internal/sso", Name: "net.DefaultResolver", Because: "it looks up the TXT record that proves a domain: nothing is connected to"},
+	{Room: "internal/oauth", Name: "golang.org/x/oauth2/clientcredentials.Config", Because: "its request goes through the client that is handed in"},
+	{Room: "internal/oauth", Name: "net/http.Client", Because: "its transport hands each request to the client that is handed in"},
 	{Room: "internal/sso", Name: "golang.org/x/oauth2.Config", Because: "each of its requests has the client of safehttp in its context"},
 	{Room: "internal/kms", Name: "github.com/aws/aws-sdk-go-v2/config.LoadDefaultConfig", Because: "it asks who we are at AWS, of the pod, the task, the machine or STS, where the operator's environment says that; the key is asked for by the client of safehttp"},
 	{Room: "internal/operator/doctor", Name: "net.ResolveTCPAddr", Because: "doctor reads the operator's own PATCHBAY_ADDR"},
@@ -60,6 +62,7 @@ var waysOut = map[string][]string{
 	"golang.org/x/net/proxy":                                          {"*"},
 	"golang.org/x/net/websocket":                                      {"*"},
 	"golang.org/x/oauth2":                                             {"Config", "NewClient", "Transport"}, // without a client it takes the default one
+	"golang.org/x/oauth2/clientcredentials":                           {"Config"},
 	"golang.org/x/sys/unix":                                           {"Connect", "SYS_CONNECT", "SYS_SOCKET", "Socket"},
 	"google.golang.org/grpc":                                          {"*"},
 }

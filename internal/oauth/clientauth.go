@@ -2,9 +2,12 @@ package oauth
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+
+	"golang.org/x/oauth2"
 )
 
 // AuthMethod is a client authentication method (RFC 7591 section 2, token_endpoint_auth_method).
@@ -53,41 +56,62 @@ func (m Metadata) authMethod(r Registration) AuthMethod {
 	return AuthBasic
 }
 
-// addClientAuth adds the client authentication to a request.
-func (c *Client) addClientAuth(step Step, p Peer, form url.Values, header http.Header) *Error {
+// clientAuth is the client authentication of one request.
+type clientAuth struct {
+	style  oauth2.AuthStyle
+	secret Secret     // empty: none is sent
+	params url.Values // of an assertion; nil: none
+}
+
+// newClientAuth refuses a client of another issuer, and a client that lacks the secret or key of its method.
+func (c *Client) newClientAuth(step Step, p Peer) (clientAuth, *Error) {
 	r := p.Client
 	if r.ClientID == "" {
-		return &Error{Step: step, Kind: KindNeedsClientID, Detail: "there is no client id"}
+		return clientAuth{}, &Error{Step: step, Kind: KindNeedsClientID, Detail: "there is no client id"}
 	}
 	if r.Issuer != "" && r.Issuer != p.Server.Issuer {
-		return newRefusal(step, "the client belongs to %s, and the request would go to %s",
+		return clientAuth{}, newRefusal(step, "the client belongs to %s, and the request would go to %s",
 			c.shownURL(r.Issuer), c.shownURL(p.Server.Issuer))
 	}
 	if err := p.Server.checkClientOrigin(step, r); err != nil {
-		return err
+		return clientAuth{}, err
 	}
 	method := p.Server.authMethod(r)
 	if r.ClientSecret == "" && (method == AuthBasic || method == AuthPost) || r.Key == nil && method == AuthPrivateKeyJWT {
-		return &Error{Step: step, Kind: KindClient, Detail: "the client has nothing to prove itself by " + string(method) + " with"}
+		return clientAuth{}, &Error{Step: step, Kind: KindClient, Detail: "the client has nothing to prove itself by " + string(method) + " with"}
 	}
 	switch method {
 	case AuthBasic:
-		// Both halves are form-encoded first (RFC 6749 §2.3.1): a secret may hold a colon.
-		pair := url.QueryEscape(r.ClientID) + ":" + url.QueryEscape(r.ClientSecret.Reveal())
-		header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
-		return nil
+		return clientAuth{style: oauth2.AuthStyleInHeader, secret: r.ClientSecret}, nil
 	case AuthPost:
-		form.Set("client_secret", r.ClientSecret.Reveal())
+		return clientAuth{style: oauth2.AuthStyleInParams, secret: r.ClientSecret}, nil
 	case AuthPrivateKeyJWT:
 		assertion, err := r.Key.signAssertion(r.ClientID, p.Server.assertionAudience(), c.currentTime())
 		if err != nil {
-			return &Error{Step: step, Kind: KindClient, Detail: "the private key cannot sign", Err: err}
+			return clientAuth{}, &Error{Step: step, Kind: KindClient, Detail: "the private key cannot sign", Err: err}
 		}
-		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		form.Set("client_assertion", assertion)
+		return clientAuth{style: oauth2.AuthStyleInParams, params: url.Values{
+			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"},
+			"client_assertion":      {assertion},
+		}}, nil
+	default:
+		return clientAuth{style: oauth2.AuthStyleInParams}, nil
 	}
-	form.Set("client_id", r.ClientID)
-	return nil
+}
+
+// addTo adds the authentication to a request that x/oauth2 cannot write, as x/oauth2 would.
+func (a clientAuth) addTo(req *httpRequest, clientID string) {
+	maps.Copy(req.form, a.params)
+	if a.style == oauth2.AuthStyleInHeader {
+		// Both halves are form-encoded first (RFC 6749 section 2.3.1): a secret may hold a colon.
+		pair := url.QueryEscape(clientID) + ":" + url.QueryEscape(a.secret.Reveal())
+		req.header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}}
+		return
+	}
+	req.form.Set("client_id", clientID)
+	if a.secret != "" {
+		req.form.Set("client_secret", a.secret.Reveal())
+	}
 }
 
 // assertionAudience returns the audience of an assertion: the issuer, so that no other server can use it.

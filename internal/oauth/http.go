@@ -59,7 +59,7 @@ type httpRequest struct {
 	url      string
 	form     url.Values  // sent by POST
 	document any         // sent by POST, as JSON
-	header   http.Header // besides Accept and Content-Type
+	header   http.Header // besides Accept and Content-Type; nil: none
 }
 
 // httpResponse is what came back, whole.
@@ -76,17 +76,24 @@ func (c *Client) sendRequest(ctx context.Context, r httpRequest) (httpResponse, 
 	if err := c.checkURL(r.step, "URL", r.url); err != nil {
 		return httpResponse{}, err
 	}
+	req, err := r.buildRequest(ctx)
+	if err != nil {
+		return httpResponse{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be written"}
+	}
+	return c.sendBuilt(ctx, r.step, req)
+}
+
+// sendBuilt sends one request with a checked URL.
+func (c *Client) sendBuilt(ctx context.Context, step Step, req *http.Request) (httpResponse, *Error) {
 	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout())
 	defer cancel()
 	var sent atomic.Bool
-	req, err := r.buildRequest(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	req = req.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		// net/http tries again by itself where a kept connection turns out closed before anything was written to it.
 		GetConn:      func(string) { sent.Store(false) },
 		WroteHeaders: func() { sent.Store(true) },
 	}))
-	if err != nil {
-		return httpResponse{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be written"}
-	}
+	req.Header.Set("Accept", "application/json")
 	effect := req.Method == http.MethodPost
 	// The handed client does not follow redirects and has no cookies; neither may ever come in by mistake.
 	client := *c.HTTP
@@ -94,18 +101,18 @@ func (c *Client) sendRequest(ctx context.Context, r httpRequest) (httpResponse, 
 	client.Jar = nil
 	resp, err := client.Do(req)
 	if err != nil {
-		return httpResponse{}, transportFailure(ctx, r.step, err, sent.Load(), effect)
+		return httpResponse{}, transportFailure(ctx, step, err, sent.Load(), effect)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	a := httpResponse{status: resp.StatusCode, retryAfter: retryAfter(resp.Header.Get("Retry-After"), c.currentTime())}
 	a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
-		failure := transportFailure(ctx, r.step, err, true, effect)
+		failure := transportFailure(ctx, step, err, true, effect)
 		failure.HTTPStatus = a.status
 		return a, failure
 	}
 	if len(a.body) > maxBody {
-		return a, &Error{Step: r.step, Kind: KindProtocol, HTTPStatus: a.status, Detail: "answered with more than 1 MiB"}
+		return a, &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, Detail: "answered with more than 1 MiB"}
 	}
 	return a, nil
 }
@@ -130,7 +137,6 @@ func (r httpRequest) buildRequest(ctx context.Context) (*http.Request, error) {
 	for name, values := range r.header {
 		req.Header[name] = values
 	}
-	req.Header.Set("Accept", "application/json")
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}

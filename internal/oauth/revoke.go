@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 )
 
@@ -23,11 +22,16 @@ func (c *Client) Revoke(ctx context.Context, p Peer, token Secret, hint TokenHin
 	if err := c.checkURL(StepRevoke, "revocation endpoint", p.Server.RevocationEndpoint); err != nil {
 		return err
 	}
-	form, header := url.Values{"token": {token.Reveal()}, "token_type_hint": {string(hint)}}, http.Header{}
-	if err := c.addClientAuth(StepRevoke, p, form, header); err != nil {
+	auth, err := c.newClientAuth(StepRevoke, p)
+	if err != nil {
 		return err
 	}
-	a, err := c.sendRequest(ctx, httpRequest{step: StepRevoke, url: p.Server.RevocationEndpoint, form: form, header: header})
+	req := httpRequest{
+		step: StepRevoke, url: p.Server.RevocationEndpoint,
+		form: url.Values{"token": {token.Reveal()}, "token_type_hint": {string(hint)}},
+	}
+	auth.addTo(&req, p.Client.ClientID)
+	a, err := c.sendRequest(ctx, req)
 	if err != nil {
 		return err
 	}

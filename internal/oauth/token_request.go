@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
 )
 
 // Peer has what all requests of one connection share: server, client and resource.
@@ -17,7 +21,8 @@ type Peer struct {
 }
 
 // requestToken sends one token request without retries: a code or a rotating refresh token sent twice can end
-// the grant.
+// the grant. x/oauth2 writes the request. Its client credentials flow takes every parameter, even the grant type; its
+// refresh has no place for the resource. The response is read here: x/oauth2 refuses several forms that are in use.
 func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.Values) (Token, error) {
 	if p.Server.TokenEndpoint == "" {
 		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "it names no token endpoint"}
@@ -28,19 +33,48 @@ func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.V
 	if p.Resource != "" {
 		form.Set("resource", p.Resource)
 	}
-	header := http.Header{}
-	if err := c.addClientAuth(step, p, form, header); err != nil {
-		return Token{}, err
-	}
-	a, failure := c.sendRequest(ctx, httpRequest{step: step, url: p.Server.TokenEndpoint, form: form, header: header})
+	auth, failure := c.newClientAuth(step, p)
 	if failure != nil {
 		return Token{}, failure
 	}
-	t, failure := readTokenResponse(step, a, c.currentTime())
+	maps.Copy(form, auth.params)
+	config := clientcredentials.Config{
+		ClientID: p.Client.ClientID, ClientSecret: auth.secret.Reveal(), AuthStyle: auth.style,
+		TokenURL: p.Server.TokenEndpoint, EndpointParams: form,
+	}
+	transport := &tokenTransport{client: c, step: step}
+	_, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport}))
+	switch {
+	case transport.failure != nil:
+		return Token{}, transport.failure
+	case transport.response == nil:
+		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "the request cannot be written", Err: err}
+	}
+	t, failure := readTokenResponse(step, *transport.response, c.currentTime())
 	if failure != nil {
 		return Token{}, failure
 	}
 	return t, nil
+}
+
+// tokenTransport sends the request of x/oauth2 by [Client.sendRequest] and keeps the response. x/oauth2 gets an
+// empty one.
+type tokenTransport struct {
+	client   *Client
+	step     Step
+	response *httpResponse // nil: no response came
+	failure  *Error        // nil: none
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	response, failure := t.client.sendBuilt(req.Context(), t.step, req)
+	if failure != nil {
+		t.failure = failure
+		return nil, failure
+	}
+	t.response = &response
+	return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 
 // readTokenResponse also accepts deviations from RFC 6749 section 5: form-encoded, nested, and errors with
