@@ -186,6 +186,7 @@ func (c *connection) cancelRequest(ctx context.Context, m outgoingMessage) {
 	note := newNotification(m.phase, "notifications/cancelled", wire.Object([]wire.Member{
 		{Name: "requestId", Value: wire.Number(m.id)}, {Name: "reason", Value: wire.Text(reason)},
 	}))
+	note.idempotent = true
 	c.startBackground(func() { c.sendBestEffort(context.WithoutCancel(ctx), note) })
 }
 

@@ -40,7 +40,9 @@ func (e handshakeEra) openConnection(ctx context.Context, c *connection) error {
 // sendInitialized sends notifications/initialized. A timeout is no error: the notification needs no response,
 // and some servers hold its POST open.
 func (handshakeEra) sendInitialized(ctx context.Context, c *connection) *Error {
-	_, err := c.exchangeWithin(ctx, min(initializedTimeout, c.timeout), newNotification(PhaseInitialized, "notifications/initialized", nil))
+	m := newNotification(PhaseInitialized, "notifications/initialized", nil)
+	m.idempotent = true
+	_, err := c.exchangeWithin(ctx, min(initializedTimeout, c.timeout), m)
 	if err != nil && err.Phase == PhaseInitialized && err.Reason == ReasonTimeout && ctx.Err() == nil {
 		return nil
 	}
