@@ -998,7 +998,7 @@ type ListConnectorToolsQuery struct {
 	Limit int
 	// next_cursor of the page before.
 	Cursor string
-	// Words to look for.
+	// Words to look for, or a regular expression between slashes, as in /^(get|list)_/.
 	Q string
 	// Removed tools, too.
 	Removed *bool
@@ -1466,7 +1466,7 @@ type ListToolsQuery struct {
 	Limit int
 	// next_cursor of the page before.
 	Cursor string
-	// Words to look for.
+	// Words to look for, or a regular expression between slashes, as in /^(get|list)_/.
 	Q string
 }
 

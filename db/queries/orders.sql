@@ -85,6 +85,11 @@ where tools.tenant_id = @tenant_id
        or exists (select from tool_definitions definition
                   where definition.tenant_id = @tenant_id and definition.hash = tools.current_hash
                     and encode(definition.raw, 'escape') ~ @says::text))
+  and (@pattern::text = ''
+       or tools.name ~* @pattern::text or tools.alias ~* @pattern::text or tools.agent_text ~* @pattern::text
+       or exists (select from tool_definitions matched
+                  where matched.tenant_id = @tenant_id and matched.hash = tools.current_hash
+                    and (matched.title ~* @pattern::text or matched.description ~* @pattern::text)))
   and (@query::text = ''
        or tools.name ilike @prefix::text
        or tools.alias ilike @prefix::text

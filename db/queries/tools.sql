@@ -30,6 +30,11 @@ with asked as materialized (
       and (@says::text = ''
            or exists (select from tool_definitions said
                       where said.tenant_id = @tenant_id and said.hash = tools.current_hash and encode(said.raw, 'escape') ~ @says::text))
+      and (@pattern::text = ''
+           or tools.name ~* @pattern::text or tools.alias ~* @pattern::text or tools.agent_text ~* @pattern::text
+           or exists (select from tool_definitions matched
+                      where matched.tenant_id = @tenant_id and matched.hash = tools.current_hash
+                        and (matched.title ~* @pattern::text or matched.description ~* @pattern::text)))
       and (@query::text = ''
            or tools.current_hash in (select found.hash from found)
            or lower(tools.name) like (select asked.prefix from asked)

@@ -12,7 +12,7 @@ import (
 type connectorToolsInput struct {
 	ConnectorPath
 	Paging
-	Query       string `query:"q" doc:"Words to look for."`
+	Query       string `query:"q" doc:"Words to look for, or a regular expression between slashes, as in /^(get|list)_/."`
 	Removed     bool   `query:"removed" doc:"Removed tools, too."`
 	Quarantined bool   `query:"quarantined" doc:"In place of tools, the entries of the last list that are none."`
 	State       string `query:"state" enum:"enabled,disabled,changed,held,curated" doc:"held: calls are refused until a person decides; curated: an admin gave it another name or description."`
@@ -22,7 +22,7 @@ type connectorToolsInput struct {
 
 type toolsInput struct {
 	Paging
-	Query string `query:"q" doc:"Words to look for."`
+	Query string `query:"q" doc:"Words to look for, or a regular expression between slashes, as in /^(get|list)_/."`
 }
 
 func (h *Handler) mountTools() {

@@ -241,7 +241,7 @@ func (c connectorPing) Run(ctx context.Context, s *session) error {
 
 type connectorTools struct {
 	connectorRef
-	Query   string `short:"q" placeholder:"TEXT" help:"Those whose name, title or description has this text."`
+	Query   string `short:"q" placeholder:"TEXT" help:"Those whose name, title or description has these words, or matches a regular expression between slashes."`
 	State   string `placeholder:"STATE" help:"Those in this state."`
 	Removed bool   `help:"Those that are gone, too."`
 }

@@ -147,6 +147,8 @@ func classifyState(pg *pgconn.PgError, err error) error {
 		return toConstraintFault(pg.ConstraintName, err)
 	case "22021", "22P05": // character not in repertoire, untranslatable character
 		return fault.Wrap(fault.Invalid, err, "Text must be valid UTF-8 without NUL characters.")
+	case "2201B": // invalid regular expression
+		return fault.Wrap(fault.Invalid, err, "This is not a regular expression that the search takes.")
 	case "54000": // program limit: an indexed value of several KiB
 		return fault.Wrap(fault.Invalid, err, "A value is too long.")
 	case "40001", "40P01", "55P03": // serialization, deadlock, lock not available

@@ -143,10 +143,14 @@ func (t *tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connector
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
+	words, pattern, err := splitToolQuery(f.Query)
+	if err != nil {
+		return List[connectors.Tool]{}, err
+	}
 	keys, err := t.q.ToolOrder(ctx, dbgen.ToolOrderParams{
 		By: f.Order.By, TenantID: t.id, Connector: f.connectorUUID(), Removed: f.Removed,
 		Tag: strings.ToLower(strings.TrimSpace(cleanText(f.Tag))), State: string(f.State), Says: hintPattern(f.Hint),
-		Query: strings.TrimSpace(cleanText(f.Query)), Prefix: prefixPattern(f.Query),
+		Query: words, Prefix: prefixPattern(words), Pattern: pattern,
 		AfterMoment: moment, AfterKey: after.key, Down: f.Order.Descending, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
 	})
 	if err != nil || len(keys) == 0 {

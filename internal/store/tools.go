@@ -13,7 +13,7 @@ import (
 )
 
 // List lists tools of one connector or all, by default by name. The query matches words of name, title and
-// description, and prefixes of names. A page ends early at [MaxPageBytes] of definitions.
+// description, and prefixes of names; between slashes it is a regular expression for them, else an Invalid fault. A page ends early at [MaxPageBytes] of definitions.
 func (t Tools) List(ctx context.Context, f ToolFilter) (list List[connectors.Tool], err error) {
 	if f.Order = f.Order.restrictTo(ToolOrders); !f.Order.isDefault() {
 		err = t.asTenant().Snapshot(ctx, func(tx *Tenant) error {
@@ -26,6 +26,10 @@ func (t Tools) List(ctx context.Context, f ToolFilter) (list List[connectors.Too
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
+	words, pattern, err := splitToolQuery(f.Query)
+	if err != nil {
+		return List[connectors.Tool]{}, err
+	}
 	rows, err := t.q.Tools(ctx, dbgen.ToolsParams{
 		TenantID:       t.id,
 		Connector:      f.connectorUUID(),
@@ -33,8 +37,9 @@ func (t Tools) List(ctx context.Context, f ToolFilter) (list List[connectors.Too
 		Tag:            strings.ToLower(strings.TrimSpace(cleanText(f.Tag))),
 		State:          string(f.State),
 		Says:           hintPattern(f.Hint),
-		Query:          strings.TrimSpace(cleanText(f.Query)),
-		Prefix:         prefixPattern(f.Query),
+		Query:          words,
+		Prefix:         prefixPattern(words),
+		Pattern:        pattern,
 		AfterName:      name,
 		AfterConnector: id,
 		MaxRows:        f.rowLimit(),

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,50 @@ func TestTools_QueryByWordAndPrefix(t *testing.T) {
 	}
 	if got := list.Items[0]; got.ConnectorSlug != github.Slug || got.ConnectorName != github.Name || got.Title != "New ticket" {
 		t.Errorf("tool = %+v", got)
+	}
+}
+
+func TestTools_QueryByRegularExpression(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	finish(t, w, c.ID,
+		fixture.DefinitionOf("get_issue", `{"name":"get_issue","description":"Reads one issue (v2)."}`),
+		fixture.DefinitionOf("list_issues", `{"name":"list_issues","title":"All 12 issues"}`),
+		fixture.DefinitionOf("wait", `{"name":"wait"}`))
+	w.SyncedIn(t, w.Other, w.ConnectorIn(t, w.Other).ID, "get_issue")
+
+	const refused = "refused"
+	for query, want := range map[string][]string{
+		`/^(get|list)_/`:                        {"get_issue", "list_issues"},
+		`/ISSUES$/`:                             {"list_issues"},
+		`/\d{2} issues/`:                        {"list_issues"},
+		`/\(v2\)/`:                              {"get_issue"},
+		`/(?:wai)t/`:                            {"wait"},
+		`/nothing/`:                             nil,
+		`//`:                                    nil, // words
+		`/wait`:                                 nil, // words
+		`/(/`:                                   {refused},
+		`/(a)\1/`:                               {refused},
+		`/a(?=b)/`:                              {refused},
+		`/(?i)a/`:                               {refused},
+		`/\bget/`:                               {refused}, // a backspace for PostgreSQL
+		`/[[=ab=]]/`:                            {refused}, // valid for package regexp alone
+		`/(((a{1,30}){1,30}){1,30})/`:           {refused},
+		"/" + strings.Repeat("a", 101) + "/":    {refused},
+		"/" + strings.Repeat("(a|b)", 20) + "/": nil,
+	} {
+		for _, order := range []store.SortOrder{{}, {By: "changed"}} {
+			list, err := w.Door().Tools().List(t.Context(), store.ToolFilter{Query: query, Page: store.Page{Order: order}})
+			got := toolNames(list)
+			if fault.Is(err, fault.Invalid) {
+				got, err = []string{refused}, nil
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s by %q: %v (-want +got):\n%s", query, order.By, err, diff)
+			}
+		}
 	}
 }
 

@@ -103,7 +103,7 @@ type SyncResult struct {
 // ToolFilter selects tools.
 type ToolFilter struct {
 	Connector *connectors.ConnectorID    // nil: all
-	Query     string                     // words; empty: all
+	Query     string                     // words, or a regular expression between slashes; empty: all
 	Removed   bool                       // include removed tools
 	Tag       string                     // empty: any
 	State     connectors.ToolStateFilter // empty: any

@@ -211,33 +211,38 @@ where tools.tenant_id = $2
                   where definition.tenant_id = $2 and definition.hash = tools.current_hash
                     and encode(definition.raw, 'escape') ~ $7::text))
   and ($8::text = ''
-       or tools.name ilike $9::text
-       or tools.alias ilike $9::text
-       or tools.agent_text <> '' and tools.agent_text ilike '%' || $9::text
-       or lower($8::text) = any(tools.tags)
+       or tools.name ~* $8::text or tools.alias ~* $8::text or tools.agent_text ~* $8::text
+       or exists (select from tool_definitions matched
+                  where matched.tenant_id = $2 and matched.hash = tools.current_hash
+                    and (matched.title ~* $8::text or matched.description ~* $8::text)))
+  and ($9::text = ''
+       or tools.name ilike $10::text
+       or tools.alias ilike $10::text
+       or tools.agent_text <> '' and tools.agent_text ilike '%' || $10::text
+       or lower($9::text) = any(tools.tags)
        or exists (select from tool_definitions definition
                   where definition.tenant_id = $2 and definition.hash = tools.current_hash
-                    and definition.search @@ case when numnode(websearch_to_tsquery('english', $8)) > 0
-                                                  then websearch_to_tsquery('english', $8)
-                                                  else websearch_to_tsquery('simple', $8)
+                    and definition.search @@ case when numnode(websearch_to_tsquery('english', $9)) > 0
+                                                  then websearch_to_tsquery('english', $9)
+                                                  else websearch_to_tsquery('simple', $9)
                                              end))
-  and ($10::text is null
-       or case when $11::boolean
-               then (ordered.moment, ordered.key) < ($12::timestamptz, $10)
-               else (ordered.moment, ordered.key) > ($12::timestamptz, $10) end
-       or (ordered.moment, ordered.key) = ($12::timestamptz, $10)
-          and case when $13::boolean
-                   then (tools.name, tools.connector_id) < ($14::text, $15::uuid)
-                   else (tools.name, tools.connector_id) > ($14::text, $15::uuid) end)
-order by case when $11::boolean then ordered.moment end desc,
-         case when not $11::boolean then ordered.moment end,
-         case when $11::boolean then ordered.key end desc,
-         case when not $11::boolean then ordered.key end,
-         case when $13::boolean then tools.name end desc,
-         case when not $13::boolean then tools.name end,
-         case when $13::boolean then tools.connector_id end desc,
-         case when not $13::boolean then tools.connector_id end
-limit $16
+  and ($11::text is null
+       or case when $12::boolean
+               then (ordered.moment, ordered.key) < ($13::timestamptz, $11)
+               else (ordered.moment, ordered.key) > ($13::timestamptz, $11) end
+       or (ordered.moment, ordered.key) = ($13::timestamptz, $11)
+          and case when $14::boolean
+                   then (tools.name, tools.connector_id) < ($15::text, $16::uuid)
+                   else (tools.name, tools.connector_id) > ($15::text, $16::uuid) end)
+order by case when $12::boolean then ordered.moment end desc,
+         case when not $12::boolean then ordered.moment end,
+         case when $12::boolean then ordered.key end desc,
+         case when not $12::boolean then ordered.key end,
+         case when $14::boolean then tools.name end desc,
+         case when not $14::boolean then tools.name end,
+         case when $14::boolean then tools.connector_id end desc,
+         case when not $14::boolean then tools.connector_id end
+limit $17
 `
 
 type ToolOrderParams struct {
@@ -248,6 +253,7 @@ type ToolOrderParams struct {
 	Tag         string
 	State       string
 	Says        string
+	Pattern     string
 	Query       string
 	Prefix      string
 	AfterKey    *string
@@ -277,6 +283,7 @@ func (q *Queries) ToolOrder(ctx context.Context, arg ToolOrderParams) ([]ToolOrd
 		arg.Tag,
 		arg.State,
 		arg.Says,
+		arg.Pattern,
 		arg.Query,
 		arg.Prefix,
 		arg.AfterKey,

@@ -485,16 +485,21 @@ with asked as materialized (
       and ($9::text = ''
            or exists (select from tool_definitions said
                       where said.tenant_id = $4 and said.hash = tools.current_hash and encode(said.raw, 'escape') ~ $9::text))
+      and ($10::text = ''
+           or tools.name ~* $10::text or tools.alias ~* $10::text or tools.agent_text ~* $10::text
+           or exists (select from tool_definitions matched
+                      where matched.tenant_id = $4 and matched.hash = tools.current_hash
+                        and (matched.title ~* $10::text or matched.description ~* $10::text)))
       and ($3::text = ''
            or tools.current_hash in (select found.hash from found)
            or lower(tools.name) like (select asked.prefix from asked)
            or tools.alias <> '' and lower(tools.alias) like (select asked.prefix from asked)
            or tools.agent_text <> '' and lower(tools.agent_text) like '%' || (select asked.prefix from asked)
            or lower($3::text) = any(tools.tags))
-      and ($10::text is null
-           or (tools.name, tools.connector_id) > ($10, $11::uuid))
+      and ($11::text is null
+           or (tools.name, tools.connector_id) > ($11, $12::uuid))
     order by tools.name, tools.connector_id
-    limit $12
+    limit $13
 ), page as (
     select listed.connector_id, listed.name, listed.current_hash, listed.review, listed.enabled, listed.first_seen_at,
            listed.last_seen_at, listed.changed_at, listed.removed_at, listed.alias, listed.agent_text, listed.tags, listed.calls_per_minute, listed.calls_per_day,
@@ -531,6 +536,7 @@ type ToolsParams struct {
 	Tag            string
 	State          string
 	Says           string
+	Pattern        string
 	AfterName      *string
 	AfterConnector *uuid.UUID
 	MaxRows        int32
@@ -576,6 +582,7 @@ func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error
 		arg.Tag,
 		arg.State,
 		arg.Says,
+		arg.Pattern,
 		arg.AfterName,
 		arg.AfterConnector,
 		arg.MaxRows,
