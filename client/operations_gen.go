@@ -98,6 +98,29 @@ func (c *Client) CallTool(ctx context.Context, id string, q CallToolQuery, in To
 	return out, err
 }
 
+// CallToolsQuery says more of what is asked for. What is zero is left out.
+type CallToolsQuery struct {
+	// Adds each result as formatted, by the call's id. One of: text, openai, anthropic, google.
+	Format string
+}
+
+func (q CallToolsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Format != "" {
+		v.Set("format", q.Format)
+	}
+	return v
+}
+
+// CallTools: Make several calls at once. It needs the role member.
+// Makes up to 20 calls at the same time. Each is a call of its own, as callTool makes it: one that cannot be made, or that a quota refuses, leaves
+// the others as they are. The results are in the order of the calls.
+func (c *Client) CallTools(ctx context.Context, id string, q CallToolsQuery, in ToolCallBatch) (ToolCallResults, error) {
+	var out ToolCallResults
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "tool_calls", "batch"}, q.values(), in, &out)
+	return out, err
+}
+
 // CancelToolCall: End a call that waits or runs. It needs the role member.
 func (c *Client) CancelToolCall(ctx context.Context, id string) (ToolCall, error) {
 	var out ToolCall

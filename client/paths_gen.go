@@ -89,6 +89,7 @@ var paths = map[string][]string{
 		"/api/v1/agents",
 		"/api/v1/agents/{id}/tokens",
 		"/api/v1/agents/{id}/tool_calls",
+		"/api/v1/agents/{id}/tool_calls/batch",
 		"/api/v1/api_keys",
 		"/api/v1/catalog/{slug}/add",
 		"/api/v1/connectors",

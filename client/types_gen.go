@@ -1794,6 +1794,12 @@ type ToolCall struct {
 	Truncated bool `json:"truncated"`
 }
 
+// ToolCallBatch is what the API is asked with. What is nil is left out.
+type ToolCallBatch struct {
+	// The calls, in any order.
+	Calls []ToolCallCreate `json:"calls"`
+}
+
 // ToolCallCreate is what the API is asked with. What is nil is left out.
 type ToolCallCreate struct {
 	// As the tool's input schema wants them.
@@ -1813,6 +1819,22 @@ type ToolCallList struct {
 	Items []ToolCall `json:"items"`
 	// Hand it back as cursor for the next page; null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// ToolCallResult is what the API answers with.
+type ToolCallResult struct {
+	// The call, if it was made.
+	Call *ToolCall `json:"call,omitzero"`
+	// Why it was not made.
+	Problem *Problem `json:"problem,omitzero"`
+	// What callTool would have answered: 201, or the status of the problem.
+	Status int64 `json:"status"`
+}
+
+// ToolCallResults is what the API answers with.
+type ToolCallResults struct {
+	// One for each call.
+	Results []ToolCallResult `json:"results"`
 }
 
 // ToolChange is what the API answers with.

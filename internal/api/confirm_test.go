@@ -27,6 +27,7 @@ var harmlessOperations = map[string]string{
 	"POST /api/v1/agents":                                            "a new one may do nothing yet",
 	"PATCH /api/v1/agents/{id}":                                      "its rules can be taken back and are on record",
 	"POST /api/v1/agents/{id}/tool_calls":                            "daily work, under the agent's own rules",
+	"POST /api/v1/agents/{id}/tool_calls/batch":                      "daily work, under the agent's own rules",
 	"POST /api/v1/tool_calls/{id}/approve":                           "daily work, within minutes and of one call",
 	"POST /api/v1/tool_calls/{id}/deny":                              "it closes",
 	"POST /api/v1/tool_calls/{id}/cancel":                            "it closes",

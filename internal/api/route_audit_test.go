@@ -80,9 +80,10 @@ var auditedRoutes = map[string]string{
 
 // unauditedRoutes are the routes without an entry, with the reason.
 var unauditedRoutes = map[string]string{
-	"POST /api/v1/agents/{id}/tool_calls": "a call is an agent's work, and stands in the history of calls with who asked for it",
-	"POST /api/v1/notices/read":           "a mark that its reader sets for themselves",
-	"POST /api/v1/sso/check":              "it looks whether the provider answers, and keeps nothing",
+	"POST /api/v1/agents/{id}/tool_calls":       "a call is an agent's work, and stands in the history of calls with who asked for it",
+	"POST /api/v1/agents/{id}/tool_calls/batch": "each call stands in the history of calls",
+	"POST /api/v1/notices/read":                 "a mark that its reader sets for themselves",
+	"POST /api/v1/sso/check":                    "it looks whether the provider answers, and keeps nothing",
 }
 
 func TestRouteAudit_EveryActingRouteHasARow(t *testing.T) {

@@ -86,6 +86,7 @@ var routes = map[string]struct {
 	"GET /api/v1/agents/{id}/mcp_config":                       {connectors.PermRead, ""},
 	"GET /api/v1/agents/{id}/tool_calls":                       {connectors.PermRead, ""},
 	"POST /api/v1/agents/{id}/tool_calls":                      {connectors.PermOperate, `{"tool": "mcp_none__none"}`},
+	"POST /api/v1/agents/{id}/tool_calls/batch":                {connectors.PermOperate, `{"calls": [{"tool": "mcp_none__none"}]}`},
 	"GET /api/v1/tool_calls":                                   {connectors.PermRead, ""},
 	"GET /api/v1/tool_calls/{id}":                              {connectors.PermRead, ""},
 	"POST /api/v1/tool_calls/{id}/approve":                     {connectors.PermOperate, ""},

@@ -101,6 +101,10 @@ func (h *Handler) mountToolCalls() {
 		summary: "Call a tool as an agent", description: aboutCallTool, permission: connectors.PermOperate, status: http.StatusCreated,
 	}, h.callTool)
 	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/agents/{id}/tool_calls/batch", id: "callTools", tag: tag,
+		summary: "Make several calls at once", description: aboutCallTools, permission: connectors.PermOperate, status: http.StatusOK,
+	}, h.callTools)
+	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tool_calls", id: "listAgentToolCalls", tag: tag,
 		summary: "List an agent's calls, the latest first", permission: connectors.PermRead,
 	}, h.listAgentCalls)
@@ -119,29 +123,41 @@ func (h *Handler) mountToolCalls() {
 }
 
 func (h *Handler) callTool(ctx context.Context, actor auth.Actor, in *callToolInput) (*response[toolCallJSON], error) {
-	view, err := h.access.ByAgent(ctx, actor.Tenant.ID, in.ref())
+	view, err := h.findUsableAgent(ctx, actor, in.ref())
 	if err != nil {
-		return nil, err
-	}
-	if err := actor.RequireUse(ctx, h.store.Tenant(actor.Tenant.ID).Accounts(), view.Agent.ID); err != nil {
 		return nil, err
 	}
 	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	request, err := newOrder(actor, view, doc)
-	if err != nil {
-		return nil, err
-	}
-	call, err := h.calls.Run(ctx, request, callWait)
-	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
-		return nil, fault.InvalidFields(fault.Field{Location: "arguments", Message: bad.Sentence})
-	}
+	call, err := h.runCall(ctx, actor, view, doc)
 	if err != nil {
 		return nil, err
 	}
 	return newCallResponse(call, in.ResultFormat), nil
+}
+
+// findUsableAgent returns the view of an agent that the actor may call tools as.
+func (h *Handler) findUsableAgent(ctx context.Context, actor auth.Actor, agent connectors.Ref) (*agentview.View, error) {
+	view, err := h.access.ByAgent(ctx, actor.Tenant.ID, agent)
+	if err != nil {
+		return nil, err
+	}
+	return view, actor.RequireUse(ctx, h.store.Tenant(actor.Tenant.ID).Accounts(), view.Agent.ID)
+}
+
+// runCall makes one call and waits up to callWait.
+func (h *Handler) runCall(ctx context.Context, actor auth.Actor, view *agentview.View, doc toolCallCreate) (connectors.ToolCall, error) {
+	request, err := newOrder(actor, view, doc)
+	if err != nil {
+		return connectors.ToolCall{}, err
+	}
+	call, err := h.calls.Run(ctx, request, callWait)
+	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
+		err = fault.InvalidFields(fault.Field{Location: "arguments", Message: bad.Sentence})
+	}
+	return call, err
 }
 
 func newCallResponse(call connectors.ToolCall, format ResultFormat) *response[toolCallJSON] {

@@ -35,7 +35,7 @@ func See(w http.ResponseWriter, r *http.Request, to string) error {
 // Failure responds with a failure page, or redirects to the sign-in. A script gets a sentence for the open
 // page.
 func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
-	f := p.asFault(r, err)
+	f := p.asFault(r.Context(), err)
 	if f.Kind == fault.Unauthenticated {
 		p.signIn(w, r)
 		return

@@ -53,22 +53,22 @@ func (p *Responder) Browser(h HandlerFunc) http.HandlerFunc {
 }
 
 // asFault converts err to a fault, and logs what only the operator may see.
-func (p *Responder) asFault(r *http.Request, err error) *fault.Error {
+func (p *Responder) asFault(ctx context.Context, err error) *fault.Error {
 	f := Fault(err)
 	cause := f.Err
 	if cause == nil {
 		cause = err
 	}
-	attrs := []any{"request_id", middleware.GetReqID(r.Context()), "error", cause}
+	attrs := []any{"request_id", middleware.GetReqID(ctx), "error", cause}
 	switch {
-	case r.Context().Err() != nil:
+	case ctx.Err() != nil:
 		// The caller is gone, which caused the failure.
-		p.log.DebugContext(r.Context(), "request abandoned", attrs...)
+		p.log.DebugContext(ctx, "request abandoned", attrs...)
 	case safe.IsPanic(err):
 	case f.Kind == fault.Internal:
-		p.log.ErrorContext(r.Context(), "request failed", attrs...)
+		p.log.ErrorContext(ctx, "request failed", attrs...)
 	case f.Kind == fault.Unavailable:
-		p.log.WarnContext(r.Context(), "request not served", attrs...)
+		p.log.WarnContext(ctx, "request not served", attrs...)
 	}
 	return f
 }
@@ -127,5 +127,5 @@ func Status(k fault.Kind) int {
 
 // Sentence is the public sentence of a failure, for another page. Causes are logged.
 func (p *Responder) Sentence(r *http.Request, err error) string {
-	return i18n.TranslateKnown(r.Context(), p.asFault(r, err).Message)
+	return i18n.TranslateKnown(r.Context(), p.asFault(r.Context(), err).Message)
 }
