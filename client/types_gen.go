@@ -540,8 +540,10 @@ type Connector struct {
 	// Of all agents together; 0: not bounded.
 	CallsPerMinute int64 `json:"calls_per_minute"`
 	// Of stdio.
-	Command   *string   `json:"command,omitzero"`
-	CreatedAt time.Time `json:"created_at"`
+	Command *string `json:"command,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS int64     `json:"connect_timeout_ms"`
+	CreatedAt        time.Time `json:"created_at"`
 	// One of: shared, per_agent.
 	CredentialMode string `json:"credential_mode"`
 	// Of stdio.
@@ -566,19 +568,25 @@ type Connector struct {
 	// Null where the server does not tell that its lists have changed.
 	Listening *Listening `json:"listening"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age.
-	MaxDefinitionAgeS int64  `json:"max_definition_age_s"`
-	Name              string `json:"name"`
+	MaxDefinitionAgeS int64 `json:"max_definition_age_s"`
+	// Bounds each message of the server.
+	MaxResponseBytes int64  `json:"max_response_bytes"`
+	Name             string `json:"name"`
 	// What else a change did.
 	Notices []string `json:"notices,omitzero"`
 	// Retries after the first try.
-	RetryAttempts int64  `json:"retry_attempts"`
-	Server        Server `json:"server"`
+	RetryAttempts int64 `json:"retry_attempts"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS int64  `json:"retry_backoff_ms"`
+	Server         Server `json:"server"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent bool `json:"session_per_agent"`
 	// Takes the place of the id in every path.
 	Slug string `json:"slug"`
 	// One of: never_synced, ok, error, needs_auth, disabled.
 	Status string `json:"status"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects int64 `json:"stream_reconnects"`
 	// 0: never by itself.
 	SyncIntervalS int64 `json:"sync_interval_s"`
 	// Bounds each upstream request.
@@ -609,6 +617,8 @@ type ConnectorCreate struct {
 	Command *string `json:"command,omitzero"`
 	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
 	Confirm *bool `json:"confirm,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS *int64 `json:"connect_timeout_ms,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
 	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.
@@ -623,14 +633,20 @@ type ConnectorCreate struct {
 	Listen *string `json:"listen,omitzero"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
-	Name              string `json:"name"`
-	RetryAttempts     *int64 `json:"retry_attempts,omitzero"`
+	// Bounds each message of the server.
+	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
+	Name             string `json:"name"`
+	RetryAttempts    *int64 `json:"retry_attempts,omitzero"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never by itself; else 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
@@ -678,6 +694,8 @@ type ConnectorPatch struct {
 	Command *string `json:"command,omitzero"`
 	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
 	Confirm *bool `json:"confirm,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS *int64 `json:"connect_timeout_ms,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
 	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.
@@ -691,15 +709,21 @@ type ConnectorPatch struct {
 	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
-	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
-	Name              *string `json:"name,omitzero"`
-	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
+	// Bounds each message of the server.
+	MaxResponseBytes *int64  `json:"max_response_bytes,omitzero"`
+	Name             *string `json:"name,omitzero"`
+	RetryAttempts    *int64  `json:"retry_attempts,omitzero"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never by itself; else 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
@@ -872,11 +896,13 @@ type FileServer struct {
 	// Of all agents together; 0: not bounded.
 	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
 	Command        *string `json:"command,omitzero"`
-	CredentialMode *string `json:"credential_mode,omitzero"`
-	Cwd            *string `json:"cwd,omitzero"`
-	Description    *string `json:"description,omitzero"`
-	Disabled       *bool   `json:"disabled,omitzero"`
-	Enabled        *bool   `json:"enabled,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS *int64  `json:"connect_timeout_ms,omitzero"`
+	CredentialMode   *string `json:"credential_mode,omitzero"`
+	Cwd              *string `json:"cwd,omitzero"`
+	Description      *string `json:"description,omitzero"`
+	Disabled         *bool   `json:"disabled,omitzero"`
+	Enabled          *bool   `json:"enabled,omitzero"`
 	// Placeholders.
 	Env map[string]string `json:"env,omitzero"`
 	// Secrets are placeholders.
@@ -886,13 +912,19 @@ type FileServer struct {
 	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
-	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
-	Name              *string `json:"name,omitzero"`
-	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
+	// Bounds each message of the server.
+	MaxResponseBytes *int64  `json:"max_response_bytes,omitzero"`
+	Name             *string `json:"name,omitzero"`
+	RetryAttempts    *int64  `json:"retry_attempts,omitzero"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// Of windsurf, in place of url.
 	ServerURL *string `json:"serverUrl,omitzero"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never by itself; else 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`

@@ -20,12 +20,14 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"url": "https://mcp.linear.example/mcp", "headers": map[string]string{"X-Team": "eu"}, "credential_mode": "shared",
 		"auth":       map[string]any{"type": "api_key", "key": "k-1", "header": "X-Key"},
 		"timeout_ms": 20000, "retry_attempts": 0, "enabled": true, "sync_interval_s": 0, "tool_changes": "hold_all", "listen": "off",
+		"retry_backoff_ms": 500, "connect_timeout_ms": 2000, "max_response_bytes": 100_000, "stream_reconnects": 0,
 	}).want(http.StatusCreated)
 	want := map[string]any{
 		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
 		"url": "https://mcp.linear.example/mcp", "headers": map[string]any{"X-Team": "eu"}, "credential_mode": "shared",
 		"auth":       map[string]any{"type": "api_key", "header": "X-Key"},
 		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 0.0, "session_per_agent": true,
+		"retry_backoff_ms": 500.0, "connect_timeout_ms": 2000.0, "max_response_bytes": 100_000.0, "stream_reconnects": 0.0,
 		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
 		"tools_last_synced_at": nil, "last_error": nil, "max_definition_age_s": 900.0,
 		"tools_vanished":      nil,
@@ -62,6 +64,7 @@ func TestCreateFillsInTheDefaults(t *testing.T) {
 	for field, want := range map[string]any{
 		"slug": "my-server", "transport": "streamable_http", "credential_mode": "shared", "timeout_ms": 30000.0,
 		"retry_attempts": 3.0, "enabled": true, "sync_interval_s": 900.0, "tool_changes": "hold_risky", "listen": "auto", "description": "",
+		"retry_backoff_ms": 250.0, "connect_timeout_ms": 10_000.0, "max_response_bytes": 8388608.0, "stream_reconnects": 5.0,
 	} {
 		if got[field] != want {
 			t.Errorf("%s is %v, want %v", field, got[field], want)

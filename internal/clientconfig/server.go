@@ -58,8 +58,13 @@ var fieldReaders = map[string]fieldReader{
 	"timeout":         (*serverReader).readTimeout,
 	"read_timeout":    (*serverReader).readTimeout, // ruby-mcp-client, as retries
 	"retries":         (*serverReader).readRetries,
-	"disabled":        boolField(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
-	"isActive":        boolField(func(d *connectors.Draft, yes bool) { d.Enabled = yes }), // Cherry Studio
+	"retry_backoff":   secondsField(func(d *connectors.Draft, pause time.Duration) { d.RetryBackoff = pause }),
+	"open_timeout_s":  secondsField(func(d *connectors.Draft, timeout time.Duration) { d.ConnectTimeout = timeout }),
+
+	"sse_max_reconnects": countField(func(d *connectors.Draft, n int) { d.Reconnects = n }),
+
+	"disabled": boolField(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
+	"isActive": boolField(func(d *connectors.Draft, yes bool) { d.Enabled = yes }), // Cherry Studio
 
 	// Codex. tool_timeout_sec bounds a call.
 	"http_headers":         (*serverReader).readHeaders,
@@ -178,6 +183,18 @@ func countField(take func(*connectors.Draft, int)) fieldReader {
 			return
 		}
 		r.addSetting(func(d *connectors.Draft) { take(d, int(f)) })
+	}
+}
+
+// secondsField reads a duration.
+func secondsField(take func(*connectors.Draft, time.Duration)) fieldReader {
+	return func(r *serverReader, location string, n node) {
+		f, ok := n.numberValue()
+		if !ok || f < 0 || f >= maxCount/1e3 {
+			r.addProblem(location, "This must be a number of seconds.")
+			return
+		}
+		r.addSetting(func(d *connectors.Draft) { take(d, time.Duration(f*float64(time.Second))) })
 	}
 }
 

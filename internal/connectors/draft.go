@@ -24,6 +24,10 @@ func NewDraft() Draft {
 			Auth:            Auth{Type: AuthNone},
 			Timeout:         DefaultTimeout,
 			RetryAttempts:   DefaultRetries,
+			RetryBackoff:    DefaultRetryBackoff,
+			ConnectTimeout:  DefaultConnectTimeout,
+			ResponseBytes:   MaxResponseBytes,
+			Reconnects:      DefaultReconnects,
 			Enabled:         true,
 			SyncInterval:    DefaultInterval,
 			ToolChanges:     ToolChangesHoldRisky,
@@ -125,6 +129,18 @@ func (c *validation) checkNumbers(d Draft) {
 	}
 	if d.RetryAttempts < 0 || d.RetryAttempts > MaxRetries {
 		c.addField("retry_attempts", "There are 0 to %d retries.", MaxRetries)
+	}
+	if d.RetryBackoff < MinRetryBackoff || d.RetryBackoff > MaxRetryBackoff {
+		c.addField("retry_backoff_ms", "A pause is %d to %d milliseconds.", MinRetryBackoff.Milliseconds(), MaxRetryBackoff.Milliseconds())
+	}
+	if d.ConnectTimeout < MinConnectTimeout || d.ConnectTimeout > MaxConnectTimeout {
+		c.addField("connect_timeout_ms", "A timeout is %d to %d milliseconds.", MinConnectTimeout.Milliseconds(), MaxConnectTimeout.Milliseconds())
+	}
+	if d.ResponseBytes < MinResponseBytes || d.ResponseBytes > MaxResponseBytes {
+		c.addField("max_response_bytes", "A response is bounded by %d to %d bytes.", MinResponseBytes, MaxResponseBytes)
+	}
+	if d.Reconnects < 0 || d.Reconnects > MaxReconnects {
+		c.addField("stream_reconnects", "A stream is opened again 0 to %d times.", MaxReconnects)
 	}
 	c.checkInterval("sync_interval_s", d.SyncInterval)
 	c.checkDefinitionAge("max_definition_age_s", d.DefinitionAge)

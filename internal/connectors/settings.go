@@ -15,7 +15,19 @@ const (
 	DefaultRetries  = 3
 	MaxRetries      = 5
 	DefaultInterval = 900 * time.Second
-	MinInterval     = 60 * time.Second
+
+	DefaultRetryBackoff   = 250 * time.Millisecond
+	MinRetryBackoff       = 50 * time.Millisecond
+	MaxRetryBackoff       = 10 * time.Second
+	DefaultConnectTimeout = 10 * time.Second
+	MinConnectTimeout     = 100 * time.Millisecond
+	MaxConnectTimeout     = 60 * time.Second
+	MinResponseBytes      = 64 << 10
+	MaxResponseBytes      = 8 << 20 // also the default
+	DefaultReconnects     = 5
+	MaxReconnects         = 100
+
+	MinInterval = 60 * time.Second
 
 	DefaultDefinitionAge = 900 * time.Second
 	MinDefinitionAge     = 60 * time.Second
@@ -38,6 +50,10 @@ type Settings struct {
 	OAuth          OAuthSettings // for oauth2, client_credentials and private_key_jwt
 	Timeout        time.Duration // of one upstream request
 	RetryAttempts  int           // after the first attempt
+	RetryBackoff   time.Duration // before the first retry; it doubles with each one, up to 10 s
+	ConnectTimeout time.Duration // of one connection, and of its TLS handshake
+	ResponseBytes  int           // of one message from the server
+	Reconnects     int           // of a broken stream, in a row without an event
 	Enabled        bool
 	SyncInterval   time.Duration // 0: only by hand
 	ToolChanges    ToolChangePolicy

@@ -31,7 +31,7 @@ var fragments = []Key{
 	"we offered MCP %s, the server chose %s", "we offered MCP %s, the server supports %s", "something that is no version",
 	"its certificate has expired or is not valid yet", "its certificate is for another host", "its certificate is signed by an unknown authority", "answers in plain HTTP",
 	"answered with HTML", "answered with XML", "answered with broken JSON", "answered with something that is no reply", "answered with something that is not JSON",
-	"ended its stream before the reply", "sent an empty answer", "sent more than 10000 messages before its reply", "sent more than 8 MiB", "sent more than Patchbay takes",
+	"ended its stream before the reply", "sent an empty answer", "sent more than 10000 messages before its reply", "sent more than 8 MiB", "sent more than Patchbay takes", "sent more than this connector takes",
 	"redirects elsewhere", "redirects to %s", "redirects to no readable address", "an address that is not a web address",
 	"asks for input in a way that cannot be read", "asks for more input again and again", "sent a result that is not an object", "sent a task without an id",
 	"names no readable address for its messages", "wants its messages sent to %s", "sent an initialize result that is not an object", "sent a discovery without versions",

@@ -5,11 +5,13 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,6 +41,33 @@ func newFloodHandler(kind, beginning, again string) mcptest.Handler {
 	return func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 		w.Header().Set("Content-Type", kind)
 		writeFlood(w, beginning, again)
+	}
+}
+
+func TestResponses_AreBoundedByTheTarget(t *testing.T) {
+	t.Parallel()
+	const limit = 64 << 10
+	list := func(length int) string {
+		shell := `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"},"description":""}]}}`
+		return strings.Replace(shell, `"description":"`, `"description":"`+strings.Repeat("x", length-len(shell)), 1)
+	}
+	json, event := "application/json", "text/event-stream"
+	for name, c := range map[string]struct {
+		answer mcptest.Handler
+		isOver bool
+	}{
+		"body":                 {mcptest.Status(200, list(limit), "Content-Type", json), false},
+		"longer body":          {mcptest.Status(200, list(limit+1), "Content-Type", json), true},
+		"event":                {mcptest.Status(200, "data: "+list(limit-len("data: "))+"\n\n", "Content-Type", event), false},
+		"longer event":         {mcptest.Status(200, "data: "+list(limit+1)+"\n\n", "Content-Type", event), true},
+		"flood without length": {newFloodHandler(json, `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"`, "x"), true},
+	} {
+		up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": c.answer}})
+		_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, MaxResponse: limit})
+		failure, _ := errors.AsType[*mcp.Error](err)
+		if isOver := failure != nil && failure.Reason == mcp.ReasonTooLarge && failure.Detail == "sent more than this connector takes"; isOver != c.isOver || !isOver && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

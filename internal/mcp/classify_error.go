@@ -51,6 +51,8 @@ func classifyOwnError(err error) (detail string, reason Reason) {
 		}
 	}
 	switch {
+	case errors.Is(err, errOverLimit):
+		return errOverLimit.Error(), ReasonTooLarge
 	case errors.Is(err, errTooLarge):
 		return errTooLarge.Error(), ReasonTooLarge
 	case errors.Is(err, errMemoryLimit):

@@ -60,6 +60,13 @@ type Target struct {
 	Timeout time.Duration
 	// Retries is the number of attempts after the first.
 	Retries int
+	// Backoff is the first pause between attempts, of which each next one is twice as long, up to 10 s, and random over its
+	// upper half; 0: 250 ms.
+	Backoff time.Duration
+	// MaxResponse bounds a message of the server, in bytes; 0, and the maximum: 8 MiB.
+	MaxResponse int
+	// Reconnects is how often a broken stream is reopened in a row without an event; nil: 5.
+	Reconnects *int
 	// Era is the era that worked last time and is tried first; EraUnknown: detect.
 	Era Era
 	// Known, if set, saves server/discover with a modern-era server. The first list shows whether it is still
@@ -96,7 +103,7 @@ func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
 	if err := t.validateTarget(); err != nil {
 		return nil, err
 	}
-	s := &Session{dialer: d, target: t, retryPolicy: d.newRetryPolicy(t.Retries), era: t.Era, deadline: time.Now().Add(t.timeBudget())}
+	s := &Session{dialer: d, target: t, retryPolicy: d.newRetryPolicy(t.Retries, t.Backoff), era: t.Era, deadline: time.Now().Add(t.timeBudget())}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.reportProgress(Progress{Phase: PhaseConnect})
 	c, err := s.openConnection(deadlineContext{ctx, s.deadline})
@@ -134,9 +141,9 @@ func (t Target) validateTarget() error {
 // onMessage.
 func (d *Dialer) newTransport(t Target, era Era, onMessage messageHandler) transport {
 	if t.Transport == Stdio {
-		return newStdioTransport(*t.Command, onMessage)
+		return newStdioTransport(*t.Command, onMessage, t.responseLimits())
 	}
-	c := &httpTransport{client: cmp.Or(t.HTTP, d.HTTP), header: d.baseHeader(t), onMessage: onMessage, wait: d.newRetryPolicy(0).wait, trace: t.Trace, era: era}
+	c := &httpTransport{client: cmp.Or(t.HTTP, d.HTTP), limits: t.responseLimits(), header: d.baseHeader(t), onMessage: onMessage, wait: d.newRetryPolicy(0, 0).wait, trace: t.Trace, era: era}
 	c.memory, c.traceContext = d.MemoryLimit, d.TraceContext
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)

@@ -58,14 +58,14 @@ func (c *sseTransport) awaitEndpoint(ctx context.Context, s *eventStream, phase 
 	if kind := strings.ToLower(resp.Header.Get("Content-Type")); !strings.HasPrefix(kind, "text/event-stream") {
 		return newProtocolError(phase, "offers no event stream at this address")
 	}
-	s.events = sse.NewReader(&activityReader{resp.Body, s.activity}, maxBody)
+	s.events = sse.NewReader(&activityReader{resp.Body, s.activity}, c.streamHTTP.limits.maxBody)
 	for range maxEvents {
 		event, err := s.events.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return classifyError(ctx, phase, errCutStream)
 		case err != nil:
-			return classifyError(ctx, phase, toReadError(err))
+			return classifyError(ctx, phase, toReadError(err, c.streamHTTP.limits.maxBody))
 		case event.Name != "endpoint":
 			_ = c.pending.deliverText(event.Data)
 			continue
@@ -115,7 +115,7 @@ func (c *sseTransport) readEvents(s *eventStream) (position streamPosition, hasE
 		case errors.Is(readErr, io.EOF):
 			err = errCutStream
 		case readErr != nil:
-			err = toReadError(readErr)
+			err = toReadError(readErr, c.streamHTTP.limits.maxBody)
 		case event.Name != "endpoint":
 			hasEvents = true
 			_ = c.pending.deliverText(event.Data) // an unreadable event answers no request
@@ -147,9 +147,9 @@ func (c *sseTransport) watchIdle(s *eventStream) {
 	}
 }
 
-func toReadError(err error) error {
+func toReadError(err error, limit int) error {
 	if errors.Is(err, sse.ErrTooLarge) {
-		return errTooLarge
+		return newSizeError(limit)
 	}
 	return err
 }

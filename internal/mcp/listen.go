@@ -126,7 +126,7 @@ func (c *httpTransport) listenStream(ctx context.Context, onOpen func()) *Error 
 		default:
 			attempts++
 		}
-		if attempts == maxEmptyResumes {
+		if attempts >= c.limits.maxEmptyResumes {
 			return nil
 		}
 		if err := c.wait(ctx, position.resumeDelay(attempts)); err != nil {
@@ -149,11 +149,11 @@ func (c *httpTransport) readServerStream(ctx context.Context, position streamPos
 		return position, newProtocolError(PhaseListen, "offers no event stream at this address")
 	}
 	onOpen()
-	events := sse.NewReader(&rateLimitedReader{src: resp.Body, remaining: maxStream}, maxBody)
+	events := sse.NewReader(&rateLimitedReader{src: resp.Body, remaining: maxStream}, c.limits.maxBody)
 	for {
 		event, err := events.Next()
-		if err = toReadError(err); errors.Is(err, errTooLarge) {
-			return position, classifyError(ctx, PhaseListen, errTooLarge)
+		if err = toReadError(err, c.limits.maxBody); errors.Is(err, errTooLarge) || errors.Is(err, errOverLimit) {
+			return position, classifyError(ctx, PhaseListen, err)
 		}
 		if err != nil {
 			break

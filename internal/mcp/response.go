@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -33,8 +34,31 @@ var (
 	errNoReply   = errors.New("answered with something that is no reply")
 	errCutStream = errors.New("ended its stream before the reply")
 	errTooLarge  = errors.New("sent more than 8 MiB")
+	errOverLimit = errors.New("sent more than this connector takes")
 	errTooMany   = errors.New("sent more than 10000 messages before its reply")
 )
+
+// transportLimits are the bounds that a target may set.
+type transportLimits struct {
+	maxBody         int // bytes of a JSON body, of one event, or of one line of a program
+	maxEmptyResumes int // reopened streams in a row without an event
+}
+
+func (t Target) responseLimits() transportLimits {
+	limits := transportLimits{maxBody: min(cmp.Or(t.MaxResponse, maxBody), maxBody), maxEmptyResumes: defaultReconnects}
+	if t.Reconnects != nil {
+		limits.maxEmptyResumes = *t.Reconnects
+	}
+	return limits
+}
+
+// newSizeError is the error of a body of more than limit bytes.
+func newSizeError(limit int) error {
+	if limit == maxBody {
+		return errTooLarge
+	}
+	return errOverLimit
+}
 
 // responseReader reads the reply in one successful HTTP response.
 type responseReader struct {
@@ -46,13 +70,15 @@ type responseReader struct {
 	poolable      bool // the reply may use pooled memory
 	lease         pooledBody
 	reservation   reservation
+	maxBody       int            // as in transportLimits
 	position      streamPosition // last position of an event stream
 	atEOF         bool
 }
 
-func newResponseReader(resp *http.Response, m outgoingMessage, onMessage messageHandler, reservation reservation) *responseReader {
+func newResponseReader(resp *http.Response, m outgoingMessage, onMessage messageHandler, reservation reservation, limits transportLimits) *responseReader {
 	a := &responseReader{
 		reservation:   reservation,
+		maxBody:       limits.maxBody,
 		limited:       limitedReader{src: resp.Body, remaining: maxStream},
 		contentLength: resp.ContentLength,
 		contentType:   resp.Header.Get("Content-Type"),
@@ -186,8 +212,8 @@ func (r *responseReader) readJSON() (*wire.Reply, error) {
 
 // readBody reads the body into one slice of nearly its size.
 func (r *responseReader) readBody() ([]byte, error) {
-	if r.contentLength > maxBody {
-		return nil, errTooLarge
+	if r.contentLength > int64(r.maxBody) {
+		return nil, newSizeError(r.maxBody)
 	}
 	room := int(r.contentLength) + 1 // one more, to see EOF without growing; 0: unknown
 	if room > 0 {
@@ -223,13 +249,13 @@ func (r *responseReader) readRest(body []byte) ([]byte, error) {
 			return body, nil
 		case err != nil:
 			return body, err
-		case len(body) > maxBody:
-			return body, errTooLarge
+		case len(body) > r.maxBody:
+			return body, newSizeError(r.maxBody)
 		case len(body) == cap(body):
 			if err := r.reservation.acquireMax(2 * len(body)); err != nil {
 				return body, err
 			}
-			grown := make([]byte, len(body), min(2*len(body), maxBody+1))
+			grown := make([]byte, len(body), min(2*len(body), r.maxBody+1))
 			copy(grown, body)
 			body = grown
 		}
@@ -238,7 +264,7 @@ func (r *responseReader) readRest(body []byte) ([]byte, error) {
 
 // readEvents finds the reply among the events, and skips other messages.
 func (r *responseReader) readEvents() (*wire.Reply, error) {
-	stream := sse.NewReader(r.body, maxBody)
+	stream := sse.NewReader(r.body, r.maxBody)
 	if r.poolable {
 		stream.Lend()
 	}
@@ -252,7 +278,7 @@ func (r *responseReader) readEvents() (*wire.Reply, error) {
 		event, err := stream.Next()
 		switch {
 		case errors.Is(err, sse.ErrTooLarge):
-			return nil, errTooLarge
+			return nil, newSizeError(r.maxBody)
 		case errors.Is(err, io.EOF):
 			return nil, end
 		case err != nil:

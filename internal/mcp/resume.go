@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxEmptyResumes    = 5   // in a row without an event
+	defaultReconnects  = 5   // reopened streams in a row without an event
 	maxTotalResumes    = 300 // of one response: some servers close their streams regularly
 	maxEventIDLength   = 1 << 10
 	defaultResumeDelay = time.Second // if the server names none
@@ -68,7 +68,7 @@ func (c *httpTransport) hasValidEventID(position streamPosition) bool {
 // 2025-11-25, "Resumability and Redelivery"). The request is not sent again. cause ended the first stream and
 // is returned if no other stream follows.
 func (c *httpTransport) resumeReply(ctx context.Context, m outgoingMessage, position streamPosition, cause error) (receivedReply, *Error) {
-	for total, attempts := 0, 0; total < maxTotalResumes && attempts < maxEmptyResumes && isStreamCut(cause); total, attempts = total+1, attempts+1 {
+	for total, attempts := 0, 0; total < maxTotalResumes && attempts < c.limits.maxEmptyResumes && isStreamCut(cause); total, attempts = total+1, attempts+1 {
 		pause := position.resumeDelay(attempts)
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= max(pause, position.retryDelay) {
 			break
@@ -83,7 +83,7 @@ func (c *httpTransport) resumeReply(ctx context.Context, m outgoingMessage, posi
 		case ctx.Err() != nil:
 			return receivedReply{}, classifyError(ctx, m.phase, err)
 		case errors.Is(err, errNoStream):
-			attempts = maxEmptyResumes
+			attempts = c.limits.maxEmptyResumes
 			continue
 		case a == nil: // temporarily unreachable
 			continue
@@ -111,7 +111,7 @@ func (c *httpTransport) readResumed(ctx context.Context, m outgoingMessage, posi
 		}
 		return nil, nil, errors.Join(errCutStream, err)
 	}
-	a := newResponseReader(resp, m, c.onMessage, c.newReservation(ctx, m))
+	a := newResponseReader(resp, m, c.onMessage, c.newReservation(ctx, m), c.limits)
 	defer a.reservation.release()
 	reply, err := a.readReply()
 	if errors.Is(err, errEmpty) {

@@ -1,26 +1,28 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
 )
 
 const (
-	firstPause = 250 * time.Millisecond
-	maxPause   = 10 * time.Second
+	defaultFirstPause = 250 * time.Millisecond
+	maxPause          = 10 * time.Second
 )
 
 // retryPolicy decides how often a request is retried and how long it waits before.
 type retryPolicy struct {
 	maxRetries int
+	firstPause time.Duration
 	isFinal    func(*Error) bool // failures that are not retried although retryable; nil: none
 	jitter     func() float64
 	wait       func(context.Context, time.Duration) error
 }
 
-func (d *Dialer) newRetryPolicy(times int) retryPolicy {
-	r := retryPolicy{maxRetries: times, jitter: d.Jitter, wait: d.Sleep}
+func (d *Dialer) newRetryPolicy(times int, firstPause time.Duration) retryPolicy {
+	r := retryPolicy{maxRetries: times, firstPause: cmp.Or(firstPause, defaultFirstPause), jitter: d.Jitter, wait: d.Sleep}
 	if r.jitter == nil {
 		r.jitter = rand.Float64
 	}
@@ -59,7 +61,7 @@ func (r retryPolicy) do(ctx context.Context, try func() *Error) error {
 
 // backoffDelay doubles with each attempt, with jitter over its upper half.
 func (r retryPolicy) backoffDelay(tried int) time.Duration {
-	full := min(firstPause<<tried, maxPause)
+	full := min(r.firstPause<<tried, maxPause)
 	return full/2 + time.Duration(r.jitter()*float64(full/2))
 }
 

@@ -57,6 +57,17 @@ func TestRetry_TransientFailuresAreRetried(t *testing.T) {
 	}
 }
 
+func TestRetry_BackoffOfTheTarget(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(503, "")}})
+	c := newClient(t)
+	_, _, err := c.sync(t, mcp.Target{URL: up.URL, Retries: 3, Backoff: 4 * time.Second})
+	newErrorFacts(t, err)
+	if diff := cmp.Diff([]time.Duration{4 * time.Second, 8 * time.Second, 10 * time.Second}, c.pauses); diff != "" {
+		t.Errorf("pauses (-want +got):\n%s", diff)
+	}
+}
+
 func TestRetry_CountIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, retries := range []int{0, 1, 5} {

@@ -29,6 +29,7 @@ type httpTransport struct {
 	wait         func(context.Context, time.Duration) error
 	trace        *Trace // nil: not recorded
 	era          Era
+	limits       transportLimits
 	memory       *MemoryLimit                                 // nil: unlimited
 	traceContext func(context.Context) (parent, state string) // nil: no trace context
 
@@ -61,7 +62,7 @@ func (c *httpTransport) sendRequest(ctx context.Context, m outgoingMessage) (rec
 			return receivedReply{}, classifyError(ctx, m.phase, err)
 		}
 	}
-	a := newResponseReader(resp, m, c.onMessage, c.newReservation(ctx, m))
+	a := newResponseReader(resp, m, c.onMessage, c.newReservation(ctx, m), c.limits)
 	defer a.release()
 	reply, err := a.readReply()
 	if err != nil && c.canResume(a.position) {

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	maxReconnects    = 5 // in a row without an event
 	reconnectTimeout = 15 * time.Second
 	idleBeforePing   = 30 * time.Second // without a byte
 	pingTimeout      = 15 * time.Second // for a byte after the ping
@@ -94,7 +93,7 @@ func (c *sseTransport) postMessage(ctx context.Context, m outgoingMessage) *Erro
 	if resp.StatusCode/100 != 2 {
 		return c.readErrorResponse(m, resp)
 	}
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, int64(c.streamHTTP.limits.maxBody)))
 	if text := bytes.TrimSpace(body); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		_ = c.pending.deliverText(text)
 	}
@@ -144,7 +143,7 @@ func (c *sseTransport) ensureStream(ctx context.Context, phase Phase) *Error {
 	if err != nil {
 		return err
 	}
-	posts := &httpTransport{client: c.streamHTTP.client, header: c.streamHTTP.header, wait: c.streamHTTP.wait, trace: c.streamHTTP.trace, era: c.streamHTTP.era, traceContext: c.streamHTTP.traceContext}
+	posts := &httpTransport{client: c.streamHTTP.client, limits: c.streamHTTP.limits, header: c.streamHTTP.header, wait: c.streamHTTP.wait, trace: c.streamHTTP.trace, era: c.streamHTTP.era, traceContext: c.streamHTTP.traceContext}
 	posts.url.Store(s.endpoint)
 	c.postHTTP.Store(posts)
 	c.isOpen = true
@@ -175,8 +174,10 @@ func (c *sseTransport) readStream(s *eventStream) {
 
 // reopenStream resumes the stream at position. A server that names another endpoint has lost the session.
 func (c *sseTransport) reopenStream(endpoint *url.URL, position streamPosition, attempts *int) (*eventStream, *Error) {
-	for {
-		s, failure := c.retryOpen(position, *attempts)
+	failure := classifyError(c.ctx, PhaseInitialize, errCutStream)
+	for *attempts < c.streamHTTP.limits.maxEmptyResumes {
+		var s *eventStream
+		s, failure = c.retryOpen(position, *attempts)
 		*attempts++
 		switch {
 		case failure == nil && s.endpoint.String() == endpoint.String():
@@ -184,10 +185,11 @@ func (c *sseTransport) reopenStream(endpoint *url.URL, position streamPosition, 
 		case failure == nil:
 			s.close()
 			return nil, &Error{Phase: PhaseInitialize, Reason: ReasonProtocol, Detail: errCutStream.Error(), Err: errSessionLost}
-		case !failure.Retryable || *attempts >= maxReconnects || c.ctx.Err() != nil:
+		case !failure.Retryable || c.ctx.Err() != nil:
 			return nil, failure
 		}
 	}
+	return nil, failure
 }
 
 func (c *sseTransport) retryOpen(position streamPosition, attempts int) (*eventStream, *Error) {

@@ -225,12 +225,20 @@ func TestSSE_ServerErrors(t *testing.T) {
 	}
 }
 
-func TestSSE_ReconnectStopsAfterFiveTries(t *testing.T) {
+func TestSSE_ReconnectStopsAfterTheTarget(t *testing.T) {
 	t.Parallel()
+	none, two := 0, 2
+	for _, reconnects := range []*int{nil, &none, &two} {
+		testReconnects(t, reconnects)
+	}
+}
+
+func testReconnects(t *testing.T, reconnects *int) {
+	t.Helper()
 	old := &legacyServer{cutAfter: "tools/list"}
 	old.start(t)
 	c := newClient(t)
-	s, err := c.Dial(t.Context(), mcp.Target{URL: old.URL, Transport: mcp.SSE, Timeout: patience})
+	s, err := c.Dial(t.Context(), mcp.Target{URL: old.URL, Transport: mcp.SSE, Timeout: patience, Reconnects: reconnects})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,12 +248,16 @@ func TestSSE_ReconnectStopsAfterFiveTries(t *testing.T) {
 	old.mu.Unlock()
 	_, err = s.Tools(t.Context())
 	failure, ok := errors.AsType[*mcp.Error](err)
-	if !ok || failure.HTTPStatus != http.StatusServiceUnavailable {
+	if isAsked := reconnects == nil || *reconnects > 0; !ok || isAsked && failure.HTTPStatus != http.StatusServiceUnavailable {
 		t.Errorf("%v", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.pauses) != 5 {
-		t.Errorf("pauses: %v", c.pauses)
+	want := 5
+	if reconnects != nil {
+		want = *reconnects
+	}
+	if len(c.pauses) != want {
+		t.Errorf("%d pauses, want %d: %v", len(c.pauses), want, c.pauses)
 	}
 }

@@ -27,6 +27,7 @@ const (
 // starts it.
 type stdioTransport struct {
 	command    Command
+	maxLine    int // bytes of a message
 	pending    pendingReplies
 	hasSession atomic.Bool // a version was negotiated
 
@@ -37,8 +38,8 @@ type stdioTransport struct {
 	stderr     tailBuffer
 }
 
-func newStdioTransport(command Command, onMessage messageHandler) *stdioTransport {
-	return &stdioTransport{command: command, pending: pendingReplies{onMessage: onMessage}, writeLock: make(chan struct{}, 1)}
+func newStdioTransport(command Command, onMessage messageHandler, limits transportLimits) *stdioTransport {
+	return &stdioTransport{command: command, maxLine: limits.maxBody, pending: pendingReplies{onMessage: onMessage}, writeLock: make(chan struct{}, 1)}
 }
 
 func (c *stdioTransport) send(ctx context.Context, m outgoingMessage) (receivedReply, *Error) {
@@ -105,7 +106,7 @@ func (c *stdioTransport) readOutput(p *childProcess) {
 	lines := bufio.NewReaderSize(p.stdout, 64<<10)
 	banner := 0
 	for {
-		line, err := readLine(lines)
+		line, err := readLine(lines, c.maxLine)
 		if text := bytes.TrimSpace(line); len(text) > 0 {
 			if (text[0] == '{' || text[0] == '[') && c.pending.deliverText(text) == nil {
 				banner = 0
@@ -114,8 +115,8 @@ func (c *stdioTransport) readOutput(p *childProcess) {
 			}
 		}
 		switch {
-		case errors.Is(err, errTooLarge):
-			c.pending.failAll(&Error{Phase: PhaseInitialize, Reason: ReasonTooLarge, Detail: errTooLarge.Error()})
+		case errors.Is(err, errTooLarge), errors.Is(err, errOverLimit):
+			c.pending.failAll(&Error{Phase: PhaseInitialize, Reason: ReasonTooLarge, Detail: err.Error()})
 		case err != nil:
 			c.pending.failAll(c.newExitError(p, "closed its standard output"))
 		case banner > maxNonMessageBytes:
@@ -127,14 +128,14 @@ func (c *stdioTransport) readOutput(p *childProcess) {
 	}
 }
 
-// readLine reads one line of at most maxBody into memory of its own. With an error it returns the bytes before
+// readLine reads one line of at most limit bytes into memory of its own. With an error it returns the bytes before
 // it.
-func readLine(from *bufio.Reader) ([]byte, error) {
+func readLine(from *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := from.ReadSlice('\n')
-		if len(line)+len(part) > maxBody {
-			return nil, errTooLarge
+		if len(line)+len(part) > limit {
+			return nil, newSizeError(limit)
 		}
 		line = append(line, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -137,7 +137,7 @@ func (d *dialer) dialChecked(ctx context.Context, network, address string) (net.
 	}
 	named := d.policy.allowsHost(host, port)
 	nd := net.Dialer{
-		Timeout:  connectTimeout,
+		Timeout:  connectTimeoutFrom(ctx),
 		Resolver: d.resolver,
 		// Control gets each address right before the connect, so that nothing can change in between. Package
 		// net calls it in its own goroutines if a name has addresses of both families.

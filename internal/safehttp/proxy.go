@@ -76,7 +76,7 @@ const nonexistentHost = "patchbay.invalid:443"
 
 // connectTo connects to target through the proxy. The error is a *ProxyError, or that of ctx.
 func (p *Proxy) connectTo(ctx context.Context, roots *x509.CertPool, target string) (net.Conn, error) {
-	dialCtx, cancel := context.WithTimeout(ctx, connectTimeout)
+	dialCtx, cancel := context.WithTimeout(ctx, connectTimeoutFrom(ctx))
 	defer cancel()
 	c, err := p.openTunnel(dialCtx, roots, target)
 	if err != nil && ctx.Err() != nil {

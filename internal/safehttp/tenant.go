@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"patchbay/internal/safe"
 )
@@ -131,7 +132,9 @@ func (d *dialer) dialTLSPartition(ctx context.Context, network, address string) 
 	c := tls.Client(plain, &tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: d.roots, ServerName: host, NextProtos: []string{"h2", "http/1.1"},
 	})
-	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errHandshake)
+	timeout := connectTimeoutFrom(ctx)
+	errHandshake := handshakeTimeout(timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errHandshake)
 	defer cancel()
 	if err := c.HandshakeContext(ctx); err != nil {
 		_ = plain.Close()
@@ -143,13 +146,11 @@ func (d *dialer) dialTLSPartition(ctx context.Context, network, address string) 
 	return c, nil
 }
 
-// errHandshake is a TLS handshake that exceeded connectTimeout.
-var errHandshake error = handshakeTimeout{}
+// handshakeTimeout is the error of a TLS handshake that took longer.
+type handshakeTimeout time.Duration
 
-type handshakeTimeout struct{}
-
-func (handshakeTimeout) Error() string {
-	return "TLS handshake timeout after " + connectTimeout.String()
+func (t handshakeTimeout) Error() string {
+	return "TLS handshake timeout after " + time.Duration(t).String()
 }
 func (handshakeTimeout) Timeout() bool   { return true }
 func (handshakeTimeout) Temporary() bool { return true }

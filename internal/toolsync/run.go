@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -156,11 +157,15 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 		URL:       c.URL,
 		Transport: mcp.Transport(c.Transport),
 		Header:    header,
-		HTTP:      s.clientFor(tenant),
+		HTTP:      safehttp.WithConnectTimeout(s.clientFor(tenant), c.ConnectTimeout),
 		Timeout:   c.Timeout,
 		Retries:   c.RetryAttempts,
+		Backoff:   c.RetryBackoff,
 		Era:       mcp.Era(c.Era),
 		Command:   s.newCommand(ctx, c, a.env),
+
+		MaxResponse: c.ResponseBytes,
+		Reconnects:  &c.Reconnects,
 	}
 }
 

@@ -18,21 +18,25 @@ import (
 // draftForm is the form of a draft.
 func draftForm(d connectors.Draft) templates.Form {
 	values := map[string]string{
-		"name":             d.Name,
-		"slug":             d.Slug,
-		"description":      d.Description,
-		"transport":        string(d.Transport),
-		"url":              d.URL,
-		"headers":          headerLines(d.Headers),
-		"credential_mode":  string(d.CredentialMode),
-		"auth.type":        string(d.Auth.Type),
-		"auth.header":      d.Auth.Header,
-		"timeout_ms":       strconv.FormatInt(d.Timeout.Milliseconds(), 10),
-		"retry_attempts":   strconv.Itoa(d.RetryAttempts),
-		"sync_interval_s":  strconv.Itoa(int(d.SyncInterval.Seconds())),
-		"calls_per_minute": strconv.Itoa(d.CallsPerMinute),
-		"listen":           string(d.Listen),
-		"tool_changes":     string(d.ToolChanges),
+		"name":               d.Name,
+		"slug":               d.Slug,
+		"description":        d.Description,
+		"transport":          string(d.Transport),
+		"url":                d.URL,
+		"headers":            headerLines(d.Headers),
+		"credential_mode":    string(d.CredentialMode),
+		"auth.type":          string(d.Auth.Type),
+		"auth.header":        d.Auth.Header,
+		"timeout_ms":         strconv.FormatInt(d.Timeout.Milliseconds(), 10),
+		"retry_attempts":     strconv.Itoa(d.RetryAttempts),
+		"stream_reconnects":  strconv.Itoa(d.Reconnects),
+		"retry_backoff_ms":   strconv.FormatInt(d.RetryBackoff.Milliseconds(), 10),
+		"connect_timeout_ms": strconv.FormatInt(d.ConnectTimeout.Milliseconds(), 10),
+		"max_response_bytes": strconv.Itoa(d.ResponseBytes),
+		"sync_interval_s":    strconv.Itoa(int(d.SyncInterval.Seconds())),
+		"calls_per_minute":   strconv.Itoa(d.CallsPerMinute),
+		"listen":             string(d.Listen),
+		"tool_changes":       string(d.ToolChanges),
 
 		"max_definition_age_s": strconv.Itoa(int(d.DefinitionAge.Seconds())),
 	}
@@ -93,6 +97,10 @@ func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft)
 	p.ReadDuration("sync_interval_s", time.Second, &d.SyncInterval)
 	p.ReadDuration("max_definition_age_s", time.Second, &d.DefinitionAge)
 	p.readNumber("retry_attempts", &d.RetryAttempts)
+	p.ReadDuration("retry_backoff_ms", time.Millisecond, &d.RetryBackoff)
+	p.ReadDuration("connect_timeout_ms", time.Millisecond, &d.ConnectTimeout)
+	p.readNumber("max_response_bytes", &d.ResponseBytes)
+	p.readNumber("stream_reconnects", &d.Reconnects)
 	p.readNumber("calls_per_minute", &d.CallsPerMinute)
 	return d, fault.InvalidFields(p.Problems...)
 }

@@ -173,6 +173,10 @@ type Connector struct {
 	AcceptedInstructions *string
 	InstructionsReview   connectors.Review
 	SessionPerAgent      bool
+	RetryBackoffMs       int32
+	ConnectTimeoutMs     int32
+	MaxResponseBytes     int32
+	StreamReconnects     int32
 }
 
 type ConnectorClient struct {

@@ -106,7 +106,7 @@ from chosen
 join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = chosen.connector_id
 where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
   and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- a run may have started meanwhile
-returning connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
+returning connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
           coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s,
           coalesce(connector_clock.known_until > now(), false)::boolean as known
 `
@@ -196,6 +196,10 @@ func (q *Queries) ClaimDue(ctx context.Context, arg ClaimDueParams) ([]ClaimDueR
 			&i.Connector.AcceptedInstructions,
 			&i.Connector.InstructionsReview,
 			&i.Connector.SessionPerAgent,
+			&i.Connector.RetryBackoffMs,
+			&i.Connector.ConnectTimeoutMs,
+			&i.Connector.MaxResponseBytes,
+			&i.Connector.StreamReconnects,
 			&i.ClaimedAt,
 			&i.DueAt,
 			&i.Failures,
