@@ -27,6 +27,7 @@ var SeparateReads = map[string]string{
 	"admin/settings.Handler.tenantPage":          "history, keys and quota are panels of their own",
 	"admin/settings.Handler.webhookShow":         "deliveries are found by the webhook's id, and are a panel of their own",
 	"admin/events.stream.listUpdates":            "the filter's ids do not change",
+	"api.Handler.findUsableAgent":                "the permission is that of the agent which was found, by its id",
 	"agentview.Cache.ByAgent":                    "an agent's id does not change",
 	"agentview.Cache.LoadUncached":               "as ByAgent",
 	"agentview.Cache.ByTokenWith":                "a token that is not in memory is looked up again",
