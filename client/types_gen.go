@@ -2094,7 +2094,7 @@ type Why struct {
 	Name *string `json:"name"`
 	// Whether the agent's list has it.
 	Sees bool `json:"sees"`
-	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, unknown.
+	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, tasks_missing, unknown.
 	State string `json:"state"`
 	// The exposed name that was asked for.
 	Tool string `json:"tool"`

@@ -302,16 +302,18 @@ from held;
 -- them.
 -- @sqlc-vet-disable tenant-scope
 with those as materialized (
-    select tool_calls.tenant_id, tool_calls.id, new.progress
+    select tool_calls.tenant_id, tool_calls.id, new.progress, new.task
     from (
-        select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@progresses::bytea[]) as progress
+        select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@progresses::bytea[]) as progress,
+               unnest(@tasks::bytea[]) as task
     ) new
     join tool_calls on tool_calls.tenant_id = new.tenant_id and tool_calls.id = new.id
     where tool_calls.completed_at is null and tool_calls.status = 'running'
     for update of tool_calls skip locked
 )
 update tool_calls
-set progress = those.progress
+set progress = those.progress,
+    task = coalesce(those.task, tool_calls.task)
 from those
 where tool_calls.tenant_id = those.tenant_id and tool_calls.id = those.id
 returning tool_calls.id;

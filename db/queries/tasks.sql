@@ -15,3 +15,15 @@ where tenant_id = @tenant_id
   and (sqlc.narg(after_id)::uuid is null or id < sqlc.narg(after_id))
 order by id desc
 limit @max_rows;
+
+-- name: AgentTasks :many
+-- The tasks that an agent has a handle of, the newest first. Task states above 16 KiB are excluded.
+select id, status, is_error, error_message, task_handle, (case when length(task) <= 16384 then task end)::bytea as task, started_at, completed_at
+from tool_calls
+where tenant_id = @tenant_id
+  and agent_id = @agent_id::uuid
+  and task_handle <> ''
+  and started_at > @since
+  and (sqlc.narg(after_id)::uuid is null or id < sqlc.narg(after_id))
+order by id desc
+limit @max_rows;

@@ -58,11 +58,12 @@ select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), ar
 from ended;
 
 -- name: SaveCallTask :exec
--- instance_id is cleared: a task outlives its process. task_handle empty: the stored one stays.
+-- attached: a process waits for the task. Else instance_id is cleared, for the task outlives its process. task_handle
+-- empty: the stored one stays; a call without one gets the empty handle, so that it is among the tasks.
 update tool_calls
 set task = @task,
-    task_handle = coalesce(nullif(@task_handle::text, ''), task_handle),
-    instance_id = null
+    task_handle = coalesce(nullif(@task_handle::text, ''), task_handle, ''),
+    instance_id = case when @attached::boolean then instance_id end
 where tenant_id = @tenant_id and id = @id and completed_at is null;
 
 -- name: EndCallTask :one

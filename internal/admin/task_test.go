@@ -22,7 +22,7 @@ func (d *dashboard) createTaskCall(tenant connectors.TenantID, a connectors.Agen
 	if err := d.St.System().Calls().BeginCalls(d.t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: call}}); err != nil {
 		d.t.Fatal(err)
 	}
-	if err := door.Calls().SaveCallTask(d.t.Context(), call.ID, []byte(said), "handle of "+call.ID.String()); err != nil {
+	if err := door.Calls().SaveCallTask(d.t.Context(), call.ID, store.CallTask{State: []byte(said), Handle: "handle of " + call.ID.String()}); err != nil {
 		d.t.Fatal(err)
 	}
 	return call
@@ -31,7 +31,7 @@ func (d *dashboard) createTaskCall(tenant connectors.TenantID, a connectors.Agen
 // setTaskStatus stores a new status of a task.
 func (d *dashboard) setTaskStatus(call connectors.ToolCall, said string) {
 	d.t.Helper()
-	if err := d.Door().Calls().SaveCallTask(d.t.Context(), call.ID, []byte(said), ""); err != nil {
+	if err := d.Door().Calls().SaveCallTask(d.t.Context(), call.ID, store.CallTask{State: []byte(said)}); err != nil {
 		d.t.Fatal(err)
 	}
 }

@@ -101,6 +101,7 @@ func (b *viewBuilder) addConnectors() {
 			tools:        map[string]*Tool{},
 			cache:        b.cache,
 		}
+		connector.hasTasks, connector.hasTaskExtension = mcp.DeclaredTasks(connector.Capabilities)
 		b.reachByID[row.Connector.ID] = connector
 		b.view.watchedConnectors[row.Connector.ID] = true
 		if row.Connector.Enabled {
@@ -219,7 +220,11 @@ func (connector *ConnectorView) renderList(k Kind) *servedList {
 func (connector *ConnectorView) toolEntries(exposed bool) []listEntry {
 	entries := make([]listEntry, len(connector.Tools))
 	for i, t := range connector.Tools {
-		entries[i] = t.def.newListEntry(exposed, t.Exposed)
+		name := ""
+		if exposed {
+			name = t.Exposed
+		}
+		entries[i] = t.def.newListEntry(name, t.OffersTasks)
 	}
 	return entries
 }
@@ -276,7 +281,11 @@ func hashEntries(k Kind, entries []listEntry) listHash {
 	for _, e := range entries {
 		put(e.raw)
 		put([]byte(e.name))
-		put([]byte{byte(min(len(e.values), 1))})
+		flags := byte(min(len(e.values), 1))
+		if e.offersTasks {
+			flags |= 2
+		}
+		put([]byte{flags})
 	}
 	return listHash(h.Sum(nil))
 }

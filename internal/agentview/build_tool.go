@@ -36,6 +36,7 @@ func (b *viewBuilder) newTool(connector *ConnectorView, row store.AccessTool, ca
 		b.view.bytes += int64(len(d.raw))
 	}
 	t.def, t.Raw = d, d.raw
+	t.TaskSupport, t.OffersTasks = d.taskSupport, connector.offersTasks(d.taskSupport)
 	t.InputSchema, t.OutputSchema, t.Annotations, t.Hints = d.inputSchema, d.outputSchema, d.annotations, d.hints
 	return t
 }
@@ -62,3 +63,9 @@ func blockedReason(connector *ConnectorView, row store.AccessTool) string {
 // isListed reports whether a tool with this BlockedBy code is listed. One under review is, with its accepted
 // definition.
 func isListed(held string) bool { return held == "" || held == HeldReview }
+
+// offersTasks reports whether the server runs a tool with this taskSupport as a task. In 2026-07-28 the server decides for
+// each call.
+func (connector *ConnectorView) offersTasks(taskSupport string) bool {
+	return connector.hasTaskExtension || connector.hasTasks && (taskSupport == TaskRequired || taskSupport == TaskOptional)
+}

@@ -19,11 +19,15 @@ type definition struct {
 	outputSchema json.RawMessage
 	annotations  json.RawMessage
 	hints        connectors.Hints
-	legacyOnly   bool // its x-mcp-header is invalid, so modern clients must not see it
+	taskSupport  string // execution.taskSupport; empty: none
+	legacyOnly   bool   // its x-mcp-header is invalid, so modern clients must not see it
 
 	defect string             // why official SDKs reject it, one sentence; empty: valid
 	modern *definitionVariant // served instead of raw where SDKs need another form; nil: raw
 	legacy *definitionVariant // the same for revisions before 2026-07-28; nil: modern
+
+	taskOnce sync.Once
+	task     *definitionVariant // legacy, with calls as tasks; nil until taskOnce
 
 	original *definition // the accepted definition that this one rewrites; nil: none
 
@@ -76,6 +80,9 @@ func newDefinition(hash connectors.Hash, raw []byte) *definition {
 	d.inputSchema = part("inputSchema", v.InputSchema)
 	d.outputSchema = part("outputSchema", v.OutputSchema)
 	d.annotations = part("annotations", v.Annotations)
+	if execution, ok := last["execution"]; ok {
+		d.taskSupport = readTaskSupport(raw[execution.start:execution.end])
+	}
 	d.buildVariants()
 	return d
 }
@@ -84,18 +91,38 @@ func newDefinition(hash connectors.Hash, raw []byte) *definition {
 func (d *definition) buildVariants() {
 	tool := mcp.NormalizeTool(d.raw)
 	if d.defect = tool.Defect; d.defect == "" {
-		d.modern, d.legacy = newVariant(tool.Raw, d.raw), newVariant(tool.Legacy, tool.Raw)
+		modern := withTaskSupport(tool.Raw, "")
+		d.modern, d.legacy = newVariant(modern, d.raw), newVariant(withTaskSupport(tool.Legacy, ""), modern)
 	}
 }
 
-// newListEntry returns the list entry of the tool, under name if rename is true, else under its own.
-func (d *definition) newListEntry(rename bool, name string) listEntry {
-	e := listEntry{raw: d.raw, values: d.names, name: name, legacy: d.legacy, legacyOnly: d.legacyOnly}
+// legacyVariant returns the legacy variant; nil: the modern one. Where calls can be tasks, it says so.
+func (d *definition) legacyVariant(offersTasks bool) *definitionVariant {
+	if !offersTasks {
+		return d.legacy
+	}
+	d.taskOnce.Do(func() {
+		raw := d.raw
+		switch {
+		case d.legacy != nil:
+			raw = d.legacy.raw
+		case d.modern != nil:
+			raw = d.modern.raw
+		}
+		d.task = newVariant(withTaskSupport(raw, TaskOptional), raw)
+	})
+	return d.task
+}
+
+// newListEntry returns the list entry of the tool, under name if it is not empty, else under its own. offersTasks: its
+// calls can be tasks.
+func (d *definition) newListEntry(name string, offersTasks bool) listEntry {
+	e := listEntry{raw: d.raw, values: d.names, name: name, legacy: d.legacyVariant(offersTasks), legacyOnly: d.legacyOnly, offersTasks: offersTasks}
 	if d.modern != nil {
 		e.raw, e.values = d.modern.raw, d.modern.names
 	}
-	if !rename {
-		e.values, e.name = nil, ""
+	if name == "" {
+		e.values = nil
 	}
 	return e
 }

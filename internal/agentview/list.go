@@ -55,6 +55,8 @@ type listEntry struct {
 	name       string
 	legacy     *definitionVariant // for clients of the revisions before 2026-07-28; nil: raw
 	legacyOnly bool
+
+	offersTasks bool // legacy says that calls can be tasks
 }
 
 // appendJSON appends the entry as modern or legacy clients get it.

@@ -24,6 +24,7 @@ type ToolAccess struct {
 	State         string // "ok", "unknown", "renamed", or one of the BlockedBy codes
 	Renamed       string // the current exposed name; empty: not renamed
 	NeedsApproval bool   // a call needs approval
+	RequiresTask  bool   // the server makes a task of every call
 
 	AllowedUntil *time.Time // end of an allowance without approval; nil: none
 	Credential   CredentialAccess
@@ -37,6 +38,7 @@ const (
 	StateUnknown       = "unknown"
 	StateRenamed       = "renamed" // an admin set another name
 	StateAgentDisabled = "agent_disabled"
+	StateTasksMissing  = "tasks_missing" // the server requires a task for each call, and declares no tasks
 )
 
 // CredentialAccess describes the credential that a call would use.
@@ -66,9 +68,12 @@ func (v *View) ExplainTool(exposed string) ToolAccess {
 	switch {
 	case !v.Agent.Enabled:
 		w.State = StateAgentDisabled
+	case t.BlockedBy == "" && t.LacksTasks():
+		w.State = StateTasksMissing
 	case t.BlockedBy == "":
 		w.State = StateOK
 	}
+	w.RequiresTask = t.TaskSupport == TaskRequired && t.OffersTasks
 	w.NeedsApproval = t.NeedsApproval
 	if until, ok := t.Connector.Allowances[t.Name]; ok {
 		w.AllowedUntil = &until
@@ -228,12 +233,16 @@ func (w ToolAccess) adviceText() string {
 		return "The tool or its connector is disabled. Enable it."
 	case BlockedMalformed:
 		return "The tool's definition is malformed: MCP clients refuse it. Sync the connector to see why, and tell the server's author."
+	case StateTasksMissing:
+		return "The server requires a task for each call of this tool and does not say that it supports tasks, so that every call is refused. Tell the server's author."
 	case BlockedRemoved:
 		return "The server does not list the tool any more. Sync the connector if you think that it does."
 	}
 	switch {
 	case w.Credential.isUsable() && w.NeedsApproval:
 		return "A call waits until somebody approves it. To change that, set the approval mode, or trust the tool."
+	case w.Credential.isUsable() && w.RequiresTask:
+		return "Nothing needs to be done: the agent may call it. The server makes a task of each call, and Patchbay waits for its result if the agent's client does not support tasks."
 	case w.Credential.isUsable():
 		return "Nothing needs to be done: the agent may call it."
 	case w.Credential.Owner == "agent":

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
 )
 
 // View is what one agent may see and call. It is immutable.
@@ -39,6 +40,8 @@ type ConnectorView struct {
 	byConnectorName map[string]*Tool // by the name at the connector's own address; nil: the same as tools
 	cache           *Cache
 	ownLists        [kindCount]lazyList
+
+	hasTasks, hasTaskExtension bool // the server declares tasks: of 2025-11-25, of 2026-07-28
 }
 
 // Codes of Tool.BlockedBy.
@@ -73,7 +76,23 @@ type Tool struct {
 	Annotations  json.RawMessage // nil: none
 	Hints        connectors.Hints
 
+	// TaskSupport is the definition's execution.taskSupport (2025-11-25): [TaskRequired], "optional", "forbidden" or "".
+	TaskSupport string
+	// OffersTasks: the server can run a call as a task. Tools under review offer them too.
+	OffersTasks bool
+
 	def *definition
+}
+
+// Values of Tool.TaskSupport. A server that requires a task refuses other calls.
+const (
+	TaskRequired = "required"
+	TaskOptional = "optional"
+)
+
+// LacksTasks reports whether every call is refused, because the server requires a task and does not declare tasks.
+func (t *Tool) LacksTasks() bool {
+	return t.TaskSupport == TaskRequired && !t.OffersTasks && t.Connector.Connector.Era != string(mcp.EraModern)
 }
 
 // Listed reports whether the agent sees the tool.

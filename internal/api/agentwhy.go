@@ -17,7 +17,7 @@ type whyJSON struct {
 	Name         *string           `json:"name" doc:"The name that the server gives it; null likewise."`
 	Sees         bool              `json:"sees" doc:"Whether the agent's list has it."`
 	MayCall      bool              `json:"may_call" doc:"Whether a call would go ahead, or ask a person."`
-	State        string            `json:"state" enum:"ok,held,new,rejected,disabled,removed,not_granted,malformed,renamed,agent_disabled,unknown"`
+	State        string            `json:"state" enum:"ok,held,new,rejected,disabled,removed,not_granted,malformed,renamed,agent_disabled,tasks_missing,unknown"`
 	Asks         bool              `json:"asks" doc:"Whether a call waits for a person."`
 	AllowedUntil *time.Time        `json:"allowed_until" doc:"Until when it does not, though the approval mode says so; null: there is no such time."`
 	Credential   whyCredentialJSON `json:"credential"`

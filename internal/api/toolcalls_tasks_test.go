@@ -22,7 +22,7 @@ func TestTasksAreListedApartFromOtherCalls(t *testing.T) {
 		if err := w.St.System().Calls().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: task}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Door().Calls().SaveCallTask(t.Context(), task.ID, []byte(`{"status":"working"}`), "handle of "+task.ID.String()); err != nil {
+		if err := w.Door().Calls().SaveCallTask(t.Context(), task.ID, store.CallTask{State: []byte(`{"status":"working"}`), Handle: "handle of " + task.ID.String()}); err != nil {
 			t.Fatal(err)
 		}
 		newest = task.ID

@@ -78,7 +78,7 @@ func (b *backend) handleRequest(ctx context.Context, r *serve.Request) (json.Raw
 		return b.completeArgument(ctx, r)
 	case "resources/subscribe", "resources/unsubscribe":
 		return b.updateSubscription(ctx, r)
-	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
+	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list":
 		return b.handleTask(ctx, r)
 	}
 	if _, ok := listKind(r.Method); ok {

@@ -39,8 +39,14 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if r.Peer.Modern && r.IsResumed {
 		request.Input = parseInput(r.Params)
 	}
+	if err := readTask(r, tool, &request); err != nil {
+		return nil, err
+	}
 	outcome, err := b.h.caller.Call(ctx, request)
 	describeCall(ctx, tool, outcome.Call)
+	if err != nil && request.HandshakeTasks { // its result would be a task
+		return nil, newTaskError(err, b.pageFor(ctx, tool.Connector.Connector))
+	}
 	if err != nil {
 		return newRefusalResult(err, b.pageFor(ctx, tool.Connector.Connector))
 	}

@@ -38,6 +38,7 @@ type capabilities struct {
 	Resources   *listCapability            `json:"resources,omitempty"`
 	Completions *struct{}                  `json:"completions,omitempty"`
 	Logging     *struct{}                  `json:"logging,omitempty"`
+	Tasks       json.RawMessage            `json:"tasks,omitempty"`
 	Extensions  map[string]json.RawMessage `json:"extensions,omitempty"`
 }
 
@@ -85,10 +86,16 @@ func allCapabilities(v *agentview.View, p *serve.Client) json.RawMessage {
 	return out.encodeFor(p)
 }
 
-// encodeFor adds the tasks extension for modern clients: a call that waits for approval can be a task.
+// handshakeTasks is the capability of tasks in revision 2025-11-25.
+const handshakeTasks = `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`
+
+// encodeFor adds tasks in the form of the client's revision.
 func (c capabilities) encodeFor(p *serve.Client) json.RawMessage {
-	if p.Modern {
+	switch {
+	case p.Modern:
 		c.Extensions = map[string]json.RawMessage{tasksExtension: []byte("{}")}
+	case hasHandshakeTasks(p):
+		c.Tasks = json.RawMessage(handshakeTasks)
 	}
 	raw, err := json.Marshal(c)
 	if err != nil {

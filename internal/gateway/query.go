@@ -163,12 +163,3 @@ func (b *backend) queryUpstream(
 	}
 	return raw, nil
 }
-
-// handleTask serves the tasks methods for a call that became a task.
-func (b *backend) handleTask(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	raw, err := b.h.caller.TaskRequest(ctx, b.view, b.newClient(r), r.Method, r.Params)
-	if err != nil {
-		return nil, newRequestError(err, noPageURL)
-	}
-	return raw, nil
-}

@@ -102,6 +102,14 @@ func toProtocolError(err error) error {
 	return err
 }
 
+// newTaskError converts the error of a tool call whose result would be a task.
+func newTaskError(err error, page func() string) error {
+	if r, ok := toRefusal(err); ok && r.Elicit != nil {
+		return newElicitationError(r)
+	}
+	return newRequestError(err, page)
+}
+
 // codeRefused is the JSON-RPC code of a request that is refused by policy and has no tool result.
 const codeRefused = -32000
 

@@ -47,6 +47,10 @@ type Call struct {
 
 	// Input continues a call after an InputRequired result; nil: a new call.
 	Input *Input
+
+	// TaskTTL asks a server of 2025-11-25 to make a task of the call, and to keep it for so long; 0: the call is no
+	// task.
+	TaskTTL time.Duration
 }
 
 // Input answers an [InputRequired].
@@ -175,8 +179,12 @@ func (c *connection) call(ctx context.Context, call *Call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.readResult(in.reply)
-	if err == nil && result.Task == nil && result.InputRequired == nil {
+	result, err := c.readResult(in.reply, call.TaskTTL > 0)
+	switch {
+	case err != nil:
+	case result.Task != nil:
+		c.keepForTask(result.Task)
+	case result.InputRequired == nil:
 		result.lease = in.lease
 	}
 	return result, err
@@ -204,6 +212,10 @@ func (c *connection) newCallRequest(call *Call) (rpcRequest, error) {
 	}
 	if call.Input != nil {
 		r.params = append(r.params, call.Input.toMembers()...)
+	}
+	if call.TaskTTL > 0 && c.era.hasServerRequests() {
+		ttl := wire.Object([]wire.Member{{Name: "ttl", Value: wire.Number(int(call.TaskTTL.Milliseconds()))}})
+		r.params = append(r.params, wire.Member{Name: "task", Value: ttl})
 	}
 	var ok bool
 	if r.meta, ok = wire.Members(call.Meta); !ok {
@@ -235,8 +247,8 @@ func newRequestError(phase Phase, detail string) *Error {
 	return &Error{Phase: phase, Reason: ReasonProtocol, Detail: detail}
 }
 
-// readResult reads the fields of a call's result; the content is not parsed.
-func (c *connection) readResult(reply *wire.Reply) (*Result, error) {
+// readResult reads the fields of a call's result; the content is not parsed. asTask: a task was asked for.
+func (c *connection) readResult(reply *wire.Reply, asTask bool) (*Result, error) {
 	fields, ok := reply.Fields, true
 	if fields == nil {
 		fields, ok = wire.Members(reply.Result)
@@ -261,13 +273,16 @@ func (c *connection) readResult(reply *wire.Reply) (*Result, error) {
 	if err := c.era.checkResultType(PhaseCall, kind); err != nil {
 		return nil, err
 	}
-	return result, result.readInterim(c, kind, fields)
+	if c.era.hasServerRequests() { // only the modern era has result types
+		if asTask {
+			result.Task = readCreatedTask(fields)
+		}
+		return result, nil
+	}
+	return result, result.readInterim(kind, fields)
 }
 
-func (r *Result) readInterim(c *connection, kind string, fields []wire.Member) error {
-	if c.era.hasServerRequests() { // only the modern era has result types
-		return nil
-	}
+func (r *Result) readInterim(kind string, fields []wire.Member) error {
 	switch kind {
 	case resultInput:
 		r.InputRequired = readInputRequired(fields)

@@ -72,6 +72,8 @@ type Target struct {
 	// Known, if set, saves server/discover with a modern-era server. The first list shows whether it is still
 	// valid; if not, the server is asked.
 	Known *CachedServerInfo
+	// Resume is the [Session.Token] of a session to continue without opening requests; empty: a new session.
+	Resume string
 	// Command is the child process of Stdio, for which the HTTP fields are unused.
 	Command *Command
 	// Capabilities are the client capabilities, an object; empty: none.

@@ -11,6 +11,7 @@ import (
 // openConnection opens a connection in the era that the server speaks. The era that worked last time is tried
 // first.
 //
+//	Resume            no request; if the server has lost the session, the next opening is one of the following
 //	modern, known     no request; the first one shows whether Known is still valid
 //	modern            server/discover; initialize only if the error is no outage
 //	unknown, modern   server/discover, bounded; else initialize
@@ -20,6 +21,9 @@ import (
 // If initialize is refused with a modern-era error, the server was only slow: it is probed again with the full
 // timeout. If it is refused with 400, 404 or 405, the server may speak HTTP+SSE.
 func (s *Session) openConnection(ctx context.Context) (*connection, error) {
+	if c := s.openResumed(); c != nil {
+		return c, nil
+	}
 	if s.target.Transport == SSE {
 		return s.openSSE(ctx)
 	}

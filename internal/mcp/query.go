@@ -18,9 +18,11 @@ type OtherRequest struct {
 	Params json.RawMessage // an object; empty: none
 	// Timeout bounds the request with its reply; 0: the target's.
 	Timeout time.Duration
-	// Progress, Message, LogLevel and MemoryKey are as in a [Call].
+	// Progress, Message, Answer, CallerKey, LogLevel and MemoryKey are as in a [Call].
 	Progress  func(ProgressNotification)
 	Message   func(Message)
+	Answer    func(InputRequest) (json.RawMessage, error)
+	CallerKey [16]byte
 	LogLevel  string
 	MemoryKey [16]byte
 }
@@ -84,8 +86,11 @@ var nameParams = map[string]string{
 }
 
 func (c *connection) sendQuery(ctx context.Context, r rpcRequest, q OtherRequest) (json.RawMessage, error) {
-	if q.Progress == nil && q.Message == nil && q.Timeout == 0 {
+	if q.Progress == nil && q.Message == nil && q.Answer == nil && q.Timeout == 0 {
 		return c.requestOnce(ctx, r)
+	}
+	if q.Answer != nil {
+		c.openServerStream(ctx)
 	}
 	c.enableLogging(ctx, q.LogLevel)
 	if q.LogLevel != "" && !c.era.hasServerRequests() {
@@ -100,7 +105,7 @@ func (c *connection) sendQuery(ctx context.Context, r rpcRequest, q OtherRequest
 		if q.Progress != nil {
 			r.meta = append(slices.Clip(r.meta), wire.Member{Name: metaProgressToken, Value: wire.Number(id)})
 		}
-		defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{progress: q.Progress, message: q.Message}))
+		defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{progress: q.Progress, message: q.Message, answer: q.Answer, callerKey: q.CallerKey}))
 		in, failure := c.exchangeWithin(ctx, timeout, c.era.newMessage(c, r, id))
 		return in.reply, failure
 	})

@@ -38,6 +38,7 @@ type httpTransport struct {
 	keepsStreamsOpen atomic.Bool             // streams stay open after the reply
 	sessionLost      atomic.Bool             // the server no longer knows the session
 	sessionID        string                  // set by initialize; empty: none
+	keptUntil        atomic.Int64            // Unix time in nanoseconds until which close leaves the session to the server; 0: never
 	version          atomic.Value            // a string; atomic, because server requests may run during setVersion
 }
 
@@ -108,7 +109,7 @@ func (c *httpTransport) agreedVersion() string {
 }
 
 func (c *httpTransport) close(ctx context.Context) {
-	if c.sessionID == "" || c.sessionLost.Load() {
+	if c.sessionID == "" || c.sessionLost.Load() || time.Now().UnixNano() < c.keptUntil.Load() {
 		return
 	}
 	resp, err := c.doRequest(ctx, http.MethodDelete, outgoingMessage{phase: PhaseClose})

@@ -94,7 +94,7 @@ type explainIn struct {
 type explanation struct {
 	Sees             bool       `json:"sees" jsonschema:"Whether the agent's list has it."`
 	MayCall          bool       `json:"may_call" jsonschema:"Whether a call would run, or wait for approval."`
-	State            string     `json:"state" jsonschema:"ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled or unknown."`
+	State            string     `json:"state" jsonschema:"ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, tasks_missing or unknown."`
 	Asks             bool       `json:"asks" jsonschema:"Whether a call waits for a person."`
 	AllowedUntil     *time.Time `json:"allowed_until" jsonschema:"Until when it does not, though the approval mode says so."`
 	Connector        *string    `json:"connector" jsonschema:"Its slug; null: none has such a tool."`

@@ -87,7 +87,7 @@ var approvalAttempts = map[string]attempt{
 		return o.door.Calls().EndPendingCall(ctx, o.waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
 	},
 	"Calls.SaveCallTask": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.Calls().SaveCallTask(ctx, o.waiting.ID, []byte("{}"), "handle"); err != nil {
+		if err := o.door.Calls().SaveCallTask(ctx, o.waiting.ID, store.CallTask{State: []byte("{}"), Handle: "handle"}); err != nil {
 			return false, err
 		}
 		theirs, err := o.Door().Calls().Get(ctx, o.waiting.ID)

@@ -38,7 +38,7 @@ func TestWhereACallCameFromStaysWithIt(t *testing.T) {
 		begun[i].Status, begun[i].Outcome, begun[i].CompletedAt, begun[i].InstanceID = connectors.CallRunning, connectors.OutcomeNone, nil, &w.Instance
 	}
 	must(w.St.System().Calls().BeginCalls(t.Context(), begun))
-	must(w.Door().Calls().SaveCallTask(t.Context(), calls[3].ID, []byte("{}"), "handle"))
+	must(w.Door().Calls().SaveCallTask(t.Context(), calls[3].ID, store.CallTask{State: []byte("{}"), Handle: "handle"}))
 	calls[1].CallOrigin = connectors.CallOrigin{} // unknown to the ending process
 	must(w.St.System().Calls().EndCalls(t.Context(), append(append([]store.OwnedCall(nil), calls[:3]...), calls[4:]...)))
 

@@ -77,7 +77,7 @@ func TestOutcomes_RecordEveryWayToEnd(t *testing.T) {
 	now := time.Now()
 	open[2].Status, open[2].Outcome, open[2].CompletedAt = connectors.CallError, connectors.OutcomeTransport, &now
 	must(w.St.System().Calls().EndCalls(t.Context(), open[2:3]))
-	must(w.Door().Calls().SaveCallTask(t.Context(), open[3].ID, []byte("{}"), "handle"))
+	must(w.Door().Calls().SaveCallTask(t.Context(), open[3].ID, store.CallTask{State: []byte("{}"), Handle: "handle"}))
 	open[3].Status, open[3].Outcome, open[3].Task = connectors.CallSuccess, connectors.OutcomeOK, []byte("{}")
 	_, err = w.Door().Calls().EndCallTask(t.Context(), open[3].ToolCall)
 	must(err)

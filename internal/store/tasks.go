@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -35,5 +36,27 @@ func toTaskCall(r dbgen.TaskCallsRow) connectors.ToolCall {
 		Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Task: r.Task,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
 		DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,
+	})
+}
+
+// AgentTasks lists the calls of an agent whose task it has a handle of, and that began after since, newest first. They
+// have id, status, times, error and task state only, and no state above 16 KiB.
+func (t Calls) AgentTasks(ctx context.Context, agent connectors.AgentID, since time.Time, p Page) (List[connectors.ToolCall], error) {
+	filter := CallFilter{Page: p}
+	after, err := filter.afterID("agent tasks")
+	if err != nil {
+		return List[connectors.ToolCall]{}, err
+	}
+	rows, err := t.q.AgentTasks(ctx, dbgen.AgentTasksParams{TenantID: t.id, AgentID: agent.UUID, Since: since, AfterID: after, MaxRows: filter.rowLimit()})
+	if err != nil {
+		return List[connectors.ToolCall]{}, err
+	}
+	return newList(p, rows, toAgentTask, "agent tasks", func(r dbgen.AgentTasksRow) []string { return []string{r.ID.String()} }), nil
+}
+
+func toAgentTask(r dbgen.AgentTasksRow) connectors.ToolCall {
+	return toToolCall(dbgen.ToolCall{
+		ID: r.ID, Status: r.Status, IsError: r.IsError, ErrorMessage: r.ErrorMessage, TaskHandle: r.TaskHandle, Task: r.Task,
+		StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
 	})
 }

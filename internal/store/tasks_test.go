@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -18,6 +19,9 @@ var taskAttempts = map[string]attempt{
 	"Calls.TaskCalls": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Calls().TaskCalls(ctx, store.CallFilter{}))
 	},
+	"Calls.AgentTasks": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Calls().AgentTasks(ctx, o.agent.ID, time.Time{}, store.Page{}))
+	},
 }
 
 // runningIn puts a call on record that goes on; with a handle it does so as a task.
@@ -28,7 +32,7 @@ func runningIn(t *testing.T, w *fixture.World, tenant connectors.TenantID, c con
 		t.Fatal(err)
 	}
 	if handle != "" {
-		if err := w.St.Tenant(tenant).Calls().SaveCallTask(t.Context(), c.ID, []byte(`{"status":"working"}`), handle); err != nil {
+		if err := w.St.Tenant(tenant).Calls().SaveCallTask(t.Context(), c.ID, store.CallTask{State: []byte(`{"status":"working"}`), Handle: handle}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +90,7 @@ func TestNoListOfCallsBringsLongTasksAlong(t *testing.T) {
 	call := newCall(w.Agent(t), w.Connector(t), connectors.ToolCallID{})
 	id := runningIn(t, w, w.Tenant, call, "long")
 	long := []byte(`{"status":"working","statusMessage":"` + strings.Repeat("x", 1<<18) + `"}`)
-	if err := w.Door().Calls().SaveCallTask(t.Context(), id, long, ""); err != nil {
+	if err := w.Door().Calls().SaveCallTask(t.Context(), id, store.CallTask{State: long}); err != nil {
 		t.Fatal(err)
 	}
 	for name, list := range map[string]func(context.Context, store.CallFilter) (store.List[connectors.ToolCall], error){
@@ -99,5 +103,36 @@ func TestNoListOfCallsBringsLongTasksAlong(t *testing.T) {
 	}
 	if one, err := w.Door().Calls().Get(t.Context(), id); err != nil || string(one.Task) != string(long) {
 		t.Errorf("the call has %d bytes of it, %v", len(one.Task), err)
+	}
+}
+
+func TestAgentTasksAreThoseWithAHandleOfTheAgent(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, a, other := w.Connector(t), w.Agent(t), w.Agent(t)
+	first := runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "first")
+	runningIn(t, w, w.Tenant, newCall(other, c, connectors.ToolCallID{}), "another agent's")
+	runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "")
+	waited := runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "")
+	if err := w.Door().Calls().SaveCallTask(t.Context(), waited, store.CallTask{State: []byte(`{"status":"working"}`), Attached: true}); err != nil {
+		t.Fatal(err)
+	}
+	if call, err := w.Door().Calls().Get(t.Context(), waited); err != nil || call.InstanceID == nil || call.TaskHandle != "" {
+		t.Errorf("a task that a process waits for: %+v, %v", call, err)
+	}
+	if all, err := w.Door().Calls().TaskCalls(t.Context(), store.CallFilter{Agent: &a.ID}); err != nil || len(all.Items) != 2 || all.Items[0].ID != waited {
+		t.Errorf("the tasks of people: %+v, %v", all, err)
+	}
+	second := runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "second")
+	page, err := w.Door().Calls().AgentTasks(t.Context(), a.ID, time.Time{}, store.Page{Limit: 1})
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID != second || page.Items[0].TaskHandle != "second" {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	rest, err := w.Door().Calls().AgentTasks(t.Context(), a.ID, time.Time{}, store.Page{Limit: 1, Cursor: page.Next})
+	if err != nil || len(rest.Items) != 1 || rest.Items[0].ID != first || rest.Next != "" {
+		t.Errorf("%+v, %v", rest, err)
+	}
+	if late, err := w.Door().Calls().AgentTasks(t.Context(), a.ID, time.Now().Add(time.Hour), store.Page{}); err != nil || len(late.Items) != 0 {
+		t.Errorf("after all: %+v, %v", late, err)
 	}
 }

@@ -100,10 +100,16 @@ func (t Calls) EndPendingCall(ctx context.Context, id connectors.ToolCallID, e C
 	return n > 0, err
 }
 
-// SaveCallTask stores the state of a call's task, which outlives its process. handle identifies the task to the
-// agent; empty: stored already.
-func (t Calls) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task []byte, handle string) error {
-	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task, TaskHandle: handle})
+// CallTask is the state of a call's task.
+type CallTask struct {
+	State    []byte // JSON; nil: not stored
+	Handle   string // identifies the task to the agent; empty: stored already, or the agent has none
+	Attached bool   // the process of the call waits for the task; false: the task outlives its process
+}
+
+// SaveCallTask stores the state of a call's task, unless the call has ended.
+func (t Calls) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task CallTask) error {
+	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task.State, TaskHandle: task.Handle, Attached: task.Attached})
 }
 
 // EndCallTask ends a call after its task ended. It is false if the call has ended already.
@@ -217,18 +223,19 @@ func (s *system) endCalls(ctx context.Context, columns dbgen.EndCallsParams, cal
 	return newLockedCallsError(calls, locked)
 }
 
-// NoteProgress stores the Progress of calls, and returns those that exist.
+// NoteProgress stores the Progress of calls, and their Task if it is not nil. It returns the calls that exist.
 func (s SystemCalls) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connectors.ToolCallID, error) {
 	var tenants, ids []uuid.UUID
-	var progress [][]byte
+	var progress, tasks [][]byte
 	for _, c := range calls {
 		raw, err := json.Marshal(c.Progress)
 		if err != nil {
 			return nil, err
 		}
 		tenants, ids, progress = append(tenants, c.Tenant.UUID), append(ids, c.ID.UUID), append(progress, raw)
+		tasks = append(tasks, c.Task)
 	}
-	return s.q.SaveProgress(ctx, tenants, ids, progress)
+	return s.q.SaveProgress(ctx, dbgen.SaveProgressParams{TenantIds: tenants, Ids: ids, Progresses: progress, Tasks: tasks})
 }
 
 // CloseInstanceCalls ends the calls of a stopped process.

@@ -16,14 +16,37 @@ const approvalPollInterval = 2 * time.Second
 
 // newApprovalTask represents a waiting call as a task (extension io.modelcontextprotocol/tasks), so that the
 // client polls.
-func (ap *approvals) newApprovalTask(a *activeCall, row connectors.Approval) (Outcome, error) {
+func (ap *approvals) newApprovalTask(ctx context.Context, a *activeCall, row connectors.Approval) (Outcome, error) {
 	out := Outcome{CallID: row.ID, Call: a.call}
 	handle, err := ap.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
 	if err != nil {
 		return out, err
 	}
+	if a.request.HandshakeTasks {
+		if handle, err = ap.saveTaskHandle(ctx, a, row.ID, handle); err != nil {
+			return out, ap.explainer.explainError(ctx, a.request.View, a.connector, err)
+		}
+	}
 	out.Raw, out.Task = formatTask(row, handle, "task", ""), true
 	return out, nil
+}
+
+// saveTaskHandle stores the handle, so that the client can list the task. If the same call was made before, it returns the
+// handle of then.
+func (ap *approvals) saveTaskHandle(ctx context.Context, a *activeCall, id connectors.ToolCallID, handle json.RawMessage) (json.RawMessage, error) {
+	calls := ap.o.Store.Tenant(a.request.View.Tenant.ID).Calls()
+	err := ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) error {
+		call, err := calls.Get(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case call.TaskHandle != "":
+			handle = quoteString(call.TaskHandle)
+			return nil
+		}
+		return calls.SaveCallTask(ctx, id, store.CallTask{Handle: parseString(handle), Attached: true})
+	})
+	return handle, err
 }
 
 // formatTask writes an approval as a task. extra holds more members, with a leading comma.

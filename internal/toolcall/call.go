@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
 )
 
 // activeCall is one call in progress.
@@ -31,6 +32,10 @@ type activeCall struct {
 	registeredID connectors.ToolCallID
 	hasWaiter    bool // a request receives the result of an approved call directly
 	mayLend      bool // the outcome's memory may be lent
+
+	taskSession taskSession     // of the task that the server made of the call
+	lastTask    *mcp.Task       // last state of the task that this process waits for; nil: none
+	taskHandle  json.RawMessage // the agent's, in a request about a task; nil: the call is not one
 }
 
 func newActiveCall(request *CallRequest, now time.Time) *activeCall {

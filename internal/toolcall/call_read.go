@@ -43,7 +43,7 @@ func (c *Executor) CallsIn(ctx context.Context, snapshot *store.Tenant, a auth.A
 	return hideAllBodies(a, list), err
 }
 
-// TasksIn lists calls that run as tasks at their servers, as CallsIn does.
+// TasksIn lists calls that run as tasks, as CallsIn does.
 func (c *Executor) TasksIn(ctx context.Context, snapshot *store.Tenant, a auth.Actor, f store.CallFilter) (store.List[connectors.ToolCall], error) {
 	list, err := snapshot.Calls().TaskCalls(ctx, f)
 	return hideAllBodies(a, list), err

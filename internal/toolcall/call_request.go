@@ -3,6 +3,7 @@ package toolcall
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
@@ -30,6 +31,9 @@ type CallRequest struct {
 	// Lend: the caller releases [Outcome.PooledResult] when it has used Raw.
 	AllowPooled bool
 
+	// TaskTTL is how long a client with HandshakeTasks wants its task kept; 0: not said.
+	TaskTTL time.Duration
+
 	Client
 	Input *mcp.Input // resumes a call after an InputRequired outcome, with its state
 }
@@ -49,6 +53,8 @@ type Client struct {
 	MultiRound bool
 	// Task: the client accepts a task as result.
 	Task bool
+	// HandshakeTasks: the client has tasks of 2025-11-25, and asks for a task in the call.
+	HandshakeTasks bool
 	// Session is notified when an account is connected (2025-11-25); empty: none.
 	Session string
 	// Capabilities are the client's own JSON object; empty: none.

@@ -99,7 +99,9 @@ func New(o Options) *Executor {
 		o: &o, running: c.running, waiters: c.waiters, explainer: c.explainer, handles: c.handles, mail: c.mail, runCall: c.runCall,
 	}
 	c.requests = &requestSender{&o, c.running, c.explainer, c.handles, c.authorizer, c.limits, c.sender, c.recorder}
-	c.tasks = &taskRequests{c.running, c.handles, c.limits, c.approvals, c.requests, c.recorder}
+	c.tasks = &taskRequests{
+		o: &o, sender: c.sender, running: c.running, handles: c.handles, limits: c.limits, approvals: c.approvals, requests: c.requests, recorder: c.recorder,
+	}
 	c.canceller = &canceller{&o, c.running, c.waiters, c.approvals, c.tasks, c.recorder}
 	c.sweeper = &sweeper{&o, c.waiters, c.recorder}
 	c.mailReader = &mailReader{&o, c.running, c.multiRound}

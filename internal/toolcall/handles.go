@@ -50,6 +50,9 @@ type taskHandle struct {
 	ID        string                 `json:"i,omitempty"` // the server's own; empty: the call waits for approval
 	Connector connectors.ConnectorID `json:"c"`
 	Call      connectors.ToolCallID  `json:"t"`
+
+	taskSession
+	Stored *storedTask `json:"r,omitempty"` // nil: the task is not a stored result
 }
 
 func handleOwner(v *agentview.View) string { return v.Tenant.ID.String() + " " + v.Agent.ID.String() }

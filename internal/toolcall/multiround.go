@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
@@ -92,6 +93,9 @@ type serverRequest struct {
 // needsMultiRound reports whether a new call's server may send requests that the client can only answer with another
 // request.
 func needsMultiRound(request *CallRequest) bool {
+	if request.Task && request.Tool.TaskSupport == agentview.TaskRequired {
+		return false // the client polls the task, and a server of 2025-11-25 could not ask it meanwhile
+	}
 	return request.Input == nil && request.MultiRound && request.SendRequest == nil && len(request.Capabilities) > 2 && request.Tool.Connector.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(request.Capabilities) != ""
 }
 

@@ -49,7 +49,11 @@ func (c *Executor) Call(ctx context.Context, request CallRequest) (Outcome, erro
 	} else {
 		out, err = c.runCall(ctx, &request)
 	}
-	return c.accounts.requestAccount(ctx, &request, out, err)
+	out, err = c.accounts.requestAccount(ctx, &request, out, err)
+	if request.HandshakeTasks && out.Task && err == nil {
+		out.Raw, err = formatCreatedTask(out.Raw, out.Call.StartedAt)
+	}
+	return out, err
 }
 
 // runCall registers the call and runs its steps. It does not change the order.
@@ -121,7 +125,7 @@ func (c *Executor) runWithApproval(ctx context.Context, a *activeCall) (Outcome,
 	}
 	a.call.ID, a.call.Status = row.ID, connectors.CallPendingApproval
 	if a.request.Task && !a.request.NoWait {
-		return c.approvals.newApprovalTask(a, row)
+		return c.approvals.newApprovalTask(ctx, a, row)
 	}
 	out, err := c.approvals.waitForApproval(ctx, a, row.ID)
 	if a.approval == nil {

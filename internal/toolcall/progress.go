@@ -38,7 +38,8 @@ type progressQueue struct {
 type callProgress struct {
 	view   *agentview.View
 	note   mcp.ProgressNotification
-	isTask bool // from a task, which has no number
+	isTask bool   // from a task, which has no number
+	task   []byte // state of the task; nil: not stored
 }
 
 func (p *progressSaver) queueProgress(a *activeCall, s callProgress) {
@@ -90,7 +91,7 @@ func (p *progressSaver) saveProgress(ctx context.Context) {
 	}()
 	calls := make([]store.OwnedCall, 0, len(all))
 	for id, s := range all {
-		calls = append(calls, store.OwnedCall{Tenant: s.view.Tenant.ID, ToolCall: connectors.ToolCall{ID: id, Progress: s.toRecord()}})
+		calls = append(calls, store.OwnedCall{Tenant: s.view.Tenant.ID, ToolCall: connectors.ToolCall{ID: id, Progress: s.toRecord(), Task: s.task}})
 	}
 	saveCtx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()

@@ -58,7 +58,7 @@ func (rec *callRecorder) finishCall(ctx context.Context, a *activeCall, result *
 	if err == nil {
 		err = rec.fillOutcome(ctx, a, result, &out)
 	}
-	if out.Task {
+	if out.Task && result.Task != nil {
 		return out, err // the call continues as a task
 	}
 	if !a.wasSent {
@@ -87,6 +87,9 @@ func (rec *callRecorder) fillOutcome(ctx context.Context, a *activeCall, result 
 		out.Raw, err = rec.handles.sealInputState(ctx, a, result)
 	case result.Task != nil:
 		out.Raw, err = rec.sealTask(ctx, a, result.Task)
+		out.Task = err == nil
+	case a.request.HandshakeTasks:
+		out.Raw, err = rec.saveTaskResult(ctx, a, result)
 		out.Task = err == nil
 	}
 	return err
@@ -123,6 +126,9 @@ func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, resul
 	c.CompletedAt, c.Duration = &endedAt, max(0, endedAt.Sub(c.StartedAt))
 	if a.credential != nil {
 		c.CredentialID = &a.credential.ID
+	}
+	if a.lastTask != nil {
+		c.Task = a.request.trimTask(a.lastTask)
 	}
 	if err != nil {
 		setErrorOutcome(c, err)

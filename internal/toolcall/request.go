@@ -31,7 +31,10 @@ type UpstreamRequest struct {
 	Origin      connectors.CallOrigin
 	Client
 
-	lastCheck policyCheck
+	lastCheck   policyCheck
+	taskSession taskSession // of the task that the request is about
+	// send replaces Method and Params; nil: they are sent.
+	send func(context.Context, *mcp.Session) (json.RawMessage, error)
 }
 
 // SendRequest sends any other request under the same limits as a call, and returns the server's result. Its
@@ -135,8 +138,8 @@ func (rs *requestSender) sendQuery(ctx context.Context, q *UpstreamRequest, para
 
 // sendQueryOnce returns errPolicyStale if the request waited since its last check.
 func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
-	w := newSessionRequest(q.View, q.Connector, Client{Wait: q.Wait})
-	w.Retryable = q.Kind != ""
+	w := newTaskSessionRequest(q.View, q.Connector, q.taskSession, q.Wait)
+	w.Retryable = q.Kind != "" || q.Method == "tasks/get"
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()
 	wasSent := false
@@ -146,7 +149,11 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 				return errPolicyStale
 			}
 			wasSent = true
-			raw, err = q.sendTraced(ctx, s, query)
+			if q.send != nil {
+				raw, err = q.send(ctx, s)
+			} else {
+				raw, err = q.sendTraced(ctx, s, query)
+			}
 			return err
 		})
 	})

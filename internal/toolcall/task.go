@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
+	"patchbay/internal/store"
 )
 
 // sealTask seals the task's id and stores the task. The call goes on without this process.
@@ -19,25 +20,32 @@ func (rec *callRecorder) sealTask(ctx context.Context, a *activeCall, t *mcp.Tas
 			return nil, err
 		}
 	}
-	handle, err := rec.handles.sealHandle(a.request.View, purposeTask, taskHandle{ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID})
+	handle, err := rec.handles.sealHandle(a.request.View, purposeTask, taskHandle{
+		ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID, taskSession: a.taskSession,
+	})
 	if err != nil {
 		return nil, err
 	}
 	raw := withMember(t.Raw, "taskId", handle)
 	return raw, rec.o.Store.RetryStarted(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		rec.o.History.Flush(ctx)
-		return rec.o.Store.Tenant(a.request.View.Tenant.ID).Calls().SaveCallTask(ctx, a.call.ID, trimForHistory(a.request.View, raw), parseString(handle))
+		return rec.o.Store.Tenant(a.request.View.Tenant.ID).Calls().SaveCallTask(ctx, a.call.ID, store.CallTask{
+			State: trimForHistory(a.request.View, raw), Handle: parseString(handle),
+		})
 	})
 }
 
 // taskRequests are the requests of clients about tasks.
 type taskRequests struct {
+	o         *Options
+	sender    *callSender
 	running   *runningCalls
 	handles   *handleSealer
 	limits    *callLimits
 	approvals *approvals
 	requests  *requestSender
 	recorder  *callRecorder
+	results   resultWaits
 }
 
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel for a task in a call's outcome. params are the
@@ -52,21 +60,54 @@ func (c *Executor) TaskRequest(ctx context.Context, v *agentview.View, client Cl
 }
 
 func (tr *taskRequests) sendTaskRequest(ctx context.Context, v *agentview.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
-	handle, _ := findMember(params, "taskId")
-	var t taskHandle
-	if handle == nil || isAmbiguous(params) || !tr.handles.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
-		return nil, &InvalidArgumentsError{Sentence: "There is no such task."}
+	t, handle, err := tr.openTask(v, params)
+	if err != nil {
+		return nil, err
 	}
 	q := UpstreamRequest{View: v, Method: method}
 	q.Wait = client.Wait
-	if t.ID == "" {
+	switch {
+	case t.Stored != nil:
+		return tr.handleStoredTask(ctx, q, t, handle)
+	case t.ID == "":
 		return tr.approvals.handleApprovalTask(ctx, q, t, handle)
 	}
+	return tr.sendUpstream(ctx, v, client, taskRequest{method, params, t, handle})
+}
+
+// taskRequest is a client's request about a task of a server.
+type taskRequest struct {
+	method string
+	params json.RawMessage // with the sealed id
+	task   taskHandle
+	handle json.RawMessage
+}
+
+// openTask opens the sealed id in a client's params.
+func (tr *taskRequests) openTask(v *agentview.View, params json.RawMessage) (t taskHandle, handle json.RawMessage, _ error) {
+	handle, _ = findMember(params, "taskId")
+	if handle == nil || isAmbiguous(params) || !tr.handles.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
+		return t, nil, &InvalidArgumentsError{Sentence: "There is no such task."}
+	}
+	return t, handle, nil
+}
+
+// findTaskConnector returns the connector of a task, if the agent may still use it.
+func findTaskConnector(v *agentview.View, t taskHandle) (*agentview.ConnectorView, error) {
 	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })
 	if index < 0 {
 		return nil, &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the connector of this task any more.", CallID: t.Call}
 	}
-	upstreamID, err := json.Marshal(t.ID)
+	return v.Connectors[index], nil
+}
+
+// sendUpstream sends a request to the task's server, and records what the answer says.
+func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, client Client, r taskRequest) (json.RawMessage, error) {
+	connector, err := findTaskConnector(v, r.task)
+	if err != nil {
+		return nil, err
+	}
+	upstreamID, err := json.Marshal(r.task.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -76,25 +117,54 @@ func (tr *taskRequests) sendTaskRequest(ctx context.Context, v *agentview.View, 
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
-	q.Connector = v.Connectors[index]
-	if err := tr.limits.applyRequestLimits(v, q.Connector); err != nil {
+	if err := tr.limits.applyRequestLimits(v, connector); err != nil {
 		return nil, err
 	}
+	q := UpstreamRequest{View: v, Connector: connector, Method: r.method, taskSession: r.task.taskSession}
+	q.Wait = client.Wait
+	if r.task.IsHandshake {
+		if q.send, err = r.handshakeSender(v); err != nil {
+			return nil, err
+		}
+	}
 	var credential *credentials.Credential
-	raw, err := tr.requests.sendQuery(ctx, &q, withMember(params, "taskId", upstreamID), &credential)
+	raw, err := tr.requests.sendQuery(ctx, &q, withMember(r.params, "taskId", upstreamID), &credential)
 	if err != nil {
 		return nil, err
 	}
-	if inputRequests, _ := findMember(raw, "inputRequests"); inputRequests != nil {
+	if inputRequests, _ := findMember(raw, "inputRequests"); inputRequests != nil && !client.HandshakeTasks {
 		if err := checkInputRequest(raw, client, q.Connector.Connector); err != nil {
 			return nil, err
 		}
 	}
 	if id, _ := findMember(raw, "taskId"); id != nil {
-		raw = withMember(raw, "taskId", handle)
+		raw = withMember(raw, "taskId", r.handle)
 	}
-	tr.recorder.recordTask(ctx, q.View, t, raw)
+	tr.recorder.recordTask(ctx, q.View, r.task, raw)
 	return raw, nil
+}
+
+// handshakeSender sends a request of the extension to a server of 2025-11-25. There is no tasks/update: such a server asks
+// no client that polls.
+func (r taskRequest) handshakeSender(v *agentview.View) (func(context.Context, *mcp.Session) (json.RawMessage, error), error) {
+	complete := json.RawMessage(`{"resultType":"complete"}`)
+	switch r.method {
+	case "tasks/get":
+		return func(ctx context.Context, s *mcp.Session) (json.RawMessage, error) {
+			task, err := s.Task(ctx, v.Tenant.ID.UUID, r.task.ID)
+			if err != nil {
+				return nil, err
+			}
+			return task.Raw, nil
+		}, nil
+	case "tasks/cancel":
+		return func(ctx context.Context, s *mcp.Session) (json.RawMessage, error) {
+			return complete, s.CancelTask(ctx, r.task.ID)
+		}, nil
+	case "tasks/update":
+		return func(context.Context, *mcp.Session) (json.RawMessage, error) { return complete, nil }, nil
+	}
+	return nil, unknownTaskMethod(r.method)
 }
 
 // recordTask stores the task's state, and ends the call with it. A failure is only logged.
@@ -123,7 +193,7 @@ func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t ta
 	case "cancelled":
 		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
 	default:
-		rec.o.logUnsaved(ctx, tenant.Calls().SaveCallTask(ctx, t.Call, trimForHistory(v, raw), ""))
+		rec.o.logUnsaved(ctx, tenant.Calls().SaveCallTask(ctx, t.Call, store.CallTask{State: trimForHistory(v, raw)}))
 		return
 	}
 	call.Task = trimForHistory(v, withMember(raw, "result", json.RawMessage("null")))

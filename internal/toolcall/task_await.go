@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/mcp"
+	"patchbay/internal/store"
 )
 
 const (
@@ -25,6 +26,7 @@ const (
 func (cs *callSender) awaitTask(ctx context.Context, a *activeCall, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
 	ctx, stop := cs.withTaskTimeout(ctx, a)
 	defer stop()
+	cs.saveAwaitedTask(ctx, a, t)
 	result, err := cs.followTask(ctx, a, call, t)
 	if err != nil {
 		cs.abandonTask(ctx, a, t.ID)
@@ -44,9 +46,33 @@ func (cs *callSender) withTaskTimeout(ctx context.Context, a *activeCall) (conte
 	return context.WithTimeoutCause(ctx, remaining, errTimeout)
 }
 
+// saveAwaitedTask stores the first state of a task for which this process waits, so that it is among the tasks. A failure is
+// only logged.
+func (cs *callSender) saveAwaitedTask(ctx context.Context, a *activeCall, t *mcp.Task) {
+	a.lastTask = t
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	cs.o.History.Flush(ctx)
+	cs.o.logUnsaved(ctx, cs.o.Store.Tenant(a.request.View.Tenant.ID).Calls().SaveCallTask(ctx, a.call.ID, store.CallTask{
+		State: a.request.trimTask(t), Attached: true,
+	}))
+}
+
+// trimTask reduces a task to what the history may store. It has neither the server's id of the task nor the result.
+func (request *CallRequest) trimTask(t *mcp.Task) []byte {
+	raw := withMember(t.Raw, "taskId", json.RawMessage(`""`))
+	if len(t.Result) > 0 {
+		raw = withMember(raw, "result", json.RawMessage("null"))
+	}
+	return trimForHistory(request.View, raw)
+}
+
+// followTask polls a task until it ends, and returns its result.
 func (cs *callSender) followTask(ctx context.Context, a *activeCall, call mcp.Call, t *mcp.Task) (*mcp.Result, error) {
-	id, progress := t.ID, taskProgress{saver: cs.progress}
+	id, progress, relay := t.ID, taskProgress{saver: cs.progress}, taskRelay{sender: cs, a: a, call: call, id: t.ID}
+	defer relay.stopRelay()
 	for rounds := 0; ; {
+		a.lastTask = t
 		switch t.Status {
 		case "completed":
 			if resultType, _ := findMember(t.Result, "resultType"); resultType != nil && string(resultType) != `"complete"` {
@@ -58,10 +84,13 @@ func (cs *callSender) followTask(ctx context.Context, a *activeCall, call mcp.Ca
 		case "cancelled":
 			return nil, a.taskRefusal("gave up the task that it made of this call.")
 		case "input_required":
+			if t.IsHandshake && relay.isRunning() {
+				break
+			}
 			if rounds++; rounds > maxInputRequests {
 				return nil, a.taskRefusal("asks for more input again and again.")
 			}
-			if err := cs.answerTask(ctx, a, call, id, t); err != nil {
+			if err := relay.giveInput(ctx, t); err != nil {
 				return nil, err
 			}
 		}
@@ -99,13 +128,13 @@ func (cs *callSender) pollTask(ctx context.Context, a *activeCall, id string, t 
 
 // withTaskSession sends a request about a task, with the call's credential.
 func (cs *callSender) withTaskSession(ctx context.Context, a *activeCall, do func(context.Context, *mcp.Session) error) error {
-	w := newSessionRequest(a.request.View, a.connector, Client{})
+	w := newTaskSessionRequest(a.request.View, a.connector, a.taskSession, nil)
 	w.Retryable = true
 	return cs.withSession(ctx, w, &a.credential, func(s *mcp.Session) error { return do(ctx, s) })
 }
 
-// answerTask asks the client for a task's input. A client without Ask cannot give any.
-func (cs *callSender) answerTask(ctx context.Context, a *activeCall, call mcp.Call, id string, t *mcp.Task) error {
+// answerTask asks the client for a task's input. A client without Answer cannot give any.
+func (cs *callSender) answerTask(ctx context.Context, a *activeCall, call mcp.Call, t *mcp.Task) error {
 	var requests map[string]struct {
 		Method string
 		Params json.RawMessage
@@ -115,7 +144,7 @@ func (cs *callSender) answerTask(ctx context.Context, a *activeCall, call mcp.Ca
 	}
 	answers := make(map[string]json.RawMessage, len(requests))
 	for key, request := range requests {
-		answer, err := call.Answer(mcp.InputRequest{Method: request.Method, Params: request.Params})
+		answer, err := call.Answer(mcp.InputRequest{Method: request.Method, Params: mcp.WithRelatedTask(request.Params, a.taskHandle)})
 		if err != nil {
 			return cs.explainer.explainError(ctx, a.request.View, a.connector, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonInput, Err: err})
 		}
@@ -123,7 +152,7 @@ func (cs *callSender) answerTask(ctx context.Context, a *activeCall, call mcp.Ca
 	}
 	responses, err := json.Marshal(answers)
 	if err == nil {
-		err = cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, id, responses) })
+		err = cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, t.ID, responses) })
 	}
 	if err != nil {
 		return cs.explainer.explainError(ctx, a.request.View, a.connector, err)
@@ -149,11 +178,12 @@ func (p *taskProgress) reportProgress(a *activeCall, call mcp.Call, t *mcp.Task)
 		return
 	}
 	p.last = bytes.Clone(t.Raw)
+	a.notifyState(t)
 	if call.Progress != nil {
 		call.Progress(mcp.ProgressNotification{Progress: float64(p.count), Message: t.Message})
 		p.count++
 	}
-	p.saver.queueProgress(a, callProgress{note: mcp.ProgressNotification{Message: t.Message}, isTask: true})
+	p.saver.queueProgress(a, callProgress{note: mcp.ProgressNotification{Message: t.Message}, isTask: true, task: a.request.trimTask(t)})
 }
 
 // taskResult is the call's result from a completed task.

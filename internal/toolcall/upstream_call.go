@@ -72,8 +72,14 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 			if !a.wasSent && a.lastCheck.isStale(a.request.Wait) {
 				return errPolicyStale
 			}
+			if err := a.prepareTask(s, &call); err != nil {
+				return err
+			}
 			a.wasSent = true
 			result, err = a.sendTraced(ctx, s, call)
+			if err == nil && result.Task != nil {
+				a.taskSession = newTaskSession(s, a.sessionRequest().Capabilities, result.Task)
+			}
 			return err
 		})
 	})
@@ -171,13 +177,10 @@ func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.C
 		}
 	}
 	if request.SendRequest != nil {
-		caps := parseCapabilities(request.Capabilities)
+		answer := request.newAnswer(ctx)
 		call.Answer = func(r mcp.InputRequest) (json.RawMessage, error) {
-			if !caps.canAnswer(r.Method, r.Params) {
-				return nil, errUnsupportedRequest
-			}
 			defer w.pause()()
-			return request.SendRequest(ctx, r.Method, r.Params)
+			return answer(r)
 		}
 	}
 	return ctx, call, w.stop

@@ -175,6 +175,8 @@ func blockedReason(ctx context.Context, code string) string {
 		return i18n.T(ctx, "Not granted")
 	case agentview.BlockedMalformed:
 		return i18n.T(ctx, "Malformed")
+	case agentview.StateTasksMissing:
+		return i18n.T(ctx, "Tasks not supported")
 	default:
 		return code
 	}

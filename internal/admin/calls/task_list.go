@@ -66,10 +66,10 @@ func connectorOptions(ctx context.Context, all []connectors.Connector) []templat
 	return options
 }
 
-// taskStatusOptions are the statuses of a call with a task: it no longer waits for approval.
+// taskStatusOptions are the statuses of a call with a task.
 func taskStatusOptions(ctx context.Context) []templates.Option {
 	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All states")}}
-	for _, s := range []connectors.CallStatus{connectors.CallRunning, connectors.CallSuccess, connectors.CallError, connectors.CallCancelled} {
+	for _, s := range []connectors.CallStatus{connectors.CallPendingApproval, connectors.CallRunning, connectors.CallSuccess, connectors.CallError, connectors.CallCancelled} {
 		options = append(options, templates.Option{Value: string(s), Label: taskState(ctx, s, "").Text})
 	}
 	return options

@@ -11,8 +11,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// serverTask is a server's task (MCP 2026-07-28, extension io.modelcontextprotocol/tasks). All of it is remote
-// text.
+// serverTask is a server's task, in the form of the extension io.modelcontextprotocol/tasks (MCP 2026-07-28). All of it
+// is remote text.
 type serverTask struct {
 	Status  shell.Lenient[string]    `json:"status"`
 	Message shell.Lenient[string]    `json:"statusMessage"`
@@ -56,6 +56,8 @@ func taskState(ctx context.Context, s connectors.CallStatus, serverStatus string
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Failed")}
 	case s.Ended():
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
+	case s == connectors.CallPendingApproval:
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waits for a person")}
 	case serverStatus == "input_required":
 		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks for input")}
 	default:

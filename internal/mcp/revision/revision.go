@@ -43,7 +43,8 @@ const (
 	MetaLogLevel     = "io.modelcontextprotocol/logLevel"
 	MetaServer       = "io.modelcontextprotocol/serverInfo"
 	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
-	MetaProgress     = "progressToken" // all versions
+	MetaProgress     = "progressToken"                        // all versions
+	MetaRelatedTask  = "io.modelcontextprotocol/related-task" // 2025-11-25
 )
 
 // Headers in canonical form.
@@ -73,3 +74,6 @@ const (
 
 // TasksExtension is the capability name of tasks in the modern versions.
 const TasksExtension = "io.modelcontextprotocol/tasks"
+
+// TasksSince is the first version with tasks.
+const TasksSince = "2025-11-25"

@@ -94,7 +94,7 @@ func (x *exchange) result(ctx context.Context) (result json.RawMessage, err erro
 
 func (x *exchange) fillRequest(m *wire.Incoming) *RPCError {
 	x.Peer = &x.peer
-	x.Params, x.Arguments, x.Meta, x.progressToken = m.Params, m.Arguments, m.Meta, m.ProgressToken
+	x.Params, x.Arguments, x.Meta, x.Task, x.progressToken = m.Params, m.Arguments, m.Meta, m.Task, m.ProgressToken
 	x.Header, x.RemoteAddr, x.IsResumed = x.r.Header, x.r.RemoteAddr, m.Continues
 	x.exchange = x
 	if x.progressToken != nil && !isValidID(x.progressToken) {

@@ -21,6 +21,7 @@ type Request struct {
 	Params     json.RawMessage // whole, byte for byte; nil: none
 	Arguments  json.RawMessage // params.arguments; nil: none
 	Meta       json.RawMessage // params._meta; nil: none
+	Task       json.RawMessage // params.task; nil: none
 	Name       string          // params.name, params.uri or params.taskId, by method
 	Cursor     string          // params.cursor
 	Header     http.Header

@@ -17,8 +17,8 @@ type Incoming struct {
 	Error   []byte
 
 	// Members of params, if it is an object.
-	Name, URI, TaskID, Cursor, Arguments, Meta []byte
-	Continues                                  bool // requestState or inputResponses is present: it continues an earlier request
+	Name, URI, TaskID, Cursor, Arguments, Meta, Task []byte
+	Continues                                        bool // requestState or inputResponses is present: it continues an earlier request
 	// Members of params._meta, if it is an object.
 	Version, Client, Capabilities, ProgressToken, LogLevel []byte
 }
@@ -110,6 +110,8 @@ func (s *scanner) readParams(m *Incoming) error {
 			return s.readRaw(&m.Cursor)
 		case "arguments":
 			return s.readRaw(&m.Arguments)
+		case "task":
+			return s.readRaw(&m.Task)
 		case "_meta":
 			return s.readMeta(m)
 		case "requestState", "inputResponses":

@@ -753,26 +753,40 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 
 const saveProgress = `-- name: SaveProgress :many
 with those as materialized (
-    select tool_calls.tenant_id, tool_calls.id, new.progress
+    select tool_calls.tenant_id, tool_calls.id, new.progress, new.task
     from (
-        select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id, unnest($3::bytea[]) as progress
+        select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id, unnest($3::bytea[]) as progress,
+               unnest($4::bytea[]) as task
     ) new
     join tool_calls on tool_calls.tenant_id = new.tenant_id and tool_calls.id = new.id
     where tool_calls.completed_at is null and tool_calls.status = 'running'
     for update of tool_calls skip locked
 )
 update tool_calls
-set progress = those.progress
+set progress = those.progress,
+    task = coalesce(those.task, tool_calls.task)
 from those
 where tool_calls.tenant_id = those.tenant_id and tool_calls.id = those.id
 returning tool_calls.id
 `
 
+type SaveProgressParams struct {
+	TenantIds  []uuid.UUID
+	Ids        []uuid.UUID
+	Progresses [][]byte
+	Tasks      [][]byte
+}
+
 // Returns the calls that were updated. Others have no row yet, have ended, or are locked by the transaction that ends
 // them.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) SaveProgress(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID, progresses [][]byte) ([]connectors.ToolCallID, error) {
-	rows, err := q.db.Query(ctx, saveProgress, tenantIds, ids, progresses)
+func (q *Queries) SaveProgress(ctx context.Context, arg SaveProgressParams) ([]connectors.ToolCallID, error) {
+	rows, err := q.db.Query(ctx, saveProgress,
+		arg.TenantIds,
+		arg.Ids,
+		arg.Progresses,
+		arg.Tasks,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,73 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const agentTasks = `-- name: AgentTasks :many
+select id, status, is_error, error_message, task_handle, (case when length(task) <= 16384 then task end)::bytea as task, started_at, completed_at
+from tool_calls
+where tenant_id = $1
+  and agent_id = $2::uuid
+  and task_handle <> ''
+  and started_at > $3
+  and ($4::uuid is null or id < $4)
+order by id desc
+limit $5
+`
+
+type AgentTasksParams struct {
+	TenantID connectors.TenantID
+	AgentID  uuid.UUID
+	Since    time.Time
+	AfterID  *uuid.UUID
+	MaxRows  int32
+}
+
+type AgentTasksRow struct {
+	ID           connectors.ToolCallID
+	Status       connectors.CallStatus
+	IsError      bool
+	ErrorMessage string
+	TaskHandle   *string
+	Task         []byte
+	StartedAt    time.Time
+	CompletedAt  *time.Time
+}
+
+// The tasks that an agent has a handle of, the newest first. Task states above 16 KiB are excluded.
+func (q *Queries) AgentTasks(ctx context.Context, arg AgentTasksParams) ([]AgentTasksRow, error) {
+	rows, err := q.db.Query(ctx, agentTasks,
+		arg.TenantID,
+		arg.AgentID,
+		arg.Since,
+		arg.AfterID,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentTasksRow
+	for rows.Next() {
+		var i AgentTasksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Status,
+			&i.IsError,
+			&i.ErrorMessage,
+			&i.TaskHandle,
+			&i.Task,
+			&i.StartedAt,
+			&i.CompletedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const taskCalls = `-- name: TaskCalls :many
 
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,

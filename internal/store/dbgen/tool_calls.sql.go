@@ -187,23 +187,26 @@ func (q *Queries) MarkUndelivered(ctx context.Context, tenantID connectors.Tenan
 const saveCallTask = `-- name: SaveCallTask :exec
 update tool_calls
 set task = $1,
-    task_handle = coalesce(nullif($2::text, ''), task_handle),
-    instance_id = null
-where tenant_id = $3 and id = $4 and completed_at is null
+    task_handle = coalesce(nullif($2::text, ''), task_handle, ''),
+    instance_id = case when $3::boolean then instance_id end
+where tenant_id = $4 and id = $5 and completed_at is null
 `
 
 type SaveCallTaskParams struct {
 	Task       []byte
 	TaskHandle string
+	Attached   bool
 	TenantID   connectors.TenantID
 	ID         connectors.ToolCallID
 }
 
-// instance_id is cleared: a task outlives its process. task_handle empty: the stored one stays.
+// attached: a process waits for the task. Else instance_id is cleared, for the task outlives its process. task_handle
+// empty: the stored one stays; a call without one gets the empty handle, so that it is among the tasks.
 func (q *Queries) SaveCallTask(ctx context.Context, arg SaveCallTaskParams) error {
 	_, err := q.db.Exec(ctx, saveCallTask,
 		arg.Task,
 		arg.TaskHandle,
+		arg.Attached,
 		arg.TenantID,
 		arg.ID,
 	)

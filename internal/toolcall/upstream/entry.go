@@ -147,7 +147,7 @@ func (p *Pool) openSession(ctx context.Context, u *credentials.Credential, e *en
 		e.releaseSlot, err = p.acquireSlot(ctx, w)
 	}
 	if err == nil {
-		target.Capabilities = []byte(w.Capabilities)
+		target.Capabilities, target.Resume = []byte(w.Capabilities), w.Resume
 		e.session, err = p.o.Dialer.Dial(ctx, target)
 	}
 	return err

@@ -86,6 +86,8 @@ type SessionRequest struct {
 	// PerAgent reserves the session for the agent, even with a shared credential: server requests on a shared
 	// stream name no call. The connector's SessionPerAgent does so where the server keeps state for a session.
 	PerAgent bool
+	// Resume is the token of the server's session that the use needs ([mcp.Session.Token]); empty: any.
+	Resume string
 	// Sent, if set, receives the credential before the request is sent; nil: none.
 	OnCredential **credentials.Credential
 	// Retryable allows do to run twice.

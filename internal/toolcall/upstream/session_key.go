@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"crypto/sha256"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 )
@@ -17,6 +19,7 @@ type sessionKey struct {
 	credentialKey
 	capabilities string
 	private      connectors.AgentID // zero: the session is shared by all users of the credential
+	resumed      [sha256.Size]byte  // of SessionRequest.Resume; zero: the session was opened here
 }
 
 // sessionVersion is what a session was opened with. It holds no secret.
@@ -41,6 +44,13 @@ func (p *Pool) sessionKey(w *SessionRequest) sessionKey {
 	if w.Agent != nil && (w.PerAgent || w.Connector.SessionPerAgent && p.stateless[w.Connector.ID] != w.Connector.Version) {
 		key.private = *w.Agent
 	}
+	if w.Resume == "" {
+		return key
+	}
+	if e := p.sessions[key]; e != nil && e.era != "" && e.session.Token() == w.Resume {
+		return key
+	}
+	key.resumed = sha256.Sum256([]byte(w.Resume))
 	return key
 }
 
