@@ -732,11 +732,15 @@ create table agent_grants (
     trusted_tools text[] not null default '{}'::text[],
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    prompts text not null default 'listed'::text,
+    resources text not null default 'listed_and_templates'::text,
     constraint agent_grants_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_grants_all_or_named CHECK (((NOT all_tools) OR (cardinality(tools) = 0))),
     constraint agent_grants_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text]))),
     constraint agent_grants_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint agent_grants_pkey PRIMARY KEY (tenant_id, agent_id, connector_id),
+    constraint agent_grants_prompts_known CHECK ((prompts = ANY (ARRAY['none'::text, 'listed'::text]))) NOT VALID,
+    constraint agent_grants_resources_known CHECK ((resources = ANY (ARRAY['none'::text, 'listed'::text, 'listed_and_templates'::text]))) NOT VALID,
     constraint agent_grants_tools_number CHECK (((cardinality(tools) <= 5000) AND (cardinality(trusted_tools) <= 5000)))
 );
 CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tenant_id, connector_id);
@@ -1257,6 +1261,8 @@ create table connector_items (
     "position" integer not null,
     key text not null,
     raw bytea not null,
+    first_seen_at timestamp with time zone not null default now(),
+    changed_at timestamp with time zone not null default now(),
     constraint connector_items_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint connector_items_kind_known CHECK ((kind = ANY (ARRAY['prompt'::text, 'resource'::text, 'template'::text]))),
     constraint connector_items_pkey PRIMARY KEY (tenant_id, connector_id, kind, "position")
@@ -1994,6 +2000,7 @@ create table sync_runs (
     repeats integer not null default 0,
     repeated_at timestamp with time zone,
     sweep_id uuid,
+    item_counts jsonb,
     constraint sync_runs_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
     constraint sync_runs_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint sync_runs_ended_has_end CHECK (((state = ANY (ARRAY['ok'::text, 'error'::text])) = (finished_at IS NOT NULL))),

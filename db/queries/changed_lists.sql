@@ -35,8 +35,8 @@ with locked as materialized (
     where sync_runs.tenant_id = @tenant_id and sync_runs.id = held.run_id and held.checks > 0
 )
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at, finished_at,
-                       tools_total, tools_added, tools_changed, tools_removed, tools_quarantined, protocol_version)
+                       tools_total, tools_added, tools_changed, tools_removed, tools_quarantined, item_counts, protocol_version)
 select @tenant_id, @id, held.connector_id, 'schedule', 'ok', @instance_id::uuid, @began_at::timestamptz, @began_at::timestamptz, now(),
-       @tools_total, @tools_added, @tools_changed, @tools_removed, @tools_quarantined, @protocol_version
+       @tools_total, @tools_added, @tools_changed, @tools_removed, @tools_quarantined, sqlc.narg(item_counts)::jsonb, @protocol_version
 from held
 returning sync_runs.*;

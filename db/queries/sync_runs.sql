@@ -203,6 +203,7 @@ set state = 'ok',
     finished_at = now(),
     tools_total = @tools_total,
     tools_quarantined = @tools_quarantined,
+    item_counts = sqlc.narg(item_counts)::jsonb,
     protocol_version = @server_protocol
 from stamped
 where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.state = 'running'
@@ -226,6 +227,7 @@ set state = 'ok',
     tools_changed = @tools_changed,
     tools_removed = @tools_removed,
     tools_quarantined = @tools_quarantined,
+    item_counts = sqlc.narg(item_counts)::jsonb,
     protocol_version = @protocol_version
 from locked
 where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.state = 'running'

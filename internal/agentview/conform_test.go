@@ -20,7 +20,7 @@ func TestStoredMalformedDefinition_IsNotServed(t *testing.T) {
 		{Kind: connectors.ItemResource, Key: "a:b", Raw: []byte(`{"uri":"a:b","name":"x","size":1.5}`)},
 		{Kind: connectors.ItemTemplate, Key: "a:{b}", Raw: []byte(`{"uriTemplate":"a:{b}"}`)},
 	}
-	if err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+	if _, err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
 		t.Fatal(err)
 	}
 	v := b.view(t, agent.ID)

@@ -40,7 +40,7 @@ func TestListener_GetsRealChangesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := []connectors.Item{{Kind: connectors.ItemPrompt, Key: "greet", Raw: []byte(`{"name":"greet"}`)}}
-	if err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+	if _, err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(agentview.Changed{Prompts: true}, next(t, changes)); diff != "" {

@@ -165,13 +165,15 @@ func TestPromptsAndResourcesAreNamespaced(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
 	agent, c := b.Agent(t), b.Connector(t, slug("docs"))
-	b.Grant(t, agent.ID, c.ID, fixture.Named())
+	b.Grant(t, agent.ID, c.ID, fixture.Named(), func(g *connectors.Grant) {
+		g.Prompts, g.Resources = connectors.PromptsListed, connectors.ResourcesListedTemplates
+	})
 	items := []connectors.Item{
 		{Kind: connectors.ItemPrompt, Key: "greet", Raw: []byte(`{"name":"greet","arguments":[{"name":"who"}]}`)},
 		{Kind: connectors.ItemResource, Key: "file:///a b", Raw: []byte(`{"uri":"file:///a b","name":"A"}`)},
 		{Kind: connectors.ItemTemplate, Key: "file:///{path}", Raw: []byte(`{"uriTemplate":"file:///{path}","name":"Any"}`)},
 	}
-	if err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+	if _, err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
 		t.Fatal(err)
 	}
 	v := b.view(t, agent.ID)

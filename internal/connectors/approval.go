@@ -43,20 +43,3 @@ type Allowance struct {
 	Until       time.Time
 	GrantedBy   string
 }
-
-// ItemKind is a kind of server feature besides tools.
-type ItemKind string
-
-// The kinds.
-const (
-	ItemPrompt   ItemKind = "prompt"
-	ItemResource ItemKind = "resource"
-	ItemTemplate ItemKind = "template"
-)
-
-// Item is a prompt, resource or resource template as listed by the server.
-type Item struct {
-	Kind ItemKind
-	Key  string // the name, the URI or the URI template
-	Raw  []byte // one JSON object, byte for byte
-}

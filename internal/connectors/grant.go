@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -9,7 +10,26 @@ import (
 	"patchbay/internal/fault"
 )
 
-// Grant is an agent's permission for a connector's tools.
+// PromptAccess is which prompts of its connector a grant includes.
+type PromptAccess string
+
+// The choices of prompts.
+const (
+	PromptsNone   PromptAccess = "none"
+	PromptsListed PromptAccess = "listed" // those that the server lists, later ones too
+)
+
+// ResourceAccess is which resources of its connector a grant includes.
+type ResourceAccess string
+
+// The choices of resources.
+const (
+	ResourcesNone            ResourceAccess = "none"
+	ResourcesListed          ResourceAccess = "listed" // those that the server lists, later ones too
+	ResourcesListedTemplates ResourceAccess = "listed_and_templates"
+)
+
+// Grant is an agent's permission for a connector's tools, prompts and resources.
 type Grant struct {
 	AgentID     AgentID
 	ConnectorID ConnectorID
@@ -19,6 +39,8 @@ type Grant struct {
 	Approval *ApprovalMode
 	// TrustedTools need no approval in mode trusted_only.
 	TrustedTools []string
+	Prompts      PromptAccess   // empty: the default of Normalized
+	Resources    ResourceAccess // likewise
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
@@ -26,16 +48,33 @@ type Grant struct {
 // Includes reports whether a tool is granted, by the upstream's name.
 func (g Grant) Includes(tool string) bool { return g.AllTools || slices.Contains(g.Tools, tool) }
 
+// IncludesItems reports whether the grant includes the listed items of a kind.
+func (g Grant) IncludesItems(kind ItemKind) bool {
+	switch kind {
+	case ItemPrompt:
+		return g.Prompts == PromptsListed
+	case ItemResource:
+		return g.Resources == ResourcesListed || g.Resources == ResourcesListedTemplates
+	case ItemTemplate:
+		return g.Resources == ResourcesListedTemplates
+	}
+	return false
+}
+
 const (
 	maxGrantedTools = 5000 // of one grant
 	maxToolName     = 128  // characters
 )
 
-// Normalized removes duplicates, and the names if all tools are granted.
+// Normalized removes duplicates, and the names if all tools are granted. Without a choice of prompts or resources, a
+// grant of all tools includes all of them, and another grant none.
 func (g Grant) Normalized() Grant {
+	prompts, resources := PromptsNone, ResourcesNone
 	if g.AllTools {
 		g.Tools = nil
+		prompts, resources = PromptsListed, ResourcesListedTemplates
 	}
+	g.Prompts, g.Resources = cmp.Or(g.Prompts, prompts), cmp.Or(g.Resources, resources)
 	g.Tools, g.TrustedTools = sortedSet(g.Tools), sortedSet(g.TrustedTools)
 	return g
 }
@@ -50,6 +89,8 @@ func (g Grant) Validate() []fault.Field {
 	if g.Approval != nil {
 		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
 	}
+	checkOneOf(&c, "prompts", g.Prompts, PromptsNone, PromptsListed)
+	checkOneOf(&c, "resources", g.Resources, ResourcesNone, ResourcesListed, ResourcesListedTemplates)
 	return c.fields
 }
 
@@ -64,13 +105,23 @@ func (c *validation) checkToolNames(location string, names []string) {
 	}
 }
 
+// ApprovalMode returns the grant's approval mode; agent is that of its agent.
+func (g Grant) ApprovalMode(agent ApprovalMode) ApprovalMode {
+	if g.Approval != nil {
+		return *g.Approval
+	}
+	return agent
+}
+
+// RefusesItems reports whether prompts and resources are refused, because each use would need approval. Only calls of
+// tools can wait for one.
+func (g Grant) RefusesItems(agent ApprovalMode) bool {
+	return g.ApprovalMode(agent) == ApprovalAlwaysAsk
+}
+
 // Asks reports whether a call of a tool needs approval.
 func (g Grant) Asks(agent ApprovalMode, tool string) bool {
-	mode := agent
-	if g.Approval != nil {
-		mode = *g.Approval
-	}
-	switch mode {
+	switch g.ApprovalMode(agent) {
 	case ApprovalAuto:
 		return false
 	case ApprovalTrustedOnly:

@@ -12,8 +12,9 @@ func TestGrant_Without(t *testing.T) {
 	t.Parallel()
 	there := []string{"create", "delete", "search"}
 	mode := connectors.ApprovalTrustedOnly
-	all := connectors.Grant{AllTools: true, Approval: &mode, TrustedTools: []string{"search", "delete"}}
-	want := connectors.Grant{Tools: []string{"create", "search"}, Approval: &mode, TrustedTools: []string{"search"}}
+	items := connectors.Grant{Prompts: connectors.PromptsListed, Resources: connectors.ResourcesListed}
+	all := connectors.Grant{AllTools: true, Prompts: items.Prompts, Resources: items.Resources, Approval: &mode, TrustedTools: []string{"search", "delete"}}
+	want := connectors.Grant{Prompts: items.Prompts, Resources: items.Resources, Tools: []string{"create", "search"}, Approval: &mode, TrustedTools: []string{"search"}}
 	if diff := cmp.Diff(want, all.Without(there, []string{"delete", "never there"})); diff != "" {
 		t.Error(diff)
 	}

@@ -5,7 +5,143 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"strings"
+	"time"
+
+	"patchbay/internal/toolchange"
 )
+
+// ItemKind is a kind of server feature besides tools.
+type ItemKind string
+
+// The kinds.
+const (
+	ItemPrompt   ItemKind = "prompt"
+	ItemResource ItemKind = "resource"
+	ItemTemplate ItemKind = "template"
+)
+
+// ItemKinds are all kinds.
+var ItemKinds = []ItemKind{ItemPrompt, ItemResource, ItemTemplate}
+
+// Item is a prompt, resource or resource template as listed by the server.
+type Item struct {
+	Kind ItemKind
+	Key  string // the name, the URI or the URI template
+	Raw  []byte // one JSON object, byte for byte
+}
+
+// StoredItem is an item with its times.
+type StoredItem struct {
+	Item
+	FirstSeenAt time.Time
+	ChangedAt   time.Time // when its definition was last another one
+}
+
+// ItemCounts are the results of a sync for prompts, resources and templates.
+type ItemCounts struct {
+	Prompts   KindCounts `json:"prompts"`
+	Resources KindCounts `json:"resources"`
+	Templates KindCounts `json:"templates"`
+}
+
+// KindCounts are the results of a sync for one kind of items.
+type KindCounts struct {
+	Total   int `json:"total"`
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+}
+
+// IsChanged reports whether an item was added, changed or removed.
+func (c ItemCounts) IsChanged() bool {
+	sum := c.Sum()
+	return sum.Added+sum.Changed+sum.Removed > 0
+}
+
+// Sum returns the counts over all kinds.
+func (c ItemCounts) Sum() KindCounts {
+	var sum KindCounts
+	for _, kind := range []KindCounts{c.Prompts, c.Resources, c.Templates} {
+		sum = KindCounts{sum.Total + kind.Total, sum.Added + kind.Added, sum.Changed + kind.Changed, sum.Removed + kind.Removed}
+	}
+	return sum
+}
+
+// Of returns the counts of one kind.
+func (c *ItemCounts) Of(kind ItemKind) *KindCounts {
+	switch kind {
+	case ItemPrompt:
+		return &c.Prompts
+	case ItemResource:
+		return &c.Resources
+	default:
+		return &c.Templates
+	}
+}
+
+// CountItems returns the numbers of items, without differences.
+func CountItems(items []Item) ItemCounts {
+	var counts ItemCounts
+	for _, item := range items {
+		counts.Of(item.Kind).Total++
+	}
+	return counts
+}
+
+// ItemView is a parsed item for display: known fields, each as the server spelled it.
+type ItemView struct {
+	Title       string
+	Description string
+	Name        string // of a resource or template; a prompt's is its key
+	MIMEType    string
+	Size        *int64 // of a resource, in bytes; nil: not stated
+	Arguments   []PromptArgument
+}
+
+// PromptArgument is an argument of a prompt.
+type PromptArgument struct {
+	Name        string
+	Title       string
+	Description string
+	Required    bool
+}
+
+// DecodeItem parses an item. It does not fail: a field of a wrong type is empty. Member names are case-sensitive.
+func DecodeItem(raw []byte) ItemView {
+	members := toolchange.Members(raw)
+	v := ItemView{
+		Title: textMember(members, "title"), Description: textMember(members, "description"),
+		Name: textMember(members, "name"), MIMEType: textMember(members, "mimeType"),
+	}
+	_ = json.Unmarshal(members["size"], &v.Size)
+	var arguments []json.RawMessage
+	_ = json.Unmarshal(members["arguments"], &arguments)
+	for _, argument := range arguments {
+		fields := toolchange.Members(argument)
+		v.Arguments = append(v.Arguments, PromptArgument{
+			Name: textMember(fields, "name"), Title: textMember(fields, "title"),
+			Description: textMember(fields, "description"), Required: string(fields["required"]) == "true",
+		})
+	}
+	return v
+}
+
+func textMember(members map[string]json.RawMessage, name string) (text string) {
+	_ = json.Unmarshal(members[name], &text)
+	return text
+}
+
+// Matches reports whether the item's key, name, title or description contains a text, in any case.
+func (i Item) Matches(text string) bool {
+	v := DecodeItem(i.Raw)
+	text = strings.ToLower(text)
+	for _, field := range []string{i.Key, v.Name, v.Title, v.Description} {
+		if strings.Contains(strings.ToLower(field), text) {
+			return true
+		}
+	}
+	return false
+}
 
 // MaxItemKey bounds a prompt's name and a resource's URI, in bytes.
 const MaxItemKey = 4 << 10

@@ -36,6 +36,7 @@ type SyncRun struct {
 	StartedAt       *time.Time
 	FinishedAt      *time.Time
 	Counts          SyncCounts
+	Items           *ItemCounts // nil: not known
 	ProtocolVersion string
 	ErrorCode       string // empty: none
 	ErrorMessage    string

@@ -30,8 +30,9 @@ func (t Agents) Grant(ctx context.Context, agent connectors.AgentID, connector c
 	return toGrantedConnector(row), nil
 }
 
-// SetGrant creates or replaces a grant.
+// SetGrant creates or replaces a grant, normalized.
 func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
+	g = g.Normalized()
 	err := t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
 		TenantID:     t.id,
 		AgentID:      g.AgentID,
@@ -40,6 +41,8 @@ func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 		Tools:        cleanAll(g.Tools),
 		Approval:     g.Approval,
 		TrustedTools: cleanAll(g.TrustedTools),
+		Prompts:      g.Prompts,
+		Resources:    g.Resources,
 	})
 	return t.notifyChange(err, "agent", g.AgentID)
 }
@@ -62,6 +65,8 @@ func toAgentGrant(r dbgen.AgentGrant) connectors.Grant {
 		Tools:        r.Tools,
 		Approval:     r.Approval,
 		TrustedTools: r.TrustedTools,
+		Prompts:      r.Prompts,
+		Resources:    r.Resources,
 		CreatedAt:    r.CreatedAt.UTC(),
 		UpdatedAt:    r.UpdatedAt.UTC(),
 	}

@@ -36,6 +36,7 @@ func (t Syncs) FinishClaimed(ctx context.Context, r ClaimedRun, res SyncResult) 
 			ToolsChanged:     int32(len(res.Diff.Changed)),
 			ToolsRemoved:     int32(len(res.Diff.Removed)),
 			ToolsQuarantined: int32(res.ServerObservation.Quarantined),
+			ItemCounts:       encodeItemCounts(res.Items),
 			ProtocolVersion:  cleanText(res.Server.ProtocolVersion),
 		})
 	})

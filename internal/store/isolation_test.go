@@ -169,8 +169,15 @@ var tenantAttempts = map[string]attempt{
 		items, err := o.door.Connectors().Items(ctx, o.connector.ID)
 		return len(items) > 0, err
 	},
+	"Connectors.ListItems": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Connectors().ListItems(ctx, store.ItemFilter{Connector: o.connector.ID, Kind: connectors.ItemPrompt}))
+	},
+	"Connectors.CountItems": func(ctx context.Context, o outsider) (bool, error) {
+		counts, err := o.door.Connectors().CountItems(ctx, o.connector.ID)
+		return counts.Sum().Total > 0, err
+	},
 	"Connectors.SaveItems": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Connectors().SaveItems(ctx, o.connector.ID, nil, []connectors.Item{{Kind: connectors.ItemPrompt, Key: "mine", Raw: []byte(`{}`)}})
+		return one(o.door.Connectors().SaveItems(ctx, o.connector.ID, nil, []connectors.Item{{Kind: connectors.ItemPrompt, Key: "mine", Raw: []byte(`{}`)}}))
 	},
 	"Connectors.Delete": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Connectors().Delete(ctx, o.connector.ID)
@@ -400,7 +407,7 @@ var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors
 	"Calls.Allowances": true, "Calls.EndAllowances": true, "Calls.WaitingApprovals": true, "Calls.CountOpenApprovals": true, "Calls.WithdrawApproval": true, "Calls.ClaimApproval": true, "Calls.FinishApproval": true, "Calls.DropMail": true, "Mail": true, "TakeMail": true,
 	"Calls.List": true, "Calls.TaskCalls": true, "Calls.AgentTasks": true, "Calls.StartPendingCall": true, "Calls.EndPendingCall": true, "Calls.SaveCallTask": true, "Calls.EndCallTask": true, "Calls.MarkUndelivered": true,
 	"Agents.Tokens": true, "Agents.Grants": true, "Agents.GrantedConnectors": true, "Agents.AcceptedDefinitions": true, "Agents.ToolChoices": true, "Agents.CallCounts": true, "Agents.ApprovalsAbout": true, "Agents.AgentsGranted": true, "Tools.Use": true, "Audit.List": true, "WaitingCalls": true,
-	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
+	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
 	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.CredentialOwners": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
 	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }

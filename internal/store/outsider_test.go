@@ -26,7 +26,7 @@ func newOutsider(t *testing.T) outsider {
 	o.credential = list.Items[0]
 	o.done = w.Synced(t, o.connector.ID, "search")
 	prompts := []connectors.Item{{Kind: connectors.ItemPrompt, Key: "prompt", Raw: []byte(`{"name":"prompt"}`)}}
-	if err := w.Door().Connectors().SaveItems(t.Context(), o.connector.ID, connectors.HashItems(prompts), prompts); err != nil {
+	if _, err := w.Door().Connectors().SaveItems(t.Context(), o.connector.ID, connectors.HashItems(prompts), prompts); err != nil {
 		t.Fatal(err)
 	}
 	if o.queued, err = w.Door().Syncs().Queue(t.Context(), store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}); err != nil {

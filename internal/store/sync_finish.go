@@ -55,6 +55,7 @@ func (t Syncs) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, lis
 		ListHash:           listHash[:],
 		ToolsTotal:         int32(seen.Total),
 		ToolsQuarantined:   int32(seen.Quarantined),
+		ItemCounts:         encodeItemCounts(seen.Items),
 		AuthBehaviour:      string(seen.AuthBehaviour),
 		Era:                cleanText(seen.Era),
 		KnownS:             seen.KnownFor.Seconds(),
@@ -86,6 +87,7 @@ func (t Syncs) Finish(ctx context.Context, id connectors.SyncRunID, res SyncResu
 			ToolsChanged:     int32(len(res.Diff.Changed)),
 			ToolsRemoved:     int32(len(res.Diff.Removed)),
 			ToolsQuarantined: int32(res.ServerObservation.Quarantined),
+			ItemCounts:       encodeItemCounts(res.Items),
 			ProtocolVersion:  cleanText(res.Server.ProtocolVersion),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {

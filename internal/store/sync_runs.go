@@ -164,6 +164,7 @@ func toSyncRun(r dbgen.SyncRun) connectors.SyncRun {
 			Removed:     int(r.ToolsRemoved),
 			Quarantined: int(r.ToolsQuarantined),
 		},
+		Items:           decodeItemCounts(r.ItemCounts),
 		ProtocolVersion: r.ProtocolVersion,
 		ErrorCode:       textOrEmpty(r.ErrorCode),
 		ErrorMessage:    textOrEmpty(r.ErrorMessage),

@@ -39,7 +39,7 @@ func (c Claim) IsUnchanged(hash connectors.Hash, seen ServerObservation) bool {
 	k := c.Connector
 	return c.ToolsHash != nil && *c.ToolsHash == hash && c.Failures == 0 && k.LastError == nil && k.Server == seen.Server &&
 		string(k.Capabilities) == string(seen.Capabilities) &&
-		(seen.Era == "" || seen.Era == k.Era) && (seen.AuthBehaviour == "" || seen.AuthBehaviour == k.AuthBehaviour)
+		(seen.Items == nil || !seen.Items.IsChanged()) && (seen.Era == "" || seen.Era == k.Era) && (seen.AuthBehaviour == "" || seen.AuthBehaviour == k.AuthBehaviour)
 }
 
 // DueShards counts the due and unclaimed connectors per shard, up to max in each.

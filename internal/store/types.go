@@ -89,6 +89,7 @@ type ServerObservation struct {
 	KnownFor      time.Duration            // how long the server information is valid; 0: as known before
 	Total         int                      // well-formed tools
 	Quarantined   int
+	Items         *connectors.ItemCounts // nil: not known
 }
 
 // SyncResult is what a sync found, and the differences.

@@ -57,10 +57,10 @@ func (o *serverItems) addList(l itemList, raws []json.RawMessage) {
 }
 
 // readItems lists the items that the capabilities announce. A failure here does not fail the sync.
-func (r *run) readItems(ctx context.Context, session *mcp.Session) serverItems {
+func (s *Syncer) readItems(ctx context.Context, session *mcp.Session, c connectors.Connector) serverItems {
 	var capabilities map[string]json.RawMessage
 	_ = json.Unmarshal(session.Capabilities(), &capabilities)
-	ctx, cancel := context.WithTimeout(ctx, min(maxItemsTime, r.connector.Timeout))
+	ctx, cancel := context.WithTimeout(ctx, min(maxItemsTime, c.Timeout))
 	defer cancel()
 	var items serverItems
 	size := 0
@@ -77,7 +77,7 @@ func (r *run) readItems(ctx context.Context, session *mcp.Session) serverItems {
 		}
 		if err != nil || size > maxItemsBytes {
 			items.unread = append(items.unread, l.kind)
-			r.log.InfoContext(ctx, "items not read", slog.String("connector_id", r.connector.ID.String()),
+			s.log.InfoContext(ctx, "items not read", slog.String("connector_id", c.ID.String()),
 				slog.String("kind", string(l.kind)), slog.Int("bytes", size), slog.Any("error", err))
 			continue
 		}
@@ -86,7 +86,8 @@ func (r *run) readItems(ctx context.Context, session *mcp.Session) serverItems {
 	return items
 }
 
-// saveItems stores the items if they changed. A failure is logged and does not fail the sync.
+// saveItems stores the items if they changed, and adds their numbers to the observation. A failure is logged and does
+// not fail the sync.
 func (r *run) saveItems(ctx context.Context, items serverItems) {
 	if err := r.storeItems(ctx, items); err != nil {
 		r.log.WarnContext(ctx, "items not stored", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
@@ -107,9 +108,16 @@ func (r *run) storeItems(ctx context.Context, items serverItems) error {
 	}
 	hash := connectors.HashItems(items.items)
 	if equalHashes(hash, r.connector.ItemsHash) {
+		if r.observation.Items == nil { // else this sync has stored them
+			r.observation.Items = new(connectors.CountItems(items.items))
+		}
 		return nil
 	}
-	return st.Connectors().SaveItems(ctx, r.connector.ID, hash, items.items)
+	counts, err := st.Connectors().SaveItems(ctx, r.connector.ID, hash, items.items)
+	if err == nil {
+		r.connector.ItemsHash, r.observation.Items = hash, &counts
+	}
+	return err
 }
 
 // mergeKnown replaces the kinds that could not be read by their known items, in the order of the lists.

@@ -63,7 +63,12 @@ func TestSync_KeepsItemsByteForByte(t *testing.T) {
 				t.Errorf("capabilities %s, hash %v", now.Capabilities, now.ItemsHash)
 			}
 			before := b.Queries()
-			b.mustSync(t, c)
+			again := b.mustSync(t, c)
+			if want := (connectors.ItemCounts{
+				Prompts: connectors.KindCounts{Total: 2}, Resources: connectors.KindCounts{Total: 1}, Templates: connectors.KindCounts{Total: 1},
+			}); again.Items == nil || *again.Items != want {
+				t.Errorf("an unchanged sync counts %+v", again.Items)
+			}
 			if n := b.Queries() - before; n > 4 {
 				t.Errorf("an unchanged sync asked the database %d times", n)
 			}
@@ -181,11 +186,43 @@ func TestSync_RemovesItemsNoLongerListed(t *testing.T) {
 	c := b.addConnector(t, up.URL)
 	b.mustSync(t, c)
 	gone.Store(true)
-	b.mustSync(t, c)
+	run := b.mustSync(t, c)
+	if want := (connectors.ItemCounts{Prompts: connectors.KindCounts{Removed: 1}}); run.Items == nil || *run.Items != want {
+		t.Errorf("the run counts %+v", run.Items)
+	}
 	if left := b.items(t, c); !slices.Equal(left, []string{}) {
 		t.Errorf("left: %v", left)
 	}
 	if now := b.reload(t, c); now.ItemsHash != nil {
 		t.Error("their hash is left")
+	}
+}
+
+func TestScheduledSync_ChangedItemsGetARun(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	var title atomic.Value
+	title.Store("A")
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: offersAll, On: map[string]mcptest.Handler{
+		"prompts/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+			listOf("prompts", fmt.Sprintf(`{"name":"a","title":%q}`, title.Load()))(w, r, c)
+		},
+	}})
+	c := b.addConnector(t, up.URL)
+	first := b.mustSync(t, c)
+	b.syncDue(t)
+	unchanged := b.lastRun(t, c)
+	b.syncDue(t)
+	if last := b.lastRun(t, c); last.ID == first.ID || last.ID != unchanged.ID || last.Items != nil {
+		t.Errorf("without a change: %+v", last)
+	}
+	title.Store("B")
+	b.syncDue(t)
+	last := b.lastRun(t, c)
+	if want := (connectors.ItemCounts{Prompts: connectors.KindCounts{Total: 1, Changed: 1}}); last.ID == unchanged.ID || last.Items == nil || *last.Items != want {
+		t.Errorf("with a changed prompt: %+v", last.Items)
+	}
+	if last.Counts.Changed != 0 || last.Trigger != connectors.TriggerSchedule || last.State != connectors.SyncOK {
+		t.Errorf("run %+v", last)
 	}
 }

@@ -21,6 +21,7 @@ type ProbeReport struct {
 	Era         string // as in connectors.Connector
 	Tools       []connectors.Definition
 	Quarantined []connectors.Quarantined
+	Items       connectors.ItemCounts // numbers of prompts, resources and templates, as far as they could be read
 	Error       *fault.Error // Upstream, or Conflict when a credential is missing; nil if OK
 }
 
@@ -182,6 +183,9 @@ func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c 
 		list, err := session.Tools(ctx)
 		if err == nil {
 			report.Tools, report.Quarantined = toDefinitions(list)
+			items := s.readItems(ctx, session, c)
+			report.Items = connectors.CountItems(items.items)
+			report.Quarantined = append(report.Quarantined, items.quarantined...)
 		}
 		return err
 	})

@@ -125,7 +125,7 @@ func (r *run) listOnce(ctx context.Context, a attempt) (mcp.ToolList, error) {
 	if err == nil {
 		r.recordServer(session)
 		r.recordServerInfoTTL(session, list)
-		r.items = r.readItems(ctx, session)
+		r.items = r.readItems(ctx, session, r.connector)
 	}
 	return list, err
 }

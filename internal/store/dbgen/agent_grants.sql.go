@@ -12,7 +12,7 @@ import (
 )
 
 const agentGrant = `-- name: AgentGrant :one
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2 and agent_grants.connector_id = $3
@@ -38,6 +38,8 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AgentGrant.TrustedTools,
 		&i.AgentGrant.CreatedAt,
 		&i.AgentGrant.UpdatedAt,
+		&i.AgentGrant.Prompts,
+		&i.AgentGrant.Resources,
 		&i.Slug,
 		&i.Name,
 		&i.Enabled,
@@ -46,7 +48,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const agentGrants = `-- name: AgentGrants :many
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
@@ -93,6 +95,8 @@ func (q *Queries) AgentGrants(ctx context.Context, arg AgentGrantsParams) ([]Age
 			&i.AgentGrant.TrustedTools,
 			&i.AgentGrant.CreatedAt,
 			&i.AgentGrant.UpdatedAt,
+			&i.AgentGrant.Prompts,
+			&i.AgentGrant.Resources,
 			&i.Slug,
 			&i.Name,
 			&i.Enabled,
@@ -121,13 +125,15 @@ func (q *Queries) DeleteAgentGrant(ctx context.Context, tenantID connectors.Tena
 }
 
 const setAgentGrant = `-- name: SetAgentGrant :exec
-insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, prompts, resources)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 on conflict on constraint agent_grants_pkey do update
 set all_tools = excluded.all_tools,
     tools = excluded.tools,
     approval = excluded.approval,
     trusted_tools = excluded.trusted_tools,
+    prompts = excluded.prompts,
+    resources = excluded.resources,
     updated_at = now()
 `
 
@@ -139,6 +145,8 @@ type SetAgentGrantParams struct {
 	Tools        []string
 	Approval     *connectors.ApprovalMode
 	TrustedTools []string
+	Prompts      connectors.PromptAccess
+	Resources    connectors.ResourceAccess
 }
 
 func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) error {
@@ -150,6 +158,8 @@ func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) er
 		arg.Tools,
 		arg.Approval,
 		arg.TrustedTools,
+		arg.Prompts,
+		arg.Resources,
 	)
 	return err
 }

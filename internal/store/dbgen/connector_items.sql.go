@@ -7,9 +7,99 @@ package dbgen
 
 import (
 	"context"
+	"time"
 
 	connectors "patchbay/internal/connectors"
 )
+
+const connectorItemNumbers = `-- name: ConnectorItemNumbers :many
+select kind, count(*)::integer as items
+from connector_items
+where tenant_id = $1 and connector_id = $2
+group by kind
+`
+
+type ConnectorItemNumbersRow struct {
+	Kind  connectors.ItemKind
+	Items int32
+}
+
+func (q *Queries) ConnectorItemNumbers(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]ConnectorItemNumbersRow, error) {
+	rows, err := q.db.Query(ctx, connectorItemNumbers, tenantID, connectorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConnectorItemNumbersRow
+	for rows.Next() {
+		var i ConnectorItemNumbersRow
+		if err := rows.Scan(&i.Kind, &i.Items); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const connectorItemPage = `-- name: ConnectorItemPage :many
+select position, key, raw, first_seen_at, changed_at
+from connector_items
+where tenant_id = $1 and connector_id = $2 and kind = $3 and position > $4::integer
+order by position
+limit $5::integer
+`
+
+type ConnectorItemPageParams struct {
+	TenantID      connectors.TenantID
+	ConnectorID   connectors.ConnectorID
+	Kind          connectors.ItemKind
+	AfterPosition int32
+	MaxRows       *int32
+}
+
+type ConnectorItemPageRow struct {
+	Position    int32
+	Key         string
+	Raw         []byte
+	FirstSeenAt time.Time
+	ChangedAt   time.Time
+}
+
+// The items of one kind, in the server's order. All items of a connector together have at most 8 MiB.
+func (q *Queries) ConnectorItemPage(ctx context.Context, arg ConnectorItemPageParams) ([]ConnectorItemPageRow, error) {
+	rows, err := q.db.Query(ctx, connectorItemPage,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Kind,
+		arg.AfterPosition,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConnectorItemPageRow
+	for rows.Next() {
+		var i ConnectorItemPageRow
+		if err := rows.Scan(
+			&i.Position,
+			&i.Key,
+			&i.Raw,
+			&i.FirstSeenAt,
+			&i.ChangedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
 
 const connectorItems = `-- name: ConnectorItems :many
 select kind, key, raw
@@ -55,21 +145,25 @@ func (q *Queries) DeleteItems(ctx context.Context, tenantID connectors.TenantID,
 }
 
 const insertItems = `-- name: InsertItems :exec
-insert into connector_items (tenant_id, connector_id, kind, position, key, raw)
-select $1, $2, new.kind, new.position, new.key, new.raw
+insert into connector_items (tenant_id, connector_id, kind, position, key, raw, first_seen_at, changed_at)
+select $1, $2, new.kind, new.position, new.key, new.raw, new.first_seen_at, new.changed_at
 from (select unnest($3::text[]) as kind,
              unnest($4::integer[]) as position,
              unnest($5::text[]) as key,
-             unnest($6::bytea[]) as raw) new
+             unnest($6::bytea[]) as raw,
+             unnest($7::timestamptz[]) as first_seen_at,
+             unnest($8::timestamptz[]) as changed_at) new
 `
 
 type InsertItemsParams struct {
-	TenantID    connectors.TenantID
-	ConnectorID connectors.ConnectorID
-	Kinds       []string
-	Positions   []int32
-	Keys        []string
-	Raws        [][]byte
+	TenantID     connectors.TenantID
+	ConnectorID  connectors.ConnectorID
+	Kinds        []string
+	Positions    []int32
+	Keys         []string
+	Raws         [][]byte
+	FirstSeenAts []time.Time
+	ChangedAts   []time.Time
 }
 
 func (q *Queries) InsertItems(ctx context.Context, arg InsertItemsParams) error {
@@ -80,8 +174,51 @@ func (q *Queries) InsertItems(ctx context.Context, arg InsertItemsParams) error 
 		arg.Positions,
 		arg.Keys,
 		arg.Raws,
+		arg.FirstSeenAts,
+		arg.ChangedAts,
 	)
 	return err
+}
+
+const itemStates = `-- name: ItemStates :many
+select kind, key, sha256(raw) as hash, first_seen_at, changed_at
+from connector_items
+where tenant_id = $1 and connector_id = $2
+`
+
+type ItemStatesRow struct {
+	Kind        connectors.ItemKind
+	Key         string
+	Hash        []byte
+	FirstSeenAt time.Time
+	ChangedAt   time.Time
+}
+
+// What the next list is compared with.
+func (q *Queries) ItemStates(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]ItemStatesRow, error) {
+	rows, err := q.db.Query(ctx, itemStates, tenantID, connectorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ItemStatesRow
+	for rows.Next() {
+		var i ItemStatesRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.Key,
+			&i.Hash,
+			&i.FirstSeenAt,
+			&i.ChangedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setItemsHash = `-- name: SetItemsHash :execrows

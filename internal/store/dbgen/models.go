@@ -52,6 +52,8 @@ type AgentGrant struct {
 	TrustedTools []string
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+	Prompts      connectors.PromptAccess
+	Resources    connectors.ResourceAccess
 }
 
 type AgentToken struct {
@@ -267,6 +269,7 @@ type SyncRun struct {
 	Repeats          int32
 	RepeatedAt       *time.Time
 	SweepID          *uuid.UUID
+	ItemCounts       []byte
 }
 
 type Tenant struct {
