@@ -189,15 +189,11 @@ func (b *viewBuilder) reachEntries(connector *ConnectorView, k Kind) []listEntry
 	if k == Tools {
 		return connector.toolEntries(true)
 	}
-	items := connector.filterItems(k)
+	items := connector.GrantedItems(k.itemKind())
 	if k != Prompts {
 		return itemEntries(items, k, func(key string) string { return connector.Expose(key) })
 	}
-	keys := make([]string, len(items))
-	for i, item := range items {
-		keys[i] = item.Key
-	}
-	names := connectors.ExposedNamesWithin(b.view.Agent.NameLimit, connector.Connector.Slug, keys)
+	names := connector.promptNames(b.view.Agent.NameLimit)
 	for key, name := range names {
 		b.view.prompts[name] = exposedPrompt{reach: connector, name: key}
 	}
@@ -209,7 +205,7 @@ func (connector *ConnectorView) renderList(k Kind) *servedList {
 	if k == Tools {
 		return connector.cache.internList(k, connector.toolEntries(false))
 	}
-	entries := itemEntries(connector.filterItems(k), k, func(string) string { return "" })
+	entries := itemEntries(connector.GrantedItems(k.itemKind()), k, func(string) string { return "" })
 	for i := range entries {
 		entries[i].values = nil
 	}
@@ -227,16 +223,6 @@ func (connector *ConnectorView) toolEntries(exposed bool) []listEntry {
 		entries[i] = t.def.newListEntry(name, t.OffersTasks)
 	}
 	return entries
-}
-
-func (connector *ConnectorView) filterItems(k Kind) []connectors.Item {
-	var items []connectors.Item
-	for _, i := range connector.Items {
-		if toKind(i.Kind) == k {
-			items = append(items, i)
-		}
-	}
-	return items
 }
 
 // itemLists maps an item kind to its MCP list.

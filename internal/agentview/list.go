@@ -27,14 +27,15 @@ func (k Kind) resultMember() string {
 	return [...]string{"tools", "prompts", "resources", "resourceTemplates"}[k]
 }
 
-func toKind(k connectors.ItemKind) Kind {
+// itemKind returns the kind of the entries of a list other than that of tools.
+func (k Kind) itemKind() connectors.ItemKind {
 	switch k {
-	case connectors.ItemPrompt:
-		return Prompts
-	case connectors.ItemResource:
-		return Resources
+	case Prompts:
+		return connectors.ItemPrompt
+	case Resources:
+		return connectors.ItemResource
 	default:
-		return Templates
+		return connectors.ItemTemplate
 	}
 }
 

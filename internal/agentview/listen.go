@@ -28,6 +28,13 @@ func (c Changed) mergeWith(o Changed) Changed {
 	}
 }
 
+// visibleChange returns the part of a server's notification that is about lists of the grant.
+func (connector *ConnectorView) visibleChange(c Changed) Changed {
+	c.Prompts = c.Prompts && connector.Grant.IncludesItems(connectors.ItemPrompt)
+	c.Resources = c.Resources && connector.Grant.IncludesItems(connectors.ItemResource)
+	return c
+}
+
 // Listener describes a subscription to changes.
 type Listener struct {
 	View      *View  // the last view that the listener has
@@ -185,7 +192,7 @@ func (c *Cache) notifyEntry(ctx context.Context, entry *agentEntry) error {
 		}
 		change := l.updateHashes(now)
 		if connector := v.connectors[l.connector]; l.connector != "" && connector != nil {
-			change = change.mergeWith(entry.pending[connector.Connector.ID])
+			change = change.mergeWith(connector.visibleChange(entry.pending[connector.Connector.ID]))
 		}
 		if change.hasAny() {
 			l.notifyChange(change)

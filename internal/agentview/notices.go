@@ -91,8 +91,12 @@ func (c *Cache) forwardChange(tenant connectors.TenantID, id connectors.Connecto
 			continue
 		}
 		for l := range entry.listeners {
-			if connector := v.connectors[l.connector]; l.connector != "" && connector != nil && connector.Connector.ID == id {
-				l.notifyChange(change)
+			connector := v.connectors[l.connector]
+			if l.connector == "" || connector == nil || connector.Connector.ID != id {
+				continue
+			}
+			if visible := connector.visibleChange(change); visible.hasAny() {
+				l.notifyChange(visible)
 			}
 		}
 	}

@@ -26,6 +26,11 @@ type ToolAccess struct {
 	NeedsApproval bool   // a call needs approval
 	RequiresTask  bool   // the server makes a task of every call
 
+	Prompts   connectors.PromptAccess   // of the connector's grant; empty: not granted
+	Resources connectors.ResourceAccess // likewise
+	// ItemsRefused: each use of a prompt or resource would need approval, which only calls of tools can wait for.
+	ItemsRefused bool
+
 	AllowedUntil *time.Time // end of an allowance without approval; nil: none
 	Credential   CredentialAccess
 	Unchecked    []UncheckedPart // parts of the input schema that arguments are not checked against
@@ -75,6 +80,8 @@ func (v *View) ExplainTool(exposed string) ToolAccess {
 	}
 	w.RequiresTask = t.TaskSupport == TaskRequired && t.OffersTasks
 	w.NeedsApproval = t.NeedsApproval
+	grant := t.Connector.Grant
+	w.Prompts, w.Resources, w.ItemsRefused = grant.Prompts, grant.Resources, grant.RefusesItems(v.Agent.Approval)
 	if until, ok := t.Connector.Allowances[t.Name]; ok {
 		w.AllowedUntil = &until
 	}

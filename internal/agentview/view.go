@@ -2,7 +2,6 @@ package agentview
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +30,7 @@ type View struct {
 type ConnectorView struct {
 	Connector    connectors.Connector // without its DiscoveredTools
 	Grant        connectors.Grant
-	Items        []connectors.Item    // prompts, resources and templates, in the server's order
+	Items        []connectors.Item    // prompts, resources and templates, granted or not, in the server's order
 	Allowances   map[string]time.Time // until when a tool needs no approval, by upstream name
 	Capabilities json.RawMessage      // of the upstream server; nil: none
 	Tools        []*Tool              // listed tools, by name
@@ -125,8 +124,8 @@ const resourceScheme = "patchbay+"
 
 func exposedURI(slug, uri string) string { return resourceScheme + slug + ":" + uri }
 
-// Resource returns the connector and the upstream URI of an exposed URI; nil without a grant. The URI may be
-// expanded from a template, so the resource need not exist.
+// Resource returns the connector and the upstream URI of an exposed URI; nil without a grant of the connector. The URI
+// may be expanded from a template, so the resource need not exist. [ConnectorView.Permits] says whether it may be read.
 func (v *View) Resource(exposed string) (connector *ConnectorView, uri string) {
 	rest, ours := strings.CutPrefix(exposed, resourceScheme)
 	slug, uri, whole := strings.Cut(rest, ":")
@@ -146,17 +145,8 @@ type exposedPrompt struct {
 	name  string
 }
 
-// Prompt returns the connector and the upstream name of an exposed prompt, or nil.
+// Prompt returns the connector and the upstream name of an exposed prompt, granted or not; nil: there is none.
 func (v *View) Prompt(exposed string) (connector *ConnectorView, name string) {
 	p := v.prompts[exposed]
 	return p.reach, p.name
-}
-
-// Item returns a listed prompt, resource or template of the connector, or nil.
-func (connector *ConnectorView) Item(kind connectors.ItemKind, key string) *connectors.Item {
-	i := slices.IndexFunc(connector.Items, func(i connectors.Item) bool { return i.Kind == kind && i.Key == key })
-	if i < 0 {
-		return nil
-	}
-	return &connector.Items[i]
 }

@@ -56,6 +56,11 @@ var Locks = []Lock{
 		Because: "PATCHBAY_HTTP chooses the HTTP client in one place",
 	},
 	{
+		Library: "github.com/yosida95/uritemplate",
+		For:     []string{"internal/agentview"},
+		Because: "which resources match a template is decided in one place, which bounds templates",
+	},
+	{
 		Library: "github.com/alecthomas/kong",
 		For:     []string{"cmd/server", "internal/ctl"},
 		Because: "command lines are read at the roof, and by the commands for another machine's installation",

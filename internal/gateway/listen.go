@@ -50,9 +50,12 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method
 				return nil
 			}
 			notifyListChanges(c, f, notify)
-			if !isWatching && c.Resources {
+			switch {
+			case c.Resources && !isWatching:
 				isWatching = true
 				w.watchSession(f.Peer.Session)
+			case c.Resources: // the agent may read others of them now
+				w.watchURIs(w.uris)
 			}
 		}
 	}

@@ -43,7 +43,8 @@ func (b *backend) getPrompt(ctx context.Context, r *serve.Request) (json.RawMess
 	return b.queryUpstream(ctx, r, connector, connectors.CallPrompt, name, replaceAt(".name", name))
 }
 
-// readResource serves resources/read with the upstream URI. The URIs of the contents are exposed again.
+// readResource serves resources/read with the upstream URI. The URIs of the contents are exposed again. Resources that
+// a tool result links to are read under the same rule as others.
 func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
@@ -59,8 +60,8 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 	return editStrings(raw, stringEdits{".contents[].uri": func(own string) (string, bool) { return connector.Expose(own), true }})
 }
 
-// findResourceConnector returns the connector and the upstream URI of a resource. At the address of all connectors, a tool
-// result may contain a URI without the exposed scheme. Then the only connector that lists it is meant.
+// findResourceConnector returns the connector and the upstream URI of a resource, granted or not. At the address of all
+// connectors, a tool result may contain a URI without the exposed scheme. Then the only connector that lists it is meant.
 func (b *backend) findResourceConnector(uri string) (*agentview.ConnectorView, string) {
 	if b.connector != nil {
 		return b.connector, uri
@@ -111,19 +112,27 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 	return b.queryUpstream(ctx, r, connector, connectors.CallCompletion, name, edit)
 }
 
-// findCompletion resolves the reference of a completion.
+// findCompletion resolves the reference of a completion to a prompt, resource or template that the server lists.
 func (b *backend) findCompletion(kind, name, uri string) (*agentview.ConnectorView, string, stringEdits) {
-	switch {
-	case kind == "ref/prompt" && b.connector != nil:
-		return b.connector, name, nil
-	case kind == "ref/prompt":
-		connector, own := b.view.Prompt(name)
-		return connector, own, replaceAt(".ref.name", own)
-	case kind == "ref/resource":
-		connector, own := b.findResourceConnector(uri)
-		return connector, own, replaceAt(".ref.uri", own)
+	connector, own, place := b.connector, name, ".ref.name"
+	switch kind {
+	case "ref/prompt":
+		if connector == nil {
+			connector, own = b.view.Prompt(name)
+		}
+		if connector == nil || connector.Item(connectors.ItemPrompt, own) == nil {
+			return nil, "", nil
+		}
+	case "ref/resource":
+		place = ".ref.uri"
+		connector, own = b.findResourceConnector(uri)
+		if connector == nil || connector.Item(connectors.ItemTemplate, own) == nil && connector.Item(connectors.ItemResource, own) == nil {
+			return nil, "", nil
+		}
+	default:
+		return nil, "", nil
 	}
-	return nil, "", nil
+	return connector, own, replaceAt(place, own)
 }
 
 // replaceAt returns an edit that sets the string at one path.

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/safe"
+	"patchbay/internal/toolcall"
 )
 
 // A legacy client subscribes to a resource by a request, and gets updates on a stream that may be in another
@@ -33,10 +34,13 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
-	connector, _ := b.findResourceConnector(r.Name)
+	connector, own := b.findResourceConnector(r.Name)
+	isSubscribe := r.Method == "resources/subscribe"
 	switch {
 	case connector == nil:
 		return nil, newNotFoundError(r)
+	case isSubscribe && !canRead(b.view, connector, own):
+		return nil, newRequestError(toolcall.ItemRefusal(b.view, connector, connectors.CallResource, own), noPageURL)
 	case !canSubscribe(connector):
 		return nil, &serve.RPCError{Code: mcp.CodeMethodNotFound, Message: "The server of this resource does not tell of its changes."}
 	case r.Peer.Session == "":
@@ -50,7 +54,7 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	if len(already) >= maxSubscriptionMessages {
 		return nil, serve.InvalidParams("This session has subscribed too often. Begin a new one.")
 	}
-	message, err := json.Marshal(subscriptionMessage{URI: r.Name, On: r.Method == "resources/subscribe"})
+	message, err := json.Marshal(subscriptionMessage{URI: r.Name, On: isSubscribe})
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +66,11 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 
 // noPageURL is for a refusal that no account page can fix.
 func noPageURL() string { return "" }
+
+// canRead reports whether the agent may read a resource, by the server's own URI.
+func canRead(v *agentview.View, connector *agentview.ConnectorView, uri string) bool {
+	return toolcall.ItemRefusal(v, connector, connectors.CallResource, uri) == nil
+}
 
 func canSubscribe(connector *agentview.ConnectorView) bool {
 	c := upstreamCapabilities(connector)
@@ -100,6 +109,7 @@ type resourceWatches struct {
 	*backend
 	ctx         context.Context //nolint:containedctx // of the listener, which all of them end with
 	notify      func(method string, params json.RawMessage)
+	uris        []string                  // the subscriptions, also those that are not watched
 	byConnector map[string]*resourceWatch // by slug; nil: none
 	tasks       sync.WaitGroup
 }
@@ -134,15 +144,17 @@ func (w *resourceWatches) watchSession(session string) {
 	}
 }
 
-// watchURIs watches exactly these resources, except those of servers without subscriptions.
+// watchURIs watches exactly these resources, except those of servers without subscriptions, and those that the agent may
+// not read.
 func (w *resourceWatches) watchURIs(uris []string) {
 	wanted := map[string][]string{}
+	w.uris = uris
 	if len(uris) == 0 && len(w.byConnector) == 0 {
 		return
 	}
 	now := w.reloadBackend(w.ctx)
 	for _, uri := range uris[:min(len(uris), maxWatchedResources)] {
-		if connector, own := now.findResourceConnector(uri); connector != nil && canSubscribe(connector) {
+		if connector, own := now.findResourceConnector(uri); connector != nil && canSubscribe(connector) && canRead(now.view, connector, own) {
 			wanted[connector.Connector.Slug] = append(wanted[connector.Connector.Slug], own)
 		}
 	}
@@ -201,14 +213,14 @@ func (b *backend) reloadConnector(ctx context.Context, slug string) (*agentview.
 	return view, view.Connector(slug)
 }
 
-// notifyUpdate sends a resource update under its exposed URI if the agent still has access. Other members of
+// notifyUpdate sends a resource update under its exposed URI if the agent may read the resource now. Other members of
 // the upstream's notification are not relayed.
 func (w *resourceWatches) notifyUpdate(ctx context.Context, slug string, params json.RawMessage) {
 	var update struct {
 		URI string `json:"uri"`
 	}
-	_, connector := w.reloadConnector(ctx, slug)
-	if connector == nil || json.Unmarshal(params, &update) != nil {
+	view, connector := w.reloadConnector(ctx, slug)
+	if connector == nil || json.Unmarshal(params, &update) != nil || !canRead(view, connector, update.URI) {
 		return
 	}
 	if w.connectorSlug == "" {

@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"cmp"
 	"context"
 
 	"patchbay/internal/auth"
@@ -10,25 +11,24 @@ import (
 )
 
 // Grant sets an agent's grant for a connector. It fills in the ids of g. Tools that do not exist yet may be
-// named.
+// named. Without a choice of prompts or resources an existing grant keeps its own.
 func (r *Registry) Grant(
 	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, g connectors.Grant,
 ) (granted store.GrantedConnector, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return store.GrantedConnector{}, err
 	}
-	g = g.Normalized()
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		owner, target, err := findGrant(ctx, tx, agent, connector)
 		if err != nil {
 			return err
 		}
-		if err := fault.InvalidFields(g.Validate()...); err != nil {
-			return err
-		}
 		g.AgentID, g.ConnectorID = owner.ID, target.ID
 		before, err := tx.LockAndReadState(ctx, store.OfGrant(owner.ID, target.ID))
 		if err != nil {
+			return err
+		}
+		if g, err = fillGrant(ctx, tx, g); err != nil {
 			return err
 		}
 		if err := tx.Agents().SetGrant(ctx, g); err != nil {
@@ -43,6 +43,17 @@ func (r *Registry) Grant(
 		return store.GrantedConnector{}, err
 	}
 	return granted, nil
+}
+
+// fillGrant returns a valid grant, with the choices of the existing grant that g leaves open.
+func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (connectors.Grant, error) {
+	was, err := tx.Agents().Grant(ctx, g.AgentID, g.ConnectorID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return g, err
+	}
+	g.Prompts, g.Resources = cmp.Or(g.Prompts, was.Prompts), cmp.Or(g.Resources, was.Resources)
+	g = g.Normalized()
+	return g, fault.InvalidFields(g.Validate()...)
 }
 
 // DropGrant removes an agent's grant. It takes effect within a second in every process.
@@ -101,6 +112,7 @@ func grantEvent(a auth.Actor, action string, agent connectors.Agent, c connector
 		e.Detail["tools"] = g.Tools
 	}
 	e.Detail["trusted_tools"] = g.TrustedTools
+	e.Detail["prompts"], e.Detail["resources"] = string(g.Prompts), string(g.Resources)
 	if g.Approval != nil {
 		e.Detail["approval"] = string(*g.Approval)
 	}

@@ -39,6 +39,18 @@ func TestNarrowGrant_UsesCurrentGrant(t *testing.T) {
 	}
 }
 
+func TestNarrowGrant_KeepsPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent, c := b.Agent(t), b.Connector(t)
+	b.Synced(t, c.ID, "create", "search")
+	b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.Resources = connectors.ResourcesListed })
+	left, err := b.reg.NarrowGrant(t.Context(), b.admin, connectors.Ref(agent.Slug), connectors.Ref(c.Slug), []string{"create"})
+	if err != nil || left.AllTools || left.Prompts != connectors.PromptsListed || left.Resources != connectors.ResourcesListed {
+		t.Errorf("%+v, %v", left, err)
+	}
+}
+
 func TestNarrowGrant_RefusesInvalidRequests(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)

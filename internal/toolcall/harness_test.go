@@ -259,7 +259,7 @@ func newTarget(_ context.Context, _ connectors.TenantID, c connectors.Connector,
 	return mcp.Target{URL: c.URL, Header: h, Timeout: c.Timeout, Era: mcp.EraHandshake}, nil
 }
 
-// connector is a new connector with tools.
+// connector is a new connector with tools, prompts and a resource.
 func (b *bench) connector(t testing.TB, server *remote, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	c := b.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
@@ -267,6 +267,13 @@ func (b *bench) connector(t testing.TB, server *remote, opts ...func(*connectors
 	}}, opts...)...)
 	b.syncTools(t, c, `{"name":"search","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`,
 		`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
+	items := []connectors.Item{
+		{Kind: connectors.ItemPrompt, Key: "greet", Raw: []byte(`{"name":"greet"}`)},
+		{Kind: connectors.ItemPrompt, Key: "p", Raw: []byte(`{"name":"p"}`)},
+		{Kind: connectors.ItemResource, Key: "file:///a", Raw: []byte(`{"uri":"file:///a","name":"a"}`)},
+	}
+	_, err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items)
+	must(t, err)
 	return c
 }
 

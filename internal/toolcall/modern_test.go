@@ -43,7 +43,7 @@ func answerModern(results map[string]func(params string) string) func(w http.Res
 // markModern sets the connector's remembered era to modern.
 func markModern(request *toolcall.CallRequest) {
 	tool := *request.Tool
-	tool.Connector = &agentview.ConnectorView{Connector: tool.Connector.Connector, Grant: tool.Connector.Grant}
+	tool.Connector = &agentview.ConnectorView{Connector: tool.Connector.Connector, Grant: tool.Connector.Grant, Items: tool.Connector.Items}
 	tool.Connector.Connector.Era = string(mcp.EraModern)
 	request.Tool = &tool
 }

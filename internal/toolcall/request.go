@@ -38,7 +38,7 @@ type UpstreamRequest struct {
 }
 
 // SendRequest sends any other request under the same limits as a call, and returns the server's result. Its
-// InputRequired results carry a sealed state. It needs no approval, because it is read-only.
+// InputRequired results carry a sealed state. A prompt or resource that the grant does not include is refused.
 func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
 	return c.requests.sendRequest(ctx, q)
 }
@@ -105,6 +105,9 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	defer rs.limits.inFlight.Release(agent)
 	if err := rs.limits.applyRequestLimits(q.View, q.Connector); err != nil {
 		return nil, err
+	}
+	if refusal := ItemRefusal(q.View, q.Connector, q.Kind, q.Name); refusal != nil {
+		return nil, refusal
 	}
 	params, err := rs.upstreamParams(q)
 	if err != nil {
@@ -176,7 +179,7 @@ func (rs *requestSender) recheckQuery(ctx context.Context, q *UpstreamRequest) e
 		return disabledRefusal()
 	}
 	connector := view.Connector(q.Connector.Connector.Slug)
-	if connector == nil || connector.Connector.ID != q.Connector.Connector.ID || q.Kind == connectors.CallPrompt && connector.Item(connectors.ItemPrompt, q.Name) == nil {
+	if connector == nil || connector.Connector.ID != q.Connector.Connector.ID || ItemRefusal(view, connector, q.Kind, q.Name) != nil {
 		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use what it asked for any more."}
 	}
 	q.View, q.Connector = view, connector

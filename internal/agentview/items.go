@@ -1,0 +1,92 @@
+package agentview
+
+import (
+	"slices"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+)
+
+// Item returns a prompt, resource or template that the server lists, granted or not; nil: there is none.
+func (connector *ConnectorView) Item(kind connectors.ItemKind, key string) *connectors.Item {
+	i := slices.IndexFunc(connector.Items, func(i connectors.Item) bool { return i.Kind == kind && i.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &connector.Items[i]
+}
+
+// GrantedItems returns the items of one kind that the agent sees, in the server's order.
+func (connector *ConnectorView) GrantedItems(kind connectors.ItemKind) []connectors.Item {
+	var items []connectors.Item
+	if !connector.Grant.IncludesItems(kind) {
+		return nil
+	}
+	for _, i := range connector.Items {
+		if i.Kind == kind {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// AgentItem is a prompt, resource or template that an agent sees.
+type AgentItem struct {
+	connectors.Item
+	Connector *ConnectorView
+	Exposed   string // its name or URI at the address of all connectors
+	Usable    bool   // false: each use would need approval, which only calls of tools can wait for
+}
+
+// Items returns the items of one kind that the agent sees, by connector and in the server's order.
+func (v *View) Items(kind connectors.ItemKind) []AgentItem {
+	var all []AgentItem
+	for _, connector := range v.Connectors {
+		names := connector.promptNames(v.Agent.NameLimit)
+		for _, item := range connector.GrantedItems(kind) {
+			exposed := connector.Expose(item.Key)
+			if kind == connectors.ItemPrompt {
+				exposed = names[item.Key]
+			}
+			all = append(all, AgentItem{item, connector, exposed, v.Agent.Enabled && !connector.Grant.RefusesItems(v.Agent.Approval)})
+		}
+	}
+	return all
+}
+
+// promptNames returns the exposed names of the connector's prompts by the server's own. Those without a grant have some,
+// too, so that a refusal can name the prompt.
+func (connector *ConnectorView) promptNames(limit int) map[string]string {
+	var keys []string
+	for _, item := range connector.Items {
+		if item.Kind == connectors.ItemPrompt {
+			keys = append(keys, item.Key)
+		}
+	}
+	return connectors.ExposedNamesWithin(limit, connector.Connector.Slug, keys)
+}
+
+// Permits reports whether the grant includes a prompt, a resource, or the prompt, resource or template of a completion.
+// name is the server's own. A resource is listed, or matches a template.
+func (connector *ConnectorView) Permits(kind connectors.CallKind, name string) bool {
+	switch kind {
+	case connectors.CallPrompt:
+		return connector.includesItem(connectors.ItemPrompt, name)
+	case connectors.CallResource:
+		return connector.includesItem(connectors.ItemResource, name) || connector.matchesTemplate(name)
+	case connectors.CallCompletion:
+		return connector.includesItem(connectors.ItemPrompt, name) || connector.includesItem(connectors.ItemResource, name) ||
+			connector.includesItem(connectors.ItemTemplate, name)
+	}
+	return false
+}
+
+func (connector *ConnectorView) includesItem(kind connectors.ItemKind, key string) bool {
+	return connector.Grant.IncludesItems(kind) && connector.Item(kind, key) != nil
+}
+
+// ItemDefect returns why agents are not served a stored item; empty: they are.
+func ItemDefect(item connectors.Item) string {
+	_, defect := mcp.NormalizeItem(itemLists[item.Kind], item.Raw)
+	return defect
+}

@@ -1,0 +1,33 @@
+package toolcall
+
+import (
+	"fmt"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+)
+
+// ItemRefusal returns why an agent may not use a prompt or resource, by the server's own name, or complete an argument of
+// one; nil: it may. An approval is one of a tool call, so a grant that needs one for each call refuses the others. A kind
+// that is empty or a tool's is nil.
+func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind connectors.CallKind, name string) error {
+	server := connector.Connector.Name
+	switch {
+	case kind == "" || kind == connectors.CallTool:
+		return nil
+	case !v.Agent.Enabled:
+		return disabledRefusal()
+	case !connector.Permits(kind, name):
+		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(ungrantedSentences[kind], server)}
+	case connector.Grant.RefusesItems(v.Agent.Approval):
+		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(
+			"Each call of %q needs approval for this agent, and only calls of tools can wait for one. An admin sets another approval mode on the agent's page.", server)}
+	}
+	return nil
+}
+
+var ungrantedSentences = map[connectors.CallKind]string{
+	connectors.CallPrompt:     "This agent may not use the prompts of %q. An admin grants them on the agent's page.",
+	connectors.CallResource:   "This agent may not read this resource of %q: the server does not list it, no template of the agent matches it, or the grant leaves it out. An admin changes the grant on the agent's page.",
+	connectors.CallCompletion: "This agent may not use this prompt or resource of %q. An admin grants it on the agent's page.",
+}
