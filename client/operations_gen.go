@@ -666,6 +666,30 @@ func (c *Client) AllAgentConnectors(ctx context.Context, id string, q ListAgentC
 	})
 }
 
+// ListAgentPrompts: Read the prompts that an agent sees. It needs the role viewer.
+// What the agent's grants include, of the enabled connectors, ordered by the connector's slug and then as the server lists them. A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.
+func (c *Client) ListAgentPrompts(ctx context.Context, id string) (AgentItemsAgentPrompt, error) {
+	var out AgentItemsAgentPrompt
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "prompts"}, nil, nil, &out)
+	return out, err
+}
+
+// ListAgentResourceTemplates: Read the resource templates that an agent sees. It needs the role viewer.
+// What the agent's grants include, of the enabled connectors, ordered by the connector's slug and then as the server lists them. A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.
+func (c *Client) ListAgentResourceTemplates(ctx context.Context, id string) (AgentItemsAgentTemplate, error) {
+	var out AgentItemsAgentTemplate
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "resource_templates"}, nil, nil, &out)
+	return out, err
+}
+
+// ListAgentResources: Read the resources that an agent sees. It needs the role viewer.
+// What the agent's grants include, of the enabled connectors, ordered by the connector's slug and then as the server lists them. A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.
+func (c *Client) ListAgentResources(ctx context.Context, id string) (AgentItemsAgentResource, error) {
+	var out AgentItemsAgentResource
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "resources"}, nil, nil, &out)
+	return out, err
+}
+
 // ListAgentTokensQuery says more of what is asked for. What is zero is left out.
 type ListAgentTokensQuery struct {
 	// How many items at most.
@@ -1011,6 +1035,129 @@ func (c *Client) AllChangesOfTool(ctx context.Context, id string, name string, q
 	return pages(func(cursor string) ([]ShownChange, *string, error) {
 		q.Cursor = cursor
 		page, err := c.ListChangesOfTool(ctx, id, name, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ListConnectorPromptsQuery says more of what is asked for. What is zero is left out.
+type ListConnectorPromptsQuery struct {
+	// How many items at most.
+	Limit int
+	// next_cursor of the page before.
+	Cursor string
+	// A text in name, title, description or URI, in any case.
+	Q string
+}
+
+func (q ListConnectorPromptsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if q.Q != "" {
+		v.Set("q", q.Q)
+	}
+	return v
+}
+
+// ListConnectorPrompts: List a connector's prompts. It needs the role viewer.
+// As the last sync found them, in the server's order. A grant says which of them an agent may use.
+func (c *Client) ListConnectorPrompts(ctx context.Context, id string, q ListConnectorPromptsQuery) (PromptList, error) {
+	var out PromptList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "prompts"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllConnectorPrompts goes through all pages of [Client.ListConnectorPrompts].
+func (c *Client) AllConnectorPrompts(ctx context.Context, id string, q ListConnectorPromptsQuery) iter.Seq2[Prompt, error] {
+	return pages(func(cursor string) ([]Prompt, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListConnectorPrompts(ctx, id, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ListConnectorResourceTemplatesQuery says more of what is asked for. What is zero is left out.
+type ListConnectorResourceTemplatesQuery struct {
+	// How many items at most.
+	Limit int
+	// next_cursor of the page before.
+	Cursor string
+	// A text in name, title, description or URI, in any case.
+	Q string
+}
+
+func (q ListConnectorResourceTemplatesQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if q.Q != "" {
+		v.Set("q", q.Q)
+	}
+	return v
+}
+
+// ListConnectorResourceTemplates: List a connector's resource templates. It needs the role viewer.
+// As the last sync found them, in the server's order. A grant says which of them an agent may use.
+func (c *Client) ListConnectorResourceTemplates(ctx context.Context, id string, q ListConnectorResourceTemplatesQuery) (ResourceTemplateList, error) {
+	var out ResourceTemplateList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "resource_templates"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllConnectorResourceTemplates goes through all pages of [Client.ListConnectorResourceTemplates].
+func (c *Client) AllConnectorResourceTemplates(ctx context.Context, id string, q ListConnectorResourceTemplatesQuery) iter.Seq2[ResourceTemplate, error] {
+	return pages(func(cursor string) ([]ResourceTemplate, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListConnectorResourceTemplates(ctx, id, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ListConnectorResourcesQuery says more of what is asked for. What is zero is left out.
+type ListConnectorResourcesQuery struct {
+	// How many items at most.
+	Limit int
+	// next_cursor of the page before.
+	Cursor string
+	// A text in name, title, description or URI, in any case.
+	Q string
+}
+
+func (q ListConnectorResourcesQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if q.Q != "" {
+		v.Set("q", q.Q)
+	}
+	return v
+}
+
+// ListConnectorResources: List a connector's resources. It needs the role viewer.
+// As the last sync found them, in the server's order. A grant says which of them an agent may use.
+func (c *Client) ListConnectorResources(ctx context.Context, id string, q ListConnectorResourcesQuery) (ResourceList, error) {
+	var out ResourceList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "resources"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllConnectorResources goes through all pages of [Client.ListConnectorResources].
+func (c *Client) AllConnectorResources(ctx context.Context, id string, q ListConnectorResourcesQuery) iter.Seq2[Resource, error] {
+	return pages(func(cursor string) ([]Resource, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListConnectorResources(ctx, id, q)
 		return page.Items, page.NextCursor, err
 	})
 }

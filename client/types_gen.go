@@ -124,6 +124,10 @@ type AgentGrant struct {
 	Enabled bool `json:"enabled"`
 	// The connector's name.
 	Name string `json:"name"`
+	// Which prompts it includes. One of: none, listed.
+	Prompts string `json:"prompts"`
+	// Which resources it includes: those that the server lists, or also those that match one of its templates. One of: none, listed, listed_and_templates.
+	Resources string `json:"resources"`
 	// "all", those of later syncs too, or the names that the server gives them.
 	Tools ToolSet `json:"tools"`
 	// With trusted_only these need no approval.
@@ -142,10 +146,29 @@ type AgentGrantList struct {
 type AgentGrantPut struct {
 	// In place of the agent's; null or absent: as the agent's. One of: auto, always_ask, trusted_only.
 	Approval *string `json:"approval,omitzero"`
+	// Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Where each call needs approval, prompts and resources are refused all the same. One of: none, listed.
+	Prompts *string `json:"prompts,omitzero"`
+	// Likewise, with listed_and_templates in place of listed. One of: none, listed, listed_and_templates.
+	Resources *string `json:"resources,omitzero"`
 	// "all", those of later syncs too, or the names that the server gives them.
 	Tools ToolSet `json:"tools"`
 	// With trusted_only these need no approval.
 	TrustedTools []string `json:"trusted_tools,omitzero"`
+}
+
+// AgentItemsAgentPrompt is what the API answers with.
+type AgentItemsAgentPrompt struct {
+	Items []AgentPrompt `json:"items"`
+}
+
+// AgentItemsAgentResource is what the API answers with.
+type AgentItemsAgentResource struct {
+	Items []AgentResource `json:"items"`
+}
+
+// AgentItemsAgentTemplate is what the API answers with.
+type AgentItemsAgentTemplate struct {
+	Items []AgentTemplate `json:"items"`
 }
 
 // AgentList is what the API answers with.
@@ -177,6 +200,36 @@ type AgentPatch struct {
 	Slug      *string `json:"slug,omitzero"`
 }
 
+// AgentPrompt is what the API answers with.
+type AgentPrompt struct {
+	Arguments []PromptArgument `json:"arguments"`
+	// The connector's slug.
+	Connector string `json:"connector"`
+	// As the agent sees it at the address of all connectors.
+	Name string `json:"name"`
+	// As the server calls it, and the agent at the connector's own address.
+	ServerName string `json:"server_name"`
+	Title      string `json:"title"`
+	// False where each call of the grant needs approval: only calls of tools can wait for one, and others are refused.
+	Usable bool `json:"usable"`
+}
+
+// AgentResource is what the API answers with.
+type AgentResource struct {
+	// The connector's slug.
+	Connector string `json:"connector"`
+	// Empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	// As the server calls it, and the agent at the connector's own address.
+	ServerURI string `json:"server_uri"`
+	Title     string `json:"title"`
+	// As the agent sees it at the address of all connectors.
+	URI string `json:"uri"`
+	// False where each call of the grant needs approval: only calls of tools can wait for one, and others are refused.
+	Usable bool `json:"usable"`
+}
+
 // AgentSize is what the API answers with.
 type AgentSize struct {
 	// The same of each connector, by its slug.
@@ -185,6 +238,22 @@ type AgentSize struct {
 	MarginPercent int64 `json:"margin_percent"`
 	// One of: mcp, openai, anthropic, google.
 	Provider string `json:"provider"`
+}
+
+// AgentTemplate is what the API answers with.
+type AgentTemplate struct {
+	// The connector's slug.
+	Connector string `json:"connector"`
+	// Empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	// As the server calls it, and the agent at the connector's own address.
+	ServerURITemplate string `json:"server_uri_template"`
+	Title             string `json:"title"`
+	// As the agent sees it at the address of all connectors.
+	URITemplate string `json:"uri_template"`
+	// False where each call of the grant needs approval: only calls of tools can wait for one, and others are refused.
+	Usable bool `json:"usable"`
 }
 
 // AgentToken is what the API answers with.
@@ -745,10 +814,16 @@ type ConnectorSize struct {
 type ConnectorTest struct {
 	Error *ConnectorTestError `json:"error"`
 	Ok    bool                `json:"ok"`
+	// How many prompts the server lists.
+	Prompts int64 `json:"prompts"`
 	// The entries of the list that are no tools.
 	Quarantined []QuarantinedTool `json:"quarantined,omitzero"`
-	Server      Server            `json:"server"`
-	Tools       []TestedTool      `json:"tools"`
+	// How many resource templates.
+	ResourceTemplates int64 `json:"resource_templates"`
+	// How many resources.
+	Resources int64        `json:"resources"`
+	Server    Server       `json:"server"`
+	Tools     []TestedTool `json:"tools"`
 }
 
 // ConnectorTestError is what the API answers with.
@@ -1065,6 +1140,21 @@ type InvitationList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// ItemCounts is what the API answers with.
+type ItemCounts struct {
+	Prompts           KindCounts `json:"prompts"`
+	ResourceTemplates KindCounts `json:"resource_templates"`
+	Resources         KindCounts `json:"resources"`
+}
+
+// KindCounts is what the API answers with.
+type KindCounts struct {
+	Added   int64 `json:"added"`
+	Changed int64 `json:"changed"`
+	Removed int64 `json:"removed"`
+	Total   int64 `json:"total"`
+}
+
 // Listening is what the API answers with.
 type Listening struct {
 	// When the server said last that a list had changed.
@@ -1356,6 +1446,33 @@ type Progress struct {
 	Total *float64 `json:"total"`
 }
 
+// Prompt is what the API answers with.
+type Prompt struct {
+	Arguments []PromptArgument `json:"arguments"`
+	ChangedAt time.Time        `json:"changed_at"`
+	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	Defect      *string   `json:"defect"`
+	Description string    `json:"description"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	Name        string    `json:"name"`
+	Title       string    `json:"title"`
+}
+
+// PromptArgument is what the API answers with.
+type PromptArgument struct {
+	Description string `json:"description"`
+	Name        string `json:"name"`
+	Required    bool   `json:"required"`
+	Title       string `json:"title"`
+}
+
+// PromptList is what the API answers with.
+type PromptList struct {
+	Items []Prompt `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // QuarantinedTool is what the API answers with.
 type QuarantinedTool struct {
 	// Null where it has no readable one.
@@ -1412,6 +1529,51 @@ type Reachable struct {
 type ReadNoticesRequest struct {
 	// Of notices; absent or empty: all.
 	IDs []string `json:"ids,omitzero"`
+}
+
+// Resource is what the API answers with.
+type Resource struct {
+	ChangedAt time.Time `json:"changed_at"`
+	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	Defect      *string   `json:"defect"`
+	Description string    `json:"description"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	// Empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	// In bytes; null: not stated.
+	Size  *int64 `json:"size"`
+	Title string `json:"title"`
+	URI   string `json:"uri"`
+}
+
+// ResourceList is what the API answers with.
+type ResourceList struct {
+	Items []Resource `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// ResourceTemplate is what the API answers with.
+type ResourceTemplate struct {
+	ChangedAt time.Time `json:"changed_at"`
+	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	Defect      *string   `json:"defect"`
+	Description string    `json:"description"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	// Of all its resources; empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	// RFC 6570.
+	URITemplate string `json:"uri_template"`
+}
+
+// ResourceTemplateList is what the API answers with.
+type ResourceTemplateList struct {
+	Items []ResourceTemplate `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // RunRequest is what the API answers with.
@@ -1591,9 +1753,11 @@ type SyncRun struct {
 	DurationMS *int64        `json:"duration_ms"`
 	Error      *SyncRunError `json:"error"`
 	// Of the last one, where scheduled syncs repeated it.
-	FinishedAt      *time.Time `json:"finished_at"`
-	ID              string     `json:"id"`
-	ProtocolVersion string     `json:"protocol_version"`
+	FinishedAt *time.Time `json:"finished_at"`
+	ID         string     `json:"id"`
+	// Prompts, resources and resource templates, which need no review; null: not counted, as where a scheduled sync found nothing new.
+	Items           *ItemCounts `json:"items"`
+	ProtocolVersion string      `json:"protocol_version"`
 	// How many later scheduled syncs came to the same, and have no runs of their own.
 	Repeats int64 `json:"repeats"`
 	// Of one run that is read by itself, in the order of their beginnings; none of a scheduled sync that found nothing new. At most 64: of more, the first and the last.
@@ -2088,10 +2252,16 @@ type Why struct {
 	// The connector's slug; null: none has such a tool.
 	Connector  *string       `json:"connector"`
 	Credential WhyCredential `json:"credential"`
+	// Whether prompts and resources are refused all the same: each call of the grant needs approval, and only calls of tools can wait for one.
+	ItemsRefused bool `json:"items_refused"`
 	// Whether a call would go ahead, or ask a person.
 	MayCall bool `json:"may_call"`
 	// The name that the server gives it; null likewise.
 	Name *string `json:"name"`
+	// Which prompts of the connector the agent's grant includes; null: no connector is granted. One of: none, listed.
+	Prompts *string `json:"prompts"`
+	// Which of its resources; null likewise. One of: none, listed, listed_and_templates.
+	Resources *string `json:"resources"`
 	// Whether the agent's list has it.
 	Sees bool `json:"sees"`
 	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, tasks_missing, unknown.

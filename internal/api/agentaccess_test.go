@@ -90,8 +90,9 @@ func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 		}
 		got := items[0].(map[string]any)
 		want["connector_id"], want["connector"], want["name"], want["enabled"] = c.ID.String(), c.Slug, c.Name, true
-		delete(got, "created_at")
-		delete(got, "updated_at")
+		for _, field := range []string{"created_at", "updated_at", "prompts", "resources"} {
+			delete(got, field)
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", body, diff)
 		}
@@ -102,21 +103,52 @@ func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 	w.call(t, admin, http.MethodDelete, path+"/"+c.Slug, nil).problem(http.StatusNotFound, "not-found")
 }
 
+func TestAgentGrant_PromptsAndResources(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, agent := w.createKey(t, connectors.RoleAdmin), w.Agent(t)
+	all, named := w.Connector(t), w.Connector(t)
+	for _, step := range []struct {
+		connector          connectors.Connector
+		body               string
+		prompts, resources string
+	}{
+		{all, `{"tools": "all"}`, "listed", "listed_and_templates"},
+		{named, `{"tools": ["a"]}`, "none", "none"},
+		{named, `{"tools": ["a"], "prompts": "listed", "resources": "listed"}`, "listed", "listed"},
+		{named, `{"tools": ["a", "b"]}`, "listed", "listed"}, // an existing grant keeps its choice
+		{named, `{"tools": "all", "prompts": null, "resources": "none"}`, "listed", "none"},
+	} {
+		path := "/api/v1/agents/" + agent.Slug + "/connectors"
+		if got := w.call(t, admin, http.MethodPut, path+"/"+step.connector.Slug, step.body); got.status != http.StatusNoContent {
+			t.Fatalf("%s: %d %s", step.body, got.status, got.body)
+		}
+		for _, item := range w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)["items"].([]any) {
+			got := item.(map[string]any)
+			if got["connector"] == step.connector.Slug && (got["prompts"] != step.prompts || got["resources"] != step.resources) {
+				t.Errorf("%s: %v, %v", step.body, got["prompts"], got["resources"])
+			}
+		}
+	}
+}
+
 func TestAGrantsFieldsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	admin, agent, c := w.createKey(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
 	for body, at := range map[string]string{
-		`{}`:                                "tools",
-		`{"tools": "some"}`:                 "tools",
-		`{"tools": null}`:                   "tools",
-		`{"tools": 7}`:                      "tools",
-		`{"tools": ["a", 1]}`:               "tools",
-		`{"tools": [""]}`:                   "tools",
-		`{"tools": {"a": true}}`:            "tools",
-		`{"tools": "all", "approval": "x"}`: "approval",
-		`{"tools": "all", "trusted_tools": "all"}`:                                     "trusted_tools",
-		`{"tools": "all", "trusted_tools": null}`:                                      "trusted_tools",
+		`{}`:                                       "tools",
+		`{"tools": "some"}`:                        "tools",
+		`{"tools": null}`:                          "tools",
+		`{"tools": 7}`:                             "tools",
+		`{"tools": ["a", 1]}`:                      "tools",
+		`{"tools": [""]}`:                          "tools",
+		`{"tools": {"a": true}}`:                   "tools",
+		`{"tools": "all", "approval": "x"}`:        "approval",
+		`{"tools": "all", "prompts": "all"}`:       "prompts",
+		`{"tools": "all", "resources": true}`:      "resources",
+		`{"tools": "all", "trusted_tools": "all"}`: "trusted_tools",
+		`{"tools": "all", "trusted_tools": null}`:  "trusted_tools",
 		`{"tools": "all", "trusted_tools": ["` + strings.Repeat("x", 129) + `"]}`:      "trusted_tools",
 		`{"tools": "all", "trusted": []}`:                                              "trusted",
 		`{"tools": "all", "approval": "auto", "trusted_tools": ["a"], "agent": "bob"}`: "agent",
@@ -151,23 +183,23 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 	}
 	for tool, want := range map[string]map[string]any{
 		"mcp_open__search": {
-			"connector": "open", "name": "search", "sees": true, "may_call": true, "state": "ok", "asks": false, "unchecked": []any{},
+			"prompts": "none", "resources": "none", "items_refused": false, "connector": "open", "name": "search", "sees": true, "may_call": true, "state": "ok", "asks": false, "unchecked": []any{},
 			"credential": credential("shared", "none", "not_needed"),
 		},
 		"mcp_open__create": {
-			"connector": "open", "name": "create", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
+			"prompts": "none", "resources": "none", "items_refused": false, "connector": "open", "name": "create", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
 			"credential": credential("shared", "none", "not_needed"),
 		},
 		"mcp_keyed__search": {
-			"connector": "keyed", "name": "search", "sees": true, "may_call": false, "state": "ok", "asks": true, "unchecked": []any{},
+			"prompts": "listed", "resources": "listed_and_templates", "items_refused": true, "connector": "keyed", "name": "search", "sees": true, "may_call": false, "state": "ok", "asks": true, "unchecked": []any{},
 			"credential": credential("per_agent", "agent", "missing"),
 		},
 		"mcp_other__search": {
-			"connector": "other", "name": "search", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
+			"prompts": nil, "resources": nil, "items_refused": false, "connector": "other", "name": "search", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
 			"credential": credential("", "", ""),
 		},
 		"mcp_other__nothing": {
-			"connector": nil, "name": nil, "sees": false, "may_call": false, "state": "unknown", "asks": false, "unchecked": []any{},
+			"prompts": nil, "resources": nil, "items_refused": false, "connector": nil, "name": nil, "sees": false, "may_call": false, "state": "unknown", "asks": false, "unchecked": []any{},
 			"credential": credential("", "", ""),
 		},
 	} {

@@ -63,6 +63,8 @@ type agentGrantJSON struct {
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null: as the agent's."`
 	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only these need no approval."`
+	Prompts      string     `json:"prompts" enum:"none,listed" doc:"Which prompts it includes."`
+	Resources    string     `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources it includes: those that the server lists, or also those that match one of its templates."`
 	CreatedAt    time.Time  `json:"created_at"`
 	UpdatedAt    time.Time  `json:"updated_at"`
 }
@@ -76,6 +78,8 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 		Tools:        toolChoice{all: g.AllTools, names: g.Tools},
 		Approval:     (*string)(g.Approval),
 		TrustedTools: append([]string{}, g.TrustedTools...),
+		Prompts:      string(g.Prompts),
+		Resources:    string(g.Resources),
 		CreatedAt:    g.CreatedAt.UTC(),
 		UpdatedAt:    g.UpdatedAt.UTC(),
 	}
@@ -86,6 +90,8 @@ type agentGrantPut struct {
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null or absent: as the agent's."`
 	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these need no approval."`
+	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Where each call needs approval, prompts and resources are refused all the same."`
+	Resources    *string    `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"Likewise, with listed_and_templates in place of listed."`
 }
 
 func (p agentGrantPut) toGrant() (connectors.Grant, error) {
@@ -94,9 +100,16 @@ func (p agentGrantPut) toGrant() (connectors.Grant, error) {
 			Location: "tools", Message: `tools must be "all", or an array of names.`,
 		})
 	}
-	return connectors.Grant{
+	grant := connectors.Grant{
 		AllTools: p.Tools.all, Tools: p.Tools.names, Approval: (*connectors.ApprovalMode)(p.Approval), TrustedTools: p.TrustedTools,
-	}, nil
+	}
+	if p.Prompts != nil {
+		grant.Prompts = connectors.PromptAccess(*p.Prompts)
+	}
+	if p.Resources != nil {
+		grant.Resources = connectors.ResourceAccess(*p.Resources)
+	}
+	return grant, nil
 }
 
 // AgentGrantPath is the path of an agent's grant.

@@ -289,6 +289,7 @@ func TestReads_StatementsDoNotGrowWithConnectors(t *testing.T) {
 	const maxViewStatements = maxStatements + 4
 	views := map[string]bool{
 		"GET /api/v1/agents/{id}/tools": true, "GET /api/v1/agents/{id}/tools/{name}/why": true,
+		"GET /api/v1/agents/{id}/prompts": true, "GET /api/v1/agents/{id}/resources": true, "GET /api/v1/agents/{id}/resource_templates": true,
 		"GET /api/v1/agents/{id}/size": true, "GET /api/v1/agents/{id}/unused_tools": true,
 		"GET /api/v1/overview":            true, // the figures are read from several tables in one round trip
 		"GET /api/v1/audit_events/verify": true, // it computes two hash chains, and stores the results

@@ -19,6 +19,9 @@ type connectorTestJSON struct {
 	Server      serverJSON              `json:"server"`
 	Tools       []testedToolJSON        `json:"tools" nullable:"false"`
 	Quarantined []quarantinedToolJSON   `json:"quarantined,omitempty" nullable:"false" doc:"The entries of the list that are no tools."`
+	Prompts     int                     `json:"prompts" doc:"How many prompts the server lists."`
+	Resources   int                     `json:"resources" doc:"How many resources."`
+	Templates   int                     `json:"resource_templates" doc:"How many resource templates."`
 	Error       *connectorTestErrorJSON `json:"error"`
 }
 
@@ -60,6 +63,8 @@ func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *creat
 		Server: viewServer(report.Server),
 		Tools:  make([]testedToolJSON, 0, len(report.Tools)),
 		Error:  viewTestError(report.Error),
+
+		Prompts: report.Items.Prompts.Total, Resources: report.Items.Resources.Total, Templates: report.Items.Templates.Total,
 	}
 	for _, t := range report.Tools {
 		out.Tools = append(out.Tools, viewTestedTool(t))

@@ -33,6 +33,9 @@ func TestSyncAnswersTheRunAndTheToolsAreThere(t *testing.T) {
 				t.Errorf("%s is %v, want %v", field, run[field], want)
 			}
 		}
+		if diff := cmp.Diff(noItems(), run["items"]); diff != "" {
+			t.Error(diff)
+		}
 		if !isTime(run["started_at"]) || !isTime(run["finished_at"]) || run["duration_ms"] == nil {
 			t.Errorf("%v", run)
 		}

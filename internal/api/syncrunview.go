@@ -23,6 +23,7 @@ type syncRunJSON struct {
 	ToolsChanged     int               `json:"tools_changed" doc:"Held ones count."`
 	ToolsRemoved     int               `json:"tools_removed"`
 	ToolsQuarantined int               `json:"tools_quarantined"`
+	Items            *itemCountsJSON   `json:"items" doc:"Prompts, resources and resource templates, which need no review; null: not counted, as where a scheduled sync found nothing new."`
 	ProtocolVersion  string            `json:"protocol_version"`
 	Error            *syncRunErrorJSON `json:"error"`
 	Repeats          int               `json:"repeats" doc:"How many later scheduled syncs came to the same, and have no runs of their own."`
@@ -36,9 +37,30 @@ type syncRunErrorJSON struct {
 	Message string `json:"message"`
 }
 
+// itemCountsJSON are the numbers of prompts, resources and templates of a run.
+type itemCountsJSON struct {
+	Prompts   kindCountsJSON `json:"prompts"`
+	Resources kindCountsJSON `json:"resources"`
+	Templates kindCountsJSON `json:"resource_templates"`
+}
+
+type kindCountsJSON struct {
+	Total   int `json:"total"`
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+}
+
+func viewItemCounts(c *connectors.ItemCounts) *itemCountsJSON {
+	if c == nil {
+		return nil
+	}
+	return &itemCountsJSON{kindCountsJSON(c.Prompts), kindCountsJSON(c.Resources), kindCountsJSON(c.Templates)}
+}
+
 // TransformSchema implements huma.SchemaTransformer.
 func (syncRunJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "error")
+	return setNullable(s, "error", "items")
 }
 
 func viewSyncRun(run connectors.SyncRun) syncRunJSON {
@@ -55,6 +77,7 @@ func viewSyncRun(run connectors.SyncRun) syncRunJSON {
 		ToolsChanged:     run.Counts.Changed,
 		ToolsRemoved:     run.Counts.Removed,
 		ToolsQuarantined: run.Counts.Quarantined,
+		Items:            viewItemCounts(run.Items),
 		ProtocolVersion:  run.ProtocolVersion,
 		Repeats:          run.Repeats,
 	}

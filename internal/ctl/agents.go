@@ -108,13 +108,13 @@ func (c agentGrants) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("CONNECTOR", "TOOLS", "APPROVAL", "TRUSTED", "SINCE")
+	t := newTable("CONNECTOR", "TOOLS", "PROMPTS", "RESOURCES", "APPROVAL", "TRUSTED", "SINCE")
 	for _, g := range list {
 		tools := g.Tools.Names
 		if g.Tools.All {
 			tools = []string{"all"}
 		}
-		t.addRow(g.Connector, tools, g.Approval, g.TrustedTools, g.CreatedAt)
+		t.addRow(g.Connector, tools, g.Prompts, g.Resources, g.Approval, g.TrustedTools, g.CreatedAt)
 	}
 	return s.printValue(list, t)
 }
@@ -126,6 +126,8 @@ type agentGrant struct {
 	Tools     []string `placeholder:"TOOL" help:"These tools alone, by the names that their server gives them."`
 	Trusted   []string `placeholder:"TOOL" help:"These need no approval where the agent's other calls do."`
 	Approval  string   `enum:"auto,always_ask,trusted_only," default:"" help:"In place of the agent's own."`
+	Prompts   string   `enum:"none,listed," default:"" help:"none or listed. Without it an existing grant keeps its choice; a new one has listed with --all, else none."`
+	Resources string   `enum:"none,listed,listed_and_templates," default:"" help:"none, listed or listed_and_templates, likewise."`
 }
 
 // Run replaces the agent's grant for the connector.
@@ -140,6 +142,12 @@ func (c agentGrant) Run(ctx context.Context, s *session) error {
 	in := client.AgentGrantPut{Tools: client.ToolSet{All: c.All, Names: c.Tools}, TrustedTools: c.Trusted}
 	if c.Approval != "" {
 		in.Approval = &c.Approval
+	}
+	if c.Prompts != "" {
+		in.Prompts = &c.Prompts
+	}
+	if c.Resources != "" {
+		in.Resources = &c.Resources
 	}
 	if err := api.GrantConnector(ctx, c.Agent, c.Connector, in); err != nil {
 		return err
@@ -179,9 +187,20 @@ func (c agentWhy) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "A PERSON IS ASKED", "WHAT TO DO", "NOT CHECKED")
-	t.addRow(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice, uncheckedParts(why.Unchecked))
+	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "A PERSON IS ASKED", "WHAT TO DO", "NOT CHECKED", "PROMPTS", "RESOURCES")
+	t.addRow(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice, uncheckedParts(why.Unchecked), itemAccess(why.Prompts, why), itemAccess(why.Resources, why))
 	return s.printValue(why, t)
+}
+
+// itemAccess is a grant's choice of prompts or resources; nil: nothing is granted.
+func itemAccess(choice *string, why client.Why) string {
+	switch {
+	case choice == nil:
+		return ""
+	case why.ItemsRefused && *choice != "none":
+		return *choice + ", refused"
+	}
+	return *choice
 }
 
 // uncheckedParts names the parts of a schema that arguments are not checked by.

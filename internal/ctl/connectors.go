@@ -10,14 +10,16 @@ import (
 )
 
 type connectorCommands struct {
-	List   connectorList   `cmd:"" help:"List connectors."`
-	Get    connectorGet    `cmd:"" help:"Show a connector, whole."`
-	Add    connectorAdd    `cmd:"" help:"Register a server."`
-	Delete connectorDelete `cmd:"" help:"Delete a connector, with its credentials and its tools."`
-	Sync   connectorSync   `cmd:"" help:"Read a connector's tools now, or those of all."`
-	Ping   connectorPing   `cmd:"" help:"Ask a connector's server for a sign of life."`
-	Tools  connectorTools  `cmd:"" help:"List a connector's tools."`
-	Test   connectorTest   `cmd:"" help:"Try a server, and store nothing."`
+	List      connectorList      `cmd:"" help:"List connectors."`
+	Get       connectorGet       `cmd:"" help:"Show a connector, whole."`
+	Add       connectorAdd       `cmd:"" help:"Register a server."`
+	Delete    connectorDelete    `cmd:"" help:"Delete a connector, with its credentials and its tools."`
+	Sync      connectorSync      `cmd:"" help:"Read a connector's tools now, or those of all."`
+	Ping      connectorPing      `cmd:"" help:"Ask a connector's server for a sign of life."`
+	Tools     connectorTools     `cmd:"" help:"List a connector's tools."`
+	Prompts   connectorPrompts   `cmd:"" help:"List a connector's prompts."`
+	Resources connectorResources `cmd:"" help:"List a connector's resources and resource templates."`
+	Test      connectorTest      `cmd:"" help:"Try a server, and store nothing."`
 }
 
 type connectorRef struct {
@@ -150,7 +152,7 @@ func (c connectorTest) Run(ctx context.Context, s *session) error {
 	if tested.Error != nil {
 		return errors.New(escapeText(tested.Error.Message))
 	}
-	return nil
+	return s.printSentence(nil, "Prompts: %d. Resources: %d. Resource templates: %d.", tested.Prompts, tested.Resources, tested.ResourceTemplates)
 }
 
 type connectorDelete struct{ connectorRef }
@@ -198,8 +200,12 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("STATUS", "TOOLS", "ADDED", "CHANGED", "REMOVED", "SET ASIDE")
-	t.addRow(run.Status, run.ToolsTotal, run.ToolsAdded, run.ToolsChanged, run.ToolsRemoved, run.ToolsQuarantined)
+	t := newTable("STATUS", "TOOLS", "ADDED", "CHANGED", "REMOVED", "SET ASIDE", "PROMPTS", "RESOURCES")
+	var prompts, resources string
+	if run.Items != nil {
+		prompts, resources = countText(run.Items.Prompts), countText(run.Items.Resources, run.Items.ResourceTemplates)
+	}
+	t.addRow(run.Status, run.ToolsTotal, run.ToolsAdded, run.ToolsChanged, run.ToolsRemoved, run.ToolsQuarantined, prompts, resources)
 	if err := s.printValue(run, t); err != nil {
 		return err
 	}
@@ -207,6 +213,18 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 		return errors.New(escapeText(run.Error.Message))
 	}
 	return nil
+}
+
+// countText is "3", or "3 (1 added, 2 changed, 1 removed)".
+func countText(kinds ...client.KindCounts) string {
+	var sum client.KindCounts
+	for _, k := range kinds {
+		sum = client.KindCounts{Total: sum.Total + k.Total, Added: sum.Added + k.Added, Changed: sum.Changed + k.Changed, Removed: sum.Removed + k.Removed}
+	}
+	if sum.Added+sum.Changed+sum.Removed == 0 {
+		return fmt.Sprint(sum.Total)
+	}
+	return fmt.Sprintf("%d (%d added, %d changed, %d removed)", sum.Total, sum.Added, sum.Changed, sum.Removed)
 }
 
 type connectorPing struct {

@@ -9,7 +9,7 @@
 //	write.go      writes a file for an existing installation
 //
 // Connectors and agents have the API's fields. Only fields in the file are compared and changed; others stay.
-// An agent's grants are replaced as a whole if the file has any. Entries missing from the file stay unless
+// An agent's grants are replaced as a whole if the file has any; their prompts and resources stay unless the file has them. Entries missing from the file stay unless
 // pruned.
 //
 // The installation compares secrets and reports only whether they are equal.

@@ -256,9 +256,11 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	is, there := p.state.Grants[agent][connector]
 	action, had := Create, Document(nil)
 	if there {
-		action, had = Change, grantDocument(is.Tools, is.Approval, is.TrustedTools)
+		action, had = Change, grantDocument(client.AgentGrantPut{
+			Tools: is.Tools, Approval: is.Approval, TrustedTools: is.TrustedTools, Prompts: &is.Prompts, Resources: &is.Resources,
+		})
 	}
-	if fields := diffFields(had, grantDocument(g.Put.Tools, g.Put.Approval, g.Put.TrustedTools)); !there || len(fields) > 0 {
+	if fields := diffFields(had, grantDocument(g.Put)); !there || len(fields) > 0 {
 		p.add(Step{action, "grant", agent + " " + connector, fields, func(ctx context.Context, api *client.Client) error {
 			return api.GrantConnector(ctx, agent, connector, g.Put)
 		}})
@@ -293,9 +295,15 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	return nil
 }
 
-// grantDocument returns a grant in canonical order, for comparison.
-func grantDocument(tools client.ToolSet, approval *string, trusted []string) Document {
-	doc := toDocument(client.AgentGrantPut{Tools: tools, Approval: approval, TrustedTools: trusted})
+// grantDocument returns a grant in canonical order, for comparison. Prompts and resources that a file does not choose stay
+// as they are.
+func grantDocument(put client.AgentGrantPut) Document {
+	doc := toDocument(put)
+	for _, name := range []string{"prompts", "resources"} {
+		if doc[name] == nil {
+			delete(doc, name)
+		}
+	}
 	for _, name := range []string{"tools", "trusted_tools"} {
 		doc[name] = sortStrings(doc[name])
 	}

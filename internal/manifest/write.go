@@ -137,18 +137,27 @@ func grantDocuments(grants map[string]client.AgentGrant) Document {
 		if !g.Tools.All {
 			tools = append([]string{}, slices.Sorted(slices.Values(g.Tools.Names))...)
 		}
-		if g.Approval == nil && len(g.TrustedTools) == 0 {
-			doc[slug] = tools
-			continue
-		}
 		put := Document{"tools": tools}
+		if usual := usualItems(g.Tools.All); g.Prompts != usual.Prompts || g.Resources != usual.Resources {
+			put["prompts"], put["resources"] = g.Prompts, g.Resources
+		}
 		if g.Approval != nil {
 			put["approval"] = *g.Approval
 		}
 		if len(g.TrustedTools) > 0 {
 			put["trusted_tools"] = g.TrustedTools
 		}
-		doc[slug] = put
+		if doc[slug] = put; len(put) == 1 {
+			doc[slug] = tools
+		}
 	}
 	return doc
+}
+
+// usualItems are the prompts and resources of a new grant that does not choose them.
+func usualItems(allTools bool) client.AgentGrant {
+	if allTools {
+		return client.AgentGrant{Prompts: "listed", Resources: "listed_and_templates"}
+	}
+	return client.AgentGrant{Prompts: "none", Resources: "none"}
 }

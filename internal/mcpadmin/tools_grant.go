@@ -23,6 +23,8 @@ var grantTools = []tool{
 				Description: "The names that the server gives them; empty: the connector is taken from the agent. Leave it out with all_tools.",
 			}},
 			property{name: "all_tools", schema: &jsonschema.Schema{Type: "boolean", Description: "All of them, those of later syncs, too."}},
+			choiceProperty("prompts", "Which prompts; left out: as before, or for a new grant listed with all_tools, else none.", "none", "listed"),
+			choiceProperty("resources", "Which resources, likewise with listed_and_templates.", "none", "listed", "listed_and_templates"),
 			choiceProperty("approval", "Which calls wait for a person, in place of what the agent's own setting says.", "auto", "always_ask", "trusted_only"),
 		),
 		confirm: withArguments(askGrant),
@@ -35,6 +37,8 @@ type grantIn struct {
 	Tools     []string `json:"tools"`
 	AllTools  bool     `json:"all_tools"`
 	Approval  string   `json:"approval"`
+	Prompts   string   `json:"prompts"`
+	Resources string   `json:"resources"`
 }
 
 // checkChoice refuses neither or both of tools and all_tools.
@@ -72,6 +76,12 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 	if in.Approval != "" {
 		asks = " Approval of calls: " + in.Approval + "."
 	}
+	if in.Prompts != "" {
+		asks += " Prompts: " + in.Prompts + "."
+	}
+	if in.Resources != "" {
+		asks += " Resources: " + in.Resources + "."
+	}
 	return question{
 		fmt.Sprintf("Let the agent %s use %s of the connector %s, in place of what it was granted of it before?%s", quoteText(in.Agent), what, quoteText(in.Connector), asks),
 		c.pageURL("agents", in.Agent, "connectors", in.Connector),
@@ -95,6 +105,7 @@ func grantToolsTo(ctx context.Context, c *caller, in grantIn) (grantResult, stri
 	}
 	err := c.GrantConnector(ctx, in.Agent, in.Connector, client.AgentGrantPut{
 		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: optionalText(in.Approval),
+		Prompts: optionalText(in.Prompts), Resources: optionalText(in.Resources),
 	})
 	return out, "The agent may use them now. It needs no restart: its list of tools is told to have changed.", err
 }

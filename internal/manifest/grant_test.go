@@ -1,0 +1,77 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/client"
+)
+
+func granted(all bool, names []string, prompts, resources string) client.AgentGrant {
+	return client.AgentGrant{Connector: "c", Tools: client.ToolSet{All: all, Names: names}, Prompts: prompts, Resources: resources}
+}
+
+// TestGrants_WrittenGrantDoesNotDiffer writes grants, reads them and plans the steps to them.
+func TestGrants_WrittenGrantDoesNotDiffer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		grant client.AgentGrant
+		text  string
+	}{
+		"the default of all tools":   {granted(true, nil, "listed", "listed_and_templates"), "c: all"},
+		"the default of named tools": {granted(false, []string{"a"}, "none", "none"), "- a"},
+		"all tools without prompts":  {granted(true, nil, "none", "listed"), "resources: listed"},
+		"named tools with prompts":   {granted(false, []string{"a"}, "listed", "none"), "prompts: listed"},
+	} {
+		state := State{
+			Connectors: map[string]client.Connector{}, Agents: map[string]client.Agent{"robot": {Slug: "robot", Enabled: true}},
+			Grants: map[string]map[string]client.AgentGrant{"robot": {"c": tc.grant}},
+		}
+		var text strings.Builder
+		if err := Write(&text, state); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), tc.text) {
+			t.Errorf("%s: written as\n%s", name, text.String())
+		}
+		file, err := Read([]byte(text.String()), Sources{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		state.Connectors["c"] = client.Connector{Slug: "c"}
+		if steps, err := Plan(t.Context(), nil, file, state, Options{}); err != nil || len(steps) != 0 {
+			t.Errorf("%s: %+v (%v)", name, steps, err)
+		}
+	}
+}
+
+func TestGrants_PromptsAreComparedIfTheFileHasThem(t *testing.T) {
+	t.Parallel()
+	state := State{
+		Connectors: map[string]client.Connector{"c": {Slug: "c"}}, Agents: map[string]client.Agent{"robot": {Slug: "robot"}},
+		Grants: map[string]map[string]client.AgentGrant{"robot": {"c": granted(false, []string{"a"}, "listed", "listed_and_templates")}},
+	}
+	for text, want := range map[string][]Field{
+		"agents: {robot: {connectors: {c: [a]}}}":                                              nil,
+		"agents: {robot: {connectors: {c: {tools: [a], prompts: none}}}}":                      {{"prompts", "listed", "none"}},
+		"agents: {robot: {connectors: {c: {tools: [a], prompts: listed, resources: listed}}}}": {{"resources", "listed_and_templates", "listed"}},
+	} {
+		file, err := Read([]byte(text), Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := Plan(t.Context(), nil, file, state, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields []Field
+		for _, step := range steps {
+			fields = append(fields, step.Fields...)
+		}
+		if diff := cmp.Diff(want, fields); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
