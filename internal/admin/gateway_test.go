@@ -93,6 +93,8 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	}).want(t, http.StatusOK, "'Support' may use 2 tools of 'Linear'.", "2 of 3 tools", "Ask, but for trusted tools")
 	mode := connectors.ApprovalTrustedOnly
 	want := connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"later", "search"}, TrustedTools: []string{"search"}, Approval: &mode}
+	none := func(g *connectors.Grant) { g.Prompts, g.Resources = connectors.PromptsNone, connectors.ResourcesNone }
+	none(&want)
 	d.wantGrant(want)
 	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "2 of 4 chosen", "later", "not there", "Take the grant away")
 	b.get("/agents/support/tools").want(t, http.StatusOK, "1 tool", "mcp_linear__search", "Callable")
@@ -102,7 +104,9 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	b.get("/agents/support/tools/zebra").want(t, http.StatusOK, "Unknown", "No connector has a tool of that name.")
 
 	b.submit("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {""}}).want(t, http.StatusOK, "may use all tools of 'Linear'", "All 3 tools")
-	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true})
+	want = connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}
+	none(&want) // an existing grant keeps its choice
+	d.wantGrant(want)
 	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"perhaps"}}).want(t, http.StatusUnprocessableEntity)
 	b.submit("/agents/support/connectors/linear/remove", nil).want(t, http.StatusOK, "The grant is taken away.", "Nothing is granted")
 	viewer := d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear")

@@ -26,7 +26,7 @@ const maxStatements = 7
 // reads it, with its allowances, and settings show quota use. Overviews and the home page draw history, and the latter reads it in
 // two round trips.
 var extraStatements = map[string]int64{
-	"GET /": 5, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 2, "GET /agents/{id}": 9, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
+	"GET /": 5, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 2, "GET /agents/{id}": 9, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/resources": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
 }
 
 // otherStatus are pages that redirect a signed-in person, are gone, or need more than an address.

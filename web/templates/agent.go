@@ -36,6 +36,7 @@ const (
 	AgentOverviewTab AgentTab = "overview"
 	AgentAccessTab   AgentTab = "access"
 	AgentToolsTab    AgentTab = "tools"
+	AgentItemsTab    AgentTab = "resources"
 	AgentConnectTab  AgentTab = "connect"
 	AgentSettingsTab AgentTab = "settings"
 )

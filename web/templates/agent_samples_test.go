@@ -40,6 +40,8 @@ func grantPage(f templates.Frame) templates.GrantPage {
 			{Connector: "GitHub", Href: "/agents/support/connectors/github", Tools: "All 42 tools", Approval: "Ask every time", State: stateBad},
 			{Connector: "Linear", Href: "/agents/support/connectors/linear", Tools: "3 of 23 tools", Approval: "Ask, but for trusted tools", State: stateOK, Here: true},
 		}, Goes: []string{"3 tools", "its rule of approval"},
+		PromptChoices: []templates.Option{{Value: "none", Label: "None"}, {Value: "listed", Label: "All that the server lists"}}, ResourceChoices: []templates.Option{{Value: "none", Label: "None"}},
+		ItemNotes: []string{"The grant includes: prompts."},
 	}
 }
 

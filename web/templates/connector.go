@@ -7,6 +7,8 @@ type ConnectorTab string
 const (
 	TabOverview    ConnectorTab = "overview"
 	TabTools       ConnectorTab = "tools"
+	TabPrompts     ConnectorTab = "prompts"
+	TabResources   ConnectorTab = "resources"
 	TabCredentials ConnectorTab = "credentials"
 	TabRuns        ConnectorTab = "runs"
 	TabSettings    ConnectorTab = "settings"
@@ -65,12 +67,14 @@ type SyncRunRow struct {
 	Changed     int
 	Removed     int
 	Quarantined int
+	Items       string   // "3 prompts, 5 resources"; empty: not known
+	ItemChanges []string // "Prompts: 1 added"; empty: none
 	Protocol    string
 	Error       string // one sentence; empty: none
 }
 
 func (r SyncRunRow) isUnchanged() bool {
-	return r.State.Kind == StateOK && r.Added+r.Changed+r.Removed+r.Quarantined == 0
+	return r.State.Kind == StateOK && r.Added+r.Changed+r.Removed+r.Quarantined+len(r.ItemChanges) == 0
 }
 
 // syncVariant keeps the one filled button of a page for its form, if it has one.

@@ -3,7 +3,7 @@ package templates
 import "strconv"
 
 // GrantPage is an agent's grant of one connector. Its form sends all ("true" or "false"), tool (repeated),
-// trusted (likewise), and approval ("": the agent's) to Action. With do ("show", "choose" or "drop"), q and
+// trusted (likewise), approval ("": the agent's), prompts and resources ("": the default) to Action. With do ("show", "choose" or "drop"), q and
 // effect it goes to Action + "/choose", which shows the page with other checkboxes ticked and stores nothing.
 type GrantPage struct {
 	Frame      Frame
@@ -24,6 +24,10 @@ type GrantPage struct {
 	Estimate   string // how exact the numbers of tokens are
 	More       string // that the list is cut; empty: it is complete
 	Goes       []string
+
+	PromptChoices   []Option
+	ResourceChoices []Option
+	ItemNotes       []string // what the grant's choices of prompts and resources mean now
 }
 
 // GrantLink is one of the connectors of an agent.

@@ -17,14 +17,14 @@ import (
 // routes are the targets of the pages' links.
 var routes = []string{
 	"GET /{$}", "GET /connectors", "POST /connectors", "GET /connectors/new", "POST /connectors/test", "GET /connectors/import", "POST /connectors/import", "POST /connectors/import/preview", "GET /connectors/export", "GET /catalog", "POST /catalog/{slug}/add", "GET /catalog/registry", "POST /catalog/registry", "POST /catalog/registry/preview", "POST /sync_tools", "GET /connectors/{id}", "POST /connectors/{id}",
-	"GET /connectors/{id}/tools", "GET /connectors/{id}/tools/{name}", "GET /connectors/{id}/credentials", "GET /connectors/{id}/runs", "GET /connectors/{id}/settings",
+	"GET /connectors/{id}/tools", "GET /connectors/{id}/tools/{name}", "GET /connectors/{id}/credentials", "GET /connectors/{id}/prompts", "GET /connectors/{id}/resources", "GET /connectors/{id}/runs", "GET /connectors/{id}/settings",
 	"POST /connectors/{id}/enabled", "POST /connectors/{id}/listen", "POST /connectors/{id}/ping", "POST /connectors/{id}/delete", "POST /connectors/{id}/sync_tools", "POST /connectors/{id}/credential", "POST /connectors/{id}/credential/delete",
 	"POST /connectors/{id}/connect", "POST /connectors/{id}/connect-link", "POST /connectors/{id}/disconnect", "POST /connectors/{id}/diagnose",
 	"POST /connectors/{id}/agents/{agent}/connect", "POST /connectors/{id}/agents/{agent}/connect-link", "POST /connectors/{id}/agents/{agent}/disconnect",
 	"GET /connect/{token}", "POST /connect/{token}",
 	"POST /connectors/{id}/agents/{agent}/credential", "POST /connectors/{id}/agents/{agent}/credential/delete",
 	"GET /tools", "GET /search", "GET /events", "GET /agents", "POST /agents", "GET /agents/new", "GET /agents/{id}", "POST /agents/{id}", "POST /agents/{id}/delete",
-	"GET /agents/{id}/access", "GET /agents/{id}/tools", "GET /agents/{id}/tools/{name}", "GET /agents/{id}/connect", "GET /agents/{id}/settings", "POST /agents/{id}/tokens", "POST /agents/{id}/tokens/{token}/revoke",
+	"GET /agents/{id}/access", "GET /agents/{id}/tools", "GET /agents/{id}/resources", "GET /agents/{id}/tools/{name}", "GET /agents/{id}/connect", "GET /agents/{id}/settings", "POST /agents/{id}/tokens", "POST /agents/{id}/tokens/{token}/revoke",
 	"GET /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}/choose", "GET /agents/{id}/unused", "POST /agents/{id}/unused", "POST /agents/{id}/connectors/{connector}/remove", "POST /agents/{id}/connectors/{connector}/allowances/{tool}/end",
 	"GET /calls", "GET /calls/{id}", "GET /calls/{id}/pictures/{n}", "POST /calls/{id}/cancel", "GET /approvals", "GET /approvals/{id}", "POST /approvals/{id}/approve", "POST /approvals/{id}/deny", "POST /connectors/{id}/tools/{name}/try",
 	"GET /changes", "POST /changes/accept_cosmetic", "GET /connectors/{id}/tools/{name}/changes", "GET /connectors/{id}/tools/{name}/changes/{change}",

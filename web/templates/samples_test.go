@@ -231,6 +231,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	pages["connector-overview"] = templates.ConnectorOverview(overview(with(frame("Linear", templates.NavConnectors, inConnectors))))
 	pages["connector-tools"] = templates.ConnectorTools(templates.ConnectorToolsPage{Frame: one("Tools"), Head: head(templates.TabTools, stateOK), Rows: toolViews, Count: "3 tools", Quarantined: quarantined, Synced: true})
 	pages["connector-runs"] = templates.ConnectorRuns(templates.ConnectorRunsPage{Frame: one("Sync runs"), Head: head(templates.TabRuns, stateBusy), Rows: runs, Pager: templates.Pager{First: "/connectors/linear/runs", Next: "/connectors/linear/runs?cursor=x"}})
+	itemSamples(pages, one, head, with(frame("Support", templates.NavAgents)))
 	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, ListeningSuspended: "The server said more than 600 things within a minute. Ask its operator, then switch listening on again.", Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})
 	pages["connector-settings-move"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Enabled: true, Drops: []string{"The accounts of 2 agents would be disconnected, of \"Ops\", \"Sales\"."}})
 	tool := with(frame("create_issue", templates.NavConnectors, inConnectors, linear))

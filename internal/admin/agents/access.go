@@ -68,6 +68,7 @@ func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedC
 			Href:      grantPath(a.Slug, g.Slug),
 			State:     templates.State{Kind: templates.StateOff, Text: shell.StatusName(ctx, connectors.StatusDisabled)},
 			Tools:     grantedTools(ctx, g.Grant, -1),
+			Items:     grantedItems(ctx, g.Grant),
 			Approval:  grantApproval(ctx, a, g.Grant),
 		}
 		if connector := view.Connector(g.Slug); connector != nil {

@@ -29,6 +29,7 @@ func (h *Handler) grantChoose(w http.ResponseWriter, r *http.Request) error {
 
 func (g *grantState) replaceGrant(grant connectors.Grant) {
 	g.grant.AllTools, g.grant.Tools, g.grant.TrustedTools, g.grant.Approval = grant.AllTools, grant.Tools, grant.TrustedTools, grant.Approval
+	g.grant.Prompts, g.grant.Resources = grant.Prompts, grant.Resources
 }
 
 // chooseShown chooses all tools that match the filter, or none of them.

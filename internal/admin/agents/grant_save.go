@@ -41,6 +41,8 @@ func readGrant(f shell.PostedForm, g grantState) connectors.Grant {
 	grant := connectors.Grant{
 		AllTools:     f.Checked("all"),
 		TrustedTools: append(unlistedNames(g, g.grant.TrustedTools), f.Values["trusted"]...),
+		Prompts:      connectors.PromptAccess(f.Text("prompts")),
+		Resources:    connectors.ResourceAccess(f.Text("resources")),
 	}
 	if !grant.AllTools {
 		grant.Tools = append(unlistedNames(g, g.grant.Tools), f.Values["tool"]...)

@@ -68,7 +68,7 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 
 // grantForm is the form of a grant. A new one has no tool, so that nothing is granted by mistake.
 func grantForm(g grantState) templates.Form {
-	values := map[string]string{"all": "false", "approval": ""}
+	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources)}
 	if g.grant.AllTools {
 		values["all"] = "true"
 	}
@@ -101,8 +101,10 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Count:      count,
 		Shown:      shown,
 		Estimate:   toolpages.EstimateText(r.Context(), toolfmt.OpenAI),
+		ItemNotes:  itemNotes(r.Context(), g),
 		Goes:       []string{grantedTools(r.Context(), g.grant, -1), i18n.T(r.Context(), "its rule of approval")},
 	}
+	page.PromptChoices, page.ResourceChoices = promptChoices(r.Context(), g.exists), resourceChoices(r.Context(), g.exists)
 	if len(g.choices) == store.MaxToolChoices {
 		page.More = i18n.T(r.Context(), "Only the first %s are listed. The others keep what was chosen for them; the API changes it.", i18n.Number(r.Context(), store.MaxToolChoices))
 	}

@@ -23,6 +23,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/agents/{id}/access", h.agentAccess)
 	r.Viewers.Get("/agents/{id}/tools", h.agentTools)
 	r.Viewers.Get("/agents/{id}/tools/{exposed}", h.agentTool)
+	r.Viewers.Get("/agents/{id}/resources", h.agentItems)
 	r.Viewers.Get("/agents/{id}/unused", h.agentUnused)
 	r.Viewers.Get("/agents/{id}/connect", h.agentConnect)
 	r.Viewers.Get("/agents/{id}/connectors/{connector}", h.grantShow)

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -110,6 +111,13 @@ func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templa
 		templates.Fact{Label: i18n.T(ctx, "Tool"), Value: shell.ShortenText(w.Tool, shell.MaxName), Mono: true},
 		templates.Fact{Label: i18n.T(ctx, "Asks a person"), Value: yesNo(ctx, w.NeedsApproval)},
 	)
+	if w.Prompts != "" {
+		included := grantedItems(ctx, connectors.Grant{Prompts: w.Prompts, Resources: w.Resources})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Also granted"), Value: cmp.Or(included, i18n.T(ctx, "no prompts or resources"))})
+	}
+	if w.ItemsRefused {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Prompts and resources"), Value: i18n.T(ctx, "refused, because each call needs approval")})
+	}
 	if w.AllowedUntil != nil {
 		until := shell.NewWhen(ctx, *w.AllowedUntil, h.Now())
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Allowance ends"), When: &until})

@@ -28,6 +28,8 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/connectors/export", h.connectorExport)
 	r.Viewers.Get("/connectors/{id}", h.connectorShow)
 	r.Viewers.Get("/connectors/{id}/tools", h.connectorTools)
+	r.Viewers.Get("/connectors/{id}/prompts", h.connectorPrompts)
+	r.Viewers.Get("/connectors/{id}/resources", h.connectorResources)
 	r.Viewers.Get("/connectors/{id}/runs", h.connectorRuns)
 	r.Viewers.Get("/connectors/{id}/runs/{run}", h.runShow)
 	r.Viewers.Get(shell.FilePrefix+"/connectors", h.connectorFile)

@@ -92,6 +92,9 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 		Summary: i18n.N(ctx, len(report.Tools), "%[2]s answered with %[1]s tool.", "%[2]s answered with %[1]s tools.", name),
 		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server, Era: report.Era}, nil),
 	}
+	if totals := itemTotals(ctx, &report.Items); totals != "" {
+		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Also found"), Value: totals})
+	}
 	if len(report.Tools) > maxTested {
 		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Shown"), Value: i18n.T(ctx, "the first %d tools", maxTested)})
 	}

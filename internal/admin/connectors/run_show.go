@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -75,6 +76,8 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 		{Label: i18n.T(ctx, "Credential of"), Value: row.Agent},
 		{Label: i18n.T(ctx, "Duration"), Value: row.Duration},
 		{Label: i18n.T(ctx, "Found"), Value: row.Total},
+		{Label: i18n.T(ctx, "Also found"), Value: row.Items},
+		{Label: i18n.T(ctx, "Changed without review"), Value: strings.Join(row.ItemChanges, "; ")},
 		{Label: i18n.T(ctx, "Protocol"), Value: shell.CleanText(run.ProtocolVersion), Mono: true},
 		{Label: i18n.T(ctx, "Came to the same"), Value: repeatText(ctx, run.Repeats)},
 		{Label: i18n.T(ctx, "ID"), Value: run.ID.String(), Mono: true, Copy: true},

@@ -213,6 +213,8 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 		Changed:     run.Counts.Changed,
 		Removed:     run.Counts.Removed,
 		Quarantined: run.Counts.Quarantined,
+		Items:       itemTotals(ctx, run.Items),
+		ItemChanges: itemChanges(ctx, run.Items),
 		Protocol:    run.ProtocolVersion,
 		Error:       i18n.TranslateKnown(ctx, run.ErrorMessage),
 	}

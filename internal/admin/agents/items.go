@@ -1,0 +1,124 @@
+package agents
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/web/templates"
+)
+
+// maxShownItems bounds the rows of each table.
+const maxShownItems = 200
+
+// agentItems lists the prompts, resources and templates that an agent sees, under the names it sees.
+func (h *Handler) agentItems(w http.ResponseWriter, r *http.Request) error {
+	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, shell.PathRef(r, "id"))
+	if err != nil {
+		return err
+	}
+	ctx, query := r.Context(), strings.TrimSpace(r.URL.Query().Get("q"))
+	table := func(kind connectors.ItemKind, title, first string) templates.ItemTable {
+		t := newAgentItemTable(ctx, view, kind, query)
+		t.Title, t.First = title, first
+		return t
+	}
+	return h.Respond.Page(w, r, http.StatusOK, templates.AgentItems(templates.AgentItemsPage{
+		Frame:     h.agentFrame(r, view.Agent, i18n.T(ctx, "Prompts and resources")),
+		Head:      agentHead(ctx, view.Agent, templates.AgentItemsTab),
+		Filter:    templates.Form{Values: map[string]string{"q": query}},
+		Filtered:  query != "",
+		Prompts:   table(connectors.ItemPrompt, i18n.T(ctx, "Prompts"), i18n.T(ctx, "Name that the agent sees")),
+		Resources: table(connectors.ItemResource, i18n.T(ctx, "Resources"), i18n.T(ctx, "URI that the agent sees")),
+		Templates: table(connectors.ItemTemplate, i18n.T(ctx, "Resource templates"), i18n.T(ctx, "URI template that the agent sees")),
+	}))
+}
+
+func newAgentItemTable(ctx context.Context, view *agentview.View, kind connectors.ItemKind, query string) (t templates.ItemTable) {
+	matching := 0
+	for _, item := range view.Items(kind) {
+		if query != "" && !item.Matches(query) && !strings.Contains(strings.ToLower(item.Exposed), strings.ToLower(query)) {
+			continue
+		}
+		if matching++; matching > maxShownItems {
+			continue
+		}
+		t.Rows = append(t.Rows, agentItemRow(ctx, view.Agent, item))
+	}
+	t.Count = i18n.Number(ctx, matching)
+	if matching > maxShownItems {
+		t.Count = i18n.T(ctx, "the first %s of %s", i18n.Number(ctx, maxShownItems), i18n.Number(ctx, matching))
+	}
+	return t
+}
+
+func agentItemRow(ctx context.Context, a connectors.Agent, item agentview.AgentItem) templates.ItemRow {
+	row, c := shell.NewItemRow(ctx, item.Item), item.Connector.Connector
+	row.Key, row.Connector, row.Href = shell.ShortenText(item.Exposed, shell.MaxNote), c.Name, grantPath(a.Slug, c.Slug)
+	row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Usable")}
+	if !item.Usable {
+		row.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Refused")}
+	}
+	return row
+}
+
+// grantedItems says which prompts and resources a grant includes; empty: none.
+func grantedItems(ctx context.Context, g connectors.Grant) string {
+	prompts := g.IncludesItems(connectors.ItemPrompt)
+	switch resources := g.Resources; {
+	case prompts && resources == connectors.ResourcesListedTemplates:
+		return i18n.T(ctx, "Prompts, resources and templates")
+	case prompts && resources == connectors.ResourcesListed:
+		return i18n.T(ctx, "Prompts and listed resources")
+	case prompts:
+		return i18n.T(ctx, "Prompts")
+	case resources == connectors.ResourcesListedTemplates:
+		return i18n.T(ctx, "Resources and templates")
+	case resources == connectors.ResourcesListed:
+		return i18n.T(ctx, "Listed resources")
+	}
+	return ""
+}
+
+// itemNotes say what a grant's choices of prompts and resources mean now.
+func itemNotes(ctx context.Context, g grantState) []string {
+	if !g.exists {
+		return []string{i18n.T(ctx, "Unless chosen here, a grant of all tools includes all prompts and resources, and another grant none.")}
+	}
+	granted := grantedItems(ctx, g.grant)
+	notes := []string{i18n.T(ctx, "The grant includes: %s.", i18n.Lower(ctx, granted))}
+	switch {
+	case granted == "":
+		return []string{i18n.T(ctx, "The grant includes no prompts and no resources.")}
+	case g.grant.RefusesItems(g.agent.Approval):
+		notes = append(notes, i18n.T(ctx, "They are refused all the same: each call needs approval, and only calls of tools can wait for one."))
+	case !g.grant.AllTools && g.grant.Prompts == connectors.PromptsListed && g.grant.Resources == connectors.ResourcesListedTemplates:
+		notes = append(notes, i18n.T(ctx, "Grants from before this choice keep all of them, also where they name tools. Leave out what the agent does not need."))
+	}
+	return notes
+}
+
+func promptChoices(ctx context.Context, exists bool) []templates.Option {
+	return withDefault(ctx, exists,
+		templates.Option{Value: string(connectors.PromptsNone), Label: i18n.T(ctx, "None")},
+		templates.Option{Value: string(connectors.PromptsListed), Label: i18n.T(ctx, "All that the server lists")})
+}
+
+func resourceChoices(ctx context.Context, exists bool) []templates.Option {
+	return withDefault(ctx, exists,
+		templates.Option{Value: string(connectors.ResourcesNone), Label: i18n.T(ctx, "None")},
+		templates.Option{Value: string(connectors.ResourcesListed), Label: i18n.T(ctx, "All that the server lists")},
+		templates.Option{Value: string(connectors.ResourcesListedTemplates), Label: i18n.T(ctx, "Listed ones, and those that match a template")})
+}
+
+// withDefault adds the default of a new grant.
+func withDefault(ctx context.Context, exists bool, choices ...templates.Option) []templates.Option {
+	if exists {
+		return choices
+	}
+	return append([]templates.Option{{Value: "", Label: i18n.T(ctx, "All with all tools, else none")}}, choices...)
+}

@@ -1,0 +1,150 @@
+package connectors
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// connectorPrompts lists a connector's prompts.
+func (h *Handler) connectorPrompts(w http.ResponseWriter, r *http.Request) error {
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	var c connectors.Connector
+	var prompts store.List[connectors.StoredItem]
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
+			return err
+		}
+		prompts, err = tx.Connectors().ListItems(r.Context(), store.ItemFilter{Connector: c.ID, Kind: connectors.ItemPrompt, Query: query, Page: shell.ReadPage(r)})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	pager := shell.NewPager(r, prompts.Next)
+	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorPrompts(templates.ConnectorPromptsPage{
+		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Prompts")),
+		Head:     ConnectorHead(r.Context(), c, templates.TabPrompts),
+		Filter:   templates.Form{Values: map[string]string{"q": query}},
+		Filtered: query != "",
+		Synced:   c.ToolsLastSyncedAt != nil,
+		Pager:    pager,
+		Prompts: templates.ItemTable{
+			Title: i18n.T(r.Context(), "Prompts"), First: i18n.T(r.Context(), "Name"), Rows: h.itemRows(r.Context(), prompts.Items),
+			Count: shell.FormatCount(r.Context(), len(prompts.Items), pager, "%s prompt", "%s prompts"),
+		},
+	}))
+}
+
+// connectorResources lists a connector's resources, and the first 200 of its resource templates.
+func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) error {
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	var c connectors.Connector
+	var resources, all store.List[connectors.StoredItem]
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
+			return err
+		}
+		f := store.ItemFilter{Connector: c.ID, Kind: connectors.ItemResource, Query: query, Page: shell.ReadPage(r)}
+		if resources, err = tx.Connectors().ListItems(r.Context(), f); err != nil {
+			return err
+		}
+		f.Kind, f.Page = connectors.ItemTemplate, store.Page{Limit: store.MaxLimit}
+		all, err = tx.Connectors().ListItems(r.Context(), f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	pager := shell.NewPager(r, resources.Next)
+	page := templates.ConnectorResourcesPage{
+		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Resources")),
+		Head:     ConnectorHead(r.Context(), c, templates.TabResources),
+		Filter:   templates.Form{Values: map[string]string{"q": query}},
+		Filtered: query != "",
+		Synced:   c.ToolsLastSyncedAt != nil,
+		Pager:    pager,
+		Resources: templates.ItemTable{
+			Title: i18n.T(r.Context(), "Resources"), First: i18n.T(r.Context(), "URI"), Rows: h.itemRows(r.Context(), resources.Items),
+			Count: shell.FormatCount(r.Context(), len(resources.Items), pager, "%s resource", "%s resources"),
+		},
+		Templates: templates.ItemTable{
+			Title: i18n.T(r.Context(), "Resource templates"), First: i18n.T(r.Context(), "URI template"), Rows: h.itemRows(r.Context(), all.Items),
+			Count: i18n.N(r.Context(), len(all.Items), "%s resource template", "%s resource templates"),
+		},
+	}
+	if all.Next != "" {
+		page.More = i18n.T(r.Context(), "Only the first %s are shown. The filter finds the others.", i18n.Number(r.Context(), store.MaxLimit))
+	}
+	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorResources(page))
+}
+
+func (h *Handler) itemRows(ctx context.Context, items []connectors.StoredItem) []templates.ItemRow {
+	rows := make([]templates.ItemRow, len(items))
+	for i, item := range items {
+		changed := shell.NewWhen(ctx, item.ChangedAt, h.Now())
+		rows[i] = shell.NewItemRow(ctx, item.Item)
+		rows[i].Changed = &changed
+		if defect := agentview.ItemDefect(item.Item); defect != "" {
+			rows[i].Badges = append(rows[i].Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "malformed"), Title: i18n.TranslateKnown(ctx, defect)})
+		}
+	}
+	return rows
+}
+
+// kindNames are the nouns of counts and changes.
+type kindNames struct {
+	kind       connectors.ItemKind
+	one, other i18n.Key
+	changes    i18n.Key
+}
+
+var itemKindNames = []kindNames{
+	{connectors.ItemPrompt, "%s prompt", "%s prompts", "Prompts: %s"},
+	{connectors.ItemResource, "%s resource", "%s resources", "Resources: %s"},
+	{connectors.ItemTemplate, "%s resource template", "%s resource templates", "Resource templates: %s"},
+}
+
+// itemTotals is "3 prompts, 5 resources"; empty: none, or not known.
+func itemTotals(ctx context.Context, counts *connectors.ItemCounts) string {
+	if counts == nil {
+		return ""
+	}
+	var totals []string
+	for _, n := range itemKindNames {
+		if total := counts.Of(n.kind).Total; total > 0 {
+			totals = append(totals, i18n.N(ctx, total, n.one, n.other))
+		}
+	}
+	return strings.Join(totals, ", ")
+}
+
+// itemChanges are "Prompts: 1 added, 2 changed" and the like; empty: none, or not known.
+func itemChanges(ctx context.Context, counts *connectors.ItemCounts) []string {
+	if counts == nil {
+		return nil
+	}
+	var all []string
+	for _, n := range itemKindNames {
+		var parts []string
+		for _, part := range []struct {
+			n    int
+			text i18n.Key
+		}{{counts.Of(n.kind).Added, "%s added"}, {counts.Of(n.kind).Changed, "%s changed"}, {counts.Of(n.kind).Removed, "%s removed"}} {
+			if part.n > 0 {
+				parts = append(parts, i18n.T(ctx, part.text, i18n.Number(ctx, part.n)))
+			}
+		}
+		if len(parts) > 0 {
+			all = append(all, i18n.T(ctx, n.changes, strings.Join(parts, ", ")))
+		}
+	}
+	return all
+}

@@ -1,0 +1,78 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+func (d *dashboard) saveItems(c connectors.Connector, items ...connectors.Item) {
+	d.t.Helper()
+	if _, err := d.Door().Connectors().SaveItems(d.t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+var (
+	greetPrompt   = connectors.Item{Kind: connectors.ItemPrompt, Key: "greet", Raw: []byte(`{"name":"greet","title":"Say hello","arguments":[{"name":"color","required":true},{"name":"size"}]}`)}
+	badPrompt     = connectors.Item{Kind: connectors.ItemPrompt, Key: "bad", Raw: []byte(`{"name":"bad","arguments":{}}`)}
+	notesResource = connectors.Item{Kind: connectors.ItemResource, Key: "file:///notes", Raw: []byte(`{"uri":"file:///notes","name":"Notes","mimeType":"text/markdown"}`)}
+	dayTemplate   = connectors.Item{Kind: connectors.ItemTemplate, Key: "file:///days/{day}", Raw: []byte(`{"uriTemplate":"file:///days/{day}","name":"Day"}`)}
+)
+
+func TestConnector_ShowsPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	b := d.signInAsRole(connectors.RoleViewer)
+	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "Not synced yet")
+	d.Synced(t, c.ID, "search")
+	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "The server offers no prompts", "need no review")
+	b.get("/connectors/linear/resources").want(t, http.StatusOK, "The server lists no resources")
+	d.saveItems(c, greetPrompt, badPrompt, notesResource, dayTemplate)
+	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "2 prompts", "greet", "Say hello", "Arguments: color, size (optional)", "malformed")
+	b.get("/connectors/linear/prompts?q=HELLO").want(t, http.StatusOK, "1 prompt", "greet")
+	b.get("/connectors/linear/prompts?q=zebra").want(t, http.StatusOK, "Nothing matches", "Show all")
+	b.get("/connectors/linear/resources").want(t, http.StatusOK, "1 resource", "file:///notes", "text/markdown", "1 resource template", "file:///days/{day}")
+	b.get("/connectors/linear/resources?q=notes").want(t, http.StatusOK, "1 resource", "file:///notes")
+}
+
+func TestGrant_ChoosesPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug, a.Approval = "Support", "support", connectors.ApprovalAuto })
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	d.Synced(t, c.ID, "search")
+	d.saveItems(c, greetPrompt, notesResource, dayTemplate)
+	b, path := d.signInAsRole(connectors.RoleAdmin), "/agents/support/connectors/linear"
+	b.get(path).want(t, http.StatusOK, "All with all tools, else none", "a grant of all tools includes all prompts and resources")
+	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {""}}).want(t, http.StatusOK, "1 of 1 tool")
+	b.get(path).want(t, http.StatusOK, "The grant includes no prompts and no resources.")
+	b.get("/agents/support/resources").want(t, http.StatusOK, "The agent sees no prompts or resources")
+	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {""}, "prompts": {"listed"}, "resources": {"listed"}}).want(t, http.StatusOK, "Prompts and listed resources")
+	want := connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"search"}, Prompts: connectors.PromptsListed, Resources: connectors.ResourcesListed}
+	d.wantGrant(want)
+	p := b.get("/agents/support/resources")
+	p.want(t, http.StatusOK, "mcp_linear__greet", "patchbay+linear:file:///notes", "Usable")
+	if p.says("file:///days") {
+		t.Error("the agent sees a template without a grant")
+	}
+	b.get("/agents/support/resources?q=zebra").want(t, http.StatusOK, "Nothing matches")
+	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "Also granted", "Prompts and listed resources")
+	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {"always_ask"}, "prompts": {"listed"}, "resources": {"listed_and_templates"}}).want(t, http.StatusOK, "Prompts, resources and templates")
+	b.get(path).want(t, http.StatusOK, "only calls of tools can wait for one")
+	b.get("/agents/support/resources").want(t, http.StatusOK, "file:///days/{day}", "Refused")
+	b.post(path, url.Values{"all": {"true"}, "prompts": {"some"}}).want(t, http.StatusUnprocessableEntity)
+}
+
+func TestGrant_FromBeforeSaysThatItIncludesEverything(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug, a.Approval = "Support", "support", connectors.ApprovalAuto })
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	d.AsSystem(t, "insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools) values ('"+d.Tenant.String()+"', '"+a.ID.String()+"', '"+c.ID.String()+"', false, '{search}')", nil)
+	d.signInAsRole(connectors.RoleAdmin).get("/agents/support/connectors/linear").want(t, http.StatusOK,
+		"The grant includes: prompts, resources and templates.", "Grants from before this choice keep all of them")
+}
