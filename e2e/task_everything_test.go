@@ -33,8 +33,9 @@ func newCountingProxy(t *testing.T, to string) *countingProxy {
 		t.Fatal(err)
 	}
 	p := &countingProxy{}
-	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: address.Scheme, Host: address.Host})
-	forward.FlushInterval = -1
+	forward := &httputil.ReverseProxy{Transport: localTransport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: address.Scheme, Host: address.Host})
+	}}
 	p.url = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if bytes.Contains(body, []byte(`"tools/call"`)) {

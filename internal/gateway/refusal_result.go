@@ -102,7 +102,7 @@ func toProtocolError(err error) error {
 	return err
 }
 
-// newTaskError converts the error of a tool call whose result would be a task.
+// newTaskError converts the error of a tool call that was to be a task.
 func newTaskError(err error, page func() string) error {
 	if r, ok := toRefusal(err); ok && r.Elicit != nil {
 		return newElicitationError(r)

@@ -117,7 +117,7 @@ func TestTasks_AreUnknownToEarlierRevisions(t *testing.T) {
 	c := b.newConnector(t, "one", server.URL, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone })
 	b.Grant(t, agent.ID, c.ID)
 	s := newLegacySession(t, b.url+"/mcp/one", bearerHeader(b.Token(t, agent.ID)), "2025-06-18")
-	if strings.Contains(s.opened.body, `"tasks"`) {
+	if strings.Contains(s.opened.body, `"tasks":`) {
 		t.Errorf("capabilities: %s", s.opened.body)
 	}
 	if got := string(s.result("tools/call", `"name":"either","task":{}`)); !strings.Contains(got, "at once") {

@@ -39,7 +39,7 @@ func toTaskCall(r dbgen.TaskCallsRow) connectors.ToolCall {
 	})
 }
 
-// AgentTasks lists the calls of an agent whose task it has a handle of, and that began after since, newest first. They
+// AgentTasks lists the calls of an agent that are tasks of its client, and that began after since, newest first. They
 // have id, status, times, error and task state only, and no state above 16 KiB.
 func (t Calls) AgentTasks(ctx context.Context, agent connectors.AgentID, since time.Time, p Page) (List[connectors.ToolCall], error) {
 	filter := CallFilter{Page: p}

@@ -112,6 +112,8 @@ func TestRequiredTask_CancelledWithItsCall(t *testing.T) {
 	t.Parallel()
 	b := newTaskBench(t, "")
 	request := b.order(t, b.process, b.newTrustedAgent(t, b.c), b.c, "research", "")
+	progress := make(chan struct{}, 100)
+	request.Progress = func(json.RawMessage) { progress <- struct{}{} }
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	results := make(chan error, 1)
@@ -120,6 +122,7 @@ func TestRequiredTask_CancelledWithItsCall(t *testing.T) {
 		results <- err
 	}()
 	id := <-b.server.Began
+	<-progress // the task is known
 	cancel()
 	wantRefused(t, <-results, toolcall.CodeCancelled)
 	if cancelled := <-b.server.Cancelled; cancelled != id {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TaskServer is a server of 2025-11-25 with the tools "research", which requires a task, "either", which can run as one,
@@ -34,6 +35,8 @@ type serverTask struct {
 	asked       string // id of the question; empty: none
 	outcome     string // member of the response to tasks/result
 	changed     chan struct{}
+
+	created, updated string // times
 }
 
 // TaskCapabilities are those of a server that runs tools as tasks.
@@ -120,6 +123,7 @@ func (s *TaskServer) changeTask(id string, do func(*serverTask)) {
 }
 
 func (t *serverTask) announceChange() {
+	t.updated = time.Now().UTC().Format(time.RFC3339Nano)
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
@@ -127,8 +131,8 @@ func (t *serverTask) announceChange() {
 func (t *serverTask) isEnded() bool { return t.status != "working" && t.status != "input_required" }
 
 func (t *serverTask) formatTask() string {
-	return fmt.Sprintf(`{"taskId":%q,"status":%q,"statusMessage":%q,"createdAt":"2026-01-02T03:04:05Z","lastUpdatedAt":"2026-01-02T03:04:06Z","ttl":600000,"pollInterval":250}`,
-		t.id, t.status, t.message)
+	return fmt.Sprintf(`{"taskId":%q,"status":%q,"statusMessage":%q,"createdAt":%q,"lastUpdatedAt":%q,"ttl":600000,"pollInterval":250}`,
+		t.id, t.status, t.message, t.created, t.updated)
 }
 
 type taskMessage struct {
@@ -206,6 +210,8 @@ func (s *TaskServer) callTool(w http.ResponseWriter, m taskMessage, session stri
 	switch {
 	case m.Params.Task != nil && m.Params.Name != "plain":
 		task := &serverTask{id: fmt.Sprintf("own-id-%d", len(s.tasks)+1), session: session, status: "working", changed: make(chan struct{})}
+		task.created = time.Now().UTC().Format(time.RFC3339Nano)
+		task.updated = task.created
 		s.tasks[task.id] = task
 		s.Began <- task.id
 		s.writeReply(w, m, `"result":{"task":`+task.formatTask()+`}`)
