@@ -22,7 +22,7 @@ type ProbeReport struct {
 	Tools       []connectors.Definition
 	Quarantined []connectors.Quarantined
 	Items       connectors.ItemCounts // numbers of prompts, resources and templates, as far as they could be read
-	Error       *fault.Error // Upstream, or Conflict when a credential is missing; nil if OK
+	Error       *fault.Error          // Upstream, or Conflict when a credential is missing; nil if OK
 }
 
 // maxProbes bounds the concurrent connection tests of a tenant. Each may take half an hour and hold a tool list
