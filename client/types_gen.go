@@ -146,7 +146,7 @@ type AgentGrantList struct {
 type AgentGrantPut struct {
 	// In place of the agent's; null or absent: as the agent's. One of: auto, always_ask, trusted_only.
 	Approval *string `json:"approval,omitzero"`
-	// Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Where each call needs approval, prompts and resources are refused all the same. One of: none, listed.
+	// Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Prompts and resources are used without approval. One of: none, listed.
 	Prompts *string `json:"prompts,omitzero"`
 	// Likewise, with listed_and_templates in place of listed. One of: none, listed, listed_and_templates.
 	Resources *string `json:"resources,omitzero"`
@@ -210,7 +210,7 @@ type AgentPrompt struct {
 	// As the server calls it, and the agent at the connector's own address.
 	ServerName string `json:"server_name"`
 	Title      string `json:"title"`
-	// False where each call of the grant needs approval: only calls of tools can wait for one, and others are refused.
+	// False where the agent is disabled.
 	Usable bool `json:"usable"`
 }
 
@@ -226,7 +226,7 @@ type AgentResource struct {
 	Title     string `json:"title"`
 	// As the agent sees it at the address of all connectors.
 	URI string `json:"uri"`
-	// False where each call of the grant needs approval: only calls of tools can wait for one, and others are refused.
+	// False where the agent is disabled.
 	Usable bool `json:"usable"`
 }
 
@@ -252,7 +252,7 @@ type AgentTemplate struct {
 	Title             string `json:"title"`
 	// As the agent sees it at the address of all connectors.
 	URITemplate string `json:"uri_template"`
-	// False where each call of the grant needs approval: only calls of tools can wait for one, and others are refused.
+	// False where the agent is disabled.
 	Usable bool `json:"usable"`
 }
 
@@ -2252,8 +2252,8 @@ type Why struct {
 	// The connector's slug; null: none has such a tool.
 	Connector  *string       `json:"connector"`
 	Credential WhyCredential `json:"credential"`
-	// Whether prompts and resources are refused all the same: each call of the grant needs approval, and only calls of tools can wait for one.
-	ItemsRefused bool `json:"items_refused"`
+	// Whether prompts and resources are used without asking, though each call of a tool needs approval.
+	ItemsUnasked bool `json:"items_unasked"`
 	// Whether a call would go ahead, or ask a person.
 	MayCall bool `json:"may_call"`
 	// The name that the server gives it; null likewise.

@@ -48,7 +48,7 @@ func (v *View) Items(kind connectors.ItemKind) []AgentItem {
 			if kind == connectors.ItemPrompt {
 				exposed = names[item.Key]
 			}
-			all = append(all, AgentItem{item, connector, exposed, v.Agent.Enabled && !connector.Grant.RefusesItems(v.Agent.Approval)})
+			all = append(all, AgentItem{item, connector, exposed, v.Agent.Enabled})
 		}
 	}
 	return all

@@ -28,8 +28,8 @@ type ToolAccess struct {
 
 	Prompts   connectors.PromptAccess   // of the connector's grant; empty: not granted
 	Resources connectors.ResourceAccess // likewise
-	// ItemsRefused: each use of a prompt or resource would need approval, which only calls of tools can wait for.
-	ItemsRefused bool
+	// ItemsUnasked: prompts and resources are used without asking, though each call of a tool needs approval.
+	ItemsUnasked bool
 
 	AllowedUntil *time.Time // end of an allowance without approval; nil: none
 	Credential   CredentialAccess
@@ -81,7 +81,7 @@ func (v *View) ExplainTool(exposed string) ToolAccess {
 	w.RequiresTask = t.TaskSupport == TaskRequired && t.OffersTasks
 	w.NeedsApproval = t.NeedsApproval
 	grant := t.Connector.Grant
-	w.Prompts, w.Resources, w.ItemsRefused = grant.Prompts, grant.Resources, grant.RefusesItems(v.Agent.Approval)
+	w.Prompts, w.Resources, w.ItemsUnasked = grant.Prompts, grant.Resources, grant.LeavesItemsUnasked(v.Agent.Approval)
 	if until, ok := t.Connector.Allowances[t.Name]; ok {
 		w.AllowedUntil = &until
 	}

@@ -90,7 +90,7 @@ type agentGrantPut struct {
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null or absent: as the agent's."`
 	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these need no approval."`
-	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Where each call needs approval, prompts and resources are refused all the same."`
+	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Prompts and resources are used without approval."`
 	Resources    *string    `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"Likewise, with listed_and_templates in place of listed."`
 }
 

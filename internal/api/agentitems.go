@@ -12,7 +12,7 @@ import (
 // AgentItemUse is what each prompt or resource of an agent has.
 type AgentItemUse struct {
 	Connector string `json:"connector" doc:"The connector's slug."`
-	Usable    bool   `json:"usable" doc:"False where each call of the grant needs approval: only calls of tools can wait for one, and others are refused."`
+	Usable    bool   `json:"usable" doc:"False where the agent is disabled."`
 }
 
 // agentPromptJSON is a prompt that an agent sees.

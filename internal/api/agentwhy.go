@@ -22,7 +22,7 @@ type whyJSON struct {
 	AllowedUntil *time.Time        `json:"allowed_until" doc:"Until when it does not, though the approval mode says so; null: there is no such time."`
 	Prompts      *string           `json:"prompts" enum:"none,listed" doc:"Which prompts of the connector the agent's grant includes; null: no connector is granted."`
 	Resources    *string           `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which of its resources; null likewise."`
-	ItemsRefused bool              `json:"items_refused" doc:"Whether prompts and resources are refused all the same: each call of the grant needs approval, and only calls of tools can wait for one."`
+	ItemsUnasked bool              `json:"items_unasked" doc:"Whether prompts and resources are used without asking, though each call of a tool needs approval."`
 	Credential   whyCredentialJSON `json:"credential"`
 	Unchecked    []uncheckedJSON   `json:"unchecked" doc:"Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported. Arguments of any tool that are too large or nested too deeply to check in 50 ms go to the server unchecked; the log names the call."`
 	Advice       string            `json:"advice" doc:"What to do about it."`
@@ -51,7 +51,7 @@ func viewWhy(w agentview.ToolAccess) whyJSON {
 		out.Unchecked = append(out.Unchecked, uncheckedJSON(u))
 	}
 	if w.Prompts != "" {
-		out.Prompts, out.Resources, out.ItemsRefused = new(string(w.Prompts)), new(string(w.Resources)), w.ItemsRefused
+		out.Prompts, out.Resources, out.ItemsUnasked = new(string(w.Prompts)), new(string(w.Resources)), w.ItemsUnasked
 	}
 	if w.Connector != "" {
 		out.Connector = &w.Connector

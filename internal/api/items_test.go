@@ -120,7 +120,7 @@ func TestAgentItems_AreThoseOfItsGrants(t *testing.T) {
 		g.Resources, g.Approval = connectors.ResourcesListed, new(connectors.ApprovalAlwaysAsk)
 	})
 	resources := items("resources")
-	if len(resources) != 2 || resources[0].(map[string]any)["usable"] != false || len(items("resource_templates")) != 0 {
+	if len(resources) != 2 || resources[0].(map[string]any)["usable"] != true || len(items("resource_templates")) != 0 {
 		t.Errorf("%v", resources)
 	}
 }

@@ -113,9 +113,9 @@ func (g Grant) ApprovalMode(agent ApprovalMode) ApprovalMode {
 	return agent
 }
 
-// RefusesItems reports whether prompts and resources are refused, because each use would need approval. Only calls of
-// tools can wait for one.
-func (g Grant) RefusesItems(agent ApprovalMode) bool {
+// LeavesItemsUnasked reports whether prompts and resources are used without asking, though each call of a tool needs
+// approval. Only calls of tools can wait for one.
+func (g Grant) LeavesItemsUnasked(agent ApprovalMode) bool {
 	return g.ApprovalMode(agent) == ApprovalAlwaysAsk
 }
 

@@ -197,8 +197,8 @@ func itemAccess(choice *string, why client.Why) string {
 	switch {
 	case choice == nil:
 		return ""
-	case why.ItemsRefused && *choice != "none":
-		return *choice + ", refused"
+	case why.ItemsUnasked && *choice != "none":
+		return *choice + ", without asking"
 	}
 	return *choice
 }

@@ -101,7 +101,7 @@ func TestItems_AreThoseOfTheGrant(t *testing.T) {
 		"listed resources":    {connectors.Grant{Tools: named, Resources: connectors.ResourcesListed}, "file:///notes", [][]itemUse{listed}, [][]itemUse{prompts, templates, never}},
 		"templates":           {connectors.Grant{Tools: named, Resources: connectors.ResourcesListedTemplates}, "file:///notes file:///days/{day}", [][]itemUse{listed, templates}, [][]itemUse{prompts, never}},
 		"all tools, no items": {connectors.Grant{AllTools: true, Prompts: connectors.PromptsNone, Resources: connectors.ResourcesNone}, "", nil, [][]itemUse{prompts, listed, templates, never}},
-		"approval of each":    {connectors.Grant{AllTools: true, Approval: &always}, "greet me file:///notes file:///days/{day}", nil, [][]itemUse{prompts, listed, templates, never}},
+		"approval of each":    {connectors.Grant{AllTools: true, Approval: &always}, "greet me file:///notes file:///days/{day}", [][]itemUse{prompts, listed, templates}, [][]itemUse{never}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,8 +8,7 @@ import (
 )
 
 // ItemRefusal returns why an agent may not use a prompt or resource, by the server's own name, or complete an argument of
-// one; nil: it may. An approval is one of a tool call, so a grant that needs one for each call refuses the others. A kind
-// that is empty or a tool's is nil.
+// one; nil: it may. A kind that is empty or a tool's is nil.
 func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind connectors.CallKind, name string) error {
 	server := connector.Connector.Name
 	switch {
@@ -19,9 +18,6 @@ func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind con
 		return disabledRefusal()
 	case !connector.Permits(kind, name):
 		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(ungrantedSentences[kind], server)}
-	case connector.Grant.RefusesItems(v.Agent.Approval):
-		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(
-			"Each call of %q needs approval for this agent, and only calls of tools can wait for one. An admin sets another approval mode on the agent's page.", server)}
 	}
 	return nil
 }

@@ -115,8 +115,8 @@ func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templa
 		included := grantedItems(ctx, connectors.Grant{Prompts: w.Prompts, Resources: w.Resources})
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Also granted"), Value: cmp.Or(included, i18n.T(ctx, "no prompts or resources"))})
 	}
-	if w.ItemsRefused {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Prompts and resources"), Value: i18n.T(ctx, "refused, because each call needs approval")})
+	if w.ItemsUnasked {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Prompts and resources"), Value: i18n.T(ctx, "used without asking: only calls of tools can wait for approval")})
 	}
 	if w.AllowedUntil != nil {
 		until := shell.NewWhen(ctx, *w.AllowedUntil, h.Now())
