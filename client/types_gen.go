@@ -842,15 +842,19 @@ type ConnectorTestError struct {
 type Credential struct {
 	// Who it is, where known. Whose agent a credential is of alone reads it, and who manages.
 	Account string `json:"account"`
+	// The agent's slug; empty: the shared one.
+	Agent string `json:"agent"`
 	// Null: the shared one.
 	AgentID *string `json:"agent_id"`
+	// The agent's name; empty: the shared one.
+	AgentName string `json:"agent_name"`
 	// Null: none.
 	Error       *string    `json:"error"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	Scopes      []string   `json:"scopes"`
-	// One of: active, expired, refresh_failed, revoked.
+	// missing: nothing is stored; in lists with status=missing only. One of: active, expired, refresh_failed, revoked, missing.
 	Status string `json:"status"`
 	// One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`
@@ -1821,6 +1825,8 @@ type Tenant struct {
 	// The operator's limit; 0: not bounded. The lower of the two applies.
 	MostCallsPerMinute int64  `json:"most_calls_per_minute"`
 	Name               string `json:"name"`
+	// Whether agents get an error instead of a result that does not fit its tool's output schema.
+	RefuseInvalidResults bool `json:"refuse_invalid_results"`
 	// Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead.
 	SecondFactorRequired bool      `json:"second_factor_required"`
 	Slug                 string    `json:"slug"`
@@ -1873,6 +1879,7 @@ type TenantPatch struct {
 	// From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that.
 	HistoryDays          *int64  `json:"history_days,omitzero"`
 	Name                 *string `json:"name,omitzero"`
+	RefuseInvalidResults *bool   `json:"refuse_invalid_results,omitzero"`
 	SecondFactorRequired *bool   `json:"second_factor_required,omitzero"`
 }
 
@@ -1953,7 +1960,7 @@ type ToolCall struct {
 	DefinitionHash *string `json:"definition_hash"`
 	// Until now, where it has not ended.
 	DurationMS int64 `json:"duration_ms"`
-	// Why there is no result; null: there is one, or none yet.
+	// Why there is no result; null: there is one, or none yet. invalid_result: there is one, which refuse_invalid_results withheld from the agent.
 	Error *ToolCallError `json:"error"`
 	// With format only. text: its texts and structured content as one string; openai: a message of role tool; anthropic: a tool_result block; google: a functionResponse part. A call that failed before its tool ran has the error's message. Missing: the call has not ended, or its result is not shown.
 	Formatted json.RawMessage `json:"formatted,omitzero"`
@@ -1980,6 +1987,10 @@ type ToolCall struct {
 	// One of: pending_approval, running, success, error, denied, cancelled.
 	Status            string          `json:"status"`
 	StructuredContent json.RawMessage `json:"structured_content"`
+	// Why it does not fit; null: it fits, or was not checked.
+	StructuredError *string `json:"structured_error"`
+	// Whether structured_content fits the tool's output schema; null: not checked, as where there is no such schema, the tool says that it failed, or the schema is too costly.
+	StructuredValid *bool `json:"structured_valid"`
 	// The last state of the task that the server made of the call.
 	Task json.RawMessage `json:"task"`
 	// The token with which the agent came.

@@ -50,7 +50,7 @@ func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
 		Resync:      h.syncer.SyncNow,
 		ConnectURL:  links.linkFor,
 		AccountPage: links.pageFor,
-		OnEnd:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
+		OnEnd:       h.countCall,
 		OnOverQuota: h.metrics.QuotaRefused,
 		Log:         log,
 	})
@@ -96,6 +96,14 @@ func (a agentServices) start(ctx context.Context, st *store.Store) (stop func())
 		a.history.Stop(stopping)
 		end()
 		tasks.Wait()
+	}
+}
+
+// countCall counts a call that ended.
+func (h *app) countCall(c connectors.ToolCall) {
+	h.metrics.CallFinished(string(c.Outcome), c.Duration)
+	if c.StructuredValid != nil {
+		h.metrics.StructuredChecked(*c.StructuredValid)
 	}
 }
 

@@ -32,6 +32,7 @@ var labelValues = map[string][]string{
 		string(connectors.OutcomeRefused), string(connectors.OutcomeDenied), string(connectors.OutcomeCancelled), string(connectors.OutcomeLost),
 	},
 	"patchbay_quota_refusals_total quota":                 {"tool", "tenant"},
+	"patchbay_structured_results_total verdict":           {"valid", "invalid"},
 	"patchbay_quota_refusals_total period":                {"minute", "day"},
 	"patchbay_upstream_circuits state":                    {string(toolcall.CircuitClosed), string(toolcall.CircuitOpen), string(toolcall.CircuitHalfOpen)},
 	"patchbay_http_requests_total status":                 {"1xx", "2xx", "3xx", "4xx", "5xx"},

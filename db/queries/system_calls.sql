@@ -121,7 +121,8 @@ with those_tenants as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, nullif(head.token_id, @nobody::uuid) as token_id,
            nullif(head.credential_id, @nobody::uuid) as credential_id, head.definition_hash, nullif(head.instance_id, @nobody::uuid) as instance_id,
-           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated,
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error,
+           nullif(head.structured_valid, '')::boolean as structured_valid, head.structured_error, head.approved_by, head.truncated,
            nullif(head.address, '') as address, head.packed
     from (
         select unnest(@numbers::bigint[]) as number, unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@agent_ids::uuid[]) as agent_id,
@@ -132,7 +133,9 @@ with those_tenants as materialized (
                unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
                unnest(@statuses::text[]) as status, unnest(@outcomes::text[]) as outcome,
                unnest(@error_codes::text[]) as error_code, unnest(@error_messages::text[]) as error_message,
-               unnest(@is_errors::boolean[]) as is_error, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated,
+               unnest(@is_errors::boolean[]) as is_error,
+               unnest(@structured_valids::text[]) as structured_valid, unnest(@structured_errors::text[]) as structured_error,
+               unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated,
                unnest(@addresses::text[]) as address, unnest(@packeds::boolean[]) as packed
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
@@ -143,11 +146,12 @@ with those_tenants as materialized (
         where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, truncated, address,
+        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by, truncated, address,
         content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool,
            heads.exposed_name, heads.source, heads.caller, heads.token_id, heads.credential_id, heads.definition_hash, heads.instance_id,
-           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.approved_by, heads.truncated, heads.address,
+           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.structured_valid, heads.structured_error,
+           heads.approved_by, heads.truncated, heads.address,
            case when not heads.packed then new.result end, case when heads.packed then new.result end, new.structured, new.arguments, new.task,
            new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, '')
     from (
@@ -166,6 +170,8 @@ with those_tenants as materialized (
         error_code = excluded.error_code,
         error_message = excluded.error_message,
         is_error = excluded.is_error,
+        structured_valid = excluded.structured_valid,
+        structured_error = excluded.structured_error,
         approved_by = excluded.approved_by,
         content = excluded.content,
         packed = excluded.packed,
@@ -240,7 +246,8 @@ with those_tenants as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, nullif(head.token_id, @nobody::uuid) as token_id,
            nullif(head.credential_id, @nobody::uuid) as credential_id, head.definition_hash, nullif(head.instance_id, @nobody::uuid) as instance_id,
-           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated,
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error,
+           nullif(head.structured_valid, '')::boolean as structured_valid, head.structured_error, head.approved_by, head.truncated,
            nullif(head.address, '') as address, head.packed
     from (
         select unnest(@numbers::bigint[]) as number, unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@agent_ids::uuid[]) as agent_id,
@@ -251,7 +258,9 @@ with those_tenants as materialized (
                unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
                unnest(@statuses::text[]) as status, unnest(@outcomes::text[]) as outcome,
                unnest(@error_codes::text[]) as error_code, unnest(@error_messages::text[]) as error_message,
-               unnest(@is_errors::boolean[]) as is_error, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated,
+               unnest(@is_errors::boolean[]) as is_error,
+               unnest(@structured_valids::text[]) as structured_valid, unnest(@structured_errors::text[]) as structured_error,
+               unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated,
                unnest(@addresses::text[]) as address, unnest(@packeds::boolean[]) as packed
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
@@ -277,11 +286,12 @@ with those_tenants as materialized (
         other = call_hours.other + excluded.other
 ), added as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, truncated, address,
+        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by, truncated, address,
         content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool,
            heads.exposed_name, heads.source, heads.caller, heads.token_id, heads.credential_id, heads.definition_hash, heads.instance_id,
-           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.approved_by, heads.truncated, heads.address,
+           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.structured_valid, heads.structured_error,
+           heads.approved_by, heads.truncated, heads.address,
            case when not heads.packed then new.result end, case when heads.packed then new.result end, new.structured, new.arguments, new.task,
            new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, '')
     from (

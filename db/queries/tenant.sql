@@ -18,6 +18,11 @@ update tenants
 set down_after_failures = @failures, down_after_minutes = @minutes, updated_at = now()
 where tenants.id = @tenant_id;
 
+-- name: RefuseInvalidResults :execrows
+update tenants
+set refuse_invalid_results = @refuse, updated_at = now()
+where tenants.id = @tenant_id;
+
 -- name: RequireSecondFactor :execrows
 update tenants
 set second_factor_required = @required, updated_at = now()

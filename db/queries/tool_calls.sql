@@ -8,7 +8,7 @@ where tenant_id = @tenant_id and id = @id;
 -- name: ToolCalls :many
 -- Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page.
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id, credential_id,
-       definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
+       definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
        (case when length(task) <= 16384 then task end)::bytea as task,
        progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id
@@ -75,6 +75,8 @@ with ended as (
         error_code = @error_code,
         error_message = @error_message,
         is_error = @is_error,
+        structured_valid = @structured_valid,
+        structured_error = @structured_error,
         content = @content,
         structured = @structured,
         truncated = @truncated,

@@ -86,6 +86,22 @@ func TestSettings_DownAfterIsSavedAndChecked(t *testing.T) {
 		want(t, http.StatusUnprocessableEntity, "A connector is down after 1 to 100 failed syncs.", "A connector is down after 1 to 10080 minutes.")
 }
 
+func TestSettings_RefuseInvalidResultsIsSaved(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.signInAsRole(connectors.RoleOwner)
+	owner.get("/settings").want(t, http.StatusOK, "Results that do not fit their output schema", `value="record" selected`)
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "invalid_results": {"refuse"}}).want(t, http.StatusOK, "The settings are saved.", `value="refuse" selected`)
+	owner.submit("/settings", url.Values{"name": {"Acme"}}) // a form without the field changes nothing
+	if self, err := d.Door().Self(t.Context()); err != nil || !self.RefuseInvalidResults {
+		t.Errorf("%+v, %v", self, err)
+	}
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "invalid_results": {"record"}}).want(t, http.StatusOK, "The settings are saved.")
+	if self, err := d.Door().Self(t.Context()); err != nil || self.RefuseInvalidResults {
+		t.Errorf("%+v, %v", self, err)
+	}
+}
+
 func TestSettings_WrongDefaultsAreFieldErrors(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -3,8 +3,6 @@ package agentview
 import (
 	"bytes"
 	"encoding/json"
-	"sync"
-	"sync/atomic"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
@@ -31,9 +29,8 @@ type definition struct {
 
 	original *definition // the accepted definition that this one rewrites; nil: none
 
-	schemas   *schemaCache // accounts for compiled; nil: compiled is never dropped
-	compiled  atomic.Pointer[cachedSchema]
-	compileMu sync.Mutex
+	schemas  *schemaCache // accounts for compiled; nil: compiled is never dropped
+	compiled [schemaParts]schemaSlot
 
 	sizes sizeCache
 }

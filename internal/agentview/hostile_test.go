@@ -209,7 +209,7 @@ func (h hostileCase) steps(ctx context.Context) []hostileStep {
 	return []hostileStep{
 		{"compile", func() { compileSchema(h.schema) }},
 		{"check", func() { _ = s.check(ctx, h.arguments) }},
-		{"result", func() { tool.OutputMismatch(ctx, h.arguments) }},
+		{"result", func() { tool.CheckOutput(ctx, h.arguments) }},
 	}
 }
 
@@ -219,7 +219,7 @@ func TestHostileSchema_MemoryIsBounded(t *testing.T) {
 	for _, h := range hostileSchemas(t) {
 		tool := &Tool{OutputSchema: h.schema}
 		_, before := usage()
-		tool.OutputMismatch(t.Context(), h.arguments)
+		tool.CheckOutput(t.Context(), h.arguments)
 		if _, after := usage(); after-before > maxAlloc {
 			t.Errorf("%s: compiling and checking allocate %d KiB", h.name, (after-before)>>10)
 		}

@@ -5,34 +5,49 @@ import (
 	"testing"
 )
 
-func TestOutputMismatch_NamesTheField(t *testing.T) {
+func TestCheckOutput_NamesTheField(t *testing.T) {
 	t.Parallel()
-	tool := &Tool{OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"at":{"$ref":"https://example.com/x"}},"required":["n"]}`)}
-	plain := &Tool{OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
+	toolWith := func(schema string) *Tool { return &Tool{OutputSchema: json.RawMessage(schema)} }
+	plain := toolWith(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
+	remote := toolWith(`{"type":"object","properties":{"n":{"type":"integer"},"at":{"$ref":"https://example.com/x"}},"required":["n"]}`)
 	for name, tc := range map[string]struct {
 		tool       *Tool
 		structured string
-		fits       bool // as far as it can be checked
-		isChecked  bool
+		want       OutputCheck
 	}{
-		"as promised":                 {plain, `{"n":1}`, true, true},
-		"of another type":             {plain, `{"n":"1"}`, false, false},
-		"without what must be":        {plain, `{}`, false, false},
-		"no object":                   {plain, `[1]`, false, false},
-		"none":                        {plain, ``, false, false},
-		"nothing promised":            {&Tool{}, ``, true, false},
-		"beside one out of sight":     {tool, `{"n":"1","at":1}`, false, false},
-		"a promise out of sight":      {tool, `{"n":1,"at":1}`, true, false},
-		"a promise that is no schema": {&Tool{OutputSchema: json.RawMessage(`5`)}, `{}`, true, false},
+		"fits":                      {plain, `{"n":1}`, OutputCheck{Checked: true}},
+		"of another type":           {plain, ` {"n":"1"} `, OutputCheck{true, `The field "n" must be an integer.`}},
+		"without a required field":  {plain, `{}`, OutputCheck{true, `The field "n" is missing.`}},
+		"no object":                 {plain, `[1]`, OutputCheck{true, "The structured content must be an object."}},
+		"null":                      {plain, `null`, OutputCheck{true, "The structured content must be an object."}},
+		"missing":                   {plain, ``, OutputCheck{true, "The tool promises structured content, and sent none."}},
+		"no schema":                 {&Tool{}, `{"n":1}`, OutputCheck{}},
+		"beside a remote reference": {remote, `{"n":"1","at":1}`, OutputCheck{true, `The field "n" must be an integer.`}},
+		"by a remote reference":     {remote, `{"n":1,"at":1}`, OutputCheck{}},
+		"schema that is none":       {toolWith(`5`), `{}`, OutputCheck{}},
 	} {
-		if said := tc.tool.OutputMismatch(t.Context(), json.RawMessage(tc.structured)); (said == "") != tc.fits {
-			t.Errorf("%s: %q", name, said)
-		}
-		if got := tc.tool.FitsOutput(t.Context(), json.RawMessage(tc.structured)); got != tc.isChecked {
-			t.Errorf("%s: fits wholly: %v", name, got)
+		if got := tc.tool.CheckOutput(t.Context(), json.RawMessage(tc.structured)); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
-	if said := plain.OutputMismatch(t.Context(), json.RawMessage(`{"n":"1"}`)); said != `The field "n" must be an integer.` {
-		t.Errorf("it says %q", said)
+}
+
+// A definition's schema is compiled once, also for tools that an admin renamed.
+func TestCheckOutput_SchemaIsCached(t *testing.T) {
+	t.Parallel()
+	d := newDefinition([32]byte{1}, []byte(`{"name":"t","inputSchema":{},"outputSchema":{"type":"object","required":["n"]}}`))
+	d.schemas = &schemaCache{budget: 1 << 20}
+	renamed := newDefinition([32]byte{2}, d.raw)
+	renamed.original = d
+	for _, tool := range []*Tool{{def: d, OutputSchema: d.outputSchema}, {def: renamed, OutputSchema: renamed.outputSchema}} {
+		if got := tool.CheckOutput(t.Context(), json.RawMessage(`{"n":1}`)); !got.Fits() {
+			t.Errorf("%+v", got)
+		}
+		if got := tool.CheckOutput(t.Context(), json.RawMessage(`{}`)); got.Problem == "" {
+			t.Errorf("%+v", got)
+		}
+	}
+	if n := len(d.schemas.entries); n != 1 {
+		t.Errorf("%d schemas are compiled", n)
 	}
 }

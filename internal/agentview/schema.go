@@ -59,7 +59,7 @@ func UncheckedParts(schema json.RawMessage) []UncheckedPart { return compileSche
 // compiledSchema returns the compiled input schema. t.def is not nil.
 func (t *Tool) compiledSchema() *compiledSchema {
 	d := t.def.originalDefinition() // an admin's texts do not change the schema
-	return d.schemas.get(d)
+	return d.schemas.get(d, inputPart)
 }
 
 // validate checks arguments; undecided means that a part was not checked.

@@ -1,12 +1,36 @@
 package agentview
 
 import (
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"weak"
 )
 
-// schemaCache bounds the memory of compiled input schemas, with the CLOCK eviction algorithm.
+// schemaPart is a schema of a definition.
+type schemaPart int
+
+const (
+	inputPart schemaPart = iota
+	outputPart
+	schemaParts // their number
+)
+
+// schemaSlot holds a compiled schema of a definition.
+type schemaSlot struct {
+	compiled  atomic.Pointer[cachedSchema]
+	compileMu sync.Mutex
+}
+
+// partSchema returns a schema of the definition; nil: none.
+func (d *definition) partSchema(part schemaPart) json.RawMessage {
+	if part == outputPart {
+		return d.outputSchema
+	}
+	return d.inputSchema
+}
+
+// schemaCache bounds the memory of compiled schemas, with the CLOCK eviction algorithm.
 type schemaCache struct {
 	budget int64
 
@@ -18,26 +42,28 @@ type schemaCache struct {
 
 type cachedSchema struct {
 	owner  weak.Pointer[definition]
+	part   schemaPart
 	schema *compiledSchema
 	used   atomic.Bool // since the clock hand passed
 }
 
-// get returns a definition's input schema, compiled once for all waiting calls. A nil cache never evicts.
-func (c *schemaCache) get(d *definition) *compiledSchema {
-	if e := d.compiled.Load(); e != nil {
+// get returns a schema of a definition, compiled once for all waiting calls. A nil cache never evicts.
+func (c *schemaCache) get(d *definition, part schemaPart) *compiledSchema {
+	slot := &d.compiled[part]
+	if e := slot.compiled.Load(); e != nil {
 		if !e.used.Load() { // avoids contention on the cache line
 			e.used.Store(true)
 		}
 		return e.schema
 	}
-	d.compileMu.Lock()
-	defer d.compileMu.Unlock()
-	if e := d.compiled.Load(); e != nil {
+	slot.compileMu.Lock()
+	defer slot.compileMu.Unlock()
+	if e := slot.compiled.Load(); e != nil {
 		return e.schema
 	}
-	e := &cachedSchema{owner: weak.Make(d), schema: compileSchema(d.inputSchema)}
+	e := &cachedSchema{owner: weak.Make(d), part: part, schema: compileSchema(d.partSchema(part))}
 	e.used.Store(true)
-	d.compiled.Store(e)
+	slot.compiled.Store(e)
 	if c != nil {
 		c.add(e)
 	}
@@ -57,7 +83,7 @@ func (c *schemaCache) add(e *cachedSchema) {
 			continue
 		}
 		if owner != nil {
-			owner.compiled.CompareAndSwap(candidate, nil)
+			owner.compiled[candidate.part].compiled.CompareAndSwap(candidate, nil)
 		}
 		c.bytes -= candidate.schema.bytes
 		last := len(c.entries) - 1

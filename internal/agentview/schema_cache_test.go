@@ -11,7 +11,7 @@ func TestSchemaCache_StaysWithinBudget(t *testing.T) {
 	cache := &schemaCache{budget: 20_000}
 	var all []*definition
 	for i := range 200 {
-		d := newDefinition([32]byte{byte(i)}, fmt.Appendf(nil, `{"name":"t","inputSchema":{"properties":{"a%d":{"enum":["b"]}}}}`, i))
+		d := newDefinition([32]byte{byte(i)}, fmt.Appendf(nil, `{"name":"t","inputSchema":{"properties":{"a%[1]d":{"enum":["b"]}}},"outputSchema":{"properties":{"b%[1]d":{"enum":["b"]}}}}`, i))
 		d.schemas = cache
 		all = append(all, d)
 	}
@@ -20,7 +20,7 @@ func TestSchemaCache_StaysWithinBudget(t *testing.T) {
 		calls.Go(func() {
 			for i := range all {
 				d := all[(i+worker*50)%len(all)]
-				if cache.get(d).plan == nil {
+				if cache.get(d, inputPart).plan == nil || cache.get(d, outputPart).plan == nil {
 					t.Error("a schema is not compiled")
 				}
 			}
@@ -32,8 +32,10 @@ func TestSchemaCache_StaysWithinBudget(t *testing.T) {
 	}
 	var held int64
 	for _, d := range all {
-		if e := d.compiled.Load(); e != nil {
-			held += e.schema.bytes
+		for part := range d.compiled {
+			if e := d.compiled[part].compiled.Load(); e != nil {
+				held += e.schema.bytes
+			}
 		}
 	}
 	if held != cache.size() {

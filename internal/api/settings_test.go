@@ -182,6 +182,24 @@ func TestTenant_DownAfterIsSetAndChecked(t *testing.T) {
 	}
 }
 
+func TestTenant_RefuseInvalidResultsIsSet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.createKey(t, connectors.RoleOwner)
+	if before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK); before["refuse_invalid_results"] != false {
+		t.Errorf("%v", before)
+	}
+	for _, refuse := range []bool{true, false} {
+		after := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", fmt.Sprintf(`{"refuse_invalid_results": %v}`, refuse)).want(http.StatusOK)
+		if after["refuse_invalid_results"] != refuse {
+			t.Errorf("%v", after)
+		}
+	}
+	if detail := w.readLatestDetail(t, "tenant.configure"); !strings.Contains(fmt.Sprint(detail), "refuse_invalid_results") {
+		t.Errorf("audit: %v", detail)
+	}
+}
+
 func TestATenantSaysHowLongItsHistoryIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -27,6 +27,8 @@ type tenantJSON struct {
 
 	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead."`
 
+	RefuseInvalidResults bool `json:"refuse_invalid_results" doc:"Whether agents get an error instead of a result that does not fit its tool's output schema."`
+
 	CallsPerMinute    int `json:"calls_per_minute" doc:"How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows."`
 	CallsPerDay       int `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
 	MaxCallsPerMinute int `json:"most_calls_per_minute" doc:"The operator's limit; 0: not bounded. The lower of the two applies."`
@@ -47,6 +49,7 @@ type tenantPatch struct {
 	HistoryDays      *int    `json:"history_days,omitempty" minimum:"0" maximum:"3650" doc:"From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that."`
 
 	SecondFactorRequired *bool `json:"second_factor_required,omitempty"`
+	RefuseInvalidResults *bool `json:"refuse_invalid_results,omitempty"`
 
 	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"At most most_calls_per_minute, where there is such a bound; 0: as many as that."`
 	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise."`
@@ -60,7 +63,7 @@ type tenantPatch struct {
 func (p tenantPatch) toChange() auth.TenantChange {
 	c := auth.TenantChange{
 		Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired, CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay,
-		DownAfterFailures: p.DownAfterFailures, DownAfterMinutes: p.DownAfterMinutes,
+		DownAfterFailures: p.DownAfterFailures, DownAfterMinutes: p.DownAfterMinutes, RefuseInvalidResults: p.RefuseInvalidResults,
 	}
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
@@ -96,6 +99,7 @@ func viewTenant(t connectors.Tenant, retentionDays int, since *time.Time) tenant
 		HistorySince:    since,
 
 		SecondFactorRequired: t.SecondFactorRequired,
+		RefuseInvalidResults: t.RefuseInvalidResults,
 
 		CallsPerMinute:    t.Quota.PerMinute,
 		CallsPerDay:       t.Quota.PerDay,

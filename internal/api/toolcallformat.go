@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
+	"patchbay/internal/toolcall"
 )
 
 // ResultFormat asks for a call's result in another form.
@@ -34,7 +35,7 @@ func modelResult(out *toolCallJSON, call connectors.ToolCall) (result json.RawMe
 	if call.CompletedAt == nil || call.Kind != connectors.CallTool {
 		return nil, false
 	}
-	content, isError := out.Content, call.IsError
+	content, structured, isError := out.Content, out.StructuredContent, call.IsError
 	if out.Error != nil {
 		text, err := encodeRaw(out.Error.Message)
 		if err != nil {
@@ -42,13 +43,16 @@ func modelResult(out *toolCallJSON, call connectors.ToolCall) (result json.RawMe
 		}
 		content, isError = text, true
 	}
-	if content == nil && out.StructuredContent == nil {
+	if call.ErrorCode == string(toolcall.CodeInvalidResult) {
+		structured = nil // withheld from the agent
+	}
+	if content == nil && structured == nil {
 		return nil, false
 	}
 	result, err := encodeRaw(struct {
 		Content    json.RawMessage `json:"content,omitempty"`
 		Structured json.RawMessage `json:"structuredContent,omitempty"`
 		IsError    bool            `json:"isError"`
-	}{content, out.StructuredContent, isError})
+	}{content, structured, isError})
 	return result, err == nil
 }

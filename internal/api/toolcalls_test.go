@@ -73,6 +73,7 @@ func TestACallIsShownAsTheHistoryKeptIt(t *testing.T) {
 		"id": id.String(), "agent_id": a.ID.String(), "agent": a.Slug, "connector_id": c.ID.String(), "connector": c.Slug, "kind": "tool",
 		"tool": connectors.ExposedName(c.Slug, "search"), "name": "search", "source": "api", "caller": "test", "status": "success", "outcome": "ok",
 		"duration_ms": 1500.0, "is_error": false, "error": nil, "truncated": false, "task": nil, "token_id": nil, "credential_id": nil,
+		"structured_valid": nil, "structured_error": nil,
 	} {
 		if got[field] != want {
 			t.Errorf("%s is %v, want %v", field, got[field], want)
@@ -102,6 +103,32 @@ func TestACallWithoutResultSaysWhy(t *testing.T) {
 	}
 	if got["arguments"] != nil || got["content"] != nil || got["structured_content"] != nil || got["status"] != "error" || got["outcome"] != "refused" {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestCall_SaysWhetherItsResultFits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer, a, c := w.createKey(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
+	fits := w.createEndedCall(t, a, c, func(call *connectors.ToolCall) { call.StructuredValid = new(true) })
+	withheld := w.createEndedCall(t, a, c, func(call *connectors.ToolCall) {
+		call.StructuredValid, call.StructuredError = new(false), `The field "n" must be an integer.`
+		call.Status, call.ErrorCode, call.ErrorMessage = connectors.CallError, "invalid_result", "It is withheld."
+	})
+	path := "/api/v1/tool_calls/"
+	if got := w.call(t, viewer, http.MethodGet, path+fits.String(), nil).want(http.StatusOK); got["structured_valid"] != true || got["structured_error"] != nil {
+		t.Errorf("%v, %v", got["structured_valid"], got["structured_error"])
+	}
+	got := w.call(t, viewer, http.MethodGet, path+withheld.String()+"?format=text", nil).want(http.StatusOK)
+	if got["structured_valid"] != false || got["structured_error"] != `The field "n" must be an integer.` || got["structured_content"] == nil {
+		t.Errorf("%v, %v, %v", got["structured_valid"], got["structured_error"], got["structured_content"])
+	}
+	if got["formatted"] != "It is withheld." {
+		t.Errorf("the model gets %v", got["formatted"])
+	}
+	list := w.call(t, viewer, http.MethodGet, path[:len(path)-1], nil).want(http.StatusOK)["items"].([]any)
+	if len(list) != 2 || list[0].(map[string]any)["structured_valid"] != false || list[1].(map[string]any)["structured_valid"] != true {
+		t.Errorf("%v", list)
 	}
 }
 

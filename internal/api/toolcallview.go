@@ -39,7 +39,9 @@ type toolCallJSON struct {
 	Progress          *progressJSON      `json:"progress" doc:"The last that the server said of how far it is, a second late; null: nothing. A call by the gateway asks for it where the agent's client does."`
 	Formatted         json.RawMessage    `json:"formatted,omitempty" doc:"With format only. text: its texts and structured content as one string; openai: a message of role tool; anthropic: a tool_result block; google: a functionResponse part. A call that failed before its tool ran has the error's message. Missing: the call has not ended, or its result is not shown."`
 	IsError           bool               `json:"is_error" doc:"The tool says that it failed."`
-	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet."`
+	StructuredValid   *bool              `json:"structured_valid" doc:"Whether structured_content fits the tool's output schema; null: not checked, as where there is no such schema, the tool says that it failed, or the schema is too costly."`
+	StructuredError   *string            `json:"structured_error" doc:"Why it does not fit; null: it fits, or was not checked."`
+	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet. invalid_result: there is one, which refuse_invalid_results withheld from the agent."`
 	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and omitted here; shown: what is stored of them is here."`
 	Truncated         bool               `json:"truncated" doc:"The history kept a part: 200000 bytes at most."`
 	RequestBytes      int64              `json:"request_bytes" doc:"Of the arguments."`
@@ -107,6 +109,7 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 			out.Progress.Total = &p.Total
 		}
 	}
+	out.StructuredValid, out.StructuredError = c.StructuredValid, textOrNull(c.StructuredError)
 	if c.ErrorCode != "" {
 		out.Error = &toolCallErrorJSON{Code: c.ErrorCode, Message: c.ErrorMessage}
 	}

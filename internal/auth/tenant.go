@@ -30,6 +30,7 @@ type TenantChange struct {
 	DownAfterMinutes  *int // from its first failure; it counts as down at the next failure
 
 	SecondFactorRequired *bool // for members without single sign-on
+	RefuseInvalidResults *bool // of tool calls, by the tool's output schema
 
 	CallsPerMinute *int // of all agents together, below the operator's limit; 0: that limit
 	CallsPerDay    *int // of all agents together, below the operator's limit; 0: that limit
@@ -93,6 +94,9 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 			return err
 		}
 		if err := setDownAfter(ctx, tx, a, before, c); err != nil {
+			return err
+		}
+		if err := refuseInvalidResults(ctx, tx, a, before, c.RefuseInvalidResults); err != nil {
 			return err
 		}
 		return setDefaults(ctx, tx, a, before, c.Defaults)
@@ -180,6 +184,13 @@ func requireSecondFactor(ctx context.Context, tx *store.Tenant, a Actor, before 
 		return nil
 	}
 	return changeTenant(ctx, tx, a.Event("tenant.require_second_factor", before.Slug), func() error { return tx.People().RequireSecondFactor(ctx, *required) })
+}
+
+func refuseInvalidResults(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, refuse *bool) error {
+	if refuse == nil || *refuse == before.RefuseInvalidResults {
+		return nil
+	}
+	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.RefuseInvalidResults(ctx, *refuse) })
 }
 
 // changeTenant applies a change of settings and audits it.

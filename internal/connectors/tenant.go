@@ -21,6 +21,7 @@ type Tenant struct {
 	DownAfter       DownAfter     // of failing connectors
 
 	SecondFactorRequired bool // for members, except with single sign-on
+	RefuseInvalidResults bool // of tool calls: structured content must fit the tool's output schema
 
 	Quota    Quota // of tool calls, set by an owner
 	MaxQuota Quota // maximum of Quota, set by the operator

@@ -27,7 +27,7 @@ type CallOutcome string
 // The outcomes.
 const (
 	OutcomeNone      CallOutcome = ""           // not ended
-	OutcomeOK        CallOutcome = "ok"         // a result
+	OutcomeOK        CallOutcome = "ok"         // a result, which Patchbay may have withheld
 	OutcomeToolError CallOutcome = "tool_error" // a result with isError
 	OutcomeRPCError  CallOutcome = "rpc_error"  // a JSON-RPC error
 	OutcomeTransport CallOutcome = "transport"  // no connection, or no valid MCP response
@@ -99,20 +99,23 @@ type ToolCall struct {
 	ErrorCode     string // empty: none
 	ErrorMessage  string
 	IsError       bool // of the result
-	ApprovedBy    string
-	Arguments     []byte        // JSON, by the tenant's CallHistory; nil: not stored
-	Content       []byte        // likewise
-	Structured    []byte        // likewise
-	Task          []byte        // last state of a task, JSON; nil: none
-	TaskHandle    string        // the agent's sealed task id; empty: none
-	Progress      *CallProgress // last notification of progress; nil: none
-	Truncated     bool          // content was longer than MaxHistoryBytes
-	Withheld      bool          // arguments and results are hidden from this reader
-	RequestBytes  int64         // of the arguments
-	ResponseBytes int64         // of the result
-	StartedAt     time.Time
-	CompletedAt   *time.Time
-	Duration      time.Duration // until now, if not ended
+	// StructuredValid reports whether the structured content fits the tool's output schema; nil: not checked.
+	StructuredValid *bool
+	StructuredError string // why it does not fit, one sentence; empty: it fits, or was not checked
+	ApprovedBy      string
+	Arguments       []byte        // JSON, by the tenant's CallHistory; nil: not stored
+	Content         []byte        // likewise
+	Structured      []byte        // likewise
+	Task            []byte        // last state of a task, JSON; nil: none
+	TaskHandle      string        // the agent's sealed task id; empty: none
+	Progress        *CallProgress // last notification of progress; nil: none
+	Truncated       bool          // content was longer than MaxHistoryBytes
+	Withheld        bool          // arguments and results are hidden from this reader
+	RequestBytes    int64         // of the arguments
+	ResponseBytes   int64         // of the result
+	StartedAt       time.Time
+	CompletedAt     *time.Time
+	Duration        time.Duration // until now, if not ended
 }
 
 // CallOrigin is the HTTP request of a call.

@@ -54,6 +54,7 @@ func toAddParams(c *dbgen.EndCallsParams, calls []OwnedCall) dbgen.AddCallsParam
 		ConnectorSlugs: c.ConnectorSlugs, Kinds: c.Kinds, Tools: c.Tools, ExposedNames: c.ExposedNames, Sources: c.Sources, Callers: c.Callers,
 		TokenIds: c.TokenIds, CredentialIds: c.CredentialIds, DefinitionHashes: c.DefinitionHashes, InstanceIds: c.InstanceIds, Statuses: c.Statuses,
 		Outcomes: c.Outcomes, ErrorCodes: c.ErrorCodes, ErrorMessages: c.ErrorMessages, IsErrors: c.IsErrors, ApprovedBys: c.ApprovedBys,
+		StructuredValids: c.StructuredValids, StructuredErrors: c.StructuredErrors,
 		Truncateds: c.Truncateds, Addresses: c.Addresses, Packeds: c.Packeds, Heads: c.Heads, Ids: c.Ids, RequestBytes: c.RequestBytes,
 		ResponseBytes: c.ResponseBytes, StartedAts: c.StartedAts, CompletedAts: c.CompletedAts, DurationsUs: c.DurationsUs, RequestIds: c.RequestIds,
 		Arguments: c.Arguments, Tasks: c.Tasks, Structureds: c.Structureds, Results: c.Results,

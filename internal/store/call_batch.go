@@ -2,6 +2,7 @@ package store
 
 import (
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +18,7 @@ type callHead struct {
 
 	agentSlug, connectorSlug, tool, exposed, caller  string
 	kind, source, status, outcome, code, message, by string
+	structuredValid, structuredError                 string
 
 	address            netip.Addr
 	definition         connectors.Hash
@@ -31,8 +33,17 @@ func toCallHead(c *OwnedCall) callHead {
 		agentSlug: c.AgentSlug, connectorSlug: c.ConnectorSlug, tool: c.Tool, exposed: c.ExposedName, caller: c.Caller,
 		kind: string(c.Kind), source: string(c.Source), status: string(c.Status), outcome: string(c.Outcome), code: c.ErrorCode,
 		message: c.ErrorMessage, by: c.ApprovedBy, address: c.Address,
+		structuredValid: formatVerdict(c.StructuredValid), structuredError: c.StructuredError,
 		definition: orZero(c.Definition), isError: c.IsError, truncated: c.Truncated,
 	}
+}
+
+// formatVerdict formats a nullable boolean for an array of a statement: its elements cannot be null.
+func formatVerdict(valid *bool) string {
+	if valid == nil {
+		return ""
+	}
+	return strconv.FormatBool(*valid)
 }
 
 // toEndParams converts calls into the columns of one statement.
@@ -114,6 +125,8 @@ func addHead(p *dbgen.EndCallsParams, number int64, c *OwnedCall) {
 	p.ErrorCodes = append(p.ErrorCodes, c.ErrorCode)
 	p.ErrorMessages = append(p.ErrorMessages, cleanText(c.ErrorMessage))
 	p.IsErrors = append(p.IsErrors, c.IsError)
+	p.StructuredValids = append(p.StructuredValids, formatVerdict(c.StructuredValid))
+	p.StructuredErrors = append(p.StructuredErrors, cleanText(c.StructuredError))
 	p.ApprovedBys = append(p.ApprovedBys, cleanText(c.ApprovedBy))
 	p.Truncateds = append(p.Truncateds, c.Truncated)
 	p.Addresses = append(p.Addresses, cleanText(c.From()))

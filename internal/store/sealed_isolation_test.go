@@ -38,6 +38,13 @@ var settingsAttempts = map[string]attempt{
 		theirs, err := o.Door().Connectors().Get(ctx, connectors.Ref(o.connector.Slug))
 		return theirs.Vanished == nil, err
 	},
+	"RefuseInvalidResults": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.RefuseInvalidResults(ctx, true); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Self(ctx)
+		return theirs.RefuseInvalidResults, err
+	},
 	"People.RequireSecondFactor": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.People().RequireSecondFactor(ctx, true); err != nil {
 			return false, err

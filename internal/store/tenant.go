@@ -59,6 +59,12 @@ func (t *Tenant) SetDownAfter(ctx context.Context, d connectors.DownAfter) error
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
+// RefuseInvalidResults sets whether the gateway refuses results that do not fit their output schema.
+func (t *Tenant) RefuseInvalidResults(ctx context.Context, refuse bool) error {
+	n, err := t.q.RefuseInvalidResults(ctx, refuse, t.id)
+	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
+}
+
 // SetDefaults sets the defaults of new agents and connectors.
 func (t *Tenant) SetDefaults(ctx context.Context, d connectors.Defaults) error {
 	n, err := t.q.SetTenantDefaults(ctx, dbgen.SetTenantDefaultsParams{

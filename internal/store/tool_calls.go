@@ -46,6 +46,7 @@ func (t Calls) List(ctx context.Context, f CallFilter) (List[connectors.ToolCall
 			Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, TokenID: r.TokenID,
 			CredentialID: r.CredentialID, DefinitionHash: r.DefinitionHash, InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome,
 			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments,
+			StructuredValid: r.StructuredValid, StructuredError: r.StructuredError,
 			Task: r.Task, Progress: r.Progress, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
 			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,
 		})
@@ -116,7 +117,7 @@ func (t Calls) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task 
 func (t Calls) EndCallTask(ctx context.Context, c connectors.ToolCall) (bool, error) {
 	n, err := t.q.EndCallTask(ctx, dbgen.EndCallTaskParams{
 		TenantID: t.id, ID: c.ID, Task: c.Task, Status: c.Status, Outcome: c.Outcome, ErrorCode: c.ErrorCode, ErrorMessage: cleanText(c.ErrorMessage),
-		IsError: c.IsError, Content: c.Content, Structured: c.Structured, Truncated: c.Truncated, ResponseBytes: c.ResponseBytes,
+		IsError: c.IsError, StructuredValid: c.StructuredValid, StructuredError: cleanText(c.StructuredError), Content: c.Content, Structured: c.Structured, Truncated: c.Truncated, ResponseBytes: c.ResponseBytes,
 	})
 	return n > 0, err
 }
@@ -133,6 +134,7 @@ func toToolCall(r dbgen.ToolCall) connectors.ToolCall {
 		InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage,
 		IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments, Content: r.Content, Structured: r.Structured, Task: r.Task,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt.UTC(),
+		StructuredValid: r.StructuredValid, StructuredError: r.StructuredError,
 		TaskHandle:  textOrEmpty(r.TaskHandle),
 		Progress:    toProgress(r.Progress),
 		CallOrigin:  connectors.CallOriginOf(textOrEmpty(r.Address), textOrEmpty(r.RequestID)),

@@ -14,6 +14,31 @@ func (m *Metrics) CallFinished(outcome string, took time.Duration) {
 	m.callDurations.Observe(took.Seconds())
 }
 
+// StructuredChecked counts one result that was checked by the output schema of its tool.
+func (m *Metrics) StructuredChecked(valid bool) {
+	verdict := verdictInvalid
+	if valid {
+		verdict = verdictValid
+	}
+	m.structured.WithLabelValues(verdict).Inc()
+}
+
+// Verdicts about structured results.
+const (
+	verdictValid   = "valid"
+	verdictInvalid = "invalid"
+)
+
+func newStructuredMetrics() *prometheus.CounterVec {
+	checked := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "patchbay_structured_results_total",
+		Help: "Results of tools checked by their output schemas, by verdict (valid, invalid).",
+	}, []string{"verdict"})
+	checked.WithLabelValues(verdictValid)
+	checked.WithLabelValues(verdictInvalid)
+	return checked
+}
+
 // QuotaRefused counts one call that a quota refused: whose it is, tool or tenant, and of which period, minute or day.
 func (m *Metrics) QuotaRefused(whose, period string) {
 	m.quotaRefusals.WithLabelValues(whose, period).Inc()

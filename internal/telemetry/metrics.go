@@ -23,6 +23,7 @@ type Metrics struct {
 	calls         *prometheus.CounterVec
 	callDurations prometheus.Histogram
 	quotaRefusals *prometheus.CounterVec
+	structured    *prometheus.CounterVec
 
 	upkeep upkeepMetrics
 	spans  *prometheus.CounterVec
@@ -60,7 +61,7 @@ func NewMetrics(version string) *Metrics {
 		}),
 	}
 	m.calls, m.callDurations = newCallMetrics()
-	m.quotaRefusals = newQuotaMetrics()
+	m.quotaRefusals, m.structured = newQuotaMetrics(), newStructuredMetrics()
 	m.upkeep = newUpkeepMetrics()
 	m.spans = newTraceMetric()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -70,7 +71,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.inFlight, m.throttled, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.quotaRefusals, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, m.spans, build,
+		m.requests, m.durations, m.inFlight, m.throttled, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.quotaRefusals, m.structured, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, m.spans, build,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -118,12 +118,15 @@ func TestSyncRunsAndPoolAreScraped(t *testing.T) {
 		return telemetry.PoolStats{InUse: 3, Idle: 2, Max: 10, Waits: 7, Waited: 1500 * time.Millisecond}
 	})
 	m.CallFinished("ok", 3*time.Millisecond)
+	m.StructuredChecked(false)
 	m.WatchGateway(func() telemetry.GatewayStats {
 		return telemetry.GatewayStats{Listeners: 4, Sessions: 5, Circuits: map[string]int{"open": 1}}
 	})
 	wantLines(t, scrape(t, m),
 		`patchbay_tool_calls_total{outcome="ok"} 1`,
 		`patchbay_tool_call_duration_seconds_count 1`,
+		`patchbay_structured_results_total{verdict="invalid"} 1`,
+		`patchbay_structured_results_total{verdict="valid"} 0`,
 		`patchbay_gateway_listeners 4`,
 		`patchbay_upstream_sessions 5`,
 		`patchbay_upstream_circuits{state="open"} 1`,

@@ -32,6 +32,7 @@ type activeCall struct {
 	registeredID connectors.ToolCallID
 	hasWaiter    bool // a request receives the result of an approved call directly
 	mayLend      bool // the outcome's memory may be lent
+	output       outputCheck
 
 	taskSession taskSession     // of the task that the server made of the call
 	lastTask    *mcp.Task       // last state of the task that this process waits for; nil: none

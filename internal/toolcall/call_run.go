@@ -67,6 +67,9 @@ func (rec *callRecorder) toRecordedCall(ctx context.Context, r callResult, argum
 		Content           json.RawMessage
 		StructuredContent json.RawMessage
 	}
+	if refusal, ok := errors.AsType[*RefusalError](r.err); ok && refusal.Code == CodeInvalidResult {
+		call.Content, call.Structured = nil, nil // the history has them
+	}
 	if r.err == nil && json.Unmarshal(r.out.Raw, &content) == nil {
 		call.Content, call.Structured = content.Content, content.StructuredContent
 	}

@@ -35,6 +35,7 @@ import (
 //	 ▼                                                       │
 //	sendAndFinish ◄──────────────────────────────────────────┘
 //	    send        callSender        breaker, credential, session, request               upstream_call.go
+//	    check       outputCheck       the result, by the tool's output schema             output.go
 //	    record      callRecorder      history, quota of a call that was not sent          record.go
 
 // Call makes a tool call. Errors for the client are *RefusalError, *InvalidArgumentsError, and *mcp.Error with the server's

@@ -70,6 +70,9 @@ func (rec *callRecorder) finishCall(ctx context.Context, a *activeCall, result *
 	} else {
 		out.Call = a.entry.End(setOutcome)
 	}
+	if a.output.refusal != nil {
+		out.withholdResult()
+	}
 	if rec.o.OnEnd != nil {
 		rec.o.OnEnd(out.Call)
 	}
@@ -88,11 +91,29 @@ func (rec *callRecorder) fillOutcome(ctx context.Context, a *activeCall, result 
 	case result.Task != nil:
 		out.Raw, err = rec.sealTask(ctx, a, result.Task)
 		out.Task = err == nil
-	case a.request.HandshakeTasks:
-		out.Raw, err = rec.saveTaskResult(ctx, a, result)
-		out.Task = err == nil
+	default:
+		a.output = checkOutput(ctx, a.request.View, a.request.Tool, result.Structured, result.IsError)
+		refusal := a.output.refusal
+		switch {
+		case a.request.HandshakeTasks:
+			if refusal != nil {
+				result = &mcp.Result{Raw: toToolResult(refusal), IsError: true}
+			}
+			out.Raw, err = rec.saveTaskResult(ctx, a, result)
+			out.Task = err == nil
+		case refusal != nil:
+			return refusal
+		}
 	}
 	return err
+}
+
+// withholdResult drops the result and releases its memory.
+func (o *Outcome) withholdResult() {
+	if o.lent != nil {
+		o.lent.Release()
+	}
+	o.Raw, o.IsError, o.lent = nil, false, nil
 }
 
 // hasReusedMemory reports whether the result's memory is reused, so that the history needs a copy. The history
@@ -130,7 +151,7 @@ func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, resul
 	if a.lastTask != nil {
 		c.Task = a.request.trimTask(a.lastTask)
 	}
-	if err != nil {
+	if err != nil && (result == nil || a.output.refusal == nil) {
 		setErrorOutcome(c, err)
 		return
 	}
@@ -142,4 +163,5 @@ func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, resul
 	case result.InputRequired != nil:
 		c.ErrorCode, c.ErrorMessage = codeInputRequired, "The server asked for more, and the call went on with another request."
 	}
+	a.output.recordIn(c)
 }

@@ -23,8 +23,9 @@ const (
 	CodeApprovalPending    Code = "approval_pending"
 	CodeOutcomeUnknown     Code = "outcome_unknown" // the process of an approved call died: the call may have run
 	CodeCancelled          Code = "cancelled"
-	CodeUnavailable        Code = "unavailable" // of Patchbay
-	CodeUpstream           Code = "upstream"    // the server failed
+	CodeUnavailable        Code = "unavailable"    // of Patchbay
+	CodeUpstream           Code = "upstream"       // the server failed
+	CodeInvalidResult      Code = "invalid_result" // the result does not fit the tool's output schema
 )
 
 // RefusalError is a call without a result of the server. Its sentence is for the model.

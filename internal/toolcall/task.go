@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 )
@@ -140,8 +141,7 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 	if id, _ := findMember(raw, "taskId"); id != nil {
 		raw = withMember(raw, "taskId", r.handle)
 	}
-	tr.recorder.recordTask(ctx, q.View, r.task, raw)
-	return raw, nil
+	return tr.recordState(ctx, &q, r.task, raw)
 }
 
 // handshakeSender sends a request of the extension to a server of 2025-11-25. There is no tasks/update: such a server asks
@@ -167,19 +167,59 @@ func (r taskRequest) handshakeSender(v *agentview.View) (func(context.Context, *
 	return nil, unknownTaskMethod(r.method)
 }
 
-// recordTask stores the task's state, and ends the call with it. A failure is only logged.
-func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t taskHandle, raw json.RawMessage) {
-	var state struct {
-		Status string
-		Result struct {
-			Content           json.RawMessage
-			StructuredContent json.RawMessage
-			IsError           bool
-		}
-	}
+// recordState checks and records a task's state, and returns what the client gets. The result of a task may be refused.
+func (tr *taskRequests) recordState(ctx context.Context, q *UpstreamRequest, t taskHandle, raw json.RawMessage) (json.RawMessage, error) {
+	var state taskState
 	if json.Unmarshal(raw, &state) != nil || state.Status == "" {
-		return
+		return raw, nil
 	}
+	output, err := tr.checkTaskOutput(ctx, q, t, &state)
+	if err != nil {
+		return nil, err
+	}
+	tr.recorder.recordTask(ctx, q.View, t, raw, &state, output)
+	if output.refusal != nil {
+		raw = withMember(raw, "result", toToolResult(output.refusal))
+	}
+	return raw, nil
+}
+
+// taskState is what a task says about its call.
+type taskState struct {
+	Status string
+	Result struct {
+		Content           json.RawMessage
+		StructuredContent json.RawMessage
+		IsError           bool
+	}
+}
+
+// checkTaskOutput checks the result of a completed task. The tool's name is in the history.
+func (tr *taskRequests) checkTaskOutput(ctx context.Context, q *UpstreamRequest, t taskHandle, state *taskState) (outputCheck, error) {
+	if state.Status != "completed" {
+		return outputCheck{}, nil
+	}
+	var call connectors.ToolCall
+	store := tr.recorder.o.Store
+	err := store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
+		call, err = store.Tenant(q.View.Tenant.ID).Calls().Get(ctx, t.Call)
+		return err
+	})
+	switch {
+	case fault.Is(err, fault.NotFound): // the history is older than it is kept
+		return outputCheck{}, nil
+	case err != nil:
+		return outputCheck{}, unavailableRefusal(err, t.Call)
+	}
+	output := checkOutput(ctx, q.View, q.Connector.Tool(call.Tool), state.Result.StructuredContent, state.Result.IsError)
+	if output.refusal != nil {
+		output.refusal.CallID = t.Call
+	}
+	return output, nil
+}
+
+// recordTask stores the task's state, and ends the call with it. A failure is only logged.
+func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t taskHandle, raw json.RawMessage, state *taskState, output outputCheck) {
 	tenant := rec.o.Store.Tenant(v.Tenant.ID)
 	call := connectors.ToolCall{ID: t.Call, Task: raw, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK, ResponseBytes: int64(len(raw))}
 	switch state.Status {
@@ -188,6 +228,7 @@ func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t ta
 		if state.Result.IsError {
 			call.Status, call.Outcome, call.IsError = connectors.CallError, connectors.OutcomeToolError, true
 		}
+		output.recordIn(&call)
 	case "failed":
 		call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage = connectors.CallError, connectors.OutcomeRPCError, "task_failed", "The task failed."
 	case "cancelled":

@@ -8,6 +8,7 @@ type SettingsPage struct {
 	Readers      []Option // readers of the bodies
 	Approvals    []Option // approval modes of new agents
 	Factors      []Option // members that need a second factor
+	Results      []Option // handling of results that do not fit their output schema
 	History      HistoryLimits
 	Keys         SealingKeysPanel
 	Quota        TenantQuota
@@ -35,6 +36,6 @@ type SealingKeyRow struct {
 
 var settingsFields = []string{
 	"name", "call_history", "body_readers", "approval_timeout_s", "history_days", "second_factor", "calls_per_minute", "calls_per_day",
-	"down_after_failures", "down_after_minutes",
+	"down_after_failures", "down_after_minutes", "invalid_results",
 	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",
 }

@@ -202,6 +202,12 @@ var callColumns = []export.Column[connectors.ToolCall]{
 	{Name: "outcome", Of: func(c connectors.ToolCall) any { return c.Outcome }},
 	{Name: "error_code", Of: func(c connectors.ToolCall) any { return c.ErrorCode }},
 	{Name: "error_message", Of: func(c connectors.ToolCall) any { return c.ErrorMessage }},
+	{Name: "structured_valid", Of: func(c connectors.ToolCall) any {
+		if c.StructuredValid == nil {
+			return nil
+		}
+		return *c.StructuredValid
+	}},
 	{Name: "approved_by", Of: func(c connectors.ToolCall) any { return c.ApprovedBy }},
 	{Name: "request_bytes", Of: func(c connectors.ToolCall) any { return c.RequestBytes }},
 	{Name: "response_bytes", Of: func(c connectors.ToolCall) any { return c.ResponseBytes }},

@@ -178,8 +178,9 @@ func CallDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCa
 	if can.Sync && c.Kind == connectors.CallTool && c.ConnectorID != nil && c.AgentID != nil && len(c.Arguments) > 0 {
 		d.Again = &templates.Link{Text: i18n.T(ctx, "Try it again"), Href: shell.ToolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
 	}
-	if c.Status == connectors.CallSuccess || c.IsError {
+	if c.Status == connectors.CallSuccess || c.IsError || c.StructuredValid != nil {
 		d.Result = callResult(ctx, c, history, can)
+		AddVerdict(ctx, d.Result, c)
 	}
 	return d
 }
@@ -228,6 +229,19 @@ func withheldNote(ctx context.Context, can templates.Permissions) string {
 		return i18n.T(ctx, "Load the page again to read this. It is put on record that you do.")
 	}
 	return i18n.T(ctx, "What is kept of this is for your organisation's auditors.")
+}
+
+// AddVerdict shows in a result whether its structured content fits the tool's output schema, if that was checked.
+func AddVerdict(ctx context.Context, v *templates.Result, c connectors.ToolCall) {
+	switch {
+	case c.StructuredValid == nil:
+	case *c.StructuredValid:
+		v.Checked = i18n.T(ctx, "The structured content fits the output schema.")
+	default:
+		v.Misfit = &templates.Attention{
+			Kind: templates.StateWarn, Title: i18n.T(ctx, "It does not fit the output schema"), Text: shell.ShortenText(i18n.TranslateKnown(ctx, c.StructuredError), shell.MaxDescription),
+		}
+	}
 }
 
 func callResult(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) *templates.Result {

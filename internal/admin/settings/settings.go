@@ -29,7 +29,7 @@ func tenantForm(t connectors.Tenant, retentionDays int) templates.Form {
 	}
 	values := map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
-		"history_days": days, "second_factor": factorValue(t.SecondFactorRequired),
+		"history_days": days, "second_factor": factorValue(t.SecondFactorRequired), "invalid_results": invalidResultsValue(t.RefuseInvalidResults),
 		"down_after_failures": strconv.Itoa(t.DownAfter.Failures), "down_after_minutes": strconv.Itoa(t.DownAfter.Minutes),
 		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
 	}
@@ -78,6 +78,9 @@ func tenantChange(f shell.PostedForm, before connectors.Tenant) (auth.TenantChan
 	if f.Values.Has("second_factor") {
 		change.SecondFactorRequired = new(f.Text("second_factor") == factorRequired)
 	}
+	if f.Values.Has("invalid_results") {
+		change.RefuseInvalidResults = new(f.Text("invalid_results") == resultsRefused)
+	}
 	change.DownAfterFailures = new(f.Number("down_after_failures", before.DownAfter.Failures))
 	change.DownAfterMinutes = new(f.Number("down_after_minutes", before.DownAfter.Minutes))
 	change.CallsPerMinute = new(f.Number("calls_per_minute", before.Quota.PerMinute))
@@ -124,6 +127,26 @@ func factorOptions(ctx context.Context) []templates.Option {
 	}
 }
 
+// The form's values for results that do not fit their output schema.
+const (
+	resultsRecorded = "record"
+	resultsRefused  = "refuse"
+)
+
+func invalidResultsValue(refuse bool) string {
+	if refuse {
+		return resultsRefused
+	}
+	return resultsRecorded
+}
+
+func invalidResultsOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: resultsRecorded, Label: i18n.T(ctx, "Pass on and record")},
+		{Value: resultsRefused, Label: i18n.T(ctx, "Refuse")},
+	}
+}
+
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	tenant := shell.Actor(r).Tenant
 	created := shell.NewWhen(r.Context(), tenant.CreatedAt, h.Now())
@@ -146,6 +169,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Readers:   readerOptions(r.Context()),
 		Approvals: shell.ApprovalOptions(r.Context()),
 		Factors:   factorOptions(r.Context()),
+		Results:   invalidResultsOptions(r.Context()),
 		Keys:      keys,
 		Quota:     quota,
 		History:   templates.HistoryLimits{Min: strconv.Itoa(connectors.MinHistoryDays), Max: strconv.Itoa(h.Auth.HistoryDays())},

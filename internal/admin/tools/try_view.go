@@ -63,14 +63,9 @@ func trialResult(ctx context.Context, c connectors.ToolCall, t *agentview.Tool, 
 	r.IsError.Value = c.IsError
 	v := callpages.ResultView(ctx, r, storedPictureURL(c, tenant))
 	v.Facts, v.Link = shell.FormatDuration(ctx, c.Duration)+" · "+shell.FormatBytes(ctx, c.ResponseBytes), link
-	if t.OutputSchema != nil && !c.IsError {
-		if mismatch := t.OutputMismatch(ctx, c.Structured); mismatch != "" {
-			v.Misfit = &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "It does not fit the output schema"), Text: shell.ShortenText(mismatch, shell.MaxDescription)}
-		} else if t.FitsOutput(ctx, c.Structured) {
-			v.Checked = i18n.T(ctx, "The structured content fits the output schema.")
-		} else {
-			v.Checked = i18n.T(ctx, "No mismatch was found, but the structured content could not be checked against the whole output schema.")
-		}
+	callpages.AddVerdict(ctx, &v, c)
+	if t.OutputSchema != nil && !c.IsError && c.StructuredValid == nil {
+		v.Checked = i18n.T(ctx, "No mismatch was found, but the structured content could not be checked against the whole output schema.")
 	}
 	return &v
 }

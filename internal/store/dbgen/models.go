@@ -294,6 +294,7 @@ type Tenant struct {
 	MostCallsPerDay       int32
 	DownAfterFailures     int32
 	DownAfterMinutes      int32
+	RefuseInvalidResults  bool
 }
 
 type Tool struct {
@@ -326,42 +327,44 @@ type ToolAllowance struct {
 }
 
 type ToolCall struct {
-	TenantID       connectors.TenantID
-	ID             connectors.ToolCallID
-	AgentID        *connectors.AgentID
-	AgentSlug      string
-	ConnectorID    *connectors.ConnectorID
-	ConnectorSlug  string
-	Kind           connectors.CallKind
-	Tool           string
-	ExposedName    string
-	Source         connectors.CallSource
-	Caller         string
-	TokenID        *connectors.AgentTokenID
-	CredentialID   *connectors.CredentialID
-	DefinitionHash []byte
-	InstanceID     *connectors.InstanceID
-	Status         connectors.CallStatus
-	Outcome        connectors.CallOutcome
-	ErrorCode      string
-	ErrorMessage   string
-	IsError        bool
-	ApprovedBy     string
-	Arguments      []byte
-	Content        []byte
-	Structured     []byte
-	Task           []byte
-	Truncated      bool
-	RequestBytes   int64
-	ResponseBytes  int64
-	StartedAt      time.Time
-	CompletedAt    *time.Time
-	DurationUs     *int64
-	TaskHandle     *string
-	Progress       []byte
-	Address        *string
-	RequestID      *string
-	Packed         []byte
+	TenantID        connectors.TenantID
+	ID              connectors.ToolCallID
+	AgentID         *connectors.AgentID
+	AgentSlug       string
+	ConnectorID     *connectors.ConnectorID
+	ConnectorSlug   string
+	Kind            connectors.CallKind
+	Tool            string
+	ExposedName     string
+	Source          connectors.CallSource
+	Caller          string
+	TokenID         *connectors.AgentTokenID
+	CredentialID    *connectors.CredentialID
+	DefinitionHash  []byte
+	InstanceID      *connectors.InstanceID
+	Status          connectors.CallStatus
+	Outcome         connectors.CallOutcome
+	ErrorCode       string
+	ErrorMessage    string
+	IsError         bool
+	ApprovedBy      string
+	Arguments       []byte
+	Content         []byte
+	Structured      []byte
+	Task            []byte
+	Truncated       bool
+	RequestBytes    int64
+	ResponseBytes   int64
+	StartedAt       time.Time
+	CompletedAt     *time.Time
+	DurationUs      *int64
+	TaskHandle      *string
+	Progress        []byte
+	Address         *string
+	RequestID       *string
+	Packed          []byte
+	StructuredValid *bool
+	StructuredError string
 }
 
 type UpstreamListener struct {

@@ -83,7 +83,7 @@ func (q *Queries) AgentTasks(ctx context.Context, arg AgentTasksParams) ([]Agent
 const taskCalls = `-- name: TaskCalls :many
 
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
-       error_code, error_message, is_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
+       error_code, error_message, is_error, structured_valid, structured_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
        response_bytes, started_at, completed_at, duration_us, address, request_id
 from tool_calls
 where tenant_id = $1
@@ -108,33 +108,35 @@ type TaskCallsParams struct {
 }
 
 type TaskCallsRow struct {
-	TenantID      connectors.TenantID
-	ID            connectors.ToolCallID
-	AgentID       *connectors.AgentID
-	AgentSlug     string
-	ConnectorID   *connectors.ConnectorID
-	ConnectorSlug string
-	Kind          connectors.CallKind
-	Tool          string
-	ExposedName   string
-	Source        connectors.CallSource
-	Caller        string
-	InstanceID    *connectors.InstanceID
-	Status        connectors.CallStatus
-	Outcome       connectors.CallOutcome
-	ErrorCode     string
-	ErrorMessage  string
-	IsError       bool
-	ApprovedBy    string
-	Task          []byte
-	Truncated     bool
-	RequestBytes  int64
-	ResponseBytes int64
-	StartedAt     time.Time
-	CompletedAt   *time.Time
-	DurationUs    *int64
-	Address       *string
-	RequestID     *string
+	TenantID        connectors.TenantID
+	ID              connectors.ToolCallID
+	AgentID         *connectors.AgentID
+	AgentSlug       string
+	ConnectorID     *connectors.ConnectorID
+	ConnectorSlug   string
+	Kind            connectors.CallKind
+	Tool            string
+	ExposedName     string
+	Source          connectors.CallSource
+	Caller          string
+	InstanceID      *connectors.InstanceID
+	Status          connectors.CallStatus
+	Outcome         connectors.CallOutcome
+	ErrorCode       string
+	ErrorMessage    string
+	IsError         bool
+	StructuredValid *bool
+	StructuredError string
+	ApprovedBy      string
+	Task            []byte
+	Truncated       bool
+	RequestBytes    int64
+	ResponseBytes   int64
+	StartedAt       time.Time
+	CompletedAt     *time.Time
+	DurationUs      *int64
+	Address         *string
+	RequestID       *string
 }
 
 // Calls that run as MCP tasks.
@@ -174,6 +176,8 @@ func (q *Queries) TaskCalls(ctx context.Context, arg TaskCallsParams) ([]TaskCal
 			&i.ErrorCode,
 			&i.ErrorMessage,
 			&i.IsError,
+			&i.StructuredValid,
+			&i.StructuredError,
 			&i.ApprovedBy,
 			&i.Task,
 			&i.Truncated,

@@ -46,6 +46,20 @@ func (q *Queries) RecordEvent(ctx context.Context, arg RecordEventParams) error 
 	return err
 }
 
+const refuseInvalidResults = `-- name: RefuseInvalidResults :execrows
+update tenants
+set refuse_invalid_results = $1, updated_at = now()
+where tenants.id = $2
+`
+
+func (q *Queries) RefuseInvalidResults(ctx context.Context, refuse bool, tenantID connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, refuseInvalidResults, refuse, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const renameTenant = `-- name: RenameTenant :execrows
 update tenants
 set name = $1, updated_at = now()
@@ -150,7 +164,7 @@ func (q *Queries) SetTenantDefaults(ctx context.Context, arg SetTenantDefaultsPa
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results
 from tenants
 where tenants.id = $1
 `
@@ -180,6 +194,7 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.MostCallsPerDay,
 		&i.DownAfterFailures,
 		&i.DownAfterMinutes,
+		&i.RefuseInvalidResults,
 	)
 	return i, err
 }
