@@ -1274,6 +1274,10 @@ func (c *Client) AllConnectors(ctx context.Context, q ListConnectorsQuery) iter.
 
 // ListCredentialsQuery says more of what is asked for. What is zero is left out.
 type ListCredentialsQuery struct {
+	// missing: agents that were granted the connector and have no credential. connected: active ones. attention: those that are not active, or of an agent and end within 72 hours. One of: missing, connected, attention.
+	Status string
+	// Only those of agents whose name or slug has this text.
+	Q string
 	// How many items at most.
 	Limit int
 	// next_cursor of the page before.
@@ -1282,6 +1286,12 @@ type ListCredentialsQuery struct {
 
 func (q ListCredentialsQuery) values() url.Values {
 	v := url.Values{}
+	if q.Status != "" {
+		v.Set("status", q.Status)
+	}
+	if q.Q != "" {
+		v.Set("q", q.Q)
+	}
 	if q.Limit != 0 {
 		v.Set("limit", strconv.Itoa(q.Limit))
 	}
@@ -1292,6 +1302,7 @@ func (q ListCredentialsQuery) values() url.Values {
 }
 
 // ListCredentials: List a connector's credentials, without their secrets. It needs the role viewer.
+// With status or q, those of agents are listed by the agent's name, and else the oldest first. A cursor belongs to the list with the same status and q.
 func (c *Client) ListCredentials(ctx context.Context, id string, q ListCredentialsQuery) (CredentialList, error) {
 	var out CredentialList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "credentials"}, q.values(), nil, &out)

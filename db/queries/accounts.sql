@@ -82,3 +82,61 @@ order by id;
 update account_requests
 set connected_at = now()
 where tenant_id = @tenant_id and agent_id = @agent_id::uuid and connector_id = @connector_id and connected_at is null;
+
+-- name: ConnectorAccounts :many
+-- The agents, each with its credential at a connector in mode per_agent. If the credential is missing, the status is empty
+-- and the type is the connector's. The status is revoked if it is of another auth type than the connector's. expiring_at: when an account ends within @seconds that
+-- Patchbay cannot refresh beyond that. A person sees their personal agents alone.
+with accounts as (
+    select agents.tenant_id, agents.id, agents.slug, agents.name, connectors.auth_type,
+           exists (select from agent_grants
+                   where agent_grants.tenant_id = agents.tenant_id and agent_grants.agent_id = agents.id and agent_grants.connector_id = connectors.id) as granted,
+           coalesce(
+               case when credentials.type <> connectors.auth_type then 'revoked'
+                    when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+                         and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired'
+                    else credentials.status end, '')::text as status,
+           case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and lapses.at < now() + make_interval(secs => @seconds::double precision)
+                then lapses.at end as expiring_at
+    from agents
+    join connectors on connectors.tenant_id = agents.tenant_id and connectors.id = @connector_id
+    left join credentials
+        on credentials.tenant_id = agents.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
+    cross join lateral (
+        select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                    then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                    else credentials.expires_at end as at
+    ) lapses
+    where agents.tenant_id = @tenant_id and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+      and (@pattern::text = '' or agents.name ilike @pattern or agents.slug ilike @pattern)
+      and (sqlc.narg(person)::uuid is null
+           or exists (select from personal_agents
+                      where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = sqlc.narg(person)))
+      and (sqlc.narg(after_name)::text is null or (lower(agents.name), agents.id) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid))
+)
+select accounts.id as agent_id, accounts.slug, accounts.name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
+       coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
+       coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,
+       coalesce(credentials.error, '')::text as error, credentials.updated_at
+from accounts
+left join credentials
+    on credentials.tenant_id = accounts.tenant_id and credentials.connector_id = @connector_id and credentials.agent_id = accounts.id
+where case @state::text
+          when 'stored' then accounts.status <> ''
+          when 'missing' then accounts.status = '' and accounts.granted
+          when 'connected' then accounts.status = 'active'
+          when 'attention' then accounts.status not in ('', 'active') or accounts.expiring_at is not null
+          else true end
+order by lower(accounts.name), accounts.id
+limit @max_rows;
+
+-- name: CountMissingAccounts :one
+-- The agents that were granted a connector in mode per_agent, and have no credential there.
+select count(*)
+from agent_grants
+join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
+  and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+  and not exists (select from credentials
+                  where credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = agent_grants.connector_id
+                    and credentials.agent_id = agent_grants.agent_id);

@@ -20,6 +20,8 @@ func TestTableFile_HasTheRoleOfItsPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	ids, owner := d.ownThings(), d.signInAsRole(connectors.RoleOwner)
+	perAgent := ids // its connector needs credentials
+	perAgent.connector = d.Connector(t, bearerAuth, func(c *connectors.Draft) { c.CredentialMode = connectors.CredentialPerAgent }).ID.String()
 	owner.get("/exports/connectors?format=csv").want(t, http.StatusOK) // leaves an entry in the audit log
 	for route, needs := range routeRoles {
 		pattern, ok := strings.CutPrefix(route, exportsOf)
@@ -30,11 +32,14 @@ func TestTableFile_HasTheRoleOfItsPage(t *testing.T) {
 			t.Errorf("%s is for %s, and its page for %s", route, needs, page)
 		}
 		path, filter := ids.fill(pattern), ""
-		if pattern == "/changes" {
+		switch pattern {
+		case "/changes":
 			filter = "&state=all"
+		case "/connectors/{id}/credentials":
+			path = perAgent.fill(pattern)
 		}
 		owner.get(path+"?"+filter).want(t, http.StatusOK, `href="/exports`+path+`?format=csv`+filter+`"`, `href="/exports`+path+`?format=json`+filter+`"`)
-		file := owner.get(ids.fill("/exports"+pattern) + "?" + filter)
+		file := owner.get("/exports" + path + "?" + filter)
 		file.want(t, http.StatusOK)
 		lines, err := csv.NewReader(strings.NewReader(file.Body)).ReadAll()
 		if err != nil || len(lines) < 2 || !strings.Contains(file.Header.Get("Content-Disposition"), ".csv") {
@@ -44,7 +49,7 @@ func TestTableFile_HasTheRoleOfItsPage(t *testing.T) {
 			Rows     []map[string]any
 			Complete bool
 		}
-		again := owner.get(ids.fill("/exports"+pattern) + "?format=json" + filter)
+		again := owner.get("/exports" + path + "?format=json" + filter)
 		if err := json.Unmarshal([]byte(again.Body), &object); err != nil || len(object.Rows) < len(lines)-1 || !object.Complete {
 			t.Fatalf("%s: %d rows, %v", route, len(object.Rows), err) // by now the log has the first file's entry
 		}
@@ -53,7 +58,7 @@ func TestTableFile_HasTheRoleOfItsPage(t *testing.T) {
 				t.Errorf("%s: JSON has %s, and CSV does not", route, name)
 			}
 		}
-		owner.get(ids.fill("/exports"+pattern)+"?format=xls").want(t, http.StatusNotFound, "csv or json")
+		owner.get("/exports"+path+"?format=xls").want(t, http.StatusNotFound, "csv or json")
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"patchbay/internal/auth"
@@ -14,8 +15,10 @@ import (
 // credentialJSON is a stored credential, without its secret.
 type credentialJSON struct {
 	AgentID     *string    `json:"agent_id" doc:"Null: the shared one."`
+	Agent       string     `json:"agent" doc:"The agent's slug; empty: the shared one."`
+	AgentName   string     `json:"agent_name" doc:"The agent's name; empty: the shared one."`
 	Type        string     `json:"type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Status      string     `json:"status" enum:"active,expired,refresh_failed,revoked"`
+	Status      string     `json:"status" enum:"active,expired,refresh_failed,revoked,missing" doc:"missing: nothing is stored; in lists with status=missing only."`
 	Account     string     `json:"account" doc:"Who it is, where known. Whose agent a credential is of alone reads it, and who manages."`
 	Scopes      []string   `json:"scopes" nullable:"false"`
 	ExpiresAt   *time.Time `json:"expires_at"`
@@ -57,6 +60,8 @@ func (p AgentCredentialPath) agentRef() *connectors.Ref {
 func viewCredential(c connectors.Credential) credentialJSON {
 	out := credentialJSON{
 		AgentID:     idText(c.AgentID),
+		Agent:       c.AgentSlug,
+		AgentName:   c.AgentName,
 		Type:        string(c.Type),
 		Status:      string(c.Status),
 		Account:     c.Account,
@@ -64,6 +69,9 @@ func viewCredential(c connectors.Credential) credentialJSON {
 		ExpiresAt:   toUTC(c.ExpiresAt),
 		RefreshedAt: toUTC(c.RefreshedAt),
 		LastUsedAt:  toUTC(c.LastUsedAt),
+	}
+	if c.Status == "" {
+		out.Status = string(store.AccountMissing)
 	}
 	if out.Scopes == nil {
 		out.Scopes = []string{}
@@ -79,6 +87,7 @@ func (h *Handler) mountCredentials() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/credentials", id: "listCredentials", tag: tag,
 		summary: "List a connector's credentials, without their secrets", permission: connectors.PermRead,
+		description: "With status or q, those of agents are listed by the agent's name, and else the oldest first. A cursor belongs to the list with the same status and q.",
 	}, h.listCredentials)
 	registerOperation(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/credential", id: "setCredential", tag: tag,
@@ -101,8 +110,13 @@ func (h *Handler) mountCredentials() {
 
 type listCredentialsInput struct {
 	ConnectorPath
+	Status string `query:"status" enum:"missing,connected,attention" doc:"missing: agents that were granted the connector and have no credential. connected: active ones. attention: those that are not active, or of an agent and end within 72 hours."`
+	Query  string `query:"q" maxLength:"200" doc:"Only those of agents whose name or slug has this text."`
 	Paging
 }
+
+// credentialHorizon is how early the end of an account needs attention.
+const credentialHorizon = 72 * time.Hour
 
 func (h *Handler) listCredentials(ctx context.Context, actor auth.Actor, in *listCredentialsInput) (*response[list[credentialJSON]], error) {
 	var page store.List[connectors.Credential]
@@ -111,7 +125,7 @@ func (h *Handler) listCredentials(ctx context.Context, actor auth.Actor, in *lis
 		if err != nil {
 			return err
 		}
-		if page, err = tx.Connectors().Credentials(ctx, c.ID, in.toPage()); err != nil {
+		if page, err = in.findCredentials(ctx, tx, c); err != nil {
 			return err
 		}
 		return actor.HideAccounts(ctx, tx.Accounts(), page.Items)
@@ -120,6 +134,46 @@ func (h *Handler) listCredentials(ctx context.Context, actor auth.Actor, in *lis
 		return nil, err
 	}
 	return newListResponse(page, viewCredential), nil
+}
+
+func (in *listCredentialsInput) findCredentials(ctx context.Context, tx *store.Tenant, c connectors.Connector) (store.List[connectors.Credential], error) {
+	isShared := c.CredentialMode == connectors.CredentialShared
+	if in.Status == "" && in.Query == "" || isShared {
+		stored, err := tx.Connectors().Credentials(ctx, c.ID, in.toPage())
+		if err == nil && isShared {
+			stored.Items = in.filterShared(c, stored.Items)
+		}
+		return stored, err
+	}
+	filter := store.ConnectorAccountFilter{Connector: c.ID, State: store.AccountState(in.Status), Query: in.Query, EndsSoon: credentialHorizon, Page: in.toPage()}
+	if filter.State == store.AccountAny {
+		filter.State = store.AccountStored
+	}
+	found, err := tx.Accounts().ConnectorAccounts(ctx, filter)
+	page := store.List[connectors.Credential]{Items: make([]connectors.Credential, len(found.Items)), Next: found.Next}
+	for i, one := range found.Items {
+		page.Items[i] = one.Credential
+	}
+	return page, err
+}
+
+// filterShared selects among the credentials of a connector with a shared one.
+func (in *listCredentialsInput) filterShared(c connectors.Connector, stored []connectors.Credential) []connectors.Credential {
+	switch {
+	case in.Query != "":
+		return nil // it is no agent's
+	case in.Status == string(store.AccountMissing):
+		if slices.ContainsFunc(stored, func(one connectors.Credential) bool { return one.AgentID == nil }) || in.Cursor != "" || c.Auth.Type == connectors.AuthNone {
+			return nil
+		}
+		return []connectors.Credential{{ConnectorID: c.ID, Type: c.Auth.Type}}
+	case in.Status == string(store.AccountConnected):
+		return slices.DeleteFunc(stored, func(one connectors.Credential) bool { return one.Status != connectors.CredentialActive })
+	case in.Status == string(store.AccountAttention):
+		return slices.DeleteFunc(stored, func(one connectors.Credential) bool { return one.Status == connectors.CredentialActive })
+	default:
+		return stored
+	}
 }
 
 type setCredentialInput struct {

@@ -35,6 +35,8 @@ type Credential struct {
 	ID          CredentialID
 	ConnectorID ConnectorID
 	AgentID     *AgentID // nil: the shared one
+	AgentSlug   string   // in lists; empty: the shared one
+	AgentName   string   // likewise
 	Type        AuthType
 	Origin      string // the only origin that it is sent to
 	Status      CredentialStatus

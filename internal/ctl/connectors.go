@@ -20,6 +20,8 @@ type connectorCommands struct {
 	Prompts   connectorPrompts   `cmd:"" help:"List a connector's prompts."`
 	Resources connectorResources `cmd:"" help:"List a connector's resources and resource templates."`
 	Test      connectorTest      `cmd:"" help:"Try a server, and store nothing."`
+
+	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without their secrets."`
 }
 
 type connectorRef struct {
@@ -283,6 +285,29 @@ func (c connectorTools) Run(ctx context.Context, s *session) error {
 		if tool := item.Tool; tool != nil {
 			t.addRow(tool.Name, tool.Review, tool.Enabled, tool.FirstSeenAt, tool.ChangedAt, shorten(tool.Description))
 		}
+	}
+	return s.printValue(list, t)
+}
+
+type connectorCredentials struct {
+	connectorRef
+	Query  string `short:"q" placeholder:"TEXT" help:"Those of agents whose name or slug has this text."`
+	Status string `placeholder:"STATUS" enum:",missing,connected,attention" default:"" help:"Those that are missing, connected, or need attention."`
+}
+
+// Run prints a row for each credential, and with --status missing for each agent without one.
+func (c connectorCredentials) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	list, err := collectPages(api.AllCredentials(ctx, c.Connector, client.ListCredentialsQuery{Q: c.Query, Status: c.Status, Limit: pageSize}))
+	if err != nil {
+		return err
+	}
+	t := newTable("AGENT", "TYPE", "STATUS", "ACCOUNT", "EXPIRES", "LAST USED")
+	for _, one := range list {
+		t.addRow(one.Agent, one.Type, one.Status, one.Account, one.ExpiresAt, one.LastUsedAt)
 	}
 	return s.printValue(list, t)
 }

@@ -1,7 +1,7 @@
 // Package ctl is the remote command line: `patchbay ctl` calls the JSON API of an installation with an API key,
 // by package client.
 //
-//	patchbay ctl connectors list|get|add|delete|sync|tools|test      connectors.go
+//	patchbay ctl connectors list|get|add|delete|sync|tools|test|credentials
 //	patchbay ctl agents     list|get|add|delete|grants|grant|drop|tools|why
 //	patchbay ctl tokens     list|create|revoke                       agents.go
 //	patchbay ctl call       AGENT TOOL [ARGUMENTS]

@@ -9,13 +9,20 @@ import (
 )
 
 // ownAccounts are the methods that find nothing where nothing of the outsider's own is.
-var ownAccounts = map[string]bool{"Accounts.AgentAccounts": true, "Accounts.AgentsOfMembers": true, "Accounts.ConnectedRequests": true}
+var ownAccounts = map[string]bool{"Accounts.AgentAccounts": true, "Accounts.ConnectorAccounts": true, "Accounts.CountMissing": true, "Accounts.AgentsOfMembers": true, "Accounts.ConnectedRequests": true}
 
 // accountAttempts are the outsider's at members' accounts.
 var accountAttempts = map[string]attempt{
 	"Accounts.AgentAccounts": func(ctx context.Context, o outsider) (bool, error) {
 		list, err := o.door.Accounts().AgentAccounts(ctx, o.agent.ID)
 		return len(list) > 0, err
+	},
+	"Accounts.ConnectorAccounts": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Accounts().ConnectorAccounts(ctx, store.ConnectorAccountFilter{Connector: o.connector.ID}))
+	},
+	"Accounts.CountMissing": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Accounts().CountMissing(ctx, o.connector.ID)
+		return n > 0, err
 	},
 	"Accounts.AgentMember": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Accounts().AgentMember(ctx, o.agent.ID))

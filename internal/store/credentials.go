@@ -19,11 +19,13 @@ func (t Connectors) Credentials(ctx context.Context, id connectors.ConnectorID, 
 		return List[connectors.Credential]{}, err
 	}
 	item := func(r dbgen.CredentialsRow) connectors.Credential {
-		return toCredential(dbgen.Credential{
+		c := toCredential(dbgen.Credential{
 			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin, Status: connectors.CredentialStatus(r.Status),
 			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error,
 			Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		})
+		c.AgentSlug, c.AgentName = r.AgentSlug, r.AgentName
+		return c
 	}
 	return newList(p, rows, item, "credentials", func(r dbgen.CredentialsRow) []string { return []string{r.ID.String()} }), nil
 }

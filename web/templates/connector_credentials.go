@@ -14,8 +14,12 @@ type ConnectorCredentialsPage struct {
 	Auth      connectors.AuthType
 	Mode      connectors.CredentialMode
 	About     string          // how Patchbay authenticates to the server, as a sentence
+	Filter    Form            // q, status
+	Filtered  bool            // the rows are not all
+	States    []Option        // of the filter
+	Count     string          // "12 agents"
 	Rows      []CredentialRow // one if shared, else one per agent; none without authentication
-	Agents    bool            // the tenant has agents
+	Missing   *MissingNotice  // nil: no credential is missing, or the person may set none
 	Pager     Pager
 	Link      *ConnectLink // a new link; nil: none
 	Diagnosis *Diagnosis   // nil: there is no authorization server to discover
@@ -41,6 +45,32 @@ type CredentialRow struct {
 	ClientID string // the connector's, used by a machine without its own; empty: none
 	Form     Form   // with the errors of the last attempt
 	Open     bool   // the form is open
+}
+
+// MissingNotice says that agents have no credential.
+type MissingNotice struct {
+	Title string // "12 agents have no credential"
+	Path  string // the page that lists them
+	URL   string // its absolute address
+}
+
+// MissingCredentialsPage lists the agents without a credential at a connector.
+type MissingCredentialsPage struct {
+	Frame Frame
+	Head  ConnectorHead
+	Count string
+	Rows  []MissingCredentialRow
+	Pager Pager
+}
+
+// MissingCredentialRow is an agent without a credential. At most one of Action, Page and Member is set; none: the person
+// may only read.
+type MissingCredentialRow struct {
+	Agent  string // its name
+	Href   string
+	Action string // the form's address that connects an account
+	Page   string // where the credential is set
+	Member string // the owner: no other person connects the account
 }
 
 // ConnectLink is a link, shown once.

@@ -312,7 +312,7 @@ func credentialSamples(pages map[string]templ.Component, with func(templates.Fra
 	})
 	missing := templates.State{Kind: templates.StateOff, Text: "Not set"}
 	pages["credentials-agents"] = templates.ConnectorCredentials(templates.ConnectorCredentialsPage{
-		Frame: f, Head: h, Auth: "basic", Mode: "per_agent", About: "Each agent signs in with a user name and a password of its own.", Agents: true,
+		Frame: f, Head: h, Auth: "basic", Mode: "per_agent", About: "Each agent signs in with a user name and a password of its own.",
 		Rows: []templates.CredentialRow{
 			{Key: "support", Who: "Support", Href: "/agents/support", Stored: true, State: templates.State{Kind: templates.StateBad, Text: "Refused"}, Account: "support-bot", Facts: setAndUsed, Error: "The server refused it (401). Set a new one.", Action: "/connectors/linear/agents/support/credential"},
 			{Key: "billing", Who: "Billing", Href: "/agents/billing", State: missing, Action: "/connectors/linear/agents/billing/credential", Open: true, Form: templates.Form{Errors: map[string]string{"password": "A password is needed."}}},
@@ -326,7 +326,7 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 	f := with(frame("Credentials", templates.NavConnectors, inConnectors, linear))
 	page := func(row ...templates.CredentialRow) templates.ConnectorCredentialsPage {
 		return templates.ConnectorCredentialsPage{
-			Frame: f, Head: head(templates.TabCredentials, stateOK), Auth: "oauth2", Mode: "shared", Agents: true,
+			Frame: f, Head: head(templates.TabCredentials, stateOK), Auth: "oauth2", Mode: "shared",
 			About: "A person signs in on the server's own page, and the access is renewed for as long as it is used. One account serves all agents.",
 			Rows:  row, Diagnosis: &templates.Diagnosis{Title: "Diagnosis", Action: "/connectors/linear/diagnose"},
 		}
@@ -356,9 +356,11 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 		failing.Scopes = append(failing.Scopes, "https://www.example.com/auth/service"+strconv.Itoa(i)+".readonly")
 	}
 	many := page(agent("Support", stateOK, true), agent("Research", stateWarn, true), failing, agent("Night", templates.State{Kind: templates.StateOff, Text: "Not connected"}, false))
-	many.Mode = "per_agent"
+	addManyAgents(&many)
 	many.Link = &templates.ConnectLink{For: "Night", URL: linked.Link.URL, Ends: soon}
 	pages["account-agents"] = templates.ConnectorCredentials(many)
+
+	missingSamples(pages, f, page())
 
 	diagnosed := page(shared)
 	diagnosed.Diagnosis = diagnosis()

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/oauth"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
@@ -73,13 +74,12 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 	ends, renewed := noon.Add(50*time.Minute), noon.Add(-10*time.Minute)
 	support := connectors.Agent{ID: connectors.AgentID{UUID: uuid.Must(uuid.NewV7())}, Slug: "support", Name: "Support"}
 	c := connectors.Connector{Settings: connectors.Settings{Slug: "notes", Auth: connectors.Auth{Type: connectors.AuthOAuth2}, CredentialMode: connectors.CredentialPerAgent}}
-	row := func(status connectors.CredentialStatus, because string, lapses map[string]time.Time) templates.CredentialRow {
+	row := func(status connectors.CredentialStatus, because string, endsAt *time.Time) templates.CredentialRow {
 		stored := connectors.Credential{
-			Type: connectors.AuthOAuth2, AgentID: &support.ID, Status: status, Account: "ann@example.com", Scopes: []string{"read"},
+			Type: connectors.AuthOAuth2, AgentID: &support.ID, AgentSlug: support.Slug, AgentName: support.Name, Status: status, Account: "ann@example.com", Scopes: []string{"read"},
 			ExpiresAt: &ends, RefreshedAt: &renewed, Error: because,
 		}
-		held := connectorCredentials{stored: map[connectors.AgentID]connectors.Credential{support.ID: stored}, expiring: lapses}
-		return credentialRows(t.Context(), c, []connectors.Agent{support}, held, noon)[0]
+		return credentialRows(t.Context(), c, []store.ConnectorAccount{{Granted: true, Credential: stored, EndsAt: endsAt}}, nil, noon)[0]
 	}
 	endsAt, renewedAt := shell.NewWhen(t.Context(), ends, noon), shell.NewWhen(t.Context(), renewed, noon)
 	want := templates.CredentialRow{
@@ -95,11 +95,10 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 		state templates.State
 		error string
 	}{
-		"lapses":     {row(connectors.CredentialActive, "", map[string]time.Time{"support": ends}), templates.State{Kind: templates.StateWarn, Text: "Expires in 50 minutes"}, ""},
-		"of another": {row(connectors.CredentialActive, "", map[string]time.Time{"": ends}), templates.State{Kind: templates.StateOK, Text: "Connected"}, ""},
-		"failing":    {row(connectors.CredentialRefreshFailed, "It may work later.", nil), templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}, "It may work later."},
-		"revoked":    {row(connectors.CredentialRevoked, "It was ended.", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "It was ended."},
-		"expired":    {row(connectors.CredentialExpired, "", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "The access has ended and cannot be renewed. Connect again."},
+		"lapses":  {row(connectors.CredentialActive, "", &ends), templates.State{Kind: templates.StateWarn, Text: "Expires in 50 minutes"}, ""},
+		"failing": {row(connectors.CredentialRefreshFailed, "It may work later.", nil), templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}, "It may work later."},
+		"revoked": {row(connectors.CredentialRevoked, "It was ended.", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "It was ended."},
+		"expired": {row(connectors.CredentialExpired, "", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "The access has ended and cannot be renewed. Connect again."},
 	} {
 		if tc.row.State != tc.state || tc.row.Error != tc.error {
 			t.Errorf("%s: %+v, %q", name, tc.row.State, tc.row.Error)
@@ -110,8 +109,11 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 			t.Errorf("%s begins with %q, want %q", status, have, want)
 		}
 	}
-	none := credentialRows(t.Context(), c, []connectors.Agent{support}, connectorCredentials{}, noon)[0]
-	if none.Stored || none.State != (templates.State{Kind: templates.StateOff, Text: "Not connected"}) {
-		t.Errorf("none: %+v", none)
+	for granted, want := range map[bool]string{true: "Not connected", false: "Not granted"} {
+		account := store.ConnectorAccount{Granted: granted, Credential: connectors.Credential{AgentID: &support.ID}}
+		none := credentialRows(t.Context(), c, []store.ConnectorAccount{account}, nil, noon)[0]
+		if none.Stored || none.State != (templates.State{Kind: templates.StateOff, Text: want}) {
+			t.Errorf("none: %+v", none)
+		}
 	}
 }

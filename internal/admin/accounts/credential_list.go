@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"time"
+	"net/url"
+	"slices"
+	"strings"
 
 	connectorpages "patchbay/internal/admin/connectors"
 	"patchbay/internal/admin/shell"
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
@@ -36,21 +39,23 @@ type credentialsPageState struct {
 
 func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state credentialsPageState) error {
 	var (
-		c           connectors.Connector
-		credentials connectorCredentials
-		agents      store.List[connectors.Agent]
+		query    = readCredentialQuery(r.URL.Query())
+		c        connectors.Connector
+		accounts store.List[store.ConnectorAccount]
+		owners   map[connectors.AgentID]connectors.Member
+		missing  int
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		if credentials, err = loadCredentials(r, tx, c); err != nil {
+		if accounts, err = query.loadAccounts(r.Context(), shell.Actor(r), tx, c, shell.ReadPage(r)); err != nil {
 			return err
 		}
-		if agents, err = tx.Agents().List(r.Context(), shell.ReadPage(r)); err != nil {
+		if owners, err = loadAgentOwners(r.Context(), tx.Accounts(), c, accounts.Items); err != nil {
 			return err
 		}
-		credentials.owners, err = loadAgentOwners(r.Context(), tx.Accounts(), c, agents.Items)
+		missing, err = countMissing(r.Context(), shell.Actor(r), tx.Accounts(), c)
 		return err
 	})
 	if err != nil {
@@ -62,14 +67,18 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		Auth:      c.Auth.Type,
 		Mode:      c.CredentialMode,
 		About:     authSentence(r.Context(), c),
-		Rows:      credentialRows(r.Context(), c, agents.Items, credentials, h.Now()),
-		Agents:    len(agents.Items) > 0,
+		Filter:    templates.Form{Values: map[string]string{"q": query.words, "status": string(query.state)}},
+		Filtered:  query.isFiltered(),
+		States:    accountStateOptions(r.Context(), c.Auth.Type),
+		Rows:      credentialRows(r.Context(), c, accounts.Items, owners, h.Now()),
+		Missing:   h.missingNotice(r.Context(), c, missing),
 		Link:      state.link,
 		Diagnosis: state.diagnosis,
 	}
-	if c.CredentialMode == connectors.CredentialPerAgent {
-		page.Pager = shell.NewPager(r, agents.Next)
+	if c.Auth.Type != connectors.AuthNone {
+		page.Pager = shell.NewPager(r, accounts.Next)
 	}
+	page.Count = shell.FormatCount(r.Context(), len(page.Rows), page.Pager, "%s agent", "%s agents")
 	if r.Method == http.MethodPost {
 		page.Frame.Path = shell.CredentialsPath(c.Slug) // where the page's forms return to
 	}
@@ -88,14 +97,93 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 	return h.Respond.Page(w, r, cmp.Or(state.status, http.StatusOK), templates.ConnectorCredentials(page))
 }
 
+// credentialQuery is the page's query.
+type credentialQuery struct {
+	words string
+	state store.AccountState
+}
+
+// accountStates are the states that the filter offers.
+var accountStates = []store.AccountState{store.AccountMissing, store.AccountConnected, store.AccountAttention}
+
+func readCredentialQuery(values url.Values) credentialQuery {
+	q := credentialQuery{words: strings.TrimSpace(values.Get("q"))}
+	if state := store.AccountState(values.Get("status")); slices.Contains(accountStates, state) {
+		q.state = state
+	}
+	return q
+}
+
+func (q credentialQuery) isFiltered() bool { return q != (credentialQuery{}) }
+
+// loadAccounts reads a page of a connector's credentials, without secrets and without account names that the person may
+// not read. A shared credential is one row without an agent, filtered or not.
+func (q credentialQuery) loadAccounts(
+	ctx context.Context, person auth.Actor, tx *store.Tenant, c connectors.Connector, page store.Page,
+) (store.List[store.ConnectorAccount], error) {
+	var list store.List[store.ConnectorAccount]
+	var err error
+	switch {
+	case c.Auth.Type == connectors.AuthNone:
+		return list, nil
+	case c.CredentialMode == connectors.CredentialShared:
+		list.Items, err = loadSharedAccount(ctx, tx, c)
+	default:
+		list, err = tx.Accounts().ConnectorAccounts(ctx, store.ConnectorAccountFilter{
+			Connector: c.ID, State: q.state, Query: q.words, EndsSoon: connectorpages.ExpiryHorizon, Page: page,
+		})
+	}
+	if err != nil {
+		return store.List[store.ConnectorAccount]{}, err
+	}
+	credentials := make([]connectors.Credential, len(list.Items))
+	for i, one := range list.Items {
+		credentials[i] = one.Credential
+	}
+	if err := person.HideAccounts(ctx, tx.Accounts(), credentials); err != nil {
+		return store.List[store.ConnectorAccount]{}, err
+	}
+	for i := range list.Items {
+		list.Items[i].Credential = credentials[i]
+	}
+	return list, nil
+}
+
+// loadSharedAccount returns the row of the shared credential.
+func loadSharedAccount(ctx context.Context, tx *store.Tenant, c connectors.Connector) ([]store.ConnectorAccount, error) {
+	row := store.ConnectorAccount{Granted: true, Credential: connectors.Credential{ConnectorID: c.ID}}
+	list, err := tx.Connectors().Credentials(ctx, c.ID, store.Page{Limit: store.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range list.Items {
+		if one.AgentID == nil {
+			row.Credential = one
+		}
+	}
+	if c.Auth.Type != connectors.AuthOAuth2 || !row.IsStored() {
+		return []store.ConnectorAccount{row}, nil
+	}
+	expiring, err := tx.Accounts().ExpiringCredentials(ctx, connectorpages.ExpiryHorizon, connectorpages.MaxExpiring)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range expiring {
+		if one.ConnectorSlug == c.Slug && one.AgentSlug == "" {
+			row.EndsAt = &one.EndsAt
+		}
+	}
+	return []store.ConnectorAccount{row}, nil
+}
+
 // loadAgentOwners returns the members that own agents. Their accounts cannot be connected by a link.
-func loadAgentOwners(ctx context.Context, tenant store.Accounts, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
+func loadAgentOwners(ctx context.Context, tenant store.Accounts, c connectors.Connector, accounts []store.ConnectorAccount) (map[connectors.AgentID]connectors.Member, error) {
 	if c.CredentialMode != connectors.CredentialPerAgent || c.Auth.Type != connectors.AuthOAuth2 {
 		return nil, nil
 	}
-	ids := make([]connectors.AgentID, len(agents))
-	for i, a := range agents {
-		ids[i] = a.ID
+	ids := make([]connectors.AgentID, len(accounts))
+	for i, one := range accounts {
+		ids[i] = *one.Credential.AgentID
 	}
 	return tenant.AgentsOfMembers(ctx, ids...)
 }
@@ -108,46 +196,6 @@ func usesOAuth(c connectors.Connector) bool {
 	default:
 		return false
 	}
-}
-
-// loadCredentials reads a connector's credentials, without their secrets.
-func loadCredentials(r *http.Request, tenant *store.Tenant, c connectors.Connector) (connectorCredentials, error) {
-	credentials := connectorCredentials{stored: map[connectors.AgentID]connectors.Credential{}, expiring: map[string]time.Time{}}
-	for page := (store.Page{Limit: 200}); ; {
-		list, err := tenant.Connectors().Credentials(r.Context(), c.ID, page)
-		if err != nil {
-			return connectorCredentials{}, err
-		}
-		if err := shell.Actor(r).HideAccounts(r.Context(), tenant.Accounts(), list.Items); err != nil {
-			return connectorCredentials{}, err
-		}
-		for _, one := range list.Items {
-			credentials.stored[credentialOwner(one)] = one
-		}
-		if page.Cursor = list.Next; page.Cursor == "" {
-			break
-		}
-	}
-	if c.Auth.Type != connectors.AuthOAuth2 || len(credentials.stored) == 0 {
-		return credentials, nil
-	}
-	expiring, err := tenant.Accounts().ExpiringCredentials(r.Context(), connectorpages.ExpiryHorizon, connectorpages.MaxExpiring)
-	if err != nil {
-		return connectorCredentials{}, err
-	}
-	for _, one := range expiring {
-		if one.ConnectorSlug == c.Slug {
-			credentials.expiring[one.AgentSlug] = one.EndsAt
-		}
-	}
-	return credentials, nil
-}
-
-func credentialOwner(c connectors.Credential) connectors.AgentID {
-	if c.AgentID == nil {
-		return connectors.AgentID{}
-	}
-	return *c.AgentID
 }
 
 // renderCredentialError shows a credential's form again, with its errors.

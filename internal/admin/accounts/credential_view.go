@@ -8,58 +8,63 @@ import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
-// connectorCredentials are a connector's credentials, without secrets.
-type connectorCredentials struct {
-	stored   map[connectors.AgentID]connectors.Credential // the shared one has the zero id
-	expiring map[string]time.Time                         // accounts that end soon by the agent's slug, empty for the shared one
-	owners   map[connectors.AgentID]connectors.Member     // of agents that belong to a member
-}
-
-// credentialRows has one row for the shared credential, or one per agent.
-func credentialRows(ctx context.Context, c connectors.Connector, agents []connectors.Agent, credentials connectorCredentials, now time.Time) []templates.CredentialRow {
-	if c.Auth.Type == connectors.AuthNone {
-		return nil
-	}
+// credentialRows shows credentials, or that they are missing.
+func credentialRows(
+	ctx context.Context, c connectors.Connector, accounts []store.ConnectorAccount, owners map[connectors.AgentID]connectors.Member, now time.Time,
+) []templates.CredentialRow {
 	form := "/credential"
 	if c.Auth.Type == connectors.AuthOAuth2 {
 		form = ""
 	}
-	if c.CredentialMode == connectors.CredentialShared {
+	rows := make([]templates.CredentialRow, len(accounts))
+	for i, a := range accounts {
 		row := templates.CredentialRow{Key: "shared", Who: i18n.T(ctx, "All agents"), Action: shell.ConnectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
-		return []templates.CredentialRow{credentials.fillRow(ctx, row, c, connectors.Agent{}, now)}
-	}
-	rows := make([]templates.CredentialRow, len(agents))
-	for i, a := range agents {
-		rows[i] = credentials.fillRow(ctx, templates.CredentialRow{
-			Key: a.Slug, Who: a.Name, Href: shell.AgentPath(a.Slug), Action: shell.ConnectorPath(c.Slug) + shell.AgentPath(a.Slug) + form, ClientID: c.OAuth.ClientID,
-		}, c, a, now)
+		if id := a.Credential.AgentID; id != nil {
+			row.Key, row.Who, row.Href = a.Credential.AgentSlug, a.Credential.AgentName, shell.AgentPath(a.Credential.AgentSlug)
+			row.Action = shell.ConnectorPath(c.Slug) + shell.AgentPath(a.Credential.AgentSlug) + form
+			if m, ok := owners[*id]; ok {
+				row.Member = m.DisplayName()
+			}
+		}
+		rows[i] = fillRow(ctx, row, c.Auth.Type, a, now)
 	}
 	return rows
 }
 
 // fillRow adds the stored credential to a row.
-func (h connectorCredentials) fillRow(ctx context.Context, row templates.CredentialRow, c connectors.Connector, owner connectors.Agent, now time.Time) templates.CredentialRow {
-	credential, ok := h.stored[owner.ID]
-	row.Stored = ok
-	if m, ok := h.owners[owner.ID]; ok {
-		row.Member = m.DisplayName()
-	}
-	row.State = shell.CredentialState(ctx, c.Auth.Type, credential.Status)
-	if !ok {
+func fillRow(ctx context.Context, row templates.CredentialRow, t connectors.AuthType, a store.ConnectorAccount, now time.Time) templates.CredentialRow {
+	credential := a.Credential
+	row.Stored, row.State = a.IsStored(), shell.CredentialState(ctx, t, credential.Status)
+	switch {
+	case !row.Stored && !a.Granted:
+		row.State = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not granted")}
+		return row
+	case !row.Stored:
 		return row
 	}
 	row.Account, row.Scopes, row.Error = shell.CleanText(credential.Account), credential.Scopes, i18n.TranslateKnown(ctx, credential.Error)
 	row.Facts = credentialFacts(ctx, credential, now)
-	if expiresAt, expires := h.expiring[owner.Slug]; expires && credential.Status == connectors.CredentialActive {
-		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires %s", shell.FormatRelative(ctx, expiresAt, now))}
+	if a.EndsAt != nil && credential.Status == connectors.CredentialActive {
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires %s", shell.FormatRelative(ctx, *a.EndsAt, now))}
 	}
 	if credential.Status == connectors.CredentialExpired && row.Error == "" {
 		row.Error = i18n.T(ctx, "The access has ended and cannot be renewed. Connect again.")
 	}
 	return row
+}
+
+// accountStateOptions offers the states of the filter.
+func accountStateOptions(ctx context.Context, t connectors.AuthType) []templates.Option {
+	return []templates.Option{
+		{Value: string(store.AccountAny), Label: i18n.T(ctx, "All states")},
+		{Value: string(store.AccountMissing), Label: shell.CredentialState(ctx, t, "").Text},
+		{Value: string(store.AccountConnected), Label: shell.CredentialState(ctx, t, connectors.CredentialActive).Text},
+		{Value: string(store.AccountAttention), Label: i18n.T(ctx, "Needs attention")},
+	}
 }
 
 // credentialFacts are a credential's times. A token expires and is refreshed; a secret does not.

@@ -31,6 +31,8 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Public.Get("/connect/{token}", h.connectShow)
 	r.Public.Post("/connect/{token}", h.connectAccept)
 	r.Viewers.Get("/connectors/{id}/credentials", h.credentialList)
+	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/credentials", h.credentialFile)
+	r.Viewers.Get("/connectors/{id}/credentials/missing", h.credentialsMissing)
 	r.Viewers.Get(ownAccountsPath, h.ownAccountList)
 	r.Viewers.Get(ownAccountRoute, h.ownAccountShow)
 	r.Viewers.Post(ownAccountRoute+"/connect", h.ownAccountConnect)

@@ -34,7 +34,7 @@ func (h *Shell) requireConfirmation(route string, act respond.HandlerFunc) respo
 	return func(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case d.StartPage != "":
-			return h.requireConfirmationByLink(w, r, act, fillRoute(r, d.StartPage))
+			return h.requireConfirmationByLink(w, r, act, startPage(r, d.StartPage))
 		case r.Method != http.MethodPost:
 			return h.requireConfirmationByLink(w, r, act, r.URL.RequestURI())
 		}
@@ -64,6 +64,16 @@ func (h *Shell) requireConfirmation(route string, act respond.HandlerFunc) respo
 		}
 		return act(w, r.WithContext(context.WithValue(r.Context(), droppedSecretsKey{}, dropped)))
 	}
+}
+
+// startPage returns the page that an action starts on: the form's return_to if it is that page or one below, else the
+// route's.
+func startPage(r *http.Request, route string) string {
+	page := fillRoute(r, route)
+	if f, err := ReadForm(r); err == nil && strings.HasPrefix(respond.OwnPath(f.Text("return_to"), ""), page+"/") {
+		return respond.OwnPath(f.Text("return_to"), page)
+	}
+	return page
 }
 
 // fillRoute replaces the route's parameters with the request's values.

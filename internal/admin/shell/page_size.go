@@ -19,7 +19,8 @@ var pageSizes = []int{25, 50, 100, 200}
 
 // resizablePages are the pages with lists of the chosen size. Others have fewer rows, because a row is large.
 var resizablePages = []string{
-	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/prompts", "/connectors/{id}/resources", "/connectors/{id}/runs", "/connectors/{id}/credentials", "/tools", "/agents", "/calls", "/tasks", "/changes",
+	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/prompts", "/connectors/{id}/resources", "/connectors/{id}/runs",
+	"/connectors/{id}/credentials", "/connectors/{id}/credentials/missing", "/tools", "/agents", "/calls", "/tasks", "/changes",
 	"/audit", "/webhooks", "/members", "/api-keys",
 }
 

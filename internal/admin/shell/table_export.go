@@ -81,8 +81,8 @@ func rowFilters(query url.Values) url.Values {
 
 // exportPages are the pages that have a file, with their mounted routes.
 var exportPages = []string{
-	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/tools", "/agents", "/calls", "/tasks", "/approvals", "/changes",
-	"/audit", "/webhooks/{id}", "/members", "/api-keys",
+	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/connectors/{id}/credentials", "/tools", "/agents",
+	"/calls", "/tasks", "/approvals", "/changes", "/audit", "/webhooks/{id}", "/members", "/api-keys",
 }
 
 // exportLinks lead to the files of the request's page, if it has them.

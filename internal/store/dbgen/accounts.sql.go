@@ -203,6 +203,147 @@ func (q *Queries) ConnectedRequests(ctx context.Context, tenantID connectors.Ten
 	return items, nil
 }
 
+const connectorAccounts = `-- name: ConnectorAccounts :many
+with accounts as (
+    select agents.tenant_id, agents.id, agents.slug, agents.name, connectors.auth_type,
+           exists (select from agent_grants
+                   where agent_grants.tenant_id = agents.tenant_id and agent_grants.agent_id = agents.id and agent_grants.connector_id = connectors.id) as granted,
+           coalesce(
+               case when credentials.type <> connectors.auth_type then 'revoked'
+                    when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+                         and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired'
+                    else credentials.status end, '')::text as status,
+           case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and lapses.at < now() + make_interval(secs => $4::double precision)
+                then lapses.at end as expiring_at
+    from agents
+    join connectors on connectors.tenant_id = agents.tenant_id and connectors.id = $1
+    left join credentials
+        on credentials.tenant_id = agents.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
+    cross join lateral (
+        select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                    then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                    else credentials.expires_at end as at
+    ) lapses
+    where agents.tenant_id = $5 and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+      and ($6::text = '' or agents.name ilike $6 or agents.slug ilike $6)
+      and ($7::uuid is null
+           or exists (select from personal_agents
+                      where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = $7))
+      and ($8::text is null or (lower(agents.name), agents.id) > (lower($8), $9::uuid))
+)
+select accounts.id as agent_id, accounts.slug, accounts.name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
+       coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
+       coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,
+       coalesce(credentials.error, '')::text as error, credentials.updated_at
+from accounts
+left join credentials
+    on credentials.tenant_id = accounts.tenant_id and credentials.connector_id = $1 and credentials.agent_id = accounts.id
+where case $2::text
+          when 'stored' then accounts.status <> ''
+          when 'missing' then accounts.status = '' and accounts.granted
+          when 'connected' then accounts.status = 'active'
+          when 'attention' then accounts.status not in ('', 'active') or accounts.expiring_at is not null
+          else true end
+order by lower(accounts.name), accounts.id
+limit $3
+`
+
+type ConnectorAccountsParams struct {
+	ConnectorID connectors.ConnectorID
+	State       string
+	MaxRows     int32
+	Seconds     float64
+	TenantID    connectors.TenantID
+	Pattern     string
+	Person      *uuid.UUID
+	AfterName   *string
+	AfterID     *uuid.UUID
+}
+
+type ConnectorAccountsRow struct {
+	AgentID     uuid.UUID
+	Slug        string
+	Name        string
+	Granted     bool
+	Status      string
+	ExpiringAt  time.Time
+	Type        string
+	Account     string
+	Scopes      []string
+	ExpiresAt   *time.Time
+	RefreshedAt *time.Time
+	LastUsedAt  *time.Time
+	Error       string
+	UpdatedAt   *time.Time
+}
+
+// The agents, each with its credential at a connector in mode per_agent. If the credential is missing, the status is empty
+// and the type is the connector's. The status is revoked if it is of another auth type than the connector's. expiring_at: when an account ends within @seconds that
+// Patchbay cannot refresh beyond that. A person sees their personal agents alone.
+func (q *Queries) ConnectorAccounts(ctx context.Context, arg ConnectorAccountsParams) ([]ConnectorAccountsRow, error) {
+	rows, err := q.db.Query(ctx, connectorAccounts,
+		arg.ConnectorID,
+		arg.State,
+		arg.MaxRows,
+		arg.Seconds,
+		arg.TenantID,
+		arg.Pattern,
+		arg.Person,
+		arg.AfterName,
+		arg.AfterID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConnectorAccountsRow
+	for rows.Next() {
+		var i ConnectorAccountsRow
+		if err := rows.Scan(
+			&i.AgentID,
+			&i.Slug,
+			&i.Name,
+			&i.Granted,
+			&i.Status,
+			&i.ExpiringAt,
+			&i.Type,
+			&i.Account,
+			&i.Scopes,
+			&i.ExpiresAt,
+			&i.RefreshedAt,
+			&i.LastUsedAt,
+			&i.Error,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countMissingAccounts = `-- name: CountMissingAccounts :one
+select count(*)
+from agent_grants
+join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
+  and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+  and not exists (select from credentials
+                  where credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = agent_grants.connector_id
+                    and credentials.agent_id = agent_grants.agent_id)
+`
+
+// The agents that were granted a connector in mode per_agent, and have no credential there.
+func (q *Queries) CountMissingAccounts(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (int64, error) {
+	row := q.db.QueryRow(ctx, countMissingAccounts, tenantID, connectorID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteAccountRequests = `-- name: DeleteAccountRequests :exec
 delete from account_requests
 where tenant_id = $1 and agent_id = $2 and expires_at <= $3

@@ -59,14 +59,17 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 }
 
 const credentials = `-- name: Credentials :many
-select id, connector_id, agent_id, type, origin,
-       (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
-             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
-       created_at, updated_at
+select credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin,
+       (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+             and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
+       credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
+       credentials.version, credentials.created_at, credentials.updated_at,
+       coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name
 from credentials
-where tenant_id = $1 and connector_id = $2
-  and ($3::uuid is null or id > $3)
-order by id
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+where credentials.tenant_id = $1 and credentials.connector_id = $2
+  and ($3::uuid is null or credentials.id > $3)
+order by credentials.id
 limit $4
 `
 
@@ -93,6 +96,8 @@ type CredentialsRow struct {
 	Version     int32
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	AgentSlug   string
+	AgentName   string
 }
 
 // An access token that has expired and cannot be refreshed has status expired, whatever the row says.
@@ -126,6 +131,8 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.AgentSlug,
+			&i.AgentName,
 		); err != nil {
 			return nil, err
 		}

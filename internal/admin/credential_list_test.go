@@ -1,0 +1,130 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/htmlcheck"
+)
+
+func TestCredentialList_FiltersSearchesAndPages(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.addOAuthConnector(func(c *connectors.Draft) { c.CredentialMode = connectors.CredentialPerAgent })
+	for i := range 30 {
+		a := d.Agent(t, func(a *connectors.Agent) { a.Name = fmt.Sprintf("Worker %02d", i) })
+		d.Grant(t, a.ID, c.ID)
+		if i < 3 {
+			d.storeAccount(c, &a.ID, 100*time.Hour)
+		}
+	}
+	d.Agent(t, func(a *connectors.Agent) { a.Name = "Bystander" })
+	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug+"/credentials"
+	for query, want := range map[string]string{
+		"":                           "31 agents",
+		"?status=missing":            "27 agents",
+		"?status=connected":          "3 agents",
+		"?status=attention":          "No agent matches",
+		"?q=worker+1":                "10 agents",
+		"?q=WORKER+0&status=missing": "7 agents",
+		"?status=nonsense":           "31 agents",
+	} {
+		p := b.get(path + query)
+		p.want(t, http.StatusOK, want)
+		htmlcheck.Parse(t, p.Body).Sound(t)
+	}
+	first := b.get(path + "?status=missing&size=25")
+	first.want(t, http.StatusOK, "25+ agents")
+	next := ""
+	for _, a := range htmlcheck.Parse(t, first.Body).All("a") {
+		if a.Attr("rel") == "next" {
+			next = a.Attr("href")
+		}
+	}
+	p := b.get(next)
+	p.want(t, http.StatusOK, "2 agents on this page", "Worker 28", "Worker 29", "27 agents have no credential", d.server.URL+path+"/missing")
+	if p.says("Worker 27") || p.says("Bystander") {
+		t.Error("the second page has rows of the first, or an agent without a grant")
+	}
+	b.get(path+"?q=bystander").want(t, http.StatusOK, "1 agent", "Not granted")
+	if b := d.signInAsRole(connectors.RoleViewer); b.get(path).says("have no credential") {
+		t.Error("a viewer is asked to send the list")
+	}
+	file := b.get("/exports" + path + "?status=missing&format=csv").Body
+	if n := strings.Count(file, "\r\n"); n != 28 || strings.Contains(file, "Bystander") {
+		t.Errorf("%d lines:\n%.300s", n, file)
+	}
+}
+
+// The page's address opens nothing by itself: members sign in, and connect what they may.
+func TestMissingCredentials_OffersWhatThePersonMayConnect(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.Member(t, connectors.RoleMember, d.withPassword(), func(m *store.NewMember) { m.Name = "Ada Lovelace" })
+	own, c, ownPath := d.createOwnAgent(ada, bearerAuth)
+	team := d.Agent(t, func(a *connectors.Agent) { a.Name = "Team agent" })
+	d.Grant(t, team.ID, c.ID)
+	path := "/connectors/" + c.Slug + "/credentials/missing"
+
+	stranger := d.browser().get(path)
+	if to, _ := url.Parse(stranger.Location); stranger.Status != http.StatusSeeOther || to.Path != "/login" || to.Query().Get("return_to") != path {
+		t.Errorf("without a sign-in: %d to %q", stranger.Status, stranger.Location)
+	}
+	tenants := d.browser()
+	tenants.signIn(d.MemberIn(t, d.Other, connectors.RoleOwner, d.withPassword()).Email)
+	tenants.get(path).want(t, http.StatusNotFound)
+
+	admin := d.signInAsRole(connectors.RoleAdmin).get(path)
+	admin.want(t, http.StatusOK, "2 agents", "Connect: Team agent", "Only Ada Lovelace connects an account to it.")
+	htmlcheck.Parse(t, admin.Body).Sound(t)
+	if admin.says(ownPath) {
+		t.Error("an admin is led to connect the agent of a member")
+	}
+	member := d.browser()
+	member.signIn(ada.Email)
+	p := member.get(path)
+	p.want(t, http.StatusOK, "1 agent", "Connect: "+own.Name, `href="`+ownPath+`"`)
+	if p.says("Team agent") {
+		t.Error("a member sees the agents of the organisation")
+	}
+	d.signInAsRole(connectors.RoleMember).get(path).want(t, http.StatusOK, "No credential is missing")
+
+	d.Credential(t, c.ID, &own.ID, `{"token":"of ada"}`)
+	member.get(path).want(t, http.StatusOK, "No credential is missing")
+}
+
+func TestMissingCredentials_ReturnsAfterConnect(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, mcp := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	b := d.signInAsRole(connectors.RoleAdmin)
+	c := d.addOAuthConnector(func(c *connectors.Draft) { c.URL, c.CredentialMode = mcp.URL, connectors.CredentialPerAgent })
+	for _, name := range []string{"First", "Second"} {
+		d.Grant(t, d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = name, strings.ToLower(name) }).ID, c.ID)
+	}
+	path := "/connectors/" + c.Slug + "/credentials/missing"
+	back, ok := htmlcheck.Parse(t, b.get(path).Body).Control("return_to")
+	if !ok || back.Attr("value") != path {
+		t.Fatalf("the form returns to %q", back.Attr("value"))
+	}
+	p := b.post("/connectors/"+c.Slug+"/agents/first/connect", url.Values{"return_to": {path}})
+	to := strings.TrimPrefix(p.Header.Get("Refresh"), "0; url=")
+	b.followCallback(b.followConsent(to)).want(t, http.StatusOK, "1 agent", "Connect: Second")
+
+	d.advancePastConfirmation()
+	p = b.post("/connectors/"+c.Slug+"/agents/second/connect", url.Values{"return_to": {path}})
+	if to, _ := url.Parse(p.Location); to == nil || to.Path != "/confirm" || to.Query().Get("return_to") != path {
+		t.Errorf("the confirmation leads back to %d %q", p.Status, p.Location)
+	}
+	p = b.post("/connectors/"+c.Slug+"/agents/second/connect", url.Values{"return_to": {"/settings"}})
+	if to, _ := url.Parse(p.Location); to == nil || to.Query().Get("return_to") != "/connectors/"+c.Slug+"/credentials" {
+		t.Errorf("the confirmation leads to any page: %q", p.Location)
+	}
+}
