@@ -193,6 +193,11 @@ var routeRoles = map[string]connectors.Permission{
 	"GET /exports/connectors/{id}/tools": connectors.PermRead,
 	"GET /exports/connectors/{id}/runs":  connectors.PermRead,
 	"GET /exports/tools":                 connectors.PermRead,
+	"GET /exports/account":               connectors.PermRead,
+	"GET /exports/agents/{id}/access":    connectors.PermRead,
+	"GET /exports/agents/{id}/connect":   connectors.PermRead,
+	"GET /exports/agents/{id}/tools":     connectors.PermRead,
+	"GET /exports/webhooks":              connectors.PermManage,
 
 	"GET /exports/connectors/{id}/credentials": connectors.PermRead,
 
@@ -262,7 +267,7 @@ func (x things) fill(pattern string) string {
 		id = x.picture
 	case strings.HasPrefix(pattern, "/calls"), strings.HasPrefix(pattern, "/approvals"):
 		id = x.waiting
-	case strings.HasPrefix(pattern, "/agents"):
+	case strings.HasPrefix(pattern, "/agents"), strings.HasPrefix(pattern, "/exports/agents/"):
 		id, token = x.agent, x.token
 	case strings.HasPrefix(pattern, "/account/sessions"):
 		id = x.session

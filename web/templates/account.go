@@ -7,6 +7,7 @@ type AccountPage struct {
 	Facts    []Fact
 	Form     Form
 	Sessions []SessionRow // last used first
+	Files    Pager        // of Sessions
 	Limits   string       // when a session expires
 	Programs []SignedInRow
 }

@@ -5,6 +5,7 @@ type AgentAccessPage struct {
 	Frame  Frame
 	Head   AgentHead
 	Grants []GrantRow
+	Files  Pager      // of Grants
 	Query  string     // filters Others
 	Others []GrantRow // connectors without a grant
 	Count  string     // of Others

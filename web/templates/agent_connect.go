@@ -7,6 +7,7 @@ type AgentConnectPage struct {
 	Head      AgentHead
 	Addresses []Fact // of the gateway, and of single connectors
 	Tokens    []AgentTokenRow
+	Files     Pager // of Tokens
 	Count     string
 	Form      Form
 	New       *NewAPIKey // the new token; nil: none

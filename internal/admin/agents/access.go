@@ -48,6 +48,7 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 		Frame:  h.agentFrame(r, a, i18n.T(r.Context(), "Access")),
 		Head:   agentHead(r.Context(), a, templates.AgentAccessTab),
 		Grants: grantRows(r.Context(), a, granted.Items, view),
+		Files:  shell.FilesPager(shell.AgentPath(string(shell.PathRef(r, "id"))) + "/access"),
 		Query:  filter.Query,
 		Others: others,
 		Count:  shell.FormatCount(r.Context(), len(others), shell.NewPager(r, all.Next), "%s connector", "%s connectors"),

@@ -94,6 +94,7 @@ func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, statu
 		Head:      agentHead(r.Context(), a, templates.AgentConnectTab),
 		Addresses: gatewayAddresses(r.Context(), h.BaseURL, granted.Items),
 		Count:     i18n.N(r.Context(), len(tokens.Items), "%s token", "%s tokens"),
+		Files:     shell.FilesPager(shell.AgentPath(string(shell.PathRef(r, "id"))) + "/connect"),
 		Form:      f,
 		New:       created,
 		Programs:  programs,

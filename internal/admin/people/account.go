@@ -57,6 +57,7 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f shell.Po
 		Facts: append(accountFacts(r.Context(), shell.Actor(r)), factor),
 		Form:  f.ToForm(problem),
 
+		Files:    shell.FilesPager("/account"),
 		Sessions: sessionRows(r.Context(), sessions, shell.Actor(r).Session, h.Now()),
 		Limits:   sessionLimits(r.Context(), h.Auth),
 		Programs: programs,

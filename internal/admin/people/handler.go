@@ -21,6 +21,7 @@ type Handler struct {
 func (h *Handler) Mount(r shell.Routes) {
 	r.Enrolling.Post("/tenant", h.tenantSwitch)
 	r.Viewers.Get("/account", h.accountShow)
+	r.Viewers.Get(shell.FilePrefix+"/account", h.sessionFile)
 	// Sessions and the password are a person's own, so a viewer may change them.
 	r.Viewers.Post("/account/password", h.passwordSave)
 	r.Viewers.Post("/account/sessions/{id}/revoke", h.sessionRevoke)

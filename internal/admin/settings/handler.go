@@ -24,6 +24,7 @@ type Handler struct {
 // Mount adds the routes.
 func (h *Handler) Mount(r shell.Routes) {
 	r.Admins.Get(shell.FilePrefix+"/webhooks/{id}", h.deliveryFile)
+	r.Admins.Get(shell.FilePrefix+"/webhooks", h.webhookFile)
 	r.Admins.Get("/webhooks", h.webhookList)
 	r.Admins.Post("/webhooks", h.webhookCreate)
 	r.Admins.Get("/webhooks/{id}", h.webhookShow)

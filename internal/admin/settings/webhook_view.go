@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -19,10 +18,7 @@ func webhookPath(id connectors.WebhookID) string { return "/webhooks/" + id.Stri
 
 func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) templates.WebhookRow {
 	row := templates.WebhookRow{
-		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: i18n.T(ctx, "Everything"), Delivered: shell.NewWhenOrNever(ctx, hook.DeliveredAt, now),
-	}
-	if u, err := url.Parse(hook.URL); err == nil {
-		row.Host = u.Host // the rest of an address may be a secret
+		Name: hook.Name, Href: webhookPath(hook.ID), Host: webhookHost(hook), Told: i18n.T(ctx, "Everything"), Delivered: shell.NewWhenOrNever(ctx, hook.DeliveredAt, now),
 	}
 	if n := len(hook.Kinds); n > 0 {
 		row.Told = i18n.N(ctx, n, "%s kind", "%s kinds")

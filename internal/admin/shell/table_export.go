@@ -81,8 +81,8 @@ func rowFilters(query url.Values) url.Values {
 
 // exportPages are the pages that have a file, with their mounted routes.
 var exportPages = []string{
-	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/connectors/{id}/credentials", "/tools", "/agents",
-	"/calls", "/tasks", "/approvals", "/changes", "/audit", "/webhooks/{id}", "/members", "/api-keys",
+	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/connectors/{id}/credentials", "/tools", "/agents", "/agents/{id}/tools",
+	"/calls", "/tasks", "/approvals", "/changes", "/audit", "/webhooks", "/webhooks/{id}", "/members", "/api-keys",
 }
 
 // exportLinks lead to the files of the request's page, if it has them.
@@ -91,6 +91,12 @@ func exportLinks(r *http.Request) (csv, json string) {
 		return "", ""
 	}
 	return fileLinksFor(r.URL.EscapedPath(), r.URL.Query())
+}
+
+// FilesPager is the pager of a list that its page shows whole: it leads to the files alone.
+func FilesPager(path string) (p templates.Pager) {
+	p.CSV, p.JSON = fileLinksFor(path, url.Values{})
+	return p
 }
 
 // fileLinksFor lead to the files of the table at a path.
