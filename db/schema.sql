@@ -2001,6 +2001,7 @@ create table sync_runs (
     repeated_at timestamp with time zone,
     sweep_id uuid,
     item_counts jsonb,
+    upstream jsonb,
     constraint sync_runs_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
     constraint sync_runs_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint sync_runs_ended_has_end CHECK (((state = ANY (ARRAY['ok'::text, 'error'::text])) = (finished_at IS NOT NULL))),
@@ -2009,7 +2010,8 @@ create table sync_runs (
     constraint sync_runs_repeats_whole CHECK (((repeats > 0) = (repeated_at IS NOT NULL))),
     constraint sync_runs_running_has_owner CHECK (((state <> 'running'::text) OR ((instance_id IS NOT NULL) AND (started_at IS NOT NULL)))),
     constraint sync_runs_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'ok'::text, 'error'::text]))),
-    constraint sync_runs_trigger_known CHECK ((trigger = ANY (ARRAY['manual'::text, 'api'::text, 'oauth'::text, 'schedule'::text, 'list_changed'::text])))
+    constraint sync_runs_trigger_known CHECK ((trigger = ANY (ARRAY['manual'::text, 'api'::text, 'oauth'::text, 'schedule'::text, 'list_changed'::text]))),
+    constraint sync_runs_upstream_short CHECK ((octet_length((upstream ->> 'said'::text)) <= 2048)) NOT VALID
 );
 CREATE INDEX sync_runs_agent_idx ON public.sync_runs USING btree (tenant_id, agent_id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX sync_runs_connector_idx ON public.sync_runs USING btree (tenant_id, connector_id, id DESC);
@@ -2149,12 +2151,14 @@ create table tool_calls (
     packed bytea,
     structured_valid boolean,
     structured_error text not null default ''::text,
+    upstream bytea,
     constraint tool_calls_ended_has_end CHECK ((((status = ANY (ARRAY['success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])) = (completed_at IS NOT NULL)) AND ((completed_at IS NULL) = (duration_us IS NULL)))),
     constraint tool_calls_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text, 'completion'::text]))),
     constraint tool_calls_outcome_known CHECK ((outcome = ANY (ARRAY[''::text, 'ok'::text, 'tool_error'::text, 'rpc_error'::text, 'transport'::text, 'refused'::text, 'denied'::text, 'cancelled'::text, 'lost'::text]))),
     constraint tool_calls_pkey PRIMARY KEY (tenant_id, id),
     constraint tool_calls_source_known CHECK ((source = ANY (ARRAY['gateway'::text, 'api'::text, 'dashboard'::text]))),
-    constraint tool_calls_status_known CHECK ((status = ANY (ARRAY['pending_approval'::text, 'running'::text, 'success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])))
+    constraint tool_calls_status_known CHECK ((status = ANY (ARRAY['pending_approval'::text, 'running'::text, 'success'::text, 'error'::text, 'denied'::text, 'cancelled'::text]))),
+    constraint tool_calls_upstream_short CHECK ((octet_length(upstream) <= 16384)) NOT VALID
 );
 CREATE INDEX tool_calls_agent_idx ON public.tool_calls USING btree (tenant_id, agent_id, id DESC);
 CREATE INDEX tool_calls_connector_idx ON public.tool_calls USING btree (tenant_id, connector_id, id DESC);

@@ -3,8 +3,10 @@
 package e2e_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,25 +25,35 @@ func TestNoSecretComesOutAgain(t *testing.T) {
 	secrets := map[string]string{
 		"bearer token": "dev-token", "wrong token": "sekret-wrong-2", "API key of a connector": "sekret-key-3", "password of a connector": "sekret-basic-4",
 		"agent's token": "sekret-agent-5", "own API key": strings.Split(c.key, "_")[3], "password": ownerPassword, "wrong password": "sekret-guess-6",
+		"repeated token": "sekret-echo-7",
 	}
 	if keyset, err := os.ReadFile(filepath.Join(h.data(), "keyset")); err != nil {
 		t.Error(err)
 	} else {
 		secrets["keyset"] = strings.TrimSpace(string(keyset))
 	}
+	echo := repeatCredentials(t)
 	seen := map[string]string{} // where → what was answered
 	keep := func(where string, a page) { seen[where] = a.body }
 
 	for slug, auth := range map[string]object{
+		"echo":  {"type": "bearer", "token": "sekret-echo-7"},
 		"right": {"type": "bearer", "token": "dev-token"}, "wrong": {"type": "bearer", "token": "sekret-wrong-2"},
 		"key": {"type": "api_key", "key": "sekret-key-3"}, "basic": {"type": "basic", "username": "dev", "password": "sekret-basic-4"},
 	} {
-		seen["create "+slug] = c.text(http.MethodPost, "/api/v1/connectors", object{"name": slug, "slug": slug, "url": upstream + "/bearer", "auth": auth, "retry_attempts": 0})
-		seen["test "+slug] = c.text(http.MethodPost, "/api/v1/connectors/test", object{"name": slug, "url": upstream + "/bearer", "auth": auth, "retry_attempts": 0})
+		at := upstream + "/bearer"
+		if slug == "echo" {
+			at = echo
+		}
+		seen["create "+slug] = c.text(http.MethodPost, "/api/v1/connectors", object{"name": slug, "slug": slug, "url": at, "auth": auth, "retry_attempts": 0})
+		seen["test "+slug] = c.text(http.MethodPost, "/api/v1/connectors/test", object{"name": slug, "url": at, "auth": auth, "retry_attempts": 0})
 		seen["change "+slug] = c.text(http.MethodPatch, "/api/v1/connectors/"+slug, object{"auth": auth, "description": "again"})
 		seen["bad change "+slug] = c.text(http.MethodPatch, "/api/v1/connectors/"+slug, object{"auth": auth, "timeout_ms": 5})
 		seen["sync "+slug] = c.text(http.MethodPost, "/connectors/"+slug+"/sync_tools", nil)
+		seen["ping "+slug] = c.text(http.MethodPost, "/api/v1/connectors/"+slug+"/ping", nil)
 	}
+	run, _, _ := strings.Cut(after(owner.get(s.base+"/connectors/echo/runs").body, `"/connectors/echo/runs/`), `"`)
+	keep("page of a run", owner.get(s.base+"/connectors/echo/runs/"+run))
 	seen["agent"] = c.text(http.MethodPost, "/api/v1/agents", object{"name": "Agent", "slug": "agent"})
 	seen["per agent"] = c.text(http.MethodPost, "/api/v1/connectors", object{"name": "own", "slug": "own", "url": upstream + "/bearer", "auth": object{"type": "bearer"}, "credential_mode": "per_agent"})
 	seen["agent's token"] = c.text(http.MethodPut, "/api/v1/connectors/own/agents/agent/credential", object{"token": "sekret-agent-5"})
@@ -50,7 +62,7 @@ func TestNoSecretComesOutAgain(t *testing.T) {
 	keep("form with a mistake", owner.post(s.base+"/connectors", url.Values{
 		"name": {"x"}, "url": {"no url"}, "auth.type": {"bearer"}, "auth.token": {"sekret-wrong-2"}, "credential_mode": {"shared"}, "transport": {"streamable_http"},
 	}))
-	for _, slug := range []string{"right", "wrong", "key", "basic", "own"} {
+	for _, slug := range []string{"right", "wrong", "key", "basic", "own", "echo"} {
 		for _, of := range []string{"", "/tools", "/credentials", "/sync_runs"} {
 			seen["API "+slug+of] = c.text(http.MethodGet, "/api/v1/connectors/"+slug+of, nil)
 		}
@@ -69,10 +81,18 @@ func TestNoSecretComesOutAgain(t *testing.T) {
 
 	for where, text := range seen {
 		for what, secret := range secrets {
-			if strings.Contains(text, secret) {
+			if strings.Contains(text, secret) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(secret))) {
 				t.Errorf("%s holds the %s", where, what)
 			}
 		}
+	}
+	for _, where := range []string{"test echo", "sync echo", "ping echo", "API echo/sync_runs", "page of a run"} {
+		if !strings.Contains(seen[where], "it repeats") {
+			t.Errorf("%s does not quote the server: %s", where, seen[where])
+		}
+	}
+	if strings.Contains(seen["log"], "it repeats") {
+		t.Error("the log quotes the server")
 	}
 	if !strings.Contains(seen["log"], `"level":"DEBUG"`) {
 		t.Error("the log is not at debug level: the sweep shows nothing")
@@ -87,4 +107,22 @@ func (c client) text(method, path string, body any) string {
 		c.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return fmt.Sprint(answer)
+}
+
+// repeatCredentials is the URL of a server that fails with the credential of the request, as it is, in base64 and on two lines.
+func repeatCredentials(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprintf(w, "it repeats %s, %s, %s\n%s", token, base64.StdEncoding.EncodeToString([]byte(token)), token[:len(token)/2], token[len(token)/2:])
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// after returns the text behind the first mark; empty: there is none.
+func after(text, mark string) string {
+	_, rest, _ := strings.Cut(text, mark)
+	return rest
 }

@@ -84,6 +84,25 @@ where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is no
 order by last_used_at desc nulls last, updated_at desc, id
 limit 1;
 
+-- name: ConnectorSecrets :many
+-- All secrets of a connector, and those of the tenant's registered clients. place: the origin, program or redirect URI
+-- that a secret is for.
+select 'credential'::text as kind, credentials.sealed, credentials.agent_id, credentials.origin as place, ''::text as client_id, ''::text as issuer
+from credentials
+where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id
+union all
+select 'environment', connector_envs.sealed, null, connector_envs.program, '', ''
+from connector_envs
+where connector_envs.tenant_id = @tenant_id and connector_envs.connector_id = @connector_id
+union all
+select 'client', connector_clients.sealed, null, connector_clients.origin, connector_clients.client_id, connector_clients.issuer
+from connector_clients
+where connector_clients.tenant_id = @tenant_id and connector_clients.connector_id = @connector_id
+union all
+select 'registration', client_registrations.sealed, null, client_registrations.redirect_uri, client_registrations.client_id, client_registrations.issuer
+from client_registrations
+where client_registrations.tenant_id = @tenant_id and client_registrations.sealed is not null;
+
 -- name: MarkCredentialUsed :exec
 -- At most one write a minute: uses are frequent, and the time is only displayed.
 update credentials

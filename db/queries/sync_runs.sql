@@ -326,7 +326,8 @@ set state = 'error',
     tools_quarantined = @tools_quarantined,
     protocol_version = @protocol_version,
     error_code = @error_code,
-    error_message = @error_message
+    error_message = @error_message,
+    upstream = sqlc.narg(upstream)
 from stamped
 where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.state in ('queued', 'running')
   and sync_runs.connector_id = stamped.id

@@ -147,20 +147,23 @@ with those_tenants as materialized (
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by, truncated, address,
-        content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id)
+        content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id,
+        upstream)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool,
            heads.exposed_name, heads.source, heads.caller, heads.token_id, heads.credential_id, heads.definition_hash, heads.instance_id,
            heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.structured_valid, heads.structured_error,
            heads.approved_by, heads.truncated, heads.address,
            case when not heads.packed then new.result end, case when heads.packed then new.result end, new.structured, new.arguments, new.task,
-           new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, '')
+           new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, ''),
+           new.upstream
     from (
         select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
                unnest(@request_bytes::bigint[]) as request_bytes, unnest(@response_bytes::bigint[]) as response_bytes,
                unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
                unnest(@durations_us::bigint[]) as duration_us, unnest(@request_ids::text[]) as request_id,
                unnest(@arguments::bytea[]) as arguments, unnest(@tasks::bytea[]) as task,
-               unnest(@structureds::bytea[]) as structured, unnest(@results::bytea[]) as result
+               unnest(@structureds::bytea[]) as structured, unnest(@results::bytea[]) as result,
+               unnest(@upstreams::bytea[]) as upstream
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update
@@ -177,6 +180,7 @@ with those_tenants as materialized (
         packed = excluded.packed,
         structured = excluded.structured,
         task = excluded.task,
+        upstream = excluded.upstream,
         truncated = excluded.truncated or tool_calls.truncated,
         response_bytes = excluded.response_bytes,
         completed_at = excluded.completed_at,
@@ -287,20 +291,23 @@ with those_tenants as materialized (
 ), added as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by, truncated, address,
-        content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id)
+        content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id,
+        upstream)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool,
            heads.exposed_name, heads.source, heads.caller, heads.token_id, heads.credential_id, heads.definition_hash, heads.instance_id,
            heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.structured_valid, heads.structured_error,
            heads.approved_by, heads.truncated, heads.address,
            case when not heads.packed then new.result end, case when heads.packed then new.result end, new.structured, new.arguments, new.task,
-           new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, '')
+           new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, ''),
+           new.upstream
     from (
         select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
                unnest(@request_bytes::bigint[]) as request_bytes, unnest(@response_bytes::bigint[]) as response_bytes,
                unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
                unnest(@durations_us::bigint[]) as duration_us, unnest(@request_ids::text[]) as request_id,
                unnest(@arguments::bytea[]) as arguments, unnest(@tasks::bytea[]) as task,
-               unnest(@structureds::bytea[]) as structured, unnest(@results::bytea[]) as result
+               unnest(@structureds::bytea[]) as structured, unnest(@results::bytea[]) as result,
+               unnest(@upstreams::bytea[]) as upstream
     ) new
     join heads on heads.number = new.head
 )

@@ -146,7 +146,8 @@ with ended as materialized (
            unnest(@codes::text[]) as code,
            unnest(@messages::text[]) as message,
            unnest(@auth_behaviours::text[]) as auth_behaviour,
-           unnest(@requests::text[]) as requests
+           unnest(@requests::text[]) as requests,
+           unnest(@upstreams::text[]) as upstream
 ), stamped as (
     update connectors
     set last_error_code = ended.code,
@@ -159,7 +160,7 @@ with ended as materialized (
       and held.claimed_by = @instance_id::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, held.run_id as last_run_id,
               held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.answered, ended.silent,
-              ended.took_ms * (ended.answered + ended.silent) as took_ms, ended.wait_s, ended.code, ended.message, ended.requests
+              ended.took_ms * (ended.answered + ended.silent) as took_ms, ended.wait_s, ended.code, ended.message, ended.requests, ended.upstream
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
@@ -185,9 +186,10 @@ with ended as materialized (
     where sync_runs.tenant_id = stamped.tenant_id and sync_runs.id = stamped.last_run_id
       and not stamped.again and stamped.last_checks > 0
 ), written as (
-    insert into sync_runs (tenant_id, id, connector_id, trigger, state, queued_at, started_at, finished_at, error_code, error_message)
+    insert into sync_runs (tenant_id, id, connector_id, trigger, state, queued_at, started_at, finished_at, error_code, error_message,
+                           upstream)
     select stamped.tenant_id, stamped.run_id, stamped.id, 'schedule', 'error', stamped.began_at, stamped.began_at, now(),
-           stamped.code, stamped.message
+           stamped.code, stamped.message, nullif(stamped.upstream, '')::jsonb
     from stamped
     where not stamped.again
 ), traced as (

@@ -23,6 +23,7 @@ func (d *dashboard) createCallWithMarkers(a connectors.Agent, c connectors.Conne
 	d.t.Helper()
 	call := newCall(a, c, connectors.CallSuccess)
 	call.Arguments, call.Content, call.Structured = []byte(`{"q":"hush"}`), []byte(`[{"type":"text","text":"hush"}]`), []byte(`{"hush":1}`)
+	call.Upstream = &connectors.Upstream{Said: "hush"}
 	id := d.createEndedCall(d.Tenant, call)
 	d.AsSystem(d.t, `update tool_calls set task = $2, task_handle = 'handle', progress = '{"progress": 1, "message": "hush"}' where id = $1`,
 		[]any{id, []byte(`{"status":"completed","statusMessage":"hush"}`)})

@@ -22,11 +22,12 @@ type pingJSON struct {
 	ConnectMS int64                   `json:"connect_ms" doc:"Until the session was open; 0: it was not."`
 	PingMS    int64                   `json:"ping_ms" doc:"Of the ping alone; for a server of 2026-07-28, which knows none, of server/discover."`
 	Error     *connectorTestErrorJSON `json:"error"`
+	Upstream  *upstreamSaidJSON       `json:"upstream" doc:"What the server said when it failed; null: nothing."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
 func (pingJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "error")
+	return setNullable(s, "error", "upstream")
 }
 
 func (h *Handler) pingConnector(ctx context.Context, actor auth.Actor, in *pingInput) (*response[pingJSON], error) {
@@ -46,7 +47,7 @@ func (h *Handler) pingConnector(ctx context.Context, actor auth.Actor, in *pingI
 		return nil, h.withConnectURL(ctx, actor, in.ref(), agent, err)
 	}
 	return &response[pingJSON]{Body: pingJSON{
-		OK: report.Error == nil, Server: viewServer(report.Server), Error: viewTestError(report.Error),
+		OK: report.Error == nil, Server: viewServer(report.Server), Error: viewTestError(report.Error), Upstream: viewTestUpstream(report.Error),
 		ConnectMS: int64(report.Connect / time.Millisecond), PingMS: int64(report.Ping / time.Millisecond),
 	}}, nil
 }

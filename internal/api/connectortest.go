@@ -23,6 +23,7 @@ type connectorTestJSON struct {
 	Resources   int                     `json:"resources" doc:"How many resources."`
 	Templates   int                     `json:"resource_templates" doc:"How many resource templates."`
 	Error       *connectorTestErrorJSON `json:"error"`
+	Upstream    *upstreamSaidJSON       `json:"upstream" doc:"What the server said when it failed; null: nothing."`
 }
 
 // testedToolJSON is a tool that is not stored.
@@ -46,7 +47,7 @@ type connectorTestErrorJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorTestJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "error")
+	return setNullable(s, "error", "upstream")
 }
 
 func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *createConnectorInput) (*response[connectorTestJSON], error) {
@@ -65,6 +66,7 @@ func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *creat
 		Error:  viewTestError(report.Error),
 
 		Prompts: report.Items.Prompts.Total, Resources: report.Items.Resources.Total, Templates: report.Items.Templates.Total,
+		Upstream: viewTestUpstream(report.Error),
 	}
 	for _, t := range report.Tools {
 		out.Tools = append(out.Tools, viewTestedTool(t))
@@ -85,6 +87,13 @@ func viewTestedTool(t connectors.Definition) testedToolJSON {
 		OutputSchema: def.OutputSchema,
 		Annotations:  def.Annotations,
 	}
+}
+
+func viewTestUpstream(f *fault.Error) *upstreamSaidJSON {
+	if f == nil {
+		return nil
+	}
+	return viewUpstreamSaid(connectors.UpstreamOf(f.Remote))
 }
 
 func viewTestError(f *fault.Error) *connectorTestErrorJSON {

@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -24,6 +26,7 @@ func TestSecrets_AreInNoResponseAndNoLog(t *testing.T) {
 		"sekret-token", "sekret-key", "sekret-password", "sekret-agent", "sekret-member-password", "sekret-client", "sekret-machine",
 		"sekret-variable",
 	}
+	echo := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": echoSecrets(secrets)}})
 	key := privateKey(t)
 	program := map[string]any{
 		"name": "program", "transport": "stdio", "command": mcptest.Shell, "args": mcptest.Program,
@@ -52,6 +55,14 @@ func TestSecrets_AreInNoResponseAndNoLog(t *testing.T) {
 		keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", doc)).want(http.StatusConflict)
 		keep(w.call(t, owner, http.MethodPatch, "/api/v1/connectors/"+name, map[string]any{"auth": auth})).want(http.StatusOK)
 		keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/"+name+"/sync_tools", nil))
+		if auth["issuer"] == nil {
+			doc["name"], doc["url"] = "echo "+name, echo.URL
+			keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/test", doc)).want(http.StatusOK)
+			keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", doc)).want(http.StatusCreated)
+			keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/echo-"+name+"/sync_tools", nil)).problem(http.StatusBadGateway, "upstream")
+			keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/echo-"+name+"/ping", nil)).want(http.StatusOK)
+			keep(w.call(t, owner, http.MethodGet, "/api/v1/connectors/echo-"+name+"/sync_runs", nil)).want(http.StatusOK)
+		}
 	}
 	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/test", program)).want(http.StatusOK)
 	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", program)).want(http.StatusCreated)
@@ -76,13 +87,36 @@ func TestSecrets_AreInNoResponseAndNoLog(t *testing.T) {
 			}
 		}
 	}
-	everything := strings.Join(bodies, "\n") + w.log.String()
+	everything := strings.Join(bodies, "\n") + w.log.String() + w.Rows(t)
 	for _, secret := range append(secrets, base64.StdEncoding.EncodeToString([]byte("ann:"+secrets[2])), owner) {
-		if i := strings.Index(everything, secret); i >= 0 {
-			t.Errorf("%s stands in …%s", secret, everything[max(0, i-200):i+len(secret)])
+		for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret)), "=")} {
+			if i := strings.Index(everything, form); i >= 0 {
+				t.Errorf("%s stands in …%s", form, everything[max(0, i-200):i+len(form)])
+			}
 		}
 	}
 	if !strings.Contains(everything, `"discovered_tools":["search"]`) {
 		t.Error("the sweep saw no synced connector")
+	}
+	if strings.Count(everything, "the server repeats: ") < 12 || strings.Contains(w.log.String(), "the server repeats") {
+		t.Error("the sweep saw no server that repeats secrets, or the log has its words")
+	}
+}
+
+// echoSecrets fails with the secrets that the request has, as they are and in encodings.
+func echoSecrets(secrets []string) mcptest.Handler {
+	return func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, "the server repeats: ")
+		for _, values := range r.Header {
+			for _, value := range values {
+				pair, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(value, "Basic "))
+				for _, s := range append([]string{"ann:" + secrets[2]}, secrets...) {
+					if strings.Contains(value, s) || strings.Contains(string(pair), s) {
+						fmt.Fprintf(w, "%s %s\n%s %x %s %s ", s, s[:4], s[4:], s, base64.StdEncoding.EncodeToString([]byte(s)), value)
+					}
+				}
+			}
+		}
 	}
 }

@@ -26,6 +26,7 @@ type syncRunJSON struct {
 	Items            *itemCountsJSON   `json:"items" doc:"Prompts, resources and resource templates, which need no review; null: not counted, as where a scheduled sync found nothing new."`
 	ProtocolVersion  string            `json:"protocol_version"`
 	Error            *syncRunErrorJSON `json:"error"`
+	Upstream         *upstreamSaidJSON `json:"upstream" doc:"What the server said when the run failed; null: nothing. Later scheduled syncs with the same error do not replace it."`
 	Repeats          int               `json:"repeats" doc:"How many later scheduled syncs came to the same, and have no runs of their own."`
 
 	Requests     []runRequestJSON `json:"requests,omitzero" nullable:"false" doc:"Of one run that is read by itself, in the order of their beginnings; none of a scheduled sync that found nothing new. At most 64: of more, the first and the last."`
@@ -60,7 +61,7 @@ func viewItemCounts(c *connectors.ItemCounts) *itemCountsJSON {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (syncRunJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "error", "items")
+	return setNullable(s, "error", "items", "upstream")
 }
 
 func viewSyncRun(run connectors.SyncRun) syncRunJSON {
@@ -79,6 +80,7 @@ func viewSyncRun(run connectors.SyncRun) syncRunJSON {
 		ToolsQuarantined: run.Counts.Quarantined,
 		Items:            viewItemCounts(run.Items),
 		ProtocolVersion:  run.ProtocolVersion,
+		Upstream:         viewUpstreamSaid(run.Upstream),
 		Repeats:          run.Repeats,
 	}
 	if run.FinishedAt != nil {

@@ -42,6 +42,7 @@ type toolCallJSON struct {
 	StructuredValid   *bool              `json:"structured_valid" doc:"Whether structured_content fits the tool's output schema; null: not checked, as where there is no such schema, the tool says that it failed, or the schema is too costly."`
 	StructuredError   *string            `json:"structured_error" doc:"Why it does not fit; null: it fits, or was not checked."`
 	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet. invalid_result: there is one, which refuse_invalid_results withheld from the agent."`
+	Upstream          *upstreamSaidJSON  `json:"upstream" doc:"What the server said when the call failed; null: nothing, and in lists. said is empty where the tenant's call_history keeps no contents, and where bodies are withheld."`
 	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and omitted here; shown: what is stored of them is here."`
 	Truncated         bool               `json:"truncated" doc:"The history kept a part: 200000 bytes at most."`
 	RequestBytes      int64              `json:"request_bytes" doc:"Of the arguments."`
@@ -61,7 +62,7 @@ type toolCallErrorJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (toolCallJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "error", "progress")
+	return setNullable(s, "error", "progress", "upstream")
 }
 
 // storedPrecision is the database's precision of times. A new call is shown as it will be read.
@@ -94,6 +95,7 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		StructuredContent: storedJSON(c.Structured),
 		Task:              storedJSON(c.Task),
 		IsError:           c.IsError,
+		Upstream:          viewUpstreamSaid(c.Upstream),
 		Bodies:            bodiesState(c),
 		Truncated:         c.Truncated,
 		RequestBytes:      c.RequestBytes,

@@ -51,6 +51,7 @@ var SeparateReads = map[string]string{
 	"connect.Broker.ReadLink":                    "as Diagnose",
 	"connect.Broker.attemptRevocation":           "as Diagnose",
 	"connect.Broker.checkClient":                 "only one of the two decides; the client is checked again when the flow begins",
+	"connect.Broker.explainExchange":             "the verifier is in the flow, which is deleted already",
 	"connect.Broker.predictClient":               "as checkClient",
 	"connect.Broker.currentRole":                 "only one of the two runs",
 	"connect.Broker.findOwnTarget":               "the account is checked again in the transaction that stores it",

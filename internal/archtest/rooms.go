@@ -112,6 +112,7 @@ var Rooms = []Room{
 	{Path: "internal/oauth", Floor: Libraries, Sentence: "OAuth 2.1 client, one function per step"},
 	{Path: "internal/postgres", Floor: Libraries, Sentence: "finds, starts, adopts and stops the embedded PostgreSQL"},
 	{Path: "internal/queue", Floor: Libraries, Sentence: "names the jobs, inserts them inside a transaction, and counts them"},
+	{Path: "internal/redact", Floor: Libraries, Sentence: "removes secrets from arguments, results and the words of servers"},
 	{Path: "internal/safehttp", Floor: Libraries, Sentence: "the only HTTP client for outbound requests: allowed addresses, bounded sizes and times"},
 	{Path: "internal/tracing/otlp", Floor: Libraries, Sentence: "sends traces to the operator's collector"},
 	{Path: "web", Floor: Libraries, Sentence: "static files, embedded, under content-hashed names"},

@@ -6,7 +6,7 @@
 //
 // A call that begins and ends within one batch is written once; so is one that began in the last quarter of the
 // interval. The tenant decides how much of arguments and results is kept (retention.go). The writer truncates
-// (truncate.go) and redacts them (redact.go).
+// (truncate.go) and redacts them (package redact).
 //
 // During a database outage calls wait in memory and are retried. When memory runs short, contents are dropped,
 // and then End blocks. Stop writes everything. A killed process loses at most the ends of the last 100 ms.

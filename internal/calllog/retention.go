@@ -2,11 +2,16 @@ package calllog
 
 import (
 	"patchbay/internal/connectors"
+	"patchbay/internal/redact"
 	"patchbay/internal/safe"
 )
 
 // ApplyRetention truncates and redacts a call's arguments and result as its tenant's retention says.
+// What the server said of a failure was redacted before.
 func ApplyRetention(c *connectors.ToolCall, retention connectors.CallHistory) {
+	if retention == connectors.HistoryNone {
+		c.Upstream = c.Upstream.WithoutSaid()
+	}
 	retainDocument(c, &c.Arguments, retention, nil)
 	retainDocument(c, &c.Content, retention, truncateContent)
 	retainDocument(c, &c.Structured, retention, nil)
@@ -27,7 +32,7 @@ func retainDocument(c *connectors.ToolCall, part *[]byte, retention connectors.C
 		}
 	}
 	if retention != connectors.HistoryFull && raw != nil {
-		raw = Redact(raw)
+		raw = redact.JSON(raw)
 	}
 	*part = raw
 }
@@ -36,6 +41,6 @@ func retainDocument(c *connectors.ToolCall, part *[]byte, retention connectors.C
 func applyRetentionSafely(c *connectors.ToolCall, retention connectors.CallHistory) {
 	err := safe.Try(safe.Background, func() error { ApplyRetention(c, retention); return nil })()
 	if err != nil {
-		c.Arguments, c.Content, c.Structured, c.Truncated = nil, nil, nil, true
+		c.Arguments, c.Content, c.Structured, c.Upstream, c.Truncated = nil, nil, nil, nil, true
 	}
 }

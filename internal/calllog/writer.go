@@ -12,6 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/redact"
 	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
@@ -143,7 +144,7 @@ func (e *Entry) redactName(kind connectors.CallKind, name string) string {
 	if kind == connectors.CallTool || e.retention == connectors.HistoryFull {
 		return name
 	}
-	return redactString(name)
+	return redact.Text(name)
 }
 
 // Call returns the call as it began or ended.
@@ -197,16 +198,20 @@ func (e *Entry) dropContents() {
 	long := min(len(c.Content), connectors.MaxHistoryBytes) + len(c.Structured)
 	switch {
 	case e.retention == connectors.HistoryNone:
-		c.Content, c.Structured = nil, nil
+		c.Content, c.Structured, c.Upstream = nil, nil, c.Upstream.WithoutSaid()
 	case w.memory+e.contentBytes() > w.o.Memory:
-		c.Arguments, c.Content, c.Structured, c.Truncated = nil, nil, nil, true
+		c.Arguments, c.Content, c.Structured, c.Upstream, c.Truncated = nil, nil, nil, c.Upstream.WithoutSaid(), true
 	case long > shortBytes && !w.budget.AllowN(w.o.Now(), long):
 		c.Content, c.Structured, c.Truncated = nil, nil, true
 	}
 }
 
 func (e *Entry) contentBytes() int {
-	return len(e.call.Arguments) + len(e.call.Content) + len(e.call.Structured)
+	n := len(e.call.Arguments) + len(e.call.Content) + len(e.call.Structured)
+	if e.call.Upstream != nil {
+		n += len(e.call.Upstream.Said)
+	}
+	return n
 }
 
 func notify(c chan struct{}) {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
 	"patchbay/internal/secret"
@@ -51,6 +52,7 @@ type Broker struct {
 	baseURL  string
 	document string // the URL of our client metadata document
 	flights  singleflight.Group
+	redactor *credentials.Resolver // of what servers say
 }
 
 // New makes a Broker.
@@ -65,6 +67,7 @@ func New(o Options) *Broker {
 	if b.now == nil {
 		b.now = time.Now
 	}
+	b.redactor = credentials.NewRefreshing(credentials.Options{Store: o.Store, Log: b.log})
 	if b.document == "" {
 		b.document = b.baseURL + documentPath
 	}

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -50,8 +51,8 @@ func (s authSurvey) toDiagnosis() Diagnosis {
 }
 
 // newFailure returns the fault of a Start that failed after its survey.
-func (b *Broker) newFailure(s authSurvey, err error) error {
-	f := *b.toFault(err) // a copy: err may be this fault, and must not become its own cause
+func (b *Broker) newFailure(ctx context.Context, s authSurvey, startedBy string, err error) error {
+	f := *b.explainFailure(ctx, s.target, startedBy, err) // a copy: err may be this fault, and must not become its own cause
 	d := s.toDiagnosis()
 	d.Problem = f.Message
 	f.Err = &StartError{Diagnosis: d, Err: err}

@@ -77,13 +77,13 @@ func (b *Broker) finishFlow(ctx context.Context, q url.Values, br BrowserBinding
 	peer, ok, err := b.findPeer(ctx, p, f)
 	switch {
 	case err != nil:
-		return Connection{}, b.toFault(err)
+		return Connection{}, b.explainFailure(ctx, p, f.StartedBy.Type, err)
 	case !ok:
 		return b.restartFlow(ctx, back, errClientGone)
 	}
 	token, err := b.exchangeCode(ctx, peer, f, code)
 	if err != nil {
-		return b.handleRefusal(ctx, back, peer, err)
+		return b.handleRefusal(ctx, back, peer, code, err)
 	}
 	return b.storeGrant(ctx, back, peer, token)
 }
@@ -191,7 +191,7 @@ func (b *Broker) exchangeCode(ctx context.Context, peer oauth.Peer, f store.Flow
 }
 
 // handleRefusal handles an error of the token endpoint: a registration that the server forgot is deleted.
-func (b *Broker) handleRefusal(ctx context.Context, back callbackFlow, peer oauth.Peer, refusal error) (Connection, error) {
+func (b *Broker) handleRefusal(ctx context.Context, back callbackFlow, peer oauth.Peer, code oauth.Secret, refusal error) (Connection, error) {
 	e, _ := errors.AsType[*oauth.Error](refusal)
 	switch {
 	case e == nil:
@@ -205,7 +205,7 @@ func (b *Broker) handleRefusal(ctx context.Context, back callbackFlow, peer oaut
 	case isScopeError(refusal):
 		return b.restartFlow(ctx, back, refusal)
 	}
-	return Connection{}, b.toFault(refusal)
+	return Connection{}, b.explainExchange(ctx, back, peer, code, refusal)
 }
 
 func isScopeError(err error) bool {

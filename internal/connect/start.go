@@ -84,7 +84,7 @@ func (b *Broker) prepareFlow(ctx context.Context, p target, who flowRequest) (pr
 		return preparedFlow{}, learned
 	}
 	if err != nil {
-		return preparedFlow{}, b.newFailure(s, err)
+		return preparedFlow{}, b.newFailure(ctx, s, who.by.Type, err)
 	}
 	return b.buildFlow(ctx, s, who)
 }
@@ -96,12 +96,12 @@ func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (
 	}
 	client, err := b.findClient(ctx, s)
 	if err != nil {
-		return preparedFlow{}, b.newFailure(s, err)
+		return preparedFlow{}, b.newFailure(ctx, s, who.by.Type, err)
 	}
 	state, pkce := newState(who.try), oauth.NewPKCE()
 	address, err := b.authorizeURL(s, client, state, pkce)
 	if err != nil {
-		return preparedFlow{}, b.newFailure(s, err)
+		return preparedFlow{}, b.newFailure(ctx, s, who.by.Type, err)
 	}
 	return preparedFlow{authSurvey: s, url: address, began: who.began, flow: store.NewFlow{
 		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(),

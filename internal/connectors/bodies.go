@@ -21,14 +21,14 @@ func (t Tenant) WithholdsBodies() bool { return t.BodyReaders == ReadersAuditors
 
 // HasBodies reports whether arguments, results or task state are stored.
 func (c ToolCall) HasBodies() bool {
-	return c.Kind == CallResource || c.ErrorCode == codeBadArguments || len(c.Arguments)+len(c.Content)+len(c.Structured)+len(c.Task) > 0 || c.Progress != nil && c.Progress.Message != ""
+	return c.Kind == CallResource || c.ErrorCode == codeBadArguments || len(c.Arguments)+len(c.Content)+len(c.Structured)+len(c.Task) > 0 || c.Upstream != nil && c.Upstream.Said != "" || c.Progress != nil && c.Progress.Message != ""
 }
 
 // WithoutBodies returns the call without arguments, results and the server's texts: only agent, tool, times and
 // outcome.
 func (c ToolCall) WithoutBodies() ToolCall {
 	c.Arguments, c.Content, c.Structured, c.Withheld = nil, nil, nil, true
-	c.Task = redactTask(c.Task)
+	c.Task, c.Upstream = redactTask(c.Task), c.Upstream.WithoutSaid()
 	if c.Kind == CallResource { // a read resource may contain an argument in its URI
 		c.Tool, c.ExposedName = truncateURI(c.Tool), truncateURI(c.ExposedName)
 	}

@@ -107,4 +107,5 @@ type SyncError struct {
 
 	Temporary  bool          // it may pass without action; not stored
 	RetryAfter time.Duration // requested by the server; not stored
+	Upstream   *Upstream     // stored with the run; nil: none
 }

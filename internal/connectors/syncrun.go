@@ -40,6 +40,7 @@ type SyncRun struct {
 	ProtocolVersion string
 	ErrorCode       string // empty: none
 	ErrorMessage    string
+	Upstream        *Upstream // of the first of its repeats; nil: none
 
 	Repeats    int        // later scheduled syncs with the same outcome, without runs of their own
 	RepeatedAt *time.Time // end of the last of them; nil: none

@@ -98,7 +98,8 @@ type ToolCall struct {
 	Outcome       CallOutcome
 	ErrorCode     string // empty: none
 	ErrorMessage  string
-	IsError       bool // of the result
+	Upstream      *Upstream // of a failure; Said by the tenant's CallHistory; nil: none
+	IsError       bool      // of the result
 	// StructuredValid reports whether the structured content fits the tool's output schema; nil: not checked.
 	StructuredValid *bool
 	StructuredError string // why it does not fit, one sentence; empty: it fits, or was not checked

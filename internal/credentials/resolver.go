@@ -26,6 +26,7 @@ type Resolver struct {
 	lease        time.Duration
 	refreshWait  time.Duration
 	refreshes    singleflight.Group
+	secretLoads  singleflight.Group
 	refreshGroup taskGroup
 }
 

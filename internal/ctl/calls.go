@@ -38,7 +38,7 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if call.Error != nil {
-		return errors.New(escapeText(call.Error.Message))
+		return newServerError(call.Error.Message, call.Upstream)
 	}
 	if call.IsError {
 		return errors.New("the tool says that it failed")

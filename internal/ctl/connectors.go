@@ -152,7 +152,7 @@ func (c connectorTest) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if tested.Error != nil {
-		return errors.New(escapeText(tested.Error.Message))
+		return newServerError(tested.Error.Message, tested.Upstream)
 	}
 	return s.printSentence(nil, "Prompts: %d. Resources: %d. Resource templates: %d.", tested.Prompts, tested.Resources, tested.ResourceTemplates)
 }
@@ -212,7 +212,7 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if run.Error != nil {
-		return errors.New(escapeText(run.Error.Message))
+		return newServerError(run.Error.Message, run.Upstream)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (c connectorPing) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if got.Error != nil {
-		return errors.New(escapeText(got.Error.Message))
+		return newServerError(got.Error.Message, got.Upstream)
 	}
 	return nil
 }

@@ -50,6 +50,8 @@ type Remote struct {
 	HTTPStatus int    // 0: no response
 	RPCCode    int    // 0: no JSON-RPC error
 	Retryable  bool
+	Said       string // redacted text of the server, for admins; never in Error or the log
+	ExitStatus *int   // of a program that ended; nil: none
 }
 
 // Error is a failure that may be shown.

@@ -22,6 +22,7 @@ func (c *httpTransport) readErrorResponse(m outgoingMessage, resp *http.Response
 		Reason:     ReasonHTTPStatus,
 		HTTPStatus: resp.StatusCode,
 		RetryAfter: parseRetryAfter(resp.Header),
+		remote:     newRemoteText(body, len(body) == maxErrorBody),
 	}
 	if c.isSessionLost(resp.StatusCode, body) {
 		c.sessionLost.Store(true)

@@ -41,7 +41,7 @@ const (
 	ReasonMemoryLimit        Reason = "crowded"             // the memory limit left no room for a long response
 )
 
-// Error is a failed session or request. Only RPC holds remote text. Detail consists of our words and checked
+// Error is a failed session or request. Only RPC and RemoteText hold remote text. Detail consists of our words and checked
 // facts (a version, an origin). Err is for the log and never holds a body or a URL.
 type Error struct {
 	Phase      Phase
@@ -58,7 +58,11 @@ type Error struct {
 	// requester only, never show or log it.
 	RPC *RPCError
 
-	supported []string // versions that the server names
+	// ExitCode is the exit status of a program that ended; nil: it runs, or a signal killed it.
+	ExitCode *int
+
+	supported []string   // versions that the server names
+	remote    RemoteText // where RPC says nothing
 }
 
 // RPCError is a JSON-RPC error.

@@ -56,7 +56,9 @@ func (c *sseTransport) awaitEndpoint(ctx context.Context, s *eventStream, phase 
 		return c.streamHTTP.readErrorResponse(outgoingMessage{phase: phase}, resp)
 	}
 	if kind := strings.ToLower(resp.Header.Get("Content-Type")); !strings.HasPrefix(kind, "text/event-stream") {
-		return newProtocolError(phase, "offers no event stream at this address")
+		failure := newProtocolError(phase, "offers no event stream at this address")
+		failure.remote = readRemoteText(resp.Body, resp.Body)
+		return failure
 	}
 	s.events = sse.NewReader(&activityReader{resp.Body, s.activity}, c.streamHTTP.limits.maxBody)
 	for range maxEvents {

@@ -73,6 +73,7 @@ type responseReader struct {
 	maxBody       int            // as in transportLimits
 	position      streamPosition // last position of an event stream
 	atEOF         bool
+	unreadable    RemoteText // what is no reply
 }
 
 func newResponseReader(resp *http.Response, m outgoingMessage, onMessage messageHandler, reservation reservation, limits transportLimits) *responseReader {
@@ -201,6 +202,9 @@ func (r *responseReader) readJSON() (*wire.Reply, error) {
 	if !r.poolable {
 		r.lease = pooledBody{}
 	}
+	if err != nil {
+		r.unreadable = newRemoteText(body, false)
+	}
 	switch {
 	case errors.Is(err, wire.ErrNoReply):
 		return nil, errNoReply
@@ -208,6 +212,17 @@ func (r *responseReader) readJSON() (*wire.Reply, error) {
 		return nil, errBroken
 	}
 	return reply, nil
+}
+
+// remoteText returns what the server sent in place of a reply, after readReply failed with err.
+func (r *responseReader) remoteText(closer io.Closer, err error) RemoteText {
+	switch {
+	case r.unreadable.text != "":
+		return r.unreadable
+	case errors.Is(err, errHTML), errors.Is(err, errXML), errors.Is(err, errNotJSON):
+		return readRemoteText(r.body, closer)
+	}
+	return RemoteText{}
 }
 
 // readBody reads the body into one slice of nearly its size.
@@ -292,7 +307,7 @@ func (r *responseReader) readEvents() (*wire.Reply, error) {
 			return reply, nil
 		}
 		if !errors.Is(err, wire.ErrNoReply) {
-			end = errBroken
+			end, r.unreadable = errBroken, newRemoteText(event.Data, false)
 		}
 		r.reservation.release()
 	}

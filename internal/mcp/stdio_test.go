@@ -49,6 +49,9 @@ func runPeer(mode string) {
 	switch mode {
 	case "exits":
 		os.Exit(3)
+	case "explains":
+		_, _ = fmt.Fprint(os.Stderr, strings.Repeat("starting\n", 2000), "no such database\n")
+		os.Exit(3)
 	case "banner":
 		say("Welcome!\n\n[INFO] starting\n{ not json\n{\"level\":\"info\",\"msg\":\"up\"}")
 	case "noise":

@@ -72,7 +72,7 @@ func (c *httpTransport) sendRequest(ctx context.Context, m outgoingMessage) (rec
 	}
 	if err != nil {
 		failure := classifyError(ctx, m.phase, err)
-		failure.HTTPStatus = resp.StatusCode
+		failure.HTTPStatus, failure.remote = resp.StatusCode, a.remoteText(resp.Body, err)
 		return receivedReply{}, failure
 	}
 	if !a.atEOF {

@@ -21,6 +21,8 @@ const (
 	// exitTimeout bounds the wait for the exit code after the end of output. On a busy machine the exit comes
 	// much later.
 	exitTimeout = 2 * time.Second
+	// stderrTimeout bounds the wait for the end of standard error after the exit: another process may hold it open.
+	stderrTimeout = 500 * time.Millisecond
 )
 
 // stdioTransport is a child process: each message is one line (MCP 2025-11-25, Transports). The first message
@@ -36,10 +38,11 @@ type stdioTransport struct {
 	startError *Error        // guarded by writeLock
 	readers    sync.WaitGroup
 	stderr     tailBuffer
+	stderrEnd  chan struct{} // closed at the end of standard error
 }
 
 func newStdioTransport(command Command, onMessage messageHandler, limits transportLimits) *stdioTransport {
-	return &stdioTransport{command: command, maxLine: limits.maxBody, pending: pendingReplies{onMessage: onMessage}, writeLock: make(chan struct{}, 1)}
+	return &stdioTransport{command: command, maxLine: limits.maxBody, pending: pendingReplies{onMessage: onMessage}, writeLock: make(chan struct{}, 1), stderrEnd: make(chan struct{})}
 }
 
 func (c *stdioTransport) send(ctx context.Context, m outgoingMessage) (receivedReply, *Error) {
@@ -95,7 +98,10 @@ func (c *stdioTransport) ensureStarted() *Error {
 	}
 	c.process = p
 	safe.GoIn(&c.readers, safe.Program, func() { c.readOutput(p) })
-	safe.GoIn(&c.readers, safe.Program, func() { _, _ = io.Copy(&c.stderr, p.stderr) })
+	safe.GoIn(&c.readers, safe.Program, func() {
+		defer close(c.stderrEnd)
+		_, _ = io.Copy(&c.stderr, p.stderr)
+	})
 	return nil
 }
 
@@ -147,13 +153,36 @@ func readLine(from *bufio.Reader, limit int) ([]byte, error) {
 // newExitError is the error of requests after a final event of the process.
 func (c *stdioTransport) newExitError(p *childProcess, event string) *Error {
 	failure := &Error{Phase: PhaseInitialize, Reason: ReasonProtocol, Detail: event}
-	if state := p.wait(exitTimeout); state != nil {
+	state := p.wait(exitTimeout)
+	if state != nil {
 		failure.Detail = "ended before its reply, " + describeExit(state)
+		if code := state.ExitCode(); code >= 0 {
+			failure.ExitCode = &code
+		}
 	}
+	failure.remote = c.readStderr(state != nil)
 	if c.hasSession.Load() {
 		failure.Err = errSessionLost // a new process may succeed
 	}
 	return failure
+}
+
+// readStderr returns the end of standard error. After the exit it waits for the last bytes.
+func (c *stdioTransport) readStderr(hasExited bool) RemoteText {
+	patience := stderrTimeout
+	if !hasExited {
+		patience = 0
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	isCut := false
+	select {
+	case <-c.stderrEnd:
+	case <-timer.C:
+		isCut = true
+	}
+	text, cutStart := c.stderr.snapshotText()
+	return RemoteText{text: string(text), cutStart: cutStart, cutEnd: isCut, isTail: true}
 }
 
 func describeExit(state *os.ProcessState) string {
@@ -184,11 +213,14 @@ func (c *stdioTransport) close(ctx context.Context) {
 
 // tailBuffer keeps the end of what is written to it.
 type tailBuffer struct {
+	mu    sync.Mutex // guards the fields below
 	text  []byte
 	isCut bool // earlier bytes were dropped
 }
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.isCut = t.isCut || len(t.text)+len(p) > maxStderr
 	t.text = append(t.text, p[max(0, len(p)-maxStderr):]...)
 	if over := len(t.text) - maxStderr; over > 0 {
@@ -197,11 +229,19 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// snapshotText returns a copy of the text, and whether earlier bytes were dropped.
+func (t *tailBuffer) snapshotText() (text []byte, isCut bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Clone(t.text), t.isCut
+}
+
 // completeLines returns the lines that are kept whole, because the rest of a cut secret could not be redacted.
 func (t *tailBuffer) completeLines() []byte {
-	if !t.isCut {
-		return t.text
+	text, isCut := t.snapshotText()
+	if !isCut {
+		return text
 	}
-	_, lines, _ := bytes.Cut(t.text, []byte("\n"))
+	_, lines, _ := bytes.Cut(text, []byte("\n"))
 	return lines
 }

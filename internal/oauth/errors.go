@@ -49,8 +49,8 @@ const (
 	KindNeedsClientID Kind = "needs_client_id"
 )
 
-// Error is a failed step. It has no remote text and no secret: Code is defined by an RFC, Detail has our words
-// and checked facts such as an issuer's URL, and Err, for the log, never has a body or a query.
+// Error is a failed step. Only Response has remote text: Code is defined by an RFC, Detail has our words and checked
+// facts such as an issuer's URL, and Err, for the log, never has a body or a query.
 type Error struct {
 	Step       Step
 	Kind       Kind
@@ -59,6 +59,11 @@ type Error struct {
 	RetryAfter time.Duration // from the server; 0: none
 	Detail     string        // safe to show, as "answered with HTML"; may be empty
 	Err        error
+
+	// Response is the beginning of the server's response, of at most 4 KiB; empty: none, or it may hold a token. It can
+	// repeat what was sent: redact it before anything else.
+	Response    Secret
+	ResponseCut bool // Response lacks the end
 }
 
 // Error names step, kind and facts, for logs.

@@ -146,6 +146,7 @@ func (r httpRequest) buildRequest(ctx context.Context) (*http.Request, error) {
 // toError types an answer that is no success and says nothing more.
 func (a httpResponse) toError(step Step) *Error {
 	e := &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, RetryAfter: a.retryAfter}
+	e.keepResponse(a)
 	e.Detail = fmt.Sprintf("answered HTTP %d", a.status)
 	switch {
 	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable:
@@ -158,6 +159,14 @@ func (a httpResponse) toError(step Step) *Error {
 		e.Detail += " and HTML"
 	}
 	return e
+}
+
+// maxKeptResponse bounds the response of a failure that is kept, in bytes.
+const maxKeptResponse = 4 << 10
+
+func (e *Error) keepResponse(a httpResponse) {
+	e.Response = Secret(a.body[:min(len(a.body), maxKeptResponse)])
+	e.ResponseCut = len(a.body) > maxKeptResponse
 }
 
 // isTemporary reports whether the same question may be answered later.

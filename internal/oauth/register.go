@@ -65,17 +65,13 @@ func (c *Client) Register(ctx context.Context, r RegisterRequest) (Registration,
 			Issuer: r.Server.Issuer, ClientID: r.DocumentURL, Method: AuthNone, Source: SourceMetadataDocument,
 		}, nil
 	case r.Server.RegistrationEndpoint == "":
-		return Registration{}, needsClientID(0, "it offers no registration")
+		return Registration{}, &Error{Step: StepRegister, Kind: KindNeedsClientID, Detail: "it offers no registration"}
 	}
 	client, err := c.registerDynamically(ctx, r)
 	if err != nil {
 		return Registration{}, err
 	}
 	return client, nil
-}
-
-func needsClientID(status int, detail string) *Error {
-	return &Error{Step: StepRegister, Kind: KindNeedsClientID, HTTPStatus: status, Detail: detail}
 }
 
 func (c *Client) registerDynamically(ctx context.Context, r RegisterRequest) (Registration, *Error) {
@@ -104,13 +100,15 @@ func (c *Client) postRegistration(ctx context.Context, m Metadata, document Clie
 }
 
 func registrationRefusal(a httpResponse) *Error {
+	e := a.toError(StepRegister)
 	switch a.status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
-		return needsClientID(a.status, "there is nothing at its registration endpoint")
+		e.Kind, e.Detail = KindNeedsClientID, "there is nothing at its registration endpoint"
+		return e
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return needsClientID(a.status, "it registers only clients that it knows already")
+		e.Kind, e.Detail = KindNeedsClientID, "it registers only clients that it knows already"
+		return e
 	}
-	e := a.toError(StepRegister)
 	if e.Kind == KindUnknownOutcome {
 		e.Kind = KindTemporary // a duplicate client is harmless
 	}

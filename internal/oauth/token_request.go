@@ -89,6 +89,9 @@ func readTokenResponse(step Step, a httpResponse, now time.Time) (Token, *Error)
 		if a.isOK() {
 			e.Detail = "answered with " + readFailure(a)
 		}
+		if a.isOK() && !isHTML(a.body) {
+			e.Response = "" // it may hold a token in a form of its own
+		}
 		return Token{}, e
 	}
 	if code, is := responseError(o); is || !a.isOK() {

@@ -7,6 +7,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
 	"patchbay/internal/tracing"
@@ -33,6 +34,9 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 		}
 	}
 	page.Frame.Path = returnPath(r)
+	if page.Frame.Person != nil {
+		page.Said = NewQuote(r.Context(), connectors.UpstreamOf(f.Remote))
+	}
 	if isServerFault(f.Kind) {
 		page.RequestID, page.TraceID = middleware.GetReqID(r.Context()), tracing.ID(r.Context())
 	}

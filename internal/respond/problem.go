@@ -37,6 +37,8 @@ type Upstream struct {
 	HTTPStatus *int   `json:"http_status" doc:"The status that it answered; null without an answer."`
 	RPCCode    *int   `json:"rpc_code" doc:"The code of its JSON-RPC error; null without one."`
 	Retryable  bool   `json:"retryable" doc:"Whether the same request may succeed later."`
+	Said       string `json:"said,omitempty" doc:"The server's own words, redacted, at most 2048 bytes. It is remote text: show it as a quote."`
+	ExitStatus *int   `json:"exit_status,omitempty" doc:"Of a program that ended."`
 }
 
 // Document is the problem document of a fault.
@@ -62,7 +64,7 @@ func ToUpstream(r *fault.Remote) *Upstream {
 	if r == nil {
 		return nil
 	}
-	u := &Upstream{Phase: r.Phase, Retryable: r.Retryable}
+	u := &Upstream{Phase: r.Phase, Retryable: r.Retryable, Said: r.Said, ExitStatus: r.ExitStatus}
 	if r.HTTPStatus != 0 {
 		u.HTTPStatus = &r.HTTPStatus
 	}

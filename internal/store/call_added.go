@@ -57,7 +57,7 @@ func toAddParams(c *dbgen.EndCallsParams, calls []OwnedCall) dbgen.AddCallsParam
 		StructuredValids: c.StructuredValids, StructuredErrors: c.StructuredErrors,
 		Truncateds: c.Truncateds, Addresses: c.Addresses, Packeds: c.Packeds, Heads: c.Heads, Ids: c.Ids, RequestBytes: c.RequestBytes,
 		ResponseBytes: c.ResponseBytes, StartedAts: c.StartedAts, CompletedAts: c.CompletedAts, DurationsUs: c.DurationsUs, RequestIds: c.RequestIds,
-		Arguments: c.Arguments, Tasks: c.Tasks, Structureds: c.Structureds, Results: c.Results,
+		Arguments: c.Arguments, Tasks: c.Tasks, Structureds: c.Structureds, Results: c.Results, Upstreams: c.Upstreams,
 	}
 	counts := map[callBucket]int64{}
 	for i := range calls {

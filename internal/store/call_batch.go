@@ -52,7 +52,7 @@ func toEndParams(calls []OwnedCall) dbgen.EndCallsParams {
 	n := len(calls)
 	reserveColumns(n, &p.Heads, &p.RequestBytes, &p.ResponseBytes, &p.DurationsUs)
 	reserveColumns(n, &p.Ids)
-	reserveColumns(n, &p.Arguments, &p.Results, &p.Structureds, &p.Tasks)
+	reserveColumns(n, &p.Arguments, &p.Results, &p.Structureds, &p.Tasks, &p.Upstreams)
 	reserveColumns(n, &p.StartedAts, &p.CompletedAts)
 	reserveColumns(n, &p.RequestIds)
 	heads, results := headNumbers{}, packer{}
@@ -137,7 +137,7 @@ func addCall(p *dbgen.EndCallsParams, head int64, c *OwnedCall) {
 	p.Ids = append(p.Ids, c.ID.UUID)
 	p.RequestIds = append(p.RequestIds, cleanText(c.RequestID))
 	p.Arguments = append(p.Arguments, c.Arguments)
-	p.Tasks = append(p.Tasks, c.Task)
+	p.Tasks, p.Upstreams = append(p.Tasks, c.Task), append(p.Upstreams, encodeUpstream(c.Upstream))
 	p.RequestBytes = append(p.RequestBytes, c.RequestBytes)
 	p.ResponseBytes = append(p.ResponseBytes, c.ResponseBytes)
 	p.StartedAts = append(p.StartedAts, c.StartedAt)

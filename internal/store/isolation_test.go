@@ -353,6 +353,10 @@ var vaultAttempts = map[string]attempt{
 	"Registration": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.vault.Registration(ctx, issuer, redirectURI))
 	},
+	"ConnectorSecrets": func(ctx context.Context, o outsider) (bool, error) {
+		found, err := o.vault.ConnectorSecrets(ctx, o.connector.ID)
+		return len(found) > 0, err
+	},
 	"Verifier": func(_ context.Context, o outsider) (bool, error) { return one(o.vault.Verifier(o.flow)) },
 	"Grant": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.vault.Grant(ctx, o.grant.ConnectorID, nil))
@@ -401,7 +405,7 @@ var vaultAttempts = map[string]attempt{
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
 var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors.HoldsClientSecret": true,
 	"Self": true, "Audit.Check": true, "Audit.State": true, "Audit.CheckOutcomes": true, "Audit.OutcomeState": true, "Audit.Export": true, "Audit.Cut": true, "Audit.End": true, "Audit.Signer": true, "People.Invitations": true, "People.Invite": true, "Rename": true, "Calls.SetQuota": true, "Calls.SetOperatorQuota": true, "Calls.QuotaUses": true, "Calls.ToolQuotaUse": true, "SetCallSettings": true, "People.IssueAccount": true, "People.CreateAPIKey": true, "Agents.Create": true, "Connectors.Create": true,
-	"Syncs.QueueAll": true, "Syncs.NewestSweep": true, "Accounts.DeleteFlows": true, "Connectors.Stats": true, "Audit.Record": true, "Tools.Definitions": true, "Syncs.FinishUnchanged": true, "Connectors.DeleteCredentials": true, "MarkUsed": true,
+	"Syncs.QueueAll": true, "Syncs.NewestSweep": true, "Accounts.DeleteFlows": true, "Connectors.Stats": true, "Audit.Record": true, "Tools.Definitions": true, "Syncs.FinishUnchanged": true, "Connectors.DeleteCredentials": true, "MarkUsed": true, "ConnectorSecrets": true,
 	"Accounts.SaveRegistration": true, "Accounts.DeleteRegistration": true, "Connectors.Lock": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "Connectors.DeleteClientSecret": true, "Connectors.DeleteEnvironment": true, "Accounts.ExpiringCredentials": true, "Connectors.SetAuthBehaviour": true, "Accounts.RenewMachineTokens": true,
 	"Calls.Allowances": true, "Calls.EndAllowances": true, "Calls.WaitingApprovals": true, "Calls.CountOpenApprovals": true, "Calls.WithdrawApproval": true, "Calls.ClaimApproval": true, "Calls.FinishApproval": true, "Calls.DropMail": true, "Mail": true, "TakeMail": true,

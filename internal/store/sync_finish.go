@@ -139,6 +139,7 @@ func (t Syncs) Fail(ctx context.Context, id connectors.SyncRunID, e connectors.S
 		ProtocolVersion:  cleanText(seen.Server.ProtocolVersion),
 		ErrorCode:        &code,
 		ErrorMessage:     &message,
+		Upstream:         encodeUpstream(e.Upstream),
 		AuthBehaviour:    string(seen.AuthBehaviour),
 		WaitS:            backoffSeconds(trouble, e),
 		Answered:         answered,

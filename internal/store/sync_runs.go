@@ -168,5 +168,6 @@ func toSyncRun(r dbgen.SyncRun) connectors.SyncRun {
 		ProtocolVersion: r.ProtocolVersion,
 		ErrorCode:       textOrEmpty(r.ErrorCode),
 		ErrorMessage:    textOrEmpty(r.ErrorMessage),
+		Upstream:        decodeUpstream(r.Upstream),
 	}
 }

@@ -152,7 +152,7 @@ func (s SystemSyncs) EndFailed(ctx context.Context, id connectors.InstanceID, en
 		again := e.Claim.isRepeatable && e.Claim.Failures > 0 && c.LastError != nil && c.LastError.Code == e.Error.Code
 		p.Again, p.Requests = append(p.Again, again), append(p.Requests, e.requestsJSON(again))
 		p.Codes, p.Messages = append(p.Codes, cleanText(e.Error.Code)), append(p.Messages, cleanText(e.Error.Message))
-		p.AuthBehaviours = append(p.AuthBehaviours, string(e.Seen.AuthBehaviour))
+		p.AuthBehaviours, p.Upstreams = append(p.AuthBehaviours, string(e.Seen.AuthBehaviour)), append(p.Upstreams, string(encodeUpstream(e.Error.Upstream)))
 		answered, silent := failureCounts(e.Error.Code)
 		p.Answered, p.Silent = append(p.Answered, answered), append(p.Silent, silent)
 		p.WaitsS = append(p.WaitsS, e.waitSeconds())

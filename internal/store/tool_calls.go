@@ -139,6 +139,7 @@ func toToolCall(r dbgen.ToolCall) connectors.ToolCall {
 		Progress:    toProgress(r.Progress),
 		CallOrigin:  connectors.CallOriginOf(textOrEmpty(r.Address), textOrEmpty(r.RequestID)),
 		CompletedAt: toUTC(r.CompletedAt),
+		Upstream:    decodeUpstream(r.Upstream),
 	}
 	if len(r.DefinitionHash) == len(connectors.Hash{}) {
 		c.Definition = (*connectors.Hash)(r.DefinitionHash)

@@ -2,6 +2,7 @@ package toolcall_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/egressproxy"
 	"patchbay/internal/toolcall"
@@ -115,26 +117,27 @@ func TestExplain_DistinguishesFailures(t *testing.T) {
 		answer  func(w http.ResponseWriter, r *http.Request, m message) bool
 		outcome connectors.CallOutcome
 		code    toolcall.Code // empty: no refusal
+		said    string        // what the history keeps of the server's text
 	}{
 		"the tool": {func(w http.ResponseWriter, _ *http.Request, m message) bool {
 			reply(w, m, `{"content":[],"isError":true}`)
 			return true
-		}, connectors.OutcomeToolError, ""},
+		}, connectors.OutcomeToolError, "", ""},
 		"the request": {func(w http.ResponseWriter, _ *http.Request, m message) bool {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32050,"message":"its own words","data":{"x":1}}}`, m.ID)
 			return true
-		}, connectors.OutcomeRPCError, ""},
+		}, connectors.OutcomeRPCError, "", "its own words\n{\"x\":1}"},
 		"the server": {func(w http.ResponseWriter, _ *http.Request, _ message) bool {
 			http.Error(w, "secret words", http.StatusBadGateway)
 			return true
-		}, connectors.OutcomeTransport, toolcall.CodeUpstream},
-		"no answer": {hangRequest, connectors.OutcomeTransport, toolcall.CodeTimeout},
-		"no MCP":    {func(w http.ResponseWriter, _ *http.Request, _ message) bool { fmt.Fprint(w, "<html>"); return true }, connectors.OutcomeTransport, toolcall.CodeUpstream},
+		}, connectors.OutcomeTransport, toolcall.CodeUpstream, "secret words"},
+		"no answer": {hangRequest, connectors.OutcomeTransport, toolcall.CodeTimeout, ""},
+		"no MCP":    {func(w http.ResponseWriter, _ *http.Request, _ message) bool { fmt.Fprint(w, "<html>"); return true }, connectors.OutcomeTransport, toolcall.CodeUpstream, "<html>"},
 		"no entrance": {func(w http.ResponseWriter, _ *http.Request, _ message) bool {
-			w.WriteHeader(http.StatusUnauthorized)
+			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return true
-		}, connectors.OutcomeRefused, toolcall.CodeCredentialRequired},
+		}, connectors.OutcomeRefused, toolcall.CodeCredentialRequired, "who are you?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,11 +162,71 @@ func TestExplain_DistinguishesFailures(t *testing.T) {
 			if row.Outcome != tc.outcome || row.Status != connectors.CallError || strings.Contains(row.ErrorMessage, "words") {
 				t.Errorf("row = %+v", row)
 			}
+			if said := saidOf(row); said != tc.said || strings.Contains(fmt.Sprint(row), tc.said) && tc.said != "" {
+				t.Errorf("the server said %q, want %q", said, tc.said)
+			}
 			if failure, ok := errors.AsType[*mcp.Error](err); tc.outcome == connectors.OutcomeRPCError && (!ok || failure.RPC.Message != "its own words") {
 				t.Errorf("err = %v", err)
 			}
 			b.remote.wantCalls(t, 1)
 		})
+	}
+}
+
+// saidOf is what the history keeps of a server's words; empty: nothing.
+func saidOf(c connectors.ToolCall) string {
+	if c.Upstream == nil {
+		return ""
+	}
+	return c.Upstream.Said
+}
+
+// The server repeats the credential of the request and another agent's, in the body of a status and in a JSON-RPC error.
+func TestCall_SaidHasNoCredential(t *testing.T) {
+	t.Parallel()
+	const sent, other = "sekret-of-this-call", "sekret-of-another agent"
+	b := newBench(t)
+	c := b.connector(t, b.remote, func(d *connectors.Draft) {
+		d.Auth.Type, d.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent
+	})
+	a := b.newTrustedAgent(t, c)
+	for owner, token := range map[connectors.AgentID]secret.Text{a.ID: sent, b.Agent(t).ID: other} {
+		sealed, err := connectors.Secret{Token: token}.Encode()
+		must(t, err)
+		b.Credential(t, c.ID, &owner, sealed)
+	}
+	for name, history := range map[string]connectors.CallHistory{"redacted": connectors.HistoryRedacted, "full": connectors.HistoryFull, "none": connectors.HistoryNone} {
+		must(t, b.Door().SetCallSettings(t.Context(), history, connectors.ReadersEveryone, time.Second))
+		for _, asRPC := range []bool{false, true} {
+			b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+				if m.Method != "tools/call" {
+					return false
+				}
+				text := fmt.Sprintf("refused: %s, %s, %x", r.Header.Get("Authorization"), base64.StdEncoding.EncodeToString([]byte(other)), sent)
+				if asRPC {
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32050,"message":%q,"data":{"of":%q}}}`, m.ID, text, other)
+					return true
+				}
+				http.Error(w, text, http.StatusBadGateway)
+				return true
+			})
+			out, err := b.Call(t.Context(), b.order(t, b.newProcess(t, b.newInstance(t)), a, c, "search", ""))
+			if err == nil {
+				t.Fatal("the call succeeded")
+			}
+			want := "refused: Bearer [redacted], [redacted], [redacted]"
+			if asRPC {
+				want += "\n" + `{"of":"[redacted]"}`
+			}
+			if history == connectors.HistoryNone {
+				want = ""
+			}
+			row := b.row(t, out.CallID)
+			if said := saidOf(row); said != want || row.Upstream == nil || row.Upstream.Status == 0 {
+				t.Errorf("%s: %q, %+v", name, said, row.Upstream)
+			}
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (e *explainer) explainError(ctx context.Context, v *agentview.View, connect
 		return &RefusalError{Code: CodeUpstream, Sentence: proxyErr.Why, Err: err}
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return e.explainFault(ctx, v, connector, f)
+		return e.explainFault(ctx, v, connector, f, err)
 	}
 	failure, ok := errors.AsType[*mcp.Error](err)
 	switch {
@@ -89,10 +89,13 @@ func circuitOpenRefusal(name string, wait time.Duration) *RefusalError {
 		"The server of %q failed several times in a row, and is left alone for a while. Try again in %s.", name, formatDuration(wait))}
 }
 
-func (e *explainer) explainFault(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error) error {
+// explainFault explains a fault in the chain of err.
+func (e *explainer) explainFault(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, f *fault.Error, err error) error {
 	switch {
 	case f.Type == "credential-required":
-		return e.explainMissing(ctx, v, connector, f)
+		refusal := e.explainMissing(ctx, v, connector, f)
+		refusal.Err = err
+		return refusal
 	case f.Kind == fault.Unavailable, f.Kind == fault.Conflict, f.Kind == fault.Upstream, f.Kind == fault.RateLimited:
 		code := CodeUnavailable
 		if f.Kind == fault.Upstream {

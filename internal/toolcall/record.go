@@ -64,6 +64,7 @@ func (rec *callRecorder) finishCall(ctx context.Context, a *activeCall, result *
 	if !a.wasSent {
 		rec.limits.refundQuota(a)
 	}
+	a.upstream = rec.readUpstream(ctx, a.request.View, a.connector, a.credential, err)
 	setOutcome := func(c *connectors.ToolCall) { rec.setOutcome(a, c, result, err) }
 	if hasReusedMemory(result) {
 		out.Call, out.lent = a.entry.EndPooled(setOutcome), result
@@ -153,6 +154,7 @@ func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, resul
 	}
 	if err != nil && (result == nil || a.output.refusal == nil) {
 		setErrorOutcome(c, err)
+		c.Upstream = a.upstream
 		return
 	}
 	c.Status, c.Outcome = connectors.CallSuccess, connectors.OutcomeOK

@@ -71,7 +71,7 @@ func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (js
 	var credential *credentials.Credential
 	raw, err := rs.runQuery(ctx, q, &credential)
 	if entry != nil {
-		a := activeCall{credential: credential}
+		a := activeCall{credential: credential, upstream: rs.recorder.readUpstream(ctx, q.View, q.Connector, credential, err)}
 		record := entry.End(func(call *connectors.ToolCall) {
 			rs.recorder.setOutcome(&a, call, &mcp.Result{Raw: raw, Structured: raw}, err)
 		})

@@ -1,7 +1,6 @@
 package toolsync
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
+	"patchbay/internal/redact"
 )
 
 // CommandPolicy says which programs connectors may start on this machine, and which environment variables these
@@ -72,25 +72,12 @@ func (s *Syncer) logStderr(ctx context.Context, c connectors.Connector, env conn
 	if !s.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	text = redactSecrets(text, env)
-	s.log.DebugContext(ctx, "program ended", slog.String("connector_id", c.ID.String()), slog.String("stderr", string(text)))
-}
-
-// redactSecrets removes the values of env from text, longest line first, because one may contain another.
-func redactSecrets(text []byte, env connectors.Environment) []byte {
-	var lines [][]byte
+	var values []string
 	for _, value := range env {
-		for line := range bytes.Lines([]byte(value.Reveal())) {
-			if line = bytes.TrimSpace(line); len(line) > 0 {
-				lines = append(lines, line)
-			}
-		}
+		values = append(values, value.Reveal())
 	}
-	slices.SortFunc(lines, func(a, b []byte) int { return len(b) - len(a) })
-	for _, line := range lines {
-		text = bytes.ReplaceAll(text, line, []byte("[secret]"))
-	}
-	return text
+	said := redact.NewSecrets(values...).Remove(string(text))
+	s.log.DebugContext(ctx, "program ended", slog.String("connector_id", c.ID.String()), slog.String("stderr", said))
 }
 
 // acquireProgramSlot waits until a program may run; release returns its slot.

@@ -78,7 +78,7 @@ func TestProgram_IsSyncedWithItsEnvironment(t *testing.T) {
 	if diff := cmp.Diff(want, now.Server); diff != "" || now.Era != "handshake" || now.AuthBehaviour != connectors.AuthOpen {
 		t.Errorf("%s\nera %q, %s", diff, now.Era, now.AuthBehaviour)
 	}
-	if text := log.String(); strings.Contains(text, "sekret") || !strings.Contains(text, "GREETING=[secret]") {
+	if text := log.String(); strings.Contains(text, "sekret") || !strings.Contains(text, "GREETING=[redacted]") {
 		t.Errorf("its last words are not what they should be:\n%s", text)
 	}
 }

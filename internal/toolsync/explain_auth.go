@@ -15,9 +15,11 @@ import (
 // phaseSignIn is the phase in which Patchbay gets a token.
 const phaseSignIn = "auth"
 
-// signInReport returns the report of a test that failed to get a token. It returns err itself when the failure
-// is our own.
-func signInReport(err error, c connectors.Connector) (ProbeReport, error) {
+// signInReport returns the report of a test that failed to get a token, with what the authorization server said. It
+// returns err itself when the failure is our own.
+func (s *Syncer) signInReport(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, entered connectors.Secret, err error,
+) (ProbeReport, error) {
 	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
 		remote := &fault.Remote{Phase: phaseSignIn, Retryable: !failed.Forbidden()}
 		return ProbeReport{Error: upstreamFault(codeProxy, failed.Why, remote, err)}, nil
@@ -25,6 +27,7 @@ func signInReport(err error, c connectors.Connector) (ProbeReport, error) {
 	if e, ok := errors.AsType[*oauth.Error](err); ok {
 		temporary := e.Kind == oauth.KindTemporary || e.Kind == oauth.KindUnknownOutcome
 		remote := &fault.Remote{Phase: phaseSignIn, HTTPStatus: e.HTTPStatus, Retryable: temporary}
+		remote.Said = s.credentials.Excerpt(ctx, tenant, c, credentials.NewResponseSource(e), credentials.UsedSecrets{Entered: entered})
 		return ProbeReport{Error: upstreamFault(signInCode(e), signInSentence(e, c), remote, err)}, nil
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == credentials.CodeNotRenewed {

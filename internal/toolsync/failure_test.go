@@ -21,7 +21,7 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-const remoteText = "remote-text-that-nobody-may-see"
+const remoteText = "remote-text-for-admins-alone"
 
 // failures are failing servers, each with the expected code and sentence.
 var failures = map[string]struct {
@@ -32,6 +32,7 @@ var failures = map[string]struct {
 	rpc      int
 	phase    string
 	sentence string
+	said     string // what admins may read of the server's text
 }{
 	"hangs": {
 		on:   map[string]mcptest.Handler{"tools/list": mcptest.Hang},
@@ -42,26 +43,31 @@ var failures = map[string]struct {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(500, remoteText)},
 		code: "http_status", status: 500, phase: "initialize",
 		sentence: "The server answered with HTTP status 500. It has a problem of its own; try again later.",
+		said:     remoteText,
 	},
 	"status 404": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(404, remoteText)},
 		code: "http_status", status: 404, phase: "initialize",
 		sentence: "The server answered with HTTP status 404. Check that the URL is that of its MCP endpoint.",
+		said:     remoteText,
 	},
 	"asks to wait": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(429, remoteText, "Retry-After", "90")},
 		code: "http_status", status: 429, phase: "initialize",
 		sentence: "The server asks to be left alone for a while (429). Try again in 90 seconds.",
+		said:     remoteText,
 	},
 	"HTML": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Answer("text/html", func(mcptest.Call) string { return "<!doctype html><p>" + remoteText })},
 		code: "protocol", status: 200, phase: "initialize",
 		sentence: "The server answered with HTML. Check that the URL is that of its MCP endpoint.",
+		said:     "<!doctype html><p>" + remoteText,
 	},
 	"garbage": {
 		on:   map[string]mcptest.Handler{"tools/list": mcptest.Answer("application/json", func(mcptest.Call) string { return "\x00\x01" + remoteText })},
 		code: "protocol", status: 200, phase: "list",
 		sentence: "The server answered with something that is not JSON. Check that the URL is that of its MCP endpoint.",
+		said:     `\u0000\u0001` + remoteText,
 	},
 	"huge": {
 		on: map[string]mcptest.Handler{"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
@@ -76,6 +82,7 @@ var failures = map[string]struct {
 		})},
 		code: "rpc", status: 200, rpc: -32603, phase: "list",
 		sentence: "The server refused to list its tools with the JSON-RPC error -32603. Its log may say why.",
+		said:     remoteText,
 	},
 	"an unknown version": {
 		version: "1999-01-01",
@@ -91,6 +98,7 @@ var failures = map[string]struct {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(401, remoteText)},
 		code: "unauthorized", status: 401, phase: "initialize",
 		sentence: "The server asks for a credential (401). Choose an authentication in the connector's settings.",
+		said:     remoteText,
 	},
 }
 
@@ -126,7 +134,13 @@ func TestSync_FailureIsOneSentenceAndKeepsTools(t *testing.T) {
 			if strings.Contains(err.Error(), remoteText) {
 				t.Errorf("the error repeats the server: %v", err)
 			}
+			if f.Remote.Said != tc.said {
+				t.Errorf("the server said %q, want %q", f.Remote.Said, tc.said)
+			}
 			run, now := b.lastRun(t, c), b.reload(t, c)
+			if diff := cmp.Diff(connectors.UpstreamOf(f.Remote), run.Upstream); diff != "" {
+				t.Errorf("stored: %s", diff)
+			}
 			if run.State != connectors.SyncFailed || run.ErrorCode != tc.code || run.ErrorMessage != tc.sentence {
 				t.Errorf("run = %+v", run)
 			}

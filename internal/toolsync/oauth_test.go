@@ -341,15 +341,16 @@ func TestProbe_MachineClientSignsInAndStoresNothing(t *testing.T) {
 		secret secret.Text
 		code   string
 		says   string
+		said   string // by the authorization server
 		remote fault.Remote
 	}{
-		"wrong secret": {secret: "wrong", code: "unauthorized", says: "does not know this client or its secret", remote: fault.Remote{HTTPStatus: 401}},
+		"wrong secret": {secret: "wrong", said: `"error":"invalid_client"`, code: "unauthorized", says: "does not know this client or its secret", remote: fault.Remote{HTTPStatus: 401}},
 		"unavailable": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable },
-			code: "http_status", says: "could not be reached", remote: fault.Remote{HTTPStatus: 503, Retryable: true}},
+			code: "http_status", says: "could not be reached", said: `"error_description":"REFLECTED-`, remote: fault.Remote{HTTPStatus: 503, Retryable: true}},
 		"page": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Page },
-			code: "protocol", says: "is not OAuth", remote: fault.Remote{HTTPStatus: 200}},
+			code: "protocol", says: "is not OAuth", said: "<html>Just a moment…</html>", remote: fault.Remote{HTTPStatus: 200}},
 		"resource": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.RefuseResource = true },
-			code: "unauthorized", says: "does not know this resource", remote: fault.Remote{HTTPStatus: 400}},
+			code: "unauthorized", says: "does not know this resource", said: `"error":"invalid_target"`, remote: fault.Remote{HTTPStatus: 400}},
 	} {
 		g.as.Set(func(b *oauthtest.Behaviour) {
 			*b = oauthtest.Behaviour{}
@@ -362,6 +363,9 @@ func TestProbe_MachineClientSignsInAndStoresNothing(t *testing.T) {
 		if err != nil || rep.OK || rep.Error == nil {
 			t.Errorf("%s: probe = %+v, %v", name, rep, err)
 			continue
+		}
+		if tc.remote.Said = rep.Error.Remote.Said; !strings.Contains(tc.remote.Said, tc.said) {
+			t.Errorf("%s: the authorization server said %q", name, tc.remote.Said)
 		}
 		if diff := cmp.Diff(&tc.remote, rep.Error.Remote); diff != "" || rep.Error.Code != tc.code || !strings.Contains(rep.Error.Message, tc.says) {
 			t.Errorf("%s: %s: %s %s", name, rep.Error.Code, rep.Error.Message, diff)

@@ -44,7 +44,7 @@ func (s *Syncer) Ping(
 	ctx = safehttp.WithTenant(ctx, tenant.String())
 	attempts, err := s.planAttempts(ctx, tenant, c, start.AgentID)
 	if err != nil {
-		failed, err := signInReport(err, c)
+		failed, err := s.signInReport(ctx, tenant, c, connectors.Secret{}, err)
 		return PingReport{Error: failed.Error}, err
 	}
 	var report PingReport

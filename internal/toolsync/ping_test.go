@@ -45,7 +45,7 @@ func TestPing_ReportsServerErrors(t *testing.T) {
 
 	got, err := b.sync.Ping(t.Context(), b.Tenant, nil, connectors.Ref(c.Slug), nil)
 
-	if err != nil || got.Error == nil || got.Error.Remote.HTTPStatus != 503 {
+	if err != nil || got.Error == nil || got.Error.Remote.HTTPStatus != 503 || got.Error.Remote.Said != remoteText {
 		t.Fatalf("%+v, %v", got, err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 type attempt struct {
 	credential *credentials.Credential
 	env        connectors.Environment // of a stdio program
+	entered    connectors.Secret      // of a test; empty: none
+	stored     connectors.ConnectorID // that a test changes; zero: none
 }
 
 // planAttempts chooses the credentials to try, in order:

@@ -124,7 +124,16 @@ func (s *Syncer) probeDraft(ctx context.Context, tenant connectors.TenantID, t p
 		attempts, err = s.storedAttempts(ctx, tenant, *t.stored, d)
 	}
 	if err != nil {
-		return signInReport(err, c)
+		if t.stored != nil {
+			c.ID = t.stored.ID
+		}
+		return s.signInReport(ctx, tenant, c, secret, err)
+	}
+	for i := range attempts {
+		attempts[i].entered = secret
+		if t.stored != nil {
+			attempts[i].stored = t.stored.ID
+		}
 	}
 	return s.tryAttempts(ctx, tenant, c, attempts), nil
 }
@@ -203,6 +212,7 @@ func (s *Syncer) useSession(
 		return explainError(err, c, false)
 	}
 	defer release()
+	var last attempt
 	for _, a := range attempts {
 		session, err := s.dialer.Dial(ctx, s.newTarget(ctx, tenant, c, a))
 		if err == nil {
@@ -212,10 +222,11 @@ func (s *Syncer) useSession(
 		if err == nil {
 			return nil
 		}
-		failure = explainError(err, c, a.credential != nil)
+		failure, last = explainError(err, c, a.credential != nil), a
 		if !isUnauthorized(err) {
-			return failure
+			break
 		}
 	}
+	s.addSaid(ctx, tenant, c, last, failure)
 	return failure
 }

@@ -55,7 +55,7 @@ func TestProbe_ReportsServerErrors(t *testing.T) {
 	if err != nil || rep.OK || rep.Error == nil {
 		t.Fatalf("probe = %+v, %v", rep, err)
 	}
-	want := &fault.Remote{Phase: "list", HTTPStatus: 500, Retryable: true}
+	want := &fault.Remote{Phase: "list", HTTPStatus: 500, Retryable: true, Said: remoteText}
 	if diff := cmp.Diff(want, rep.Error.Remote); diff != "" || rep.Error.Code != "http_status" {
 		t.Errorf("%s, %s", rep.Error.Code, diff)
 	}

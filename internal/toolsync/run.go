@@ -103,6 +103,7 @@ func (r *run) explainAttempt(ctx context.Context, err error, a attempt) error {
 	if ctx.Err() != nil && f.Code == string(mcp.ReasonTimeout) { // the run's budget ended, not that of one response
 		f.Message = "The server took too long for its whole list. Try again, or give the connector a longer timeout."
 	}
+	r.addSaid(ctx, r.tenant, r.connector, a, f)
 	return f
 }
 

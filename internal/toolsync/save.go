@@ -138,7 +138,7 @@ func (s *Syncer) storeFailure(ctx context.Context, unsaved unsavedRun) (connecto
 func newSyncError(f *fault.Error) connectors.SyncError {
 	e := connectors.SyncError{Code: errorCode(f), Message: f.Message, At: time.Now()}
 	e.Temporary = f.Remote != nil && f.Remote.Retryable || f.Kind != fault.Upstream
-	e.RetryAfter = time.Duration(f.RetryAfter) * time.Second
+	e.RetryAfter, e.Upstream = time.Duration(f.RetryAfter)*time.Second, connectors.UpstreamOf(f.Remote)
 	return e
 }
 

@@ -52,6 +52,7 @@ type CallDetail struct {
 	Call      CallRow
 	Facts     []Fact
 	Attention *Attention // that it waits for approval, or why it failed
+	Said      Quote
 	Arguments Content
 	Result    *Result // nil: none yet
 	Again     *Link   // to a trial of the tool with the same arguments

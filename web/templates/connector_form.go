@@ -48,6 +48,7 @@ type Failure struct {
 	Sentence string // "The server refused the credential (401)."
 	Phase    string // in words: "while opening the session"
 	Facts    []Fact // code, HTTP status, …
+	Said     Quote
 }
 
 // connectorFields are the form's fields, named as in the JSON API. headers has lines of "Name: value", enabled

@@ -6,6 +6,7 @@ type ErrorPage struct {
 	Status    int
 	Title     string // "There is no such page"
 	Text      string // what to do
+	Said      Quote
 	RequestID string // empty: none
 	TraceID   string // empty: none
 	Links     []Link

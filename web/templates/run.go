@@ -7,6 +7,7 @@ type RunPage struct {
 	Title    string // "Sync of 21 Nov 2026, 10:12"
 	State    State
 	Error    *Attention // why it failed; nil: it did not
+	Said     Quote
 	Facts    []Fact
 	ViewBox  string // of every bar of the waterfall
 	Requests []RequestRow

@@ -78,6 +78,12 @@ type Attention struct {
 	Send   *Link // a button that posts to the address
 }
 
+// Quote is what a server or program said. It is remote text. The zero value shows nothing.
+type Quote struct {
+	Label string // "The server said"
+	Text  string
+}
+
 // Pager leads through a long list. The zero value shows nothing.
 type Pager struct {
 	First string     // address of the first page; empty: this is it

@@ -106,7 +106,11 @@ func (h *Handler) showNotConnected(w http.ResponseWriter, r *http.Request, signe
 			Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Not connected")), Title: i18n.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
 		}))
 	}
-	return h.Respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
+	page := templates.ErrorPage{
 		Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Not connected")), Status: respond.Status(f.Kind), Title: i18n.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
-	}))
+	}
+	if signedIn {
+		page.Said = respond.NewQuote(r.Context(), connectors.UpstreamOf(f.Remote))
+	}
+	return h.Respond.Page(w, r, respond.Status(f.Kind), templates.Error(page))
 }

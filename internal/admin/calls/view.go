@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
 	"patchbay/web/templates"
 )
 
@@ -173,7 +174,7 @@ func linkIf(exists bool, href string) string {
 func CallDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions, now time.Time) templates.CallDetail {
 	d := templates.CallDetail{
 		Asset: asset, Call: CallRow(ctx, c, can, now), Facts: callFacts(ctx, c, now),
-		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, history, can),
+		Attention: callAttention(ctx, c), Said: respond.NewQuote(ctx, c.Upstream), Arguments: callArguments(ctx, c, history, can),
 	}
 	if can.Sync && c.Kind == connectors.CallTool && c.ConnectorID != nil && c.AgentID != nil && len(c.Arguments) > 0 {
 		d.Again = &templates.Link{Text: i18n.T(ctx, "Try it again"), Href: shell.ToolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}

@@ -116,7 +116,7 @@ func toFailure(ctx context.Context, f *fault.Error) *templates.Failure {
 	if f.Remote == nil {
 		return failure
 	}
-	failure.Phase = shell.PhaseName(ctx, f.Remote.Phase)
+	failure.Phase, failure.Said = shell.PhaseName(ctx, f.Remote.Phase), respond.NewQuote(ctx, connectors.UpstreamOf(f.Remote))
 	if f.Remote.HTTPStatus != 0 {
 		failure.Facts = append(failure.Facts, templates.Fact{Label: i18n.T(ctx, "HTTP status"), Value: shell.StatusText(f.Remote.HTTPStatus)})
 	}

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -71,6 +72,7 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 	if row.Error != "" {
 		page.Error = &templates.Attention{Kind: templates.StateBad, Title: i18n.T(ctx, "It failed"), Text: row.Error}
 	}
+	page.Said = respond.NewQuote(ctx, run.Upstream)
 	for _, f := range []templates.Fact{
 		{Label: i18n.T(ctx, "Started by"), Value: row.Trigger},
 		{Label: i18n.T(ctx, "Credential of"), Value: row.Agent},

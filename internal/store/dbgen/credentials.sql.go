@@ -58,6 +58,62 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 	return items, nil
 }
 
+const connectorSecrets = `-- name: ConnectorSecrets :many
+select 'credential'::text as kind, credentials.sealed, credentials.agent_id, credentials.origin as place, ''::text as client_id, ''::text as issuer
+from credentials
+where credentials.tenant_id = $1 and credentials.connector_id = $2
+union all
+select 'environment', connector_envs.sealed, null, connector_envs.program, '', ''
+from connector_envs
+where connector_envs.tenant_id = $1 and connector_envs.connector_id = $2
+union all
+select 'client', connector_clients.sealed, null, connector_clients.origin, connector_clients.client_id, connector_clients.issuer
+from connector_clients
+where connector_clients.tenant_id = $1 and connector_clients.connector_id = $2
+union all
+select 'registration', client_registrations.sealed, null, client_registrations.redirect_uri, client_registrations.client_id, client_registrations.issuer
+from client_registrations
+where client_registrations.tenant_id = $1 and client_registrations.sealed is not null
+`
+
+type ConnectorSecretsRow struct {
+	Kind     string
+	Sealed   []byte
+	AgentID  *connectors.AgentID
+	Place    string
+	ClientID string
+	Issuer   string
+}
+
+// All secrets of a connector, and those of the tenant's registered clients. place: the origin, program or redirect URI
+// that a secret is for.
+func (q *Queries) ConnectorSecrets(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]ConnectorSecretsRow, error) {
+	rows, err := q.db.Query(ctx, connectorSecrets, tenantID, connectorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConnectorSecretsRow
+	for rows.Next() {
+		var i ConnectorSecretsRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.Sealed,
+			&i.AgentID,
+			&i.Place,
+			&i.ClientID,
+			&i.Issuer,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const credentials = `-- name: Credentials :many
 select credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin,
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()

@@ -52,8 +52,6 @@ type AgentGrant struct {
 	TrustedTools []string
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
-	Prompts      connectors.PromptAccess
-	Resources    connectors.ResourceAccess
 }
 
 type AgentToken struct {
@@ -175,10 +173,6 @@ type Connector struct {
 	AcceptedInstructions *string
 	InstructionsReview   connectors.Review
 	SessionPerAgent      bool
-	RetryBackoffMs       int32
-	ConnectTimeoutMs     int32
-	MaxResponseBytes     int32
-	StreamReconnects     int32
 }
 
 type ConnectorClient struct {
@@ -269,7 +263,7 @@ type SyncRun struct {
 	Repeats          int32
 	RepeatedAt       *time.Time
 	SweepID          *uuid.UUID
-	ItemCounts       []byte
+	Upstream         []byte
 }
 
 type Tenant struct {
@@ -294,7 +288,6 @@ type Tenant struct {
 	MostCallsPerDay       int32
 	DownAfterFailures     int32
 	DownAfterMinutes      int32
-	RefuseInvalidResults  bool
 }
 
 type Tool struct {
@@ -327,44 +320,43 @@ type ToolAllowance struct {
 }
 
 type ToolCall struct {
-	TenantID        connectors.TenantID
-	ID              connectors.ToolCallID
-	AgentID         *connectors.AgentID
-	AgentSlug       string
-	ConnectorID     *connectors.ConnectorID
-	ConnectorSlug   string
-	Kind            connectors.CallKind
-	Tool            string
-	ExposedName     string
-	Source          connectors.CallSource
-	Caller          string
-	TokenID         *connectors.AgentTokenID
-	CredentialID    *connectors.CredentialID
-	DefinitionHash  []byte
-	InstanceID      *connectors.InstanceID
-	Status          connectors.CallStatus
-	Outcome         connectors.CallOutcome
-	ErrorCode       string
-	ErrorMessage    string
-	IsError         bool
-	ApprovedBy      string
-	Arguments       []byte
-	Content         []byte
-	Structured      []byte
-	Task            []byte
-	Truncated       bool
-	RequestBytes    int64
-	ResponseBytes   int64
-	StartedAt       time.Time
-	CompletedAt     *time.Time
-	DurationUs      *int64
-	TaskHandle      *string
-	Progress        []byte
-	Address         *string
-	RequestID       *string
-	Packed          []byte
-	StructuredValid *bool
-	StructuredError string
+	TenantID       connectors.TenantID
+	ID             connectors.ToolCallID
+	AgentID        *connectors.AgentID
+	AgentSlug      string
+	ConnectorID    *connectors.ConnectorID
+	ConnectorSlug  string
+	Kind           connectors.CallKind
+	Tool           string
+	ExposedName    string
+	Source         connectors.CallSource
+	Caller         string
+	TokenID        *connectors.AgentTokenID
+	CredentialID   *connectors.CredentialID
+	DefinitionHash []byte
+	InstanceID     *connectors.InstanceID
+	Status         connectors.CallStatus
+	Outcome        connectors.CallOutcome
+	ErrorCode      string
+	ErrorMessage   string
+	IsError        bool
+	ApprovedBy     string
+	Arguments      []byte
+	Content        []byte
+	Structured     []byte
+	Task           []byte
+	Truncated      bool
+	RequestBytes   int64
+	ResponseBytes  int64
+	StartedAt      time.Time
+	CompletedAt    *time.Time
+	DurationUs     *int64
+	TaskHandle     *string
+	Progress       []byte
+	Address        *string
+	RequestID      *string
+	Packed         []byte
+	Upstream       []byte
 }
 
 type UpstreamListener struct {

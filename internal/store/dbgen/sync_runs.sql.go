@@ -49,15 +49,15 @@ with stamped as (
     set last_error_code = $4::text,
         last_error_message = $5::text,
         last_error_at = now(),
-        auth_behaviour = coalesce(nullif($8::text, ''), connectors.auth_behaviour)
+        auth_behaviour = coalesce(nullif($9::text, ''), connectors.auth_behaviour)
     from sync_runs run
-    where connectors.tenant_id = $6
-      and run.tenant_id = $6 and run.id = $7 and run.state in ('queued', 'running')
+    where connectors.tenant_id = $7
+      and run.tenant_id = $7 and run.id = $8 and run.state in ('queued', 'running')
       and connectors.id = run.connector_id
-    returning connectors.id, run.state, run.started_at, $9::integer as answered, $10::integer as silent
+    returning connectors.id, run.state, run.started_at, $10::integer as answered, $11::integer as silent
 ), released as (
     update connector_clock
-    set due_at = now() + make_interval(secs => $11::double precision * (1 + 0.1 * random())),
+    set due_at = now() + make_interval(secs => $12::double precision * (1 + 0.1 * random())),
         claimed_by = null,
         claimed_at = null,
         failures = failures + 1,
@@ -71,7 +71,7 @@ with stamped as (
         hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000 * (stamped.answered + stamped.silent),
         hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000 * (stamped.answered + stamped.silent))
     from stamped
-    where connector_clock.tenant_id = $6 and connector_clock.connector_id = stamped.id and stamped.state = 'running'
+    where connector_clock.tenant_id = $7 and connector_clock.connector_id = stamped.id and stamped.state = 'running'
 )
 update sync_runs
 set state = 'error',
@@ -80,11 +80,12 @@ set state = 'error',
     tools_quarantined = $2,
     protocol_version = $3,
     error_code = $4,
-    error_message = $5
+    error_message = $5,
+    upstream = $6
 from stamped
-where sync_runs.tenant_id = $6 and sync_runs.id = $7 and sync_runs.state in ('queued', 'running')
+where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state in ('queued', 'running')
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 `
 
 type FailRunParams struct {
@@ -93,6 +94,7 @@ type FailRunParams struct {
 	ProtocolVersion  string
 	ErrorCode        *string
 	ErrorMessage     *string
+	Upstream         []byte
 	TenantID         connectors.TenantID
 	ID               connectors.SyncRunID
 	AuthBehaviour    string
@@ -111,6 +113,7 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		arg.ProtocolVersion,
 		arg.ErrorCode,
 		arg.ErrorMessage,
+		arg.Upstream,
 		arg.TenantID,
 		arg.ID,
 		arg.AuthBehaviour,
@@ -141,7 +144,7 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -236,7 +239,7 @@ with locked as (
     select connectors.id
     from connectors
     join sync_runs run on run.tenant_id = connectors.tenant_id and run.connector_id = connectors.id
-    where connectors.tenant_id = $8 and run.id = $9 and run.state = 'running'
+    where connectors.tenant_id = $7 and run.id = $8 and run.state = 'running'
     for no key update of connectors
 )
 update sync_runs
@@ -247,12 +250,11 @@ set state = 'ok',
     tools_changed = $3,
     tools_removed = $4,
     tools_quarantined = $5,
-    item_counts = $6::jsonb,
-    protocol_version = $7
+    protocol_version = $6
 from locked
-where sync_runs.tenant_id = $8 and sync_runs.id = $9 and sync_runs.state = 'running'
+where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state = 'running'
   and sync_runs.connector_id = locked.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 `
 
 type FinishRunParams struct {
@@ -261,7 +263,6 @@ type FinishRunParams struct {
 	ToolsChanged     int32
 	ToolsRemoved     int32
 	ToolsQuarantined int32
-	ItemCounts       []byte
 	ProtocolVersion  string
 	TenantID         connectors.TenantID
 	ID               connectors.SyncRunID
@@ -275,7 +276,6 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, 
 		arg.ToolsChanged,
 		arg.ToolsRemoved,
 		arg.ToolsQuarantined,
-		arg.ItemCounts,
 		arg.ProtocolVersion,
 		arg.TenantID,
 		arg.ID,
@@ -303,7 +303,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, 
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -312,25 +312,25 @@ const finishUnchanged = `-- name: FinishUnchanged :one
 with stamped as (
     update connectors
     set tools_last_synced_at = now(),
-        auth_behaviour = coalesce(nullif($7::text, ''), connectors.auth_behaviour),
-        era = coalesce(nullif($8::text, ''), connectors.era),
+        auth_behaviour = coalesce(nullif($6::text, ''), connectors.auth_behaviour),
+        era = coalesce(nullif($7::text, ''), connectors.era),
         last_error_code = null,
         last_error_message = null,
         last_error_at = null,
-        server_name = $9,
-        server_version = $10,
-        server_title = $11,
-        server_protocol = $4,
-        server_capabilities = $12
+        server_name = $8,
+        server_version = $9,
+        server_title = $10,
+        server_protocol = $3,
+        server_capabilities = $11
     from sync_runs run
-    where connectors.tenant_id = $5 and connectors.tools_hash = $13 and connectors.server_instructions = $14
-      and run.tenant_id = $5 and run.id = $6 and run.state = 'running'
+    where connectors.tenant_id = $4 and connectors.tools_hash = $12 and connectors.server_instructions = $13
+      and run.tenant_id = $4 and run.id = $5 and run.state = 'running'
       and connectors.id = run.connector_id
     returning connectors.id, connectors.enabled, connectors.sync_interval_s, run.id as run_id, run.trigger, run.started_at
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled then next_due(stamped.sync_interval_s) end,
-        known_until = coalesce(now() + make_interval(secs => nullif($15::double precision, 0)), connector_clock.known_until),
+        known_until = coalesce(now() + make_interval(secs => nullif($14::double precision, 0)), connector_clock.known_until),
         claimed_by = null,
         claimed_at = null,
         failures = 0,
@@ -345,25 +345,23 @@ with stamped as (
         hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000,
         hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000)
     from stamped
-    where connector_clock.tenant_id = $5 and connector_clock.connector_id = stamped.id
+    where connector_clock.tenant_id = $4 and connector_clock.connector_id = stamped.id
 )
 update sync_runs
 set state = 'ok',
     finished_at = now(),
     tools_total = $1,
     tools_quarantined = $2,
-    item_counts = $3::jsonb,
-    protocol_version = $4
+    protocol_version = $3
 from stamped
-where sync_runs.tenant_id = $5 and sync_runs.id = $6 and sync_runs.state = 'running'
+where sync_runs.tenant_id = $4 and sync_runs.id = $5 and sync_runs.state = 'running'
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 `
 
 type FinishUnchangedParams struct {
 	ToolsTotal         int32
 	ToolsQuarantined   int32
-	ItemCounts         []byte
 	ServerProtocol     string
 	TenantID           connectors.TenantID
 	ID                 connectors.SyncRunID
@@ -383,7 +381,6 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 	row := q.db.QueryRow(ctx, finishUnchanged,
 		arg.ToolsTotal,
 		arg.ToolsQuarantined,
-		arg.ItemCounts,
 		arg.ServerProtocol,
 		arg.TenantID,
 		arg.ID,
@@ -420,7 +417,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -456,7 +453,7 @@ const queueRun = `-- name: QueueRun :one
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state)
 values ($1, $2, $3, $4, $5, 'queued')
 on conflict (tenant_id, connector_id) where state = 'queued' do nothing
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 `
 
 type QueueRunParams struct {
@@ -499,7 +496,7 @@ func (q *Queries) QueueRun(ctx context.Context, arg QueueRunParams) (SyncRun, er
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -553,7 +550,7 @@ func (q *Queries) QueueRuns(ctx context.Context, arg QueueRunsParams) ([]QueueRu
 }
 
 const queuedRun = `-- name: QueuedRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 from sync_runs
 where tenant_id = $1 and connector_id = $2 and state = 'queued'
 `
@@ -583,7 +580,7 @@ func (q *Queries) QueuedRun(ctx context.Context, tenantID connectors.TenantID, c
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -651,7 +648,7 @@ with held as materialized (
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at)
 select $1, $2, held.connector_id, 'schedule', 'running', $3::uuid, $4::timestamptz, $4::timestamptz
 from held
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 `
 
 type StartClaimedRunParams struct {
@@ -696,7 +693,7 @@ func (q *Queries) StartClaimedRun(ctx context.Context, arg StartClaimedRunParams
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -727,7 +724,7 @@ update sync_runs
 set state = 'running', instance_id = $1::uuid, started_at = now()
 from free
 where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state = 'queued'
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 `
 
 // No row: the run is not queued any more, or another is active. The transaction must then roll back, because the claim
@@ -757,7 +754,7 @@ func (q *Queries) StartQueuedRun(ctx context.Context, instanceID uuid.UUID, tena
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -791,7 +788,7 @@ with locked as materialized (
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state, instance_id, started_at)
 select $1, $2, free.connector_id, $3, $4, 'running', $5::uuid, now()
 from free
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
 `
 
 type StartRunParams struct {
@@ -837,13 +834,13 @@ func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) (SyncRun, er
 		&i.Repeats,
 		&i.RepeatedAt,
 		&i.SweepID,
-		&i.ItemCounts,
+		&i.Upstream,
 	)
 	return i, err
 }
 
 const syncRun = `-- name: SyncRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -881,7 +878,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 		&i.SyncRun.Repeats,
 		&i.SyncRun.RepeatedAt,
 		&i.SyncRun.SweepID,
-		&i.SyncRun.ItemCounts,
+		&i.SyncRun.Upstream,
 		&i.Checks,
 		&i.CheckedAt,
 	)
@@ -889,7 +886,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 }
 
 const syncRuns = `-- name: SyncRuns :many
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.item_counts, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -949,7 +946,7 @@ func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRunsR
 			&i.SyncRun.Repeats,
 			&i.SyncRun.RepeatedAt,
 			&i.SyncRun.SweepID,
-			&i.SyncRun.ItemCounts,
+			&i.SyncRun.Upstream,
 			&i.Checks,
 			&i.CheckedAt,
 		); err != nil {

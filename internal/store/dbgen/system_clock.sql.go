@@ -277,7 +277,8 @@ with ended as materialized (
            unnest($11::text[]) as code,
            unnest($12::text[]) as message,
            unnest($13::text[]) as auth_behaviour,
-           unnest($14::text[]) as requests
+           unnest($14::text[]) as requests,
+           unnest($15::text[]) as upstream
 ), stamped as (
     update connectors
     set last_error_code = ended.code,
@@ -287,10 +288,10 @@ with ended as materialized (
     from ended
     join connector_clock held on held.tenant_id = ended.tenant_id and held.connector_id = ended.connector_id
     where connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
-      and held.claimed_by = $15::uuid and held.claimed_at = ended.claimed_at
+      and held.claimed_by = $16::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, held.run_id as last_run_id,
               held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.answered, ended.silent,
-              ended.took_ms * (ended.answered + ended.silent) as took_ms, ended.wait_s, ended.code, ended.message, ended.requests
+              ended.took_ms * (ended.answered + ended.silent) as took_ms, ended.wait_s, ended.code, ended.message, ended.requests, ended.upstream
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
@@ -316,9 +317,10 @@ with ended as materialized (
     where sync_runs.tenant_id = stamped.tenant_id and sync_runs.id = stamped.last_run_id
       and not stamped.again and stamped.last_checks > 0
 ), written as (
-    insert into sync_runs (tenant_id, id, connector_id, trigger, state, queued_at, started_at, finished_at, error_code, error_message)
+    insert into sync_runs (tenant_id, id, connector_id, trigger, state, queued_at, started_at, finished_at, error_code, error_message,
+                           upstream)
     select stamped.tenant_id, stamped.run_id, stamped.id, 'schedule', 'error', stamped.began_at, stamped.began_at, now(),
-           stamped.code, stamped.message
+           stamped.code, stamped.message, nullif(stamped.upstream, '')::jsonb
     from stamped
     where not stamped.again
 ), traced as (
@@ -346,6 +348,7 @@ type EndFailedParams struct {
 	Messages       []string
 	AuthBehaviours []string
 	Requests       []string
+	Upstreams      []string
 	InstanceID     uuid.UUID
 }
 
@@ -374,6 +377,7 @@ func (q *Queries) EndFailed(ctx context.Context, arg EndFailedParams) ([]EndFail
 		arg.Messages,
 		arg.AuthBehaviours,
 		arg.Requests,
+		arg.Upstreams,
 		arg.InstanceID,
 	)
 	if err != nil {

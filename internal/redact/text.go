@@ -1,4 +1,4 @@
-package calllog
+package redact
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func (r *redactor) redactText(from, to int) {
 	found = findRandomWords(found, s)
 	slices.SortFunc(found, func(a, b byteSpan) int { return a.from - b.from })
 	for _, f := range found {
-		r.replace(from+f.from, from+f.to, redacted)
+		r.replaceRange(from+f.from, from+f.to, redacted)
 	}
 }
 
@@ -76,6 +76,25 @@ func valueTerminators(name []byte) string {
 	return valueEnd
 }
 
+// findKeyValues finds random values after a name that ends with "key", as in key=x. Names of settings end so, too.
+func findKeyValues(found []byteSpan, s []byte) []byteSpan {
+	const minKey = 16
+	for _, separator := range separators {
+		for at := 0; ; {
+			i := bytes.Index(s[at:], separator)
+			if i < 0 {
+				break
+			}
+			name := bytes.ToLower(nameBefore(s[:at+i]))
+			at += i + len(separator)
+			if v := valueAt(s, at, valueEnd); bytes.HasSuffix(name, []byte("key")) && v.to-v.from >= minKey && isMixed(s[v.from:v.to]) {
+				found = append(found, v)
+			}
+		}
+	}
+	return found
+}
+
 // maxQuoted bounds the search for a closing quote, in bytes.
 const maxQuoted = 4 << 10
 
@@ -100,15 +119,18 @@ func quotedEnd(s []byte, from int, mark byte) int {
 		case s[i] == '\\':
 			escapes++
 			continue
-		case s[i] == mark && mark == '\'':
+		case s[i] == mark && mark == '\'', s[i] == '"' && mark == plainQuote && escapes%2 == 0:
 			return i
-		case s[i] == mark && escapes == 1:
+		case s[i] == mark && mark == '"' && escapes == 1:
 			return i - 1
 		}
 		escapes = 0
 	}
 	return -1
 }
+
+// plainQuote marks a value in '"' without an escape.
+const plainQuote = 1
 
 // valueAfter skips blanks and an opening quote, which may be escaped; mark 0: no quote.
 func valueAfter(s []byte, at int) (from int, mark byte) {
@@ -120,6 +142,8 @@ func valueAfter(s []byte, at int) (from int, mark byte) {
 			at, mark = at+1, '\''
 		case s[at] == '\\' && at+1 < len(s) && s[at+1] == '"':
 			at, mark = at+2, '"'
+		case s[at] == '"' && mark == 0:
+			at, mark = at+1, plainQuote
 		default:
 			return at, mark
 		}

@@ -1,4 +1,4 @@
-package calllog
+package redact
 
 import (
 	"bytes"
@@ -7,12 +7,19 @@ import (
 // redacted replaces a secret.
 const redacted = "[redacted]"
 
-// Redact removes what looks like a secret from a JSON document: values of members with secret names, list items
+// JSON removes what looks like a secret from a JSON document: values of members with secret names, list items
 // after secret flags, and in texts named values, bearer tokens, JWTs, private keys and long random strings. It
 // cannot find all, which is why a tenant may keep nothing. The result may share doc's memory; doc is not
 // changed.
-func Redact(doc []byte) []byte {
+func JSON(doc []byte) []byte {
 	r := redactor{doc: doc}
+	r.redactJSON()
+	return r.joinResult()
+}
+
+// redactJSON redacts the strings and values of the document.
+func (r *redactor) redactJSON() {
+	doc := r.doc
 	isPair := false // the next text may be the name of a name/value pair
 	for at := 0; at < len(doc); {
 		i := bytes.IndexByte(doc[at:], '"')
@@ -40,31 +47,36 @@ func Redact(doc []byte) []byte {
 			at = r.redactValue(skipSpace(doc, at))
 		}
 	}
-	return r.result()
 }
 
-// redactString removes what looks like a secret from a text.
-func redactString(text string) string {
+// Text removes what looks like a secret from a text.
+func Text(text string) string {
 	r := redactor{doc: []byte(text)}
 	r.redactText(0, len(r.doc))
 	if r.copied == 0 {
 		return text
 	}
-	return string(r.result())
+	return string(r.joinResult())
 }
 
-// redactor builds a redacted copy of a document.
+// redactor builds a redacted copy of a document, or lists the parts to redact.
 type redactor struct {
 	doc    []byte
 	out    []byte
-	copied int // end of the part of doc that is in out
+	copied int         // end of the part of doc that is in out
+	spans  *[]byteSpan // receives the parts to redact instead of out; nil: the copy is built
 }
 
-// replace replaces a part of the document by mark. Parts come in order; a part that overlaps the previous one
+// replaceRange replaces a part of the document by mark. Parts come in order; a part that overlaps the previous one
 // is shortened.
-func (r *redactor) replace(from, to int, mark string) {
+func (r *redactor) replaceRange(from, to int, mark string) {
 	from = max(from, r.copied)
 	if to <= from {
+		return
+	}
+	if r.spans != nil {
+		*r.spans = append(*r.spans, byteSpan{from, to})
+		r.copied = to
 		return
 	}
 	if r.out == nil {
@@ -74,7 +86,7 @@ func (r *redactor) replace(from, to int, mark string) {
 	r.copied = to
 }
 
-func (r *redactor) result() []byte {
+func (r *redactor) joinResult() []byte {
 	if r.copied == 0 {
 		return r.doc
 	}
@@ -90,16 +102,16 @@ func (r *redactor) redactValue(at int) (end int) {
 	switch c := doc[at]; {
 	case c == '"':
 		end = at + 1 + findStringEnd(doc[at+1:])
-		r.replace(at+1, end, redacted)
+		r.replaceRange(at+1, end, redacted)
 		return end + 1
 	case c == '{', c == '[':
 		end = findNestedEnd(doc, at)
-		r.replace(at, end, `"`+redacted+`"`)
+		r.replaceRange(at, end, `"`+redacted+`"`)
 		return end
 	case c == '-', '0' <= c && c <= '9':
 		for end = at; end < len(doc) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(doc[end])); end++ { //nolint:revive // it only counts
 		}
-		r.replace(at, end, `"`+redacted+`"`)
+		r.replaceRange(at, end, `"`+redacted+`"`)
 		return end
 	default:
 		return at

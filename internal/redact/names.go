@@ -1,4 +1,4 @@
-package calllog
+package redact
 
 import "bytes"
 
@@ -10,6 +10,9 @@ var secretNames = [][]byte{
 	[]byte("credential"), []byte("credentials"), []byte("cookie"), []byte("sessionid"), []byte("connectionstring"), []byte("clientsecret"),
 	[]byte("passwords"), []byte("secrets"), []byte("apikeys"), []byte("dbpass"), []byte("accesskeyid"),
 }
+
+// IsSecretName reports whether a field, header or variable of this name holds a secret.
+func IsSecretName(name string) bool { return isSecretName([]byte(name)) }
 
 // isSecretName reports whether a member of this name holds a secret.
 func isSecretName(name []byte) bool {

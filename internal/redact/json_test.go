@@ -1,14 +1,14 @@
-package calllog_test
+package redact_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"patchbay/internal/calllog"
+	"patchbay/internal/redact"
 )
 
-func TestRedact_RemovesSecrets(t *testing.T) {
+func TestJSON_RemovesSecrets(t *testing.T) {
 	t.Parallel()
 	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 	for in, want := range map[string]string{
@@ -40,37 +40,37 @@ func TestRedact_RemovesSecrets(t *testing.T) {
 		`["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n"]`:                                 `["a\u00e4[redacted]\n"]`,
 		`{}`: `{}`, ``: ``, `{"password":`: `{"password":`, `{"password":"x`: `{"password":"[redacted]`, `"\"`: `"\"`,
 	} {
-		if got := string(calllog.Redact([]byte(in))); got != want {
+		if got := string(redact.JSON([]byte(in))); got != want {
 			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
 		}
 	}
 }
 
-func FuzzRedact(f *testing.F) {
+func FuzzJSON(f *testing.F) {
 	for _, s := range []string{`{"password":"x"}`, `["Bearer abcdefgh12"]`, `{"token":{"a":1}}`, `["a=b\\\"c"]`, `{"secret":-1.5e3}`, `["token:'\""]`, `["--token \"a\\\"b"]`, `["-u a:\"b"]`, `[{"name":"token","value":1}]`, `["pwd\u003d\"x"]`, `["--token","x"]`, `["-pass" ,`, `["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n token: \u00e4"]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		out := calllog.Redact([]byte(s))
+		out := redact.JSON([]byte(s))
 		if json.Valid([]byte(s)) && !json.Valid(out) {
 			t.Errorf("%q became %q", s, out)
 		}
 	})
 }
 
-func TestRedact_ShortNamesCountAsWords(t *testing.T) {
+func TestJSON_ShortNamesCountAsWords(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"pass", "auth", "otp", "jwt", "pwd", "passphrase", "Pass", "OTP", "db_pass", "userPass", "x-auth", "login.jwt", "totp2otp", "key passphrase",
 	} {
-		if got := string(calllog.Redact([]byte(`{"` + name + `":"x","n":[{"` + name + `":1}]}`))); strings.Count(got, "[redacted]") != 2 {
+		if got := string(redact.JSON([]byte(`{"` + name + `":"x","n":[{"` + name + `":1}]}`))); strings.Count(got, "[redacted]") != 2 {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	for _, name := range []string{
 		"author", "passenger", "path", "compass", "bypass", "passed", "oauth", "auth_type", "authority", "COMPASS", "otpauth", "laptop", "password_hint_shown",
 	} {
-		if got := string(calllog.Redact([]byte(`{"` + name + `":"x"}`))); strings.Contains(got, "[redacted]") {
+		if got := string(redact.JSON([]byte(`{"` + name + `":"x"}`))); strings.Contains(got, "[redacted]") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -80,13 +80,13 @@ func TestRedact_ShortNamesCountAsWords(t *testing.T) {
 		`["https://x/?auth=abc&page=2 and more"]`:  `["https://x/?auth=[redacted]&page=2 and more"]`,
 		`["{\"pass\": \"x y\", \"n\":1}"]`:         `["{\"pass\": \"[redacted]\", \"n\":1}"]`,
 	} {
-		if got := string(calllog.Redact([]byte(in))); got != want {
+		if got := string(redact.JSON([]byte(in))); got != want {
 			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
 		}
 	}
 }
 
-func TestRedact_RemovesFlagValues(t *testing.T) {
+func TestJSON_RemovesFlagValues(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`{"args":["login", "--password" , "hunter2","-v"]}`:       `{"args":["login", "--password" , "[redacted]","-v"]}`,
@@ -101,13 +101,13 @@ func TestRedact_RemovesFlagValues(t *testing.T) {
 		`["--password",{"a":"b"}]`:                                `["--password",{"a":"b"}]`,
 		`["--password",""]`:                                       `["--password",""]`,
 	} {
-		if got := string(calllog.Redact([]byte(in))); got != want {
+		if got := string(redact.JSON([]byte(in))); got != want {
 			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
 		}
 	}
 }
 
-func TestRedact_RemovesSecretsInTexts(t *testing.T) {
+func TestJSON_RemovesSecretsInTexts(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`["x --token=abc def"]`:                                 `["x --token=[redacted] def"]`,
@@ -129,18 +129,18 @@ func TestRedact_RemovesSecretsInTexts(t *testing.T) {
 		`[{"key":"DB_PASSWORD", "value" : {"from":"x"}}]`:                                          `[{"key":"DB_PASSWORD", "value" : "[redacted]"}]`,
 		`{"name":"token","note":"x"}`:                                                              `{"name":"token","note":"x"}`,
 	} {
-		if got := string(calllog.Redact([]byte(in))); got != want {
+		if got := string(redact.JSON([]byte(in))); got != want {
 			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
 		}
 	}
 }
 
-// BenchmarkRedact redacts 100 KiB of prose.
-func BenchmarkRedact(b *testing.B) {
+// BenchmarkJSON redacts 100 KiB of prose.
+func BenchmarkJSON(b *testing.B) {
 	doc := []byte(`[{"type":"text","text":"` + strings.Repeat("The quick brown fox jumps over the lazy dog; ", 2300) + `"}]`)
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
 	for b.Loop() {
-		calllog.Redact(doc)
+		redact.JSON(doc)
 	}
 }
