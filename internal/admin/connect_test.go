@@ -175,6 +175,10 @@ func TestConnect_DeniedConsentIsExplained(t *testing.T) {
 	as.Set(func(b *oauthtest.Behaviour) { b.Deny = "server_error" })
 	b.get(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusBadGateway, "Not connected", "It may work later.")
 	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Not connected")
+	as.Set(func(b *oauthtest.Behaviour) { b.Deny, b.Token = "", oauthtest.DeadGrant })
+	p = b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
+	p.want(t, http.StatusBadGateway, "Not connected", "The server said", `REFLECTED-\u003cscript\u003e`)
+	htmlcheck.Parse(t, p.Body).Sound(t)
 }
 
 func TestCallback_IsSingleUseAndBoundToBrowser(t *testing.T) {

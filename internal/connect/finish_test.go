@@ -266,10 +266,11 @@ func TestFinish_ExchangeFailureStoresNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trouble oauthtest.Trouble
 		code    string
+		said    string // a part of what admins read of the server's response
 	}{
-		"503": {oauthtest.Unavailable, "http_status"}, "500": {oauthtest.ServerError, "http_status"}, "429": {oauthtest.TooMany, "http_status"},
-		"reset": {oauthtest.Reset, "unreachable"}, "page": {oauthtest.Page, "protocol"}, "endless": {oauthtest.Endless, "protocol"},
-		"redirect": {oauthtest.Redirect, "protocol"}, "dead": {oauthtest.DeadGrant, "invalid_grant"},
+		"503": {oauthtest.Unavailable, "http_status", "REFLECTED"}, "500": {oauthtest.ServerError, "http_status", "REFLECTED"}, "429": {oauthtest.TooMany, "http_status", ""},
+		"reset": {oauthtest.Reset, "unreachable", ""}, "page": {oauthtest.Page, "protocol", "Just a moment"}, "endless": {oauthtest.Endless, "protocol", ""},
+		"redirect": {oauthtest.Redirect, "protocol", ""}, "dead": {oauthtest.DeadGrant, "invalid_grant", "REFLECTED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -282,6 +283,9 @@ func TestFinish_ExchangeFailureStoresNothing(t *testing.T) {
 			f := faultOf(t, err, fault.Upstream, tc.code)
 			if !strings.Contains(strings.ToLower(f.Message), "authorization server") || strings.Contains(f.Error(), "REFLECTED") {
 				t.Errorf("told %q", f.Error())
+			}
+			if said := f.Remote.Said; !strings.Contains(said, tc.said) || strings.Contains(said, back.Get("code")) || strings.Contains(b.logs.String(), "REFLECTED") {
+				t.Errorf("the authorization server said %q", said)
 			}
 			list, err := b.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 			if n := b.as.Count(oauthtest.Exchange); err != nil || n != 1 || len(list.Items) != 0 {
