@@ -124,6 +124,10 @@ type AgentGrant struct {
 	Enabled bool `json:"enabled"`
 	// The connector's name.
 	Name string `json:"name"`
+	// Which prompts it includes. One of: none, listed.
+	Prompts string `json:"prompts"`
+	// Which resources it includes: those that the server lists, or also those that match one of its templates. One of: none, listed, listed_and_templates.
+	Resources string `json:"resources"`
 	// "all", those of later syncs too, or the names that the server gives them.
 	Tools ToolSet `json:"tools"`
 	// With trusted_only these need no approval.
@@ -142,10 +146,29 @@ type AgentGrantList struct {
 type AgentGrantPut struct {
 	// In place of the agent's; null or absent: as the agent's. One of: auto, always_ask, trusted_only.
 	Approval *string `json:"approval,omitzero"`
+	// Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Prompts and resources are used without approval. One of: none, listed.
+	Prompts *string `json:"prompts,omitzero"`
+	// Likewise, with listed_and_templates in place of listed. One of: none, listed, listed_and_templates.
+	Resources *string `json:"resources,omitzero"`
 	// "all", those of later syncs too, or the names that the server gives them.
 	Tools ToolSet `json:"tools"`
 	// With trusted_only these need no approval.
 	TrustedTools []string `json:"trusted_tools,omitzero"`
+}
+
+// AgentItemsAgentPrompt is what the API answers with.
+type AgentItemsAgentPrompt struct {
+	Items []AgentPrompt `json:"items"`
+}
+
+// AgentItemsAgentResource is what the API answers with.
+type AgentItemsAgentResource struct {
+	Items []AgentResource `json:"items"`
+}
+
+// AgentItemsAgentTemplate is what the API answers with.
+type AgentItemsAgentTemplate struct {
+	Items []AgentTemplate `json:"items"`
 }
 
 // AgentList is what the API answers with.
@@ -177,6 +200,36 @@ type AgentPatch struct {
 	Slug      *string `json:"slug,omitzero"`
 }
 
+// AgentPrompt is what the API answers with.
+type AgentPrompt struct {
+	Arguments []PromptArgument `json:"arguments"`
+	// The connector's slug.
+	Connector string `json:"connector"`
+	// As the agent sees it at the address of all connectors.
+	Name string `json:"name"`
+	// As the server calls it, and the agent at the connector's own address.
+	ServerName string `json:"server_name"`
+	Title      string `json:"title"`
+	// False where the agent is disabled.
+	Usable bool `json:"usable"`
+}
+
+// AgentResource is what the API answers with.
+type AgentResource struct {
+	// The connector's slug.
+	Connector string `json:"connector"`
+	// Empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	// As the server calls it, and the agent at the connector's own address.
+	ServerURI string `json:"server_uri"`
+	Title     string `json:"title"`
+	// As the agent sees it at the address of all connectors.
+	URI string `json:"uri"`
+	// False where the agent is disabled.
+	Usable bool `json:"usable"`
+}
+
 // AgentSize is what the API answers with.
 type AgentSize struct {
 	// The same of each connector, by its slug.
@@ -185,6 +238,22 @@ type AgentSize struct {
 	MarginPercent int64 `json:"margin_percent"`
 	// One of: mcp, openai, anthropic, google.
 	Provider string `json:"provider"`
+}
+
+// AgentTemplate is what the API answers with.
+type AgentTemplate struct {
+	// The connector's slug.
+	Connector string `json:"connector"`
+	// Empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	// As the server calls it, and the agent at the connector's own address.
+	ServerURITemplate string `json:"server_uri_template"`
+	Title             string `json:"title"`
+	// As the agent sees it at the address of all connectors.
+	URITemplate string `json:"uri_template"`
+	// False where the agent is disabled.
+	Usable bool `json:"usable"`
 }
 
 // AgentToken is what the API answers with.
@@ -540,8 +609,10 @@ type Connector struct {
 	// Of all agents together; 0: not bounded.
 	CallsPerMinute int64 `json:"calls_per_minute"`
 	// Of stdio.
-	Command   *string   `json:"command,omitzero"`
-	CreatedAt time.Time `json:"created_at"`
+	Command *string `json:"command,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS int64     `json:"connect_timeout_ms"`
+	CreatedAt        time.Time `json:"created_at"`
 	// One of: shared, per_agent.
 	CredentialMode string `json:"credential_mode"`
 	// Of stdio.
@@ -566,19 +637,25 @@ type Connector struct {
 	// Null where the server does not tell that its lists have changed.
 	Listening *Listening `json:"listening"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age.
-	MaxDefinitionAgeS int64  `json:"max_definition_age_s"`
-	Name              string `json:"name"`
+	MaxDefinitionAgeS int64 `json:"max_definition_age_s"`
+	// Bounds each message of the server.
+	MaxResponseBytes int64  `json:"max_response_bytes"`
+	Name             string `json:"name"`
 	// What else a change did.
 	Notices []string `json:"notices,omitzero"`
 	// Retries after the first try.
-	RetryAttempts int64  `json:"retry_attempts"`
-	Server        Server `json:"server"`
+	RetryAttempts int64 `json:"retry_attempts"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS int64  `json:"retry_backoff_ms"`
+	Server         Server `json:"server"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent bool `json:"session_per_agent"`
 	// Takes the place of the id in every path.
 	Slug string `json:"slug"`
 	// One of: never_synced, ok, error, needs_auth, disabled.
 	Status string `json:"status"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects int64 `json:"stream_reconnects"`
 	// 0: never by itself.
 	SyncIntervalS int64 `json:"sync_interval_s"`
 	// Bounds each upstream request.
@@ -609,6 +686,8 @@ type ConnectorCreate struct {
 	Command *string `json:"command,omitzero"`
 	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
 	Confirm *bool `json:"confirm,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS *int64 `json:"connect_timeout_ms,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
 	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.
@@ -623,14 +702,20 @@ type ConnectorCreate struct {
 	Listen *string `json:"listen,omitzero"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
-	Name              string `json:"name"`
-	RetryAttempts     *int64 `json:"retry_attempts,omitzero"`
+	// Bounds each message of the server.
+	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
+	Name             string `json:"name"`
+	RetryAttempts    *int64 `json:"retry_attempts,omitzero"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never by itself; else 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
@@ -678,6 +763,8 @@ type ConnectorPatch struct {
 	Command *string `json:"command,omitzero"`
 	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
 	Confirm *bool `json:"confirm,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS *int64 `json:"connect_timeout_ms,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
 	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.
@@ -691,15 +778,21 @@ type ConnectorPatch struct {
 	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
-	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
-	Name              *string `json:"name,omitzero"`
-	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
+	// Bounds each message of the server.
+	MaxResponseBytes *int64  `json:"max_response_bytes,omitzero"`
+	Name             *string `json:"name,omitzero"`
+	RetryAttempts    *int64  `json:"retry_attempts,omitzero"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never by itself; else 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
@@ -721,10 +814,16 @@ type ConnectorSize struct {
 type ConnectorTest struct {
 	Error *ConnectorTestError `json:"error"`
 	Ok    bool                `json:"ok"`
+	// How many prompts the server lists.
+	Prompts int64 `json:"prompts"`
 	// The entries of the list that are no tools.
 	Quarantined []QuarantinedTool `json:"quarantined,omitzero"`
-	Server      Server            `json:"server"`
-	Tools       []TestedTool      `json:"tools"`
+	// How many resource templates.
+	ResourceTemplates int64 `json:"resource_templates"`
+	// How many resources.
+	Resources int64        `json:"resources"`
+	Server    Server       `json:"server"`
+	Tools     []TestedTool `json:"tools"`
 	// What the server said when it failed; null: nothing.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
@@ -745,15 +844,19 @@ type ConnectorTestError struct {
 type Credential struct {
 	// Who it is, where known. Whose agent a credential is of alone reads it, and who manages.
 	Account string `json:"account"`
+	// The agent's slug; empty: the shared one.
+	Agent string `json:"agent"`
 	// Null: the shared one.
 	AgentID *string `json:"agent_id"`
+	// The agent's name; empty: the shared one.
+	AgentName string `json:"agent_name"`
 	// Null: none.
 	Error       *string    `json:"error"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	Scopes      []string   `json:"scopes"`
-	// One of: active, expired, refresh_failed, revoked.
+	// missing: nothing is stored; in lists with status=missing only. One of: active, expired, refresh_failed, revoked, missing.
 	Status string `json:"status"`
 	// One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`
@@ -874,11 +977,13 @@ type FileServer struct {
 	// Of all agents together; 0: not bounded.
 	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
 	Command        *string `json:"command,omitzero"`
-	CredentialMode *string `json:"credential_mode,omitzero"`
-	Cwd            *string `json:"cwd,omitzero"`
-	Description    *string `json:"description,omitzero"`
-	Disabled       *bool   `json:"disabled,omitzero"`
-	Enabled        *bool   `json:"enabled,omitzero"`
+	// Bounds the opening of a connection, and its TLS handshake.
+	ConnectTimeoutMS *int64  `json:"connect_timeout_ms,omitzero"`
+	CredentialMode   *string `json:"credential_mode,omitzero"`
+	Cwd              *string `json:"cwd,omitzero"`
+	Description      *string `json:"description,omitzero"`
+	Disabled         *bool   `json:"disabled,omitzero"`
+	Enabled          *bool   `json:"enabled,omitzero"`
 	// Placeholders.
 	Env map[string]string `json:"env,omitzero"`
 	// Secrets are placeholders.
@@ -888,13 +993,19 @@ type FileServer struct {
 	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
-	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
-	Name              *string `json:"name,omitzero"`
-	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
+	// Bounds each message of the server.
+	MaxResponseBytes *int64  `json:"max_response_bytes,omitzero"`
+	Name             *string `json:"name,omitzero"`
+	RetryAttempts    *int64  `json:"retry_attempts,omitzero"`
+	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// Of windsurf, in place of url.
 	ServerURL *string `json:"serverUrl,omitzero"`
 	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
+	// How often a broken stream is opened again, in a row without an event.
+	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never by itself; else 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
@@ -1033,6 +1144,21 @@ type InvitationList struct {
 	Items []Invitation `json:"items"`
 	// Hand it back as cursor for the next page; null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// ItemCounts is what the API answers with.
+type ItemCounts struct {
+	Prompts           KindCounts `json:"prompts"`
+	ResourceTemplates KindCounts `json:"resource_templates"`
+	Resources         KindCounts `json:"resources"`
+}
+
+// KindCounts is what the API answers with.
+type KindCounts struct {
+	Added   int64 `json:"added"`
+	Changed int64 `json:"changed"`
+	Removed int64 `json:"removed"`
+	Total   int64 `json:"total"`
 }
 
 // Listening is what the API answers with.
@@ -1328,6 +1454,33 @@ type Progress struct {
 	Total *float64 `json:"total"`
 }
 
+// Prompt is what the API answers with.
+type Prompt struct {
+	Arguments []PromptArgument `json:"arguments"`
+	ChangedAt time.Time        `json:"changed_at"`
+	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	Defect      *string   `json:"defect"`
+	Description string    `json:"description"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	Name        string    `json:"name"`
+	Title       string    `json:"title"`
+}
+
+// PromptArgument is what the API answers with.
+type PromptArgument struct {
+	Description string `json:"description"`
+	Name        string `json:"name"`
+	Required    bool   `json:"required"`
+	Title       string `json:"title"`
+}
+
+// PromptList is what the API answers with.
+type PromptList struct {
+	Items []Prompt `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // QuarantinedTool is what the API answers with.
 type QuarantinedTool struct {
 	// Null where it has no readable one.
@@ -1384,6 +1537,51 @@ type Reachable struct {
 type ReadNoticesRequest struct {
 	// Of notices; absent or empty: all.
 	IDs []string `json:"ids,omitzero"`
+}
+
+// Resource is what the API answers with.
+type Resource struct {
+	ChangedAt time.Time `json:"changed_at"`
+	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	Defect      *string   `json:"defect"`
+	Description string    `json:"description"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	// Empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	// In bytes; null: not stated.
+	Size  *int64 `json:"size"`
+	Title string `json:"title"`
+	URI   string `json:"uri"`
+}
+
+// ResourceList is what the API answers with.
+type ResourceList struct {
+	Items []Resource `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// ResourceTemplate is what the API answers with.
+type ResourceTemplate struct {
+	ChangedAt time.Time `json:"changed_at"`
+	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	Defect      *string   `json:"defect"`
+	Description string    `json:"description"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	// Of all its resources; empty: not stated.
+	MimeType string `json:"mime_type"`
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	// RFC 6570.
+	URITemplate string `json:"uri_template"`
+}
+
+// ResourceTemplateList is what the API answers with.
+type ResourceTemplateList struct {
+	Items []ResourceTemplate `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // RunRequest is what the API answers with.
@@ -1563,9 +1761,11 @@ type SyncRun struct {
 	DurationMS *int64        `json:"duration_ms"`
 	Error      *SyncRunError `json:"error"`
 	// Of the last one, where scheduled syncs repeated it.
-	FinishedAt      *time.Time `json:"finished_at"`
-	ID              string     `json:"id"`
-	ProtocolVersion string     `json:"protocol_version"`
+	FinishedAt *time.Time `json:"finished_at"`
+	ID         string     `json:"id"`
+	// Prompts, resources and resource templates, which need no review; null: not counted, as where a scheduled sync found nothing new.
+	Items           *ItemCounts `json:"items"`
+	ProtocolVersion string      `json:"protocol_version"`
 	// How many later scheduled syncs came to the same, and have no runs of their own.
 	Repeats int64 `json:"repeats"`
 	// Of one run that is read by itself, in the order of their beginnings; none of a scheduled sync that found nothing new. At most 64: of more, the first and the last.
@@ -1631,6 +1831,8 @@ type Tenant struct {
 	// The operator's limit; 0: not bounded. The lower of the two applies.
 	MostCallsPerMinute int64  `json:"most_calls_per_minute"`
 	Name               string `json:"name"`
+	// Whether agents get an error instead of a result that does not fit its tool's output schema.
+	RefuseInvalidResults bool `json:"refuse_invalid_results"`
 	// Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead.
 	SecondFactorRequired bool      `json:"second_factor_required"`
 	Slug                 string    `json:"slug"`
@@ -1683,6 +1885,7 @@ type TenantPatch struct {
 	// From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that.
 	HistoryDays          *int64  `json:"history_days,omitzero"`
 	Name                 *string `json:"name,omitzero"`
+	RefuseInvalidResults *bool   `json:"refuse_invalid_results,omitzero"`
 	SecondFactorRequired *bool   `json:"second_factor_required,omitzero"`
 }
 
@@ -1763,7 +1966,7 @@ type ToolCall struct {
 	DefinitionHash *string `json:"definition_hash"`
 	// Until now, where it has not ended.
 	DurationMS int64 `json:"duration_ms"`
-	// Why there is no result; null: there is one, or none yet.
+	// Why there is no result; null: there is one, or none yet. invalid_result: there is one, which refuse_invalid_results withheld from the agent.
 	Error *ToolCallError `json:"error"`
 	// With format only. text: its texts and structured content as one string; openai: a message of role tool; anthropic: a tool_result block; google: a functionResponse part. A call that failed before its tool ran has the error's message. Missing: the call has not ended, or its result is not shown.
 	Formatted json.RawMessage `json:"formatted,omitzero"`
@@ -1790,6 +1993,10 @@ type ToolCall struct {
 	// One of: pending_approval, running, success, error, denied, cancelled.
 	Status            string          `json:"status"`
 	StructuredContent json.RawMessage `json:"structured_content"`
+	// Why it does not fit; null: it fits, or was not checked.
+	StructuredError *string `json:"structured_error"`
+	// Whether structured_content fits the tool's output schema; null: not checked, as where there is no such schema, the tool says that it failed, or the schema is too costly.
+	StructuredValid *bool `json:"structured_valid"`
 	// The last state of the task that the server made of the call.
 	Task json.RawMessage `json:"task"`
 	// The token with which the agent came.
@@ -1800,6 +2007,12 @@ type ToolCall struct {
 	Truncated bool `json:"truncated"`
 	// What the server said when the call failed; null: nothing, and in lists. said is empty where the tenant's call_history keeps no contents, and where bodies are withheld.
 	Upstream *UpstreamSaid `json:"upstream"`
+}
+
+// ToolCallBatch is what the API is asked with. What is nil is left out.
+type ToolCallBatch struct {
+	// The calls, in any order.
+	Calls []ToolCallCreate `json:"calls"`
 }
 
 // ToolCallCreate is what the API is asked with. What is nil is left out.
@@ -1821,6 +2034,22 @@ type ToolCallList struct {
 	Items []ToolCall `json:"items"`
 	// Hand it back as cursor for the next page; null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// ToolCallResult is what the API answers with.
+type ToolCallResult struct {
+	// The call, if it was made.
+	Call *ToolCall `json:"call,omitzero"`
+	// Why it was not made.
+	Problem *Problem `json:"problem,omitzero"`
+	// What callTool would have answered: 201, or the status of the problem.
+	Status int64 `json:"status"`
+}
+
+// ToolCallResults is what the API answers with.
+type ToolCallResults struct {
+	// One for each call.
+	Results []ToolCallResult `json:"results"`
 }
 
 // ToolChange is what the API answers with.
@@ -2056,13 +2285,19 @@ type Why struct {
 	// The connector's slug; null: none has such a tool.
 	Connector  *string       `json:"connector"`
 	Credential WhyCredential `json:"credential"`
+	// Whether prompts and resources are used without asking, though each call of a tool needs approval.
+	ItemsUnasked bool `json:"items_unasked"`
 	// Whether a call would go ahead, or ask a person.
 	MayCall bool `json:"may_call"`
 	// The name that the server gives it; null likewise.
 	Name *string `json:"name"`
+	// Which prompts of the connector the agent's grant includes; null: no connector is granted. One of: none, listed.
+	Prompts *string `json:"prompts"`
+	// Which of its resources; null likewise. One of: none, listed, listed_and_templates.
+	Resources *string `json:"resources"`
 	// Whether the agent's list has it.
 	Sees bool `json:"sees"`
-	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, unknown.
+	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, tasks_missing, unknown.
 	State string `json:"state"`
 	// The exposed name that was asked for.
 	Tool string `json:"tool"`

@@ -3,6 +3,7 @@ package agentview
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"

@@ -259,13 +259,13 @@ func (r *responseReader) readRest(body []byte) ([]byte, error) {
 		n, err := r.body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
+		case len(body) > r.maxBody:
+			return body, newSizeError(r.maxBody)
 		case errors.Is(err, io.EOF):
 			r.atEOF = true
 			return body, nil
 		case err != nil:
 			return body, err
-		case len(body) > r.maxBody:
-			return body, newSizeError(r.maxBody)
 		case len(body) == cap(body):
 			if err := r.reservation.acquireMax(2 * len(body)); err != nil {
 				return body, err

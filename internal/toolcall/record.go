@@ -71,7 +71,7 @@ func (rec *callRecorder) finishCall(ctx context.Context, a *activeCall, result *
 	} else {
 		out.Call = a.entry.End(setOutcome)
 	}
-	if a.output.refusal != nil {
+	if a.output.refusal != nil && !out.Task {
 		out.withholdResult()
 	}
 	if rec.o.OnEnd != nil {

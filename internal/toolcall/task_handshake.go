@@ -298,7 +298,14 @@ func (r *handshakeRequest) awaitUpstream(ctx context.Context) (json.RawMessage, 
 	}
 	result, err := r.tasks.sender.followTask(ctx, a, r.newRelayCall(ctx), first)
 	if last := a.lastTask; last.Status != taskWorking && last.Status != taskInput {
-		r.tasks.recorder.recordTask(context.WithoutCancel(ctx), r.view, r.task, withMember(last.Raw, "taskId", r.handle))
+		q := UpstreamRequest{View: r.view, Connector: connector}
+		recorded, recordErr := r.tasks.recordState(context.WithoutCancel(ctx), &q, r.task, withMember(last.Raw, "taskId", r.handle))
+		if err == nil && recordErr != nil {
+			return nil, recordErr
+		}
+		if err == nil {
+			return r.toResult(recorded)
+		}
 	}
 	switch {
 	case ctx.Err() != nil && err != nil:

@@ -55,13 +55,13 @@ const endClaimedRun = `-- name: EndClaimedRun :one
 with locked as materialized (
     select connectors.id
     from connectors
-    where connectors.tenant_id = $1 and connectors.id = $11
+    where connectors.tenant_id = $1 and connectors.id = $12
     for no key update of connectors
 ), held as materialized (
     select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
     from connector_clock clock
     join locked on locked.id = clock.connector_id
-    where clock.tenant_id = $1 and clock.claimed_by = $3::uuid and clock.claimed_at = $12::timestamptz
+    where clock.tenant_id = $1 and clock.claimed_by = $3::uuid and clock.claimed_at = $13::timestamptz
     for no key update of clock
 ), closed as (
     update sync_runs
@@ -70,11 +70,11 @@ with locked as materialized (
     where sync_runs.tenant_id = $1 and sync_runs.id = held.run_id and held.checks > 0
 )
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at, finished_at,
-                       tools_total, tools_added, tools_changed, tools_removed, tools_quarantined, protocol_version)
+                       tools_total, tools_added, tools_changed, tools_removed, tools_quarantined, item_counts, protocol_version)
 select $1, $2, held.connector_id, 'schedule', 'ok', $3::uuid, $4::timestamptz, $4::timestamptz, now(),
-       $5, $6, $7, $8, $9, $10
+       $5, $6, $7, $8, $9, $10::jsonb, $11
 from held
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 type EndClaimedRunParams struct {
@@ -87,6 +87,7 @@ type EndClaimedRunParams struct {
 	ToolsChanged     int32
 	ToolsRemoved     int32
 	ToolsQuarantined int32
+	ItemCounts       []byte
 	ProtocolVersion  string
 	ConnectorID      connectors.ConnectorID
 	ClaimedAt        time.Time
@@ -105,6 +106,7 @@ func (q *Queries) EndClaimedRun(ctx context.Context, arg EndClaimedRunParams) (S
 		arg.ToolsChanged,
 		arg.ToolsRemoved,
 		arg.ToolsQuarantined,
+		arg.ItemCounts,
 		arg.ProtocolVersion,
 		arg.ConnectorID,
 		arg.ClaimedAt,
@@ -133,6 +135,7 @@ func (q *Queries) EndClaimedRun(ctx context.Context, arg EndClaimedRunParams) (S
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }

@@ -52,6 +52,8 @@ type AgentGrant struct {
 	TrustedTools []string
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+	Prompts      connectors.PromptAccess
+	Resources    connectors.ResourceAccess
 }
 
 type AgentToken struct {
@@ -173,6 +175,10 @@ type Connector struct {
 	AcceptedInstructions *string
 	InstructionsReview   connectors.Review
 	SessionPerAgent      bool
+	RetryBackoffMs       int32
+	ConnectTimeoutMs     int32
+	MaxResponseBytes     int32
+	StreamReconnects     int32
 }
 
 type ConnectorClient struct {
@@ -264,6 +270,7 @@ type SyncRun struct {
 	RepeatedAt       *time.Time
 	SweepID          *uuid.UUID
 	Upstream         []byte
+	ItemCounts       []byte
 }
 
 type Tenant struct {
@@ -288,6 +295,7 @@ type Tenant struct {
 	MostCallsPerDay       int32
 	DownAfterFailures     int32
 	DownAfterMinutes      int32
+	RefuseInvalidResults  bool
 }
 
 type Tool struct {
@@ -320,43 +328,45 @@ type ToolAllowance struct {
 }
 
 type ToolCall struct {
-	TenantID       connectors.TenantID
-	ID             connectors.ToolCallID
-	AgentID        *connectors.AgentID
-	AgentSlug      string
-	ConnectorID    *connectors.ConnectorID
-	ConnectorSlug  string
-	Kind           connectors.CallKind
-	Tool           string
-	ExposedName    string
-	Source         connectors.CallSource
-	Caller         string
-	TokenID        *connectors.AgentTokenID
-	CredentialID   *connectors.CredentialID
-	DefinitionHash []byte
-	InstanceID     *connectors.InstanceID
-	Status         connectors.CallStatus
-	Outcome        connectors.CallOutcome
-	ErrorCode      string
-	ErrorMessage   string
-	IsError        bool
-	ApprovedBy     string
-	Arguments      []byte
-	Content        []byte
-	Structured     []byte
-	Task           []byte
-	Truncated      bool
-	RequestBytes   int64
-	ResponseBytes  int64
-	StartedAt      time.Time
-	CompletedAt    *time.Time
-	DurationUs     *int64
-	TaskHandle     *string
-	Progress       []byte
-	Address        *string
-	RequestID      *string
-	Packed         []byte
-	Upstream       []byte
+	TenantID        connectors.TenantID
+	ID              connectors.ToolCallID
+	AgentID         *connectors.AgentID
+	AgentSlug       string
+	ConnectorID     *connectors.ConnectorID
+	ConnectorSlug   string
+	Kind            connectors.CallKind
+	Tool            string
+	ExposedName     string
+	Source          connectors.CallSource
+	Caller          string
+	TokenID         *connectors.AgentTokenID
+	CredentialID    *connectors.CredentialID
+	DefinitionHash  []byte
+	InstanceID      *connectors.InstanceID
+	Status          connectors.CallStatus
+	Outcome         connectors.CallOutcome
+	ErrorCode       string
+	ErrorMessage    string
+	IsError         bool
+	ApprovedBy      string
+	Arguments       []byte
+	Content         []byte
+	Structured      []byte
+	Task            []byte
+	Truncated       bool
+	RequestBytes    int64
+	ResponseBytes   int64
+	StartedAt       time.Time
+	CompletedAt     *time.Time
+	DurationUs      *int64
+	TaskHandle      *string
+	Progress        []byte
+	Address         *string
+	RequestID       *string
+	Packed          []byte
+	Upstream        []byte
+	StructuredValid *bool
+	StructuredError string
 }
 
 type UpstreamListener struct {

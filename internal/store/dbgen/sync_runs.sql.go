@@ -85,7 +85,7 @@ set state = 'error',
 from stamped
 where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state in ('queued', 'running')
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 type FailRunParams struct {
@@ -145,6 +145,7 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
@@ -239,7 +240,7 @@ with locked as (
     select connectors.id
     from connectors
     join sync_runs run on run.tenant_id = connectors.tenant_id and run.connector_id = connectors.id
-    where connectors.tenant_id = $7 and run.id = $8 and run.state = 'running'
+    where connectors.tenant_id = $8 and run.id = $9 and run.state = 'running'
     for no key update of connectors
 )
 update sync_runs
@@ -250,11 +251,12 @@ set state = 'ok',
     tools_changed = $3,
     tools_removed = $4,
     tools_quarantined = $5,
-    protocol_version = $6
+    item_counts = $6::jsonb,
+    protocol_version = $7
 from locked
-where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state = 'running'
+where sync_runs.tenant_id = $8 and sync_runs.id = $9 and sync_runs.state = 'running'
   and sync_runs.connector_id = locked.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 type FinishRunParams struct {
@@ -263,6 +265,7 @@ type FinishRunParams struct {
 	ToolsChanged     int32
 	ToolsRemoved     int32
 	ToolsQuarantined int32
+	ItemCounts       []byte
 	ProtocolVersion  string
 	TenantID         connectors.TenantID
 	ID               connectors.SyncRunID
@@ -276,6 +279,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, 
 		arg.ToolsChanged,
 		arg.ToolsRemoved,
 		arg.ToolsQuarantined,
+		arg.ItemCounts,
 		arg.ProtocolVersion,
 		arg.TenantID,
 		arg.ID,
@@ -304,6 +308,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, 
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
@@ -312,25 +317,25 @@ const finishUnchanged = `-- name: FinishUnchanged :one
 with stamped as (
     update connectors
     set tools_last_synced_at = now(),
-        auth_behaviour = coalesce(nullif($6::text, ''), connectors.auth_behaviour),
-        era = coalesce(nullif($7::text, ''), connectors.era),
+        auth_behaviour = coalesce(nullif($7::text, ''), connectors.auth_behaviour),
+        era = coalesce(nullif($8::text, ''), connectors.era),
         last_error_code = null,
         last_error_message = null,
         last_error_at = null,
-        server_name = $8,
-        server_version = $9,
-        server_title = $10,
-        server_protocol = $3,
-        server_capabilities = $11
+        server_name = $9,
+        server_version = $10,
+        server_title = $11,
+        server_protocol = $4,
+        server_capabilities = $12
     from sync_runs run
-    where connectors.tenant_id = $4 and connectors.tools_hash = $12 and connectors.server_instructions = $13
-      and run.tenant_id = $4 and run.id = $5 and run.state = 'running'
+    where connectors.tenant_id = $5 and connectors.tools_hash = $13 and connectors.server_instructions = $14
+      and run.tenant_id = $5 and run.id = $6 and run.state = 'running'
       and connectors.id = run.connector_id
     returning connectors.id, connectors.enabled, connectors.sync_interval_s, run.id as run_id, run.trigger, run.started_at
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled then next_due(stamped.sync_interval_s) end,
-        known_until = coalesce(now() + make_interval(secs => nullif($14::double precision, 0)), connector_clock.known_until),
+        known_until = coalesce(now() + make_interval(secs => nullif($15::double precision, 0)), connector_clock.known_until),
         claimed_by = null,
         claimed_at = null,
         failures = 0,
@@ -345,23 +350,25 @@ with stamped as (
         hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000,
         hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000)
     from stamped
-    where connector_clock.tenant_id = $4 and connector_clock.connector_id = stamped.id
+    where connector_clock.tenant_id = $5 and connector_clock.connector_id = stamped.id
 )
 update sync_runs
 set state = 'ok',
     finished_at = now(),
     tools_total = $1,
     tools_quarantined = $2,
-    protocol_version = $3
+    item_counts = $3::jsonb,
+    protocol_version = $4
 from stamped
-where sync_runs.tenant_id = $4 and sync_runs.id = $5 and sync_runs.state = 'running'
+where sync_runs.tenant_id = $5 and sync_runs.id = $6 and sync_runs.state = 'running'
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 type FinishUnchangedParams struct {
 	ToolsTotal         int32
 	ToolsQuarantined   int32
+	ItemCounts         []byte
 	ServerProtocol     string
 	TenantID           connectors.TenantID
 	ID                 connectors.SyncRunID
@@ -381,6 +388,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 	row := q.db.QueryRow(ctx, finishUnchanged,
 		arg.ToolsTotal,
 		arg.ToolsQuarantined,
+		arg.ItemCounts,
 		arg.ServerProtocol,
 		arg.TenantID,
 		arg.ID,
@@ -418,6 +426,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
@@ -453,7 +462,7 @@ const queueRun = `-- name: QueueRun :one
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state)
 values ($1, $2, $3, $4, $5, 'queued')
 on conflict (tenant_id, connector_id) where state = 'queued' do nothing
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 type QueueRunParams struct {
@@ -497,6 +506,7 @@ func (q *Queries) QueueRun(ctx context.Context, arg QueueRunParams) (SyncRun, er
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
@@ -550,7 +560,7 @@ func (q *Queries) QueueRuns(ctx context.Context, arg QueueRunsParams) ([]QueueRu
 }
 
 const queuedRun = `-- name: QueuedRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 from sync_runs
 where tenant_id = $1 and connector_id = $2 and state = 'queued'
 `
@@ -581,6 +591,7 @@ func (q *Queries) QueuedRun(ctx context.Context, tenantID connectors.TenantID, c
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
@@ -648,7 +659,7 @@ with held as materialized (
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at)
 select $1, $2, held.connector_id, 'schedule', 'running', $3::uuid, $4::timestamptz, $4::timestamptz
 from held
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 type StartClaimedRunParams struct {
@@ -694,6 +705,7 @@ func (q *Queries) StartClaimedRun(ctx context.Context, arg StartClaimedRunParams
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
@@ -724,7 +736,7 @@ update sync_runs
 set state = 'running', instance_id = $1::uuid, started_at = now()
 from free
 where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state = 'queued'
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 // No row: the run is not queued any more, or another is active. The transaction must then roll back, because the claim
@@ -755,6 +767,7 @@ func (q *Queries) StartQueuedRun(ctx context.Context, instanceID uuid.UUID, tena
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
@@ -788,7 +801,7 @@ with locked as materialized (
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state, instance_id, started_at)
 select $1, $2, free.connector_id, $3, $4, 'running', $5::uuid, now()
 from free
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
 `
 
 type StartRunParams struct {
@@ -835,12 +848,13 @@ func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) (SyncRun, er
 		&i.RepeatedAt,
 		&i.SweepID,
 		&i.Upstream,
+		&i.ItemCounts,
 	)
 	return i, err
 }
 
 const syncRun = `-- name: SyncRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -879,6 +893,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 		&i.SyncRun.RepeatedAt,
 		&i.SyncRun.SweepID,
 		&i.SyncRun.Upstream,
+		&i.SyncRun.ItemCounts,
 		&i.Checks,
 		&i.CheckedAt,
 	)
@@ -886,7 +901,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 }
 
 const syncRuns = `-- name: SyncRuns :many
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -947,6 +962,7 @@ func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRunsR
 			&i.SyncRun.RepeatedAt,
 			&i.SyncRun.SweepID,
 			&i.SyncRun.Upstream,
+			&i.SyncRun.ItemCounts,
 			&i.Checks,
 			&i.CheckedAt,
 		); err != nil {

@@ -49,7 +49,8 @@ with those_tenants as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, nullif(head.token_id, $4::uuid) as token_id,
            nullif(head.credential_id, $4::uuid) as credential_id, head.definition_hash, nullif(head.instance_id, $4::uuid) as instance_id,
-           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated,
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error,
+           nullif(head.structured_valid, '')::boolean as structured_valid, head.structured_error, head.approved_by, head.truncated,
            nullif(head.address, '') as address, head.packed
     from (
         select unnest($5::bigint[]) as number, unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as agent_id,
@@ -60,8 +61,10 @@ with those_tenants as materialized (
                unnest($15::bytea[]) as definition_hash, unnest($16::uuid[]) as instance_id,
                unnest($17::text[]) as status, unnest($18::text[]) as outcome,
                unnest($19::text[]) as error_code, unnest($20::text[]) as error_message,
-               unnest($21::boolean[]) as is_error, unnest($22::text[]) as approved_by, unnest($23::boolean[]) as truncated,
-               unnest($24::text[]) as address, unnest($25::boolean[]) as packed
+               unnest($21::boolean[]) as is_error,
+               unnest($22::text[]) as structured_valid, unnest($23::text[]) as structured_error,
+               unnest($24::text[]) as approved_by, unnest($25::boolean[]) as truncated,
+               unnest($26::text[]) as address, unnest($27::boolean[]) as packed
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
     left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
@@ -74,8 +77,8 @@ with those_tenants as materialized (
     select heads.tenant_id, hours.hour, hours.bucket, coalesce(sum(hours.calls) filter (where heads.status = 'success'), 0),
            coalesce(sum(hours.calls) filter (where heads.status = 'error'), 0), coalesce(sum(hours.calls) filter (where heads.status in ('denied', 'cancelled')), 0)
     from (
-        select unnest($26::bigint[]) as head, unnest($27::timestamptz[]) as hour, unnest($28::smallint[]) as bucket,
-               unnest($29::bigint[]) as calls
+        select unnest($28::bigint[]) as head, unnest($29::timestamptz[]) as hour, unnest($30::smallint[]) as bucket,
+               unnest($31::bigint[]) as calls
     ) hours
     join heads on heads.number = hours.head
     group by 1, 2, 3
@@ -86,23 +89,24 @@ with those_tenants as materialized (
         other = call_hours.other + excluded.other
 ), added as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, truncated, address,
+        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by, truncated, address,
         content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id,
         upstream)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool,
            heads.exposed_name, heads.source, heads.caller, heads.token_id, heads.credential_id, heads.definition_hash, heads.instance_id,
-           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.approved_by, heads.truncated, heads.address,
+           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.structured_valid, heads.structured_error,
+           heads.approved_by, heads.truncated, heads.address,
            case when not heads.packed then new.result end, case when heads.packed then new.result end, new.structured, new.arguments, new.task,
            new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, ''),
            new.upstream
     from (
-        select generate_series(1, cardinality($30::uuid[])) as place, unnest($31::bigint[]) as head, unnest($30::uuid[]) as id,
-               unnest($32::bigint[]) as request_bytes, unnest($33::bigint[]) as response_bytes,
-               unnest($34::timestamptz[]) as started_at, unnest($35::timestamptz[]) as completed_at,
-               unnest($36::bigint[]) as duration_us, unnest($37::text[]) as request_id,
-               unnest($38::bytea[]) as arguments, unnest($39::bytea[]) as task,
-               unnest($40::bytea[]) as structured, unnest($41::bytea[]) as result,
-               unnest($42::bytea[]) as upstream
+        select generate_series(1, cardinality($32::uuid[])) as place, unnest($33::bigint[]) as head, unnest($32::uuid[]) as id,
+               unnest($34::bigint[]) as request_bytes, unnest($35::bigint[]) as response_bytes,
+               unnest($36::timestamptz[]) as started_at, unnest($37::timestamptz[]) as completed_at,
+               unnest($38::bigint[]) as duration_us, unnest($39::text[]) as request_id,
+               unnest($40::bytea[]) as arguments, unnest($41::bytea[]) as task,
+               unnest($42::bytea[]) as structured, unnest($43::bytea[]) as result,
+               unnest($44::bytea[]) as upstream
     ) new
     join heads on heads.number = new.head
 )
@@ -132,6 +136,8 @@ type AddCallsParams struct {
 	ErrorCodes       []string
 	ErrorMessages    []string
 	IsErrors         []bool
+	StructuredValids []string
+	StructuredErrors []string
 	ApprovedBys      []string
 	Truncateds       []bool
 	Addresses        []string
@@ -181,6 +187,8 @@ func (q *Queries) AddCalls(ctx context.Context, arg AddCallsParams) ([]uuid.UUID
 		arg.ErrorCodes,
 		arg.ErrorMessages,
 		arg.IsErrors,
+		arg.StructuredValids,
+		arg.StructuredErrors,
 		arg.ApprovedBys,
 		arg.Truncateds,
 		arg.Addresses,
@@ -572,7 +580,8 @@ with those_tenants as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, nullif(head.token_id, $4::uuid) as token_id,
            nullif(head.credential_id, $4::uuid) as credential_id, head.definition_hash, nullif(head.instance_id, $4::uuid) as instance_id,
-           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated,
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error,
+           nullif(head.structured_valid, '')::boolean as structured_valid, head.structured_error, head.approved_by, head.truncated,
            nullif(head.address, '') as address, head.packed
     from (
         select unnest($5::bigint[]) as number, unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as agent_id,
@@ -583,8 +592,10 @@ with those_tenants as materialized (
                unnest($15::bytea[]) as definition_hash, unnest($16::uuid[]) as instance_id,
                unnest($17::text[]) as status, unnest($18::text[]) as outcome,
                unnest($19::text[]) as error_code, unnest($20::text[]) as error_message,
-               unnest($21::boolean[]) as is_error, unnest($22::text[]) as approved_by, unnest($23::boolean[]) as truncated,
-               unnest($24::text[]) as address, unnest($25::boolean[]) as packed
+               unnest($21::boolean[]) as is_error,
+               unnest($22::text[]) as structured_valid, unnest($23::text[]) as structured_error,
+               unnest($24::text[]) as approved_by, unnest($25::boolean[]) as truncated,
+               unnest($26::text[]) as address, unnest($27::boolean[]) as packed
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
     left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
@@ -594,23 +605,24 @@ with those_tenants as materialized (
         where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, truncated, address,
+        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by, truncated, address,
         content, packed, structured, arguments, task, request_bytes, response_bytes, started_at, completed_at, duration_us, request_id,
         upstream)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool,
            heads.exposed_name, heads.source, heads.caller, heads.token_id, heads.credential_id, heads.definition_hash, heads.instance_id,
-           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.approved_by, heads.truncated, heads.address,
+           heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error, heads.structured_valid, heads.structured_error,
+           heads.approved_by, heads.truncated, heads.address,
            case when not heads.packed then new.result end, case when heads.packed then new.result end, new.structured, new.arguments, new.task,
            new.request_bytes, new.response_bytes, new.started_at, new.completed_at, new.duration_us, nullif(new.request_id, ''),
            new.upstream
     from (
-        select generate_series(1, cardinality($26::uuid[])) as place, unnest($27::bigint[]) as head, unnest($26::uuid[]) as id,
-               unnest($28::bigint[]) as request_bytes, unnest($29::bigint[]) as response_bytes,
-               unnest($30::timestamptz[]) as started_at, unnest($31::timestamptz[]) as completed_at,
-               unnest($32::bigint[]) as duration_us, unnest($33::text[]) as request_id,
-               unnest($34::bytea[]) as arguments, unnest($35::bytea[]) as task,
-               unnest($36::bytea[]) as structured, unnest($37::bytea[]) as result,
-               unnest($38::bytea[]) as upstream
+        select generate_series(1, cardinality($28::uuid[])) as place, unnest($29::bigint[]) as head, unnest($28::uuid[]) as id,
+               unnest($30::bigint[]) as request_bytes, unnest($31::bigint[]) as response_bytes,
+               unnest($32::timestamptz[]) as started_at, unnest($33::timestamptz[]) as completed_at,
+               unnest($34::bigint[]) as duration_us, unnest($35::text[]) as request_id,
+               unnest($36::bytea[]) as arguments, unnest($37::bytea[]) as task,
+               unnest($38::bytea[]) as structured, unnest($39::bytea[]) as result,
+               unnest($40::bytea[]) as upstream
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update
@@ -620,6 +632,8 @@ with those_tenants as materialized (
         error_code = excluded.error_code,
         error_message = excluded.error_message,
         is_error = excluded.is_error,
+        structured_valid = excluded.structured_valid,
+        structured_error = excluded.structured_error,
         approved_by = excluded.approved_by,
         content = excluded.content,
         packed = excluded.packed,
@@ -679,6 +693,8 @@ type EndCallsParams struct {
 	ErrorCodes       []string
 	ErrorMessages    []string
 	IsErrors         []bool
+	StructuredValids []string
+	StructuredErrors []string
 	ApprovedBys      []string
 	Truncateds       []bool
 	Addresses        []string
@@ -726,6 +742,8 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 		arg.ErrorCodes,
 		arg.ErrorMessages,
 		arg.IsErrors,
+		arg.StructuredValids,
+		arg.StructuredErrors,
 		arg.ApprovedBys,
 		arg.Truncateds,
 		arg.Addresses,
@@ -764,26 +782,40 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 
 const saveProgress = `-- name: SaveProgress :many
 with those as materialized (
-    select tool_calls.tenant_id, tool_calls.id, new.progress
+    select tool_calls.tenant_id, tool_calls.id, new.progress, new.task
     from (
-        select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id, unnest($3::bytea[]) as progress
+        select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id, unnest($3::bytea[]) as progress,
+               unnest($4::bytea[]) as task
     ) new
     join tool_calls on tool_calls.tenant_id = new.tenant_id and tool_calls.id = new.id
     where tool_calls.completed_at is null and tool_calls.status = 'running'
     for update of tool_calls skip locked
 )
 update tool_calls
-set progress = those.progress
+set progress = those.progress,
+    task = coalesce(those.task, tool_calls.task)
 from those
 where tool_calls.tenant_id = those.tenant_id and tool_calls.id = those.id
 returning tool_calls.id
 `
 
+type SaveProgressParams struct {
+	TenantIds  []uuid.UUID
+	Ids        []uuid.UUID
+	Progresses [][]byte
+	Tasks      [][]byte
+}
+
 // Returns the calls that were updated. Others have no row yet, have ended, or are locked by the transaction that ends
 // them.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) SaveProgress(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID, progresses [][]byte) ([]connectors.ToolCallID, error) {
-	rows, err := q.db.Query(ctx, saveProgress, tenantIds, ids, progresses)
+func (q *Queries) SaveProgress(ctx context.Context, arg SaveProgressParams) ([]connectors.ToolCallID, error) {
+	rows, err := q.db.Query(ctx, saveProgress,
+		arg.TenantIds,
+		arg.Ids,
+		arg.Progresses,
+		arg.Tasks,
+	)
 	if err != nil {
 		return nil, err
 	}

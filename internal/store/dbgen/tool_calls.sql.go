@@ -22,13 +22,15 @@ with ended as (
         error_code = $4,
         error_message = $5,
         is_error = $6,
-        content = $7,
-        structured = $8,
-        truncated = $9,
-        response_bytes = $10,
+        structured_valid = $7,
+        structured_error = $8,
+        content = $9,
+        structured = $10,
+        truncated = $11,
+        response_bytes = $12,
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where tenant_id = $11 and id = $12 and completed_at is null
+    where tenant_id = $13 and id = $14 and completed_at is null
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )
 select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])::bigint as calls
@@ -36,18 +38,20 @@ from ended
 `
 
 type EndCallTaskParams struct {
-	Task          []byte
-	Status        connectors.CallStatus
-	Outcome       connectors.CallOutcome
-	ErrorCode     string
-	ErrorMessage  string
-	IsError       bool
-	Content       []byte
-	Structured    []byte
-	Truncated     bool
-	ResponseBytes int64
-	TenantID      connectors.TenantID
-	ID            connectors.ToolCallID
+	Task            []byte
+	Status          connectors.CallStatus
+	Outcome         connectors.CallOutcome
+	ErrorCode       string
+	ErrorMessage    string
+	IsError         bool
+	StructuredValid *bool
+	StructuredError string
+	Content         []byte
+	Structured      []byte
+	Truncated       bool
+	ResponseBytes   int64
+	TenantID        connectors.TenantID
+	ID              connectors.ToolCallID
 }
 
 func (q *Queries) EndCallTask(ctx context.Context, arg EndCallTaskParams) (int64, error) {
@@ -58,6 +62,8 @@ func (q *Queries) EndCallTask(ctx context.Context, arg EndCallTaskParams) (int64
 		arg.ErrorCode,
 		arg.ErrorMessage,
 		arg.IsError,
+		arg.StructuredValid,
+		arg.StructuredError,
 		arg.Content,
 		arg.Structured,
 		arg.Truncated,
@@ -187,23 +193,26 @@ func (q *Queries) MarkUndelivered(ctx context.Context, tenantID connectors.Tenan
 const saveCallTask = `-- name: SaveCallTask :exec
 update tool_calls
 set task = $1,
-    task_handle = coalesce(nullif($2::text, ''), task_handle),
-    instance_id = null
-where tenant_id = $3 and id = $4 and completed_at is null
+    task_handle = coalesce(nullif($2::text, ''), task_handle, ''),
+    instance_id = case when $3::boolean then instance_id end
+where tenant_id = $4 and id = $5 and completed_at is null
 `
 
 type SaveCallTaskParams struct {
 	Task       []byte
 	TaskHandle string
+	Attached   bool
 	TenantID   connectors.TenantID
 	ID         connectors.ToolCallID
 }
 
-// instance_id is cleared: a task outlives its process. task_handle empty: the stored one stays.
+// attached: a process waits for the task. Else instance_id is cleared, for the task outlives its process. task_handle
+// empty: the stored one stays; a call without one gets the empty handle, so that it is among the tasks.
 func (q *Queries) SaveCallTask(ctx context.Context, arg SaveCallTaskParams) error {
 	_, err := q.db.Exec(ctx, saveCallTask,
 		arg.Task,
 		arg.TaskHandle,
+		arg.Attached,
 		arg.TenantID,
 		arg.ID,
 	)
@@ -237,7 +246,7 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error
 from tool_calls
 where tenant_id = $1 and id = $2
 `
@@ -284,13 +293,15 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.RequestID,
 		&i.Packed,
 		&i.Upstream,
+		&i.StructuredValid,
+		&i.StructuredError,
 	)
 	return i, err
 }
 
 const toolCalls = `-- name: ToolCalls :many
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id, credential_id,
-       definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
+       definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
        (case when length(task) <= 16384 then task end)::bytea as task,
        progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id
@@ -316,38 +327,40 @@ type ToolCallsParams struct {
 }
 
 type ToolCallsRow struct {
-	TenantID       connectors.TenantID
-	ID             connectors.ToolCallID
-	AgentID        *connectors.AgentID
-	AgentSlug      string
-	ConnectorID    *connectors.ConnectorID
-	ConnectorSlug  string
-	Kind           connectors.CallKind
-	Tool           string
-	ExposedName    string
-	Source         connectors.CallSource
-	Caller         string
-	TokenID        *connectors.AgentTokenID
-	CredentialID   *connectors.CredentialID
-	DefinitionHash []byte
-	InstanceID     *connectors.InstanceID
-	Status         connectors.CallStatus
-	Outcome        connectors.CallOutcome
-	ErrorCode      string
-	ErrorMessage   string
-	IsError        bool
-	ApprovedBy     string
-	Arguments      []byte
-	Task           []byte
-	Progress       []byte
-	Truncated      bool
-	RequestBytes   int64
-	ResponseBytes  int64
-	StartedAt      time.Time
-	CompletedAt    *time.Time
-	DurationUs     *int64
-	Address        *string
-	RequestID      *string
+	TenantID        connectors.TenantID
+	ID              connectors.ToolCallID
+	AgentID         *connectors.AgentID
+	AgentSlug       string
+	ConnectorID     *connectors.ConnectorID
+	ConnectorSlug   string
+	Kind            connectors.CallKind
+	Tool            string
+	ExposedName     string
+	Source          connectors.CallSource
+	Caller          string
+	TokenID         *connectors.AgentTokenID
+	CredentialID    *connectors.CredentialID
+	DefinitionHash  []byte
+	InstanceID      *connectors.InstanceID
+	Status          connectors.CallStatus
+	Outcome         connectors.CallOutcome
+	ErrorCode       string
+	ErrorMessage    string
+	IsError         bool
+	StructuredValid *bool
+	StructuredError string
+	ApprovedBy      string
+	Arguments       []byte
+	Task            []byte
+	Progress        []byte
+	Truncated       bool
+	RequestBytes    int64
+	ResponseBytes   int64
+	StartedAt       time.Time
+	CompletedAt     *time.Time
+	DurationUs      *int64
+	Address         *string
+	RequestID       *string
 }
 
 // Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page.
@@ -389,6 +402,8 @@ func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCal
 			&i.ErrorCode,
 			&i.ErrorMessage,
 			&i.IsError,
+			&i.StructuredValid,
+			&i.StructuredError,
 			&i.ApprovedBy,
 			&i.Arguments,
 			&i.Task,
