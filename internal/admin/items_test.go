@@ -59,11 +59,14 @@ func TestGrant_ChoosesPromptsAndResources(t *testing.T) {
 	if p.says("file:///days") {
 		t.Error("the agent sees a template without a grant")
 	}
+	b.get("/exports/agents/support/resources").want(t, http.StatusOK, "prompt,mcp_linear__greet,linear,greet,true", "file:///notes")
+	b.get("/exports/connectors/linear/prompts").want(t, http.StatusOK, "prompt,greet")
+	b.get("/exports/connectors/linear/resources?format=json").want(t, http.StatusOK, "file:///notes", "file:///days/{day}")
 	b.get("/agents/support/resources?q=zebra").want(t, http.StatusOK, "Nothing matches")
 	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "Also granted", "Prompts and listed resources")
 	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {"always_ask"}, "prompts": {"listed"}, "resources": {"listed_and_templates"}}).want(t, http.StatusOK, "Prompts, resources and templates")
-	b.get(path).want(t, http.StatusOK, "only calls of tools can wait for one")
-	b.get("/agents/support/resources").want(t, http.StatusOK, "file:///days/{day}", "Refused")
+	b.get(path).want(t, http.StatusOK, "only calls of tools can wait for approval")
+	b.get("/agents/support/resources").want(t, http.StatusOK, "file:///days/{day}", "Usable")
 	b.post(path, url.Values{"all": {"true"}, "prompts": {"some"}}).want(t, http.StatusUnprocessableEntity)
 }
 

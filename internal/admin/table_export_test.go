@@ -20,6 +20,11 @@ func TestTableFile_HasTheRoleOfItsPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	ids, owner := d.ownThings(), d.signInAsRole(connectors.RoleOwner)
+	c, err := d.Door().Connectors().Get(t.Context(), connectors.Ref(ids.connector))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.saveItems(c, greetPrompt, notesResource, dayTemplate)
 	perAgent := ids // its connector needs credentials
 	perAgent.connector = d.Connector(t, bearerAuth, func(c *connectors.Draft) { c.CredentialMode = connectors.CredentialPerAgent }).ID.String()
 	owner.get("/exports/connectors?format=csv").want(t, http.StatusOK) // leaves an entry in the audit log

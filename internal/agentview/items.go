@@ -35,7 +35,7 @@ type AgentItem struct {
 	connectors.Item
 	Connector *ConnectorView
 	Exposed   string // its name or URI at the address of all connectors
-	Usable    bool   // false: each use would need approval, which only calls of tools can wait for
+	Usable    bool   // false: the agent is disabled
 }
 
 // Items returns the items of one kind that the agent sees, by connector and in the server's order.

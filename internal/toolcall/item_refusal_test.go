@@ -26,7 +26,7 @@ func TestSendRequest_RefusesWhatTheGrantLeavesOut(t *testing.T) {
 		"resources left out":   {connectors.Grant{Prompts: connectors.PromptsListed}, connectors.CallResource, "file:///a", "the grant leaves it out"},
 		"a completion":         {connectors.Grant{Resources: connectors.ResourcesListed}, connectors.CallCompletion, "greet", "may not use this prompt"},
 		"tools alone":          {connectors.Grant{Tools: []string{"search"}}, connectors.CallPrompt, "greet", "may not use the prompts"},
-		"approval of each":     {connectors.Grant{AllTools: true, Approval: &always}, connectors.CallPrompt, "greet", "only calls of tools can wait for one"},
+		"approval of each":     {connectors.Grant{AllTools: true, Approval: &always}, connectors.CallPrompt, "greet", ""},
 	} {
 		b := newBench(t)
 		c := b.connector(t, b.remote)

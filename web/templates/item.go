@@ -33,6 +33,7 @@ type AgentItemsPage struct {
 	Prompts   ItemTable
 	Resources ItemTable
 	Templates ItemTable
+	Pager     Pager // leads to the file
 }
 
 // ItemTable is a table of prompts, resources or templates.

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"patchbay/internal/admin/shell"
 	toolpages "patchbay/internal/admin/tools"
@@ -37,6 +38,31 @@ func (h *Handler) agentToolFile(w http.ResponseWriter, r *http.Request) error {
 	visible := readVisibleToolQuery(r.URL.Query()).selectTools(view.Tools)
 	return shell.TableFile[*agentview.Tool]{Name: "agent-tools", Columns: h.visibleToolColumns(), List: func(context.Context, store.Page) (store.List[*agentview.Tool], error) {
 		return store.List[*agentview.Tool]{Items: visible}, nil
+	}}.Serve(h.Shell, w, r)
+}
+
+var itemColumns = []export.Column[agentview.AgentItem]{
+	{Name: "kind", Of: func(item agentview.AgentItem) any { return item.Kind }},
+	{Name: "exposed_key", Of: func(item agentview.AgentItem) any { return item.Exposed }},
+	{Name: "connector", Of: func(item agentview.AgentItem) any { return item.Connector.Connector.Slug }},
+	{Name: "key", Of: func(item agentview.AgentItem) any { return item.Key }},
+	{Name: "usable", Of: func(item agentview.AgentItem) any { return item.Usable }},
+}
+
+// agentItemFile is the file of the prompts, resources and templates that an agent sees. A view is bounded, so they are one
+// part.
+func (h *Handler) agentItemFile(w http.ResponseWriter, r *http.Request) error {
+	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, shell.PathRef(r, "id"))
+	if err != nil {
+		return err
+	}
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	var all []agentview.AgentItem
+	for _, kind := range []connectors.ItemKind{connectors.ItemPrompt, connectors.ItemResource, connectors.ItemTemplate} {
+		all = append(all, matchingItems(view, kind, query)...)
+	}
+	return shell.TableFile[agentview.AgentItem]{Name: "agent-resources", Columns: itemColumns, List: func(context.Context, store.Page) (store.List[agentview.AgentItem], error) {
+		return store.List[agentview.AgentItem]{Items: all}, nil
 	}}.Serve(h.Shell, w, r)
 }
 

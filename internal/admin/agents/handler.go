@@ -31,6 +31,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get(shell.FilePrefix+"/agents/{id}/access", h.agentAccessFile)
 	r.Viewers.Get(shell.FilePrefix+"/agents/{id}/connect", h.agentTokenFile)
 	r.Viewers.Get(shell.FilePrefix+"/agents/{id}/tools", h.agentToolFile)
+	r.Viewers.Get(shell.FilePrefix+"/agents/{id}/resources", h.agentItemFile)
 	r.Members.Post("/agents/{id}/connectors/{connector}/allowances/{tool}/end", h.allowanceEnd)
 	r.Admins.Get("/agents/new", h.agentNew)
 	r.Admins.Post("/agents", h.agentCreate)

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"patchbay/internal/admin/shell"
@@ -32,6 +33,7 @@ func (h *Handler) agentItems(w http.ResponseWriter, r *http.Request) error {
 		Head:      agentHead(ctx, view.Agent, templates.AgentItemsTab),
 		Filter:    templates.Form{Values: map[string]string{"q": query}},
 		Filtered:  query != "",
+		Pager:     shell.NewPager(r, ""),
 		Prompts:   table(connectors.ItemPrompt, i18n.T(ctx, "Prompts"), i18n.T(ctx, "Name that the agent sees")),
 		Resources: table(connectors.ItemResource, i18n.T(ctx, "Resources"), i18n.T(ctx, "URI that the agent sees")),
 		Templates: table(connectors.ItemTemplate, i18n.T(ctx, "Resource templates"), i18n.T(ctx, "URI template that the agent sees")),
@@ -39,21 +41,22 @@ func (h *Handler) agentItems(w http.ResponseWriter, r *http.Request) error {
 }
 
 func newAgentItemTable(ctx context.Context, view *agentview.View, kind connectors.ItemKind, query string) (t templates.ItemTable) {
-	matching := 0
-	for _, item := range view.Items(kind) {
-		if query != "" && !item.Matches(query) && !strings.Contains(strings.ToLower(item.Exposed), strings.ToLower(query)) {
-			continue
-		}
-		if matching++; matching > maxShownItems {
-			continue
-		}
+	matching := matchingItems(view, kind, query)
+	for _, item := range matching[:min(len(matching), maxShownItems)] {
 		t.Rows = append(t.Rows, agentItemRow(ctx, view.Agent, item))
 	}
-	t.Count = i18n.Number(ctx, matching)
-	if matching > maxShownItems {
-		t.Count = i18n.T(ctx, "the first %s of %s", i18n.Number(ctx, maxShownItems), i18n.Number(ctx, matching))
+	t.Count = i18n.Number(ctx, len(matching))
+	if len(matching) > maxShownItems {
+		t.Count = i18n.T(ctx, "the first %s of %s", i18n.Number(ctx, maxShownItems), i18n.Number(ctx, len(matching)))
 	}
 	return t
+}
+
+// matchingItems are the agent's items of one kind that have the text.
+func matchingItems(view *agentview.View, kind connectors.ItemKind, query string) []agentview.AgentItem {
+	return slices.DeleteFunc(view.Items(kind), func(item agentview.AgentItem) bool {
+		return query != "" && !item.Matches(query) && !strings.Contains(strings.ToLower(item.Exposed), strings.ToLower(query))
+	})
 }
 
 func agentItemRow(ctx context.Context, a connectors.Agent, item agentview.AgentItem) templates.ItemRow {

@@ -34,6 +34,8 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/connectors/{id}/runs/{run}", h.runShow)
 	r.Viewers.Get(shell.FilePrefix+"/connectors", h.connectorFile)
 	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/runs", h.syncRunFile)
+	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/prompts", h.promptFile)
+	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/resources", h.resourceFile)
 	r.Members.Post("/sync_tools", h.syncAll)
 	r.Members.Post("/connectors/{id}/ping", h.connectorPing)
 	r.Admins.Get("/connectors/new", h.connectorNew)

@@ -81,7 +81,8 @@ func rowFilters(query url.Values) url.Values {
 
 // exportPages are the pages that have a file, with their mounted routes.
 var exportPages = []string{
-	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/connectors/{id}/credentials", "/tools", "/agents", "/agents/{id}/tools",
+	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/prompts", "/connectors/{id}/resources", "/connectors/{id}/runs", "/connectors/{id}/credentials",
+	"/tools", "/agents", "/agents/{id}/tools", "/agents/{id}/resources",
 	"/calls", "/tasks", "/approvals", "/changes", "/audit", "/webhooks", "/webhooks/{id}", "/members", "/api-keys",
 }
 
