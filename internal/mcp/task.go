@@ -125,7 +125,7 @@ func DeclaredTasks(capabilities json.RawMessage) (ofHandshake, ofExtension bool)
 // nil: without one.
 func WithRelatedTask(raw, id json.RawMessage) json.RawMessage {
 	members := readObject(raw)
-	meta := readObject(jsonMembers(members).get("_meta"))
+	meta := readObject(members.get("_meta"))
 	if !hasMember(meta, revision.MetaRelatedTask) && id == nil {
 		return raw
 	}

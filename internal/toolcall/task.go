@@ -170,7 +170,7 @@ func (r taskRequest) handshakeSender(v *agentview.View) (func(context.Context, *
 // recordState checks and records a task's state, and returns what the client gets. The result of a task may be refused.
 func (tr *taskRequests) recordState(ctx context.Context, q *UpstreamRequest, t taskHandle, raw json.RawMessage) (json.RawMessage, error) {
 	var state taskState
-	if json.Unmarshal(raw, &state) != nil || state.Status == "" {
+	if isTask := json.Unmarshal(raw, &state) == nil && state.Status != ""; !isTask {
 		return raw, nil
 	}
 	output, err := tr.checkTaskOutput(ctx, q, t, &state)

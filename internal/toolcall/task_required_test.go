@@ -74,7 +74,8 @@ func TestRequiredTask_AwaitedForPlainClient(t *testing.T) {
 	answers := callAsync(t, b.process, request)
 	id := <-b.server.Began
 	b.server.Say(id, "half")
-	for said := <-progress; !strings.Contains(said, `"message":"half"`); said = <-progress {
+	for !strings.Contains(<-progress, `"message":"half"`) {
+		continue
 	}
 	list, err := b.Door().Calls().TaskCalls(t.Context(), store.CallFilter{})
 	must(t, err)
