@@ -2,10 +2,12 @@ package gateway_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/internal/connectors"
@@ -169,7 +171,9 @@ func TestItems_RefusalsAreOnRecord(t *testing.T) {
 	b.Grant(t, agent.ID, c.ID)
 	s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
 	_, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay+one:file:///secret"})
-	if err == nil || !strings.Contains(err.Error(), "does not list it") {
+	failure, _ := errors.AsType[*jsonrpc.Error](err)
+	if failure == nil || failure.Code != -32602 || !strings.Contains(failure.Message, "does not list it") ||
+		!strings.Contains(string(failure.Data), `"uri":"patchbay+one:file:///secret"`) || !strings.Contains(string(failure.Data), `"code":"not_granted"`) {
 		t.Errorf("it is read: %v", err)
 	}
 	eventually(t, "the refusal is on record", func() bool {

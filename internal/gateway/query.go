@@ -51,7 +51,7 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 	}
 	connector, uri := b.findResourceConnector(r.Name)
 	if connector == nil {
-		return nil, newNotFoundError(r)
+		return nil, newNotFoundError(r, nil)
 	}
 	raw, err := b.queryUpstream(ctx, r, connector, connectors.CallResource, uri, replaceAt(".uri", uri))
 	if err != nil || b.connector != nil {
@@ -82,16 +82,30 @@ func (b *backend) findResourceConnector(uri string) (*agentview.ConnectorView, s
 	return found, uri
 }
 
-func newNotFoundError(r *serve.Request) error {
+// newNotFoundError is the error for a resource that the agent cannot read; refusal says why; nil: no server has it.
+func newNotFoundError(r *serve.Request, refusal *toolcall.RefusalError) error {
 	code := codeNoResource
 	if r.Peer.Modern {
 		code = mcp.CodeInvalidParams
 	}
-	data, err := json.Marshal(map[string]string{"uri": r.Name})
+	message, fields := "There is no such resource here.", map[string]any{"uri": r.Name}
+	if refusal != nil {
+		message, fields[reasonMember] = refusal.Sentence, newReason(refusal)
+	}
+	data, err := json.Marshal(fields)
 	if err != nil {
 		return err
 	}
-	return &serve.RPCError{Code: code, Message: "There is no such resource here.", Data: data}
+	return &serve.RPCError{Code: code, Message: message, Data: data}
+}
+
+// newReadError converts the error of a request about a resource. To the client, a resource that the agent may not read is
+// none.
+func newReadError(r *serve.Request, err error, page func() string) error {
+	if refusal, ok := toRefusal(err); ok && refusal.Code == toolcall.CodeNotGranted {
+		return newNotFoundError(r, refusal)
+	}
+	return newRequestError(err, page)
 }
 
 // completeArgument serves completion/complete for a prompt or a template.
@@ -167,8 +181,11 @@ func (b *backend) queryUpstream(
 		Origin:      b.origin,
 		Client:      b.newClient(r),
 	})
-	if err != nil {
-		return nil, newRequestError(err, b.pageFor(ctx, connector.Connector))
+	switch page := b.pageFor(ctx, connector.Connector); {
+	case err != nil && kind == connectors.CallResource:
+		return nil, newReadError(r, err, page)
+	case err != nil:
+		return nil, newRequestError(err, page)
 	}
 	return raw, nil
 }

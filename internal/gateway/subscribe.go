@@ -38,9 +38,9 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	isSubscribe := r.Method == "resources/subscribe"
 	switch {
 	case connector == nil:
-		return nil, newNotFoundError(r)
+		return nil, newNotFoundError(r, nil)
 	case isSubscribe && !canRead(b.view, connector, own):
-		return nil, newRequestError(toolcall.ItemRefusal(b.view, connector, connectors.CallResource, own), noPageURL)
+		return nil, newReadError(r, toolcall.ItemRefusal(b.view, connector, connectors.CallResource, own), noPageURL)
 	case !canSubscribe(connector):
 		return nil, &serve.RPCError{Code: mcp.CodeMethodNotFound, Message: "The server of this resource does not tell of its changes."}
 	case r.Peer.Session == "":
