@@ -1276,7 +1276,7 @@ func (c *Client) AllConnectors(ctx context.Context, q ListConnectorsQuery) iter.
 type ListCredentialsQuery struct {
 	// missing: agents that were granted the connector and have no credential. connected: active ones. attention: those that are not active, or of an agent and end within 72 hours. One of: missing, connected, attention.
 	Status string
-	// Only those of agents whose name or slug has this text.
+	// Only those of agents with this text in their name or slug.
 	Q string
 	// How many items at most.
 	Limit int

@@ -111,7 +111,7 @@ func (h *Handler) mountCredentials() {
 type listCredentialsInput struct {
 	ConnectorPath
 	Status string `query:"status" enum:"missing,connected,attention" doc:"missing: agents that were granted the connector and have no credential. connected: active ones. attention: those that are not active, or of an agent and end within 72 hours."`
-	Query  string `query:"q" maxLength:"200" doc:"Only those of agents whose name or slug has this text."`
+	Query  string `query:"q" maxLength:"200" doc:"Only those of agents with this text in their name or slug."`
 	Paging
 }
 

@@ -98,7 +98,7 @@ func decodeJSONEscape(rest []byte) ([]byte, int) {
 	return rest[:1], 1
 }
 
-// decodeUnicodeEscape decodes \uXXXX, or two of them for a character beyond the basic plane.
+// decodeUnicodeEscape decodes an escape such as \u00e9, or two for a character beyond the basic plane.
 func decodeUnicodeEscape(rest []byte) ([]byte, int) {
 	const size = len(`\u0000`)
 	first, ok := hexRune(rest)
