@@ -158,6 +158,41 @@ func TestOutput_OfTaskIsChecked(t *testing.T) {
 	}
 }
 
+// TestOutput_OfHandshakeTaskIsChecked has a client of 2025-11-25 that asks for a task, and servers that answer with a
+// result or with a task.
+func TestOutput_OfHandshakeTaskIsChecked(t *testing.T) {
+	t.Parallel()
+	const result = `"content":[],"structuredContent":{"n":"1"}`
+	state := func(kind, status string) string {
+		return `{"resultType":"` + kind + `","taskId":"its-own",` + status + `,"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttlMs":null}`
+	}
+	for name, answers := range map[string]map[string]func(string) string{
+		"result": {"tools/call": func(string) string { return `{"resultType":"complete",` + result + `}` }},
+		"task": {
+			"tools/call": func(string) string { return state("task", `"status":"working"`) },
+			"tasks/get":  func(string) string { return state("complete", `"status":"completed","result":{`+result+`}`) },
+		},
+	} {
+		for _, refuse := range []bool{false, true} {
+			b, request := newOutputBench(t, outputCases[1], refuse, true)
+			b.remote.set(answerModern(answers))
+			request.AllowPooled, request.MultiRound = false, false
+			out, params := b.askForTask(t, b.process, request)
+			for range 2 {
+				raw, err := b.HandshakeTask(t.Context(), request.View, toolcall.Client{}, "tasks/result", params)
+				must(t, err)
+				if strings.Contains(string(raw), `"n":"1"`) == refuse || strings.Contains(string(raw), "is withheld") != refuse {
+					t.Errorf("%s, refuse=%v: the client gets %s", name, refuse, raw)
+				}
+			}
+			row := b.row(t, out.CallID)
+			if row.StructuredValid == nil || *row.StructuredValid || (row.ErrorCode == "invalid_result") != refuse || string(row.Structured) != `{"n":"1"}` {
+				t.Errorf("%s, refuse=%v: %s, %q, %v, %s", name, refuse, row.Status, row.ErrorCode, row.StructuredValid, row.Structured)
+			}
+		}
+	}
+}
+
 // BenchmarkCall_Output is a warm call with a structured result of 100 objects, without an output schema (search) and with
 // one (count). The ratio of the two is the price of the check.
 func BenchmarkCall_Output(b *testing.B) {
