@@ -190,13 +190,13 @@ func TestItems_RefusalsAreOnRecord(t *testing.T) {
 func TestItems_LinkedResourceNeedsTheGrant(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
-	agent := b.newAutoAgent(t)
 	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withTools()
 	up.AddTool(&sdk.Tool{Name: "links", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.ResourceLink{Name: "day", URI: "file:///days/1"}, &sdk.ResourceLink{Name: "other", URI: "file:///other"}}}, nil
 	})
 	c := b.newConnector(t, "one", up.url)
 	for grants, want := range map[connectors.ResourceAccess]string{connectors.ResourcesListedTemplates: "file:///days/1", connectors.ResourcesListed: ""} {
+		agent := b.newAutoAgent(t)
 		b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.Resources = grants })
 		s := connect(t, b.url+"/mcp/one", b.Token(t, agent.ID), modern)
 		var readable []string

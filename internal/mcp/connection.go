@@ -55,10 +55,10 @@ type connection struct {
 	mu            sync.Mutex // guards the fields below
 	deadlines     deadlineTimer
 	isClosed      bool
-	isReplaced    bool                      // a new connection has replaced this one
-	answering     map[[16]byte]int          // running answers to server requests, by caller key
-	subscriptions map[string]int            // watchers by resource URI, in the handshake era
-	callbacks     map[int]*requestCallbacks // by request id
+	isReplaced    bool                             // a new connection has replaced this one
+	answering     map[[16]byte]int                 // running answers to server requests, by caller key
+	subscriptions map[string]*resourceSubscription // by resource URI, in the handshake era
+	callbacks     map[int]*requestCallbacks        // by request id
 }
 
 // exchangeMessage sends one message once and returns the reply, if one is expected.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"golang.org/x/sync/semaphore"
+
 	"patchbay/internal/mcp/wire"
 )
 
@@ -72,40 +74,84 @@ func isAboutAny(params json.RawMessage, uris []string) bool {
 	return false
 }
 
-// subscribeResource subscribes to a resource, unless a watcher has already. The last unsubscribe ends the
+// resourceSubscription is the subscription to one resource, which all watchers of a connection share.
+type resourceSubscription struct {
+	requests     *semaphore.Weighted // one request about the resource at a time: servers may read two in either order
+	isSent       bool                // a subscribe request was sent, and no unsubscribe after it; guarded by requests
+	isSubscribed bool                // the server confirmed it; guarded by requests
+	watchers     int                 // guarded by connection.mu
+}
+
+// subscribeResource subscribes to a resource, unless the connection is subscribed. The last unsubscribe ends the
 // subscription.
 func (c *connection) subscribeResource(ctx context.Context, uri string) (unsubscribe func(), err error) {
-	c.mu.Lock()
-	if c.subscriptions == nil {
-		c.subscriptions = map[string]int{}
+	s := c.addWatcher(uri)
+	unsubscribe = func() { c.removeWatcher(context.WithoutCancel(ctx), uri, s) }
+	if err := s.requests.Acquire(ctx, 1); err != nil {
+		unsubscribe()
+		return nil, err
 	}
-	c.subscriptions[uri]++
-	isFirst := c.subscriptions[uri] == 1
-	c.mu.Unlock()
-	unsubscribe = func() { c.unsubscribeResource(context.WithoutCancel(ctx), uri) }
-	if !isFirst {
+	defer s.requests.Release(1)
+	if s.isSubscribed {
 		return unsubscribe, nil
 	}
+	s.isSent = true
 	if _, err := c.requestOnce(ctx, newResourceRequest("resources/subscribe", uri)); err != nil {
 		unsubscribe()
 		return nil, err
 	}
+	s.isSubscribed = true
 	return unsubscribe, nil
 }
 
-func (c *connection) unsubscribeResource(ctx context.Context, uri string) {
+func (c *connection) addWatcher(uri string) *resourceSubscription {
 	c.mu.Lock()
-	c.subscriptions[uri]--
-	last := c.subscriptions[uri] == 0
-	if last {
+	defer c.mu.Unlock()
+	s := c.subscriptions[uri]
+	if s == nil {
+		s = &resourceSubscription{requests: semaphore.NewWeighted(1)}
+		if c.subscriptions == nil {
+			c.subscriptions = map[string]*resourceSubscription{}
+		}
+		c.subscriptions[uri] = s
+	}
+	s.watchers++
+	return s
+}
+
+func (c *connection) removeWatcher(ctx context.Context, uri string, s *resourceSubscription) {
+	c.mu.Lock()
+	s.watchers--
+	isLast := s.watchers == 0
+	c.mu.Unlock()
+	if isLast {
+		c.startBackground(func() { c.unsubscribeResource(ctx, uri, s) })
+	}
+}
+
+// unsubscribeResource ends a subscription, unless there is a watcher again.
+func (c *connection) unsubscribeResource(ctx context.Context, uri string, s *resourceSubscription) {
+	if s.requests.Acquire(c.ctx, 1) != nil {
+		return
+	}
+	defer s.requests.Release(1)
+	if s.isSent && !c.isWatched(s) {
+		s.isSent, s.isSubscribed = false, false
+		ctx, cancel := context.WithTimeout(ctx, min(bestEffortTimeout, c.timeout))
+		defer cancel()
+		_, _ = c.requestOnce(ctx, newResourceRequest("resources/unsubscribe", uri))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.watchers == 0 && c.subscriptions[uri] == s {
 		delete(c.subscriptions, uri)
 	}
-	c.mu.Unlock()
-	if last {
-		c.startBackground(func() {
-			c.sendBestEffort(ctx, c.era.newMessage(c, newResourceRequest("resources/unsubscribe", uri), c.newID()))
-		})
-	}
+}
+
+func (c *connection) isWatched(s *resourceSubscription) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s.watchers > 0
 }
 
 func newResourceRequest(method, uri string) rpcRequest {
