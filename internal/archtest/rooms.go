@@ -144,6 +144,7 @@ var Rooms = []Room{
 	{Path: "conformance/consent", Floor: Tests, Sentence: "confirms the consent page of an authorization server for the suite"},
 	{Path: "conformance/door", Floor: Tests, Sentence: "adds the token that the suite does not send"},
 	{Path: "conformance/tally", Floor: Tests, Sentence: "counts the passed checks of a revision, and fails below the required number"},
+	{Path: "conformance/tasks", Floor: Tests, Sentence: "is an MCP server that runs tools as tasks, for the official suite"},
 	{Path: "conformance/patchbay", Floor: Tests, Sentence: "calls the JSON API for the programs beside it"},
 	{Path: "e2e", Floor: Tests, Sentence: "tests of the real program as a process"},
 	{Path: "internal/archtest", Floor: Tests, Sentence: "this list, and the tests of the structure"},

@@ -78,14 +78,13 @@ func TestApproval_TaskClientPolls(t *testing.T) {
 	b.Grant(t, agent.ID, c.ID)
 	b.Grant(t, stranger.ID, c.ID)
 	token := bearerHeader(b.Token(t, agent.ID))
-	meta := strings.Replace(modernMeta, `clientCapabilities":{}`, `clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, 1)
-	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp_one__a","arguments":{"text":"hello"},` + meta + `}}`
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp_one__a","arguments":{"text":"hello"},` + tasksMeta + `}}`
 	made := post(t, b.url+"/mcp", message, "Authorization", token).rpc(t)
 	task := taskIn(t, made)
 	if task.Type != "task" || task.ID == "" || task.Status == "completed" {
 		t.Fatalf("no task: %s", made.Result)
 	}
-	ask := `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"` + task.ID + `",` + meta + `}}`
+	ask := `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"` + task.ID + `",` + tasksMeta + `}}`
 	get := func(url, token string) answer {
 		return post(t, url+"/mcp", ask, "Authorization", token, "Mcp-Name", task.ID)
 	}

@@ -96,7 +96,7 @@ func TestInvalidRequest_IsProtocolError(t *testing.T) {
 		"tools/list":          `"cursor":"invented"`,
 		"tasks/get":           `"taskId":"invented"`,
 	} {
-		message := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `,` + modernMeta + `}}`
+		message := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `,` + tasksMeta + `}}`
 		header := []string{"Authorization", token}
 		if method == "tasks/get" {
 			header = append(header, "Mcp-Name", "invented")

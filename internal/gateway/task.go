@@ -22,15 +22,26 @@ func (b *backend) handleTask(ctx context.Context, r *serve.Request) (raw json.Ra
 		raw, err = b.h.caller.HandshakeTasks(ctx, b.view, b.newClient(r), r.Cursor)
 	case hasHandshakeTasks(r.Peer) && r.Method != "tasks/update":
 		raw, err = b.h.caller.HandshakeTask(ctx, b.view, b.newClient(r), r.Method, r.Params)
-	case r.Peer.Modern && r.Method != "tasks/list":
-		raw, err = b.h.caller.TaskRequest(ctx, b.view, b.newClient(r), r.Method, r.Params)
-	default:
+	case !r.Peer.Modern || r.Method == "tasks/list" || r.Method == "tasks/result":
 		return nil, serve.MethodNotFound(r.Method)
+	case !r.Peer.Can("tasks"):
+		return nil, missingTasks()
+	default:
+		raw, err = b.h.caller.TaskRequest(ctx, b.view, b.newClient(r), r.Method, r.Params)
 	}
 	if err != nil {
 		return nil, newRequestError(err, noPageURL)
 	}
 	return raw, nil
+}
+
+// missingTasks refuses a method of the extension to a client that does not declare it (2026-07-28, "Missing Required
+// Capabilities").
+func missingTasks() *serve.RPCError {
+	return &serve.RPCError{
+		Code: revision.CodeMissingCapability, Message: "The request does not declare the extension " + revision.TasksExtension + ".",
+		Data: json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + revision.TasksExtension + `":{}}}}`),
+	}
 }
 
 // maxRequestedTTL bounds the ttl of a client, in milliseconds.

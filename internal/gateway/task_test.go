@@ -126,6 +126,34 @@ func TestTasks_AreUnknownToEarlierRevisions(t *testing.T) {
 	s.wantError("tasks/list", "", -32601)
 }
 
+func TestTasks_OfModernClientNeedTheExtension(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	token := bearerHeader(b.Token(t, b.newAutoAgent(t).ID))
+	send := func(method, meta string) answer {
+		message := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"taskId":"invented",` + meta + `}}`
+		return post(t, b.url+"/mcp", message, "Authorization", token, "Mcp-Name", "invented")
+	}
+	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		got := send(method, modernMeta)
+		e := got.rpc(t).Error
+		if got.status != http.StatusBadRequest || e == nil || e.Code != -32021 ||
+			string(e.Data) != `{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}` {
+			t.Errorf("%s without the extension: %d %s", method, got.status, got.body)
+		}
+		if e := send(method, tasksMeta).rpc(t).Error; e == nil || e.Code != -32602 {
+			t.Errorf("%s of an unknown task: %+v", method, e)
+		}
+	}
+	for _, method := range []string{"tasks/list", "tasks/result"} { // of 2025-11-25
+		for _, meta := range []string{modernMeta, tasksMeta} {
+			if e := send(method, meta).rpc(t).Error; e == nil || e.Code != -32601 {
+				t.Errorf("%s: %+v", method, e)
+			}
+		}
+	}
+}
+
 func TestTasks_RefusedCallIsAnError(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)

@@ -71,6 +71,9 @@ func bearerHeader(token secret.Text) string { return "Bearer " + token.Reveal() 
 // modernMeta is the _meta of each modern request.
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
+// tasksMeta is that of a client with the extension of tasks.
+var tasksMeta = strings.Replace(modernMeta, `clientCapabilities":{}`, `clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, 1)
+
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
 
 func TestUnauthenticated_GetsResourceMetadataURL(t *testing.T) {
