@@ -30,7 +30,8 @@ import (
 // patience bounds a wait for what must happen.
 const patience = 2 * time.Minute
 
-// testEnv is a test world with one gateway process.
+// testEnv is a test world with one gateway process. They share a store, so that the process knows of a change of the world
+// before the change returns. Other processes hear of it a moment later.
 type testEnv struct {
 	*fixture.World
 	*testProcess
@@ -39,7 +40,7 @@ type testEnv struct {
 func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
 	w := fixture.New(t)
-	return &testEnv{World: w, testProcess: newTestProcess(t, w)}
+	return &testEnv{World: w, testProcess: startProcess(t, w.St)}
 }
 
 // testProcess is one Patchbay process as agents see it.
@@ -54,7 +55,7 @@ type testProcess struct {
 	losesMail atomic.Bool // notices of mail are lost
 }
 
-// newTestProcess starts a process that receives database notices.
+// newTestProcess starts another process, with a store of its own.
 func newTestProcess(t testing.TB, w *fixture.World) *testProcess {
 	t.Helper()
 	st, err := store.Open(t.Context(), w.Pool, w.KEK)
@@ -62,6 +63,12 @@ func newTestProcess(t testing.TB, w *fixture.World) *testProcess {
 		t.Fatal(err)
 	}
 	t.Cleanup(st.Close)
+	return startProcess(t, st)
+}
+
+// startProcess starts a process that receives database notices.
+func startProcess(t testing.TB, st *store.Store) *testProcess {
+	t.Helper()
 	p := &testProcess{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }))
 	closeAtEnd(t, front)
