@@ -1845,6 +1845,15 @@ func (c *Client) SendInvitation(ctx context.Context, id string) (Invitation, err
 	return out, err
 }
 
+// SendMethod: Send a request outside MCP to a connector's server. It needs the role admin.
+// Sends a request or notification that MCP does not define, where the connector's methods allow it. It needs no agent and no grant, is bounded by the connector's calls_per_minute, and
+// is kept in the history of calls with the kind method. A server that fails is a result, too, with the status 200.
+func (c *Client) SendMethod(ctx context.Context, id string, in MethodRequest) (MethodResult, error) {
+	var out MethodResult
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "methods"}, nil, in, &out)
+	return out, err
+}
+
 // SetAgentCredential: Store an agent's credential. It needs the role admin.
 func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string, in SecretPut) error {
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, nil, in, nil)

@@ -107,6 +107,7 @@ var paths = map[string][]string{
 		"/api/v1/connectors/{id}/instructions/accept",
 		"/api/v1/connectors/{id}/instructions/reject",
 		"/api/v1/connectors/{id}/listen",
+		"/api/v1/connectors/{id}/methods",
 		"/api/v1/connectors/{id}/ping",
 		"/api/v1/connectors/{id}/sync_tools",
 		"/api/v1/connectors/{id}/tools/{name}/accept",

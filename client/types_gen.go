@@ -639,8 +639,10 @@ type Connector struct {
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age.
 	MaxDefinitionAgeS int64 `json:"max_definition_age_s"`
 	// Bounds each message of the server.
-	MaxResponseBytes int64  `json:"max_response_bytes"`
-	Name             string `json:"name"`
+	MaxResponseBytes int64 `json:"max_response_bytes"`
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	Methods []string `json:"methods"`
+	Name    string   `json:"name"`
 	// What else a change did.
 	Notices []string `json:"notices,omitzero"`
 	// Retries after the first try.
@@ -704,8 +706,10 @@ type ConnectorCreate struct {
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
 	// Bounds each message of the server.
 	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
-	Name             string `json:"name"`
-	RetryAttempts    *int64 `json:"retry_attempts,omitzero"`
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	Methods       []string `json:"methods,omitzero"`
+	Name          string   `json:"name"`
+	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
 	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
@@ -780,9 +784,11 @@ type ConnectorPatch struct {
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
 	// Bounds each message of the server.
-	MaxResponseBytes *int64  `json:"max_response_bytes,omitzero"`
-	Name             *string `json:"name,omitzero"`
-	RetryAttempts    *int64  `json:"retry_attempts,omitzero"`
+	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	Methods       []string `json:"methods,omitzero"`
+	Name          *string  `json:"name,omitzero"`
+	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
 	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
@@ -995,9 +1001,11 @@ type FileServer struct {
 	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
 	// Bounds each message of the server.
-	MaxResponseBytes *int64  `json:"max_response_bytes,omitzero"`
-	Name             *string `json:"name,omitzero"`
-	RetryAttempts    *int64  `json:"retry_attempts,omitzero"`
+	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	Methods       []string `json:"methods,omitzero"`
+	Name          *string  `json:"name,omitzero"`
+	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
 	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// Of windsurf, in place of url.
@@ -1267,6 +1275,39 @@ type MemberList struct {
 type MemberPatch struct {
 	// One of: viewer, member, admin, owner, auditor.
 	Role *string `json:"role,omitzero"`
+}
+
+// MethodFailure is what the API answers with.
+type MethodFailure struct {
+	// As in a tool call's error.
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	// Of the server's JSON-RPC error; null: it sent none.
+	RpcCode *int64 `json:"rpc_code"`
+	// Of that error; null: none.
+	RpcData json.RawMessage `json:"rpc_data"`
+}
+
+// MethodRequest is what the API is asked with. What is nil is left out.
+type MethodRequest struct {
+	// With this agent's credential, by id or slug. Needed where each agent has its own.
+	Agent *string `json:"agent,omitzero"`
+	// One that the connector's methods allow.
+	Method string `json:"method"`
+	// true: a notification, which has no result. Methods that begin with notifications/ are notifications.
+	Notify *bool                      `json:"notify,omitzero"`
+	Params map[string]json.RawMessage `json:"params,omitzero"`
+}
+
+// MethodResult is what the API answers with.
+type MethodResult struct {
+	// Of its record in the history of calls.
+	CallID string         `json:"call_id"`
+	Error  *MethodFailure `json:"error"`
+	// As the server sent it; null: an error, or a notification.
+	Result json.RawMessage `json:"result"`
+	// What the server said when it failed; null: nothing.
+	Upstream *UpstreamSaid `json:"upstream"`
 }
 
 // NamedToolPatch is what the API is asked with. What is nil is left out.
@@ -1942,7 +1983,7 @@ type ToolCall struct {
 	Address *string `json:"address"`
 	// The agent's slug at the time.
 	Agent string `json:"agent"`
-	// Null: the agent was deleted.
+	// Null: the agent was deleted, or an admin sent it for none.
 	AgentID *string `json:"agent_id"`
 	// The person who approved or denied it; empty: no approval was needed.
 	ApprovedBy string `json:"approved_by"`
@@ -1973,7 +2014,7 @@ type ToolCall struct {
 	ID        string          `json:"id"`
 	// The tool says that it failed.
 	IsError bool `json:"is_error"`
-	// One of: tool, prompt, resource, completion.
+	// method: a request or notification outside MCP. One of: tool, prompt, resource, completion, method.
 	Kind string `json:"kind"`
 	// The server's own name for it.
 	Name string `json:"name"`

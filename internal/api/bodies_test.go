@@ -56,6 +56,8 @@ func TestFieldsThatDoNotFitAreNamed(t *testing.T) {
 		linearDocument(`"retry_backoff_ms": 49`):                                                   {"retry_backoff_ms"},
 		linearDocument(`"connect_timeout_ms": 60001`):                                              {"connect_timeout_ms"},
 		linearDocument(`"max_response_bytes": 8388609`):                                            {"max_response_bytes"},
+		linearDocument(`"methods": ["tools/call"]`):                                                {"methods"},
+		linearDocument(`"methods": "acme/a"`):                                                      {"methods"},
 		linearDocument(`"stream_reconnects": 101`):                                                 {"stream_reconnects"},
 		linearDocument(`"retry_attempts": 6`):                                                      {"retry_attempts"},
 		linearDocument(`"sync_interval_s": 59`):                                                    {"sync_interval_s"},

@@ -80,6 +80,7 @@ var auditedRoutes = map[string]string{
 
 // unauditedRoutes are the routes without an entry, with the reason.
 var unauditedRoutes = map[string]string{
+	"POST /api/v1/connectors/{id}/methods":      "it stands in the history of calls with who sent it",
 	"POST /api/v1/agents/{id}/tool_calls":       "a call is an agent's work, and stands in the history of calls with who asked for it",
 	"POST /api/v1/agents/{id}/tool_calls/batch": "each call stands in the history of calls",
 	"POST /api/v1/notices/read":                 "a mark that its reader sets for themselves",

@@ -36,6 +36,7 @@ var routes = map[string]struct {
 	"PATCH /api/v1/connectors/{id}":                            {connectors.PermManage, `{"description": "Changed"}`},
 	"DELETE /api/v1/connectors/{id}":                           {connectors.PermManage, ""},
 	"POST /api/v1/connectors/{id}/sync_tools":                  {connectors.PermOperate, ""},
+	"POST /api/v1/connectors/{id}/methods":                     {connectors.PermManage, `{"method": "acme/none"}`},
 	"POST /api/v1/connectors/{id}/ping":                        {connectors.PermOperate, ""},
 	"POST /api/v1/connectors/{id}/acknowledge_tools":           {connectors.PermManage, ""},
 	"POST /api/v1/connectors/{id}/listen":                      {connectors.PermManage, ""},

@@ -131,7 +131,8 @@ var expectedStatus = map[string]int{
 	"POST /api/v1/sso/check":                                         http.StatusBadGateway, // nothing listens at the provider's address
 	"POST /api/v1/sso/domains/verify":                                http.StatusNotFound,   // it was never claimed
 	"POST /api/v1/sso/domains/release":                               http.StatusNotFound,
-	"POST /api/v1/notices/read":                                      http.StatusConflict, // a key has no read marks
+	"POST /api/v1/notices/read":                                      http.StatusConflict,            // a key has no read marks
+	"POST /api/v1/connectors/{id}/methods":                           http.StatusUnprocessableEntity, // it allows none
 	"POST /api/v1/agents/{id}/tool_calls":                            http.StatusUnprocessableEntity,
 	"POST /connectors/{id}/sync_tools":                               http.StatusBadGateway, // nothing listens at the connector's address
 	"POST /api/v1/connectors/{id}/sync_tools":                        http.StatusBadGateway,

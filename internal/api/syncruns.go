@@ -57,6 +57,10 @@ func (h *Handler) mountSyncRuns() {
 		description: "It opens a session with the stored credential, sends one ping and ends the session. A server that fails is a result, too, with the status 200.",
 	}, h.pingConnector)
 	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/methods", id: "sendMethod", tag: "Connectors",
+		summary: "Send a request outside MCP to a connector's server", description: aboutSendMethod, permission: connectors.PermManage, status: http.StatusOK,
+	}, h.sendMethod)
+	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sync_tools", id: "syncAllTools", tag: tag,
 		summary: "Queue a sync of every enabled connector", permission: connectors.PermOperate, status: http.StatusAccepted,
 	}, h.syncAll)

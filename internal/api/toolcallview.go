@@ -12,11 +12,11 @@ import (
 // toolCallJSON is one call of an agent.
 type toolCallJSON struct {
 	ID                string             `json:"id" format:"uuid"`
-	AgentID           *string            `json:"agent_id" format:"uuid" doc:"Null: the agent was deleted."`
+	AgentID           *string            `json:"agent_id" format:"uuid" doc:"Null: the agent was deleted, or an admin sent it for none."`
 	Agent             string             `json:"agent" doc:"The agent's slug at the time."`
 	ConnectorID       *string            `json:"connector_id" format:"uuid" doc:"Null: the connector was deleted."`
 	Connector         string             `json:"connector" doc:"The connector's slug at the time."`
-	Kind              string             `json:"kind" enum:"tool,prompt,resource,completion"`
+	Kind              string             `json:"kind" enum:"tool,prompt,resource,completion,method" doc:"method: a request or notification outside MCP."`
 	Tool              string             `json:"tool" doc:"The name that agents see."`
 	Name              string             `json:"name" doc:"The server's own name for it."`
 	Source            string             `json:"source" enum:"gateway,api,dashboard" doc:"Where the call came in."`

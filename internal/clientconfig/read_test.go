@@ -262,7 +262,7 @@ func TestRead_Settings(t *testing.T) {
 	got := readOne(t, `{"mcpServers": {"l": {
 		"type": "http", "transport": "http", "url": " https://l.example/mcp ", "name": "Linear", "description": "Issues", "disabled": true,
 		"timeout_ms": 5000, "retry_attempts": 0, "sync_interval_s": 60, "credential_mode": "per_agent", "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 60,
-		"max_definition_age_s": 60, "session_per_agent": false, "retry_backoff": 1.5, "open_timeout_s": 5, "max_response_bytes": 100000, "sse_max_reconnects": 20,
+		"max_definition_age_s": 60, "session_per_agent": false, "retry_backoff": 1.5, "open_timeout_s": 5, "max_response_bytes": 100000, "sse_max_reconnects": 20, "methods": ["acme/*"],
 		"headers": {"X-Team": "${TEAM:-eu}", "X-Build": 7, "Accept": "application/json", "X-Left": "${LEFT}", "X-None": null},
 		"auth": {"type": "oauth2", "client_id": "c-1", "scopes": ["a", "b"], "resource": ""}, "comment": {"any": "thing"}
 	}}}`)
@@ -272,7 +272,7 @@ func TestRead_Settings(t *testing.T) {
 			Headers: map[string]string{"X-Team": "eu", "X-Build": "7"}, CredentialMode: connectors.CredentialPerAgent,
 			Auth: connectors.Auth{Type: connectors.AuthOAuth2}, OAuth: connectors.OAuthSettings{ClientID: "c-1", Scopes: []string{"a", "b"}, Resource: &empty},
 			Timeout: 5 * time.Second, SyncInterval: time.Minute, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff, CallsPerMinute: 60,
-			DefinitionAge: time.Minute, RetryBackoff: 1500 * time.Millisecond, ConnectTimeout: 5 * time.Second, ResponseBytes: 100_000, Reconnects: 20},
+			DefinitionAge: time.Minute, RetryBackoff: 1500 * time.Millisecond, ConnectTimeout: 5 * time.Second, ResponseBytes: 100_000, Reconnects: 20, Methods: []string{"acme/*"}},
 	}
 	if diff := cmp.Diff(want, got.Draft()); diff != "" {
 		t.Error(diff)

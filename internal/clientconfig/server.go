@@ -101,6 +101,15 @@ func patchField(name string, kind reflect.Kind) fieldReader {
 		return settingField(func(d *connectors.Draft, s string) { apply(d, s) })
 	case reflect.Bool:
 		return boolField(func(d *connectors.Draft, yes bool) { apply(d, yes) })
+	case reflect.Slice:
+		return func(r *serverReader, location string, n node) {
+			list, ok := n.stringList()
+			if !ok {
+				r.addProblem(location, "This must be an array of texts.")
+				return
+			}
+			r.addSetting(func(d *connectors.Draft) { apply(d, list) })
+		}
 	default:
 		return countField(func(d *connectors.Draft, n int) { apply(d, n) })
 	}

@@ -73,6 +73,9 @@ func (w serverWriter) writeServer() FileServer {
 	if c.CallsPerMinute == 0 {
 		s.SettingsPatch.CallsPerMinute = nil
 	}
+	if len(c.Methods) == 0 {
+		s.SettingsPatch.Methods = nil
+	}
 	if c.Transport == connectors.TransportHTTP {
 		s.Transport = string(c.Transport)
 	}

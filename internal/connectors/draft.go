@@ -42,6 +42,7 @@ func NewDraft() Draft {
 func DraftOf(c Connector) Draft {
 	d := Draft{Settings: c.Settings}
 	d.Headers = maps.Clone(c.Headers)
+	d.Methods = slices.Clone(c.Methods)
 	return d
 }
 
@@ -65,6 +66,7 @@ func (d Draft) Normalized() Draft {
 		d.Auth.Header = DefaultAPIKeyHeader
 	}
 	d.OAuth = d.OAuth.normalized()
+	d.Methods = sortedSet(d.Methods)
 	return d
 }
 
@@ -89,6 +91,7 @@ func (d Draft) Validate() []fault.Field {
 	checkOneOf(&c, "credential_mode", d.CredentialMode, CredentialShared, CredentialPerAgent)
 	checkOneOf(&c, "tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
 	checkOneOf(&c, "listen", d.Listen, ListenAuto, ListenOff)
+	c.checkMethods(d.Methods)
 	c.checkNumbers(d)
 	return c.fields
 }

@@ -62,6 +62,8 @@ type Settings struct {
 	CallsPerMinute int           // of all agents together; 0: no limit
 	// SessionPerAgent gives agents that share a credential sessions of their own, where the server keeps state for one.
 	SessionPerAgent bool
+	// Methods are the requests and notifications outside MCP that are relayed: names, or prefixes such as acme/*.
+	Methods []string
 }
 
 // ChangedFrom returns the sorted names, as in the API, of the settings that differ from old.
@@ -74,7 +76,7 @@ func (s Settings) ChangedFrom(old Settings) []string {
 	}
 	now, before := reflect.ValueOf(s.JSON()), reflect.ValueOf(old.JSON())
 	for field, value := range now.Fields() {
-		differs[field.Tag.Get("json")] = !value.Equal(before.FieldByIndex(field.Index))
+		differs[field.Tag.Get("json")] = !reflect.DeepEqual(value.Interface(), before.FieldByIndex(field.Index).Interface())
 	}
 	maps.DeleteFunc(differs, func(_ string, d bool) bool { return !d })
 	return slices.Sorted(maps.Keys(differs))

@@ -46,6 +46,7 @@ const (
 	CallPrompt     CallKind = "prompt"
 	CallResource   CallKind = "resource"
 	CallCompletion CallKind = "completion"
+	CallMethod     CallKind = "method" // outside MCP; notifications too
 )
 
 // CallSource is the entry point of a call.

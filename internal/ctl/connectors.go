@@ -19,6 +19,7 @@ type connectorCommands struct {
 	Tools     connectorTools     `cmd:"" help:"List a connector's tools."`
 	Prompts   connectorPrompts   `cmd:"" help:"List a connector's prompts."`
 	Resources connectorResources `cmd:"" help:"List a connector's resources and resource templates."`
+	Send      connectorSend      `cmd:"" help:"Send a request outside MCP that the connector's methods allow."`
 	Test      connectorTest      `cmd:"" help:"Try a server, and store nothing."`
 
 	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without their secrets."`

@@ -84,8 +84,5 @@ func (b *backend) handleRequest(ctx context.Context, r *serve.Request) (json.Raw
 	if _, ok := listKind(r.Method); ok {
 		return nil, serve.InvalidParams("The cursor is none of this list, as it is now. Read the list from its beginning.")
 	}
-	return nil, serve.MethodNotFound(r.Method)
+	return b.sendMethod(ctx, r)
 }
-
-// Notified ignores notifications: they concern no upstream server.
-func (*backend) HandleNotification(context.Context, *serve.Client, string, json.RawMessage) {}

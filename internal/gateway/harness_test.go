@@ -50,6 +50,7 @@ type testProcess struct {
 	access  *agentview.Cache
 	caller  *toolcall.Executor
 	sync    *toolsync.Syncer
+	history *calllog.Writer
 	panics  atomic.Bool // calls with a missing account panic
 
 	losesMail atomic.Bool // notices of mail are lost
@@ -94,6 +95,7 @@ func (p *testProcess) build(t testing.TB, st *store.Store) {
 	}
 	p.access = agentview.New(agentview.Options{Store: st})
 	writer := calllog.New(calllog.Options{Store: st, Instance: instance})
+	p.history = writer
 	p.caller = toolcall.New(toolcall.Options{
 		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, AcquireSlot: p.sync.AcquireCommandSlot,
 		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.SyncNow,

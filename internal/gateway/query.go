@@ -154,13 +154,16 @@ func replaceAt(place, text string) stringEdits {
 	return stringEdits{place: func(old string) (string, bool) { return text, old != text }}
 }
 
-// queryUpstream sends a request with edited parameters to a connector's server.
+// queryUpstream sends a request with edited parameters to a connector's server. A nil edit leaves them.
 func (b *backend) queryUpstream(
 	ctx context.Context, r *serve.Request, connector *agentview.ConnectorView, kind connectors.CallKind, name string, edit stringEdits,
 ) (json.RawMessage, error) {
-	params, err := editStrings(r.Params, edit)
-	if err != nil {
-		return nil, serve.InvalidParams("The parameters cannot be read.")
+	params := r.Params
+	if edit != nil {
+		var err error
+		if params, err = editStrings(r.Params, edit); err != nil {
+			return nil, serve.InvalidParams("The parameters cannot be read.")
+		}
 	}
 	id, err := uuid.NewV7()
 	if err != nil {

@@ -48,12 +48,12 @@ func diffFields(current, wanted Document) (fields []Field) {
 	return fields
 }
 
-// isEqual treats missing fields as empty, and scopes and tags as sets.
+// isEqual treats missing fields as empty, and scopes, tags and methods as sets.
 func isEqual(name string, have, want any) bool {
 	if have == nil || want == nil {
 		return isEmpty(have) && isEmpty(want)
 	}
-	if name == "scopes" || name == "tags" {
+	if name == "scopes" || name == "tags" || name == "methods" {
 		have, want = sortStrings(have), sortStrings(want)
 	}
 	return reflect.DeepEqual(have, want)

@@ -131,11 +131,16 @@ func (c *connection) retryUnsent(ctx context.Context, exchange func() (*wire.Rep
 
 // Notify sends a notification. params is an object or empty.
 func (s *Session) Notify(ctx context.Context, method string, params json.RawMessage) error {
-	if !wire.IsObject(params) {
-		return newRequestError(PhaseRequest, "the parameters are not an object")
+	r, err := newOtherRequest(method, params)
+	if err != nil {
+		return err
 	}
-	if len(params) == 0 {
-		params = nil
+	if meta := withoutMembers(r.meta, metaVersion, metaClient, metaCapabilities); len(meta) > 0 { // those are of another connection
+		r.params = append(r.params, wire.Member{Name: "_meta", Value: wire.Object(meta)})
+	}
+	params = nil
+	if len(r.params) > 0 {
+		params = wire.Object(r.params)
 	}
 	c, m := s.currentConnection(), newNotification(PhaseRequest, method, params)
 	if c.mirrorsParams() {

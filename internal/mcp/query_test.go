@@ -109,3 +109,16 @@ func TestList_ReturnsItemsByteForByte(t *testing.T) {
 		t.Errorf("%+v, error %v", list, err)
 	}
 }
+
+func TestNotify_LeavesOutMetaOfAnotherConnection(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{})
+	s := dial(t, mcp.Target{URL: up.URL})
+	params := json.RawMessage(`{"a":1,"_meta":{"progressToken":7,"io.modelcontextprotocol/protocolVersion":"2026-07-28","x":true}}`)
+	if err := s.Notify(t.Context(), "notifications/acme", params); err != nil {
+		t.Fatal(err)
+	}
+	if got := up.Calls()[len(up.Calls())-1]; string(got.Params) != `{"a":1,"_meta":{"x":true}}` {
+		t.Errorf("the server got %s", got.Params)
+	}
+}

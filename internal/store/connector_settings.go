@@ -49,6 +49,7 @@ func settingsColumns(s connectors.Settings) (dbgen.UpdateConnectorParams, error)
 		MaxDefinitionAgeS: toSeconds(s.DefinitionAge),
 		CallsPerMinute:    int32(s.CallsPerMinute),
 		SessionPerAgent:   s.SessionPerAgent,
+		Methods:           append([]string{}, s.Methods...),
 	}, nil
 }
 
@@ -76,6 +77,9 @@ func toSettings(r dbgen.Connector) connectors.Settings {
 		DefinitionAge:   time.Duration(r.MaxDefinitionAgeS) * time.Second,
 		CallsPerMinute:  int(r.CallsPerMinute),
 		SessionPerAgent: r.SessionPerAgent,
+	}
+	if len(r.Methods) > 0 {
+		s.Methods = r.Methods
 	}
 	_ = json.Unmarshal(r.Headers, &s.Headers) // written by settingsColumns
 	_ = json.Unmarshal(r.Oauth, &s.OAuth)

@@ -25,6 +25,7 @@ func TestAConnectorComesBackAsItWasStored(t *testing.T) {
 		d.SyncInterval = 0
 		d.DefinitionAge = 5 * time.Minute
 		d.RetryBackoff, d.ConnectTimeout, d.ResponseBytes, d.Reconnects = time.Second, 3*time.Second, 1<<20, 0
+		d.Methods = []string{"acme/*"}
 	})
 
 	made, err := w.Door().Connectors().Create(t.Context(), draft)
@@ -42,7 +43,7 @@ func TestAConnectorComesBackAsItWasStored(t *testing.T) {
 		ID: made.ID, Settings: connectors.Settings{Slug: draft.Slug, Name: draft.Name, Description: draft.Description, Transport: draft.Transport, URL: draft.URL,
 			Headers: draft.Headers, CredentialMode: draft.CredentialMode, Auth: draft.Auth, Timeout: draft.Timeout,
 			RetryAttempts: draft.RetryAttempts, Enabled: true, ToolChanges: draft.ToolChanges, Listen: connectors.ListenAuto, DefinitionAge: draft.DefinitionAge, SessionPerAgent: true,
-			RetryBackoff: time.Second, ConnectTimeout: 3 * time.Second, ResponseBytes: 1 << 20}, Version: 1,
+			RetryBackoff: time.Second, ConnectTimeout: 3 * time.Second, ResponseBytes: 1 << 20, Methods: []string{"acme/*"}}, Version: 1,
 		Status: connectors.StatusNeverSynced, AuthBehaviour: connectors.AuthUnknown, DiscoveredTools: []string{},
 		Credentials: connectors.CredentialsState{NeedsPerson: true},
 		CreatedAt:   got.CreatedAt, UpdatedAt: got.UpdatedAt,

@@ -7,8 +7,8 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// ItemRefusal returns why an agent may not use a prompt or resource, by the server's own name, or complete an argument of
-// one; nil: it may. A kind that is empty or a tool's is nil.
+// ItemRefusal returns why an agent may not use a prompt or resource, by the server's own name, complete an argument of
+// one, or send a method outside MCP; nil: it may. A kind that is empty or a tool's is nil.
 func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind connectors.CallKind, name string) error {
 	server := connector.Connector.Name
 	switch {
@@ -16,6 +16,8 @@ func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind con
 		return nil
 	case !v.Agent.Enabled:
 		return disabledRefusal()
+	case kind == connectors.CallMethod:
+		return methodRefusal(v, connector, name)
 	case !connector.Permits(kind, name):
 		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(ungrantedSentences[kind], server)}
 	}

@@ -25,12 +25,14 @@ type UpstreamRequest struct {
 	ExposedName string                // the agent's name for it; empty: Name
 	Method      string
 	Params      json.RawMessage // as sent to the server
+	Notify      bool            // a notification: it has no result
 	Source      connectors.CallSource
 	ActorName   string
 	Token       *connectors.AgentTokenID
 	Origin      connectors.CallOrigin
 	Client
 
+	isByAdmin   bool // needs no grant
 	lastCheck   policyCheck
 	taskSession taskSession // of the task that the request is about
 	// send replaces Method and Params; nil: they are sent.
@@ -40,7 +42,8 @@ type UpstreamRequest struct {
 // SendRequest sends any other request under the same limits as a call, and returns the server's result. Its
 // InputRequired results carry a sealed state. A prompt or resource that the grant does not include is refused.
 func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
-	return c.requests.sendRequest(ctx, q)
+	raw, _, err := c.requests.sendRecorded(ctx, q)
+	return raw, err
 }
 
 // requestSender sends requests other than tools/call.
@@ -55,12 +58,18 @@ type requestSender struct {
 	recorder   *callRecorder
 }
 
-// sendRequest records the request in the history, if it has a kind.
+// sendRequest is sendRecorded without the record.
 func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
+	raw, _, err := rs.sendRecorded(ctx, q)
+	return raw, err
+}
+
+// sendRecorded records the request in the history, if it has a kind.
+func (rs *requestSender) sendRecorded(ctx context.Context, q UpstreamRequest) (_ json.RawMessage, record connectors.ToolCall, _ error) {
 	call := q.newCallRecord(rs.o.Now())
 	callCtx, err := rs.running.beginCall(ctx, call.ID)
 	if err != nil {
-		return nil, err
+		return nil, record, err
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
@@ -72,14 +81,14 @@ func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (js
 	raw, err := rs.runQuery(ctx, q, &credential)
 	if entry != nil {
 		a := activeCall{credential: credential, upstream: rs.recorder.readUpstream(ctx, q.View, q.Connector, credential, err)}
-		record := entry.End(func(call *connectors.ToolCall) {
+		record = entry.End(func(call *connectors.ToolCall) {
 			rs.recorder.setOutcome(&a, call, &mcp.Result{Raw: raw, Structured: raw}, err)
 		})
 		if rs.o.OnEnd != nil {
 			rs.o.OnEnd(record)
 		}
 	}
-	return raw, err
+	return raw, record, err
 }
 
 func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
@@ -90,8 +99,12 @@ func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
 	if q.ID == (connectors.ToolCallID{}) {
 		q.ID = newCallID()
 	}
+	var agent *connectors.AgentID
+	if q.View.Agent.ID != (connectors.AgentID{}) {
+		agent = &q.View.Agent.ID
+	}
 	return connectors.ToolCall{
-		ID: q.ID, AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Connector.Connector.ID,
+		ID: q.ID, AgentID: agent, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Connector.Connector.ID,
 		ConnectorSlug: q.Connector.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: exposedName, Source: q.Source, Caller: q.ActorName,
 		CallOrigin: q.Origin, TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
 	}
@@ -106,7 +119,7 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	if err := rs.limits.applyRequestLimits(q.View, q.Connector); err != nil {
 		return nil, err
 	}
-	if refusal := ItemRefusal(q.View, q.Connector, q.Kind, q.Name); refusal != nil {
+	if refusal := q.checkPermission(); refusal != nil {
 		return nil, refusal
 	}
 	params, err := rs.upstreamParams(q)
@@ -114,6 +127,9 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 		return nil, err
 	}
 	raw, err := rs.sendQuery(ctx, &q, params, credential)
+	if err == nil {
+		err = q.checkMethodResult(raw)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +158,7 @@ func (rs *requestSender) sendQuery(ctx context.Context, q *UpstreamRequest, para
 // sendQueryOnce returns errPolicyStale if the request waited since its last check.
 func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
 	w := newTaskSessionRequest(q.View, q.Connector, q.taskSession, q.Wait)
-	w.Retryable = q.Kind != "" || q.Method == "tasks/get"
+	w.Retryable = q.Kind != "" && q.Kind != connectors.CallMethod || q.Method == "tasks/get"
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()
 	wasSent := false
@@ -152,9 +168,12 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 				return errPolicyStale
 			}
 			wasSent = true
-			if q.send != nil {
+			switch {
+			case q.send != nil:
 				raw, err = q.send(ctx, s)
-			} else {
+			case q.Notify:
+				err = s.Notify(ctx, q.Method, params)
+			default:
 				raw, err = q.sendTraced(ctx, s, query)
 			}
 			return err

@@ -138,7 +138,10 @@ func (a *activeCall) sessionRequest() upstream.SessionRequest {
 }
 
 func newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, client Client) upstream.SessionRequest {
-	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: connector.Connector, Agent: &v.Agent.ID, Wait: client.Wait}
+	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: connector.Connector, Wait: client.Wait}
+	if v.Agent.ID != (connectors.AgentID{}) { // an admin's request may have none
+		w.Agent = &v.Agent.ID
+	}
 	if client.SendRequest != nil {
 		w.Capabilities = normalizeCapabilities(client.Capabilities)
 		w.PerAgent = w.Capabilities != "" && hasSharedStream(&connector.Connector)

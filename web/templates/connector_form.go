@@ -61,7 +61,7 @@ var connectorFields = []string{
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 	"auth.allow_missing_pkce_metadata",
 	"timeout_ms", "retry_attempts", "retry_backoff_ms", "connect_timeout_ms", "max_response_bytes", "stream_reconnects",
-	"sync_interval_s", "calls_per_minute", "session_per_agent", "listen", "tool_changes", "max_definition_age_s", "enabled", "version", "id",
+	"sync_interval_s", "calls_per_minute", "session_per_agent", "listen", "tool_changes", "max_definition_age_s", "methods", "enabled", "version", "id",
 }
 
 // connectorFormProps is shared by the forms for a new and a stored connector.
@@ -116,7 +116,7 @@ func (p connectorFormProps) environmentField(ctx context.Context) fieldProps {
 
 // advancedOpen reports whether an advanced setting has an error.
 func (p connectorFormProps) advancedOpen() bool {
-	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "retry_backoff_ms", "connect_timeout_ms", "max_response_bytes", "stream_reconnects", "sync_interval_s", "calls_per_minute", "max_definition_age_s"} {
+	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "retry_backoff_ms", "connect_timeout_ms", "max_response_bytes", "stream_reconnects", "sync_interval_s", "calls_per_minute", "max_definition_age_s", "methods"} {
 		if p.Form.Error(name) != "" {
 			return true
 		}

@@ -36,6 +36,7 @@ func draftForm(d connectors.Draft) templates.Form {
 		"sync_interval_s":    strconv.Itoa(int(d.SyncInterval.Seconds())),
 		"calls_per_minute":   strconv.Itoa(d.CallsPerMinute),
 		"listen":             string(d.Listen),
+		"methods":            strings.Join(d.Methods, "\n"),
 		"tool_changes":       string(d.ToolChanges),
 
 		"max_definition_age_s": strconv.Itoa(int(d.DefinitionAge.Seconds())),
@@ -93,6 +94,9 @@ func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft)
 	}
 	p.readProgram(ctx, &d)
 	p.readHeaders(ctx, &d.Headers)
+	if f.Values.Has("methods") {
+		d.Methods = append([]string(nil), strings.Fields(f.Values.Get("methods"))...)
+	}
 	p.ReadDuration("timeout_ms", time.Millisecond, &d.Timeout)
 	p.ReadDuration("sync_interval_s", time.Second, &d.SyncInterval)
 	p.ReadDuration("max_definition_age_s", time.Second, &d.DefinitionAge)

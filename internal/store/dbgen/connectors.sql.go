@@ -39,7 +39,7 @@ func (q *Queries) ConnectorBase(ctx context.Context, tenantID connectors.TenantI
 }
 
 const connectorByRef = `-- name: ConnectorByRef :one
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -145,6 +145,7 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.Connector.ConnectTimeoutMs,
 		&i.Connector.MaxResponseBytes,
 		&i.Connector.StreamReconnects,
+		&i.Connector.Methods,
 		&i.RunningID,
 		&i.ToolNames,
 		&i.EnvNames,
@@ -208,7 +209,7 @@ func (q *Queries) ConnectorStats(ctx context.Context, tenantID connectors.Tenant
 }
 
 const connectorsByName = `-- name: ConnectorsByName :many
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -343,6 +344,7 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Connector.ConnectTimeoutMs,
 			&i.Connector.MaxResponseBytes,
 			&i.Connector.StreamReconnects,
+			&i.Connector.Methods,
 			&i.RunningID,
 			&i.ToolNames,
 			&i.EnvNames,
@@ -406,10 +408,10 @@ func (q *Queries) ConnectorsByURL(ctx context.Context, tenantID connectors.Tenan
 const createConnector = `-- name: CreateConnector :exec
 insert into connectors (slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
                         timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
-                        session_per_agent, retry_backoff_ms, connect_timeout_ms, max_response_bytes, stream_reconnects, tenant_id, id, version)
+                        session_per_agent, retry_backoff_ms, connect_timeout_ms, max_response_bytes, stream_reconnects, methods, tenant_id, id, version)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
         $13, $14, $15, $16, $17, $18, $19, $20, $21,
-        $22, $23, $24, $25, $26, $27, $28, $29)
+        $22, $23, $24, $25, $26, $27, $28, $29, $30)
 `
 
 type CreateConnectorParams struct {
@@ -439,6 +441,7 @@ type CreateConnectorParams struct {
 	ConnectTimeoutMs  int32
 	MaxResponseBytes  int32
 	StreamReconnects  int32
+	Methods           []string
 	TenantID          connectors.TenantID
 	ID                connectors.ConnectorID
 	Version           int32
@@ -473,6 +476,7 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.ConnectTimeoutMs,
 		arg.MaxResponseBytes,
 		arg.StreamReconnects,
+		arg.Methods,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,
@@ -623,9 +627,10 @@ set slug = $1,
     connect_timeout_ms = $24,
     max_response_bytes = $25,
     stream_reconnects = $26,
+    methods = $27,
     version = version + 1,
     updated_at = now()
-where tenant_id = $27 and id = $28 and ($29::integer = 0 or version = $29)
+where tenant_id = $28 and id = $29 and ($30::integer = 0 or version = $30)
 `
 
 type UpdateConnectorParams struct {
@@ -655,6 +660,7 @@ type UpdateConnectorParams struct {
 	ConnectTimeoutMs  int32
 	MaxResponseBytes  int32
 	StreamReconnects  int32
+	Methods           []string
 	TenantID          connectors.TenantID
 	ID                connectors.ConnectorID
 	Version           int32
@@ -689,6 +695,7 @@ func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams
 		arg.ConnectTimeoutMs,
 		arg.MaxResponseBytes,
 		arg.StreamReconnects,
+		arg.Methods,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,

@@ -179,6 +179,7 @@ type Connector struct {
 	ConnectTimeoutMs     int32
 	MaxResponseBytes     int32
 	StreamReconnects     int32
+	Methods              []string
 }
 
 type ConnectorClient struct {

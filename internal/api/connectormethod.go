@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// methodRequest is a request or notification outside MCP.
+type methodRequest struct {
+	Method string                     `json:"method" doc:"One that the connector's methods allow."`
+	Params map[string]json.RawMessage `json:"params,omitempty"`
+	Notify bool                       `json:"notify,omitempty" doc:"true: a notification, which has no result. Methods that begin with notifications/ are notifications."`
+	Agent  *string                    `json:"agent,omitempty" doc:"With this agent's credential, by id or slug. Needed where each agent has its own."`
+}
+
+type sendMethodInput struct {
+	ConnectorPath
+	JSON requestBody[methodRequest]
+}
+
+// methodResultJSON is the server's answer. A failing server is a result too.
+type methodResultJSON struct {
+	CallID   string             `json:"call_id" format:"uuid" doc:"Of its record in the history of calls."`
+	Result   json.RawMessage    `json:"result" doc:"As the server sent it; null: an error, or a notification."`
+	Error    *methodFailureJSON `json:"error"`
+	Upstream *upstreamSaidJSON  `json:"upstream" doc:"What the server said when it failed; null: nothing."`
+}
+
+type methodFailureJSON struct {
+	Code    string          `json:"code" doc:"As in a tool call's error."`
+	Message string          `json:"message"`
+	RPCCode *int            `json:"rpc_code" doc:"Of the server's JSON-RPC error; null: it sent none."`
+	RPCData json.RawMessage `json:"rpc_data" doc:"Of that error; null: none."`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (methodResultJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return setNullable(s, "error", "upstream")
+}
+
+const aboutSendMethod = `Sends a request or notification that MCP does not define, where the connector's methods allow it. It needs no agent and no grant, is bounded by the connector's calls_per_minute, and
+is kept in the history of calls with the kind method. A server that fails is a result, too, with the status 200.`
+
+func (h *Handler) sendMethod(ctx context.Context, actor auth.Actor, in *sendMethodInput) (*response[methodResultJSON], error) {
+	tenant := h.store.Tenant(actor.Tenant.ID)
+	connector, err := tenant.Connectors().Get(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.readJSON()
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMethodRequest(actor, connector, doc)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Agent != nil {
+		if m.Agent, err = findCredentialOwner(ctx, tenant, actor, connectors.Ref(*doc.Agent)); err != nil {
+			return nil, err
+		}
+	}
+	raw, call, err := h.calls.SendMethod(ctx, m)
+	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
+		return nil, fault.InvalidFields(fault.Field{Location: "params", Message: bad.Sentence})
+	}
+	if call.ID == (connectors.ToolCallID{}) && err != nil {
+		return nil, err
+	}
+	return &response[methodResultJSON]{Body: viewMethodResult(raw, call, err)}, nil
+}
+
+// newMethodRequest refuses what the connector does not allow.
+func newMethodRequest(actor auth.Actor, c connectors.Connector, doc methodRequest) (m toolcall.MethodRequest, err error) {
+	switch perAgent := c.CredentialMode == connectors.CredentialPerAgent && c.Auth.Type != connectors.AuthNone; {
+	case !c.AllowsMethod(doc.Method):
+		return m, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The methods of %q do not allow this one.", c.Slug)})
+	case !c.Enabled:
+		return m, fault.Errorf(fault.Conflict, "The connector %q is disabled.", c.Name)
+	case perAgent && doc.Agent == nil:
+		return m, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
+	}
+	m = toolcall.MethodRequest{
+		Tenant: actor.Tenant, Connector: c, Method: doc.Method, Notify: doc.Notify || connectors.IsNotification(doc.Method), ActorName: actor.Name, Origin: actor.CallOrigin(),
+	}
+	if doc.Params != nil {
+		m.Params, err = encodeRaw(doc.Params)
+	}
+	return m, err
+}
+
+// findCredentialOwner returns an agent with an account that the actor may use.
+func findCredentialOwner(ctx context.Context, tenant *store.Tenant, actor auth.Actor, ref connectors.Ref) (*connectors.Agent, error) {
+	var agent connectors.Agent
+	err := tenant.Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if agent, err = tx.Agents().Get(ctx, ref); err != nil {
+			return err
+		}
+		return actor.RequireUse(ctx, tx.Accounts(), agent.ID)
+	})
+	return &agent, err
+}
+
+func viewMethodResult(raw json.RawMessage, call connectors.ToolCall, err error) methodResultJSON {
+	out := methodResultJSON{CallID: call.ID.String(), Result: raw, Upstream: viewUpstreamSaid(call.Upstream)}
+	if err == nil {
+		return out
+	}
+	out.Error = &methodFailureJSON{Code: call.ErrorCode, Message: call.ErrorMessage}
+	if failure, ok := errors.AsType[*mcp.Error](err); ok && failure.RPC != nil {
+		out.Error.RPCCode, out.Error.RPCData = &failure.RPC.Code, failure.RPC.Data
+	}
+	return out
+}
