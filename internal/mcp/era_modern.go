@@ -14,7 +14,10 @@ import (
 // clientInfo.
 type modernEra struct{}
 
-const methodDiscover = "server/discover"
+const (
+	methodDiscover = "server/discover"
+	methodListen   = "subscriptions/listen"
+)
 
 // Members of _meta in every request.
 const (

@@ -90,7 +90,7 @@ func (modernEra) listenToServer(ctx context.Context, c *connection, id int, _ fu
 
 // openSubscription sends subscriptions/listen as request id. The response is the stream.
 func (c *connection) openSubscription(ctx context.Context, id int, notifications []byte) *Error {
-	m := c.era.newMessage(c, rpcRequest{phase: PhaseListen, method: "subscriptions/listen", params: []wire.Member{
+	m := c.era.newMessage(c, rpcRequest{phase: PhaseListen, method: methodListen, params: []wire.Member{
 		{Name: "notifications", Value: notifications},
 	}}, id)
 	in, err := c.transport.send(ctx, m)
@@ -136,8 +136,13 @@ func (c *httpTransport) listenStream(ctx context.Context, onOpen func()) *Error 
 }
 
 func (c *httpTransport) readServerStream(ctx context.Context, position streamPosition, onOpen func()) (streamPosition, *Error) {
-	resp, err := c.openStream(ctx, position)
-	if err != nil {
+	watch, streamCtx := c.watchSilence(ctx)
+	defer watch.cancelStream()
+	resp, err := c.openStream(streamCtx, position)
+	switch {
+	case err != nil && watch.isSilent():
+		return position, newSilenceError()
+	case err != nil:
 		return position, classifyError(ctx, PhaseListen, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -149,7 +154,7 @@ func (c *httpTransport) readServerStream(ctx context.Context, position streamPos
 		return position, newProtocolError(PhaseListen, "offers no event stream at this address")
 	}
 	onOpen()
-	events := sse.NewReader(&rateLimitedReader{src: resp.Body, remaining: maxStream}, c.limits.maxBody)
+	events := sse.NewReader(&rateLimitedReader{src: watch.watchBody(resp.Body), remaining: maxStream}, c.limits.maxBody)
 	for {
 		event, err := events.Next()
 		if err = toReadError(err, c.limits.maxBody); errors.Is(err, errTooLarge) || errors.Is(err, errOverLimit) {

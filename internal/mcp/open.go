@@ -136,6 +136,9 @@ func (s *Session) newConnection(e eraProtocol, name Era) *connection {
 	c.traceContext, c.isProgram = s.dialer.TraceContext, s.target.Transport == Stdio
 	c.hasSharedStream = name == EraSSE || c.isProgram
 	c.transport = s.dialer.newTransport(s.target, name, c.handleMessage)
+	if own, ok := c.transport.(*httpTransport); ok {
+		own.isAnswering = c.isAnswering
+	}
 	return c
 }
 

@@ -25,6 +25,7 @@ const (
 type httpTransport struct {
 	client       *http.Client
 	header       http.Header
+	isAnswering  func(context.Context) bool // asks the server for a sign of life; nil: silent streams stay open
 	onMessage    messageHandler
 	wait         func(context.Context, time.Duration) error
 	trace        *Trace // nil: not recorded
@@ -50,6 +51,20 @@ func (c *httpTransport) send(ctx context.Context, m outgoingMessage) (receivedRe
 }
 
 func (c *httpTransport) sendRequest(ctx context.Context, m outgoingMessage) (receivedReply, *Error) {
+	if m.method != methodListen {
+		return c.sendWatched(ctx, m, nil)
+	}
+	watch, streamCtx := c.watchSilence(ctx)
+	defer watch.cancelStream()
+	in, err := c.sendWatched(streamCtx, m, watch)
+	if err != nil && ctx.Err() == nil && watch.isSilent() {
+		err = newSilenceError()
+	}
+	return in, err
+}
+
+// sendWatched sends a request. A watch bounds the silence of its response; nil: none.
+func (c *httpTransport) sendWatched(ctx context.Context, m outgoingMessage, watch *silenceWatch) (receivedReply, *Error) {
 	resp, err := c.postMessage(ctx, m)
 	if err != nil {
 		return receivedReply{}, classifyError(ctx, m.phase, err)
@@ -62,6 +77,9 @@ func (c *httpTransport) sendRequest(ctx context.Context, m outgoingMessage) (rec
 		if c.sessionID, err = readSessionID(resp.Header); err != nil {
 			return receivedReply{}, classifyError(ctx, m.phase, err)
 		}
+	}
+	if watch != nil {
+		resp.Body = watchedBody{watch.watchBody(resp.Body), resp.Body}
 	}
 	a := newResponseReader(resp, m, c.onMessage, c.newReservation(ctx, m), c.limits)
 	defer a.release()
