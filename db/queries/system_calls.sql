@@ -399,21 +399,22 @@ select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), ar
 from ended;
 
 -- name: CloseOldTasks :many
--- Tasks without a known end, a day after their start.
+-- Tasks without a known end, when the server may forget them, or a day after their start.
 -- @sqlc-vet-disable tenant-scope
 with forgotten as materialized (
-    select tool_calls.tenant_id, tool_calls.id
+    select tool_calls.tenant_id, tool_calls.id, tool_calls.started_at >= now() - interval '1 day' as expired
     from tool_calls
     where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id is null
-      and tool_calls.started_at < now() - interval '1 day'
+      and (tool_calls.started_at < now() - interval '1 day' or tool_calls.task_expires_at < now())
     limit @max_rows
     for update skip locked
 ), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
-        error_code = 'task_forgotten',
-        error_message = 'Nobody asked how this task ended.',
+        error_code = case when forgotten.expired then 'task_expired' else 'task_forgotten' end,
+        error_message = case when forgotten.expired then 'The time for which the server keeps this task is over. How it ended is not known.'
+                             else 'Nobody asked how this task ended.' end,
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     from forgotten

@@ -3,7 +3,7 @@
 -- name: TaskCalls :many
 -- Contents and arguments are excluded: lists show only progress.
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
-       error_code, error_message, is_error, structured_valid, structured_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
+       error_code, error_message, is_error, structured_valid, structured_error, approved_by, progress, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
        response_bytes, started_at, completed_at, duration_us, address, request_id
 from tool_calls
 where tenant_id = @tenant_id

@@ -65,6 +65,9 @@ func TestTasksAreListedWithHowFarTheyAre(t *testing.T) {
 	d.createTaskCall(d.Other, d.AgentIn(t, d.Other), d.ConnectorIn(t, d.Other), taskDocument("of somebody else"))
 
 	open := d.createTaskCall(d.Tenant, a, c, taskDocument("Reading page 40 of 100"))
+	b.get("/tasks").want(t, http.StatusOK, `<progress class="how-far" value="40" max="100"`)
+	d.AsSystem(t, `update tool_calls set progress = '{"progress": 3, "total": 4}' where id = $1`, []any{open.ID})
+	b.get("/tasks").want(t, http.StatusOK, `<progress class="how-far" value="75" max="100"`)
 	d.createTaskCall(d.Tenant, a, c, `{"status":"input_required"}`, func(c *connectors.ToolCall) { c.Tool = "ask" })
 	done := d.createTaskCall(d.Tenant, a, c, taskDocument(""))
 	d.endTask(done, connectors.CallSuccess, connectors.OutcomeOK)

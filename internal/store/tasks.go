@@ -33,7 +33,7 @@ func toTaskCall(r dbgen.TaskCallsRow) connectors.ToolCall {
 	return toToolCall(dbgen.ToolCall{
 		TenantID: r.TenantID, ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug,
 		Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, InstanceID: r.InstanceID, Status: r.Status,
-		Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Task: r.Task,
+		Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Task: r.Task, Progress: r.Progress,
 		StructuredValid: r.StructuredValid, StructuredError: r.StructuredError,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
 		DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,

@@ -106,11 +106,13 @@ type CallTask struct {
 	State    []byte // JSON; nil: not stored
 	Handle   string // identifies the task to the agent; empty: stored already, or the agent has none
 	Attached bool   // the process of the call waits for the task; false: the task outlives its process
+	// ExpiresAt is when the server may forget the task; nil, or earlier than the stored time: that stays.
+	ExpiresAt *time.Time
 }
 
 // SaveCallTask stores the state of a call's task, unless the call has ended.
 func (t Calls) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task CallTask) error {
-	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task.State, TaskHandle: task.Handle, Attached: task.Attached})
+	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task.State, TaskHandle: task.Handle, Attached: task.Attached, ExpiresAt: task.ExpiresAt})
 }
 
 // EndCallTask ends a call after its task ended. It is false if the call has ended already.

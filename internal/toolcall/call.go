@@ -36,6 +36,7 @@ type activeCall struct {
 
 	taskSession taskSession     // of the task that the server made of the call
 	lastTask    *mcp.Task       // last state of the task that this process waits for; nil: none
+	taskUnknown bool            // the server told so, of lastTask
 	taskHandle  json.RawMessage // the agent's, in a request about a task; nil: the call is not one
 
 	upstream *connectors.Upstream // what the server of the failure said, for admins; nil: nothing

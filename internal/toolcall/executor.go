@@ -101,10 +101,11 @@ func New(o Options) *Executor {
 	c.requests = &requestSender{&o, c.running, c.explainer, c.handles, c.authorizer, c.limits, c.sender, c.recorder}
 	c.tasks = &taskRequests{
 		o: &o, sender: c.sender, running: c.running, handles: c.handles, limits: c.limits, approvals: c.approvals, requests: c.requests, recorder: c.recorder,
+		questions: newTaskQuestions(&o, c.running, c.sender, c.mail),
 	}
 	c.canceller = &canceller{&o, c.running, c.waiters, c.approvals, c.tasks, c.recorder}
 	c.sweeper = &sweeper{&o, c.waiters, c.recorder}
-	c.mailReader = &mailReader{&o, c.running, c.multiRound}
+	c.mailReader = &mailReader{&o, c.running, c.multiRound, c.tasks.questions}
 	return c
 }
 

@@ -1,24 +1,29 @@
 package toolcall
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // mailReader handles the messages of other processes about calls of this one.
 type mailReader struct {
 	o          *Options
 	running    *runningCalls
 	multiRound *multiRoundCalls
+	questions  *taskQuestions
 }
 
 // handleMail handles the mail in a box: a person cancelled the call, or a client answered it.
 func (mr *mailReader) handleMail(box string) {
 	mr.running.handleCancelMail(box)
 	mr.multiRound.handleAnswerMail(box)
+	mr.questions.handleResponseMail(box)
 }
 
 // readMissedMail handles mail for calls of this process that came without a notice. A notice of later mail
 // arrives by itself.
 func (mr *mailReader) readMissedMail(ctx context.Context) {
-	boxes := append(mr.running.cancelBoxes(), mr.multiRound.answerBoxes()...)
+	boxes := slices.Concat(mr.running.cancelBoxes(), mr.multiRound.answerBoxes(), mr.questions.responseBoxes())
 	if len(boxes) == 0 {
 		return
 	}

@@ -94,7 +94,7 @@ type serverRequest struct {
 // request.
 func needsMultiRound(request *CallRequest) bool {
 	if request.Task && request.Tool.TaskSupport == agentview.TaskRequired {
-		return false // the client polls the task, and a server of 2025-11-25 could not ask it meanwhile
+		return false // the client polls the task, and is asked by it
 	}
 	return request.Input == nil && request.MultiRound && request.SendRequest == nil && len(request.Capabilities) > 2 && request.Tool.Connector.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(request.Capabilities) != ""
 }

@@ -31,7 +31,7 @@ func (rec *callRecorder) sealTask(ctx context.Context, a *activeCall, t *mcp.Tas
 	return raw, rec.o.Store.RetryStarted(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		rec.o.History.Flush(ctx)
 		return rec.o.Store.Tenant(a.request.View.Tenant.ID).Calls().SaveCallTask(ctx, a.call.ID, store.CallTask{
-			State: trimForHistory(a.request.View, raw), Handle: parseString(handle),
+			State: trimForHistory(a.request.View, raw), Handle: parseString(handle), ExpiresAt: taskExpiry(rec.o.Now(), t.TTL),
 		})
 	})
 }
@@ -47,6 +47,7 @@ type taskRequests struct {
 	requests  *requestSender
 	recorder  *callRecorder
 	results   resultWaits
+	questions *taskQuestions
 }
 
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel for a task in a call's outcome. params are the
@@ -124,6 +125,9 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 	q := UpstreamRequest{View: v, Connector: connector, Method: r.method, taskSession: r.task.taskSession}
 	q.Wait = client.Wait
 	if r.task.IsHandshake {
+		if r.method == "tasks/update" {
+			return tr.questions.answerQuestion(ctx, &q, r)
+		}
 		if q.send, err = r.handshakeSender(v); err != nil {
 			return nil, err
 		}
@@ -131,7 +135,15 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 	var credential *credentials.Credential
 	raw, err := tr.requests.sendQuery(ctx, &q, withMember(r.params, "taskId", upstreamID), &credential)
 	if err != nil {
+		if r.method == "tasks/get" && isTaskUnknown(err) {
+			tr.recorder.recordExpired(ctx, v, r.task)
+		}
 		return nil, err
+	}
+	if r.task.IsHandshake && r.method == "tasks/get" && !client.HandshakeTasks {
+		if raw, err = tr.questions.addQuestion(ctx, &q, r.task, raw); err != nil {
+			return nil, err
+		}
 	}
 	if inputRequests, _ := findMember(raw, "inputRequests"); inputRequests != nil && !client.HandshakeTasks {
 		if err := checkInputRequest(raw, client, q.Connector.Connector); err != nil {
@@ -144,10 +156,8 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 	return tr.recordState(ctx, &q, r.task, raw)
 }
 
-// handshakeSender sends a request of the extension to a server of 2025-11-25. There is no tasks/update: such a server asks
-// no client that polls.
+// handshakeSender sends a request of the extension to a server of 2025-11-25. There is no tasks/update, see taskQuestions.
 func (r taskRequest) handshakeSender(v *agentview.View) (func(context.Context, *mcp.Session) (json.RawMessage, error), error) {
-	complete := json.RawMessage(`{"resultType":"complete"}`)
 	switch r.method {
 	case "tasks/get":
 		return func(ctx context.Context, s *mcp.Session) (json.RawMessage, error) {
@@ -159,10 +169,8 @@ func (r taskRequest) handshakeSender(v *agentview.View) (func(context.Context, *
 		}, nil
 	case "tasks/cancel":
 		return func(ctx context.Context, s *mcp.Session) (json.RawMessage, error) {
-			return complete, s.CancelTask(ctx, r.task.ID)
+			return json.RawMessage(`{"resultType":"complete"}`), s.CancelTask(ctx, r.task.ID)
 		}, nil
-	case "tasks/update":
-		return func(context.Context, *mcp.Session) (json.RawMessage, error) { return complete, nil }, nil
 	}
 	return nil, unknownTaskMethod(r.method)
 }
@@ -234,7 +242,7 @@ func (rec *callRecorder) recordTask(ctx context.Context, v *agentview.View, t ta
 	case "cancelled":
 		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
 	default:
-		rec.o.logUnsaved(ctx, tenant.Calls().SaveCallTask(ctx, t.Call, store.CallTask{State: trimForHistory(v, raw)}))
+		rec.o.logUnsaved(ctx, tenant.Calls().SaveCallTask(ctx, t.Call, store.CallTask{State: trimForHistory(v, raw), ExpiresAt: rec.knownUntil(t, raw)}))
 		return
 	}
 	call.Task = trimForHistory(v, withMember(raw, "result", json.RawMessage("null")))

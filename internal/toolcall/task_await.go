@@ -120,6 +120,7 @@ func (cs *callSender) pollTask(ctx context.Context, a *activeCall, id string, t 
 			t, err = s.Task(ctx, a.request.View.Tenant.ID.UUID, id)
 			return err
 		})
+		a.taskUnknown = isTaskUnknown(err)
 		if failure, ok := err.(*mcp.Error); !ok || !failure.Retryable { //nolint:errorlint // package mcp returns it bare
 			return t, err
 		}

@@ -297,6 +297,9 @@ func (r *handshakeRequest) awaitUpstream(ctx context.Context) (json.RawMessage, 
 		first.PollInterval = time.Duration(min(*t.PollInterval, maxTaskPoll.Milliseconds())) * time.Millisecond
 	}
 	result, err := r.tasks.sender.followTask(ctx, a, r.newRelayCall(ctx), first)
+	if a.taskUnknown {
+		r.tasks.recorder.recordExpired(ctx, r.view, r.task)
+	}
 	if last := a.lastTask; last.Status != taskWorking && last.Status != taskInput {
 		q := UpstreamRequest{View: r.view, Connector: connector}
 		recorded, recordErr := r.tasks.recordState(context.WithoutCancel(ctx), &q, r.task, withMember(last.Raw, "taskId", r.handle))

@@ -132,6 +132,10 @@ func toHealthSignal(ctx context.Context, err error) healthSignal {
 // sessionRequest describes the session that the call needs.
 func (a *activeCall) sessionRequest() upstream.SessionRequest {
 	w := newSessionRequest(a.request.View, a.connector, a.request.Client)
+	if a.asksDuringTask() {
+		w.Capabilities = normalizeCapabilities(a.request.Capabilities)
+		w.PerAgent = w.Capabilities != "" && hasSharedStream(&a.connector.Connector)
+	}
 	hints := a.request.Tool.Hints
 	w.Retryable = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
 	return w

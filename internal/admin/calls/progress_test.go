@@ -40,3 +40,15 @@ func TestACallSaysHowFarItIs(t *testing.T) {
 		t.Errorf("a task's word does not come first: %q", have)
 	}
 }
+
+func TestTaskProgress_IsReadFromItsMessage(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"Reading page 40 of 100": "40", "3/4 done": "75", "(3/4)": "75", "at 12 %, go on": "12", "100%": "100", "0 of 5": "0",
+		"": "", "thinking": "", "page 3": "", "5 of 4": "", "0 of 0": "", "28/11/2026": "", "v1/2x": "", "1 of 2 and 3 of 4": "", "150%": "", "-5%": "",
+	} {
+		if have := percentSaid(message); have != want {
+			t.Errorf("%q: %q, want %q", message, have, want)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package calls
 import (
 	"context"
 	"encoding/json"
+	"regexp"
+	"strconv"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -38,10 +40,34 @@ func taskRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 		row.Result = c.Status == connectors.CallSuccess || c.IsError
 		return row
 	}
+	row.Percent = percentDone(c.Progress)
+	if row.Percent == "" {
+		row.Percent = percentSaid(task.Message.Value)
+	}
 	if begun, life := task.Begun.Value, task.Life.Value; !begun.IsZero() && life > 0 && life < float64(maxTaskLife.Milliseconds()) {
 		row.Kept = new(shell.NewWhen(ctx, begun.Add(time.Duration(life)*time.Millisecond), now))
 	}
 	return row
+}
+
+// toldProgress finds "40 of 100", "40/100" and "40 %" in a status message. A task has no number for its progress.
+var toldProgress = regexp.MustCompile(`(?:^|[\s(\[])(\d{1,9})(?: ?/ ?(\d{1,9})| of (\d{1,9})| ?(%))(?:$|[\s.,;:)\]])`)
+
+// percentSaid is the value of a progress bar by a status message; empty if it tells no progress with a total.
+func percentSaid(message string) string {
+	found := toldProgress.FindAllStringSubmatch(message, 2)
+	if len(found) != 1 {
+		return "" // none, or not clear which
+	}
+	total := 100.0
+	if text := found[0][2] + found[0][3]; text != "" {
+		total, _ = strconv.ParseFloat(text, 64) // digits
+	}
+	done, _ := strconv.ParseFloat(found[0][1], 64)
+	if done > total {
+		return ""
+	}
+	return percentDone(&connectors.CallProgress{Done: &done, Total: total})
 }
 
 // maxTaskLife is the lifetime from which a server's ttl is ignored.

@@ -368,6 +368,7 @@ type ToolCall struct {
 	Upstream        []byte
 	StructuredValid *bool
 	StructuredError string
+	TaskExpiresAt   *time.Time
 }
 
 type UpstreamListener struct {

@@ -491,18 +491,19 @@ func (q *Queries) CloseCallsOfSilentInstances(ctx context.Context, iD *connector
 
 const closeOldTasks = `-- name: CloseOldTasks :many
 with forgotten as materialized (
-    select tool_calls.tenant_id, tool_calls.id
+    select tool_calls.tenant_id, tool_calls.id, tool_calls.started_at >= now() - interval '1 day' as expired
     from tool_calls
     where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id is null
-      and tool_calls.started_at < now() - interval '1 day'
+      and (tool_calls.started_at < now() - interval '1 day' or tool_calls.task_expires_at < now())
     limit $1
     for update skip locked
 ), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
-        error_code = 'task_forgotten',
-        error_message = 'Nobody asked how this task ended.',
+        error_code = case when forgotten.expired then 'task_expired' else 'task_forgotten' end,
+        error_message = case when forgotten.expired then 'The time for which the server keeps this task is over. How it ended is not known.'
+                             else 'Nobody asked how this task ended.' end,
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     from forgotten
@@ -522,7 +523,7 @@ type CloseOldTasksRow struct {
 	ID       uuid.UUID
 }
 
-// Tasks without a known end, a day after their start.
+// Tasks without a known end, when the server may forget them, or a day after their start.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) CloseOldTasks(ctx context.Context, maxRows int32) ([]CloseOldTasksRow, error) {
 	rows, err := q.db.Query(ctx, closeOldTasks, maxRows)

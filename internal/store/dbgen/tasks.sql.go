@@ -83,7 +83,7 @@ func (q *Queries) AgentTasks(ctx context.Context, arg AgentTasksParams) ([]Agent
 const taskCalls = `-- name: TaskCalls :many
 
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
-       error_code, error_message, is_error, structured_valid, structured_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
+       error_code, error_message, is_error, structured_valid, structured_error, approved_by, progress, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
        response_bytes, started_at, completed_at, duration_us, address, request_id
 from tool_calls
 where tenant_id = $1
@@ -128,6 +128,7 @@ type TaskCallsRow struct {
 	StructuredValid *bool
 	StructuredError string
 	ApprovedBy      string
+	Progress        []byte
 	Task            []byte
 	Truncated       bool
 	RequestBytes    int64
@@ -179,6 +180,7 @@ func (q *Queries) TaskCalls(ctx context.Context, arg TaskCallsParams) ([]TaskCal
 			&i.StructuredValid,
 			&i.StructuredError,
 			&i.ApprovedBy,
+			&i.Progress,
 			&i.Task,
 			&i.Truncated,
 			&i.RequestBytes,

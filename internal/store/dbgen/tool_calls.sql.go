@@ -193,13 +193,15 @@ func (q *Queries) MarkUndelivered(ctx context.Context, tenantID connectors.Tenan
 const saveCallTask = `-- name: SaveCallTask :exec
 update tool_calls
 set task = $1,
-    task_handle = coalesce(nullif($2::text, ''), task_handle, ''),
-    instance_id = case when $3::boolean then instance_id end
-where tenant_id = $4 and id = $5 and completed_at is null
+    task_expires_at = greatest(task_expires_at, $2::timestamptz),
+    task_handle = coalesce(nullif($3::text, ''), task_handle, ''),
+    instance_id = case when $4::boolean then instance_id end
+where tenant_id = $5 and id = $6 and completed_at is null
 `
 
 type SaveCallTaskParams struct {
 	Task       []byte
+	ExpiresAt  *time.Time
 	TaskHandle string
 	Attached   bool
 	TenantID   connectors.TenantID
@@ -207,10 +209,12 @@ type SaveCallTaskParams struct {
 }
 
 // attached: a process waits for the task. Else instance_id is cleared, for the task outlives its process. task_handle
-// empty: the stored one stays; a call without one gets the empty handle, so that it is among the tasks.
+// empty: the stored one stays; a call without one gets the empty handle, so that it is among the tasks. expires_at: when the
+// server may forget the task; null or earlier than the stored one: that stays.
 func (q *Queries) SaveCallTask(ctx context.Context, arg SaveCallTaskParams) error {
 	_, err := q.db.Exec(ctx, saveCallTask,
 		arg.Task,
+		arg.ExpiresAt,
 		arg.TaskHandle,
 		arg.Attached,
 		arg.TenantID,
@@ -246,7 +250,7 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error, tool_calls.task_expires_at
 from tool_calls
 where tenant_id = $1 and id = $2
 `
@@ -295,6 +299,7 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.Upstream,
 		&i.StructuredValid,
 		&i.StructuredError,
+		&i.TaskExpiresAt,
 	)
 	return i, err
 }
