@@ -61,8 +61,14 @@ func (u *tasking) answer(w http.ResponseWriter, r *http.Request) {
 // withTasks is a request of a client that takes tasks.
 func (a agent) withTasks(method, params string) reply {
 	a.t.Helper()
+	return a.declaring(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, method, params)
+}
+
+// declaring is a request of a client with these capabilities.
+func (a agent) declaring(capabilities, method, params string) reply {
+	a.t.Helper()
 	message, header := modern(method, params)
-	message = strings.Replace(message, `clientCapabilities":{}`, `clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, 1)
+	message = strings.Replace(message, `clientCapabilities":{}`, `clientCapabilities":`+capabilities, 1)
 	if method != "tools/call" {
 		var p struct{ TaskID string }
 		_ = json.Unmarshal([]byte("{"+params+"}"), &p)

@@ -74,8 +74,14 @@ func TestTask_OfEverythingForEachClient(t *testing.T) {
 			t.Errorf("ambiguous %t: statuses %q, id %s, listed %+v", ambiguous, got.Statuses, got.ID, got.Listed)
 		}
 	}
-	if n := up.calls.Load(); n != 3 {
-		t.Errorf("%d calls arrived, want 3", n)
+	modernClient := a.beginResearch("wasps")
+	modernClient.pollUntil("input_required")
+	modernClient.answerQuestion()
+	if modernClient.pollUntil("completed"); !strings.Contains(modernClient.last, "wasps (technical)") {
+		t.Errorf("of 2026-07-28: %s", modernClient.last)
+	}
+	if n := up.calls.Load(); n != 4 {
+		t.Errorf("%d calls arrived, want 4", n)
 	}
 }
 
