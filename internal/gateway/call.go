@@ -97,7 +97,12 @@ func (b *backend) newClient(r *serve.Request) toolcall.Client {
 		c.Progress = func(params json.RawMessage) { _ = r.Notify("notifications/progress", withProgressToken(params, token)) }
 	}
 	if !r.Peer.Modern && r.Peer.Session != "" {
-		c.SendRequest = r.SendRequest
+		c.SendRequest = func(ctx context.Context, in mcp.InputRequest) (json.RawMessage, error) {
+			if in.OnSharedStream {
+				return r.SendRequestToListener(ctx, in.Method, in.Params)
+			}
+			return r.SendRequest(ctx, in.Method, in.Params)
+		}
 		if supportsURLElicitation(r.Peer) {
 			c.Session = r.Peer.Session
 		}

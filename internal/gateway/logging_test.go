@@ -4,9 +4,13 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/connectors"
 )
 
 func TestLogMessages_FollowRequestedLevel(t *testing.T) {
@@ -39,6 +43,48 @@ func TestLogMessages_FollowRequestedLevel(t *testing.T) {
 				if got := <-heard; got != want {
 					t.Errorf("heard %s, want %s", got, want)
 				}
+			}
+		})
+	}
+}
+
+// TestLogMessages_OfSharedStream: a server of HTTP+SSE sends all messages of a session on one stream, so that only those of a
+// session of the agent's own reach it.
+func TestLogMessages_OfSharedStream(t *testing.T) {
+	t.Parallel()
+	server := sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "v1"}, nil)
+	server.AddTool(&sdk.Tool{Name: "talk", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, r.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: "said"})
+		})
+	web := httptest.NewServer(sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	closeAtEnd(t, web)
+	for name, perAgent := range map[string]bool{"own": true, "shared": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newTestEnv(t)
+			agent := b.newAutoAgent(t)
+			b.Grant(t, agent.ID, b.newConnector(t, name, web.URL, func(d *connectors.Draft) {
+				d.Transport, d.SessionPerAgent = connectors.TransportSSE, perAgent
+			}).ID)
+			heard := make(chan sdk.LoggingLevel, 10)
+			s := connect(t, b.url+"/mcp/"+name, b.Token(t, agent.ID), legacy, func(o *sdk.ClientOptions) {
+				o.LoggingMessageHandler = func(_ context.Context, r *sdk.LoggingMessageRequest) { heard <- r.Params.Level }
+			})
+			if err := s.SetLoggingLevel(t.Context(), &sdk.SetLoggingLevelParams{Level: "info"}); err != nil {
+				t.Fatal(err)
+			}
+			call(t, s, "talk", map[string]any{})
+			if perAgent {
+				if got := <-heard; got != "info" {
+					t.Errorf("heard %s", got)
+				}
+				return
+			}
+			select {
+			case got := <-heard:
+				t.Errorf("heard %s in a shared session", got)
+			default:
 			}
 		})
 	}

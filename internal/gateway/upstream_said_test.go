@@ -27,7 +27,11 @@ func TestCall_FailureOfTheServerIsToldAsBefore(t *testing.T) {
 		"page": {mcptest.Status(http.StatusBadGateway, "<h1>secret words</h1>"), `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"The server of \"page\" answered with HTTP status 502. It has a problem of its own; try again later."}],"isError":true,"_meta":{"patchbay/reason":{"code":"upstream","call_id":"CALL"}}}}`},
 	} {
 		b.Grant(t, agent.ID, b.newConnector(t, name, newScriptedServer(t, tc.answer)).ID)
-		got := callRaw(t, b.url+"/mcp/"+name, token, "a", `{"n":3}`)
+		var got answer
+		eventually(t, "the grant reaches the agent's view", func() bool {
+			got = callRaw(t, b.url+"/mcp/"+name, token, "a", `{"n":3}`)
+			return got.status != http.StatusNotFound
+		})
 		if body := callIDs.ReplaceAllString(got.body, "CALL"); body != tc.want {
 			t.Errorf("%s: %s", name, body)
 		}

@@ -32,6 +32,9 @@ type ProgressNotification struct {
 type InputRequest struct {
 	Method string // "elicitation/create", "sampling/createMessage", "roots/list"
 	Params json.RawMessage
+	// OnSharedStream means that the request came outside the reply to the call: on the stream of a GET, of HTTP+SSE, or
+	// from a program.
+	OnSharedStream bool
 }
 
 // requestCallbacks receive what arrives before the reply to one request.
@@ -157,7 +160,7 @@ func (c *connection) handleServerRequest(stream int, m wire.Message) {
 	if w != nil {
 		w.answers.Add(1)
 	}
-	safe.GoIn(&c.background, safe.Upstream, func() { c.answerServerRequest(w, m) })
+	safe.GoIn(&c.background, safe.Upstream, func() { c.answerServerRequest(w, stream, m) })
 }
 
 // findAnswerer returns the callbacks that answer a request: of the stream's own request, or of the oldest
@@ -174,7 +177,7 @@ func (c *connection) findAnswerer(stream int) *requestCallbacks {
 	return nil
 }
 
-func (c *connection) answerServerRequest(w *requestCallbacks, m wire.Message) {
+func (c *connection) answerServerRequest(w *requestCallbacks, stream int, m wire.Message) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -187,11 +190,11 @@ func (c *connection) answerServerRequest(w *requestCallbacks, m wire.Message) {
 			delete(c.answering, callerKey)
 		}
 	}()
-	_, _ = c.exchangeMessage(c.ctx, outgoingMessage{phase: PhaseCall, body: newReply(w, m)})
+	_, _ = c.exchangeMessage(c.ctx, outgoingMessage{phase: PhaseCall, body: newReply(w, stream, m)})
 }
 
 // newReply returns the reply to a request of the server. A panic of the callback is an internal error.
-func newReply(w *requestCallbacks, m wire.Message) (reply []byte) {
+func newReply(w *requestCallbacks, stream int, m wire.Message) (reply []byte) {
 	defer func() {
 		if v := recover(); v != nil {
 			_ = safe.Caught(safe.Upstream, v)
@@ -202,7 +205,7 @@ func newReply(w *requestCallbacks, m wire.Message) (reply []byte) {
 	case string(m.Method) == "ping":
 		return wire.Result(m.ID, []byte("{}"))
 	case w != nil && w.answer != nil:
-		if result, err := w.answer(InputRequest{Method: string(m.Method), Params: m.Params}); err == nil {
+		if result, err := w.answer(InputRequest{Method: string(m.Method), Params: m.Params, OnSharedStream: stream == 0}); err == nil {
 			return wire.Result(m.ID, result)
 		}
 	}

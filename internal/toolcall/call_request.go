@@ -48,7 +48,7 @@ type Client struct {
 	// LogLevel is the minimum level of the server's log messages; empty: not set.
 	LogLevel string
 	// SendRequest sends a server's request to the client during the call; nil: not supported.
-	SendRequest func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	SendRequest func(context.Context, mcp.InputRequest) (json.RawMessage, error)
 	// MultiRound: the client answers InputRequired with another request.
 	MultiRound bool
 	// Task: the client accepts a task as result.

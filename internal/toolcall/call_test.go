@@ -445,8 +445,8 @@ func TestCall_RelaysProgressMessagesAndQuestions(t *testing.T) {
 	var progress []string
 	request.Progress = func(p json.RawMessage) { progress = append(progress, "progress "+string(p)) }
 	request.Message = func(m string, p json.RawMessage) { progress = append(progress, m+" "+string(p)) }
-	request.SendRequest = func(_ context.Context, m string, p json.RawMessage) (json.RawMessage, error) {
-		progress = append(progress, m+" "+string(p))
+	request.SendRequest = func(_ context.Context, r mcp.InputRequest) (json.RawMessage, error) {
+		progress = append(progress, r.Method+" "+string(r.Params))
 		return json.RawMessage(`{"action":"accept"}`), nil
 	}
 	out, err := b.Call(t.Context(), request)

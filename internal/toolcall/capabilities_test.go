@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"testing"
 
+	"patchbay/internal/mcp"
 	"patchbay/internal/toolcall"
 )
 
@@ -60,7 +61,7 @@ func TestInputRequest_OnlyDeclaredCapabilities(t *testing.T) {
 		request, got := b.order(t, b.process, a, c, "search", ""), false
 		request.Client = toolcall.Client{
 			Capabilities: json.RawMessage(tc.can),
-			SendRequest: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			SendRequest: func(context.Context, mcp.InputRequest) (json.RawMessage, error) {
 				got = true
 				return json.RawMessage(`{}`), nil
 			},

@@ -156,7 +156,7 @@ func (cs *callSender) invalidateCache(n store.ChangeEvent) {
 	id := connectors.ConnectorID{UUID: uuid}
 	cs.pool.InvalidateCredentials(n.Tenant, id)
 	if n.Kind == "connector" {
-		cs.pool.RetireConnector(n.Tenant, id)
+		cs.pool.RecheckConnector(n.Tenant, id)
 		return
 	}
 	cs.pool.RecheckCredentials(n.Tenant, id)

@@ -170,14 +170,14 @@ func (m *multiRoundCall) relayProgress(params json.RawMessage) {
 }
 
 // requestFromClient sends the server's request to the client, and returns its response.
-func (m *multiRoundCall) requestFromClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (m *multiRoundCall) requestFromClient(ctx context.Context, r mcp.InputRequest) (json.RawMessage, error) {
 	select {
 	case m.requestSlot <- struct{}{}:
 		defer func() { <-m.requestSlot }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	q := &serverRequest{ctx: ctx, key: m.nextQuestionKey(), method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	q := &serverRequest{ctx: ctx, key: m.nextQuestionKey(), method: r.Method, params: r.Params, answer: make(chan json.RawMessage, 1)}
 	select {
 	case m.questions <- q:
 	case <-ctx.Done():

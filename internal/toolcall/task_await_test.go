@@ -145,8 +145,8 @@ func TestTask_AsksClientDuringCall(t *testing.T) {
 	b.remote.set(returnTask(requests, `"status":"input_required","inputRequests":{"k":{"method":"roots/list","params":{}}}`, completedTask))
 	request := b.order(t, b.process, b.newTrustedAgent(t, c), c, "search", "")
 	request.Capabilities = json.RawMessage(`{"roots":{}}`)
-	request.SendRequest = func(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
-		return json.RawMessage(fmt.Sprintf(`{"asked":%q}`, method)), nil
+	request.SendRequest = func(_ context.Context, r mcp.InputRequest) (json.RawMessage, error) {
+		return json.RawMessage(fmt.Sprintf(`{"asked":%q}`, r.Method)), nil
 	}
 	out, err := b.Call(t.Context(), request)
 	must(t, err)

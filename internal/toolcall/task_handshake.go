@@ -338,7 +338,7 @@ func (c *Client) newAnswer(ctx context.Context) func(mcp.InputRequest) (json.Raw
 		if !caps.canAnswer(r.Method, r.Params) {
 			return nil, errUnsupportedRequest
 		}
-		return c.SendRequest(ctx, r.Method, r.Params)
+		return c.SendRequest(ctx, r)
 	}
 }
 

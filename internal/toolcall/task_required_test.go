@@ -161,8 +161,8 @@ const question = `"message":"Which one?","requestedSchema":{"type":"object","pro
 // answerQuestions lets the client of a request answer elicitations; each one's params are sent to asked.
 func answerQuestions(client *toolcall.Client, asked chan<- string) {
 	client.Capabilities = json.RawMessage(`{"elicitation":{}}`)
-	client.SendRequest = func(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-		asked <- method + string(params)
+	client.SendRequest = func(_ context.Context, r mcp.InputRequest) (json.RawMessage, error) {
+		asked <- r.Method + string(r.Params)
 		return json.RawMessage(`{"action":"accept","content":{}}`), nil
 	}
 }
@@ -204,8 +204,8 @@ func TestRequiredTask_EndsWithOpenQuestion(t *testing.T) {
 	request := b.order(t, b.process, b.newTrustedAgent(t, b.c), b.c, "research", "")
 	asked := make(chan string, 1)
 	answerQuestions(&request.Client, asked)
-	request.SendRequest = func(ctx context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
-		asked <- method
+	request.SendRequest = func(ctx context.Context, r mcp.InputRequest) (json.RawMessage, error) {
+		asked <- r.Method
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}

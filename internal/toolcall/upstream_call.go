@@ -193,9 +193,10 @@ func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.C
 	return ctx, call, w.stop
 }
 
-// messageHandler forwards the server's log messages to the client; nil: none.
+// messageHandler forwards the server's log messages to the client; nil: none. Those of a stream that several agents share
+// would reach the wrong one.
 func (c *Client) messageHandler(connector *connectors.Connector) func(mcp.Message) {
-	if c.Message == nil || hasSharedStream(connector) {
+	if c.Message == nil || hasSharedStream(connector) && !connector.SessionPerAgent {
 		return nil
 	}
 	return func(m mcp.Message) {

@@ -13,9 +13,9 @@ import (
 // requestIDPrefix marks the ids of our requests: other responses are not forwarded between processes.
 const requestIDPrefix = "pb-"
 
-// sendClientRequest sends a request to the client, on the stream of the request that it belongs to, and waits for the
-// response.
-func (x *exchange) sendClientRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// sendClientRequest sends a request to the client and waits for the response. It goes on the listener's stream; nil, or
+// when that ends: on the stream of the request that it belongs to.
+func (x *exchange) sendClientRequest(ctx context.Context, method string, params json.RawMessage, l *listener) (json.RawMessage, error) {
 	if x.peer.Session == "" || !x.acceptsStream || x.batchReply != nil {
 		return nil, ErrRequestsUnsupported
 	}
@@ -33,11 +33,20 @@ func (x *exchange) sendClientRequest(ctx context.Context, method string, params 
 		}
 	})
 	defer x.s.mailboxes.removeWaiter(box, waiter)
-	if err := x.writeRequest(newClientRequest(id, method, params)); err != nil {
-		return nil, err
+	request := newClientRequest(id, method, params)
+	listenerDone, ok := l.sendRequest(request)
+	if !ok {
+		if err := x.writeRequest(request); err != nil {
+			return nil, err
+		}
 	}
 	for {
 		select {
+		case <-listenerDone:
+			listenerDone = nil
+			if err := x.writeRequest(request); err != nil {
+				return nil, err
+			}
 		case message := <-responses:
 			return parseClientResponse(message)
 		case <-stored:

@@ -27,7 +27,7 @@ func (x *exchange) serveListen(m *wire.Incoming) {
 	filter := newFilter(d.Capabilities, wanted)
 	filter.Peer = client
 	id := slices.Clone(x.ID)
-	l := &listener{s: x.s, backend: x.backend, filter: filter, id: id}
+	l := &listener{s: x.s, backend: x.backend, caller: x.caller, filter: filter, id: id}
 	l.firstEvents = notificationEvent("notifications/subscriptions/acknowledged", withSubscriptionID(filter.acknowledgedParams(), id))
 	l.lastEvent = resultEvent(id, withSubscriptionID(completeResult, id))
 	l.run(&x.httpRequest)
@@ -42,7 +42,7 @@ const listenID = "listen"
 // serveLegacyListen opens a listener's stream of the handshake era. resumed: the client had one before, and is
 // told that every list changed.
 func (r *httpRequest) serveLegacyListen(p *Client, resumed bool) {
-	l := &listener{s: r.s, backend: r.backend}
+	l := &listener{s: r.s, backend: r.backend, caller: r.caller}
 	l.filter = newFilter(r.backend.Describe(r.r.Context(), p).Capabilities, allListChanges)
 	l.filter.Peer = p
 	if hasPrimingEvent(p.Version) {

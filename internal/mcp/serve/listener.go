@@ -13,10 +13,13 @@ import (
 type listener struct {
 	s           *Server
 	backend     Backend
+	caller      string
 	filter      Filter
 	id          []byte // of the subscription; nil in the handshake era
 	firstEvents []byte
 	lastEvent   []byte // sent when this side ends the stream; nil: none
+
+	done <-chan struct{} // closed when the stream ends
 
 	mu     sync.Mutex // guards the fields below
 	out    eventWriter
@@ -28,7 +31,7 @@ type listener struct {
 // run serves the listener: on a goroutine of its own if the connection can be hijacked, else here.
 func (l *listener) run(v *httpRequest) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(v.r.Context()))
-	l.stop = stop
+	l.stop, l.done = stop, ctx.Done()
 	unregister, failure := l.register(v, stop)
 	if failure != nil {
 		stop()
@@ -51,7 +54,7 @@ func (l *listener) register(v *httpRequest, stop func()) (unregister func(), _ *
 	if failure != nil || l.filter.Peer.Session == "" {
 		return func() { l.s.listeners.remove(entry) }, failure
 	}
-	sessionEntry, failure := l.s.sessionStreams.add(v.caller+"\x00"+l.filter.Peer.Session, stop)
+	sessionEntry, failure := l.s.sessionStreams.add(sessionListenerKey(v.caller, l.filter.Peer.Session), stop)
 	if failure != nil {
 		l.s.listeners.remove(entry)
 		return nil, failure
@@ -80,11 +83,11 @@ func (l *listener) serveHijacked(ctx context.Context, conn *hijackedConn, unregi
 // forwardChanges forwards the backend's notifications until the backend, the client or ctx ends.
 func (l *listener) forwardChanges(ctx context.Context, out eventWriter) {
 	defer l.stop()
-	if out.write(l.firstEvents) != nil {
+	removeListener, ok := l.startWriting(out)
+	defer removeListener()
+	if !ok {
 		return
 	}
-	l.firstEvents = nil
-	l.startWriting(out)
 	defer l.close()
 	if err := l.backend.Listen(ctx, l.filter, l.notifyClient); err != nil && ctx.Err() == nil {
 		l.s.opts.Log.WarnContext(ctx, "listening failed", "reason", err)
@@ -94,12 +97,19 @@ func (l *listener) forwardChanges(ctx context.Context, out eventWriter) {
 	l.writeEvent(l.lastEvent)
 }
 
-// startWriting lets notifications through, and starts the keep-alive.
-func (l *listener) startWriting(out eventWriter) {
+// startWriting writes the first events, lets messages through, and starts the keep-alive. A client that has the first events
+// is a listener of its session already. ok: the client is there.
+func (l *listener) startWriting(out eventWriter) (removeListener func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.out = out
+	removeListener = l.s.sessionListeners.addListener(l)
+	if out.write(l.firstEvents) != nil {
+		l.closed = true
+		return removeListener, false
+	}
+	l.firstEvents, l.out = nil, out
 	l.timer = time.AfterFunc(l.s.opts.KeepAlive, l.writeKeepAlive)
+	return removeListener, true
 }
 
 // close stops all further writes.

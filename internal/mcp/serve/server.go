@@ -85,7 +85,9 @@ type Server struct {
 	responses      responseBuffer // large ones that are being written
 	listeners      activeSet
 	sessionStreams activeSet // listeners by session
-	requests       activeSet // of the handshake era: they outlive their connection
+	// sessionListeners are the same, of the handshake era, to send requests.
+	sessionListeners sessionListeners
+	requests         activeSet // of the handshake era: they outlive their connection
 }
 
 // New returns a server.

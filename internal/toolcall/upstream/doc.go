@@ -10,6 +10,7 @@
 //	with another version       at once; after its requests, if only the token was refreshed
 //	without a credential       at once
 //	by RecheckCredentials, EndCredential…  at once
+//	by RecheckConnector        after its requests, if the connector was changed, disabled or deleted
 //	after ten idle minutes     by the sweep
 //	at the limit               the longest idle one; if none is idle, the use is refused as Unavailable
 //

@@ -173,7 +173,7 @@ func newBench(t testing.TB, opts ...func(*upstream.Options)) *bench {
 		Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL},
 	})
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: "test"}
-	o := upstream.Options{Dialer: dialer, Credentials: b.tokens, Target: newTarget, Now: b.clock.time}
+	o := upstream.Options{Store: b.St, Dialer: dialer, Credentials: b.tokens, Target: newTarget, Now: b.clock.time}
 	for _, opt := range opts {
 		opt(&o)
 	}

@@ -33,7 +33,7 @@ type Options struct {
 	// as many as one may have. nil: no limit.
 	AcquireSlot func(_ context.Context, _ connectors.TenantID, _ connectors.Connector, full func(ofTenant bool)) (release func(), err error)
 
-	Store        *store.Store     // for uses that wait while the database is away; nil: none wait
+	Store        *store.Store     // for RecheckConnector, and uses that wait while the database is away; nil: none wait
 	Log          *slog.Logger     // nil: discarded
 	Now          func() time.Time // nil: time.Now
 	IdleTimeout  time.Duration    // idle time before a session ends; 0: 10 minutes

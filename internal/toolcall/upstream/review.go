@@ -30,6 +30,37 @@ func (p *Pool) RecheckCredentials(t connectors.TenantID, id connectors.Connector
 	}
 }
 
+// RecheckConnector retires a connector's sessions ([Pool.RetireConnector]) in the background, if it was deleted, disabled or
+// changed since they were opened. What a sync stores, such as the era or capabilities, leaves them open.
+func (p *Pool) RecheckConnector(t connectors.TenantID, id connectors.ConnectorID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := range p.live {
+		if e.key.tenant == t && e.key.connector == id && !e.retired && !p.stopped {
+			safe.GoIn(&p.background, safe.Upstream, func() { p.reviewConnector(t, id) })
+			return
+		}
+	}
+}
+
+// reviewConnector retires all sessions if the connector cannot be read.
+func (p *Pool) reviewConnector(t connectors.TenantID, id connectors.ConnectorID) {
+	ctx, cancel := context.WithTimeout(context.Background(), reviewTimeout)
+	defer cancel()
+	now, err := p.o.Store.Tenant(t).Connectors().Get(ctx, connectors.Ref(id.String()))
+	if err != nil || !now.Enabled {
+		p.RetireConnector(t, id)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := range p.live {
+		if e.key.tenant == t && e.key.connector == id && e.version.connectorVersion < now.Version {
+			p.retireEntry(e, false)
+		}
+	}
+}
+
 // reviewSession ends a session that the next use would end. If the credential cannot be read, the next use
 // checks it.
 func (p *Pool) reviewSession(w *SessionRequest) {

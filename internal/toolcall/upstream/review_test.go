@@ -1,0 +1,51 @@
+package upstream_test
+
+import (
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+// TestRecheckConnector_AfterASync: a sync stores the era and capabilities, and the notice of it may come after the first call.
+func TestRecheckConnector_AfterASync(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.newSharedConnector(t)
+	must(t, b.call(t.Context(), b.newRequest(c)))
+	b.pool.RecheckConnector(b.Tenant, c.ID)
+	b.pool.RecheckConnector(b.Other, c.ID)
+	b.pool.WaitReviews()
+	must(t, b.call(t.Context(), b.newRequest(c)))
+	if n := b.server.openedSessions(t); n != 1 {
+		t.Errorf("%d sessions were opened", n)
+	}
+}
+
+func TestRecheckConnector_EndsOutdatedSessions(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(t *testing.T, b *bench, c connectors.Connector) error{
+		"changed": func(t *testing.T, b *bench, c connectors.Connector) error {
+			c.Description = "new"
+			_, err := b.St.Tenant(b.Tenant).Connectors().Update(t.Context(), c.ID, 0, connectors.Draft{Settings: c.Settings})
+			return err
+		},
+		"disabled": func(t *testing.T, b *bench, c connectors.Connector) error {
+			c.Enabled = false
+			_, err := b.St.Tenant(b.Tenant).Connectors().Update(t.Context(), c.ID, 0, connectors.Draft{Settings: c.Settings})
+			return err
+		},
+		"deleted": func(t *testing.T, b *bench, c connectors.Connector) error {
+			return b.St.Tenant(b.Tenant).Connectors().Delete(t.Context(), c.ID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			c := b.newSharedConnector(t)
+			must(t, b.call(t.Context(), b.newRequest(c)))
+			must(t, change(t, b, c))
+			b.pool.RecheckConnector(b.Tenant, c.ID)
+			b.server.wantDeleted(t, "secret-session-1")
+		})
+	}
+}
