@@ -2060,6 +2060,8 @@ type ToolCallBatch struct {
 type ToolCallCreate struct {
 	// As the tool's input schema wants them.
 	Arguments map[string]json.RawMessage `json:"arguments,omitzero"`
+	// For so many milliseconds the server may take, at most the connector's timeout_ms; 0: those. A call that a person approves has the connector's.
+	TimeoutMS *int64 `json:"timeout_ms,omitzero"`
 	// The name that the agent sees.
 	Tool string `json:"tool"`
 }

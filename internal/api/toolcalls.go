@@ -23,6 +23,7 @@ const callWait = 30 * time.Second
 type toolCallCreate struct {
 	Tool      string                     `json:"tool" doc:"The name that the agent sees."`
 	Arguments map[string]json.RawMessage `json:"arguments,omitempty" doc:"As the tool's input schema wants them."`
+	TimeoutMS int                        `json:"timeout_ms,omitempty" minimum:"0" maximum:"300000" doc:"For so many milliseconds the server may take, at most the connector's timeout_ms; 0: those. A call that a person approves has the connector's."`
 }
 
 // rawArguments returns the arguments as one document.
@@ -175,7 +176,7 @@ func newOrder(actor auth.Actor, view *agentview.View, doc toolCallCreate) (toolc
 	if err != nil {
 		return toolcall.CallRequest{}, err
 	}
-	return toolcall.CallRequest{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, ActorName: actor.Name, Origin: actor.CallOrigin()}, nil
+	return toolcall.CallRequest{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, ActorName: actor.Name, Origin: actor.CallOrigin(), Timeout: time.Duration(doc.TimeoutMS) * time.Millisecond}, nil
 }
 
 func (h *Handler) listAgentCalls(ctx context.Context, actor auth.Actor, in *listAgentCallsInput) (*response[list[toolCallJSON]], error) {

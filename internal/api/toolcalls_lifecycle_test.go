@@ -181,6 +181,18 @@ func TestArgumentsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
+func TestCallTimeout_EndsBeforeTheConnectors(t *testing.T) {
+	t.Parallel()
+	w := newCallWorld(t, connectors.ApprovalAuto)
+	member, path := w.createKey(t, connectors.RoleMember), "/api/v1/agents/"+w.agent.Slug+"/tool_calls"
+	call := w.call(t, member, http.MethodPost, path, `{"tool": "mcp_box__wait", "timeout_ms": 200}`).want(http.StatusCreated)
+	failure, _ := call["error"].(map[string]any)
+	if message, _ := failure["message"].(string); call["status"] != "error" || failure["code"] != "timeout" || !strings.Contains(message, "within 1 second") {
+		t.Errorf("%v", call)
+	}
+	w.call(t, member, http.MethodPost, path, `{"tool": "mcp_box__wait", "timeout_ms": 300001}`).problem(http.StatusUnprocessableEntity, "invalid")
+}
+
 func TestWhoCalledGetsAllWhateverIsKept(t *testing.T) {
 	t.Parallel()
 	w := newCallWorld(t, connectors.ApprovalAuto)

@@ -35,7 +35,10 @@ type CallRequest struct {
 	TaskTTL time.Duration
 
 	Client
-	Input *mcp.Input // resumes a call after an InputRequired outcome, with its state
+	// Timeout is how long the server may take, at most the connector's; 0: the connector's. A call that runs after a decision
+	// has the connector's.
+	Timeout time.Duration
+	Input   *mcp.Input // resumes a call after an InputRequired outcome, with its state
 }
 
 // Client is what the waiting client receives and supports. The zero value receives nothing and supports

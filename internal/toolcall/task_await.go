@@ -39,9 +39,9 @@ func (cs *callSender) withTaskTimeout(ctx context.Context, a *activeCall) (conte
 	if a.request.Progress != nil || a.request.SendRequest != nil {
 		return context.WithTimeoutCause(ctx, maxCallTime, errTimeout)
 	}
-	remaining := a.call.StartedAt.Add(a.connector.Connector.Timeout).Sub(cs.o.Now())
+	remaining := a.call.StartedAt.Add(a.callTimeout()).Sub(cs.o.Now())
 	if a.call.ApprovedBy != "" { // StartedAt was when approval was requested
-		remaining = a.connector.Connector.Timeout
+		remaining = a.callTimeout()
 	}
 	return context.WithTimeoutCause(ctx, remaining, errTimeout)
 }
@@ -97,7 +97,7 @@ func (cs *callSender) followTask(ctx context.Context, a *activeCall, call mcp.Ca
 		progress.reportProgress(a, call, t)
 		var err error
 		if t, err = cs.pollTask(ctx, a, id, t); err != nil {
-			return nil, cs.explainer.explainError(ctx, a.request.View, a.connector, err)
+			return nil, cs.explainer.explainError(ctx, a.request.View, a.timedConnector(), err)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (cs *callSender) answerTask(ctx context.Context, a *activeCall, call mcp.Ca
 		err = cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) error { return s.AnswerTask(ctx, t.ID, responses) })
 	}
 	if err != nil {
-		return cs.explainer.explainError(ctx, a.request.View, a.connector, err)
+		return cs.explainer.explainError(ctx, a.request.View, a.timedConnector(), err)
 	}
 	return nil
 }

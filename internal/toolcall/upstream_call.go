@@ -87,13 +87,29 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 	case errors.Is(err, errPolicyStale):
 		return nil, err
 	case err != nil:
-		return nil, cs.explainer.explainError(ctx, a.request.View, a.connector, err)
+		return nil, cs.explainer.explainError(ctx, a.request.View, a.timedConnector(), err)
 	}
 	cs.recordCredentialUse(a.request.View.Tenant.ID, a.credential)
 	if result.Task != nil && !a.request.Task {
 		return cs.awaitTask(ctx, a, call, result.Task)
 	}
 	return result, nil
+}
+
+// callTimeout is how long the server may take.
+func (a *activeCall) callTimeout() time.Duration {
+	timeout := a.connector.Connector.Timeout
+	if a.request.Timeout > 0 {
+		timeout = min(timeout, a.request.Timeout)
+	}
+	return timeout
+}
+
+// timedConnector is the call's connector with the call's timeout, for sentences about it.
+func (a *activeCall) timedConnector() *agentview.ConnectorView {
+	timed := &agentview.ConnectorView{Connector: a.connector.Connector, Grant: a.connector.Grant, Capabilities: a.connector.Capabilities}
+	timed.Connector.Timeout = a.callTimeout()
+	return timed
 }
 
 // withBreaker runs do behind the server's breaker.
@@ -164,7 +180,7 @@ func hasSharedStream(c *connectors.Connector) bool {
 func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.Context, call mcp.Call, done func()) {
 	request := a.request
 	call = mcp.Call{
-		Name: request.Tool.Name, Arguments: request.Arguments, Meta: request.Meta, InputSchema: request.Tool.InputSchema, Timeout: a.connector.Connector.Timeout,
+		Name: request.Tool.Name, Arguments: request.Arguments, Meta: request.Meta, InputSchema: request.Tool.InputSchema, Timeout: a.callTimeout(),
 		LogLevel: request.LogLevel, AllowPooled: a.mayLend, CallerKey: request.View.Agent.ID.UUID, MemoryKey: request.View.Tenant.ID.UUID,
 	}
 	if request.Input != nil {
