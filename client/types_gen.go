@@ -892,7 +892,7 @@ type Delivery struct {
 	MessageID string `json:"message_id"`
 	// The next try; null: there is none.
 	NextAt *time.Time `json:"next_at"`
-	// Null: a test.
+	// Null: a test, or an event that is no notice.
 	NoticeID *string `json:"notice_id"`
 	// One of: waiting, delivered, failed, cancelled.
 	State string `json:"state"`
@@ -2278,7 +2278,7 @@ type Webhook struct {
 	// Tries since the last that arrived.
 	Failures int64  `json:"failures"`
 	ID       string `json:"id"`
-	// Of notices that it is told of; empty: of all.
+	// Of notices and events that it is told of; empty: of all notices, but not of connector.list_changed and connector.message, which must be named.
 	Kinds []string `json:"kinds"`
 	Name  string   `json:"name"`
 	// Until then the secret before signs, too; null: there was none.
@@ -2293,7 +2293,7 @@ type Webhook struct {
 
 // WebhookCreate is what the API is asked with. What is nil is left out.
 type WebhookCreate struct {
-	// Of notices; absent or empty: of all.
+	// Of notices and events; absent or empty: of all notices, but not of connector.list_changed and connector.message.
 	Kinds []string `json:"kinds,omitzero"`
 	Name  string   `json:"name"`
 	// Where it is told, by POST.
@@ -2311,7 +2311,7 @@ type WebhookList struct {
 type WebhookPatch struct {
 	// Off: what waits is cancelled. On: it begins anew.
 	Enabled *bool `json:"enabled,omitzero"`
-	// Of notices; empty: of all.
+	// Of notices and events; empty: of all notices, but not of connector.list_changed and connector.message.
 	Kinds []string `json:"kinds,omitzero"`
 	Name  *string  `json:"name,omitzero"`
 	URL   *string  `json:"url,omitzero"`

@@ -68,6 +68,13 @@ from webhooks
 where tenant_id = @tenant_id and enabled and (cardinality(kinds) = 0 or @kind::text = any(kinds))
 order by id;
 
+-- name: WebhooksNamingKind :many
+-- Without those that are told of all notices.
+select id
+from webhooks
+where tenant_id = @tenant_id and enabled and @kind::text = any(kinds)
+order by id;
+
 -- name: InsertDelivery :exec
 insert into webhook_deliveries (tenant_id, id, webhook_id, notice_id, kind, body, next_at)
 values (@tenant_id, @id, @webhook_id, @notice_id, @kind, @body, now());

@@ -16,7 +16,7 @@ import (
 type deliveryJSON struct {
 	ID         string     `json:"id" format:"uuid"`
 	MessageID  string     `json:"message_id" doc:"What its receiver sees as webhook-id, the same at each try."`
-	NoticeID   *string    `json:"notice_id" format:"uuid" doc:"Null: a test."`
+	NoticeID   *string    `json:"notice_id" format:"uuid" doc:"Null: a test, or an event that is no notice."`
 	Type       string     `json:"type"`
 	State      string     `json:"state" enum:"waiting,delivered,failed,cancelled"`
 	Tries      int        `json:"tries"`

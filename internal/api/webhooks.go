@@ -18,7 +18,7 @@ type webhookJSON struct {
 	ID             string     `json:"id" format:"uuid"`
 	Name           string     `json:"name"`
 	URL            string     `json:"url"`
-	Kinds          []string   `json:"kinds" nullable:"false" doc:"Of notices that it is told of; empty: of all."`
+	Kinds          []string   `json:"kinds" nullable:"false" doc:"Of notices and events that it is told of; empty: of all notices, but not of connector.list_changed and connector.message, which must be named."`
 	Enabled        bool       `json:"enabled"`
 	State          string     `json:"state" enum:"active,failing,disabled" doc:"failing: the last try did not arrive."`
 	DisabledReason *string    `json:"disabled_reason" doc:"Why Patchbay turned it off: gone (it answered 410) or failing (nothing arrived for three days); null: it did not."`
@@ -64,14 +64,14 @@ func madeWebhook(w connectors.Webhook, text secret.Text) *response[webhookJSON] 
 type webhookCreate struct {
 	Name  string   `json:"name"`
 	URL   string   `json:"url" doc:"Where it is told, by POST."`
-	Kinds []string `json:"kinds,omitempty" doc:"Of notices; absent or empty: of all."`
+	Kinds []string `json:"kinds,omitempty" doc:"Of notices and events; absent or empty: of all notices, but not of connector.list_changed and connector.message."`
 }
 
 // webhookPatch changes a webhook. An absent field keeps its value.
 type webhookPatch struct {
 	Name    *string   `json:"name,omitempty"`
 	URL     *string   `json:"url,omitempty"`
-	Kinds   *[]string `json:"kinds,omitempty" doc:"Of notices; empty: of all."`
+	Kinds   *[]string `json:"kinds,omitempty" doc:"Of notices and events; empty: of all notices, but not of connector.list_changed and connector.message."`
 	Enabled *bool     `json:"enabled,omitempty" doc:"Off: what waits is cancelled. On: it begins anew."`
 }
 

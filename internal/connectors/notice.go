@@ -22,13 +22,25 @@ const (
 	NoticeWebhookTest   NoticeKind = "webhook.test" // sent by hand, in no list
 )
 
+// The kinds of events that a server causes. They are no notices.
+const (
+	EventListChanged NoticeKind = "connector.list_changed"
+	EventMessage     NoticeKind = "connector.message"
+)
+
 // NoticeKinds are the kinds for webhooks, in display order.
 var NoticeKinds = []NoticeKind{
 	NoticeApproval, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeToolsVanished, NoticeWebhookOff,
 }
 
+// EventKinds are sent to webhooks that name them, and not to those of all kinds, which a server could flood.
+var EventKinds = []NoticeKind{EventListChanged, EventMessage}
+
 // Valid reports whether webhooks can subscribe to the kind.
-func (k NoticeKind) Valid() bool { return slices.Contains(NoticeKinds, k) }
+func (k NoticeKind) Valid() bool { return slices.Contains(NoticeKinds, k) || k.IsEvent() }
+
+// IsEvent reports whether the kind is one of EventKinds.
+func (k NoticeKind) IsEvent() bool { return slices.Contains(EventKinds, k) }
 
 // NewNotice is a notice to be stored. Link is a dashboard path. While a notice with the same Kind and Key is
 // unread, a repetition is sent once an hour and counted; without a Key each is sent. Data is for programs: ids

@@ -41,7 +41,7 @@ type Webhook struct {
 	ID            WebhookID
 	Name          string
 	URL           string
-	Kinds         []NoticeKind // empty: all
+	Kinds         []NoticeKind // empty: all but EventKinds
 	Enabled       bool
 	DisabledWhy   WebhookEnd
 	Failures      int        // failed attempts in a row
@@ -120,7 +120,7 @@ const (
 type Delivery struct {
 	ID        DeliveryID
 	WebhookID WebhookID
-	NoticeID  *NoticeID // nil: a test
+	NoticeID  *NoticeID // nil: a test, or an event that is no notice
 	Kind      NoticeKind
 	State     DeliveryState
 	Attempts  int // since it was last requested

@@ -133,6 +133,9 @@ func (s *serverStream) queueDue() {
 		return
 	}
 	err := safe.Try(safe.Sync, s.queueSync)()
+	if err == nil {
+		s.sendListsEvent(handled)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.changes
@@ -172,13 +175,15 @@ func (s *serverStream) takeDue() (handled [numKinds]bool, isDue bool) {
 
 // queueLast queues the pending sync when the stream has ended.
 func (s *serverStream) queueLast() {
-	if waits, end := s.stopTimers(); waits && end != causeOff && end != causeLost {
+	pending, waits, end := s.stopTimers()
+	if waits && end != causeOff && end != causeLost {
 		_ = s.queueSync() // a failure is logged; the connector's schedule remains
+		s.sendListsEvent(pending)
 	}
 }
 
-// stopTimers stops what is scheduled, and reports whether a sync is pending and why the stream ended.
-func (s *serverStream) stopTimers() (waits bool, end int) {
+// stopTimers stops what is scheduled, and reports the pending lists, whether a sync is pending and why the stream ended.
+func (s *serverStream) stopTimers() (pending [numKinds]bool, waits bool, end int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.changes
@@ -192,7 +197,7 @@ func (s *serverStream) stopTimers() (waits bool, end int) {
 		}
 	}
 	_, waits = c.nextDue()
-	return waits, s.cause.kind
+	return c.pending, waits, s.cause.kind
 }
 
 // queueMissed schedules a sync for changes that may have been missed.

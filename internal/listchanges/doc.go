@@ -5,6 +5,9 @@
 //	"tools have changed"   ──► agents at this server's own address are notified (store.Tenant.PassOn), and
 //	                       ──► a sync is queued: the first at once, the next ones after Options.MinSyncInterval
 //
+// Webhooks that name these kinds are told of changed lists, with each sync, and of log messages of level error and above, once a
+// minute (events.go).
+//
 // The row decides which process owns a stream, so that at most one does. When a process dies, others take its
 // streams over. A stream holds no database connection and no worker. It uses the credential of a sync and ends
 // when the credential or the connector changes.

@@ -33,6 +33,7 @@ type Options struct {
 	MinSyncInterval time.Duration // minimum time between two syncs for one server; 0: 30 seconds
 	MinStreamLife   time.Duration // shorter streams count as failed; 0: 10 seconds
 	Backoff         time.Duration // before the first retry of a failed stream; 0: 2 seconds
+	MessageInterval time.Duration // minimum time between two events for log messages of one server; 0: a minute
 }
 
 // Manager holds this process's streams.
@@ -69,6 +70,7 @@ func New(o Options) *Manager {
 	o.MaxStreams, o.MaxPerTenant, o.MaxPerHost = orDefault(o.MaxStreams, maxStreams), orDefault(o.MaxPerTenant, maxPerTenant), orDefault(o.MaxPerHost, maxPerHost)
 	o.PollInterval, o.MinSyncInterval = orDefault(o.PollInterval, 2*time.Second), orDefault(o.MinSyncInterval, 30*time.Second)
 	o.MinStreamLife, o.Backoff = orDefault(o.MinStreamLife, 10*time.Second), orDefault(o.Backoff, 2*time.Second)
+	o.MessageInterval = orDefault(o.MessageInterval, time.Minute)
 	m := &Manager{
 		o: o, wake: make(chan struct{}, 1), missedNotices: true,
 		streams: map[store.OwnedConnector]*serverStream{}, tenants: map[connectors.TenantID]int{}, hosts: map[string]int{},

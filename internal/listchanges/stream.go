@@ -32,10 +32,11 @@ type serverStream struct {
 	firstOpen sync.Once
 	host      string // counted in Manager.hosts; empty: not counted
 
-	mu      sync.Mutex // guards the fields below
-	cause   endCause
-	meter   messageCounter
-	changes listChanges
+	mu       sync.Mutex // guards the fields below
+	cause    endCause
+	meter    messageCounter
+	changes  listChanges
+	messages logMessages
 }
 
 // endCause is why this process ended a stream.
@@ -79,6 +80,7 @@ func (s *serverStream) run() {
 	err := safe.Try(safe.Upstream, s.openAndListen)()
 	s.cancel()
 	s.queueLast()
+	s.sendLastMessage()
 	if end, ok := s.decideEnd(err); ok {
 		s.recordEnd(end)
 	}
@@ -168,6 +170,9 @@ func (s *serverStream) onMessage(m mcp.Message) {
 	s.checkRate(1)
 	if list, ok := toListKind(m.Method); ok {
 		s.onListChanged(list)
+	}
+	if m.Method == "notifications/message" {
+		s.onLogMessage(m.Params)
 	}
 }
 

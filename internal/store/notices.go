@@ -110,18 +110,19 @@ func (t noticeWriter) queueDeliveries(ctx context.Context, p dbgen.InsertNoticeP
 	if err != nil || len(wanting) == 0 {
 		return err
 	}
-	body, err := json.Marshal(connectors.DeliveryBody{
-		NoticeID: p.ID.String(), Title: p.Title, Text: p.Body, Link: p.Link, Details: p.Data,
-	})
+	body, err := newDeliveryBody(p, p.ID.String())
 	if err != nil {
-		return fmt.Errorf("tell %s: %w", p.Kind, err)
+		return err
 	}
+	return t.queueBodies(ctx, wanting, dbgen.InsertDeliveryParams{TenantID: t.id, NoticeID: &p.ID, Kind: p.Kind, Body: body})
+}
+
+// queueBodies queues a delivery with its job for each webhook.
+func (t noticeWriter) queueBodies(ctx context.Context, receivers []connectors.WebhookID, d dbgen.InsertDeliveryParams) error {
 	var jobs []queue.DeliverWebhook
-	err = t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-		for _, id := range wanting {
-			d := dbgen.InsertDeliveryParams{
-				TenantID: t.id, ID: connectors.DeliveryID{UUID: newID()}, WebhookID: id, NoticeID: &p.ID, Kind: p.Kind, Body: body,
-			}
+	err := t.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
+		for _, id := range receivers {
+			d.ID, d.WebhookID = connectors.DeliveryID{UUID: newID()}, id
 			jobs = append(jobs, queue.DeliverWebhook{TenantID: t.id.UUID, DeliveryID: d.ID.UUID})
 			if err := q.InsertDelivery(ctx, d); err != nil {
 				return err

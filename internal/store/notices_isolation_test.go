@@ -68,6 +68,25 @@ var noticeAttempts = map[string]attempt{
 		theirs, most := o.Door().People().News(ctx, &o.member.UserID)
 		return n+all > 0 || theirs.Unread == 0, errors.Join(err, more, most)
 	},
+	"Webhooks.AddEvent": func(ctx context.Context, o outsider) (bool, error) {
+		named := o.webhook
+		named.Kinds = []connectors.NoticeKind{connectors.EventMessage}
+		if _, err := o.Door().Webhooks().Update(ctx, named); err != nil {
+			return true, err
+		}
+		err := o.door.Webhooks().AddEvent(ctx, store.NewNotice{Kind: connectors.EventMessage, Title: "mine"})
+		told, more := o.Door().Webhooks().Deliveries(ctx, o.webhook.ID, store.Page{Limit: 1})
+		_, most := o.Door().Webhooks().Update(ctx, o.webhook)
+		return told.Items[0].ID != o.delivery.ID, errors.Join(err, more, most)
+	},
+	"Webhooks.NamesKind": func(ctx context.Context, o outsider) (bool, error) {
+		named := o.webhook
+		named.Kinds = []connectors.NoticeKind{connectors.EventListChanged}
+		_, err := o.Door().Webhooks().Update(ctx, named)
+		isNamed, more := o.door.Webhooks().NamesKind(ctx, connectors.EventListChanged)
+		_, most := o.Door().Webhooks().Update(ctx, o.webhook)
+		return isNamed, errors.Join(err, more, most)
+	},
 	"Webhooks.Create": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.Webhooks().Create(ctx, o.webhook, store.WebhookSecrets{Now: "mine"})
 		if err != nil {
@@ -137,7 +156,7 @@ var webhookVaultAttempts = map[string]attempt{
 
 // ownNotices are the methods that make or show the outsider's own.
 var ownNotices = map[string]bool{
-	"People.AddNotice": true, "People.Notices": true, "People.News": true, "People.ReadNotices": true, "Webhooks.Create": true, "Webhooks.List": true, "Webhooks.Count": true,
+	"People.AddNotice": true, "Webhooks.AddEvent": true, "Webhooks.NamesKind": true, "People.Notices": true, "People.News": true, "People.ReadNotices": true, "Webhooks.Create": true, "Webhooks.List": true, "Webhooks.Count": true,
 	"Webhooks.Disable": true, "Webhooks.Deliveries": true, "Webhooks.EndDelivery": true, "Webhooks.NoteDelivered": true,
 }
 

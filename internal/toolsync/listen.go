@@ -2,6 +2,7 @@ package toolsync
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
+	"patchbay/internal/redact"
 )
 
 // Listener receives the notifications of a connector's server. Its functions must return quickly.
@@ -45,6 +47,7 @@ func (s *Syncer) listenWith(ctx context.Context, tenant connectors.TenantID, c c
 		return err
 	}
 	defer session.Close(ctx)
+	requestErrorMessages(ctx, session)
 	for reopened := false; ; reopened = true {
 		var lastOpened atomic.Int64 // in Unix milliseconds
 		err := session.Listen(ctx, func() {
@@ -59,6 +62,26 @@ func (s *Syncer) listenWith(ctx context.Context, tenant connectors.TenantID, c c
 		}
 		pauseBeforeReopen(ctx)
 	}
+}
+
+// logLevelTimeout bounds the request for a log level.
+const logLevelTimeout = 5 * time.Second
+
+// requestErrorMessages asks a server of the handshake era for its log messages of level error and above. Without it a
+// server sends what it likes. An error is ignored: the stream is of use without messages.
+func requestErrorMessages(ctx context.Context, session *mcp.Session) {
+	var offered struct{ Logging json.RawMessage }
+	if session.Era() == mcp.EraModern || json.Unmarshal(session.Capabilities(), &offered) != nil || offered.Logging == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, logLevelTimeout)
+	defer cancel()
+	_, _ = session.Request(ctx, "logging/setLevel", json.RawMessage(`{"level":"error"}`))
+}
+
+// Excerpt returns what an admin may read of a text that a connector's server sent: without secrets, at most 2 KiB.
+func (s *Syncer) Excerpt(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, text string) string {
+	return s.credentials.Excerpt(ctx, tenant, c, redact.Source{Text: text}, credentials.UsedSecrets{})
 }
 
 // isStreamEnd reports whether a stream merely ended, as many do after a while.

@@ -23,6 +23,47 @@ func TestSign_MatchesReferenceLibraries(t *testing.T) {
 	}
 }
 
+func TestDeliver_SendsASignedEventOfAServer(t *testing.T) {
+	t.Parallel()
+	w, there := newWebhookTest(t), receive(t, nil)
+	hook, text, err := w.post.Create(t.Context(), w.admin, connectors.Webhook{Name: "Hook", URL: there.URL, Kinds: []connectors.NoticeKind{connectors.EventMessage}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := connectors.MessageEvent(connectors.ConnectorName{Slug: "linear", Name: "Linear"}, connectors.ServerMessage{Level: "error", Text: "No disk.", Suppressed: 3})
+	if err := w.Door().Webhooks().AddEvent(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+	w.deliver(t, w.newest(t, hook), 0)
+	got := there.all()
+	if len(got) != 1 || got[0].countSignatures(t, text) != 1 {
+		t.Fatalf("received %d, signed %v", len(got), got)
+	}
+	var body struct {
+		Type string
+		Data struct {
+			NoticeID *string `json:"notice_id"`
+			Title    string
+			Text     string
+			Details  struct {
+				Connector, Level, Message string
+				Suppressed                int
+			}
+		}
+	}
+	if err := json.Unmarshal(got[0].body, &body); err != nil {
+		t.Fatal(err)
+	}
+	details := body.Data.Details
+	if body.Type != "connector.message" || body.Data.NoticeID != nil || body.Data.Title != "Linear reports: error (and 3 more)" || body.Data.Text != "No disk." ||
+		details.Connector != "linear" || details.Level != "error" || details.Message != "No disk." || details.Suppressed != 3 {
+		t.Errorf("body = %s", got[0].body)
+	}
+	if notices := w.notices(t); len(notices) != 0 {
+		t.Errorf("notices = %+v", notices)
+	}
+}
+
 func TestDeliver_SendsASignedNoticeOnce(t *testing.T) {
 	t.Parallel()
 	w, there := newWebhookTest(t), receive(t, nil)

@@ -91,10 +91,11 @@ func deliveryState(ctx context.Context, d connectors.Delivery) templates.State {
 	return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Waits")}
 }
 
-// kindChoices offers the kinds of notices.
+// kindChoices offers the kinds of notices and events.
 func kindChoices(ctx context.Context, chosen []string) []templates.Choice {
-	choices := make([]templates.Choice, len(connectors.NoticeKinds))
-	for i, k := range connectors.NoticeKinds {
+	kinds := slices.Concat(connectors.NoticeKinds, connectors.EventKinds)
+	choices := make([]templates.Choice, len(kinds))
+	for i, k := range kinds {
 		choices[i] = templates.Choice{Value: string(k), Label: shell.KindName(ctx, k), Chosen: slices.Contains(chosen, string(k))}
 	}
 	return choices

@@ -355,7 +355,8 @@ func KindName(ctx context.Context, k connectors.NoticeKind) string {
 		connectors.NoticeApproval: i18n.T(ctx, "Approval"), connectors.NoticeToolChange: i18n.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: i18n.T(ctx, "Needs authorization"),
 		connectors.NoticeLapsing: i18n.T(ctx, "Access lapses"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
 		connectors.NoticeToolsVanished: i18n.T(ctx, "Tools vanished"),
-		connectors.NoticeWebhookOff:    i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
+		connectors.EventListChanged:    i18n.T(ctx, "Server announces changes"), connectors.EventMessage: i18n.T(ctx, "Server reports an error"),
+		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
 	}
 	if name, ok := names[k]; ok {
 		return name

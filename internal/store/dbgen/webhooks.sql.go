@@ -593,3 +593,31 @@ func (q *Queries) WebhooksForKind(ctx context.Context, tenantID connectors.Tenan
 	}
 	return items, nil
 }
+
+const webhooksNamingKind = `-- name: WebhooksNamingKind :many
+select id
+from webhooks
+where tenant_id = $1 and enabled and $2::text = any(kinds)
+order by id
+`
+
+// Without those that are told of all notices.
+func (q *Queries) WebhooksNamingKind(ctx context.Context, tenantID connectors.TenantID, kind string) ([]connectors.WebhookID, error) {
+	rows, err := q.db.Query(ctx, webhooksNamingKind, tenantID, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.WebhookID
+	for rows.Next() {
+		var id connectors.WebhookID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
