@@ -35,7 +35,7 @@ func (r *Resolver) ForceRefresh(
 	if err == nil && isUsable(c, g.Credential) && g.Version == version && r.canRefresh(g) {
 		g, err = r.refreshGrant(ctx, tenant, c, g)
 		if err == nil && isUsable(c, g.Credential) && g.Version == version {
-			return nil, newNotRenewed(c, g, nil)
+			return nil, newNotRenewed(c, g, g.RefreshError)
 		}
 	}
 	return r.newUsableGrant(c, g, err)
@@ -73,7 +73,7 @@ func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID
 	}
 	g.Tokens.Meta = meta
 	if g, err = r.refreshGrant(ctx, tenant, c, g); err == nil && g.Version == u.Version {
-		return newNotRenewed(c, g, nil)
+		return newNotRenewed(c, g, g.RefreshError)
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 		u.Due = refreshDueAt(g, r.now())
 		return u, nil
 	case r.canRefresh(g):
-		return nil, newNotRenewed(c, g, nil)
+		return nil, newNotRenewed(c, g, g.RefreshError)
 	default:
 		return nil, nil
 	}

@@ -117,6 +117,7 @@ func (r *refreshRun) requestAndStore(ctx context.Context, g store.Grant, lease s
 	for {
 		done, err := r.storeResult(ctx, g, lease, result)
 		if !fault.Is(err, fault.Unavailable) {
+			done.RefreshError = result.failure
 			return done, err
 		}
 		select { // the unwritten token may be the only valid one; a repeated write has no effect

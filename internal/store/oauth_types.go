@@ -105,6 +105,8 @@ type Grant struct {
 	connectors.Credential
 	Tokens  GrantTokens
 	RetryAt *time.Time // earliest next refresh; nil: any time
+	// RefreshError is why the refresh that was just tried failed; nil: none was, or by another process. It is not stored.
+	RefreshError error
 }
 
 // Lease is the right to refresh one version of one grant.

@@ -25,8 +25,7 @@ func (s *Syncer) signInReport(
 		return ProbeReport{Error: upstreamFault(codeProxy, failed.Why, remote, err)}, nil
 	}
 	if e, ok := errors.AsType[*oauth.Error](err); ok {
-		temporary := e.Kind == oauth.KindTemporary || e.Kind == oauth.KindUnknownOutcome
-		remote := &fault.Remote{Phase: phaseSignIn, HTTPStatus: e.HTTPStatus, Retryable: temporary}
+		remote := newSignInRemote(e)
 		remote.Said = s.credentials.Excerpt(ctx, tenant, c, credentials.NewResponseSource(e), credentials.UsedSecrets{Entered: entered})
 		return ProbeReport{Error: upstreamFault(signInCode(e), signInSentence(e, c), remote, err)}, nil
 	}
@@ -35,6 +34,11 @@ func (s *Syncer) signInReport(
 		return ProbeReport{Error: upstreamFault(string(mcp.ReasonUnreachable), f.Message, remote, err)}, nil
 	}
 	return ProbeReport{}, err
+}
+
+func newSignInRemote(e *oauth.Error) *fault.Remote {
+	temporary := e.Kind == oauth.KindTemporary || e.Kind == oauth.KindUnknownOutcome
+	return &fault.Remote{Phase: phaseSignIn, HTTPStatus: e.HTTPStatus, Retryable: temporary}
 }
 
 // signInCode maps an OAuth error to a code of the public API.

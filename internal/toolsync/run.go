@@ -75,7 +75,7 @@ func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
 		return r.planAttempts(ctx, r.tenant, r.connector, r.agent)
 	})
 	if err != nil {
-		return mcp.ToolList{}, err
+		return mcp.ToolList{}, r.addTokenSaid(ctx, r.tenant, r.connector, err)
 	}
 	for i, a := range attempts {
 		list, err := r.listWithRefresh(ctx, a)
@@ -104,7 +104,7 @@ func (r *run) explainAttempt(ctx context.Context, err error, a attempt) error {
 		f.Message = "The server took too long for its whole list. Try again, or give the connector a longer timeout."
 	}
 	r.addSaid(ctx, r.tenant, r.connector, a, f)
-	return f
+	return r.addTokenSaid(ctx, r.tenant, r.connector, f)
 }
 
 // listOnce opens a session, lists tools and items, and closes it.

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/secret"
 )
 
@@ -45,6 +47,46 @@ func TestSync_SaidHasNoCredential(t *testing.T) {
 	rest := strings.NewReplacer("[redacted]", "", "Bearer", "", "Bearer+", "", `"`, "", "+", "", "\n", "", " ", "").Replace(run.Upstream.Said)
 	if strings.Contains(rest, "ekret") || strings.Contains(rest, "c2Vr") || len(rest) > 60 {
 		t.Errorf("more is shown: %q of %q", rest, run.Upstream.Said)
+	}
+}
+
+func TestSync_QuotesTheAuthorizationServer(t *testing.T) {
+	t.Parallel()
+	for name, machine := range map[string]bool{"refresh": false, "client credentials": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var drafts []func(*connectors.Draft)
+			if machine {
+				drafts = append(drafts, machineDraft, func(d *connectors.Draft) { d.OAuth.ClientID = "client" })
+			}
+			g := newOAuthServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{}, drafts...)
+			if machine {
+				g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
+			} else {
+				g.storeGrant(t, nil)
+				g.as.ExpireAccess()
+			}
+			g.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Echo })
+
+			_, err := g.run(t, g.connector)
+
+			f := wantFault(t, err, fault.Unavailable, credentials.CodeNotRenewed)
+			run := g.lastRun(t, g.connector)
+			if f.Remote == nil || run.Upstream == nil || run.Upstream.Said != f.Remote.Said || run.Upstream.Status != http.StatusServiceUnavailable ||
+				!strings.Contains(f.Remote.Said, "token store is full") || !strings.Contains(f.Remote.Said, "[redacted]") {
+				t.Fatalf("%+v, %+v", f.Remote, run.Upstream)
+			}
+			for _, sent := range g.as.Requests(oauthtest.Refresh, oauthtest.ClientCredentials) {
+				for _, field := range []string{"refresh_token", "client_secret", "code"} {
+					if value := sent.Form.Get(field); value != "" && strings.Contains(f.Remote.Said, value) {
+						t.Errorf("%s is shown: %s", field, f.Remote.Said)
+					}
+				}
+			}
+			if strings.Contains(f.Remote.Said+f.Message, "s3cret") {
+				t.Errorf("the client secret is shown: %s", f.Remote.Said)
+			}
+		})
 	}
 }
 

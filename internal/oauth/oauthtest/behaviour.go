@@ -105,6 +105,7 @@ const (
 	DeadGrant               // 400 invalid_grant
 	DeadClient              // 401 invalid_client
 	ForbiddenClient         // 400 unauthorized_client
+	Echo                    // 503 with the request's form and Authorization
 )
 
 // Kind is a kind of request.

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -68,6 +69,10 @@ func (s *Server) simulateFailure(w http.ResponseWriter, r *http.Request, b Behav
 		http.Redirect(w, r, s.Elsewhere, http.StatusTemporaryRedirect)
 	case Endless:
 		_, _ = io.WriteString(w, `{"access_token":"`+strings.Repeat("x", 2<<20)+`"}`)
+	case Echo:
+		_ = r.ParseForm()
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": "temporarily_unavailable", "error_description": "token store is full " + r.Form.Encode() + " " + r.Header.Get("Authorization")})
 	case DeadGrant:
 		writeError(w, http.StatusBadRequest, "invalid_grant")
 	case DeadClient:
