@@ -60,6 +60,7 @@ var SeparateReads = map[string]string{
 	"connect.Broker.recheckLink":                 "as findOwnTarget",
 	"sso.Service.admitMember":                    "the admission has the transaction in a field",
 	"toolsync.Syncer.loadRequest":                "a run refers to both by id, and their foreign keys refuse one that is gone",
+	"toolsync.run.explainAttempt":                "only one of the two runs: a failure is of the server or of the authorization server",
 	"toolcall.Executor.Approval":                 "what may be seen is decided after the call was found, and the call is read again for it",
 	"toolcall.Executor.ListPendingApprovals":     "who may see arguments is read after them, so that a permission that ended hides them",
 	"toolcall.Executor.recheckApproval":          "as recheckQuery",

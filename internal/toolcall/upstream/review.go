@@ -35,12 +35,19 @@ func (p *Pool) RecheckCredentials(t connectors.TenantID, id connectors.Connector
 func (p *Pool) RecheckConnector(t connectors.TenantID, id connectors.ConnectorID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for e := range p.live {
-		if e.key.tenant == t && e.key.connector == id && !e.retired && !p.stopped {
-			safe.GoIn(&p.background, safe.Upstream, func() { p.reviewConnector(t, id) })
-			return
+	if !p.stopped && p.hasSession(t, id) {
+		safe.GoIn(&p.background, safe.Upstream, func() { p.reviewConnector(t, id) })
+	}
+}
+
+// hasSession reports whether a connector has a session that may be used again. The caller holds mu.
+func (p *Pool) hasSession(t connectors.TenantID, id connectors.ConnectorID) bool {
+	for key := range p.sessions {
+		if key.tenant == t && key.connector == id {
+			return true
 		}
 	}
+	return false
 }
 
 // reviewConnector retires all sessions if the connector cannot be read.
