@@ -31,7 +31,7 @@ const (
 type ServerFlags struct {
 	Addr         string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
 	BaseURL      string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
-	Egress       string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which addresses may be reached: public permits https at global addresses; local also http, and this machine. Private networks need PATCHBAY_EGRESS_ALLOW in both. Unset: local when listening on loopback, with a base URL at loopback and no trusted proxies, else public."`
+	Egress       string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which addresses may be reached: public permits https at global addresses; local also this machine, by http too. Private networks need PATCHBAY_EGRESS_ALLOW in both. Unset: local when listening on loopback, with a base URL at loopback and no trusted proxies, else public."`
 	EgressAllow  string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
 	EgressProxy  string        `name:"egress-proxy" env:"PATCHBAY_EGRESS_PROXY" placeholder:"URL" help:"An HTTP proxy through which everything goes that leaves this machine, as http://user:password@proxy.example.com:3128, or https://. Unset: none; HTTP_PROXY and its like are not read."`
 	Proxies      string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is trusted. Unset: none; a request's address is that of its connection."`
@@ -56,7 +56,7 @@ type Egress string
 
 // The egress modes.
 const (
-	EgressLocal  Egress = "local"  // also http, and loopback; no private networks
+	EgressLocal  Egress = "local"  // also loopback, by http too; no private networks
 	EgressPublic Egress = "public" // https to global addresses
 )
 

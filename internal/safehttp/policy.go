@@ -57,8 +57,7 @@ type ownHost struct {
 }
 
 var (
-	publicPorts = []uint16{443, 8443}
-	localPorts  = []uint16{80, 443, 8443}
+	allowedPorts = []uint16{443, 8443}
 	// extraDenied are global addresses that are local in fact: Azure's host, for its machines.
 	extraDenied = netip.MustParsePrefix("168.63.129.16/32")
 )
@@ -73,7 +72,7 @@ func New(o Options) *Policy {
 		}
 		p.ownHosts = append(p.ownHosts, ownHost{host, port})
 	}
-	p.guardian = ssrf.New(ssrf.WithPorts(p.allowedPorts()...), ssrf.WithDeniedV4Prefixes(extraDenied))
+	p.guardian = ssrf.New(ssrf.WithPorts(allowedPorts...), ssrf.WithDeniedV4Prefixes(extraDenied))
 	p.client = newClient(p, o)
 	return p
 }
@@ -82,13 +81,6 @@ func New(o Options) *Policy {
 // address of each connection is checked. Errors wrap a *BlockedError for a refusal, and a *ProxyError for a
 // failure of the proxy.
 func (p *Policy) Client() *http.Client { return p.client }
-
-func (p *Policy) allowedPorts() []uint16 {
-	if p.local {
-		return localPorts
-	}
-	return publicPorts
-}
 
 // isOwn reports whether host (a name, or an address in canonical form) and port are Patchbay's. excepted means
 // that an exception allows them: then only Patchbay's own ports of the host count.

@@ -31,6 +31,9 @@ func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
+// needsHTTPS refuses http, which would show credentials on the way. Mode Local permits it on this machine.
+const needsHTTPS = "The URL of %s must begin with https://. Its operator can permit http in PATCHBAY_EGRESS_ALLOW."
+
 // checkURL returns a *BlockedError unless a request to u is allowed.
 func (p *Policy) checkURL(u *url.URL) error {
 	host := strings.ToLower(u.Hostname())
@@ -60,8 +63,8 @@ func (p *Policy) checkLiteral(scheme, host string, port uint16) error {
 	if err := p.checkAddress(at, false); err != nil {
 		return err
 	}
-	if scheme == "http" && !p.local && !p.allowsAddress(at) {
-		return newBlockedError(host, "The URL of %s must begin with https://.")
+	if scheme == "http" && !(p.local && addr.IsLoopback()) && !p.allowsAddress(at) {
+		return newBlockedError(host, needsHTTPS)
 	}
 	return nil
 }
@@ -85,9 +88,9 @@ func (p *Policy) checkName(scheme, host string, port uint16) error {
 		return newBlockedError(host, "The name %s is that of a cloud's metadata service; Patchbay does not connect to it.")
 	case isInternal(host):
 		return newBlockedError(host, "The name %s is internal; Patchbay does not connect to it. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
-	case scheme == "http" && !p.local:
-		return newBlockedError(host, "The URL of %s must begin with https://.")
-	case !slices.Contains(p.allowedPorts(), port):
+	case scheme == "http":
+		return newBlockedError(host, needsHTTPS)
+	case !slices.Contains(allowedPorts, port):
 		return newBlockedError(host, "The port in the URL of %s is not one that Patchbay connects to. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	return nil

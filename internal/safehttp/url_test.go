@@ -26,9 +26,9 @@ var urls = []struct{ url, public, local string }{
 	{"https://0xcafe.example.com/", "y", "y"},
 
 	// Schemes.
-	{"http://mcp.example.com/mcp", "n", "y"},
-	{"http://8.8.8.8/", "n", "y"},
-	{"http://mcp.example.com:443/", "n", "y"},
+	{"http://mcp.example.com/mcp", "n", "n"},
+	{"http://8.8.8.8/", "n", "n"},
+	{"http://mcp.example.com:443/", "n", "n"},
 	{"ftp://mcp.example.com/", "n", "n"},
 	{"file:///etc/passwd", "n", "n"},
 	{"gopher://mcp.example.com:70/_x", "n", "n"},
@@ -43,7 +43,7 @@ var urls = []struct{ url, public, local string }{
 	// Ports.
 	{"https://mcp.example.com:22/", "n", "n"},
 	{"https://mcp.example.com:6379/", "n", "n"},
-	{"https://mcp.example.com:80/", "n", "y"},
+	{"https://mcp.example.com:80/", "n", "n"},
 	{"https://mcp.example.com:0/", "n", "n"},
 	{"https://mcp.example.com:65536/", "n", "n"},
 	{"https://mcp.example.com:/", "n", "n"},
@@ -207,7 +207,7 @@ func TestBlockedError_IsSentence(t *testing.T) {
 		"https://169.254.169.254/":    "The address 169.254.169.254 is link-local; Patchbay does not connect to it." + byException,
 		"https://2130706433/":         "The host 2130706433 is a number; write an address in its usual form, as 192.0.2.1.",
 		"https://a.internal/":         "The name a.internal is internal; Patchbay does not connect to it." + byException,
-		"http://mcp.example.com/":     "The URL of mcp.example.com must begin with https://.",
+		"http://mcp.example.com/":     "The URL of mcp.example.com must begin with https://. Its operator can permit http in PATCHBAY_EGRESS_ALLOW.",
 		"https://10.0.0.5:9000/":      "The address 10.0.0.5 is private; Patchbay does not connect to it." + byException,
 		"https://8.8.8.8:9000/":       "The port at 8.8.8.8 is not one that Patchbay connects to." + byException,
 		"https://mcp.example.com:22/": "The port in the URL of mcp.example.com is not one that Patchbay connects to." + byException,
