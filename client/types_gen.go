@@ -22,7 +22,7 @@ type AcceptedTool struct {
 
 // Agent is what the API answers with.
 type Agent struct {
-	// Which of its tool calls wait for a person. One of: auto, always_ask, trusted_only.
+	// Which of its tool calls wait for a person. always_ask_all: the use of prompts and resources does too. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval string `json:"approval"`
 	// Of all its tools together; 0: not bounded.
 	CallsPerMinute int64     `json:"calls_per_minute"`
@@ -100,7 +100,7 @@ type AgentClientList struct {
 
 // AgentCreate is what the API is asked with. What is nil is left out.
 type AgentCreate struct {
-	// One of: auto, always_ask, trusted_only.
+	// One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
 	// Of all its tools together; 0: not bounded.
 	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
@@ -114,7 +114,7 @@ type AgentCreate struct {
 
 // AgentGrant is what the API answers with.
 type AgentGrant struct {
-	// In place of the agent's; null: as the agent's. One of: auto, always_ask, trusted_only.
+	// In place of the agent's; null: as the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval"`
 	// The connector's slug.
 	Connector   string    `json:"connector"`
@@ -144,7 +144,7 @@ type AgentGrantList struct {
 
 // AgentGrantPut is what the API is asked with. What is nil is left out.
 type AgentGrantPut struct {
-	// In place of the agent's; null or absent: as the agent's. One of: auto, always_ask, trusted_only.
+	// In place of the agent's; null or absent: as the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
 	// Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Prompts and resources are used without approval. One of: none, listed.
 	Prompts *string `json:"prompts,omitzero"`
@@ -188,7 +188,7 @@ type AgentMember struct {
 
 // AgentPatch is what the API is asked with. What is nil is left out.
 type AgentPatch struct {
-	// One of: auto, always_ask, trusted_only.
+	// One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
 	// Of all its tools together; 0: not bounded.
 	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
@@ -372,6 +372,8 @@ type Approval struct {
 	History Tried `json:"history"`
 	// The tool call's.
 	ID string `json:"id"`
+	// What the agent asks to use. Of a prompt or a resource, tool and name are its name or URI. One of: tool, prompt, resource.
+	Kind string `json:"kind"`
 	// The server's own name for it.
 	Name string `json:"name"`
 	// The name that the agent sees.
@@ -1882,7 +1884,7 @@ type Tenant struct {
 
 // TenantDefaults is what the API answers with.
 type TenantDefaults struct {
-	// Of agents: which of their calls wait for a person. One of: auto, always_ask, trusted_only.
+	// Of agents: which of their calls wait for a person. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval string `json:"approval"`
 	// Of connectors. One of: auto, off.
 	Listen string `json:"listen"`
@@ -1896,7 +1898,7 @@ type TenantDefaults struct {
 
 // TenantDefaultsPatch is what the API is asked with. What is nil is left out.
 type TenantDefaultsPatch struct {
-	// One of: auto, always_ask, trusted_only.
+	// One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
 	// One of: auto, off.
 	Listen *string `json:"listen,omitzero"`

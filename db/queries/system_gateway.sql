@@ -1,17 +1,18 @@
 -- Expiry of gateway rows, across tenants.
 
 -- name: ExpireApprovals :many
--- The call ends with its approval. Rows locked by a concurrent decision are skipped.
+-- The call ends with its approval. An approved use of a prompt or a resource runs when the agent asks for it again. Rows locked by a concurrent decision are skipped.
 -- @sqlc-vet-disable tenant-scope
 with due as materialized (
     select approvals.tenant_id, approvals.id
     from approvals
-    where approvals.state = 'waiting' and approvals.expires_at < now()
+    where (approvals.state = 'waiting' or approvals.state = 'approved' and approvals.kind <> 'tool') and approvals.expires_at < now()
     limit @max_rows
     for update skip locked
 ), lapsed as (
     update approvals
-    set state = 'lapsed'
+    set state = 'lapsed',
+        decided_at = null
     from due
     where approvals.tenant_id = due.tenant_id and approvals.id = due.id
     returning approvals.tenant_id, approvals.id
@@ -58,11 +59,11 @@ where approvals.tenant_id = approval_results.tenant_id and approvals.id = approv
   and approvals.fetched_at < now() - interval '1 hour';
 
 -- name: UnclaimedApprovals :many
--- Approved calls that no process has claimed within @seconds.
+-- Approved calls of tools that no process has claimed within @seconds.
 -- @sqlc-vet-disable tenant-scope
 select tenant_id, id
 from approvals
-where state = 'approved' and decided_at < now() - make_interval(secs => @seconds::double precision)
+where state = 'approved' and kind = 'tool' and decided_at < now() - make_interval(secs => @seconds::double precision)
 order by decided_at
 limit @max_rows;
 

@@ -31,7 +31,7 @@ with this_agent as materialized (
 )
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
     definition_hash, status, arguments, truncated, request_bytes, started_at, address, request_id)
-select @tenant_id, @id, this_agent.id, @agent_slug, this_connector.id, @connector_slug, 'tool', @tool, @exposed_name, @source, @caller, @token_id,
+select @tenant_id, @id, this_agent.id, @agent_slug, this_connector.id, @connector_slug, coalesce(nullif(@kind::text, ''), 'tool'), @tool, @exposed_name, @source, @caller, @token_id,
     @definition_hash, 'pending_approval', @arguments, @truncated, @request_bytes, @started_at, nullif(@address::text, ''), nullif(@request_id::text, '')
 from this_agent, this_connector;
 

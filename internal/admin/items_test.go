@@ -65,7 +65,7 @@ func TestGrant_ChoosesPromptsAndResources(t *testing.T) {
 	b.get("/agents/support/resources?q=zebra").want(t, http.StatusOK, "Nothing matches")
 	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "Also granted", "Prompts and listed resources")
 	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {"always_ask"}, "prompts": {"listed"}, "resources": {"listed_and_templates"}}).want(t, http.StatusOK, "Prompts, resources and templates")
-	b.get(path).want(t, http.StatusOK, "only calls of tools can wait for approval")
+	b.get(path).want(t, http.StatusOK, "They are used without asking")
 	b.get("/agents/support/resources").want(t, http.StatusOK, "file:///days/{day}", "Usable")
 	b.post(path, url.Values{"all": {"true"}, "prompts": {"some"}}).want(t, http.StatusUnprocessableEntity)
 }

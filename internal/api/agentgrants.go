@@ -61,7 +61,7 @@ type agentGrantJSON struct {
 	Name         string     `json:"name" doc:"The connector's name."`
 	Enabled      bool       `json:"enabled" doc:"Whether the connector is enabled; otherwise its tools are not served."`
 	Tools        toolChoice `json:"tools"`
-	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null: as the agent's."`
+	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"In place of the agent's; null: as the agent's."`
 	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only these need no approval."`
 	Prompts      string     `json:"prompts" enum:"none,listed" doc:"Which prompts it includes."`
 	Resources    string     `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources it includes: those that the server lists, or also those that match one of its templates."`
@@ -88,7 +88,7 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 // agentGrantPut is the new grant.
 type agentGrantPut struct {
 	Tools        toolChoice `json:"tools"`
-	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null or absent: as the agent's."`
+	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"In place of the agent's; null or absent: as the agent's."`
 	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these need no approval."`
 	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Prompts and resources are used without approval."`
 	Resources    *string    `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"Likewise, with listed_and_templates in place of listed."`

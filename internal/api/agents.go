@@ -17,7 +17,7 @@ type agentJSON struct {
 	Slug        string `json:"slug"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	Approval    string `json:"approval" enum:"auto,always_ask,trusted_only" doc:"Which of its tool calls wait for a person."`
+	Approval    string `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Which of its tool calls wait for a person. always_ask_all: the use of prompts and resources does too."`
 	Enabled     bool   `json:"enabled"`
 
 	NameLimit      int `json:"name_limit" doc:"How many characters the names of its tools have at most."`
@@ -86,7 +86,7 @@ type agentPatch struct {
 	Slug        *string `json:"slug,omitempty"`
 	Name        *string `json:"name,omitempty"`
 	Description *string `json:"description,omitempty"`
-	Approval    *string `json:"approval,omitempty" enum:"auto,always_ask,trusted_only"`
+	Approval    *string `json:"approval,omitempty" enum:"auto,always_ask,trusted_only,always_ask_all"`
 	Enabled     *bool   `json:"enabled,omitempty"`
 
 	NameLimit      *int `json:"name_limit,omitempty" minimum:"64" maximum:"128" doc:"How many characters the names of its tools have at most; longer ones are cut. 64 is the strictest provider's limit."`

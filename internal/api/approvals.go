@@ -20,6 +20,7 @@ type approvalJSON struct {
 	ID             string          `json:"id" format:"uuid" doc:"The tool call's."`
 	AgentID        string          `json:"agent_id" format:"uuid"`
 	ConnectorID    string          `json:"connector_id" format:"uuid"`
+	Kind           string          `json:"kind" enum:"tool,prompt,resource" doc:"What the agent asks to use. Of a prompt or a resource, tool and name are its name or URI."`
 	Tool           string          `json:"tool" doc:"The name that the agent sees."`
 	Name           string          `json:"name" doc:"The server's own name for it."`
 	DefinitionHash string          `json:"definition_hash" doc:"The version of the tool's definition."`
@@ -116,6 +117,7 @@ func (h *Handler) viewApproval(ctx context.Context, actor auth.Actor, a connecto
 		ID:             a.ID.String(),
 		AgentID:        a.AgentID.String(),
 		ConnectorID:    a.ConnectorID.String(),
+		Kind:           string(a.Kind),
 		Tool:           a.ExposedName,
 		Name:           a.Tool,
 		DefinitionHash: a.Definition.String(),
@@ -127,7 +129,7 @@ func (h *Handler) viewApproval(ctx context.Context, actor auth.Actor, a connecto
 	if err != nil {
 		return out, err
 	}
-	if tool := view.Tool(a.ExposedName); tool != nil {
+	if tool := view.Tool(a.ExposedName); tool != nil && a.Kind == connectors.CallTool {
 		out.Annotations, out.Effect = tool.Annotations, tool.Hints.Words()
 	}
 	if !actor.Role.May(connectors.PermOperate) {

@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/fault"
 )
 
-// ApprovalMode selects the tool calls of an agent that need approval.
+// ApprovalMode selects the requests of an agent that need approval.
 type ApprovalMode string
 
 // The approval modes.
@@ -15,6 +15,8 @@ const (
 	ApprovalAuto        ApprovalMode = "auto"
 	ApprovalAlwaysAsk   ApprovalMode = "always_ask"
 	ApprovalTrustedOnly ApprovalMode = "trusted_only"
+	// ApprovalAskAll is ApprovalAlwaysAsk, for the use of prompts and resources too.
+	ApprovalAskAll ApprovalMode = "always_ask_all"
 )
 
 const (
@@ -67,6 +69,6 @@ func (a Agent) Validate() []fault.Field {
 		c.addField("name_limit", "Names of tools have %d to %d characters at most.", MaxExposedName, MaxNameLimit)
 	}
 	c.checkCallsPerMinute(a.CallsPerMinute)
-	checkOneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
+	checkOneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)
 	return c.fields
 }

@@ -16,14 +16,15 @@ const (
 	ApprovalUnknown   ApprovalState = "unknown" // the process died during the call
 )
 
-// Approval is a tool call that a person must approve, or has decided.
+// Approval is a request that a person must approve, or has decided: a tool call, or the use of a prompt or a resource.
 type Approval struct {
 	ID          ToolCallID
 	AgentID     AgentID
 	ConnectorID ConnectorID
-	Tool        string // the upstream's name
+	Kind        CallKind // CallTool, CallPrompt or CallResource
+	Tool        string   // the upstream's name; of a resource the URI
 	ExposedName string
-	Definition  Hash   // the definition at the time of the call
+	Definition  Hash   // the definition at the time of the call; zero for prompts and resources
 	CallHash    []byte // of agent, connector, tool and arguments
 	State       ApprovalState
 	AskedAt     time.Time

@@ -37,7 +37,7 @@ func (d Defaults) Draft() Draft {
 // Validate returns the invalid fields. The locations are JSON paths such as "defaults.approval".
 func (d Defaults) Validate() []fault.Field {
 	var c validation
-	checkOneOf(&c, "defaults.approval", d.Approval, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAuto)
+	checkOneOf(&c, "defaults.approval", d.Approval, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAuto, ApprovalAskAll)
 	c.checkInterval("defaults.sync_interval_s", d.SyncInterval)
 	c.checkDefinitionAge("defaults.max_definition_age_s", d.DefinitionAge)
 	checkOneOf(&c, "defaults.tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)

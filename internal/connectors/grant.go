@@ -87,7 +87,7 @@ func (g Grant) Validate() []fault.Field {
 	c.checkToolNames("tools", g.Tools)
 	c.checkToolNames("trusted_tools", g.TrustedTools)
 	if g.Approval != nil {
-		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
+		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)
 	}
 	checkOneOf(&c, "prompts", g.Prompts, PromptsNone, PromptsListed)
 	checkOneOf(&c, "resources", g.Resources, ResourcesNone, ResourcesListed, ResourcesListedTemplates)
@@ -114,9 +114,14 @@ func (g Grant) ApprovalMode(agent ApprovalMode) ApprovalMode {
 }
 
 // LeavesItemsUnasked reports whether prompts and resources are used without asking, though each call of a tool needs
-// approval. Only calls of tools can wait for one.
+// approval.
 func (g Grant) LeavesItemsUnasked(agent ApprovalMode) bool {
 	return g.ApprovalMode(agent) == ApprovalAlwaysAsk
+}
+
+// AsksForItem reports whether the use of a prompt or a resource needs approval. Both only read.
+func (g Grant) AsksForItem(agent ApprovalMode, kind CallKind) bool {
+	return g.ApprovalMode(agent) == ApprovalAskAll && (kind == CallPrompt || kind == CallResource)
 }
 
 // Asks reports whether a call of a tool needs approval.

@@ -95,14 +95,21 @@ func RecoveredNotice(c ConnectorName, since time.Time) NewNotice {
 }
 
 // ApprovalNotice is the notice of a waiting call, without its arguments: they may be secret.
-func ApprovalNotice(id ToolCallID, c ConnectorName, agent AgentName, tool string) NewNotice {
+func ApprovalNotice(a Approval, c ConnectorName, agent AgentName) NewNotice {
+	id, verb := a.ID, " asks to call "
+	switch a.Kind {
+	case CallPrompt:
+		verb = " asks to use "
+	case CallResource:
+		verb = " asks to read "
+	}
 	return NewNotice{
 		Kind:  NoticeApproval,
-		Title: agent.Name + " asks to call " + tool,
+		Title: agent.Name + verb + a.Tool,
 		Body:  "A call to " + c.Name + " needs a decision, unless it was decided meanwhile.",
 		Link:  "/approvals/" + id.String(),
 		Key:   "approval " + id.String(),
-		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "tool": tool, "tool_call_id": id.String()}),
+		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "kind": string(a.Kind), "tool": a.Tool, "tool_call_id": id.String()}),
 	}
 }
 

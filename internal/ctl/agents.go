@@ -62,7 +62,7 @@ func (c agentGet) Run(ctx context.Context, s *session) error {
 
 type agentAdd struct {
 	Name     string `arg:"" help:"Its name."`
-	Approval string `enum:"auto,always_ask,trusted_only," default:"" help:"auto, always_ask or trusted_only: which of its calls wait for a person; else as the tenant has it."`
+	Approval string `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"auto, always_ask, trusted_only or always_ask_all: which of its calls wait for a person; else as the tenant has it."`
 }
 
 // Run creates the agent.
@@ -125,7 +125,7 @@ type agentGrant struct {
 	All       bool     `help:"All of its tools, those of later syncs too."`
 	Tools     []string `placeholder:"TOOL" help:"These tools alone, by the names that their server gives them."`
 	Trusted   []string `placeholder:"TOOL" help:"These need no approval where the agent's other calls do."`
-	Approval  string   `enum:"auto,always_ask,trusted_only," default:"" help:"In place of the agent's own."`
+	Approval  string   `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"In place of the agent's own."`
 	Prompts   string   `enum:"none,listed," default:"" help:"none or listed. Without it an existing grant keeps its choice; a new one has listed with --all, else none."`
 	Resources string   `enum:"none,listed,listed_and_templates," default:"" help:"none, listed or listed_and_templates, likewise."`
 }

@@ -167,9 +167,9 @@ func (approvalList) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("ID", "ASKED", "UNTIL", "TOOL", "EFFECT", "ARGUMENTS")
+	t := newTable("ID", "ASKED", "UNTIL", "KIND", "NAME", "EFFECT", "ARGUMENTS")
 	for _, a := range list {
-		t.addRow(a.ID, a.AskedAt, a.ExpiresAt, a.Name, a.Effect, shorten(string(a.Arguments)))
+		t.addRow(a.ID, a.AskedAt, a.ExpiresAt, a.Kind, a.Name, a.Effect, shorten(string(a.Arguments)))
 	}
 	return s.printValue(list, t)
 }

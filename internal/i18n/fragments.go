@@ -17,7 +17,7 @@ var fragments = []Key{
 	"the authentication changed", "the client id changed", "the authorization server's settings changed",
 
 	// titles of notices (connectors)
-	"%s needs authorization", "The access to %s lapses soon", "%s is down", "%s works again", "%s lost %d of %d tools", "%s asks to call %s", "The webhook %s is turned off",
+	"%s needs authorization", "The access to %s lapses soon", "%s is down", "%s works again", "%s lost %d of %d tools", "%s asks to call %s", "%s asks to use %s", "%s asks to read %s", "The webhook %s is turned off",
 	"%d tools of %s wait for a decision", "The instructions of %s wait for a decision", "%d changes of %s wait for a decision", "The tool %s of %s waits for a decision",
 	"A test of the webhook %s",
 

@@ -29,7 +29,7 @@ var agentTools = []tool{
 type agentView struct {
 	Slug       string         `json:"slug" jsonschema:"Names it in every tool."`
 	Enabled    bool           `json:"enabled"`
-	Approval   string         `json:"approval" jsonschema:"Which of its calls wait for a person: auto, always_ask or trusted_only."`
+	Approval   string         `json:"approval" jsonschema:"Which of its calls wait for a person: auto, always_ask, trusted_only or always_ask_all (prompts and resources too)."`
 	Grants     []grantView    `json:"grants" jsonschema:"At most 100."`
 	MoreGrants bool           `json:"more_grants" jsonschema:"Whether there are more than those: see the page."`
 	Page       string         `json:"page" jsonschema:"Of the dashboard, for a person."`

@@ -25,7 +25,7 @@ var grantTools = []tool{
 			property{name: "all_tools", schema: &jsonschema.Schema{Type: "boolean", Description: "All of them, those of later syncs, too."}},
 			choiceProperty("prompts", "Which prompts; left out: as before, or for a new grant listed with all_tools, else none.", "none", "listed"),
 			choiceProperty("resources", "Which resources, likewise with listed_and_templates.", "none", "listed", "listed_and_templates"),
-			choiceProperty("approval", "Which calls wait for a person, in place of what the agent's own setting says.", "auto", "always_ask", "trusted_only"),
+			choiceProperty("approval", "Which calls wait for a person, in place of what the agent's own setting says.", "auto", "always_ask", "trusted_only", "always_ask_all"),
 		),
 		confirm: withArguments(askGrant),
 	}, grantToolsTo),

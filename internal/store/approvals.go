@@ -18,6 +18,7 @@ type NewApproval struct {
 	ID          connectors.ToolCallID
 	AgentID     connectors.AgentID
 	ConnectorID connectors.ConnectorID
+	Kind        connectors.CallKind
 	Tool        string
 	ExposedName string
 	Definition  connectors.Hash
@@ -50,7 +51,7 @@ func (t *tenant) insertApproval(ctx context.Context, n NewApproval) (a connector
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		err := tx.sealAndRetry(ctx, n.Call, approvalAD(tx.id, n.ID, n.AgentID, n.ConnectorID), func(sealed []byte) error {
 			row, err := tx.q.InsertApproval(ctx, dbgen.InsertApprovalParams{
-				TenantID: tx.id, ID: n.ID, AgentID: n.AgentID, ConnectorID: n.ConnectorID, Tool: cleanText(n.Tool), ExposedName: cleanText(n.ExposedName),
+				TenantID: tx.id, ID: n.ID, AgentID: n.AgentID, ConnectorID: n.ConnectorID, Kind: string(n.Kind), Tool: cleanText(n.Tool), ExposedName: cleanText(n.ExposedName),
 				DefinitionHash: n.Definition[:], CallHash: n.CallHash, Sealed: sealed, ExpiresAt: n.ExpiresAt,
 			})
 			a = toApproval(row)
@@ -64,7 +65,7 @@ func (t *tenant) insertApproval(ctx context.Context, n NewApproval) (a connector
 			return err
 		}
 		c := connectors.ConnectorName{ID: n.ConnectorID, Slug: about.ConnectorSlug, Name: about.Connector}
-		return tx.People().AddNotice(ctx, connectors.ApprovalNotice(n.ID, c, connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}, n.Tool))
+		return tx.People().AddNotice(ctx, connectors.ApprovalNotice(a, c, connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}))
 	})
 	return a, err
 }
@@ -205,7 +206,7 @@ func (v *Vault) openResult(id connectors.ToolCallID, sealed []byte) (secret.Text
 
 func toApproval(r dbgen.Approval) connectors.Approval {
 	a := connectors.Approval{
-		ID: r.ID, AgentID: r.AgentID, ConnectorID: r.ConnectorID, Tool: r.Tool, ExposedName: r.ExposedName, CallHash: r.CallHash,
+		ID: r.ID, AgentID: r.AgentID, ConnectorID: r.ConnectorID, Kind: connectors.CallKind(r.Kind), Tool: r.Tool, ExposedName: r.ExposedName, CallHash: r.CallHash,
 		State: r.State, AskedAt: r.AskedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), DecidedAt: toUTC(r.DecidedAt), DecidedBy: r.DecidedBy,
 		Reason: r.Reason, InstanceID: r.InstanceID, FetchedAt: toUTC(r.FetchedAt),
 	}

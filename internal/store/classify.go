@@ -90,7 +90,7 @@ var constraintFaults = map[string]constraintFault{
 	"api_keys_name_length":             {fault.Invalid, "", "name", nameRule},
 	"agents_slug_form":                 {fault.Invalid, "", "slug", slugRule},
 	"agents_name_length":               {fault.Invalid, "", "name", nameRule},
-	"agents_approval_known":            {fault.Invalid, "", "approval", "The approval is auto, always_ask or trusted_only."},
+	"agents_approval_known":            {fault.Invalid, "", "approval", "The approval is auto, always_ask, trusted_only or always_ask_all."},
 	"connectors_slug_form":             {fault.Invalid, "", "slug", slugRule},
 	"connectors_name_length":           {fault.Invalid, "", "name", nameRule},
 	"connectors_url_length":            {fault.Invalid, "", "url", "The URL is longer than 2048 characters."},

@@ -73,7 +73,7 @@ func (t Calls) Get(ctx context.Context, id connectors.ToolCallID) (connectors.To
 func (t Calls) InsertPendingCall(ctx context.Context, c connectors.ToolCall) error {
 	n, err := t.q.InsertPendingCall(ctx, dbgen.InsertPendingCallParams{
 		TenantID: t.id, ID: c.ID, AgentID: orZero(c.AgentID), AgentSlug: c.AgentSlug, ConnectorID: orZero(c.ConnectorID), ConnectorSlug: c.ConnectorSlug,
-		Tool: cleanText(c.Tool), ExposedName: cleanText(c.ExposedName), Source: c.Source, Caller: cleanText(c.Caller), TokenID: c.TokenID,
+		Kind: string(c.Kind), Tool: cleanText(c.Tool), ExposedName: cleanText(c.ExposedName), Source: c.Source, Caller: cleanText(c.Caller), TokenID: c.TokenID,
 		DefinitionHash: hashBytes(c.Definition), Arguments: c.Arguments, Truncated: c.Truncated, RequestBytes: c.RequestBytes, StartedAt: c.StartedAt,
 		Address: cleanText(c.From()), RequestID: cleanText(c.RequestID),
 	})

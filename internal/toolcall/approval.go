@@ -135,7 +135,7 @@ func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row con
 	view, tool := a.request.View, a.request.Tool
 	err = ap.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		row, created, err = tx.Calls().RequestApproval(ctx, store.NewApproval{
-			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.connector.Connector.ID, Tool: tool.Name, ExposedName: tool.Exposed,
+			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.connector.Connector.ID, Kind: a.call.Kind, Tool: tool.Name, ExposedName: tool.Exposed,
 			Definition: tool.Hash, CallHash: a.callHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: ap.o.Now().Add(approvalTTL),
 		})
 		if err != nil || !created {
@@ -152,6 +152,9 @@ func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row con
 		calllog.ApplyRetention(&pending, view.Tenant.CallHistory)
 		if err := tx.Calls().InsertPendingCall(ctx, pending); err != nil {
 			return err
+		}
+		if a.call.Kind != connectors.CallTool {
+			return nil // quotas are of tools
 		}
 		return ap.limits.chargeQuota(a)
 	})

@@ -30,7 +30,7 @@ func (c *Executor) Decide(ctx context.Context, a auth.Actor, id connectors.ToolC
 	}
 	if !d.Approve {
 		c.recorder.reportEnded(ctx, a.Tenant.ID, id)
-	} else if row, left := c.approvals.waitForClaim(ctx, a.Tenant.ID, id); left {
+	} else if row, left := c.approvals.waitForClaim(ctx, a.Tenant.ID, id); left && row.Kind == connectors.CallTool {
 		c.runDetached(ctx, a.Tenant.ID, row)
 	}
 	return c.ReadSummary(ctx, a, id)
@@ -64,6 +64,7 @@ func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connect
 func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, d Decision) error {
 	action, detail := "tool_call.approve", map[string]any{
 		"tool_call_id": row.ID.String(), "agent_id": row.AgentID.String(), "connector_id": row.ConnectorID.String(), "tool": row.Tool,
+		"kind": string(row.Kind),
 	}
 	switch {
 	case !d.Approve:
@@ -75,6 +76,8 @@ func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a aut
 		if err != nil {
 			return err
 		}
+	case d.AllowFor > 0 && row.Kind != connectors.CallTool:
+		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "Only a tool can be allowed for a time. Approve this request alone."})
 	case d.AllowFor > 0:
 		detail["allow_for_s"] = int(d.AllowFor.Seconds())
 		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: ap.o.Now().Add(d.AllowFor), GrantedBy: a.Decider()}

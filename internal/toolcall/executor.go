@@ -98,7 +98,7 @@ func New(o Options) *Executor {
 	c.multiRound = &multiRoundCalls{
 		o: &o, running: c.running, waiters: c.waiters, explainer: c.explainer, handles: c.handles, mail: c.mail, runCall: c.runCall,
 	}
-	c.requests = &requestSender{&o, c.running, c.explainer, c.handles, c.authorizer, c.limits, c.sender, c.recorder}
+	c.requests = &requestSender{&o, c.running, c.explainer, c.handles, c.authorizer, c.limits, c.sender, c.recorder, c.approvals}
 	c.tasks = &taskRequests{
 		o: &o, sender: c.sender, running: c.running, handles: c.handles, limits: c.limits, approvals: c.approvals, requests: c.requests, recorder: c.recorder,
 		questions: newTaskQuestions(&o, c.running, c.sender, c.mail),

@@ -36,6 +36,8 @@ type callState struct {
 	Approved string          `json:"a,omitempty"` // the approver
 	Once     string          `json:"o,omitempty"` // mailbox of an approved state: its mail is taken on first use
 
+	Item []byte `json:"m,omitempty"` // call hash of an approved prompt or resource; it is approved until Until
+
 	MultiRound *connectors.ToolCallID `json:"t,omitempty"` // the call that waits for an answer; nil: the server recognises State
 }
 
@@ -155,7 +157,11 @@ func (ap *approvals) consumeApproval(ctx context.Context, a *activeCall) error {
 // callHash identifies a call by agent, connector, tool and canonical arguments.
 func (a *activeCall) callHash() []byte {
 	h := sha256.New()
-	for _, id := range []string{a.request.View.Agent.ID.String(), a.connector.Connector.ID.String(), a.request.Tool.Name} {
+	name := a.request.Tool.Name
+	if kind := a.call.Kind; kind != "" && kind != connectors.CallTool {
+		name = string(kind) + "\x00" + name // no tool has such a name
+	}
+	for _, id := range []string{a.request.View.Agent.ID.String(), a.connector.Connector.ID.String(), name} {
 		fmt.Fprintf(h, "%d:%s", len(id), id)
 	}
 	h.Write(canonicalJSON(a.rawArguments()))

@@ -56,7 +56,7 @@ func (l *callLimits) refundQuota(a *activeCall) {
 // refundApproval refunds a call that was denied or lapsed. The process that ends the wait calls it once.
 func (l *callLimits) refundApproval(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) {
 	row, err := l.o.Store.Tenant(t).Calls().Approval(ctx, call.ID)
-	if err != nil || row.State != connectors.ApprovalDenied && row.State != connectors.ApprovalLapsed {
+	if err != nil || row.Kind != connectors.CallTool || row.State != connectors.ApprovalDenied && row.State != connectors.ApprovalLapsed {
 		return
 	}
 	view, err := l.o.Access.ByAgent(ctx, t, connectors.Ref(row.AgentID.String()))

@@ -34,6 +34,8 @@ type UpstreamRequest struct {
 
 	isByAdmin   bool // needs no grant
 	lastCheck   policyCheck
+	approvedBy  string      // the person; empty: no approval
+	approvedAs  []byte      // call hash of the approved use; nil: not approved
 	taskSession taskSession // of the task that the request is about
 	// send replaces Method and Params; nil: they are sent.
 	send func(context.Context, *mcp.Session) (json.RawMessage, error)
@@ -42,8 +44,7 @@ type UpstreamRequest struct {
 // SendRequest sends any other request under the same limits as a call, and returns the server's result. Its
 // InputRequired results carry a sealed state. A prompt or resource that the grant does not include is refused.
 func (c *Executor) SendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
-	raw, _, err := c.requests.sendRecorded(ctx, q)
-	return raw, err
+	return c.requests.sendRequest(ctx, q)
 }
 
 // requestSender sends requests other than tools/call.
@@ -56,10 +57,16 @@ type requestSender struct {
 	limits     *callLimits
 	sender     *callSender
 	recorder   *callRecorder
+	approvals  *approvals
 }
 
-// sendRequest is sendRecorded without the record.
+// sendRequest is sendRecorded without the record. A use that needs approval waits for it first.
 func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
+	if q.needsApproval() {
+		if a := q.newItemCall(rs.o.Now()); !rs.isApprovedItem(&q, a) {
+			return rs.sendApproved(ctx, q, a)
+		}
+	}
 	raw, _, err := rs.sendRecorded(ctx, q)
 	return raw, err
 }
@@ -67,6 +74,7 @@ func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (js
 // sendRecorded records the request in the history, if it has a kind.
 func (rs *requestSender) sendRecorded(ctx context.Context, q UpstreamRequest) (_ json.RawMessage, record connectors.ToolCall, _ error) {
 	call := q.newCallRecord(rs.o.Now())
+	call.ApprovedBy = q.approvedBy
 	callCtx, err := rs.running.beginCall(ctx, call.ID)
 	if err != nil {
 		return nil, record, err
@@ -252,7 +260,11 @@ func (rs *requestSender) sealQueryState(q UpstreamRequest, raw json.RawMessage) 
 		return nil, err
 	}
 	upstreamState, _ := findMember(raw, "requestState")
-	handle, err := rs.handles.sealHandle(q.View, purposeState, callState{State: upstreamState, Call: q.queryHash()})
+	state := callState{State: upstreamState, Call: q.queryHash()}
+	if q.approvedAs != nil {
+		state.Approved, state.Item, state.Until = q.approvedBy, q.approvedAs, rs.o.Now().Add(stateTTL)
+	}
+	handle, err := rs.handles.sealHandle(q.View, purposeState, state)
 	if err != nil {
 		return nil, err
 	}

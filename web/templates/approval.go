@@ -39,6 +39,7 @@ type ApprovalCard struct {
 	Decided   string // "Denied by Ada: not now"; empty: not decided
 	CallHref  string
 	CanDecide bool
+	CanAllow  bool   // the same request can be allowed for a time
 	Refusal   string // why a person with a deciding role may not decide this one; empty: they may
 	ReturnTo  string
 }

@@ -98,7 +98,7 @@ func itemNotes(ctx context.Context, g grantState) []string {
 	case granted == "":
 		return []string{i18n.T(ctx, "The grant includes no prompts and no resources.")}
 	case g.grant.LeavesItemsUnasked(g.agent.Approval):
-		notes = append(notes, i18n.T(ctx, "They are used without asking: only calls of tools can wait for approval."))
+		notes = append(notes, i18n.T(ctx, "They are used without asking. To be asked, choose the approval that is for prompts and resources too."))
 	case !g.grant.AllTools && g.grant.Prompts == connectors.PromptsListed && g.grant.Resources == connectors.ResourcesListedTemplates:
 		notes = append(notes, i18n.T(ctx, "Grants from before this choice keep all of them, also where they name tools. Leave out what the agent does not need."))
 	}

@@ -116,7 +116,7 @@ func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templa
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Also granted"), Value: cmp.Or(included, i18n.T(ctx, "no prompts or resources"))})
 	}
 	if w.ItemsUnasked {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Prompts and resources"), Value: i18n.T(ctx, "used without asking: only calls of tools can wait for approval")})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Prompts and resources"), Value: i18n.T(ctx, "used without asking")})
 	}
 	if w.AllowedUntil != nil {
 		until := shell.NewWhen(ctx, *w.AllowedUntil, h.Now())

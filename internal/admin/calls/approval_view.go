@@ -21,8 +21,11 @@ type pendingApproval struct {
 }
 
 func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval, can templates.Permissions, now time.Time) templates.ApprovalCard {
+	if w.Kind != connectors.CallTool {
+		w.about.Raw, w.about.Title = nil, "" // of a tool with this name
+	}
 	definition := connectors.DecodeTool(w.about.Raw)
-	return templates.ApprovalCard{
+	card := templates.ApprovalCard{
 		Asset:     asset,
 		ID:        w.ID.String(),
 		Action:    shell.ApprovalPath(w.ID),
@@ -46,8 +49,16 @@ func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval
 		Decided:   decisionText(ctx, w.Approval),
 		CallHref:  shell.CallPath(w.ID),
 		CanDecide: w.Refusal == nil,
+		CanAllow:  true,
 		Refusal:   decisionRefusal(ctx, w, can),
 	}
+	switch w.Kind {
+	case connectors.CallPrompt:
+		card.Effect, card.ToolHref, card.CanAllow = i18n.T(ctx, "The agent asks to use a prompt. It only reads."), "", false
+	case connectors.CallResource:
+		card.Effect, card.ToolHref, card.CanAllow = i18n.T(ctx, "The agent asks to read a resource."), "", false
+	}
+	return card
 }
 
 // decisionRefusal says why a person with a deciding role may not decide this call. It is empty if they may, or
@@ -81,7 +92,7 @@ func approvalEffect(ctx context.Context, w pendingApproval, definition connector
 
 // changedSinceCall warns if the tool's definition changed after the agent called it.
 func changedSinceCall(ctx context.Context, w pendingApproval) *templates.Attention {
-	if w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
+	if w.Kind != connectors.CallTool || w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
 		return nil
 	}
 	return &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "The tool has changed"), Text: i18n.T(ctx, "Its definition is not the one by which the agent made this call.")}

@@ -19,6 +19,7 @@ import (
 func ApprovalOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: string(connectors.ApprovalAlwaysAsk), Label: i18n.T(ctx, "Ask every time")},
+		{Value: string(connectors.ApprovalAskAll), Label: i18n.T(ctx, "Ask every time, for prompts and resources too")},
 		{Value: string(connectors.ApprovalTrustedOnly), Label: i18n.T(ctx, "Ask, but for trusted tools")},
 		{Value: string(connectors.ApprovalAuto), Label: i18n.T(ctx, "Never ask")},
 	}

@@ -121,7 +121,7 @@ func (q *Queries) AllowTool(ctx context.Context, arg AllowToolParams) (int64, er
 }
 
 const approval = `-- name: Approval :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
 from approvals
 where tenant_id = $1 and id = $2
 `
@@ -147,6 +147,7 @@ func (q *Queries) Approval(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.Reason,
 		&i.InstanceID,
 		&i.FetchedAt,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -201,7 +202,7 @@ set state = case when $1::boolean then 'approved' else 'denied' end,
     decided_by = $2,
     reason = $3
 where tenant_id = $4 and id = $5 and state = 'waiting' and expires_at > now()
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind
 `
 
 type DecideApprovalParams struct {
@@ -239,6 +240,7 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 		&i.Reason,
 		&i.InstanceID,
 		&i.FetchedAt,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -290,7 +292,7 @@ func (q *Queries) DeleteConnectorAllowances(ctx context.Context, tenantID connec
 }
 
 const deniedApprovalOfCall = `-- name: DeniedApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
 from approvals
 where tenant_id = $1 and agent_id = $2 and call_hash = $3 and state = 'denied' and decided_at > $4
 order by id desc
@@ -330,6 +332,7 @@ func (q *Queries) DeniedApprovalOfCall(ctx context.Context, arg DeniedApprovalOf
 		&i.Reason,
 		&i.InstanceID,
 		&i.FetchedAt,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -366,11 +369,11 @@ func (q *Queries) FinishApproval(ctx context.Context, tenantID connectors.Tenant
 
 const insertApproval = `-- name: InsertApproval :one
 
-insert into approvals (tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at)
+values ($1, $2, $3, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10, $11)
 on conflict (tenant_id, call_hash) where state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null)
 do nothing
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind
 `
 
 type InsertApprovalParams struct {
@@ -378,6 +381,7 @@ type InsertApprovalParams struct {
 	ID             connectors.ToolCallID
 	AgentID        connectors.AgentID
 	ConnectorID    connectors.ConnectorID
+	Kind           string
 	Tool           string
 	ExposedName    string
 	DefinitionHash []byte
@@ -394,6 +398,7 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		arg.ID,
 		arg.AgentID,
 		arg.ConnectorID,
+		arg.Kind,
 		arg.Tool,
 		arg.ExposedName,
 		arg.DefinitionHash,
@@ -420,12 +425,13 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		&i.Reason,
 		&i.InstanceID,
 		&i.FetchedAt,
+		&i.Kind,
 	)
 	return i, err
 }
 
 const openApprovalOfCall = `-- name: OpenApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
 from approvals
 where tenant_id = $1 and call_hash = $2
   and (state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null))
@@ -452,6 +458,7 @@ func (q *Queries) OpenApprovalOfCall(ctx context.Context, tenantID connectors.Te
 		&i.Reason,
 		&i.InstanceID,
 		&i.FetchedAt,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -467,7 +474,7 @@ func (q *Queries) SaveApprovalResult(ctx context.Context, tenantID connectors.Te
 }
 
 const waitingApprovals = `-- name: WaitingApprovals :many
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
 from approvals
 where tenant_id = $1 and state = 'waiting' and expires_at > now()
   and ($2::uuid is null or id < $2)
@@ -502,6 +509,7 @@ func (q *Queries) WaitingApprovals(ctx context.Context, tenantID connectors.Tena
 			&i.Reason,
 			&i.InstanceID,
 			&i.FetchedAt,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}

@@ -102,6 +102,7 @@ type Approval struct {
 	Reason         string
 	InstanceID     *connectors.InstanceID
 	FetchedAt      *time.Time
+	Kind           string
 }
 
 type ClientRegistration struct {

@@ -86,12 +86,13 @@ const expireApprovals = `-- name: ExpireApprovals :many
 with due as materialized (
     select approvals.tenant_id, approvals.id
     from approvals
-    where approvals.state = 'waiting' and approvals.expires_at < now()
+    where (approvals.state = 'waiting' or approvals.state = 'approved' and approvals.kind <> 'tool') and approvals.expires_at < now()
     limit $1
     for update skip locked
 ), lapsed as (
     update approvals
-    set state = 'lapsed'
+    set state = 'lapsed',
+        decided_at = null
     from due
     where approvals.tenant_id = due.tenant_id and approvals.id = due.id
     returning approvals.tenant_id, approvals.id
@@ -121,7 +122,7 @@ type ExpireApprovalsRow struct {
 }
 
 // Expiry of gateway rows, across tenants.
-// The call ends with its approval. Rows locked by a concurrent decision are skipped.
+// The call ends with its approval. An approved use of a prompt or a resource runs when the agent asks for it again. Rows locked by a concurrent decision are skipped.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ExpireApprovals(ctx context.Context, maxRows int32) ([]ExpireApprovalsRow, error) {
 	rows, err := q.db.Query(ctx, expireApprovals, maxRows)
@@ -234,7 +235,7 @@ func (q *Queries) RollSyncHours(ctx context.Context) error {
 const unclaimedApprovals = `-- name: UnclaimedApprovals :many
 select tenant_id, id
 from approvals
-where state = 'approved' and decided_at < now() - make_interval(secs => $1::double precision)
+where state = 'approved' and kind = 'tool' and decided_at < now() - make_interval(secs => $1::double precision)
 order by decided_at
 limit $2
 `
@@ -244,7 +245,7 @@ type UnclaimedApprovalsRow struct {
 	ID       connectors.ToolCallID
 }
 
-// Approved calls that no process has claimed within @seconds.
+// Approved calls of tools that no process has claimed within @seconds.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) UnclaimedApprovals(ctx context.Context, seconds float64, maxRows int32) ([]UnclaimedApprovalsRow, error) {
 	rows, err := q.db.Query(ctx, unclaimedApprovals, seconds, maxRows)

@@ -117,14 +117,14 @@ func (q *Queries) EndPendingCall(ctx context.Context, arg EndPendingCallParams) 
 
 const insertPendingCall = `-- name: InsertPendingCall :execrows
 with this_agent as materialized (
-    select agents.id from agents where agents.tenant_id = $1 and agents.id = $17 for key share
+    select agents.id from agents where agents.tenant_id = $1 and agents.id = $18 for key share
 ), this_connector as materialized (
-    select connectors.id from connectors where connectors.tenant_id = $1 and connectors.id = $18 for key share
+    select connectors.id from connectors where connectors.tenant_id = $1 and connectors.id = $19 for key share
 )
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
     definition_hash, status, arguments, truncated, request_bytes, started_at, address, request_id)
-select $1, $2, this_agent.id, $3, this_connector.id, $4, 'tool', $5, $6, $7, $8, $9,
-    $10, 'pending_approval', $11, $12, $13, $14, nullif($15::text, ''), nullif($16::text, '')
+select $1, $2, this_agent.id, $3, this_connector.id, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10,
+    $11, 'pending_approval', $12, $13, $14, $15, nullif($16::text, ''), nullif($17::text, '')
 from this_agent, this_connector
 `
 
@@ -133,6 +133,7 @@ type InsertPendingCallParams struct {
 	ID             connectors.ToolCallID
 	AgentSlug      string
 	ConnectorSlug  string
+	Kind           string
 	Tool           string
 	ExposedName    string
 	Source         connectors.CallSource
@@ -156,6 +157,7 @@ func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallPa
 		arg.ID,
 		arg.AgentSlug,
 		arg.ConnectorSlug,
+		arg.Kind,
 		arg.Tool,
 		arg.ExposedName,
 		arg.Source,

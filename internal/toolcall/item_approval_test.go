@@ -1,0 +1,149 @@
+package toolcall_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+type itemAnswer struct {
+	raw json.RawMessage
+	err error
+}
+
+// useItem uses a prompt or resource in the background.
+func (b *bench) useItem(t *testing.T, p *process, request toolcall.CallRequest, kind connectors.CallKind, params string) chan itemAnswer {
+	t.Helper()
+	method, name := "prompts/get", "p"
+	if kind == connectors.CallResource {
+		method, name = "resources/read", "file:///a"
+	}
+	answers, ctx := make(chan itemAnswer, 1), context.WithoutCancel(t.Context())
+	go func() {
+		raw, err := p.SendRequest(ctx, toolcall.UpstreamRequest{
+			View: request.View, Connector: request.Tool.Connector, Kind: kind, Name: name, Method: method, Params: json.RawMessage(params),
+			Source: connectors.SourceGateway, Client: request.Client,
+		})
+		answers <- itemAnswer{raw, err}
+	}()
+	return answers
+}
+
+// waitingItem returns the approval that an agent waits for.
+func (b *bench) waitingItem(t *testing.T) connectors.Approval {
+	t.Helper()
+	b.waitUntil(t, "exists (select from approvals where state = 'waiting')")
+	list, err := b.Door().Calls().WaitingApprovals(t.Context(), store.Page{})
+	must(t, err)
+	if len(list.Items) != 1 {
+		t.Fatalf("%d wait", len(list.Items))
+	}
+	return list.Items[0]
+}
+
+func TestItemApproval_DecidesOnUse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, withModernDialer)
+	other := b.newProcess(t, b.newInstance(t), withModernDialer)
+	c := b.connector(t, b.remote)
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAskAll })
+	sent := make(chan string, 10)
+	b.remote.set(answerModern(map[string]func(string) string{
+		"prompts/get":    func(params string) string { sent <- params; return `{"resultType":"complete","messages":[]}` },
+		"resources/read": func(params string) string { sent <- params; return `{"resultType":"complete","contents":[]}` },
+	}))
+	request := b.order(t, b.process, a, c, "search", "")
+
+	answers := b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p","arguments":{"x":"1"}}`)
+	row := b.waitingItem(t)
+	if row.Kind != connectors.CallPrompt || row.Tool != "p" || len(sent) != 0 {
+		t.Errorf("row = %+v, %d sent", row, len(sent))
+	}
+	if pending, err := b.Approval(t.Context(), b.actor(connectors.RoleMember), row.ID); err != nil || string(pending.Arguments) != `{"x":"1"}` {
+		t.Errorf("pending = %s, %v", pending.Arguments, err)
+	}
+	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), row.ID, toolcall.Decision{Approve: true, AllowFor: time.Hour})
+	if err == nil {
+		t.Error("a prompt is allowed for a time")
+	}
+	b.approve(t, other, row.ID)
+	got := <-answers
+	must(t, got.err)
+	if !strings.Contains(string(got.raw), `"messages":[]`) || len(sent) != 1 || !strings.Contains(<-sent, `"x":"1"`) {
+		t.Errorf("raw = %s", got.raw)
+	}
+	if call := b.row(t, row.ID); call.Kind != connectors.CallPrompt || call.Status != connectors.CallSuccess || call.ApprovedBy != "Dana" {
+		t.Errorf("call = %+v", call)
+	}
+
+	answers = b.useItem(t, b.process, request, connectors.CallResource, `{"uri":"file:///a"}`)
+	row = b.waitingItem(t)
+	if pending, err := b.Approval(t.Context(), b.actor(connectors.RoleMember), row.ID); err != nil || string(pending.Arguments) != `{"uri":"file:///a"}` {
+		t.Errorf("pending = %s, %v", pending.Arguments, err)
+	}
+	_, err = b.Decide(t.Context(), b.actor(connectors.RoleMember), row.ID, toolcall.Decision{Reason: "not now"})
+	must(t, err)
+	refusal := asRefusal(t, (<-answers).err, toolcall.CodeDenied)
+	if !strings.Contains(refusal.Sentence, "not now") || len(sent) != 0 {
+		t.Errorf("%v, %d sent", refusal, len(sent))
+	}
+	answers = b.useItem(t, b.process, request, connectors.CallResource, `{"uri":"file:///a"}`)
+	asRefusal(t, (<-answers).err, toolcall.CodeDenied) // again, without a question
+}
+
+// TestItemApproval_RunsWhenMadeAgain: an approved use that no request waits for runs when the agent makes it again.
+func TestItemApproval_RunsWhenMadeAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, withModernDialer)
+	c := b.connector(t, b.remote)
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAskAll })
+	b.remote.set(answerModern(map[string]func(string) string{
+		"prompts/get": func(string) string { return `{"resultType":"complete","messages":[]}` },
+	}))
+	b.AsSystem(t, "update tenants set approval_timeout_s = 1", nil)
+	request := b.order(t, b.process, a, c, "search", "")
+	use := func() itemAnswer {
+		return <-b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)
+	}
+	refusal := asRefusal(t, use().err, toolcall.CodeApprovalPending)
+	b.approve(t, b.process, refusal.CallID)
+	b.Sweep(t.Context())
+	got := use()
+	must(t, got.err)
+	if row := b.row(t, refusal.CallID); row.Status != connectors.CallSuccess {
+		t.Errorf("row = %+v", row)
+	}
+	if second := asRefusal(t, use().err, toolcall.CodeApprovalPending); second.CallID == refusal.CallID {
+		t.Error("one approval lets it be used twice")
+	} else {
+		b.approve(t, b.process, second.CallID)
+		b.AsSystem(t, "update approvals set expires_at = now() where state = 'approved'", nil)
+		b.Sweep(t.Context())
+		if row := b.row(t, second.CallID); row.ErrorCode != "approval_lapsed" {
+			t.Errorf("row = %+v", row)
+		}
+	}
+}
+
+func TestItemApproval_OnlyInItsMode(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, withModernDialer)
+	c := b.connector(t, b.remote)
+	b.remote.set(answerModern(map[string]func(string) string{
+		"prompts/get": func(string) string { return `{"resultType":"complete","messages":[]}` },
+	}))
+	for _, mode := range []connectors.ApprovalMode{connectors.ApprovalAuto, connectors.ApprovalAlwaysAsk, connectors.ApprovalTrustedOnly} {
+		a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = mode })
+		request := b.order(t, b.process, a, c, "search", "")
+		got := <-b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)
+		if got.err != nil {
+			t.Errorf("%s: %v", mode, got.err)
+		}
+	}
+}
