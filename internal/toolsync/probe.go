@@ -16,13 +16,14 @@ import (
 
 // ProbeReport is the result of testing a connector. It is not stored.
 type ProbeReport struct {
-	OK          bool
-	Server      connectors.Server
-	Era         string // as in connectors.Connector
-	Tools       []connectors.Definition
-	Quarantined []connectors.Quarantined
-	Items       connectors.ItemCounts // numbers of prompts, resources and templates, as far as they could be read
-	Error       *fault.Error          // Upstream, or Conflict when a credential is missing; nil if OK
+	OK           bool
+	Server       connectors.Server
+	Era          string // as in connectors.Connector
+	Capabilities []byte // as the server wrote them; nil: none or unreadable
+	Tools        []connectors.Definition
+	Quarantined  []connectors.Quarantined
+	Items        connectors.ItemCounts // numbers of prompts, resources and templates, as far as they could be read
+	Error        *fault.Error          // Upstream, or Conflict when a credential is missing; nil if OK
 }
 
 // maxProbes bounds the concurrent connection tests of a tenant. Each may take half an hour and hold a tool list
@@ -189,6 +190,7 @@ func (s *Syncer) enteredAttempts(ctx context.Context, c connectors.Connector, se
 func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (report ProbeReport) {
 	report.Error = s.useSession(ctx, tenant, c, attempts, func(session *mcp.Session) error {
 		report.Server, report.Era = connectors.Server(session.Server()), string(session.Era())
+		report.Capabilities = session.Capabilities()
 		list, err := session.Tools(ctx)
 		if err == nil {
 			report.Tools, report.Quarantined = toDefinitions(list)

@@ -2,6 +2,7 @@ package toolsync_test
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestProbe_ReportsTheServerAndStoresNothing(t *testing.T) {
 	if err != nil || !rep.OK || rep.Error != nil {
 		t.Fatalf("probe = %+v, %v", rep, err)
 	}
-	if rep.Server.Name != "mcptest" || len(rep.Tools) != 3 || len(rep.Quarantined) != 1 {
+	if rep.Server.Name != "mcptest" || len(rep.Tools) != 3 || len(rep.Quarantined) != 1 || !strings.Contains(string(rep.Capabilities), `"tools"`) {
 		t.Errorf("probe = %+v", rep)
 	}
 	if n := b.Queries() - before; n != 0 {

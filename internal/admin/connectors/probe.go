@@ -90,7 +90,7 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 	result := &templates.TestResult{
 		OK:      true,
 		Summary: i18n.N(ctx, len(report.Tools), "%[2]s answered with %[1]s tool.", "%[2]s answered with %[1]s tools.", name),
-		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server, Era: report.Era}, nil),
+		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server, Era: report.Era, Capabilities: report.Capabilities}, nil),
 	}
 	if totals := itemTotals(ctx, &report.Items); totals != "" {
 		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Also found"), Value: totals})

@@ -102,6 +102,20 @@ func TestFailureOfATestIsExplained(t *testing.T) {
 	}
 }
 
+func TestResultOfATestHasCapabilities(t *testing.T) {
+	t.Parallel()
+	result := testResult(t.Context(), "Linear", toolsync.ProbeReport{
+		OK: true, Capabilities: []byte(`{"tools":{},"prompts":{}}`), Items: connectors.ItemCounts{Prompts: connectors.KindCounts{Total: 2}},
+	})
+	facts := map[string]string{}
+	for _, f := range result.Facts {
+		facts[f.Label] = f.Value
+	}
+	if facts["Capabilities"] == "" || !strings.Contains(facts["Also found"], "2 prompts") {
+		t.Errorf("facts: %v", facts)
+	}
+}
+
 func TestDraftFormAndFormDraftAreInverse(t *testing.T) {
 	t.Parallel()
 	d := connectors.Draft{
