@@ -2,8 +2,9 @@ package main
 
 import (
 	"flag"
-	"log"
+	"fmt"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -11,5 +12,6 @@ func main() {
 	addr := flag.String("http", "127.0.0.1:0", "the address to listen at")
 	flag.Parse()
 	server := &http.Server{Addr: *addr, Handler: newServer(), ReadHeaderTimeout: 10 * time.Second}
-	log.Fatal(server.ListenAndServe())
+	fmt.Fprintln(os.Stderr, server.ListenAndServe())
+	os.Exit(1)
 }

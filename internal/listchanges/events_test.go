@@ -1,3 +1,4 @@
+//nolint:staticcheck // logging is deprecated, and works all the same
 package listchanges_test
 
 import (

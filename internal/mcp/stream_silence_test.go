@@ -47,7 +47,7 @@ func (q *silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	q.mu.Unlock()
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r}
-	result := ""
+	var result string
 	switch m.Method {
 	case "", "subscriptions/listen":
 		return q.openStream(r, resp)

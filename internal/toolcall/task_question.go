@@ -103,8 +103,14 @@ func (tq *taskQuestions) loadQuestion(ctx context.Context, q *UpstreamRequest, i
 	if err != nil {
 		return nil, unavailableRefusal(err, id)
 	}
+	if len(letters) == 0 {
+		return nil, nil //nolint:nilnil // no question is no error
+	}
 	var open taskQuestion
-	if len(letters) == 0 || json.Unmarshal([]byte(letters[0].Message.Reveal()), &open) != nil || open.Key == answered {
+	if err := json.Unmarshal([]byte(letters[0].Message.Reveal()), &open); err != nil {
+		return nil, fmt.Errorf("read a stored question: %w", err)
+	}
+	if open.Key == answered {
 		return nil, nil //nolint:nilnil // no question is no error
 	}
 	return &open, nil
