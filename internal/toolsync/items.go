@@ -86,10 +86,10 @@ func (s *Syncer) readItems(ctx context.Context, session *mcp.Session, c connecto
 	return items
 }
 
-// saveItems stores the items if they changed, and adds their numbers to the observation. A failure is logged and does
-// not fail the sync.
+// saveItems stores the items if they changed, and adds their numbers to the observation. It waits for the database: the next
+// sync may be far away. A failure is logged and does not fail the sync.
 func (r *run) saveItems(ctx context.Context, items serverItems) {
-	if err := r.storeItems(ctx, items); err != nil {
+	if err := r.store.RetryStarted(ctx, func(ctx context.Context) error { return r.storeItems(ctx, items) }); err != nil {
 		r.log.WarnContext(ctx, "items not stored", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
 	}
 }

@@ -198,6 +198,25 @@ func TestSync_RemovesItemsNoLongerListed(t *testing.T) {
 	}
 }
 
+// TestSync_ItemsWaitForDatabase syncs a server when the database is away for a moment after the lists were read.
+func TestSync_ItemsWaitForDatabase(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := newUpstream(t, mcptest.Script{Capabilities: offersAll, On: map[string]mcptest.Handler{
+		"prompts/list":   listOf("prompts", `{"name":"a"}`),
+		"resources/list": listOf("resources"),
+		"resources/templates/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+			time.AfterFunc(time.Second, b.CloseDatabase(t))
+			listOf("resourceTemplates")(w, r, c)
+		},
+	}})
+	c := b.addConnector(t, up.URL)
+	b.mustSync(t, c)
+	if got := b.items(t, c); !slices.Equal(got, []string{`prompt a {"name":"a"}`}) {
+		t.Errorf("stored: %v", got)
+	}
+}
+
 func TestScheduledSync_ChangedItemsGetARun(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
