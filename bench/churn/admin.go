@@ -125,7 +125,7 @@ func (s *slot) nextSlug() string {
 }
 
 func (l *Load) createConnector(ctx context.Context, s *slot) error {
-	next := connectorState{exists: true, enabled: true, slug: s.nextSlug(), grants: map[int]map[string]bool{}}
+	next := connectorState{exists: true, enabled: true, slug: s.nextSlug(), grants: map[int]toolGrant{}}
 	policy := "auto"
 	if s.server.held {
 		policy = "hold_all"
@@ -179,7 +179,7 @@ func (l *Load) acceptTool(ctx context.Context, s *slot) error {
 func (l *Load) grantAll(ctx context.Context, s *slot) error {
 	for _, a := range l.agents {
 		next := s.currentState().clone()
-		next.grants[a.number] = nil
+		next.grants = next.grantTools(a.number, nil)
 		if err := l.setGrant(ctx, s, next, a, "all"); err != nil {
 			return err
 		}
@@ -191,10 +191,10 @@ func (l *Load) grantAll(ctx context.Context, s *slot) error {
 func (l *Load) grantRandom(ctx context.Context, s *slot) error {
 	a, next := l.agents[rand.IntN(len(l.agents))], s.currentState().clone()
 	if rand.IntN(2) == 0 {
-		next.grants[a.number] = nil
+		next.grants = next.grantTools(a.number, nil)
 		return l.setGrant(ctx, s, next, a, "all")
 	}
-	next.grants[a.number] = map[string]bool{base: true}
+	next.grants = next.grantTools(a.number, map[string]bool{base: true})
 	return l.setGrant(ctx, s, next, a, []string{base})
 }
 
@@ -234,7 +234,7 @@ func (l *Load) moveConnector(ctx context.Context, s *slot) error {
 }
 
 func (l *Load) deleteConnector(ctx context.Context, s *slot) error {
-	return l.sendAction(ctx, s, connectorState{grants: map[int]map[string]bool{}}, http.MethodDelete, "/api/v1/connectors/"+s.currentState().slug, nil)
+	return l.sendAction(ctx, s, connectorState{grants: map[int]toolGrant{}}, http.MethodDelete, "/api/v1/connectors/"+s.currentState().slug, nil)
 }
 
 // apiError is an error response of the JSON API.

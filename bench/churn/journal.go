@@ -12,9 +12,15 @@ import (
 type connectorState struct {
 	exists, enabled bool
 	slug            string
-	tools           map[string]tool         // as synced
-	items           []map[string]string     // versions of prompts, resources and templates by name; several: each is possible
-	grants          map[int]map[string]bool // by agent number: granted tools; nil: all
+	tools           map[string]tool     // as synced
+	items           []map[string]string // versions of prompts, resources and templates by name; several: each is possible
+	grants          map[int]toolGrant   // by agent number
+}
+
+// toolGrant is an agent's grant. The zero value is of everything.
+type toolGrant struct {
+	tools         map[string]bool // nil: all
+	leavesOutRest bool            // prompts, resources and templates
 }
 
 // tool is a stored tool. Agents see the accepted version.
@@ -26,6 +32,15 @@ type tool struct {
 func (s connectorState) clone() connectorState {
 	s.tools, s.grants = maps.Clone(s.tools), maps.Clone(s.grants)
 	return s
+}
+
+// grantTools returns the grants after a grant of tools; nil: all. It begins without prompts and resources if it is of named
+// tools; one that is there keeps its choice.
+func (s connectorState) grantTools(agent int, tools map[string]bool) map[int]toolGrant {
+	grants := maps.Clone(s.grants)
+	before, isThere := grants[agent]
+	grants[agent] = toolGrant{tools: tools, leavesOutRest: before.leavesOutRest || !isThere && tools != nil}
+	return grants
 }
 
 // isServed reports whether the agent has access to the connector.
@@ -41,6 +56,8 @@ func (s connectorState) possibleLists(k listKind, agent int) []map[string]string
 		return []map[string]string{nil}
 	case k == toolList:
 		return []map[string]string{s.listedTools(agent)}
+	case s.grants[agent].leavesOutRest:
+		return []map[string]string{nil}
 	}
 	return s.possibleItems()
 }
@@ -71,7 +88,7 @@ func (s connectorState) listedTools(agent int) map[string]string {
 	if !s.isServed(agent) {
 		return nil
 	}
-	listed, granted := map[string]string{}, s.grants[agent]
+	listed, granted := map[string]string{}, s.grants[agent].tools
 	for name, t := range s.tools {
 		if t.accepted != "" && (granted == nil || granted[name]) {
 			listed[name] = t.accepted
@@ -103,7 +120,7 @@ type entry struct {
 
 func newSlot(n int) *slot {
 	name := fmt.Sprintf("s%d-", n)
-	return &slot{name: name, server: newServer(name, n%2 == 1), journal: []entry{{connectorState: connectorState{grants: map[int]map[string]bool{}}}}}
+	return &slot{name: name, server: newServer(name, n%2 == 1), journal: []entry{{connectorState: connectorState{grants: map[int]toolGrant{}}}}}
 }
 
 // currentState is the latest state.

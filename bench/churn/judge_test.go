@@ -17,7 +17,7 @@ func newTestLoad(t *testing.T, o Options) *Load {
 func granted() connectorState {
 	return connectorState{
 		exists: true, enabled: true, slug: "s0-1", tools: map[string]tool{base: {"0", "0"}, "steady": {"0", "0"}},
-		items: []map[string]string{{base: "0"}}, grants: map[int]map[string]bool{0: {base: true}},
+		items: []map[string]string{{base: "0"}}, grants: map[int]toolGrant{0: {tools: map[string]bool{base: true}}},
 	}
 }
 
@@ -115,6 +115,23 @@ func TestListKind_ReadsItsOwnResult(t *testing.T) {
 		}
 		if s := newSlot(12); k.slotName(k.exposedKey(s.name+"3", base)) != s.name {
 			t.Errorf("%s: %s is of slot %s", k.method, k.exposedKey(s.name+"3", base), k.slotName(k.exposedKey(s.name+"3", base)))
+		}
+	}
+}
+
+// A new grant of named tools leaves prompts and resources out. A grant that is there keeps its choice.
+func TestGrantTools_KeepsTheChoiceOfAGrant(t *testing.T) {
+	t.Parallel()
+	named := map[string]bool{base: true}
+	s := connectorState{grants: map[int]toolGrant{}}
+	for i, step := range []struct {
+		agent     int
+		tools     map[string]bool
+		leavesOut bool
+	}{{0, nil, false}, {0, named, false}, {1, named, true}, {1, nil, true}} {
+		s.grants = s.grantTools(step.agent, step.tools)
+		if got := s.grants[step.agent]; got.leavesOutRest != step.leavesOut || len(got.tools) != len(step.tools) {
+			t.Errorf("step %d: %+v", i, got)
 		}
 	}
 }
