@@ -1286,8 +1286,6 @@ type MethodFailure struct {
 	Message string `json:"message"`
 	// Of the server's JSON-RPC error; null: it sent none.
 	RpcCode *int64 `json:"rpc_code"`
-	// Of that error; null: none.
-	RpcData json.RawMessage `json:"rpc_data"`
 }
 
 // MethodRequest is what the API is asked with. What is nil is left out.

@@ -38,10 +38,9 @@ type methodResultJSON struct {
 }
 
 type methodFailureJSON struct {
-	Code    string          `json:"code" doc:"As in a tool call's error."`
-	Message string          `json:"message"`
-	RPCCode *int            `json:"rpc_code" doc:"Of the server's JSON-RPC error; null: it sent none."`
-	RPCData json.RawMessage `json:"rpc_data" doc:"Of that error; null: none."`
+	Code    string `json:"code" doc:"As in a tool call's error."`
+	Message string `json:"message"`
+	RPCCode *int   `json:"rpc_code" doc:"Of the server's JSON-RPC error; null: it sent none."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -119,7 +118,7 @@ func viewMethodResult(raw json.RawMessage, call connectors.ToolCall, err error) 
 	}
 	out.Error = &methodFailureJSON{Code: call.ErrorCode, Message: call.ErrorMessage}
 	if failure, ok := errors.AsType[*mcp.Error](err); ok && failure.RPC != nil {
-		out.Error.RPCCode, out.Error.RPCData = &failure.RPC.Code, failure.RPC.Data
+		out.Error.RPCCode = &failure.RPC.Code
 	}
 	return out
 }

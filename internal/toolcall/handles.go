@@ -111,7 +111,7 @@ func (h *handleSealer) sealInputState(ctx context.Context, a *activeCall, r *mcp
 	s := callState{State: r.InputRequired.State, Call: a.callHash(), Until: h.o.Now().Add(stateTTL), Approved: a.call.ApprovedBy}
 	if s.Approved != "" {
 		s.Once = onceMailboxPrefix + newCallID().String()
-		if err := h.putOnceMail(ctx, a, s); err != nil {
+		if err := h.putOnceMail(ctx, a.request.View, a.request.Wait, s); err != nil {
 			return nil, h.explainer.explainError(ctx, a.request.View, a.connector, err)
 		}
 	}
@@ -123,11 +123,27 @@ func (h *handleSealer) sealInputState(ctx context.Context, a *activeCall, r *mcp
 }
 
 // putOnceMail stores the mail that makes an approved state valid once, across processes.
-func (h *handleSealer) putOnceMail(ctx context.Context, a *activeCall, s callState) error {
-	v := a.request.View
-	return h.mail.putMail(ctx, a.request.Wait, v.Tenant.ID, store.NewMail{
+func (h *handleSealer) putOnceMail(ctx context.Context, v *agentview.View, wait *store.WaitBudget, s callState) error {
+	return h.mail.putMail(ctx, wait, v.Tenant.ID, store.NewMail{
 		AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
 	})
+}
+
+// takeOnceMail uses up an approved state. It fails if the state was used already. After a lost reply of the database the
+// repeated try fails so too.
+func (h *handleSealer) takeOnceMail(ctx context.Context, v *agentview.View, connector *agentview.ConnectorView, wait *store.WaitBudget, s *callState) error {
+	var letters []store.MailMessage
+	err := h.o.Store.Retry(ctx, wait, func(ctx context.Context) (err error) {
+		letters, err = h.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, s.Once)
+		return err
+	})
+	switch {
+	case err != nil:
+		return h.explainer.explainError(ctx, v, connector, err)
+	case len(letters) == 0:
+		return staleStateError()
+	}
+	return nil
 }
 
 // consumeApproval uses up the approval of a resumed call. A call that cannot run now keeps it.
@@ -138,20 +154,7 @@ func (ap *approvals) consumeApproval(ctx context.Context, a *activeCall) error {
 	if err := ap.sender.checkReady(ctx, a); err != nil {
 		return err
 	}
-	v := a.request.View
-	var letters []store.MailMessage
-	// If the reply to a first try is lost, the second finds nothing, and the call is refused as with one try.
-	err := ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
-		letters, err = ap.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.resumed.Once)
-		return err
-	})
-	if err != nil {
-		return ap.explainer.explainError(ctx, v, a.connector, err)
-	}
-	if len(letters) == 0 {
-		return staleStateError()
-	}
-	return nil
+	return ap.handles.takeOnceMail(ctx, a.request.View, a.connector, a.request.Wait, a.resumed)
 }
 
 // callHash identifies a call by agent, connector, tool and canonical arguments.

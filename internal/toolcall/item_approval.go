@@ -34,18 +34,21 @@ func (q *UpstreamRequest) newItemCall(now time.Time) *activeCall {
 	return a
 }
 
-// isApprovedItem reports whether the request goes on with one that a person approved.
-func (rs *requestSender) isApprovedItem(q *UpstreamRequest, a *activeCall) bool {
+// useItemApproval reports whether the request continues an approved use. It uses up the approval.
+func (rs *requestSender) useItemApproval(ctx context.Context, q *UpstreamRequest, a *activeCall) (approved bool, err error) {
 	handle, _ := findMember(q.Params, "requestState")
 	var s callState
 	if handle == nil || isAmbiguous(q.Params) || !rs.handles.openHandle(q.View, purposeState, handle, &s) {
-		return false
+		return false, nil
 	}
 	if s.Item == nil || string(s.Item) != string(a.callHash()) || !rs.o.Now().Before(s.Until) {
-		return false
+		return false, nil
+	}
+	if err := rs.handles.takeOnceMail(ctx, q.View, q.Connector, q.Wait, &s); err != nil {
+		return false, err
 	}
 	q.approvedBy, q.approvedAs = s.Approved, s.Item
-	return true
+	return true, nil
 }
 
 // sendApproved sends the request when a person has approved it.
@@ -123,5 +126,5 @@ func (rs *requestSender) sendRechecked(ctx context.Context, q *UpstreamRequest, 
 	if err != nil {
 		return nil, err
 	}
-	return rs.sealQueryState(*q, raw)
+	return rs.sealQueryState(ctx, *q, raw)
 }

@@ -3,6 +3,7 @@ package toolcall_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +146,33 @@ func TestItemApproval_OnlyInItsMode(t *testing.T) {
 		if got.err != nil {
 			t.Errorf("%s: %v", mode, got.err)
 		}
+	}
+}
+
+// TestItemApproval_StateIsUsedOnce uses a prompt that asks for input after the approval.
+func TestItemApproval_StateIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, withModernDialer)
+	c := b.connector(t, b.remote)
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAskAll })
+	b.remote.set(answerModern(map[string]func(string) string{"prompts/get": func(params string) string {
+		if strings.Contains(params, `"requestState"`) {
+			return `{"resultType":"complete","messages":[]}`
+		}
+		return `{"resultType":"input_required","inputRequests":{},"requestState":"s"}`
+	}}))
+	request := b.order(t, b.process, a, c, "search", "")
+	request.MultiRound = true
+	answers := b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)
+	b.approve(t, b.process, b.waitingItem(t).ID)
+	first := <-answers
+	must(t, first.err)
+	var required struct{ RequestState json.RawMessage }
+	must(t, json.Unmarshal(first.raw, &required))
+	params := `{"name":"p","requestState":` + string(required.RequestState) + `}`
+	must(t, (<-b.useItem(t, b.process, request, connectors.CallPrompt, params)).err)
+	again := <-b.useItem(t, b.process, request, connectors.CallPrompt, params)
+	if _, ok := errors.AsType[*toolcall.InvalidArgumentsError](again.err); !ok {
+		t.Errorf("one approval is used twice: %s, %v", again.raw, again.err)
 	}
 }

@@ -63,7 +63,10 @@ type requestSender struct {
 // sendRequest is sendRecorded without the record. A use that needs approval waits for it first.
 func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
 	if q.needsApproval() {
-		if a := q.newItemCall(rs.o.Now()); !rs.isApprovedItem(&q, a) {
+		a := q.newItemCall(rs.o.Now())
+		if approved, err := rs.useItemApproval(ctx, &q, a); err != nil {
+			return nil, err
+		} else if !approved {
 			return rs.sendApproved(ctx, q, a)
 		}
 	}
@@ -141,7 +144,7 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	if err != nil {
 		return nil, err
 	}
-	return rs.sealQueryState(q, raw)
+	return rs.sealQueryState(ctx, q, raw)
 }
 
 // sendQuery sends the request and explains errors. A request that waited for the database is checked again
@@ -252,7 +255,7 @@ func (rs *requestSender) upstreamParams(q UpstreamRequest) (json.RawMessage, err
 }
 
 // sealQueryState seals the requestState of an InputRequired result.
-func (rs *requestSender) sealQueryState(q UpstreamRequest, raw json.RawMessage) (json.RawMessage, error) {
+func (rs *requestSender) sealQueryState(ctx context.Context, q UpstreamRequest, raw json.RawMessage) (json.RawMessage, error) {
 	if kind, _ := findMember(raw, "resultType"); string(kind) != `"input_required"` {
 		return raw, nil
 	}
@@ -263,6 +266,10 @@ func (rs *requestSender) sealQueryState(q UpstreamRequest, raw json.RawMessage) 
 	state := callState{State: upstreamState, Call: q.queryHash()}
 	if q.approvedAs != nil {
 		state.Approved, state.Item, state.Until = q.approvedBy, q.approvedAs, rs.o.Now().Add(stateTTL)
+		state.Once = onceMailboxPrefix + newCallID().String()
+		if err := rs.handles.putOnceMail(ctx, q.View, q.Wait, state); err != nil {
+			return nil, rs.explainer.explainError(ctx, q.View, q.Connector, err)
+		}
 	}
 	handle, err := rs.handles.sealHandle(q.View, purposeState, state)
 	if err != nil {
