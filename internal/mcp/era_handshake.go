@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -144,15 +145,15 @@ func readString(raw json.RawMessage, maxLength int) string {
 
 const invalidVersion = "something that is no version"
 
+// versionForm has dates, numbers and drafts. Other words may be anything that the server knows, as a credential.
+var versionForm = regexp.MustCompile(`^([0-9]{1,4}([.-][0-9]{1,4}){0,3}|DRAFT-[0-9]{4}-v[0-9]{1,2})$`)
+
 // printableVersion returns the version that a server named, if it looks like one.
 func printableVersion(version string) string {
 	if version == "" {
 		return "none"
 	}
-	isPlain := func(c rune) bool {
-		return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.' || c == '-'
-	}
-	if len(version) > 20 || strings.IndexFunc(version, func(c rune) bool { return !isPlain(c) }) >= 0 {
+	if !versionForm.MatchString(version) {
 		return invalidVersion
 	}
 	return version

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"strconv"
@@ -38,6 +39,9 @@ func (c *httpTransport) readErrorResponse(m outgoingMessage, resp *http.Response
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		failure.Reason = ReasonUnauthorized
 		failure.Challenges = parseChallenges(resp.Header)
+		if len(bytes.TrimSpace(body)) == 0 {
+			failure.remote = newChallengeText(failure.Challenges)
+		}
 	case status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented: // 501 refers to POST itself
 		failure.Retryable = true
 	case rpc:

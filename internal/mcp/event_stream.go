@@ -72,7 +72,7 @@ func (c *sseTransport) awaitEndpoint(ctx context.Context, s *eventStream, phase 
 			_ = c.pending.deliverText(event.Data)
 			continue
 		}
-		if s.endpoint, err = parseEndpoint(c.streamHTTP.url.Load(), event.Data); err != nil {
+		if s.endpoint, err = parseEndpoint(c.streamHTTP.url.Load(), event.Data, c.streamHTTP.header); err != nil {
 			return classifyError(ctx, phase, err)
 		}
 		return nil
@@ -91,7 +91,7 @@ func (c *sseTransport) requestStream(ctx context.Context, position streamPositio
 			return resp, err
 		}
 		_ = resp.Body.Close()
-		to, err := redirectTarget(c.streamHTTP.url.Load(), resp, hops)
+		to, err := redirectTarget(c.streamHTTP.url.Load(), resp, hops, c.streamHTTP.header)
 		if err != nil {
 			return nil, err
 		}

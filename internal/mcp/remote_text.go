@@ -36,6 +36,19 @@ func newRPCText(e *RPCError) RemoteText {
 	return newRemoteText(text, false)
 }
 
+// newChallengeText returns error and error_description of the challenges (RFC 6750 section 3), on lines of their own.
+func newChallengeText(all []Challenge) RemoteText {
+	var text []byte
+	for _, c := range all {
+		for _, name := range []string{"error", "error_description"} {
+			if value := c.Params[name]; value != "" {
+				text = append(append(text, value...), '\n')
+			}
+		}
+	}
+	return newRemoteText(text, false)
+}
+
 // Reveal returns the text, of at most 8 KiB, and whether its start or end is missing. Redact it before anything else.
 func (t RemoteText) Reveal() (text string, cutStart, cutEnd bool) {
 	return t.text, t.cutStart, t.cutEnd
@@ -54,6 +67,7 @@ func (t RemoteText) LogValue() slog.Value { return slog.StringValue(redactedRemo
 func (t RemoteText) MarshalText() ([]byte, error) { return []byte(redactedRemoteText), nil }
 
 // RemoteText returns what the server wrote: message and data of its JSON-RPC error, else the beginning of its response.
+// A refusal without a body is what its WWW-Authenticate says of the error.
 // For a program it is the end of its standard error.
 func (e *Error) RemoteText() RemoteText {
 	if e.RPC != nil && (e.RPC.Message != "" || len(e.RPC.Data) > 0) {

@@ -144,7 +144,7 @@ func (c *httpTransport) postMessage(ctx context.Context, m outgoingMessage) (*ht
 			return resp, err
 		}
 		_ = resp.Body.Close()
-		to, err := redirectTarget(c.url.Load(), resp, hops)
+		to, err := redirectTarget(c.url.Load(), resp, hops, c.header)
 		if err != nil {
 			return nil, err
 		}

@@ -202,13 +202,13 @@ func (c *sseTransport) retryOpen(position streamPosition, attempts int) (*eventS
 }
 
 // parseEndpoint returns the URL for POSTs. Credentials are sent there, so it must be on the same host.
-func parseEndpoint(from *url.URL, data []byte) (*url.URL, error) {
+func parseEndpoint(from *url.URL, data []byte, sent http.Header) (*url.URL, error) {
 	to, err := from.Parse(strings.TrimSpace(string(data)))
 	if err != nil || to.Host == "" {
 		return nil, &redirectError{http.StatusOK, "names no readable address for its messages"}
 	}
 	if to.User != nil || !isSameHost(from, to) {
-		return nil, &redirectError{http.StatusOK, "wants its messages sent to " + printableOrigin(to)}
+		return nil, &redirectError{http.StatusOK, "wants its messages sent to " + printableTarget(from, to, sent)}
 	}
 	to.Fragment, to.RawFragment = "", ""
 	return to, nil
