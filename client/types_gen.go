@@ -58,6 +58,8 @@ type AgentAccount struct {
 	Since *time.Time `json:"since"`
 	// missing: nothing is there. expired and revoked: it is dead until a person connects it again. refresh_failed: it is tried again. One of: missing, active, expired, refresh_failed, revoked.
 	State string `json:"state"`
+	// What the server said when the account failed or ended, with error; null: nothing.
+	Upstream *UpstreamSaid `json:"upstream"`
 	// The page where a person who signs in connects it: the member's own, or the connector's, where admins do.
 	URL string `json:"url"`
 }
@@ -868,6 +870,8 @@ type Credential struct {
 	Status string `json:"status"`
 	// One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`
+	// What the server said when the account failed or ended, with error; null: nothing. Its words are for those who read account.
+	Upstream *UpstreamSaid `json:"upstream"`
 }
 
 // CredentialList is what the API answers with.
@@ -1361,6 +1365,8 @@ type Notice struct {
 	// How often it occurred before a person read it.
 	Times int64  `json:"times"`
 	Title string `json:"title"`
+	// What the server said of that; null: nothing. Of the account of one agent it is for those who manage.
+	Upstream *UpstreamSaid `json:"upstream"`
 }
 
 // NoticeList is what the API answers with.

@@ -1406,6 +1406,7 @@ create table credentials (
     lease_until timestamp with time zone,
     retry_at timestamp with time zone,
     connected_at timestamp with time zone,
+    upstream jsonb,
     constraint credentials_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_grant_meta_object CHECK ((jsonb_typeof(grant_meta) = 'object'::text)),
@@ -1415,6 +1416,7 @@ create table credentials (
     constraint credentials_pkey PRIMARY KEY (tenant_id, id),
     constraint credentials_status_known CHECK ((status = ANY (ARRAY['active'::text, 'expired'::text, 'refresh_failed'::text, 'revoked'::text]))),
     constraint credentials_type_known CHECK ((type = ANY (ARRAY['bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
+    constraint credentials_upstream_short CHECK ((octet_length((upstream ->> 'said'::text)) <= 2048)) NOT VALID,
     constraint credentials_version_positive CHECK ((version > 0))
 );
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
@@ -1612,10 +1614,12 @@ create table notices (
     subject_key text not null default ''::text,
     data jsonb not null default '{}'::jsonb,
     times integer not null default 1,
+    upstream jsonb,
     constraint notices_kind_form CHECK ((kind ~ '^[a-z_]+(\.[a-z_]+)+$'::text)),
     constraint notices_link_is_a_path CHECK (((link = ''::text) OR ((link ~~ '/%'::text) AND (link !~~ '//%'::text) AND (link !~ '[\\[:space:]]'::text)))),
     constraint notices_pkey PRIMARY KEY (tenant_id, id),
-    constraint notices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+    constraint notices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint notices_upstream_short CHECK ((octet_length((upstream ->> 'said'::text)) <= 2048)) NOT VALID
 );
 CREATE INDEX notices_age_idx ON public.notices USING btree (at);
 CREATE INDEX notices_subject_idx ON public.notices USING btree (tenant_id, subject_key, at DESC) WHERE (subject_key <> ''::text);

@@ -4,7 +4,7 @@ select credentials.id, credentials.connector_id, credentials.agent_id, credentia
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
              and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
        credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
-       credentials.version, credentials.created_at, credentials.updated_at,
+       credentials.upstream, credentials.version, credentials.created_at, credentials.updated_at,
        coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name
 from credentials
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
@@ -41,6 +41,7 @@ set type = excluded.type,
     refreshed_at = null,
     last_used_at = null,
     error = '',
+    upstream = null,
     grant_meta = '{}',
     lease_id = null,
     lease_until = null,
@@ -61,6 +62,7 @@ where tenant_id = @tenant_id and connector_id = @connector_id;
 update credentials
 set status = 'active',
     error = '',
+    upstream = null,
     expires_at = case when expires_at is null then null else now() end,
     grant_meta = grant_meta - 'expiry_assumed' - 'wanted_scopes' - 'step_ups',
     lease_id = null,

@@ -7,7 +7,8 @@ set times = times + 1,
     title = @title,
     body = @body,
     link = @link,
-    data = @data
+    data = @data,
+    upstream = @upstream
 where notices.tenant_id = @tenant_id
   and notices.id = (
       select told.id
@@ -21,8 +22,8 @@ where notices.tenant_id = @tenant_id
       limit 1);
 
 -- name: InsertNotice :exec
-insert into notices (tenant_id, id, kind, title, body, link, subject_key, data)
-values (@tenant_id, @id, @kind, @title, @body, @link, @subject_key, @data);
+insert into notices (tenant_id, id, kind, title, body, link, subject_key, data, upstream)
+values (@tenant_id, @id, @kind, @title, @body, @link, @subject_key, @data, @upstream);
 
 -- name: DeleteOldestNotices :exec
 -- The newest @newest notices stay. At most 100 rows a statement; rows locked by another transaction are skipped.
@@ -45,7 +46,7 @@ where notices.tenant_id = @tenant_id
 
 -- name: Notices :many
 -- Notices older than the membership count as read.
-select id, at, kind, title, body, link, data, times, (
+select id, at, kind, title, body, link, data, upstream, times, (
     exists (
         select from notice_reads
         where notice_reads.tenant_id = @tenant_id and notice_reads.notice_id = notices.id and notice_reads.user_id = sqlc.narg(user_id)::uuid)

@@ -46,10 +46,17 @@ limit @max_rows;
 -- are in NewlyRefused.
 -- @sqlc-vet-disable tenant-scope
 select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connector_clock.failures,
-       connectors.last_error_message
+       connectors.last_error_message, last_run.upstream
 from connector_clock
 join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
 join tenants on tenants.id = connectors.tenant_id
+left join lateral (
+    select sync_runs.upstream
+    from sync_runs
+    where sync_runs.tenant_id = connectors.tenant_id and sync_runs.connector_id = connectors.id and sync_runs.state in ('ok', 'error')
+    order by sync_runs.id desc
+    limit 1
+) last_run on true
 where connector_clock.failing_since is not null
   and connector_is_down(connector_clock.failures, connector_clock.failing_since, connector_clock.checked_at,
                         tenants.down_after_failures, tenants.down_after_minutes)
@@ -65,9 +72,16 @@ limit @max_rows;
 -- Connectors without an accepted credential, and without a notice since the last success. @seconds leaves time to
 -- connect a new one.
 -- @sqlc-vet-disable tenant-scope
-select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connectors.last_error_message
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connectors.last_error_message, last_run.upstream
 from connector_clock
 join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
+left join lateral (
+    select sync_runs.upstream
+    from sync_runs
+    where sync_runs.tenant_id = connectors.tenant_id and sync_runs.connector_id = connectors.id and sync_runs.state in ('ok', 'error')
+    order by sync_runs.id desc
+    limit 1
+) last_run on true
 where connector_clock.failing_since < now() - make_interval(secs => @seconds::double precision)
   and connectors.enabled and connectors.last_error_code in ('unauthorized', 'credential_required')
   and not exists (

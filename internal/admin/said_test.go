@@ -4,9 +4,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/htmlcheck"
 )
 
 // wantQuote checks that a page quotes the markup as text, under a label.
@@ -24,8 +27,16 @@ func TestPages_QuoteTheServer(t *testing.T) {
 	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "<b>disk</b> full\u202e")}})
 	c := d.addConnectorAt("Linear", up.URL)
 	b := d.signInAsRole(connectors.RoleAdmin)
-	if p := b.submit("/connectors/linear/sync_tools", nil); p.says("disk") {
-		t.Error("the alert repeats the server")
+	for _, action := range []string{"sync_tools", "ping"} {
+		p := b.submit("/connectors/linear/"+action, nil)
+		p.wantQuote(t, "The server said")
+		alert, _ := htmlcheck.Parse(t, p.Body).ByID("alert")
+		if text := alert.Text(); strings.Contains(text, "disk") || !strings.Contains(text, "failed:") {
+			t.Errorf("%s: the alert says %q", action, text)
+		}
+		if b.get("/connectors/linear").says("<b>disk") {
+			t.Errorf("%s is quoted twice", action)
+		}
 	}
 	b.get("/connectors/linear/runs/"+d.listRuns(c.ID)[0].ID.String()).wantQuote(t, "The server said")
 	b.post("/connectors/test", connectorForm("Tested", up.URL, "auth.type", "none", "retry_attempts", "0")).wantQuote(t, "The server said")
@@ -33,4 +44,66 @@ func TestPages_QuoteTheServer(t *testing.T) {
 	status := 3
 	call.ErrorCode, call.ErrorMessage, call.Upstream = "upstream", "The program ended.", &connectors.Upstream{Said: "<b>disk</b> full" + `\u202e`, ExitStatus: &status}
 	b.get("/calls/"+d.createEndedCall(d.Tenant, call).String()).wantQuote(t, "exit status 3")
+}
+
+// endGrant gives an agent an account, or the shared one, that ended with the server's words.
+func (d *dashboard) endGrant(c connectors.Connector, agent *connectors.AgentID) {
+	d.t.Helper()
+	err := d.Door().Accounts().SaveGrant(d.t.Context(), store.NewGrant{
+		ConnectorID: c.ID, AgentID: agent, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{AccessToken: "t", ExpiresAt: new(time.Now().Add(time.Hour))},
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	vault := d.St.Vault(d.Tenant)
+	g, err := vault.Grant(d.t.Context(), c.ID, agent)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	said := &connectors.Upstream{Said: "<b>disk</b> full" + `\u202e`, Status: 400}
+	if _, err := vault.RefuseGrant(d.t.Context(), g.ID, g.Version, store.GrantMeta{}, "The authorization server ended the access. Connect again.", said); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestPages_QuoteTheServerOfAnEndedAccount(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.Connector(t, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 })
+	d.endGrant(c, nil)
+	b := d.signInAsRole(connectors.RoleViewer)
+	b.get("/connectors/"+c.Slug+"/credentials").wantQuote(t, "The server said")
+	b.get("/notices").wantQuote(t, "The server said")
+}
+
+func TestPages_QuoteOfAMembersAccountIsForMemberAndManagers(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.createMember(connectors.RoleMember)
+	a, c, path := d.createOwnAgent(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 })
+	d.endGrant(c, &a.ID)
+	own := d.browser()
+	own.signIn(ada.Email)
+	for _, page := range []string{path, "/account/connections", "/connectors/" + c.Slug + "/credentials"} {
+		own.get(page).wantQuote(t, "The server said")
+	}
+	for _, role := range connectors.Roles {
+		b := d.signInAsRole(role)
+		for _, page := range []string{"/notices", "/connectors/" + c.Slug + "/credentials"} {
+			if p := b.get(page); p.says("<b>disk") != role.May(connectors.PermManage) || p.Status != http.StatusOK {
+				t.Errorf("%s, to %s: %d %s", page, role, p.Status, plainText(p.Body))
+			}
+		}
+	}
+}
+
+func TestPages_StreamOfNoticesQuotesTheServer(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.signInAsRole(connectors.RoleViewer)
+	events := b.openEventsAt("/events?on=notices")
+	d.endGrant(d.Connector(t, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 }), nil)
+	if event := events.until("needs authorization"); !strings.Contains(event, "&lt;b&gt;disk") {
+		t.Errorf("told by %s", event)
+	}
 }

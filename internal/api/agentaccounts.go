@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -23,6 +25,13 @@ type agentAccountJSON struct {
 	Since       *time.Time `json:"since" doc:"When it was connected; null: it is missing."`
 	Error       *string    `json:"error" doc:"The account's error; null: none is known."`
 	URL         string     `json:"url" doc:"The page where a person who signs in connects it: the member's own, or the connector's, where admins do."`
+
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said when the account failed or ended, with error; null: nothing."`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (agentAccountJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return setNullable(s, "upstream")
 }
 
 const aboutAgentAccounts = `What the agent has, and what it still misses, at the connectors that were granted to it and want an account of each agent, by name; 500 at most, in one answer: next_cursor is always null.
@@ -63,7 +72,8 @@ func (h *Handler) viewAgentAccount(a store.AgentAccount, ofMember bool) agentAcc
 	out := agentAccountJSON{
 		ConnectorID: a.ConnectorID.String(), Connector: a.ConnectorSlug, Name: a.ConnectorName, Enabled: a.ConnectorEnabled,
 		AuthType: string(a.AuthType), State: string(a.State()), Account: a.Account, Since: a.Since,
-		URL: h.baseURL + "/connectors/" + a.ConnectorSlug + "/credentials#credential-" + a.AgentSlug,
+		Upstream: viewUpstreamSaid(a.Said),
+		URL:      h.baseURL + "/connectors/" + a.ConnectorSlug + "/credentials#credential-" + a.AgentSlug,
 	}
 	if !a.IsStored() {
 		out.State = "missing"

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
@@ -25,6 +27,13 @@ type credentialJSON struct {
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
 	Error       *string    `json:"error" doc:"Null: none."`
+
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said when the account failed or ended, with error; null: nothing. Its words are for those who read account."`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (credentialJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return setNullable(s, "upstream")
 }
 
 // secretPut is the secret of a connector's auth type. It is never read back.
@@ -69,6 +78,7 @@ func viewCredential(c connectors.Credential) credentialJSON {
 		ExpiresAt:   toUTC(c.ExpiresAt),
 		RefreshedAt: toUTC(c.RefreshedAt),
 		LastUsedAt:  toUTC(c.LastUsedAt),
+		Upstream:    viewUpstreamSaid(c.Upstream),
 	}
 	if c.Status == "" {
 		out.Status = string(store.AccountMissing)

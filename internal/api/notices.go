@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -21,12 +23,20 @@ type noticeJSON struct {
 	Data  json.RawMessage `json:"data" doc:"Ids and names, by kind."`
 	Times int             `json:"times" doc:"How often it occurred before a person read it."`
 	Read  *bool           `json:"read" doc:"By the caller; null for a key, which belongs to no reader."`
+
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said of that; null: nothing. Of the account of one agent it is for those who manage."`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (noticeJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return setNullable(s, "upstream")
 }
 
 func viewNotice(actor auth.Actor) func(connectors.Notice) noticeJSON {
 	return func(n connectors.Notice) noticeJSON {
 		out := noticeJSON{
 			ID: n.ID.String(), At: n.At.UTC(), Kind: string(n.Kind), Title: n.Title, Text: n.Body, Link: n.Link, Data: n.Data, Times: n.Times,
+			Upstream: viewUpstreamSaid(n.UpstreamFor(actor.Role)),
 		}
 		if actor.UserID != nil {
 			out.Read = &n.Read

@@ -61,6 +61,7 @@ var SeparateReads = map[string]string{
 	"sso.Service.admitMember":                    "the admission has the transaction in a field",
 	"toolsync.Syncer.loadRequest":                "a run refers to both by id, and their foreign keys refuse one that is gone",
 	"toolsync.run.explainAttempt":                "only one of the two runs: a failure is of the server or of the authorization server",
+	"toolsync.run.explainMissing":                "the credentials of the connector only tell what to leave out of the server's words; one that is gone meanwhile is no secret of it any more",
 	"toolcall.Executor.Approval":                 "what may be seen is decided after the call was found, and the call is read again for it",
 	"toolcall.Executor.ListPendingApprovals":     "who may see arguments is read after them, so that a permission that ended hides them",
 	"toolcall.Executor.recheckApproval":          "as recheckQuery",

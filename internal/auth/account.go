@@ -149,15 +149,15 @@ func (a Actor) Decider() string {
 	return a.Name + " (by the program " + a.Program.Name + ")"
 }
 
-// HideAccounts clears the account names of other people from credentials. Names are for their owner and for
-// managers; existence and status are for all.
+// HideAccounts clears the account names of other people from credentials, and what the servers said of them. Both are for
+// their owner and for managers; existence and status are for all.
 func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []connectors.Credential) error {
 	if a.Role.May(connectors.PermManage) {
 		return nil
 	}
 	var named []connectors.AgentID
 	for _, c := range list {
-		if c.AgentID != nil && c.Account != "" {
+		if c.AgentID != nil && (c.Account != "" || c.Upstream != nil) {
 			named = append(named, *c.AgentID)
 		}
 	}
@@ -170,7 +170,7 @@ func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []conne
 			continue
 		}
 		if m, ok := whose[*c.AgentID]; ok && (a.UserID == nil || *a.UserID != m.UserID) {
-			list[i].Account = ""
+			list[i].Account, list[i].Upstream = "", c.Upstream.WithoutSaid()
 		}
 	}
 	return nil

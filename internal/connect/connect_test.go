@@ -143,7 +143,7 @@ func TestANewConnectionReplacesTheOldGrant(t *testing.T) {
 	c := b.protected(t)
 	b.connect(t, c, nil)
 	first := b.grant(t, c, nil)
-	_, err := b.St.Vault(b.Tenant).RefuseGrant(t.Context(), first.ID, first.Version, first.Tokens.Meta, "It ended.")
+	_, err := b.St.Vault(b.Tenant).RefuseGrant(t.Context(), first.ID, first.Version, first.Tokens.Meta, "It ended.", nil)
 	must(t, err)
 	b.connect(t, c, nil)
 	second := b.grant(t, c, nil)

@@ -69,7 +69,7 @@ func TestLink_MemberKeepsUsableAccount(t *testing.T) {
 	must(t, err)
 
 	g := b.grant(t, c, nil)
-	_, err = b.St.Vault(b.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, g.Tokens.Meta, "It ended.")
+	_, err = b.St.Vault(b.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, g.Tokens.Meta, "It ended.", nil)
 	must(t, err)
 	s, err := b.broker.AcceptLink(t.Context(), kept, cookie)
 	must(t, err)

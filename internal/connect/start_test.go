@@ -159,7 +159,7 @@ func TestStart_StepUpUnitesScopes(t *testing.T) {
 	g := b.grant(t, c, nil)
 	meta := g.Tokens.Meta
 	meta.WantedScopes, meta.StepUps = []string{"read", "write"}, 1
-	_, err := b.St.Vault(b.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, meta, "It wants more.")
+	_, err := b.St.Vault(b.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, meta, "It wants more.", nil)
 	must(t, err)
 	s := b.start(t, c, nil)
 	if got := probeResult(t, s).Get("scope"); got != "read write" {

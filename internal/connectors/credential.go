@@ -45,7 +45,8 @@ type Credential struct {
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time
 	LastUsedAt  *time.Time
-	Error       string // one sentence; empty: none
+	Error       string    // one sentence; empty: none
+	Upstream    *Upstream // what the server said to it, only with Error; nil: nothing
 	Version     int
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

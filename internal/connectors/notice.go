@@ -44,7 +44,7 @@ func (k NoticeKind) IsEvent() bool { return slices.Contains(EventKinds, k) }
 
 // NewNotice is a notice to be stored. Link is a dashboard path. While a notice with the same Kind and Key is
 // unread, a repetition is sent once an hour and counted; without a Key each is sent. Data is for programs: ids
-// and names, never a secret.
+// and names, never a secret. Webhooks do not get Upstream.
 type NewNotice struct {
 	Kind  NoticeKind
 	Title string // one line
@@ -52,19 +52,37 @@ type NewNotice struct {
 	Link  string
 	Key   string
 	Data  map[string]any
+
+	Upstream *Upstream // what the server said; nil: nothing
 }
 
 // Notice is a stored notice as one person sees it.
 type Notice struct {
-	ID    NoticeID
-	At    time.Time
-	Kind  NoticeKind
-	Title string
-	Body  string
-	Link  string
-	Data  json.RawMessage
-	Times int  // occurrences before it was read
-	Read  bool // by the requesting person
+	ID       NoticeID
+	At       time.Time
+	Kind     NoticeKind
+	Title    string
+	Body     string
+	Link     string
+	Data     json.RawMessage
+	Upstream *Upstream // what the server said; nil: nothing
+	Times    int       // occurrences before it was read
+	Read     bool      // by the requesting person
+}
+
+// UpstreamFor returns what the server said, as far as the role may read it; nil: nothing. What it said of the account of one
+// agent is for managers: it may name the person.
+func (n Notice) UpstreamFor(role Role) *Upstream {
+	if n.Upstream == nil || role.May(PermManage) {
+		return n.Upstream
+	}
+	var data struct {
+		Agent string `json:"agent"`
+	}
+	if json.Unmarshal(n.Data, &data) != nil || data.Agent != "" {
+		return n.Upstream.WithoutSaid()
+	}
+	return n.Upstream
 }
 
 // Bounds of a notice's texts, in bytes.

@@ -46,8 +46,9 @@ func (c ConnectorName) accountPath(agent AgentName) string {
 	return c.dashboardPath() + "/credentials#credential-" + url.PathEscape(owner)
 }
 
-// NeedsAuthNotice is the notice that an account must be connected again; because is a sentence.
-func NeedsAuthNotice(c ConnectorName, agent AgentName, reason string) NewNotice {
+// NeedsAuthNotice is the notice that an account must be connected again; reason is a sentence, and said what the server
+// said.
+func NeedsAuthNotice(c ConnectorName, agent AgentName, reason string, said *Upstream) NewNotice {
 	return NewNotice{
 		Kind:  NoticeNeedsAuth,
 		Title: c.accountName(agent) + " needs authorization",
@@ -55,6 +56,8 @@ func NeedsAuthNotice(c ConnectorName, agent AgentName, reason string) NewNotice 
 		Link:  c.accountPath(agent),
 		Key:   "needs_auth " + c.ID.String() + " " + agent.Slug,
 		Data:  c.noticeData(map[string]any{"agent": agent.Slug}),
+
+		Upstream: said,
 	}
 }
 
@@ -70,8 +73,9 @@ func LapsingNotice(id CredentialID, c ConnectorName, agent AgentName, at time.Ti
 	}
 }
 
-// DownNotice is the notice that a connector is down after failures in a row since a time; reason is a sentence.
-func DownNotice(c ConnectorName, since time.Time, failures int, reason string) NewNotice {
+// DownNotice is the notice that a connector is down after failures in a row since a time; reason is a sentence, and said
+// what the server said at the last one.
+func DownNotice(c ConnectorName, since time.Time, failures int, reason string, said *Upstream) NewNotice {
 	return NewNotice{
 		Kind:  NoticeDown,
 		Title: c.Name + " is down",
@@ -79,6 +83,8 @@ func DownNotice(c ConnectorName, since time.Time, failures int, reason string) N
 		Link:  c.dashboardPath(),
 		Key:   "down " + c.ID.String(), // the store searches for it
 		Data:  c.noticeData(map[string]any{"failing_since": since.UTC().Format(time.RFC3339), "failures": failures}),
+
+		Upstream: said,
 	}
 }
 

@@ -3,11 +3,13 @@ package credentials
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
 	"patchbay/internal/redact"
@@ -41,6 +43,31 @@ func (r *Resolver) Excerpt(ctx context.Context, tenant connectors.TenantID, c co
 		}
 	}
 	return redact.Excerpt(source, stored, redact.NewSecrets(append(used.listSecrets(), headerValues(c)...)...))
+}
+
+// ReadUpstream returns what the server of a failed request or token request said, for admins; nil: nothing, or err is no
+// failure of a server.
+func (r *Resolver) ReadUpstream(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, err error, used UsedSecrets,
+) *connectors.Upstream {
+	remote, source, ok := FindRemote(err)
+	if !ok {
+		return nil
+	}
+	remote.Said = r.Excerpt(ctx, tenant, c, source, used)
+	return connectors.UpstreamOf(&remote)
+}
+
+// FindRemote returns the status of a failed request or token request, and what the server wrote. ok is false for other
+// errors.
+func FindRemote(err error) (remote fault.Remote, source redact.Source, ok bool) {
+	if failure, ok := errors.AsType[*mcp.Error](err); ok {
+		return fault.Remote{HTTPStatus: failure.HTTPStatus, ExitStatus: failure.ExitCode}, NewSource(failure), true
+	}
+	if failure, ok := errors.AsType[*oauth.Error](err); ok {
+		return fault.Remote{HTTPStatus: failure.HTTPStatus}, NewResponseSource(failure), true
+	}
+	return fault.Remote{}, redact.Source{}, false
 }
 
 // headerValues returns the values of the connector's own headers that are credentials by their names.

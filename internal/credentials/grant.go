@@ -42,30 +42,37 @@ func (r *Resolver) ForceRefresh(
 }
 
 // MarkRefused marks u as refused by the resource after a refresh, or without one: a person has to reconnect.
-// reason is a sentence. A newer version is not marked.
-func (r *Resolver) MarkRefused(ctx context.Context, tenant connectors.TenantID, u *Credential, reason string) error {
+// reason is a sentence. What the resource said, by refusal, is stored for admins; nil: nothing. A newer version is not
+// marked.
+func (r *Resolver) MarkRefused(ctx context.Context, tenant connectors.TenantID, u *Credential, reason string, refusal error) error {
 	if u.Version == 0 {
 		return nil
 	}
-	_, err := r.store.Vault(tenant).RefuseGrant(ctx, u.ID, u.Version, u.meta, reason)
+	return r.refuseGrant(ctx, tenant, u, u.meta, reason, refusal)
+}
+
+func (r *Resolver) refuseGrant(
+	ctx context.Context, tenant connectors.TenantID, u *Credential, meta store.GrantMeta, reason string, refusal error,
+) error {
+	said := r.ReadUpstream(ctx, tenant, u.connector, refusal, UsedSecrets{Headers: u.Headers})
+	_, err := r.store.Vault(tenant).RefuseGrant(ctx, u.ID, u.Version, meta, reason, said)
 	return err
 }
 
 // RequestScopes handles a resource that asks for more scopes (403, insufficient_scope). A machine requests a
 // token with all of them at once. A person has to reconnect, with all of them. After maxStepUps the credential
-// is marked as refused.
-func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID, u *Credential, scopes []string) error {
+// is marked as refused, as by MarkRefused with refusal.
+func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID, u *Credential, scopes []string, refusal error) error {
 	c, meta := u.connector, u.meta
 	if u.Version == 0 {
 		return nil
 	}
 	if meta.StepUps >= maxStepUps {
-		return r.MarkRefused(ctx, tenant, u, reasonTooManyStepUps)
+		return r.MarkRefused(ctx, tenant, u, reasonTooManyStepUps, refusal)
 	}
 	meta.WantedScopes, meta.StepUps = oauth.UnionScopes(u.scopes, append(meta.WantedScopes, scopes...)), meta.StepUps+1
 	if !isMachine(c.Auth.Type) {
-		_, err := r.store.Vault(tenant).RefuseGrant(ctx, u.ID, u.Version, meta, reasonScopes)
-		return err
+		return r.refuseGrant(ctx, tenant, u, meta, reasonScopes, refusal)
 	}
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, u.Agent)
 	if err != nil || g.ID != u.ID || g.Version != u.Version || !r.canRefresh(g) {

@@ -389,7 +389,7 @@ func TestMachine_StepsUpTwice(t *testing.T) {
 	for i, asks := range []string{"write", "admin", "root"} {
 		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 		must(t, err)
-		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{asks}))
+		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{asks}, nil))
 		if i == 2 {
 			_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 			wantMissing(t, err)

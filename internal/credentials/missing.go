@@ -69,13 +69,13 @@ func (r *Resolver) ExplainMissing(
 	case cause == "": // reconnected meanwhile
 		return newNotRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
 	case isMachine(c.Auth.Type):
-		return newCredentialRequired("The connector %q cannot sign in: %s", c.Name, toClause(cause))
+		return addGrantSaid(newCredentialRequired("The connector %q cannot sign in: %s", c.Name, toClause(cause)), g)
 	}
 	format := "The account of the connector %q must be connected again: %s"
 	if owner != nil {
 		format = "The agent's account of the connector %q must be connected again: %s"
 	}
-	f := newCredentialRequired(format, c.Name, toClause(cause))
+	f := addGrantSaid(newCredentialRequired(format, c.Name, toClause(cause)), g)
 	if cause == reasonTooManyStepUps {
 		f.Err = ErrTooManyStepUps
 	}
@@ -103,6 +103,14 @@ func toClause(sentence string) string {
 		}
 	}
 	return s
+}
+
+// addGrantSaid adds to a failure of a grant what the server said when it failed or ended, for admins.
+func addGrantSaid(f *fault.Error, g store.Grant) *fault.Error {
+	if u := g.Upstream; u != nil {
+		f.Remote = &fault.Remote{Phase: "auth", HTTPStatus: u.Status, Said: u.Said, Retryable: g.Status == connectors.CredentialRefreshFailed}
+	}
+	return f
 }
 
 func newCredentialRequired(format string, args ...any) *fault.Error {
@@ -137,7 +145,7 @@ func newNotRenewed(c connectors.Connector, g store.Grant, cause error) error {
 	}
 	f := fault.Errorf(fault.Unavailable, format, c.Name, hint)
 	f.Code, f.Err, f.RetryAfter = CodeNotRenewed, cause, int(maxRetryDelay.Seconds())
-	return f
+	return addGrantSaid(f, g)
 }
 
 // CodeNotRenewed is the code of a fault after a failed refresh.

@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
 	"patchbay/internal/safe"
+	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/tracing"
 )
@@ -112,6 +113,7 @@ func (r *refreshRun) requestAndStore(ctx context.Context, g store.Grant, lease s
 	var result refreshResult
 	result.tokens, result.failure = tracing.Step(ctx, "oauth refresh", failureKind, func(ctx context.Context) (store.GrantTokens, error) { return r.requestToken(ctx, g) })
 	r.logResult(ctx, g, result.failure)
+	result.said = r.ReadUpstream(context.WithoutCancel(ctx), r.tenant, r.connector, result.failure, usedTokens(g))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	for {
@@ -138,4 +140,10 @@ func failureKind(err error) string {
 type refreshResult struct {
 	tokens  store.GrantTokens // to be stored
 	failure error
+	said    *connectors.Upstream // with failure; nil: nothing
+}
+
+// usedTokens are the secrets of a grant that a refresh sends.
+func usedTokens(g store.Grant) UsedSecrets {
+	return UsedSecrets{Entered: g.Tokens.Machine, Texts: []secret.Text{g.Tokens.RefreshToken, g.Tokens.AccessToken}}
 }

@@ -78,8 +78,9 @@ func (r *refreshRun) storeResult(ctx context.Context, g store.Grant, lease store
 	case result.failure == nil:
 		_, err = r.vault.SaveRefreshed(ctx, lease, g, result.tokens)
 	case o.endReason != "":
-		err = r.endGrant(ctx, g, lease, o)
+		err = r.endGrant(ctx, g, lease, o, result.said)
 	default:
+		o.delay.Said = result.said
 		_, err = r.vault.DelayRefresh(ctx, lease, o.delay)
 	}
 	if err != nil {
@@ -88,14 +89,14 @@ func (r *refreshRun) storeResult(ctx context.Context, g store.Grant, lease store
 	return r.vault.Grant(ctx, g.ConnectorID, g.AgentID)
 }
 
-func (r *refreshRun) endGrant(ctx context.Context, g store.Grant, lease store.Lease, o refreshFailure) error {
+func (r *refreshRun) endGrant(ctx context.Context, g store.Grant, lease store.Lease, o refreshFailure, said *connectors.Upstream) error {
 	if o.forgetClient {
 		meta := g.Tokens.Meta
 		if err := r.store.Tenant(r.tenant).Accounts().DeleteRegistration(ctx, meta.Server.Issuer, meta.RedirectURI, meta.ClientID); err != nil {
 			return err
 		}
 	}
-	_, err := r.vault.EndGrant(ctx, lease, o.endReason)
+	_, err := r.vault.EndGrant(ctx, lease, o.endReason, said)
 	return err
 }
 

@@ -23,11 +23,11 @@ func TestRefused_EndsOnlyItsVersion(t *testing.T) {
 	must(t, err)
 	fresh, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, old.Version)
 	must(t, err)
-	must(t, r.MarkRefused(t.Context(), c.Tenant, old, "It is refused. Connect again."))
+	must(t, r.MarkRefused(t.Context(), c.Tenant, old, "It is refused. Connect again.", nil))
 	if got := c.storedGrant(t, nil).Status; got != connectors.CredentialActive {
 		t.Errorf("the old one's end ended the new one: %s", got)
 	}
-	must(t, r.MarkRefused(t.Context(), c.Tenant, fresh, "It is refused. Connect again."))
+	must(t, r.MarkRefused(t.Context(), c.Tenant, fresh, "It is refused. Connect again.", nil))
 	g := c.storedGrant(t, nil)
 	if g.Status != connectors.CredentialRevoked || g.Error != "It is refused. Connect again." || g.Tokens.Meta.ClientID == "" {
 		t.Errorf("grant = %+v", g.Credential)
@@ -44,8 +44,8 @@ func TestRefused_StaticSecretStays(t *testing.T) {
 	r := c.newResolver()
 	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
-	must(t, r.MarkRefused(t.Context(), c.Tenant, u, "No."))
-	must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{"write"}))
+	must(t, r.MarkRefused(t.Context(), c.Tenant, u, "No.", nil))
+	must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{"write"}, nil))
 	if got := c.token(t, r, nil); got != "tok" {
 		t.Errorf("sent %q", got)
 	}
@@ -68,7 +68,7 @@ func TestNeedsScopes_TwiceAtMost(t *testing.T) {
 		c.reconnect(t, g, "read")
 		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 		must(t, err)
-		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{want.asks}))
+		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{want.asks}, nil))
 		_, err = r.Headers(t.Context(), c.Tenant, c.connector, nil)
 		wantMissing(t, err)
 		if got := fault.As(err).Message; !strings.Contains(got, want.says) {

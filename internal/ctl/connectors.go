@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -296,7 +297,8 @@ type connectorCredentials struct {
 	Status string `placeholder:"STATUS" enum:",missing,connected,attention" default:"" help:"Those that are missing, connected, or need attention."`
 }
 
-// Run prints a row for each credential, and with --status missing for each agent without one.
+// Run prints a row for each credential, and with --status missing for each agent without one. Below it is why accounts
+// failed or ended, with what the server said.
 func (c connectorCredentials) Run(ctx context.Context, s *session) error {
 	api, err := s.openClient()
 	if err != nil {
@@ -309,6 +311,9 @@ func (c connectorCredentials) Run(ctx context.Context, s *session) error {
 	t := newTable("AGENT", "TYPE", "STATUS", "ACCOUNT", "EXPIRES", "LAST USED")
 	for _, one := range list {
 		t.addRow(one.Agent, one.Type, one.Status, one.Account, one.ExpiresAt, one.LastUsedAt)
+		if one.Error != nil {
+			t.notes = append(t.notes, newServerError(cmp.Or(one.Agent, "shared")+": "+*one.Error, one.Upstream).Error())
+		}
 	}
 	return s.printValue(list, t)
 }

@@ -10,8 +10,9 @@ import (
 )
 
 type table struct {
-	head []string
-	rows [][]string
+	head  []string
+	rows  [][]string
+	notes []string // printable texts below the rows
 }
 
 func newTable(head ...string) *table { return &table{head: head} }
@@ -83,7 +84,15 @@ func (s *session) printValue(v any, t *table) error {
 	for _, row := range t.rows {
 		_, _ = fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, note := range t.notes {
+		if _, err := fmt.Fprintln(s.world.Out, "\n"+note); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printJSON prints v, with escapes on a terminal.

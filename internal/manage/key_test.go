@@ -70,7 +70,7 @@ func TestUpdate_RenewsMachineTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ended, err := vault.RefuseGrant(t.Context(), g.ID, g.Version, store.GrantMeta{StepUps: 2}, "It is refused."); !ended || err != nil {
+	if ended, err := vault.RefuseGrant(t.Context(), g.ID, g.Version, store.GrantMeta{StepUps: 2}, "It is refused.", nil); !ended || err != nil {
 		t.Fatal(ended, err)
 	}
 	b.update(t, c, manage.Change{Draft: func(d *connectors.Draft) { d.Description = "not about signing in" }})

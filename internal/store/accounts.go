@@ -32,6 +32,7 @@ type AgentAccount struct {
 	Status  connectors.CredentialStatus // empty: none stored
 	Account string                      // account name at the server; empty: unknown
 	Error   string                      // why it stopped working; empty: no failure known
+	Said    *connectors.Upstream        // what the server said then; nil: nothing
 	Since   *time.Time                  // when it was stored; nil: none stored
 }
 
@@ -69,6 +70,9 @@ func (t Accounts) AgentAccounts(ctx context.Context, agents ...connectors.AgentI
 			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.Name, ConnectorURL: r.Url, ConnectorEnabled: r.Enabled,
 			AuthType: r.AuthType, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
 			Error: r.Error, Since: toUTC(since),
+		}
+		if r.Error != "" {
+			all[i].Said = decodeUpstream(r.Upstream)
 		}
 	}
 	return all, nil

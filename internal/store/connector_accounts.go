@@ -76,6 +76,9 @@ func toConnectorAccount(connector connectors.ConnectorID, r dbgen.ConnectorAccou
 	if at := r.ExpiringAt.UTC(); at.Unix() != 0 {
 		a.EndsAt = &at
 	}
+	if r.Error != "" {
+		a.Credential.Upstream = decodeUpstream(r.Upstream)
+	}
 	if r.UpdatedAt != nil {
 		a.Credential.UpdatedAt = r.UpdatedAt.UTC()
 	}

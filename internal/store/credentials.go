@@ -21,7 +21,7 @@ func (t Connectors) Credentials(ctx context.Context, id connectors.ConnectorID, 
 	item := func(r dbgen.CredentialsRow) connectors.Credential {
 		c := toCredential(dbgen.Credential{
 			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin, Status: connectors.CredentialStatus(r.Status),
-			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error,
+			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Upstream: r.Upstream,
 			Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		})
 		c.AgentSlug, c.AgentName = r.AgentSlug, r.AgentName
@@ -91,7 +91,7 @@ func credentialAD(tenant connectors.TenantID, id connectors.ConnectorID, agent *
 }
 
 func toCredential(r dbgen.Credential) connectors.Credential {
-	return connectors.Credential{
+	c := connectors.Credential{
 		ID:          r.ID,
 		ConnectorID: r.ConnectorID,
 		AgentID:     r.AgentID,
@@ -108,4 +108,8 @@ func toCredential(r dbgen.Credential) connectors.Credential {
 		CreatedAt:   r.CreatedAt.UTC(),
 		UpdatedAt:   r.UpdatedAt.UTC(),
 	}
+	if c.Error != "" { // a release that does not know the column leaves it where it clears the error
+		c.Upstream = decodeUpstream(r.Upstream)
+	}
+	return c
 }

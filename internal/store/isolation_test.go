@@ -368,12 +368,14 @@ var vaultAttempts = map[string]attempt{
 	"SaveRefreshed": func(ctx context.Context, o outsider) (bool, error) {
 		return o.vault.SaveRefreshed(ctx, o.lease, o.grant, store.GrantTokens{AccessToken: "mine"})
 	},
-	"EndGrant": func(ctx context.Context, o outsider) (bool, error) { return o.vault.EndGrant(ctx, o.lease, "Mine.") },
+	"EndGrant": func(ctx context.Context, o outsider) (bool, error) {
+		return o.vault.EndGrant(ctx, o.lease, "Mine.", nil)
+	},
 	"DelayRefresh": func(ctx context.Context, o outsider) (bool, error) {
 		return o.vault.DelayRefresh(ctx, o.lease, store.Delay{Because: "Mine.", Wait: time.Hour})
 	},
 	"RefuseGrant": func(ctx context.Context, o outsider) (bool, error) {
-		return o.vault.RefuseGrant(ctx, o.grant.ID, o.grant.Version, store.GrantMeta{}, "Mine.")
+		return o.vault.RefuseGrant(ctx, o.grant.ID, o.grant.Version, store.GrantMeta{}, "Mine.", nil)
 	},
 	"Environment": func(ctx context.Context, o outsider) (bool, error) {
 		e, err := o.vault.Environment(ctx, o.program)

@@ -75,7 +75,7 @@ func (t noticeWriter) noticeColumns(n NewNotice) (dbgen.InsertNoticeParams, erro
 	}
 	return dbgen.InsertNoticeParams{
 		TenantID: t.id, ID: connectors.NoticeID{UUID: newID()}, Kind: n.Kind, Title: cleanText(n.Title), Body: cleanText(n.Body),
-		Link: cleanText(n.Link), SubjectKey: cleanText(n.Key), Data: cleanJSON(b),
+		Link: cleanText(n.Link), SubjectKey: cleanText(n.Key), Data: cleanJSON(b), Upstream: encodeUpstream(n.Upstream),
 	}, nil
 }
 
@@ -99,7 +99,7 @@ func (t noticeWriter) mergeUnread(ctx context.Context, p dbgen.InsertNoticeParam
 		return false, nil
 	}
 	n, err := t.q.MergeNotice(ctx, dbgen.MergeNoticeParams{
-		TenantID: t.id, Kind: p.Kind, SubjectKey: p.SubjectKey, Title: p.Title, Body: p.Body, Link: p.Link, Data: p.Data,
+		TenantID: t.id, Kind: p.Kind, SubjectKey: p.SubjectKey, Title: p.Title, Body: p.Body, Link: p.Link, Data: p.Data, Upstream: p.Upstream,
 	})
 	return n > 0, err
 }
@@ -186,6 +186,7 @@ func personID(person *connectors.UserID) *uuid.UUID {
 
 func toNotice(r dbgen.NoticesRow) connectors.Notice {
 	return connectors.Notice{
-		ID: r.ID, At: r.At.UTC(), Kind: r.Kind, Title: r.Title, Body: r.Body, Link: r.Link, Data: r.Data, Times: int(r.Times), Read: r.IsRead,
+		ID: r.ID, At: r.At.UTC(), Kind: r.Kind, Title: r.Title, Body: r.Body, Link: r.Link, Data: r.Data, Upstream: decodeUpstream(r.Upstream),
+		Times: int(r.Times), Read: r.IsRead,
 	}
 }

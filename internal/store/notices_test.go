@@ -328,7 +328,7 @@ func TestAnAccountThatEndsIsToldWithItsReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 {
-		ok, err := vault.RefuseGrant(t.Context(), g.ID, g.Version, store.GrantMeta{}, "The server refuses it.")
+		ok, err := vault.RefuseGrant(t.Context(), g.ID, g.Version, store.GrantMeta{}, "The server refuses it.", nil)
 		if err != nil || ok != (i == 0) {
 			t.Errorf("refused %v, %v", ok, err)
 		}

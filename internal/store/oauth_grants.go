@@ -123,23 +123,25 @@ func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantToke
 }
 
 // EndGrant marks a grant as dead, with a sentence, also in the audit log and, for the shared grant, at the
-// connector. It is false if the lease was lost.
-func (v *Vault) EndGrant(ctx context.Context, l Lease, because string) (bool, error) {
-	return v.endGrant(ctx, dbgen.EndGrantParams{ID: l.Credential, Version: int32(l.Version), LeaseID: &l.ID, Error: cleanText(because)})
+// connector. said is what the server said; nil: nothing. It is false if the lease was lost.
+func (v *Vault) EndGrant(ctx context.Context, l Lease, because string, said *connectors.Upstream) (bool, error) {
+	return v.endGrant(ctx, dbgen.EndGrantParams{ID: l.Credential, Version: int32(l.Version), LeaseID: &l.ID, Error: cleanText(because)}, said)
 }
 
 // RefuseGrant is [Vault.EndGrant] for a grant version that the resource refuses. meta is kept for the next
 // connection. It is false if the grant has changed.
-func (v *Vault) RefuseGrant(ctx context.Context, id connectors.CredentialID, version int, meta GrantMeta, because string) (bool, error) {
+func (v *Vault) RefuseGrant(
+	ctx context.Context, id connectors.CredentialID, version int, meta GrantMeta, because string, said *connectors.Upstream,
+) (bool, error) {
 	b, err := marshalColumn("a grant's metadata", meta)
 	if err != nil {
 		return false, err
 	}
-	return v.endGrant(ctx, dbgen.EndGrantParams{ID: id, Version: int32(version), GrantMeta: b, Error: cleanText(because)})
+	return v.endGrant(ctx, dbgen.EndGrantParams{ID: id, Version: int32(version), GrantMeta: b, Error: cleanText(because)}, said)
 }
 
-func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, error) {
-	p.TenantID, p.EventID = v.id, newID()
+func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams, said *connectors.Upstream) (bool, error) {
+	p.TenantID, p.EventID, p.Upstream = v.id, newID(), encodeUpstream(said)
 	ended := false
 	err := v.scope.inTx(ctx, func(s scope) error {
 		q := dbgen.New(s)
@@ -156,7 +158,7 @@ func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, err
 		}
 		c := connectors.ConnectorName{ID: about.ConnectorID, Slug: about.ConnectorSlug, Name: about.Connector}
 		of := connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}
-		return noticeWriter{id: v.id, scope: s, q: q, jobs: v.jobs}.add(ctx, connectors.NeedsAuthNotice(c, of, p.Error))
+		return noticeWriter{id: v.id, scope: s, q: q, jobs: v.jobs}.add(ctx, connectors.NeedsAuthNotice(c, of, p.Error, said))
 	})
 	return ended && err == nil, err
 }
@@ -165,7 +167,7 @@ func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, err
 func (v *Vault) DelayRefresh(ctx context.Context, l Lease, d Delay) (bool, error) {
 	n, err := v.q.DelayRefresh(ctx, dbgen.DelayRefreshParams{
 		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID,
-		Error: cleanText(d.Because), Seconds: d.Wait.Seconds(), Lost: d.Lost,
+		Error: cleanText(d.Because), Seconds: d.Wait.Seconds(), Lost: d.Lost, Upstream: encodeUpstream(d.Said),
 	})
 	return n == 1, err
 }

@@ -242,7 +242,7 @@ func TestOneLeaseAtATimeAndOnlyItsHolderWrites(t *testing.T) {
 	}
 	ok, err = vault.SaveRefreshed(t.Context(), mine, g, fresh)
 	wantTrue(t, "save", ok, err)
-	if ok, err := vault.EndGrant(t.Context(), mine, "Late."); ok || err != nil {
+	if ok, err := vault.EndGrant(t.Context(), mine, "Late.", nil); ok || err != nil {
 		t.Errorf("a late end: %v, %v", ok, err)
 	}
 	now, err := vault.Grant(t.Context(), c.ID, nil)
@@ -368,7 +368,7 @@ func TestEndGrant_SharedGrantMarksConnector(t *testing.T) {
 		}
 		stored.Tokens.Meta.WantedScopes = []string{"write"}
 		for _, want := range []bool{true, false} { // the second time the version has moved on
-			ended, err := w.St.Vault(w.Tenant).RefuseGrant(t.Context(), stored.ID, stored.Version, stored.Tokens.Meta, "It ended.")
+			ended, err := w.St.Vault(w.Tenant).RefuseGrant(t.Context(), stored.ID, stored.Version, stored.Tokens.Meta, "It ended.", nil)
 			if err != nil || ended != want {
 				t.Errorf("ended = %v, %v", ended, err)
 			}

@@ -130,5 +130,6 @@ type ExpiringCredential struct {
 type Delay struct {
 	Because string // a sentence
 	Wait    time.Duration
-	Lost    bool // the request was sent, and its effect is unknown
+	Lost    bool                 // the request was sent, and its effect is unknown
+	Said    *connectors.Upstream // what the server said; nil: nothing
 }

@@ -31,7 +31,7 @@ func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 			return err
 		}
 		go func() {
-			ok, err := vault.RefuseGrant(t.Context(), old.ID, old.Version, store.GrantMeta{}, "The server refuses it.")
+			ok, err := vault.RefuseGrant(t.Context(), old.ID, old.Version, store.GrantMeta{}, "The server refuses it.", nil)
 			refused <- ended{ok, err}
 		}()
 		waiting(t, w, 1)

@@ -43,7 +43,7 @@ func (s *system) newlyDown(ctx context.Context, max int32) ([]tenantNotice, erro
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {
 		c := connectors.ConnectorName{ID: r.ID, Slug: r.Slug, Name: r.Name}
-		news[i] = tenantNotice{r.TenantID, connectors.DownNotice(c, *r.FailingSince, int(r.Failures), textOrEmpty(r.LastErrorMessage))}
+		news[i] = tenantNotice{r.TenantID, connectors.DownNotice(c, *r.FailingSince, int(r.Failures), textOrEmpty(r.LastErrorMessage), decodeUpstream(r.Upstream))}
 	}
 	return news, err
 }
@@ -53,7 +53,7 @@ func (s *system) newlyRefused(ctx context.Context, max int32) ([]tenantNotice, e
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {
 		c := connectors.ConnectorName{ID: r.ID, Slug: r.Slug, Name: r.Name}
-		news[i] = tenantNotice{r.TenantID, connectors.NeedsAuthNotice(c, connectors.AgentName{}, textOrEmpty(r.LastErrorMessage))}
+		news[i] = tenantNotice{r.TenantID, connectors.NeedsAuthNotice(c, connectors.AgentName{}, textOrEmpty(r.LastErrorMessage), decodeUpstream(r.Upstream))}
 	}
 	return news, err
 }

@@ -35,10 +35,10 @@ func (cs *callSender) reportAuthFailure(ctx context.Context, w upstream.SessionR
 	var reportErr error
 	switch {
 	case failure.HTTPStatus == http.StatusForbidden && wanted:
-		reportErr = cs.o.Credentials.RequestScopes(ctx, w.Tenant, credential, scopes)
+		reportErr = cs.o.Credentials.RequestScopes(ctx, w.Tenant, credential, scopes, failure)
 		retry = isMachine(w.Connector)
 	case failure.HTTPStatus == http.StatusUnauthorized && failure.Reason == mcp.ReasonUnauthorized:
-		reportErr = cs.o.Credentials.MarkRefused(ctx, w.Tenant, credential, refusedSentence(w.Connector))
+		reportErr = cs.o.Credentials.MarkRefused(ctx, w.Tenant, credential, refusedSentence(w.Connector), failure)
 	default:
 		return false, err
 	}

@@ -1,6 +1,7 @@
 package toolsync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -30,7 +31,7 @@ func (s *Syncer) signInReport(
 		return ProbeReport{Error: upstreamFault(signInCode(e), signInSentence(e, c), remote, err)}, nil
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == credentials.CodeNotRenewed {
-		remote := &fault.Remote{Phase: phaseSignIn, Retryable: true}
+		remote := cmp.Or(f.Remote, &fault.Remote{Phase: phaseSignIn, Retryable: true})
 		return ProbeReport{Error: upstreamFault(string(mcp.ReasonUnreachable), f.Message, remote, err)}, nil
 	}
 	return ProbeReport{}, err

@@ -90,12 +90,24 @@ func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
 		case unauthorized && i+1 < len(attempts):
 			continue
 		case unauthorized && a.credential == nil && r.connector.Auth.Type != connectors.AuthNone:
-			return list, r.credentials.ExplainMissing(ctx, r.tenant, r.connector, r.agent)
+			return list, r.explainMissing(ctx, err)
 		default:
 			return list, r.explainAttempt(ctx, err, a)
 		}
 	}
 	return mcp.ToolList{}, errors.New("a sync without an attempt")
+}
+
+// explainMissing explains a request without a credential that the server refused, with what the server said where
+// nothing is known of an account that ended.
+func (r *run) explainMissing(ctx context.Context, refusal error) error {
+	err := r.credentials.ExplainMissing(ctx, r.tenant, r.connector, r.agent)
+	f, ok := errors.AsType[*fault.Error](err)
+	if remote, source, found := credentials.FindRemote(refusal); ok && found && f.Remote == nil {
+		remote.Phase, remote.Said = phaseSignIn, r.credentials.Excerpt(ctx, r.tenant, r.connector, source, credentials.UsedSecrets{})
+		f.Remote = &remote
+	}
+	return err
 }
 
 func (r *run) explainAttempt(ctx context.Context, err error, a attempt) error {

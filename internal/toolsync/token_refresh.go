@@ -27,14 +27,14 @@ func (r *run) listWithRefresh(ctx context.Context, a attempt) (mcp.ToolList, err
 		scopes, wanted := missingScopes(e)
 		switch {
 		case wanted:
-			a, err = r.requestMissingScopes(ctx, a, scopes)
+			a, err = r.requestMissingScopes(ctx, a, scopes, e)
 		case e.HTTPStatus != http.StatusUnauthorized:
 			return list, err
 		case renewed:
-			a, err = r.markRefused(ctx, a, refusedAgain)
+			a, err = r.markRefused(ctx, a, refusedAgain, e)
 		default:
 			renewed = true
-			a, err = r.refreshToken(ctx, a)
+			a, err = r.refreshToken(ctx, a, e)
 		}
 		if err != nil {
 			return list, err
@@ -58,8 +58,8 @@ func missingScopes(e *mcp.Error) (scopes []string, wanted bool) {
 	return nil, false
 }
 
-// refreshToken returns an attempt with the token after a's.
-func (r *run) refreshToken(ctx context.Context, a attempt) (attempt, error) {
+// refreshToken returns an attempt with the token after a's, which the server refused.
+func (r *run) refreshToken(ctx context.Context, a attempt, refusal *mcp.Error) (attempt, error) {
 	next, err := r.credentials.ForceRefresh(ctx, r.tenant, r.connector, a.credential.Agent, a.credential.Version)
 	switch {
 	case err != nil:
@@ -67,7 +67,7 @@ func (r *run) refreshToken(ctx context.Context, a attempt) (attempt, error) {
 	case next == nil:
 		return a, r.missingCredentialError(ctx, a)
 	case next.Version == a.credential.Version:
-		return r.markRefused(ctx, a, refusedForGood)
+		return r.markRefused(ctx, a, refusedForGood, refusal)
 	default:
 		return attempt{credential: next}, nil
 	}
@@ -75,8 +75,8 @@ func (r *run) refreshToken(ctx context.Context, a attempt) (attempt, error) {
 
 // requestMissingScopes records the missing scopes and returns an attempt with a token that has them, if no person has to
 // consent.
-func (r *run) requestMissingScopes(ctx context.Context, a attempt, scopes []string) (attempt, error) {
-	if err := r.credentials.RequestScopes(ctx, r.tenant, a.credential, scopes); err != nil {
+func (r *run) requestMissingScopes(ctx context.Context, a attempt, scopes []string, refusal *mcp.Error) (attempt, error) {
+	if err := r.credentials.RequestScopes(ctx, r.tenant, a.credential, scopes, refusal); err != nil {
 		return a, err
 	}
 	next, err := r.credentials.Resolve(ctx, r.tenant, r.connector, a.credential.Agent)
@@ -94,14 +94,14 @@ const (
 	refusedKey     = "The server refuses the access that the authorization server gives. Check what this client is allowed to do, then enter its key again."
 )
 
-func (r *run) markRefused(ctx context.Context, a attempt, reason string) (attempt, error) {
+func (r *run) markRefused(ctx context.Context, a attempt, reason string, refusal *mcp.Error) (attempt, error) {
 	switch r.connector.Auth.Type {
 	case connectors.AuthClientCredentials:
 		reason = refusedMachine
 	case connectors.AuthPrivateKeyJWT:
 		reason = refusedKey
 	}
-	if err := r.credentials.MarkRefused(ctx, r.tenant, a.credential, reason); err != nil {
+	if err := r.credentials.MarkRefused(ctx, r.tenant, a.credential, reason, refusal); err != nil {
 		return a, err
 	}
 	return a, r.missingCredentialError(ctx, a)

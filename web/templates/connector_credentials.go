@@ -41,6 +41,7 @@ type CredentialRow struct {
 	Scopes   []string
 	Facts    []Fact // times: set, expires, refreshed, used
 	Error    string // one sentence; empty: none
+	Said     Quote  // what the server said then
 	Action   string // "/connectors/linear/credential", or of an account "/connectors/linear"
 	ClientID string // the connector's, used by a machine without its own; empty: none
 	Form     Form   // with the errors of the last attempt

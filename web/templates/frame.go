@@ -83,6 +83,7 @@ const (
 type Flash struct {
 	Kind FlashKind
 	Text string
+	Said Quote // what a server said
 }
 
 // Assets returns the address of a static file, as web.Asset does. A nil one returns plain names.

@@ -14,6 +14,7 @@ type NoticeRow struct {
 	State  State // its kind: "Needs authorization"
 	Title  string
 	Text   string
+	Said   Quote  // what the server said
 	Href   string // empty: no link
 	When   When
 	Times  string // "3 times"; empty: once

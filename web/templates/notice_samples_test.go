@@ -12,7 +12,7 @@ func noticeSamples(pages map[string]templ.Component, with func(templates.Frame) 
 	rows := []templates.NoticeRow{
 		{ID: "5", State: templates.State{Kind: templates.StateBusy, Text: "Approval"}, Title: "Support asks to call delete_issue", Text: "The call to Linear waits until somebody approves or denies it.", Href: "/approvals/5", When: ago, Unread: true},
 		{ID: "4", State: templates.State{Kind: templates.StateWarn, Text: "Changed tool"}, Title: "create_issue of Linear changed", Text: "Its definition waits for a person.", Href: "/connectors/linear/tools/create_issue", When: ago, Times: "3 times", Unread: true},
-		{ID: "3", State: templates.State{Kind: templates.StateBad, Text: "Needs authorization"}, Title: "Sentry (Support) needs authorization", Text: "The authorization server ended the access.", Href: "/connectors/sentry/credentials#credential-support", When: longAgo},
+		{ID: "3", State: templates.State{Kind: templates.StateBad, Text: "Needs authorization"}, Title: "Sentry (Support) needs authorization", Text: "The authorization server ended the access.", Said: templates.Quote{Label: "The server said", Text: "{\"error\":\"invalid_grant\"}"}, Href: "/connectors/sentry/credentials#credential-support", When: longAgo},
 		{ID: "2", State: templates.State{Kind: templates.StateOK, Text: "Connector recovered"}, Title: "A connector with a name that is as long as names may be, and a little longer than a narrow screen can show in a line", When: longAgo},
 	}
 	pages["notices"] = templates.Notices(templates.NoticesPage{Frame: list, Rows: rows, Unread: true, Pager: templates.Pager{Next: "/notices?cursor=x"}})

@@ -38,6 +38,7 @@ type OwnAccount struct {
 	Account   string // its name at the server; empty: not known
 	Since     *When  // nil: not connected
 	Error     string // why it no longer works
+	Said      Quote  // what the server said then
 	Path      string
 }
 

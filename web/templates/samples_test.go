@@ -189,7 +189,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	list := with(frame("Connectors", templates.NavConnectors))
 	list.Flash = &templates.Flash{Kind: templates.FlashNotice, Text: "Discovered 23 tools from 'Linear'."}
 	pages["connectors"] = templates.Connectors(connectorsPage(list))
-	list.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: "Sync failed: The server did not answer within 30 s."}
+	list.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: "Sync failed: The server refused the request.", Said: templates.Quote{Label: "The server said", Text: "quota exceeded"}}
 	pages["connectors-viewer"] = templates.Connectors(connectorsPage(asViewer(list)))
 	list.Flash = nil
 	pages["connectors-empty"] = templates.Connectors(templates.ConnectorsPage{Frame: list})

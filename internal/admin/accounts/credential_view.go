@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -47,6 +48,7 @@ func fillRow(ctx context.Context, row templates.CredentialRow, t connectors.Auth
 		return row
 	}
 	row.Account, row.Scopes, row.Error = shell.CleanText(credential.Account), credential.Scopes, i18n.TranslateKnown(ctx, credential.Error)
+	row.Said = respond.NewQuote(ctx, credential.Upstream)
 	row.Facts = credentialFacts(ctx, credential, now)
 	if a.EndsAt != nil && credential.Status == connectors.CredentialActive {
 		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires %s", shell.FormatRelative(ctx, *a.EndsAt, now))}

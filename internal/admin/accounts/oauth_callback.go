@@ -85,6 +85,9 @@ func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respo
 		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s The sync failed: %s", flash.Text, h.Respond.Sentence(r, err))}
 	case run.State == connectors.SyncFailed:
 		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s The sync failed: %s", flash.Text, run.ErrorMessage)}
+		if !done.ByLink { // the visitor of a link is no member
+			flash.Said = run.Upstream
+		}
 	default:
 		flash.Text += " " + i18n.N(r.Context(), run.Counts.Total, "Discovered %s tool.", "Discovered %s tools.")
 	}

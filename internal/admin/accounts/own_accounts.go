@@ -71,7 +71,7 @@ func ownAccount(ctx context.Context, person auth.Actor, a store.AgentAccount, no
 		Path: ownAccountPath(a.AgentID, a.ConnectorID), Looks: !person.Role.May(connectors.PermOperate),
 	}
 	if !a.IsUsable() {
-		row.Error = i18n.TranslateKnown(ctx, a.Error)
+		row.Error, row.Said = i18n.TranslateKnown(ctx, a.Error), respond.NewQuote(ctx, a.Said)
 	}
 	if a.Since != nil {
 		since := shell.NewWhen(ctx, *a.Since, now)

@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -63,7 +64,11 @@ func (h *Handler) renderServerError(w http.ResponseWriter, r *http.Request, to s
 	if fault.Is(err, fault.NotFound) {
 		return err
 	}
-	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Alert, Text: message(h.Respond.Sentence(r, err))})
+	flash := respond.Flash{Kind: respond.Alert, Text: message(h.Respond.Sentence(r, err))}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		flash.Said = connectors.UpstreamOf(f.Remote)
+	}
+	return h.Respond.Back(w, r, to, flash)
 }
 
 // RouteProgramsToAPI passes a program's request to the JSON API.

@@ -25,9 +25,9 @@ func (s *stream) noticeUpdates(after string) func() error {
 			before, isKnown := known[n.ID]
 			switch {
 			case known == nil && n.ID.String() > after, known != nil && !isKnown:
-				update.Come = append([]templates.NoticeRow{home.NoticeRow(s.ctx, n, s.h.Now())}, update.Come...)
+				update.Come = append([]templates.NoticeRow{home.NoticeRow(s.ctx, n, s.actor.Role, s.h.Now())}, update.Come...)
 			case isKnown && before != n.Times:
-				update.Changed = append(update.Changed, home.NoticeRow(s.ctx, n, s.h.Now()))
+				update.Changed = append(update.Changed, home.NoticeRow(s.ctx, n, s.actor.Role, s.h.Now()))
 			}
 		}
 		known = now

@@ -29,7 +29,7 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.NoticesPage{Frame: frame, Pager: shell.NewPager(r, list.Next), Unread: frame.Unread > 0}
 	for _, n := range list.Items {
-		page.Rows = append(page.Rows, NoticeRow(r.Context(), n, h.Now()))
+		page.Rows = append(page.Rows, NoticeRow(r.Context(), n, shell.Actor(r).Role, h.Now()))
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Notices(page))
 }

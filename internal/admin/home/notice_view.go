@@ -8,13 +8,15 @@ import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/respond"
 	"patchbay/web/templates"
 )
 
-// NoticeRow shows a notice.
-func NoticeRow(ctx context.Context, n connectors.Notice, now time.Time) templates.NoticeRow {
+// NoticeRow shows a notice to a person of a role.
+func NoticeRow(ctx context.Context, n connectors.Notice, role connectors.Role, now time.Time) templates.NoticeRow {
 	row := templates.NoticeRow{
 		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: shell.CleanText(i18n.TranslateKnown(ctx, n.Title)), Text: shell.CleanText(i18n.TranslateKnown(ctx, n.Body)), Href: n.Link, When: shell.NewWhen(ctx, n.At, now), Unread: !n.Read,
+		Said: respond.NewQuote(ctx, n.UpstreamFor(role)),
 	}
 	if n.Times > 1 {
 		row.Times = i18n.T(ctx, "%s times", strconv.Itoa(n.Times))

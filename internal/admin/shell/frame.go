@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web"
 	"patchbay/web/templates"
@@ -28,7 +29,7 @@ func (h *Shell) NewFrame(r *http.Request, nav templates.Nav, crumbs ...templates
 	badges := h.loadBadges(r.Context(), a)
 	f.Waiting, f.Changes, f.Unread = badges.Approvals, badges.Changes, badges.Unread
 	if flash, ok := h.Respond.TakeFlash(r.Context()); ok {
-		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
+		f.Flash = newFlash(r.Context(), flash)
 	}
 	return f
 }
@@ -75,9 +76,13 @@ func ToPermissions(role connectors.Role) templates.Permissions {
 func (h *Shell) SignedOutFrame(r *http.Request, title string) templates.Frame {
 	f := templates.Frame{Title: title, Asset: web.Asset, Path: r.URL.Path}
 	if flash, ok := h.Respond.TakeFlash(r.Context()); ok {
-		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
+		f.Flash = newFlash(r.Context(), flash)
 	}
 	return f
+}
+
+func newFlash(ctx context.Context, f respond.Flash) *templates.Flash {
+	return &templates.Flash{Kind: templates.FlashKind(f.Kind), Text: f.Text, Said: respond.NewQuote(ctx, f.Said)}
 }
 
 // NewCrumb returns a breadcrumb; without href it is the page itself.

@@ -106,6 +106,7 @@ const (
 	DeadClient              // 401 invalid_client
 	ForbiddenClient         // 400 unauthorized_client
 	Echo                    // 503 with the request's form and Authorization
+	DeadEcho                // 400 invalid_grant with the same
 )
 
 // Kind is a kind of request.

@@ -70,9 +70,9 @@ func (s *Server) simulateFailure(w http.ResponseWriter, r *http.Request, b Behav
 	case Endless:
 		_, _ = io.WriteString(w, `{"access_token":"`+strings.Repeat("x", 2<<20)+`"}`)
 	case Echo:
-		_ = r.ParseForm()
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": "temporarily_unavailable", "error_description": "token store is full " + r.Form.Encode() + " " + r.Header.Get("Authorization")})
+		echoRequest(w, r, http.StatusServiceUnavailable, "temporarily_unavailable", "token store is full ")
+	case DeadEcho:
+		echoRequest(w, r, http.StatusBadRequest, "invalid_grant", "consent was withdrawn ")
 	case DeadGrant:
 		writeError(w, http.StatusBadRequest, "invalid_grant")
 	case DeadClient:
@@ -81,6 +81,13 @@ func (s *Server) simulateFailure(w http.ResponseWriter, r *http.Request, b Behav
 		writeError(w, http.StatusBadRequest, "unauthorized_client")
 	}
 	return true
+}
+
+// echoRequest answers an error that repeats the request.
+func echoRequest(w http.ResponseWriter, r *http.Request, status int, code, says string) {
+	_ = r.ParseForm()
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": code, "error_description": says + r.Form.Encode() + " " + r.Header.Get("Authorization")})
 }
 
 // issueToken gives a token, or says with which error not. s.mu is held.

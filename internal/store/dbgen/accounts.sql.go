@@ -44,7 +44,7 @@ const agentAccounts = `-- name: AgentAccounts :many
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
        connectors.id as connector_id, connectors.slug, connectors.name, connectors.url, connectors.auth_type, connectors.enabled,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
-       coalesce(
+       credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status,
        credentials.connected_at, credentials.created_at as stored_at
@@ -72,6 +72,7 @@ type AgentAccountsRow struct {
 	Type         string
 	Account      string
 	Error        string
+	Upstream     []byte
 	Status       string
 	ConnectedAt  *time.Time
 	StoredAt     *time.Time
@@ -102,6 +103,7 @@ func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantI
 			&i.Type,
 			&i.Account,
 			&i.Error,
+			&i.Upstream,
 			&i.Status,
 			&i.ConnectedAt,
 			&i.StoredAt,
@@ -234,7 +236,7 @@ with accounts as (
 select accounts.id as agent_id, accounts.slug, accounts.name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
        coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
        coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,
-       coalesce(credentials.error, '')::text as error, credentials.updated_at
+       coalesce(credentials.error, '')::text as error, credentials.upstream, credentials.updated_at
 from accounts
 left join credentials
     on credentials.tenant_id = accounts.tenant_id and credentials.connector_id = $1 and credentials.agent_id = accounts.id
@@ -274,6 +276,7 @@ type ConnectorAccountsRow struct {
 	RefreshedAt *time.Time
 	LastUsedAt  *time.Time
 	Error       string
+	Upstream    []byte
 	UpdatedAt   *time.Time
 }
 
@@ -313,6 +316,7 @@ func (q *Queries) ConnectorAccounts(ctx context.Context, arg ConnectorAccountsPa
 			&i.RefreshedAt,
 			&i.LastUsedAt,
 			&i.Error,
+			&i.Upstream,
 			&i.UpdatedAt,
 		); err != nil {
 			return nil, err

@@ -119,7 +119,7 @@ select credentials.id, credentials.connector_id, credentials.agent_id, credentia
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
              and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
        credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
-       credentials.version, credentials.created_at, credentials.updated_at,
+       credentials.upstream, credentials.version, credentials.created_at, credentials.updated_at,
        coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name
 from credentials
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
@@ -149,6 +149,7 @@ type CredentialsRow struct {
 	RefreshedAt *time.Time
 	LastUsedAt  *time.Time
 	Error       string
+	Upstream    []byte
 	Version     int32
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -184,6 +185,7 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 			&i.RefreshedAt,
 			&i.LastUsedAt,
 			&i.Error,
+			&i.Upstream,
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
@@ -243,6 +245,7 @@ const renewMachineTokens = `-- name: RenewMachineTokens :exec
 update credentials
 set status = 'active',
     error = '',
+    upstream = null,
     expires_at = case when expires_at is null then null else now() end,
     grant_meta = grant_meta - 'expiry_assumed' - 'wanted_scopes' - 'step_ups',
     lease_id = null,
@@ -260,7 +263,7 @@ func (q *Queries) RenewMachineTokens(ctx context.Context, tenantID connectors.Te
 }
 
 const sealedCredential = `-- name: SealedCredential :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
 `
@@ -291,12 +294,13 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 		&i.LeaseUntil,
 		&i.RetryAt,
 		&i.ConnectedAt,
+		&i.Upstream,
 	)
 	return i, err
 }
 
 const sealedCredentialUsedLast = `-- name: SealedCredentialUsedLast :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not null
   and status in ('active', 'refresh_failed')
@@ -331,6 +335,7 @@ func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connect
 		&i.LeaseUntil,
 		&i.RetryAt,
 		&i.ConnectedAt,
+		&i.Upstream,
 	)
 	return i, err
 }
@@ -350,6 +355,7 @@ set type = excluded.type,
     refreshed_at = null,
     last_used_at = null,
     error = '',
+    upstream = null,
     grant_meta = '{}',
     lease_id = null,
     lease_until = null,

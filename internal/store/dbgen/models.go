@@ -227,6 +227,7 @@ type Credential struct {
 	LeaseUntil  *time.Time
 	RetryAt     *time.Time
 	ConnectedAt *time.Time
+	Upstream    []byte
 }
 
 type OauthFlow struct {

@@ -136,8 +136,8 @@ func (q *Queries) DeleteOldestNotices(ctx context.Context, tenantID connectors.T
 }
 
 const insertNotice = `-- name: InsertNotice :exec
-insert into notices (tenant_id, id, kind, title, body, link, subject_key, data)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into notices (tenant_id, id, kind, title, body, link, subject_key, data, upstream)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type InsertNoticeParams struct {
@@ -149,6 +149,7 @@ type InsertNoticeParams struct {
 	Link       string
 	SubjectKey string
 	Data       []byte
+	Upstream   []byte
 }
 
 func (q *Queries) InsertNotice(ctx context.Context, arg InsertNoticeParams) error {
@@ -161,6 +162,7 @@ func (q *Queries) InsertNotice(ctx context.Context, arg InsertNoticeParams) erro
 		arg.Link,
 		arg.SubjectKey,
 		arg.Data,
+		arg.Upstream,
 	)
 	return err
 }
@@ -172,16 +174,17 @@ set times = times + 1,
     title = $1,
     body = $2,
     link = $3,
-    data = $4
-where notices.tenant_id = $5
+    data = $4,
+    upstream = $5
+where notices.tenant_id = $6
   and notices.id = (
       select told.id
       from notices told
-      where told.tenant_id = $5 and told.subject_key = $6 and told.kind = $7 and told.subject_key <> ''
+      where told.tenant_id = $6 and told.subject_key = $7 and told.kind = $8 and told.subject_key <> ''
         and told.at > now() - interval '1 hour'
         and not exists (
             select from notice_reads
-            where notice_reads.tenant_id = $5 and notice_reads.notice_id = told.id)
+            where notice_reads.tenant_id = $6 and notice_reads.notice_id = told.id)
       order by told.at desc, told.id desc
       limit 1)
 `
@@ -191,6 +194,7 @@ type MergeNoticeParams struct {
 	Body       string
 	Link       string
 	Data       []byte
+	Upstream   []byte
 	TenantID   connectors.TenantID
 	SubjectKey string
 	Kind       connectors.NoticeKind
@@ -204,6 +208,7 @@ func (q *Queries) MergeNotice(ctx context.Context, arg MergeNoticeParams) (int64
 		arg.Body,
 		arg.Link,
 		arg.Data,
+		arg.Upstream,
 		arg.TenantID,
 		arg.SubjectKey,
 		arg.Kind,
@@ -215,7 +220,7 @@ func (q *Queries) MergeNotice(ctx context.Context, arg MergeNoticeParams) (int64
 }
 
 const notices = `-- name: Notices :many
-select id, at, kind, title, body, link, data, times, (
+select id, at, kind, title, body, link, data, upstream, times, (
     exists (
         select from notice_reads
         where notice_reads.tenant_id = $1 and notice_reads.notice_id = notices.id and notice_reads.user_id = $2::uuid)
@@ -238,15 +243,16 @@ type NoticesParams struct {
 }
 
 type NoticesRow struct {
-	ID     connectors.NoticeID
-	At     time.Time
-	Kind   connectors.NoticeKind
-	Title  string
-	Body   string
-	Link   string
-	Data   []byte
-	Times  int32
-	IsRead bool
+	ID       connectors.NoticeID
+	At       time.Time
+	Kind     connectors.NoticeKind
+	Title    string
+	Body     string
+	Link     string
+	Data     []byte
+	Upstream []byte
+	Times    int32
+	IsRead   bool
 }
 
 // Notices older than the membership count as read.
@@ -272,6 +278,7 @@ func (q *Queries) Notices(ctx context.Context, arg NoticesParams) ([]NoticesRow,
 			&i.Body,
 			&i.Link,
 			&i.Data,
+			&i.Upstream,
 			&i.Times,
 			&i.IsRead,
 		); err != nil {

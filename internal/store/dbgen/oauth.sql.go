@@ -75,16 +75,18 @@ const delayRefresh = `-- name: DelayRefresh :execrows
 update credentials
 set status = 'refresh_failed',
     error = $1,
-    grant_meta = case when $2::boolean then grant_meta || '{"lost_answer": true}' else grant_meta end,
-    retry_at = now() + make_interval(secs => $3::double precision),
+    upstream = $2,
+    grant_meta = case when $3::boolean then grant_meta || '{"lost_answer": true}' else grant_meta end,
+    retry_at = now() + make_interval(secs => $4::double precision),
     lease_id = null,
     lease_until = null,
     updated_at = now()
-where tenant_id = $4 and id = $5 and version = $6 and lease_id = $7::uuid
+where tenant_id = $5 and id = $6 and version = $7 and lease_id = $8::uuid
 `
 
 type DelayRefreshParams struct {
 	Error    string
+	Upstream []byte
 	Lost     bool
 	Seconds  float64
 	TenantID connectors.TenantID
@@ -97,6 +99,7 @@ type DelayRefreshParams struct {
 func (q *Queries) DelayRefresh(ctx context.Context, arg DelayRefreshParams) (int64, error) {
 	result, err := q.db.Exec(ctx, delayRefresh,
 		arg.Error,
+		arg.Upstream,
 		arg.Lost,
 		arg.Seconds,
 		arg.TenantID,
@@ -161,15 +164,16 @@ with ended as (
     update credentials
     set status = 'revoked',
         error = $2,
-        grant_meta = coalesce($3::jsonb, grant_meta),
+        upstream = $3,
+        grant_meta = coalesce($4::jsonb, grant_meta),
         lease_id = null,
         lease_until = null,
         retry_at = null,
         version = version + 1,
         updated_at = now()
-    where credentials.tenant_id = $4 and credentials.id = $5 and credentials.version = $6
+    where credentials.tenant_id = $5 and credentials.id = $6 and credentials.version = $7
       and credentials.status in ('active', 'refresh_failed')
-      and ($7::uuid is null or credentials.lease_id = $7)
+      and ($8::uuid is null or credentials.lease_id = $8)
     returning credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id
 ), marked as (
     update connectors
@@ -177,7 +181,7 @@ with ended as (
         last_error_message = $2,
         last_error_at = now()
     from ended
-    where connectors.tenant_id = $4 and connectors.id = ended.connector_id and ended.agent_id is null
+    where connectors.tenant_id = $5 and connectors.id = ended.connector_id and ended.agent_id is null
 )
 insert into audit_events (tenant_id, id, actor_type, actor_name, action, target, detail)
 select ended.tenant_id, $1, 'system', 'Patchbay', 'credential.revoked', connectors.slug,
@@ -189,6 +193,7 @@ join connectors on connectors.tenant_id = ended.tenant_id and connectors.id = en
 type EndGrantParams struct {
 	EventID   uuid.UUID
 	Error     string
+	Upstream  []byte
 	GrantMeta []byte
 	TenantID  connectors.TenantID
 	ID        connectors.CredentialID
@@ -202,6 +207,7 @@ func (q *Queries) EndGrant(ctx context.Context, arg EndGrantParams) (int64, erro
 	result, err := q.db.Exec(ctx, endGrant,
 		arg.EventID,
 		arg.Error,
+		arg.Upstream,
 		arg.GrantMeta,
 		arg.TenantID,
 		arg.ID,
@@ -463,6 +469,7 @@ set type = excluded.type,
     refreshed_at = null,
     last_used_at = null,
     error = '',
+    upstream = null,
     lease_id = null,
     lease_until = null,
     retry_at = null,
@@ -509,6 +516,7 @@ set sealed = $1,
     refreshed_at = now(),
     status = 'active',
     error = '',
+    upstream = null,
     lease_id = null,
     lease_until = null,
     retry_at = null,

@@ -101,10 +101,17 @@ func (q *Queries) ExpiringAccounts(ctx context.Context, seconds float64, maxRows
 
 const newlyDown = `-- name: NewlyDown :many
 select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connector_clock.failures,
-       connectors.last_error_message
+       connectors.last_error_message, last_run.upstream
 from connector_clock
 join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
 join tenants on tenants.id = connectors.tenant_id
+left join lateral (
+    select sync_runs.upstream
+    from sync_runs
+    where sync_runs.tenant_id = connectors.tenant_id and sync_runs.connector_id = connectors.id and sync_runs.state in ('ok', 'error')
+    order by sync_runs.id desc
+    limit 1
+) last_run on true
 where connector_clock.failing_since is not null
   and connector_is_down(connector_clock.failures, connector_clock.failing_since, connector_clock.checked_at,
                         tenants.down_after_failures, tenants.down_after_minutes)
@@ -125,6 +132,7 @@ type NewlyDownRow struct {
 	FailingSince     *time.Time
 	Failures         int32
 	LastErrorMessage *string
+	Upstream         []byte
 }
 
 // Connectors that are down by their tenants' settings, without a notice since the first failure. Refused credentials
@@ -147,6 +155,7 @@ func (q *Queries) NewlyDown(ctx context.Context, maxRows int32) ([]NewlyDownRow,
 			&i.FailingSince,
 			&i.Failures,
 			&i.LastErrorMessage,
+			&i.Upstream,
 		); err != nil {
 			return nil, err
 		}
@@ -209,9 +218,16 @@ func (q *Queries) NewlyRecovered(ctx context.Context, maxRows int32) ([]NewlyRec
 }
 
 const newlyRefused = `-- name: NewlyRefused :many
-select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connectors.last_error_message
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connectors.last_error_message, last_run.upstream
 from connector_clock
 join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
+left join lateral (
+    select sync_runs.upstream
+    from sync_runs
+    where sync_runs.tenant_id = connectors.tenant_id and sync_runs.connector_id = connectors.id and sync_runs.state in ('ok', 'error')
+    order by sync_runs.id desc
+    limit 1
+) last_run on true
 where connector_clock.failing_since < now() - make_interval(secs => $1::double precision)
   and connectors.enabled and connectors.last_error_code in ('unauthorized', 'credential_required')
   and not exists (
@@ -228,6 +244,7 @@ type NewlyRefusedRow struct {
 	Name             string
 	Slug             string
 	LastErrorMessage *string
+	Upstream         []byte
 }
 
 // Connectors without an accepted credential, and without a notice since the last success. @seconds leaves time to
@@ -248,6 +265,7 @@ func (q *Queries) NewlyRefused(ctx context.Context, seconds float64, maxRows int
 			&i.Name,
 			&i.Slug,
 			&i.LastErrorMessage,
+			&i.Upstream,
 		); err != nil {
 			return nil, err
 		}
