@@ -3,15 +3,20 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
+	"html"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"patchbay/internal/mcp/mcptest"
 )
 
 // TestNoSecretComesOutAgain gives the real program one secret of each kind, uses them (rightly and wrongly), and looks for them
@@ -32,19 +37,20 @@ func TestNoSecretComesOutAgain(t *testing.T) {
 	} else {
 		secrets["keyset"] = strings.TrimSpace(string(keyset))
 	}
-	echo := repeatCredentials(t)
 	seen := map[string]string{} // where → what was answered
 	keep := func(where string, a page) { seen[where] = a.body }
 
-	for slug, auth := range map[string]object{
-		"echo":  {"type": "bearer", "token": "sekret-echo-7"},
+	auths := map[string]object{
 		"right": {"type": "bearer", "token": "dev-token"}, "wrong": {"type": "bearer", "token": "sekret-wrong-2"},
 		"key": {"type": "api_key", "key": "sekret-key-3"}, "basic": {"type": "basic", "username": "dev", "password": "sekret-basic-4"},
-	} {
-		at := upstream + "/bearer"
-		if slug == "echo" {
-			at = echo
-		}
+	}
+	echoes := map[string]string{}
+	for part, echo := range mcptest.Echoes() {
+		echoes["echo-"+part] = mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": echo}}).URL
+		auths["echo-"+part] = object{"type": "bearer", "token": "sekret-echo-7"}
+	}
+	for slug, auth := range auths {
+		at := cmp.Or(echoes[slug], upstream+"/bearer")
 		seen["create "+slug] = c.text(http.MethodPost, "/api/v1/connectors", object{"name": slug, "slug": slug, "url": at, "auth": auth, "retry_attempts": 0})
 		seen["test "+slug] = c.text(http.MethodPost, "/api/v1/connectors/test", object{"name": slug, "url": at, "auth": auth, "retry_attempts": 0})
 		seen["change "+slug] = c.text(http.MethodPatch, "/api/v1/connectors/"+slug, object{"auth": auth, "description": "again"})
@@ -52,8 +58,13 @@ func TestNoSecretComesOutAgain(t *testing.T) {
 		seen["sync "+slug] = c.text(http.MethodPost, "/connectors/"+slug+"/sync_tools", nil)
 		seen["ping "+slug] = c.text(http.MethodPost, "/api/v1/connectors/"+slug+"/ping", nil)
 	}
-	run, _, _ := strings.Cut(after(owner.get(s.base+"/connectors/echo/runs").body, `"/connectors/echo/runs/`), `"`)
-	keep("page of a run", owner.get(s.base+"/connectors/echo/runs/"+run))
+	for slug := range echoes {
+		runs := "/connectors/" + slug + "/runs"
+		run, _, _ := strings.Cut(after(owner.get(s.base+runs).body, `"`+runs+`/`), `"`)
+		keep("page of a run of "+slug, owner.get(s.base+runs+"/"+run))
+		owner.post(s.base+"/connectors/"+slug+"/ping", nil)
+		keep("page after a ping of "+slug, owner.get(s.base+"/connectors/"+slug))
+	}
 	seen["agent"] = c.text(http.MethodPost, "/api/v1/agents", object{"name": "Agent", "slug": "agent"})
 	seen["per agent"] = c.text(http.MethodPost, "/api/v1/connectors", object{"name": "own", "slug": "own", "url": upstream + "/bearer", "auth": object{"type": "bearer"}, "credential_mode": "per_agent"})
 	seen["agent's token"] = c.text(http.MethodPut, "/api/v1/connectors/own/agents/agent/credential", object{"token": "sekret-agent-5"})
@@ -62,7 +73,7 @@ func TestNoSecretComesOutAgain(t *testing.T) {
 	keep("form with a mistake", owner.post(s.base+"/connectors", url.Values{
 		"name": {"x"}, "url": {"no url"}, "auth.type": {"bearer"}, "auth.token": {"sekret-wrong-2"}, "credential_mode": {"shared"}, "transport": {"streamable_http"},
 	}))
-	for _, slug := range []string{"right", "wrong", "key", "basic", "own", "echo"} {
+	for _, slug := range append(slices.Sorted(maps.Keys(auths)), "own") {
 		for _, of := range []string{"", "/tools", "/credentials", "/sync_runs"} {
 			seen["API "+slug+of] = c.text(http.MethodGet, "/api/v1/connectors/"+slug+of, nil)
 		}
@@ -80,18 +91,24 @@ func TestNoSecretComesOutAgain(t *testing.T) {
 	seen["standard output"], seen["log"] = s.stdout.text(), s.stderr.text()
 
 	for where, text := range seen {
+		text = html.UnescapeString(text)
+		joined := strings.Join(strings.Fields(text), "")
 		for what, secret := range secrets {
-			if strings.Contains(text, secret) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(secret))) {
+			encoded := strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret)), "=")
+			if strings.Contains(text, secret) || strings.Contains(joined, secret) || strings.Contains(joined, encoded) || strings.Contains(joined, fmt.Sprintf("%x", secret)) {
 				t.Errorf("%s holds the %s", where, what)
 			}
 		}
 	}
-	for _, where := range []string{"test echo", "sync echo", "ping echo", "API echo/sync_runs", "page of a run"} {
-		if !strings.Contains(seen[where], "it repeats") {
-			t.Errorf("%s does not quote the server: %s", where, seen[where])
+	for _, part := range []string{"body", "refusal", "challenge", "message", "data"} {
+		slug := "echo-" + part
+		for _, where := range []string{"test " + slug, "sync " + slug, "ping " + slug, "API " + slug + "/sync_runs", "page of a run of " + slug, "page after a ping of " + slug} {
+			if !strings.Contains(seen[where], mcptest.EchoMark) {
+				t.Errorf("%s does not quote the server: %s", where, seen[where])
+			}
 		}
 	}
-	if strings.Contains(seen["log"], "it repeats") {
+	if strings.Contains(seen["log"], mcptest.EchoMark) {
 		t.Error("the log quotes the server")
 	}
 	if !strings.Contains(seen["log"], `"level":"DEBUG"`) {
@@ -107,18 +124,6 @@ func (c client) text(method, path string, body any) string {
 		c.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return fmt.Sprint(answer)
-}
-
-// repeatCredentials is the URL of a server that fails with the credential of the request, as it is, in base64 and on two lines.
-func repeatCredentials(t *testing.T) string {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		w.WriteHeader(http.StatusInternalServerError)
-		fmt.Fprintf(w, "it repeats %s, %s, %s\n%s", token, base64.StdEncoding.EncodeToString([]byte(token)), token[:len(token)/2], token[len(token)/2:])
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
 }
 
 // after returns the text behind the first mark; empty: there is none.

@@ -1,6 +1,9 @@
 package admin_test
 
 import (
+	"encoding/base64"
+	"encoding/hex"
+	"html"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -45,6 +48,24 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	send("/members", url.Values{"email": {"nonsense"}, "password": {password.Reveal()}, "role": {"viewer"}})
 	send("/account/password", url.Values{"current": {password.Reveal()}, "password": {"short"}})
 
+	for part, echo := range mcptest.Echoes() {
+		up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": echo}})
+		path := "/connectors/repeat-" + part
+		send("/connectors", connectorForm("Repeat "+part, up.URL, "auth.type", "bearer", "auth.token", shared, "retry_attempts", "0"))
+		send("/connectors/test", connectorForm("Tried", up.URL, "auth.type", "basic", "auth.username", "ann", "auth.password", basic, "retry_attempts", "0"))
+		answers = append(answers, b.submit(path+"/sync_tools", nil).Body, b.submit(path+"/ping", nil).Body)
+		c, err := d.Door().Connectors().Get(t.Context(), connectors.Ref("repeat-"+part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range d.listRuns(c.ID) {
+			answers = append(answers, b.get(path+"/runs/"+run.ID.String()).Body)
+		}
+	}
+	if _, err := d.St.System().NoticeConditions(t.Context(), 200); err != nil {
+		t.Fatal(err)
+	}
+
 	as, notes := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	const ofClient, ofMachine = "sEcret-client-0004", "sEcret-machine-0005"
 	as.AddClient("by-hand", ofClient, nil, d.server.URL+"/oauth/callback")
@@ -72,8 +93,11 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	state, _ := url.Parse(callback)
 	secrets["state"] = state.Query().Get("state")
 	sweep := func(what, text string) {
+		text = html.UnescapeString(text)
+		joined := strings.Join(strings.Fields(text), "")
 		for name, secret := range secrets {
-			if strings.Contains(text, secret) {
+			encoded := strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret)), "=")
+			if strings.Contains(text, secret) || strings.Contains(joined, secret) || strings.Contains(joined, encoded) || strings.Contains(joined, hex.EncodeToString([]byte(secret))) {
 				t.Errorf("%s holds the %s", what, name)
 			}
 		}
@@ -92,6 +116,10 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 		sweep("an answer to a form", answer)
 	}
 	sweep("the log", d.log.String())
+	sweep("the database", d.RowTexts(t))
+	if quoted := strings.Count(strings.Join(answers, ""), mcptest.EchoMark); quoted < 12 || strings.Contains(d.log.String(), mcptest.EchoMark) {
+		t.Errorf("%d pages quote the server, or the log does", quoted)
+	}
 	if !strings.Contains(d.log.String(), "request answered") {
 		t.Error("nothing was logged")
 	}
