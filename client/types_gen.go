@@ -822,8 +822,10 @@ type ConnectorSize struct {
 
 // ConnectorTest is what the API answers with.
 type ConnectorTest struct {
-	Error *ConnectorTestError `json:"error"`
-	Ok    bool                `json:"ok"`
+	// As the server sent them; null: none that can be read.
+	Capabilities json.RawMessage     `json:"capabilities"`
+	Error        *ConnectorTestError `json:"error"`
+	Ok           bool                `json:"ok"`
 	// How many prompts the server lists.
 	Prompts int64 `json:"prompts"`
 	// The entries of the list that are no tools.

@@ -29,9 +29,13 @@ func (d *dashboard) addAnsweringServer(result string, opts ...func(*connectors.A
 // addServerOf is addAnsweringServer with another definition.
 func (d *dashboard) addServerOf(tool, result string, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
 	d.t.Helper()
-	up := mcptest.Start(d.t, mcptest.Script{Tools: []string{tool}, On: map[string]mcptest.Handler{
-		"tools/call": mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, result) }),
-	}})
+	return d.addServerWith(tool, mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, result) }), opts...)
+}
+
+// addServerWith is addServerOf with another answer to calls.
+func (d *dashboard) addServerWith(tool string, call mcptest.Handler, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
+	d.t.Helper()
+	up := mcptest.Start(d.t, mcptest.Script{Tools: []string{tool}, On: map[string]mcptest.Handler{"tools/call": call}})
 	c := d.addConnectorAt("Linear", up.URL)
 	d.signInAsRole(connectors.RoleMember).submit("/connectors/linear/sync_tools", nil).want(d.t, http.StatusOK, "Discovered 1 tools")
 	a := d.Agent(d.t, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" }}, opts...)...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
 )
 
 // Too large arguments are shown again with an error: no input is lost, and nothing is sent.
@@ -38,4 +39,22 @@ func TestToolTry_TooLargeArgumentsAreShownAgain(t *testing.T) {
 		t.Errorf("%d calls were sent", n)
 	}
 	b.post(path, url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"` + strings.Repeat("x", 2<<20) + `"}`}}).want(t, http.StatusOK, "Done")
+}
+
+func TestToolTry_TimeoutEndsTheCall(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, _, up := d.addServerWith(searchTool, mcptest.Hang, trustAgent)
+	b, path := d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search/try"
+	form := url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"a"}`}, "timeout_ms": {"200"}}
+	p := b.post(path, form)
+	p.want(t, http.StatusOK, "did not answer within 200 milliseconds", `value="200"`)
+	sent := len(up.Calls())
+	for _, wrong := range []string{"0", "-1", "300001", "soon"} {
+		form.Set("timeout_ms", wrong)
+		b.post(path, form).want(t, http.StatusUnprocessableEntity, "A timeout is 1 to 300000 milliseconds.", `value="`+wrong+`"`)
+	}
+	if n := len(up.Calls()) - sent; n != 0 {
+		t.Errorf("%d calls were sent with a wrong timeout", n)
+	}
 }

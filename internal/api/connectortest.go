@@ -15,15 +15,16 @@ import (
 
 // connectorTestJSON is the result of a connection test. A failing server is a result too.
 type connectorTestJSON struct {
-	OK          bool                    `json:"ok"`
-	Server      serverJSON              `json:"server"`
-	Tools       []testedToolJSON        `json:"tools" nullable:"false"`
-	Quarantined []quarantinedToolJSON   `json:"quarantined,omitempty" nullable:"false" doc:"The entries of the list that are no tools."`
-	Prompts     int                     `json:"prompts" doc:"How many prompts the server lists."`
-	Resources   int                     `json:"resources" doc:"How many resources."`
-	Templates   int                     `json:"resource_templates" doc:"How many resource templates."`
-	Error       *connectorTestErrorJSON `json:"error"`
-	Upstream    *upstreamSaidJSON       `json:"upstream" doc:"What the server said when it failed; null: nothing."`
+	OK           bool                    `json:"ok"`
+	Server       serverJSON              `json:"server"`
+	Capabilities json.RawMessage         `json:"capabilities" doc:"As the server sent them; null: none that can be read."`
+	Tools        []testedToolJSON        `json:"tools" nullable:"false"`
+	Quarantined  []quarantinedToolJSON   `json:"quarantined,omitempty" nullable:"false" doc:"The entries of the list that are no tools."`
+	Prompts      int                     `json:"prompts" doc:"How many prompts the server lists."`
+	Resources    int                     `json:"resources" doc:"How many resources."`
+	Templates    int                     `json:"resource_templates" doc:"How many resource templates."`
+	Error        *connectorTestErrorJSON `json:"error"`
+	Upstream     *upstreamSaidJSON       `json:"upstream" doc:"What the server said when it failed; null: nothing."`
 }
 
 // testedToolJSON is a tool that is not stored.
@@ -60,10 +61,11 @@ func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *creat
 		return nil, err
 	}
 	out := connectorTestJSON{
-		OK:     report.OK,
-		Server: viewServer(report.Server),
-		Tools:  make([]testedToolJSON, 0, len(report.Tools)),
-		Error:  viewTestError(report.Error),
+		OK:           report.OK,
+		Server:       viewServer(report.Server),
+		Capabilities: report.Capabilities,
+		Tools:        make([]testedToolJSON, 0, len(report.Tools)),
+		Error:        viewTestError(report.Error),
 
 		Prompts: report.Items.Prompts.Total, Resources: report.Items.Resources.Total, Templates: report.Items.Templates.Total,
 		Upstream: viewTestUpstream(report.Error),

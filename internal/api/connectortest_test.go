@@ -22,6 +22,9 @@ func TestATestShowsTheServerAndStoresNothing(t *testing.T) {
 	if got["ok"] != true || got["error"] != nil || len(tools) != 1 || got["server"].(map[string]any)["name"] != "mcptest" {
 		t.Fatalf("%v", got)
 	}
+	if capabilities, _ := got["capabilities"].(map[string]any); capabilities["tools"] == nil {
+		t.Errorf("capabilities: %v", got["capabilities"])
+	}
 	tool := tools[0].(map[string]any)
 	if tool["name"] != "search" || tool["title"] != "" || tool["description"] != "Does search." {
 		t.Errorf("%v", tool)

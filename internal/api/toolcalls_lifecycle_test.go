@@ -187,7 +187,7 @@ func TestCallTimeout_EndsBeforeTheConnectors(t *testing.T) {
 	member, path := w.createKey(t, connectors.RoleMember), "/api/v1/agents/"+w.agent.Slug+"/tool_calls"
 	call := w.call(t, member, http.MethodPost, path, `{"tool": "mcp_box__wait", "timeout_ms": 200}`).want(http.StatusCreated)
 	failure, _ := call["error"].(map[string]any)
-	if message, _ := failure["message"].(string); call["status"] != "error" || failure["code"] != "timeout" || !strings.Contains(message, "within 1 second") {
+	if message, _ := failure["message"].(string); call["status"] != "error" || failure["code"] != "timeout" || !strings.Contains(message, "within 200 milliseconds") {
 		t.Errorf("%v", call)
 	}
 	w.call(t, member, http.MethodPost, path, `{"tool": "mcp_box__wait", "timeout_ms": 300001}`).problem(http.StatusUnprocessableEntity, "invalid")

@@ -12,8 +12,9 @@ import (
 
 type callCommand struct {
 	agentRef
-	Tool      string `arg:"" help:"The tool, as the agent sees it."`
-	Arguments string `arg:"" optional:"" default:"{}" placeholder:"JSON|@FILE|-" help:"Its arguments, a JSON object; @FILE names a file, - is the standard input."`
+	Tool      string        `arg:"" help:"The tool, as the agent sees it."`
+	Arguments string        `arg:"" optional:"" default:"{}" placeholder:"JSON|@FILE|-" help:"Its arguments, a JSON object; @FILE names a file, - is the standard input."`
+	Timeout   time.Duration `placeholder:"DURATION" help:"How long the server may take, as 5s; at most the connector's timeout, which is the default."`
 }
 
 // Run fails if the call does. A waiting or running call is printed with its state.
@@ -25,6 +26,12 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 	in := client.ToolCallCreate{Tool: c.Tool}
 	if err := json.Unmarshal(text, &in.Arguments); err != nil || in.Arguments == nil {
 		return errors.New("the arguments are no JSON object")
+	}
+	switch {
+	case c.Timeout < 0 || c.Timeout > 0 && c.Timeout < time.Millisecond:
+		return errors.New("the timeout is 1ms or longer")
+	case c.Timeout > 0:
+		in.TimeoutMS = new(c.Timeout.Milliseconds())
 	}
 	api, err := s.openClient()
 	if err != nil {

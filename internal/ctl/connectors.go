@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"patchbay/client"
 )
@@ -156,7 +160,17 @@ func (c connectorTest) Run(ctx context.Context, s *session) error {
 	if tested.Error != nil {
 		return newServerError(tested.Error.Message, tested.Upstream)
 	}
-	return s.printSentence(nil, "Prompts: %d. Resources: %d. Resource templates: %d.", tested.Prompts, tested.Resources, tested.ResourceTemplates)
+	names := capabilityNames(tested.Capabilities)
+	return s.printSentence(nil, "Prompts: %d. Resources: %d. Resource templates: %d. Capabilities: %s.", tested.Prompts, tested.Resources, tested.ResourceTemplates, names)
+}
+
+// capabilityNames lists the members of an object, sorted; "none" if there are none.
+func capabilityNames(capabilities json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(capabilities, &members) != nil || len(members) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(members)), ", ")
 }
 
 type connectorDelete struct{ connectorRef }

@@ -22,7 +22,7 @@ var fragments = []Key{
 	"A test of the webhook %s",
 
 	// durations and amounts (toolsync, toolcall, access)
-	"1 second", "%d seconds", "%.1f seconds", "%.0f minutes", "%.0f hours", "%d minutes", "%d hours", "1 call", "%d calls",
+	"1 second", "%d seconds", "1 millisecond", "%d milliseconds", "%.1f seconds", "%.0f minutes", "%.0f hours", "%d minutes", "%d hours", "1 call", "%d calls",
 	"1 character", "%d characters", "1 item", "%d items", "1 byte", "%d bytes",
 
 	// failures of servers (mcp, toolsync)

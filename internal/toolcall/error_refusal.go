@@ -80,7 +80,7 @@ func explainContext(ctx context.Context, c connectors.Connector) *RefusalError {
 
 func timeoutRefusal(c connectors.Connector) *RefusalError {
 	return &RefusalError{Code: CodeTimeout, Sentence: fmt.Sprintf(
-		"The server of %q did not answer within %s, and was told to stop. Whether the tool ran is not known.", c.Name, formatDuration(c.Timeout))}
+		"The server of %q did not answer within %s, and was told to stop. Whether the tool ran is not known.", c.Name, formatTimeout(c.Timeout))}
 }
 
 func circuitOpenRefusal(name string, wait time.Duration) *RefusalError {
@@ -211,6 +211,18 @@ func rpcSentence(e *mcp.Error) string {
 		return "The server refused the request."
 	}
 	return fmt.Sprintf("The server refused the request with the JSON-RPC error %d.", e.RPCCode)
+}
+
+// formatTimeout is formatDuration with milliseconds below one second.
+func formatTimeout(d time.Duration) string {
+	switch ms := d.Milliseconds(); {
+	case d >= time.Second:
+		return formatDuration(d)
+	case ms == 1:
+		return "1 millisecond"
+	default:
+		return fmt.Sprintf("%d milliseconds", ms)
+	}
 }
 
 func formatDuration(d time.Duration) string {

@@ -11,7 +11,8 @@ import (
 type TryIt struct {
 	Action     string
 	Agents     []Option
-	Form       Form   // agent, json, and the error of the whole form
+	Form       Form   // agent, json, timeout_ms, and the error of the whole form
+	MaxTimeout string // the connector's, in milliseconds
 	Definition string // hash of the definition behind the fields
 	AsJSON     bool
 	OnlyJSON   string // why there are no fields; empty: there may be

@@ -39,6 +39,7 @@ type trial struct {
 	asJSON   bool
 	typed    string     // the arguments, as JSON
 	values   url.Values // the form's fields
+	timeout  string     // in milliseconds, as typed; empty: the connector's
 	wrong    map[string]i18n.Key
 	form     templates.Form // errors of the whole form
 	result   *templates.Result
@@ -56,25 +57,28 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t := trial{tool: tool, agent: f.Text("agent"), asJSON: f.Text("as") == "json", typed: f.Values.Get("json"), values: f.Values}
+	t := trial{tool: tool, agent: f.Text("agent"), asJSON: f.Text("as") == "json", typed: f.Values.Get("json"), values: f.Values, timeout: f.Text("timeout_ms")}
 	if f.Text("definition") != tool.Hash.String() && !t.asJSON {
 		t.values = tool.form.defaults()
 		t.form.Problem = i18n.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
 		return h.toolPage(w, r, http.StatusConflict, t)
 	}
 	arguments, ok := t.readArguments(r.Context())
+	timeout, timeoutOK := t.readTimeout(r.Context())
 	switch do := f.Text("do"); {
 	case do != "" && json.Valid(arguments): // an error in one mode may be corrected in the other
 		t.switchMode(r.Context(), do, arguments)
 		return h.toolPage(w, r, http.StatusOK, t)
-	case !ok:
+	case !ok, !timeoutOK:
 		return h.toolPage(w, r, http.StatusUnprocessableEntity, t)
 	case len(arguments) > maxArguments:
 		t.form.Problem = i18n.T(r.Context(), "These arguments are larger than %s MiB, which is more than an agent can send. Nothing was sent: shorten them.", strconv.Itoa(maxArguments>>20))
 		return h.toolPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
 	shell.ClearWriteDeadline(w)
-	status, err := h.runTrial(w, r, &t, arguments)
+	status, err := h.runTrial(w, r, &t, toolcall.CallRequest{
+		Arguments: arguments, Timeout: timeout, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
+	})
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func (t *trial) readArguments(ctx context.Context) (json.RawMessage, bool) {
 	typed := json.RawMessage(cmp.Or(t.typed, "{}"))
 	var object map[string]json.RawMessage
 	if json.Unmarshal(typed, &object) != nil || object == nil {
-		t.form.Errors = map[string]string{"json": i18n.T(ctx, "This is not one JSON object.")}
+		t.setError("json", i18n.T(ctx, "This is not one JSON object."))
 		return nil, false
 	}
 	return typed, true
@@ -112,8 +116,28 @@ func (t *trial) switchMode(ctx context.Context, to string, arguments json.RawMes
 	t.asJSON, t.values = false, values
 }
 
-// runTrial makes the call, and stores the result in the trial.
-func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
+// readTimeout reads the typed timeout; 0: the connector's. On failure it records the error in the trial.
+func (t *trial) readTimeout(ctx context.Context) (timeout time.Duration, ok bool) {
+	if t.timeout == "" {
+		return 0, true
+	}
+	ms, err := strconv.Atoi(t.timeout)
+	if limit := int(connectors.MaxTimeout.Milliseconds()); err != nil || ms < 1 || ms > limit {
+		t.setError("timeout_ms", i18n.T(ctx, "A timeout is %d to %d milliseconds.", 1, limit))
+		return 0, false
+	}
+	return time.Duration(ms) * time.Millisecond, true
+}
+
+func (t *trial) setError(field, message string) {
+	if t.form.Errors == nil {
+		t.form.Errors = map[string]string{}
+	}
+	t.form.Errors[field] = message
+}
+
+// runTrial makes the call of request, which has no view and no tool, and stores the result in the trial.
+func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, request toolcall.CallRequest) (status int, err error) {
 	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
 		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "There is no such agent.")}
@@ -134,9 +158,8 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, arg
 		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "This agent was not granted the tool.")}
 		return http.StatusUnprocessableEntity, nil
 	}
-	call, err := h.Calls.Run(r.Context(), toolcall.CallRequest{
-		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
-	}, tryTimeout)
+	request.View, request.Tool = view, tool
+	call, err := h.Calls.Run(r.Context(), request, tryTimeout)
 	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
 		t.form.Problem = i18n.TranslateKnown(r.Context(), bad.Sentence)
 		return http.StatusUnprocessableEntity, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 	"time"
 
 	callpages "patchbay/internal/admin/calls"
@@ -19,8 +20,9 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 	v := &templates.TryIt{
 		Action: shell.ToolPath(t.tool.connector.Slug, t.tool.Name) + "/try", Definition: t.tool.Hash.String(),
 		AsJSON: t.asJSON, OnlyJSON: t.tool.form.jsonOnlyReason, Result: t.result, Form: t.form,
+		MaxTimeout: strconv.FormatInt(t.tool.connector.Timeout.Milliseconds(), 10),
 	}
-	v.Form.Values = map[string]string{"agent": t.agent, "json": t.typed}
+	v.Form.Values = map[string]string{"agent": t.agent, "json": t.typed, "timeout_ms": t.timeout}
 	maps.DeleteFunc(v.Form.Values, func(_, value string) bool { return value == "" })
 	switch {
 	case t.tool.RemovedAt != nil:
