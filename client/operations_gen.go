@@ -242,10 +242,24 @@ func (c *Client) DropConnector(ctx context.Context, id string, connector string)
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector)}, nil, nil, nil)
 }
 
-// EndAgentAllowance: End an allowance: the next call of the tool needs approval again. It needs the role member.
+// EndAgentAllowanceQuery says more of what is asked for. What is zero is left out.
+type EndAgentAllowanceQuery struct {
+	// Default: tool. One of: tool, prompt, resource.
+	Kind string
+}
+
+func (q EndAgentAllowanceQuery) values() url.Values {
+	v := url.Values{}
+	if q.Kind != "" {
+		v.Set("kind", q.Kind)
+	}
+	return v
+}
+
+// EndAgentAllowance: End an allowance: the next use needs approval again. It needs the role member.
 // It needs the right to decide the agent's calls.
-func (c *Client) EndAgentAllowance(ctx context.Context, id string, connector string, tool string) error {
-	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "allowances", url.PathEscape(tool)}, nil, nil, nil)
+func (c *Client) EndAgentAllowance(ctx context.Context, id string, connector string, tool string, q EndAgentAllowanceQuery) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "allowances", url.PathEscape(tool)}, q.values(), nil, nil)
 }
 
 // EndAgentClient: End a program's access: its tokens open nothing any more within a second. It needs the role admin.
@@ -579,8 +593,8 @@ func (q ListAgentAllowancesQuery) values() url.Values {
 	return v
 }
 
-// ListAgentAllowances: List the tools that an agent may call without approval for a time. It needs the role viewer.
-// They come from approvals with allow_for_s. One ends with its grant, when the grant no longer covers the tool, when the approval mode is changed, and when the connector moves to another origin.
+// ListAgentAllowances: List what an agent may use without approval for a time. It needs the role viewer.
+// They come from approvals with allow_for_s. One ends with its grant, when the grant no longer covers the tool, prompt or resource, when the approval mode is changed, and when the connector moves to another origin.
 func (c *Client) ListAgentAllowances(ctx context.Context, id string, q ListAgentAllowancesQuery) (AllowanceList, error) {
 	var out AllowanceList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "allowances"}, q.values(), nil, &out)

@@ -301,13 +301,15 @@ type Allowance struct {
 	ConnectorID string `json:"connector_id"`
 	// The name of the approving person.
 	GrantedBy string `json:"granted_by"`
-	// false: the server has changed or removed the tool since. A call needs approval, unless the server goes back to what the person saw.
+	// false: the server has changed or removed the tool, or does not list the prompt, since. A use needs approval, unless the server goes back to what the person saw.
 	InForce bool `json:"in_force"`
+	// What is allowed. One of: tool, prompt, resource.
+	Kind string `json:"kind"`
 	// The connector's name.
 	Name string `json:"name"`
-	// The name that the server gives it.
+	// The server's name for the tool or prompt; of a resource the URI.
 	Tool string `json:"tool"`
-	// Until then a call of the tool needs no approval.
+	// Until then its use needs no approval.
 	Until time.Time `json:"until"`
 }
 
@@ -391,7 +393,7 @@ type ApprovalList struct {
 
 // Approve is what the API is asked with. What is nil is left out.
 type Approve struct {
-	// For so many seconds the agent may call the tool without asking, too.
+	// For so many seconds the agent may use the tool, prompt or resource without asking, too.
 	AllowForS *int64 `json:"allow_for_s,omitzero"`
 }
 

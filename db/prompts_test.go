@@ -1,7 +1,9 @@
 package db_test
 
 import (
+	"maps"
 	"testing"
+	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,7 +15,7 @@ func TestMigrate_ExistingGrantsKeepPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)
 	earlier := withMigrations(t, nil)
-	delete(earlier, "00095_prompts_and_resources.sql")
+	maps.DeleteFunc(earlier, func(name string, _ *fstest.MapFile) bool { return name >= "00095" })
 	if err := db.MigrateFiles(t.Context(), address, earlier, db.LockPatience, silent); err != nil {
 		t.Fatal(err)
 	}

@@ -201,7 +201,13 @@ AS $function$
 begin
     delete from tool_allowances a
     where a.tenant_id = new.tenant_id and a.agent_id = new.agent_id and a.connector_id = new.connector_id
-      and (old.approval is distinct from new.approval or not (new.all_tools or a.tool = any(new.tools)));
+      and (old.approval is distinct from new.approval or not case a.kind
+          when 'tool' then new.all_tools or a.tool = any(new.tools)
+          when 'prompt' then new.prompts = 'listed'
+          else new.resources = 'listed_and_templates' or new.resources = 'listed' and exists (
+              select from connector_items i
+              where i.tenant_id = a.tenant_id and i.connector_id = a.connector_id and i.kind = 'resource' and i.key = a.tool)
+          end);
     return null;
 end $function$
 
@@ -744,7 +750,7 @@ create table agent_grants (
     constraint agent_grants_tools_number CHECK (((cardinality(tools) <= 5000) AND (cardinality(trusted_tools) <= 5000)))
 );
 CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tenant_id, connector_id);
-CREATE TRIGGER end_allowances AFTER UPDATE ON public.agent_grants FOR EACH ROW WHEN ((((old.approval IS DISTINCT FROM new.approval) OR (old.all_tools IS DISTINCT FROM new.all_tools)) OR (old.tools IS DISTINCT FROM new.tools))) EXECUTE FUNCTION end_allowances_of_grant();
+CREATE TRIGGER end_allowances AFTER UPDATE ON public.agent_grants FOR EACH ROW WHEN ((((((old.approval IS DISTINCT FROM new.approval) OR (old.all_tools IS DISTINCT FROM new.all_tools)) OR (old.tools IS DISTINCT FROM new.tools)) OR (old.prompts IS DISTINCT FROM new.prompts)) OR (old.resources IS DISTINCT FROM new.resources))) EXECUTE FUNCTION end_allowances_of_grant();
 CREATE TRIGGER say_grant_change AFTER INSERT OR DELETE OR UPDATE ON public.agent_grants FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
 alter table agent_grants enable row level security;
 alter table agent_grants force row level security;
@@ -2107,11 +2113,14 @@ create table tool_allowances (
     until timestamp with time zone not null,
     granted_by text not null,
     definition_hash bytea,
+    kind text not null default 'tool'::text,
     constraint tool_allowances_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint tool_allowances_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint tool_allowances_definition_hash_length CHECK ((length(definition_hash) = 32)),
     constraint tool_allowances_grant_fkey FOREIGN KEY (tenant_id, agent_id, connector_id) REFERENCES agent_grants(tenant_id, agent_id, connector_id) ON DELETE CASCADE,
-    constraint tool_allowances_pkey PRIMARY KEY (tenant_id, agent_id, connector_id, tool)
+    constraint tool_allowances_item CHECK (((kind = 'tool'::text) OR ((definition_hash IS NULL) AND (octet_length(tool) <= 2000)))) NOT VALID,
+    constraint tool_allowances_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text]))) NOT VALID,
+    constraint tool_allowances_pkey PRIMARY KEY (tenant_id, agent_id, connector_id, kind, tool)
 );
 CREATE INDEX tool_allowances_connector_idx ON public.tool_allowances USING btree (tenant_id, connector_id);
 CREATE TRIGGER say_allowance_change AFTER INSERT OR DELETE OR UPDATE ON public.tool_allowances FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');

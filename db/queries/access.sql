@@ -37,8 +37,8 @@ order by item.connector_id, item.kind, item.position;
 -- name: AccessAllowances :many
 select *
 from tool_allowances
-where tenant_id = @tenant_id and agent_id = @agent_id and until > now() and definition_hash is not null
-order by connector_id, tool;
+where tenant_id = @tenant_id and agent_id = @agent_id and until > now() and (definition_hash is not null or kind <> 'tool')
+order by connector_id, kind, tool;
 
 -- name: CredentialByOwner :one
 -- Status is computed as in Credentials.

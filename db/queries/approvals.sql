@@ -82,36 +82,50 @@ select sealed
 from approval_results
 where tenant_id = @tenant_id and id = @id;
 
--- name: AllowTool :execrows
--- No row: the agent's grant does not cover the tool. The lock makes a change of the grant wait, which then ends the
+-- name: AddAllowance :execrows
+-- No row: the agent's grant does not cover what is allowed. The lock makes a change of the grant wait, which then ends the
 -- allowance. For the same definition the later expiry stays. Another definition replaces the row.
-insert into tool_allowances (tenant_id, agent_id, connector_id, tool, definition_hash, until, granted_by)
-select g.tenant_id, g.agent_id, g.connector_id, @tool, @definition_hash, @until, @granted_by
+insert into tool_allowances (tenant_id, agent_id, connector_id, kind, tool, definition_hash, until, granted_by)
+select g.tenant_id, g.agent_id, g.connector_id, @kind::text, @tool, sqlc.narg(definition_hash), @until, @granted_by
 from agent_grants g
-where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id and (g.all_tools or @tool = any(g.tools))
-for share
+where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id
+  and case @kind::text
+      when 'tool' then g.all_tools or @tool = any(g.tools)
+      when 'prompt' then g.prompts = 'listed'
+      else g.resources = 'listed_and_templates' or g.resources = 'listed' and exists (
+          select from connector_items i
+          where i.tenant_id = @tenant_id and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = @tool)
+      end
+for share of g
 on conflict on constraint tool_allowances_pkey do update
-set until = case when tool_allowances.definition_hash = excluded.definition_hash
+set until = case when tool_allowances.definition_hash is not distinct from excluded.definition_hash
                  then greatest(tool_allowances.until, excluded.until) else excluded.until end,
     definition_hash = excluded.definition_hash,
     granted_by = excluded.granted_by;
 
 -- name: AgentAllowances :many
--- In force: agents are served the definition that the person saw.
+-- In force: agents are served the tool's definition that the person saw, or the server lists the prompt.
 select sqlc.embed(tool_allowances), connectors.slug, connectors.name,
-       coalesce(tools.accepted_hash = tool_allowances.definition_hash and tools.removed_at is null, false)::boolean as in_force
+       coalesce(case tool_allowances.kind
+           when 'tool' then tools.accepted_hash = tool_allowances.definition_hash and tools.removed_at is null
+           when 'prompt' then exists (
+               select from connector_items i
+               where i.tenant_id = @tenant_id and i.connector_id = tool_allowances.connector_id and i.kind = 'prompt' and i.key = tool_allowances.tool)
+           else true
+       end, false)::boolean as in_force
 from tool_allowances
 join connectors on connectors.tenant_id = tool_allowances.tenant_id and connectors.id = tool_allowances.connector_id
 left join tools on tools.tenant_id = tool_allowances.tenant_id and tools.connector_id = tool_allowances.connector_id and tools.name = tool_allowances.tool
 where tool_allowances.tenant_id = @tenant_id and tool_allowances.agent_id = @agent_id
-  and tool_allowances.until > now() and tool_allowances.definition_hash is not null
-  and (sqlc.narg(after_slug)::text is null or (connectors.slug, tool_allowances.tool) > (sqlc.narg(after_slug), sqlc.narg(after_tool)::text))
-order by connectors.slug, tool_allowances.tool
+  and tool_allowances.until > now() and (tool_allowances.definition_hash is not null or tool_allowances.kind <> 'tool')
+  and (sqlc.narg(after_slug)::text is null
+    or (connectors.slug, tool_allowances.tool, tool_allowances.kind) > (sqlc.narg(after_slug), sqlc.narg(after_tool)::text, sqlc.narg(after_kind)::text))
+order by connectors.slug, tool_allowances.tool, tool_allowances.kind
 limit @max_rows;
 
 -- name: DeleteAllowance :one
 delete from tool_allowances
-where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id and tool = @tool and until > now()
+where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id and kind = @kind and tool = @tool and until > now()
 returning *;
 
 -- name: DeleteConnectorAllowances :execrows

@@ -255,7 +255,7 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	b.get("/approvals").want(t, http.StatusOK, "Lately called once, denied once.")
 
 	path = "/approvals/" + second.String()
-	b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "For 2 hours the agent may call it without asking.", "Approved")
+	b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "For 2 hours the agent may use it without asking.", "Approved")
 	events := b.openEventsAt("/events?on=call&id=" + second.String())
 	events.until("Success")
 	b.get("/calls/"+second.String()).want(t, http.StatusOK, "Success", "Approved by", "done")
@@ -264,7 +264,7 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	if p := d.signInAsRole(connectors.RoleViewer).get("/agents/support"); !p.says("Allowances") || p.says("End the allowance") {
 		t.Error("a viewer does not see the allowance, or may end it")
 	}
-	b.submit("/agents/support/connectors/linear/allowances/search/end", nil).want(t, http.StatusOK, "The allowance is ended: calls of search need approval again.")
+	b.submit("/agents/support/connectors/linear/allowances/search/end", nil).want(t, http.StatusOK, "The allowance is ended: search needs approval again.")
 	b.get("/agents/support/tools").want(t, http.StatusOK, "Asks a person")
 	if b.get("/agents/support").says("Allowances") {
 		t.Error("the ended allowance is listed")

@@ -1,11 +1,16 @@
 package admin_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
 )
 
 func (d *dashboard) saveItems(c connectors.Connector, items ...connectors.Item) {
@@ -78,4 +83,91 @@ func TestGrant_FromBeforeSaysThatItIncludesEverything(t *testing.T) {
 	d.AsSystem(t, "insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools) values ('"+d.Tenant.String()+"', '"+a.ID.String()+"', '"+c.ID.String()+"', false, '{search}')", nil)
 	d.signInAsRole(connectors.RoleAdmin).get("/agents/support/connectors/linear").want(t, http.StatusOK,
 		"The grant includes: prompts, resources and templates.", "Grants from before this choice keep all of them")
+}
+
+// useItem uses a prompt or a resource of the connector Linear in the background.
+func (d *dashboard) useItem(a connectors.Agent, kind connectors.CallKind, method, name, params string) chan error {
+	d.t.Helper()
+	view, err := d.access.LoadUncached(d.t.Context(), d.Tenant, connectors.Ref(a.Slug))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	done, ctx := make(chan error, 1), context.WithoutCancel(d.t.Context())
+	go func() {
+		_, err := d.calls.SendRequest(ctx, toolcall.UpstreamRequest{
+			View: view, Connector: view.Connector("linear"), Kind: kind, Method: method, Name: name, Params: []byte(params), Source: connectors.SourceGateway,
+		})
+		done <- err
+	}()
+	return done
+}
+
+// waitingApproval returns the approval that waits, once there is one.
+func (d *dashboard) waitingApproval() connectors.Approval {
+	d.t.Helper()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.After(30 * time.Second); ; {
+		list, err := d.Door().Calls().WaitingApprovals(d.t.Context(), store.Page{})
+		if err == nil && len(list.Items) > 0 {
+			return list.Items[0]
+		}
+		select {
+		case <-again.C:
+		case <-deadline:
+			d.t.Fatal("nothing waits")
+		}
+	}
+}
+
+func TestApprovals_OfPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
+		"prompts/get":    mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, `{"messages":[]}`) }),
+		"resources/read": mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, `{"contents":[]}`) }),
+	}})
+	c := d.addConnectorAt("Linear", up.URL)
+	d.saveItems(c, greetPrompt, notesResource)
+	a := d.Agent(t, func(a *connectors.Agent) {
+		a.Name, a.Slug, a.Approval = "Support", "support", connectors.ApprovalAskAll
+	})
+	d.Grant(t, a.ID, c.ID)
+	b := d.signInAsRole(connectors.RoleMember)
+	for _, tc := range []struct {
+		kind                       connectors.CallKind
+		method, name, params, says string
+		kindName                   string
+	}{
+		{connectors.CallPrompt, "prompts/get", "greet", `{"name":"greet","arguments":{"color":"<red>"}}`, "The agent asks to use a prompt.", "Prompt · Linear"},
+		{connectors.CallResource, "resources/read", "file:///notes", `{"uri":"file:///notes"}`, "The agent asks to read a resource.", "Resource · Linear"},
+	} {
+		done := d.useItem(a, tc.kind, tc.method, tc.name, tc.params)
+		path := "/approvals/" + d.waitingApproval().ID.String()
+		b.get("/approvals").want(t, http.StatusOK, tc.says, tc.name, "Allow for 2 hours", "Support")
+		p := b.get(path)
+		p.want(t, http.StatusOK, tc.says, "Allow for 2 hours")
+		if p.says("About the tool") || tc.kind == connectors.CallPrompt && !p.says(`"<red>"`) {
+			t.Errorf("%s: the page has a link to a tool, or no arguments", tc.kind)
+		}
+		b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "For 2 hours the agent may use it without asking.")
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", tc.kind, err)
+		}
+		if err := <-d.useItem(a, tc.kind, tc.method, tc.name, tc.params); err != nil {
+			t.Errorf("%s: an allowed use: %v", tc.kind, err)
+		}
+		b.get("/agents/support").want(t, http.StatusOK, "Allowances", tc.name, tc.kindName, "in 1 hour")
+		end := "/agents/support/connectors/linear/allowances/" + url.PathEscape(tc.name) + "/end"
+		b.post(end, nil).want(t, http.StatusNotFound) // of a tool
+		b.submit(end, url.Values{"kind": {string(tc.kind)}}).want(t, http.StatusOK, "The allowance is ended: "+tc.name+" needs approval again.")
+		if b.get("/agents/support").says("Allowances") {
+			t.Errorf("%s: the ended allowance is listed", tc.kind)
+		}
+		done = d.useItem(a, tc.kind, tc.method, tc.name, tc.params)
+		b.submit("/approvals/"+d.waitingApproval().ID.String()+"/deny", url.Values{"reason": {"not now"}}).want(t, http.StatusOK, "Denied: ")
+		if err := <-done; err == nil {
+			t.Errorf("%s: a denied use is served", tc.kind)
+		}
+	}
 }

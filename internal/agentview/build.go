@@ -21,12 +21,7 @@ type viewBuilder struct {
 	definitions map[connectors.Hash]*definition
 	view        *View
 	reachByID   map[connectors.ConnectorID]*ConnectorView
-	allowed     map[allowedTool]connectors.Allowance
-}
-
-type allowedTool struct {
-	connector connectors.ConnectorID
-	tool      string
+	allowed     map[connectors.AllowanceKey]connectors.Allowance
 }
 
 func newViewBuilder(cache *Cache, rows store.Access) *viewBuilder {
@@ -53,9 +48,9 @@ func (b *viewBuilder) buildView() *View {
 		prompts:           map[string]exposedPrompt{},
 		watchedConnectors: map[connectors.ConnectorID]bool{},
 	}
-	b.allowed = make(map[allowedTool]connectors.Allowance, len(b.rows.Allowances))
+	b.allowed = make(map[connectors.AllowanceKey]connectors.Allowance, len(b.rows.Allowances))
 	for _, a := range b.rows.Allowances {
-		b.allowed[allowedTool{a.ConnectorID, a.Tool}] = a
+		b.allowed[a.AllowanceKey] = a
 	}
 	b.addConnectors()
 	b.addTools()
@@ -109,6 +104,15 @@ func (b *viewBuilder) addConnectors() {
 			b.view.connectors[row.Connector.Slug] = connector
 		}
 	}
+	for _, a := range b.rows.Allowances {
+		if connector := b.reachByID[a.ConnectorID]; connector != nil && a.Kind != connectors.CallTool {
+			if connector.itemAllowances == nil {
+				connector.itemAllowances = map[connectors.AllowanceKey]time.Time{}
+			}
+			connector.itemAllowances[a.AllowanceKey] = a.Until
+			b.view.bytes += int64(len(a.Tool))
+		}
+	}
 	for _, i := range b.rows.Items {
 		connector := b.reachByID[i.ConnectorID]
 		if connector == nil {
@@ -160,7 +164,7 @@ func (b *viewBuilder) addReachTools(connector *ConnectorView, rows []store.Acces
 		if _, taken := connector.byConnectorName[t.ConnectorName]; called != nil && (!taken || !row.Removed) {
 			connector.byConnectorName[t.ConnectorName] = t
 		}
-		if a, hasAllowance := b.allowed[allowedTool{connector.Connector.ID, t.Name}]; hasAllowance && t.Listed() && a.Definition == t.Hash {
+		if a, hasAllowance := b.allowed[connectors.AllowanceKey{ConnectorID: connector.Connector.ID, Kind: connectors.CallTool, Tool: t.Name}]; hasAllowance && t.Listed() && a.Definition == t.Hash {
 			connector.Allowances[t.Name] = a.Until // an allowance is for one definition only
 		}
 		if _, taken := b.view.tools[t.Exposed]; !taken || !row.Removed {

@@ -39,6 +39,7 @@ type ConnectorView struct {
 	byConnectorName map[string]*Tool // by the name at the connector's own address; nil: the same as tools
 	cache           *Cache
 	ownLists        [kindCount]lazyList
+	itemAllowances  map[connectors.AllowanceKey]time.Time // until when a prompt or a resource needs no approval
 
 	hasTasks, hasTaskExtension bool // the server declares tasks: of 2025-11-25, of 2026-07-28
 }
@@ -100,6 +101,13 @@ func (t *Tool) Listed() bool { return t.def != nil }
 // NeedsApprovalAt reports whether a call at that time needs approval.
 func (t *Tool) NeedsApprovalAt(now time.Time) bool {
 	return t.NeedsApproval && !t.Connector.Allowances[t.Name].After(now)
+}
+
+// ItemNeedsApprovalAt reports whether the use of a prompt or a resource at that time needs approval; agent is the agent's
+// mode.
+func (connector *ConnectorView) ItemNeedsApprovalAt(agent connectors.ApprovalMode, kind connectors.CallKind, name string, now time.Time) bool {
+	key := connectors.AllowanceKey{ConnectorID: connector.Connector.ID, Kind: kind, Tool: name}
+	return connector.Grant.AsksForItem(agent, kind) && !connector.itemAllowances[key].After(now)
 }
 
 // Tool returns a tool of the granted connectors by its exposed name, or nil.

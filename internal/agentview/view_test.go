@@ -300,7 +300,7 @@ func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 	agent, c := b.newGrantedAgent(t, "search")
 	hash := b.view(t, agent.ID).Tools[0].Hash
 	until := time.Now().Add(time.Hour)
-	err := b.Door().Calls().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Definition: hash, Until: until})
+	err := b.Door().Calls().AddAllowance(t.Context(), agent.ID, connectors.Allowance{AllowanceKey: connectors.AllowanceKey{ConnectorID: c.ID, Kind: connectors.CallTool, Tool: "search"}, Definition: hash, Until: until})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -215,8 +215,8 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 	}
 	w.Credential(t, keyed.ID, &agent.ID, "t-1")
 	until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	allowed := connectors.Allowance{ConnectorID: keyed.ID, Tool: "search", Definition: fixture.Definition("search").Hash, Until: until}
-	if err := w.Door().Calls().AllowTool(t.Context(), agent.ID, allowed); err != nil {
+	allowed := connectors.Allowance{AllowanceKey: connectors.AllowanceKey{ConnectorID: keyed.ID, Kind: connectors.CallTool, Tool: "search"}, Definition: fixture.Definition("search").Hash, Until: until}
+	if err := w.Door().Calls().AddAllowance(t.Context(), agent.ID, allowed); err != nil {
 		t.Fatal(err)
 	}
 	got := why("mcp_keyed__search")

@@ -26,7 +26,7 @@ func TestAllowance_IsListedAndEnded(t *testing.T) {
 	}
 	got := listed[0].(map[string]any)
 	delete(got, "until")
-	want := map[string]any{"connector_id": c.ID.String(), "connector": c.Slug, "name": c.Name, "tool": "search", "granted_by": "Ada", "in_force": true}
+	want := map[string]any{"connector_id": c.ID.String(), "connector": c.Slug, "name": c.Name, "kind": "tool", "tool": "search", "granted_by": "Ada", "in_force": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -40,7 +40,7 @@ type triedJSON struct {
 
 // approveJSON is the scope of an approval.
 type approveJSON struct {
-	AllowForS int `json:"allow_for_s,omitempty" minimum:"0" maximum:"86400" doc:"For so many seconds the agent may call the tool without asking, too."`
+	AllowForS int `json:"allow_for_s,omitempty" minimum:"0" maximum:"86400" doc:"For so many seconds the agent may use the tool, prompt or resource without asking, too."`
 }
 
 // denyJSON is the reason of a denial.

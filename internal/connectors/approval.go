@@ -36,11 +36,24 @@ type Approval struct {
 	FetchedAt   *time.Time // when the agent got the result
 }
 
-// Allowance lets an agent call one tool without approval for a limited time.
-type Allowance struct {
+// MaxAllowedItem bounds the name or URI of an allowance for a prompt or a resource, in bytes. A longer one is used with
+// approval alone.
+const MaxAllowedItem = 2000
+
+// AllowanceKey identifies an allowance of an agent.
+type AllowanceKey struct {
 	ConnectorID ConnectorID
-	Tool        string
-	Definition  Hash // of the tool as the person saw it
-	Until       time.Time
-	GrantedBy   string
+	Kind        CallKind // CallTool, CallPrompt or CallResource
+	Tool        string   // the upstream's name; of a resource the URI
 }
+
+// Allowance lets an agent use one tool, prompt or resource without approval for a limited time.
+type Allowance struct {
+	AllowanceKey
+	Definition Hash // of the tool as the person saw it; zero for prompts and resources
+	Until      time.Time
+	GrantedBy  string
+}
+
+// CanAllow reports whether what the approval is about can be allowed for a time.
+func (a Approval) CanAllow() bool { return a.Kind == CallTool || len(a.Tool) <= MaxAllowedItem }

@@ -17,8 +17,8 @@ type agentCommands struct {
 	Grants       agentGrants       `cmd:"" help:"List what an agent may use."`
 	Grant        agentGrant        `cmd:"" help:"Let an agent use a connector: all of its tools, or some."`
 	Drop         agentDrop         `cmd:"" help:"Take a connector from an agent."`
-	Allowances   agentAllowances   `cmd:"" help:"List the tools that an agent may call without approval for a time."`
-	EndAllowance agentEndAllowance `cmd:"" help:"End an allowance: the next call of the tool needs approval again."`
+	Allowances   agentAllowances   `cmd:"" help:"List what an agent may use without approval for a time."`
+	EndAllowance agentEndAllowance `cmd:"" help:"End an allowance: the next use needs approval again."`
 	Why          agentWhy          `cmd:"" help:"Tell whether an agent may call a tool, and why."`
 }
 

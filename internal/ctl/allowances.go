@@ -8,7 +8,7 @@ import (
 
 type agentAllowances struct{ agentRef }
 
-// Run prints a row for each tool.
+// Run prints a row for each allowance.
 func (c agentAllowances) Run(ctx context.Context, s *session) error {
 	api, err := s.openClient()
 	if err != nil {
@@ -18,9 +18,9 @@ func (c agentAllowances) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("CONNECTOR", "TOOL", "UNTIL", "ALLOWED BY", "IN FORCE")
+	t := newTable("CONNECTOR", "KIND", "TOOL", "UNTIL", "ALLOWED BY", "IN FORCE")
 	for _, a := range list {
-		t.addRow(a.Connector, a.Tool, a.Until, a.GrantedBy, a.InForce)
+		t.addRow(a.Connector, a.Kind, a.Tool, a.Until, a.GrantedBy, a.InForce)
 	}
 	return s.printValue(list, t)
 }
@@ -28,7 +28,8 @@ func (c agentAllowances) Run(ctx context.Context, s *session) error {
 type agentEndAllowance struct {
 	agentRef
 	Connector string `arg:"" help:"The connector's slug or id."`
-	Tool      string `arg:"" help:"The name that the server gives the tool."`
+	Tool      string `arg:"" help:"The server's name for the tool or prompt; of a resource the URI."`
+	Kind      string `enum:"tool,prompt,resource" default:"tool" help:"tool, prompt or resource (${default})."`
 }
 
 // Run ends the allowance.
@@ -37,7 +38,7 @@ func (c agentEndAllowance) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := api.EndAgentAllowance(ctx, c.Agent, c.Connector, c.Tool); err != nil {
+	if err := api.EndAgentAllowance(ctx, c.Agent, c.Connector, c.Tool, client.EndAgentAllowanceQuery{Kind: c.Kind}); err != nil {
 		return err
 	}
 	return s.printSentence(nil, "%s needs approval for %s again.", c.Agent, c.Tool)

@@ -183,7 +183,7 @@ func (approvalList) Run(ctx context.Context, s *session) error {
 
 type approvalApprove struct {
 	callRef
-	For time.Duration `placeholder:"DURATION" help:"And let the agent call this tool without a question for so long, as 2h."`
+	For time.Duration `placeholder:"DURATION" help:"And let the agent use this tool, prompt or resource without a question for so long, as 2h."`
 }
 
 // Run approves the call.

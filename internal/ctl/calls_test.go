@@ -49,3 +49,31 @@ func TestCall_SendsItsTimeout(t *testing.T) {
 		}
 	}
 }
+
+func TestApprovals_OfPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	s, out, _ := newAPI(t, `{"items": [{"id": "x", "kind": "resource", "name": "file:///a", "arguments": {"uri": "file:///a"}}], "next_cursor": null}`)
+	if err := (approvalList{}).Run(t.Context(), s); err != nil || !strings.Contains(out.String(), "resource") || !strings.Contains(out.String(), "file:///a") {
+		t.Errorf("%q, %v", out, err)
+	}
+	s, _, request := newAPI(t, `{"id": "x", "status": "running"}`)
+	approve := approvalApprove{callRef: callRef{ID: "x"}, For: 2 * time.Hour}
+	if err := approve.Run(t.Context(), s); err != nil || *request != `POST /api/v1/tool_calls/x/approve {"allow_for_s":7200}` {
+		t.Errorf("%v, the API got %s", err, *request)
+	}
+}
+
+func TestAllowances_OfPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	s, out, _ := newAPI(t, `{"items": [{"connector": "dev", "kind": "prompt", "tool": "greet", "granted_by": "Ada", "in_force": true}], "next_cursor": null}`)
+	list := agentAllowances{agentRef{Agent: "helper"}}
+	if err := list.Run(t.Context(), s); err != nil || !strings.Contains(out.String(), "prompt") || !strings.Contains(out.String(), "greet") {
+		t.Errorf("%q, %v", out, err)
+	}
+	s, out, request := newAPI(t, ``)
+	end := agentEndAllowance{agentRef: agentRef{Agent: "helper"}, Connector: "dev", Tool: "file:///a", Kind: "resource"}
+	err := end.Run(t.Context(), s)
+	if err != nil || *request != "DELETE /api/v1/agents/helper/connectors/dev/allowances/file:%2F%2F%2Fa?kind=resource" || out.String() != "helper needs approval for file:///a again.\n" {
+		t.Errorf("%q, %v, the API got %s", out, err, *request)
+	}
+}

@@ -1,9 +1,11 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,12 @@ import (
 // approve approves the only pending call.
 func (b *testEnv) approve(t testing.TB) {
 	t.Helper()
+	b.decide(t, toolcall.Decision{Approve: true})
+}
+
+// decide decides the only pending call.
+func (b *testEnv) decide(t testing.TB, d toolcall.Decision) {
+	t.Helper()
 	self, err := b.Door().Self(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +36,7 @@ func (b *testEnv) approve(t testing.TB) {
 		if err != nil || len(inbox.Items) == 0 {
 			return false
 		}
-		_, err = b.caller.Decide(t.Context(), person, inbox.Items[0].ID, toolcall.Decision{Approve: true})
+		_, err = b.caller.Decide(t.Context(), person, inbox.Items[0].ID, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,4 +118,74 @@ func taskIn(t testing.TB, r rpc) (s taskState) {
 		t.Fatalf("no task: %+v %s", r.Error, r.Result)
 	}
 	return s
+}
+
+// TestItemApproval_UseWaitsAndRuns uses a prompt and a resource that a person approves, at both addresses.
+func TestItemApproval_UseWaitsAndRuns(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newTestEnv(t)
+			agent := b.Agent(t, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAskAll })
+			var asked atomic.Int32
+			up := newUpstream(t, sdk.StreamableHTTPOptions{}).withTools()
+			up.addMiddleware(func(context.Context, *sdk.ServerSession, sdk.Params) error { asked.Add(1); return nil })
+			b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
+			token := b.Token(t, agent.ID)
+			for address, uri := range map[string]string{"/mcp": "patchbay+one:file:///notes", "/mcp/one": "file:///days/monday"} {
+				s := connect(t, b.url+address, token, e)
+				prompts, err := s.ListPrompts(t.Context(), nil)
+				if err != nil || len(prompts.Prompts) != 1 {
+					t.Fatal(prompts, err)
+				}
+				for _, use := range []itemUse{getPrompt(prompts.Prompts[0].Name), read(uri)} {
+					before, done := asked.Load(), make(chan error, 1)
+					go func() { done <- use.ask(t.Context(), s) }()
+					b.waitForApproval(t)
+					if asked.Load() != before {
+						t.Errorf("%s: the server is asked before the approval", use.name)
+					}
+					b.approve(t)
+					select {
+					case err := <-done:
+						if err != nil || asked.Load() == before {
+							t.Errorf("%s: %v, asked %d times", use.name, err, asked.Load()-before)
+						}
+					case <-time.After(patience):
+						t.Fatalf("%s: an approved use does not go on", use.name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// waitForApproval returns when a call waits for a person.
+func (b *testEnv) waitForApproval(t testing.TB) {
+	t.Helper()
+	eventually(t, "a call waits", func() bool {
+		list, err := b.Door().Calls().WaitingApprovals(t.Context(), store.Page{})
+		return err == nil && len(list.Items) == 1
+	})
+}
+
+// TestItemApproval_DenialIsAnError denies the use of a prompt.
+func TestItemApproval_DenialIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newTestEnv(t)
+			agent := b.Agent(t, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAskAll })
+			b.Grant(t, agent.ID, b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withTools().url).ID)
+			s, done := connect(t, b.url+"/mcp/one", b.Token(t, agent.ID), e), make(chan error, 1)
+			go func() { done <- getPrompt("greet me").ask(t.Context(), s) }()
+			b.waitForApproval(t)
+			b.decide(t, toolcall.Decision{Reason: "not now"})
+			if err := <-done; err == nil || !strings.Contains(err.Error(), "not now") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
 }

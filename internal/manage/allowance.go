@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// Allowances lists an agent's unexpired allowances, by connector slug and tool.
+// Allowances lists an agent's unexpired allowances, by connector slug, tool and kind.
 func (r *Registry) Allowances(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, p store.Page,
 ) (list store.List[store.AgentAllowance], err error) {
@@ -27,27 +28,37 @@ func (r *Registry) Allowances(
 	return list, err
 }
 
-// EndAllowance ends an allowance before its time: the agent's next call of the tool needs approval again. It takes
-// effect within a second in every process. The actor must be allowed to decide the agent's calls.
-func (r *Registry) EndAllowance(ctx context.Context, a auth.Actor, agent, connector connectors.Ref, tool string) error {
+// AllowanceRef names an allowance of an agent.
+type AllowanceRef struct {
+	Agent     connectors.Ref
+	Connector connectors.Ref
+	Kind      connectors.CallKind // CallTool, CallPrompt or CallResource; empty: CallTool
+	Tool      string              // the upstream's name; of a resource the URI
+}
+
+// EndAllowance ends an allowance before its time: the agent's next call or use needs approval again. It takes effect within
+// a second in every process. The actor must be allowed to decide the agent's calls.
+func (r *Registry) EndAllowance(ctx context.Context, a auth.Actor, ref AllowanceRef) error {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		owner, target, err := findGrant(ctx, tx, agent, connector)
+		owner, target, err := findGrant(ctx, tx, ref.Agent, ref.Connector)
 		if err != nil {
 			return err
 		}
 		if err := a.RequireDecide(ctx, tx, owner.ID); err != nil {
 			return err
 		}
-		ended, err := tx.Calls().EndAllowance(ctx, owner.ID, target.ID, tool)
+		ended, err := tx.Calls().EndAllowance(ctx, owner.ID, connectors.AllowanceKey{
+			ConnectorID: target.ID, Kind: cmp.Or(ref.Kind, connectors.CallTool), Tool: ref.Tool,
+		})
 		if err != nil {
 			return err
 		}
 		e := a.Event("agent_allowance.end", owner.Slug+"/"+target.Slug)
 		e.Detail = map[string]any{
-			"agent_id": owner.ID.String(), "connector_id": target.ID.String(), "tool": ended.Tool,
+			"agent_id": owner.ID.String(), "connector_id": target.ID.String(), "kind": string(ended.Kind), "tool": ended.Tool,
 			"until": ended.Until.Format(time.RFC3339), "granted_by": ended.GrantedBy,
 		}
 		return tx.Audit().Record(ctx, e)

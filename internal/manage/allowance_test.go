@@ -43,7 +43,7 @@ func TestEndAllowance_IsForDecidersOfTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := func(who auth.Actor) error {
-		return b.reg.EndAllowance(t.Context(), who, connectors.Ref(agent.Slug), connectors.Ref(c.Slug), "search")
+		return b.reg.EndAllowance(t.Context(), who, manage.AllowanceRef{Agent: connectors.Ref(agent.Slug), Connector: connectors.Ref(c.Slug), Tool: "search"})
 	}
 	for name, who := range map[string]auth.Actor{"a viewer": b.actor(connectors.RoleViewer), "another member": b.actor(connectors.RoleMember)} {
 		if err := end(who); !fault.Is(err, fault.Denied) {
@@ -65,7 +65,8 @@ func TestEndAllowance_IsAudited(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
 	agent, c := b.allow(t)
-	if err := b.reg.EndAllowance(t.Context(), b.admin, connectors.Ref(agent.Slug), connectors.Ref(c.Slug), "search"); err != nil {
+	ref := manage.AllowanceRef{Agent: connectors.Ref(agent.Slug), Connector: connectors.Ref(c.Slug), Tool: "search"}
+	if err := b.reg.EndAllowance(t.Context(), b.admin, ref); err != nil {
 		t.Fatal(err)
 	}
 	list, err := b.Door().Audit().List(t.Context(), store.AuditFilter{Action: "agent_allowance.end"})
@@ -77,7 +78,7 @@ func TestEndAllowance_IsAudited(t *testing.T) {
 		t.Fatal(err)
 	}
 	delete(detail, "until")
-	want := map[string]any{"agent_id": agent.ID.String(), "connector_id": c.ID.String(), "tool": "search", "granted_by": "Ada"}
+	want := map[string]any{"agent_id": agent.ID.String(), "connector_id": c.ID.String(), "kind": "tool", "tool": "search", "granted_by": "Ada"}
 	if diff := cmp.Diff(want, detail); diff != "" {
 		t.Error(diff)
 	}

@@ -29,7 +29,7 @@ var callTools = []tool{
 			textProperty("call", "Its id.").asRequired(),
 			choiceProperty("verdict", "What becomes of it.", "approve", "deny").asRequired(),
 			textProperty("reason", "Of deny: the agent reads it.").withMaxLength(500),
-			integerProperty("allow_for_s", "Of approve: for so many seconds the agent may call the tool without asking, too.", 0, 86400),
+			integerProperty("allow_for_s", "Of approve: for so many seconds the agent may use the tool, prompt or resource without asking, too.", 0, 86400),
 		),
 		confirm: withArguments(askDecision),
 	}, decideApproval),
@@ -118,7 +118,7 @@ func askDecision(ctx context.Context, c *caller, in decideIn) (question, error) 
 	if in.Verdict == "approve" {
 		says = "Make " + about + "?"
 		if in.AllowForS > 0 {
-			says += fmt.Sprintf(" For %s the agent may then call it without asking.", time.Duration(in.AllowForS)*time.Second)
+			says += fmt.Sprintf(" For %s the agent may then use it without asking.", time.Duration(in.AllowForS)*time.Second)
 		}
 	}
 	return question{says + rest, c.pageURL("approvals")}, nil

@@ -54,14 +54,14 @@ var approvalAttempts = map[string]attempt{
 	"Calls.FinishApproval": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.Calls().FinishApproval(ctx, o.executing.ID, o.Instance, "mine")
 	},
-	"Calls.AllowTool": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Calls().AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
+	"Calls.AddAllowance": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Calls().AddAllowance(ctx, o.agent.ID, connectors.Allowance{AllowanceKey: connectors.AllowanceKey{ConnectorID: o.connector.ID, Kind: connectors.CallTool, Tool: "search"}, Until: time.Now().Add(time.Hour)})
 	},
 	"Calls.Allowances": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Calls().Allowances(ctx, o.agent.ID, store.Page{}))
 	},
 	"Calls.EndAllowance": func(ctx context.Context, o outsider) (bool, error) {
-		_, err := o.door.Calls().EndAllowance(ctx, o.agent.ID, o.connector.ID, "search")
+		_, err := o.door.Calls().EndAllowance(ctx, o.agent.ID, connectors.AllowanceKey{ConnectorID: o.connector.ID, Kind: connectors.CallTool, Tool: "search"})
 		return true, err
 	},
 	"Calls.EndAllowances": func(ctx context.Context, o outsider) (bool, error) {
@@ -171,7 +171,7 @@ func (o *outsider) fillApprovals(t *testing.T) {
 	ok, err := door.Calls().FinishApproval(ctx, o.finished.ID, o.Instance, "the result")
 	wantTrue(t, "finish", ok, err)
 	err = errors.Join(door.Calls().InsertPendingCall(ctx, newCall(o.agent, o.connector, o.finished.ID)), door.Calls().InsertPendingCall(ctx, newCall(o.agent, o.connector, o.waiting.ID)), door.Calls().PutMail(ctx, newMail(o.agent, "box")),
-		door.Calls().AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)}))
+		door.Calls().AddAllowance(ctx, o.agent.ID, connectors.Allowance{AllowanceKey: connectors.AllowanceKey{ConnectorID: o.connector.ID, Kind: connectors.CallTool, Tool: "search"}, Until: time.Now().Add(time.Hour)}))
 	if err != nil {
 		t.Fatal(err)
 	}

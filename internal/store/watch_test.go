@@ -43,10 +43,10 @@ func TestWatch_NotifiesOtherProcesses(t *testing.T) {
 		{"agent", agent.ID.String(), "an agent", func() error { _, err := w.Door().Agents().Update(t.Context(), agent); return err }},
 		{"agent", agent.ID.String(), "a grant", func() error { w.Grant(t, agent.ID, c.ID); return nil }},
 		{"agent", agent.ID.String(), "an allowance", func() error {
-			return w.Door().Calls().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
+			return w.Door().Calls().AddAllowance(t.Context(), agent.ID, connectors.Allowance{AllowanceKey: connectors.AllowanceKey{ConnectorID: c.ID, Kind: connectors.CallTool, Tool: "search"}, Until: time.Now().Add(time.Hour)})
 		}},
 		{"agent", agent.ID.String(), "an allowance's end", func() error {
-			_, err := w.Door().Calls().EndAllowance(t.Context(), agent.ID, c.ID, "search")
+			_, err := w.Door().Calls().EndAllowance(t.Context(), agent.ID, connectors.AllowanceKey{ConnectorID: c.ID, Kind: connectors.CallTool, Tool: "search"})
 			return err
 		}},
 		{"agent", agent.ID.String(), "a grant's end", func() error { return w.Door().Agents().DropGrant(t.Context(), agent.ID, c.ID) }},

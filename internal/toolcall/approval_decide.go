@@ -11,14 +11,14 @@ import (
 	"patchbay/internal/store"
 )
 
-// maxAllowance bounds how long a tool may skip approval.
+// maxAllowance bounds how long a tool, a prompt or a resource may skip approval.
 const maxAllowance = 24 * time.Hour
 
 // Decision approves or denies a waiting call.
 type Decision struct {
 	Approve  bool
 	Reason   string
-	AllowFor time.Duration // with Approve: the agent's calls of this tool skip approval for so long; 0: only this call
+	AllowFor time.Duration // with Approve: the agent's uses of this tool, prompt or resource skip approval for so long; 0: only this one
 }
 
 // Decide approves or denies a waiting call. A member may decide, unless the agent is another member's own. A
@@ -42,7 +42,7 @@ func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connect
 		return err
 	}
 	if d.AllowFor < 0 || d.AllowFor > maxAllowance {
-		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A tool is allowed for 24 hours at most."})
+		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "An allowance lasts 24 hours at most."})
 	}
 	err := ap.o.Store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		row, err := tx.Calls().DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason})
@@ -76,22 +76,34 @@ func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a aut
 		if err != nil {
 			return err
 		}
-	case d.AllowFor > 0 && row.Kind != connectors.CallTool:
-		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "Only a tool can be allowed for a time. Approve this request alone."})
 	case d.AllowFor > 0:
 		detail["allow_for_s"] = int(d.AllowFor.Seconds())
-		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: ap.o.Now().Add(d.AllowFor), GrantedBy: a.Decider()}
-		err := tx.Calls().AllowTool(ctx, row.AgentID, allowed)
-		if fault.Is(err, fault.NotFound) {
-			return fault.Errorf(fault.Conflict, "The agent may not use this tool any more, so it cannot be allowed for a time. Deny the call, or grant the tool first.")
-		}
-		if err != nil {
+		if err := ap.addAllowance(ctx, tx, a, row, d.AllowFor); err != nil {
 			return err
 		}
 	}
 	event := a.Event(action, row.ExposedName)
 	event.Detail = detail
 	return tx.Audit().Record(ctx, event)
+}
+
+// addAllowance lets the agent use what was approved without approval for a time.
+func (ap *approvals) addAllowance(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, period time.Duration) error {
+	if !row.CanAllow() {
+		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "This name or URI is too long to be allowed for a time. Approve this request alone."})
+	}
+	err := tx.Calls().AddAllowance(ctx, row.AgentID, connectors.Allowance{
+		AllowanceKey: connectors.AllowanceKey{ConnectorID: row.ConnectorID, Kind: row.Kind, Tool: row.Tool},
+		Definition:   row.Definition, Until: ap.o.Now().Add(period), GrantedBy: a.Decider(),
+	})
+	switch {
+	case !fault.Is(err, fault.NotFound):
+		return err
+	case row.Kind == connectors.CallTool:
+		return fault.Errorf(fault.Conflict, "The agent may not use this tool any more, so it cannot be allowed for a time. Deny the call, or grant the tool first.")
+	default:
+		return fault.Errorf(fault.Conflict, "The agent may not use this any more, so it cannot be allowed for a time. Deny the request, or change the grant first.")
+	}
 }
 
 // waitForClaim gives processes with a waiting request claimTimeout to claim the call. left: none has, so that it runs

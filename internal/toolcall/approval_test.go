@@ -289,7 +289,7 @@ func TestAllowance_EndTakesEffectAtTheNextCall(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(b *bench, c connectors.Connector, a connectors.Agent) error{
 		"it is ended": func(b *bench, c connectors.Connector, a connectors.Agent) error {
-			_, err := b.Door().Calls().EndAllowance(context.Background(), a.ID, c.ID, "search")
+			_, err := b.Door().Calls().EndAllowance(context.Background(), a.ID, connectors.AllowanceKey{ConnectorID: c.ID, Kind: connectors.CallTool, Tool: "search"})
 			return err
 		},
 		"its grant is removed and made anew": func(b *bench, c connectors.Connector, a connectors.Agent) error {

@@ -14,8 +14,8 @@ import (
 // that waits, or when the agent makes the same request again: it only reads, so that no process runs it without one.
 
 // needsApproval reports whether the request is a use of a prompt or a resource that waits for a person.
-func (q *UpstreamRequest) needsApproval() bool {
-	return q.Connector.Grant.AsksForItem(q.View.Agent.Approval, q.Kind)
+func (q *UpstreamRequest) needsApproval(now time.Time) bool {
+	return q.approvedAs == nil && q.Connector.ItemNeedsApprovalAt(q.View.Agent.Approval, q.Kind, q.Name, now)
 }
 
 // newItemCall represents the use of a prompt or a resource as a call, for the steps of approval.
@@ -34,21 +34,29 @@ func (q *UpstreamRequest) newItemCall(now time.Time) *activeCall {
 	return a
 }
 
-// useItemApproval reports whether the request continues an approved use. It uses up the approval.
-func (rs *requestSender) useItemApproval(ctx context.Context, q *UpstreamRequest, a *activeCall) (approved bool, err error) {
+// openItemApproval reports whether the request continues an approved use.
+func (rs *requestSender) openItemApproval(q *UpstreamRequest, a *activeCall) (approved bool) {
 	handle, _ := findMember(q.Params, "requestState")
 	var s callState
 	if handle == nil || isAmbiguous(q.Params) || !rs.handles.openHandle(q.View, purposeState, handle, &s) {
-		return false, nil
+		return false
 	}
 	if s.Item == nil || string(s.Item) != string(a.callHash()) || !rs.o.Now().Before(s.Until) {
-		return false, nil
+		return false
 	}
-	if err := rs.handles.takeOnceMail(ctx, q.View, q.Connector, q.Wait, &s); err != nil {
-		return false, err
+	q.approvedBy, q.approvedAs, q.continued = s.Approved, s.Item, &s
+	return true
+}
+
+// consumeItemApproval uses up the approval of a continued use. A use that cannot run now keeps it.
+func (rs *requestSender) consumeItemApproval(ctx context.Context, q *UpstreamRequest) error {
+	if q.continued == nil {
+		return nil
 	}
-	q.approvedBy, q.approvedAs = s.Approved, s.Item
-	return true, nil
+	if err := rs.sender.checkReady(ctx, q.newItemCall(rs.o.Now())); err != nil {
+		return err
+	}
+	return rs.handles.takeOnceMail(ctx, q.View, q.Connector, q.Wait, q.continued)
 }
 
 // sendApproved sends the request when a person has approved it.

@@ -200,9 +200,13 @@ func (c *Executor) recheckPolicy(ctx context.Context, a *activeCall) error {
 		return err
 	}
 	if a.call.ApprovedBy == "" && a.request.Tool.NeedsApprovalAt(c.o.Now()) {
-		return &RefusalError{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
+		return approvalNeededRefusal()
 	}
 	return nil
+}
+
+func approvalNeededRefusal() *RefusalError {
+	return &RefusalError{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
 }
 
 // recheckApproval checks agent, tool and definition, which is synced again if it is too old.

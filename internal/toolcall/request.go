@@ -36,6 +36,7 @@ type UpstreamRequest struct {
 	lastCheck   policyCheck
 	approvedBy  string      // the person; empty: no approval
 	approvedAs  []byte      // call hash of the approved use; nil: not approved
+	continued   *callState  // the state of an approved use that the request continues; nil: none
 	taskSession taskSession // of the task that the request is about
 	// send replaces Method and Params; nil: they are sent.
 	send func(context.Context, *mcp.Session) (json.RawMessage, error)
@@ -62,11 +63,8 @@ type requestSender struct {
 
 // sendRequest is sendRecorded without the record. A use that needs approval waits for it first.
 func (rs *requestSender) sendRequest(ctx context.Context, q UpstreamRequest) (json.RawMessage, error) {
-	if q.needsApproval() {
-		a := q.newItemCall(rs.o.Now())
-		if approved, err := rs.useItemApproval(ctx, &q, a); err != nil {
-			return nil, err
-		} else if !approved {
+	if now := rs.o.Now(); q.needsApproval(now) {
+		if a := q.newItemCall(now); !rs.openItemApproval(&q, a) {
 			return rs.sendApproved(ctx, q, a)
 		}
 	}
@@ -135,6 +133,9 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	}
 	params, err := rs.upstreamParams(q)
 	if err != nil {
+		return nil, err
+	}
+	if err := rs.consumeItemApproval(ctx, &q); err != nil {
 		return nil, err
 	}
 	raw, err := rs.sendQuery(ctx, &q, params, credential)
@@ -213,6 +214,9 @@ func (rs *requestSender) recheckQuery(ctx context.Context, q *UpstreamRequest) e
 		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use what it asked for any more."}
 	}
 	q.View, q.Connector = view, connector
+	if q.needsApproval(rs.o.Now()) {
+		return approvalNeededRefusal()
+	}
 	return nil
 }
 

@@ -66,14 +66,15 @@ type AgentPage struct {
 	CallsHref   string
 }
 
-// AllowanceRow is a tool that the agent may call without approval until a time.
+// AllowanceRow is a tool, prompt or resource that the agent may use without approval until a time. Its form sends kind.
 type AllowanceRow struct {
-	Tool      string
-	ToolHref  string
-	Connector string
+	Tool      string // name, or a resource's URI
+	ToolHref  string // empty: none
+	Connector string // "Linear", "Prompt · Linear"
+	Kind      string // "tool", "prompt" or "resource"
 	Ends      When
 	GrantedBy string
-	Changed   bool   // the tool is another one than the person saw
+	Suspended string // why it is not in force; empty: it is
 	End       string // the action; empty: the viewer may not end it
 }
 

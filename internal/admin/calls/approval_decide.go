@@ -11,10 +11,10 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// allowancePeriod is how long a tool may be called without approval after a person said so.
+// allowancePeriod is how long a tool, a prompt or a resource may be used without approval after a person said so.
 const allowancePeriod = 2 * time.Hour
 
-// approvalApprove approves a waiting call, and the tool's next ones for allowancePeriod if chosen.
+// approvalApprove approves a waiting call, and the next ones of the same tool, prompt or resource for allowancePeriod if chosen.
 func (h *Handler) approvalApprove(w http.ResponseWriter, r *http.Request) error {
 	f, err := shell.ReadForm(r)
 	if err != nil {
@@ -23,7 +23,7 @@ func (h *Handler) approvalApprove(w http.ResponseWriter, r *http.Request) error 
 	d := toolcall.Decision{Approve: true}
 	message := i18n.T(r.Context(), "Approved: %s.")
 	if f.Text("allow") != "" {
-		d.AllowFor, message = allowancePeriod, i18n.T(r.Context(), "Approved: %s. For 2 hours the agent may call it without asking. You can end this on the agent's page.")
+		d.AllowFor, message = allowancePeriod, i18n.T(r.Context(), "Approved: %s. For 2 hours the agent may use it without asking. You can end this on the agent's page.")
 	}
 	return h.decideApproval(w, r, f, d, message)
 }

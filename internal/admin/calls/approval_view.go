@@ -49,14 +49,14 @@ func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval
 		Decided:   decisionText(ctx, w.Approval),
 		CallHref:  shell.CallPath(w.ID),
 		CanDecide: w.Refusal == nil,
-		CanAllow:  true,
+		CanAllow:  w.CanAllow(),
 		Refusal:   decisionRefusal(ctx, w, can),
 	}
 	switch w.Kind {
 	case connectors.CallPrompt:
-		card.Effect, card.ToolHref, card.CanAllow = i18n.T(ctx, "The agent asks to use a prompt. It only reads."), "", false
+		card.Effect, card.ToolHref = i18n.T(ctx, "The agent asks to use a prompt. It only reads."), ""
 	case connectors.CallResource:
-		card.Effect, card.ToolHref, card.CanAllow = i18n.T(ctx, "The agent asks to read a resource."), "", false
+		card.Effect, card.ToolHref = i18n.T(ctx, "The agent asks to read a resource."), ""
 	}
 	return card
 }

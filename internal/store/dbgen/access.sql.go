@@ -47,10 +47,10 @@ func (q *Queries) AcceptedDefinitions(ctx context.Context, maxBytes int64, tenan
 }
 
 const accessAllowances = `-- name: AccessAllowances :many
-select tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash
+select tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash, kind
 from tool_allowances
-where tenant_id = $1 and agent_id = $2 and until > now() and definition_hash is not null
-order by connector_id, tool
+where tenant_id = $1 and agent_id = $2 and until > now() and (definition_hash is not null or kind <> 'tool')
+order by connector_id, kind, tool
 `
 
 func (q *Queries) AccessAllowances(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]ToolAllowance, error) {
@@ -70,6 +70,7 @@ func (q *Queries) AccessAllowances(ctx context.Context, tenantID connectors.Tena
 			&i.Until,
 			&i.GrantedBy,
 			&i.DefinitionHash,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}

@@ -13,17 +13,74 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const addAllowance = `-- name: AddAllowance :execrows
+insert into tool_allowances (tenant_id, agent_id, connector_id, kind, tool, definition_hash, until, granted_by)
+select g.tenant_id, g.agent_id, g.connector_id, $1::text, $2, $3, $4, $5
+from agent_grants g
+where g.tenant_id = $6 and g.agent_id = $7 and g.connector_id = $8
+  and case $1::text
+      when 'tool' then g.all_tools or $2 = any(g.tools)
+      when 'prompt' then g.prompts = 'listed'
+      else g.resources = 'listed_and_templates' or g.resources = 'listed' and exists (
+          select from connector_items i
+          where i.tenant_id = $6 and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = $2)
+      end
+for share of g
+on conflict on constraint tool_allowances_pkey do update
+set until = case when tool_allowances.definition_hash is not distinct from excluded.definition_hash
+                 then greatest(tool_allowances.until, excluded.until) else excluded.until end,
+    definition_hash = excluded.definition_hash,
+    granted_by = excluded.granted_by
+`
+
+type AddAllowanceParams struct {
+	Kind           string
+	Tool           string
+	DefinitionHash []byte
+	Until          time.Time
+	GrantedBy      string
+	TenantID       connectors.TenantID
+	AgentID        connectors.AgentID
+	ConnectorID    connectors.ConnectorID
+}
+
+// No row: the agent's grant does not cover what is allowed. The lock makes a change of the grant wait, which then ends the
+// allowance. For the same definition the later expiry stays. Another definition replaces the row.
+func (q *Queries) AddAllowance(ctx context.Context, arg AddAllowanceParams) (int64, error) {
+	result, err := q.db.Exec(ctx, addAllowance,
+		arg.Kind,
+		arg.Tool,
+		arg.DefinitionHash,
+		arg.Until,
+		arg.GrantedBy,
+		arg.TenantID,
+		arg.AgentID,
+		arg.ConnectorID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const agentAllowances = `-- name: AgentAllowances :many
-select tool_allowances.tenant_id, tool_allowances.agent_id, tool_allowances.connector_id, tool_allowances.tool, tool_allowances.until, tool_allowances.granted_by, tool_allowances.definition_hash, connectors.slug, connectors.name,
-       coalesce(tools.accepted_hash = tool_allowances.definition_hash and tools.removed_at is null, false)::boolean as in_force
+select tool_allowances.tenant_id, tool_allowances.agent_id, tool_allowances.connector_id, tool_allowances.tool, tool_allowances.until, tool_allowances.granted_by, tool_allowances.definition_hash, tool_allowances.kind, connectors.slug, connectors.name,
+       coalesce(case tool_allowances.kind
+           when 'tool' then tools.accepted_hash = tool_allowances.definition_hash and tools.removed_at is null
+           when 'prompt' then exists (
+               select from connector_items i
+               where i.tenant_id = $1 and i.connector_id = tool_allowances.connector_id and i.kind = 'prompt' and i.key = tool_allowances.tool)
+           else true
+       end, false)::boolean as in_force
 from tool_allowances
 join connectors on connectors.tenant_id = tool_allowances.tenant_id and connectors.id = tool_allowances.connector_id
 left join tools on tools.tenant_id = tool_allowances.tenant_id and tools.connector_id = tool_allowances.connector_id and tools.name = tool_allowances.tool
 where tool_allowances.tenant_id = $1 and tool_allowances.agent_id = $2
-  and tool_allowances.until > now() and tool_allowances.definition_hash is not null
-  and ($3::text is null or (connectors.slug, tool_allowances.tool) > ($3, $4::text))
-order by connectors.slug, tool_allowances.tool
-limit $5
+  and tool_allowances.until > now() and (tool_allowances.definition_hash is not null or tool_allowances.kind <> 'tool')
+  and ($3::text is null
+    or (connectors.slug, tool_allowances.tool, tool_allowances.kind) > ($3, $4::text, $5::text))
+order by connectors.slug, tool_allowances.tool, tool_allowances.kind
+limit $6
 `
 
 type AgentAllowancesParams struct {
@@ -31,6 +88,7 @@ type AgentAllowancesParams struct {
 	AgentID   connectors.AgentID
 	AfterSlug *string
 	AfterTool *string
+	AfterKind *string
 	MaxRows   int32
 }
 
@@ -41,13 +99,14 @@ type AgentAllowancesRow struct {
 	InForce       bool
 }
 
-// In force: agents are served the definition that the person saw.
+// In force: agents are served the tool's definition that the person saw, or the server lists the prompt.
 func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams) ([]AgentAllowancesRow, error) {
 	rows, err := q.db.Query(ctx, agentAllowances,
 		arg.TenantID,
 		arg.AgentID,
 		arg.AfterSlug,
 		arg.AfterTool,
+		arg.AfterKind,
 		arg.MaxRows,
 	)
 	if err != nil {
@@ -65,6 +124,7 @@ func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams
 			&i.ToolAllowance.Until,
 			&i.ToolAllowance.GrantedBy,
 			&i.ToolAllowance.DefinitionHash,
+			&i.ToolAllowance.Kind,
 			&i.Slug,
 			&i.Name,
 			&i.InForce,
@@ -77,47 +137,6 @@ func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams
 		return nil, err
 	}
 	return items, nil
-}
-
-const allowTool = `-- name: AllowTool :execrows
-insert into tool_allowances (tenant_id, agent_id, connector_id, tool, definition_hash, until, granted_by)
-select g.tenant_id, g.agent_id, g.connector_id, $1, $2, $3, $4
-from agent_grants g
-where g.tenant_id = $5 and g.agent_id = $6 and g.connector_id = $7 and (g.all_tools or $1 = any(g.tools))
-for share
-on conflict on constraint tool_allowances_pkey do update
-set until = case when tool_allowances.definition_hash = excluded.definition_hash
-                 then greatest(tool_allowances.until, excluded.until) else excluded.until end,
-    definition_hash = excluded.definition_hash,
-    granted_by = excluded.granted_by
-`
-
-type AllowToolParams struct {
-	Tool           string
-	DefinitionHash []byte
-	Until          time.Time
-	GrantedBy      string
-	TenantID       connectors.TenantID
-	AgentID        connectors.AgentID
-	ConnectorID    connectors.ConnectorID
-}
-
-// No row: the agent's grant does not cover the tool. The lock makes a change of the grant wait, which then ends the
-// allowance. For the same definition the later expiry stays. Another definition replaces the row.
-func (q *Queries) AllowTool(ctx context.Context, arg AllowToolParams) (int64, error) {
-	result, err := q.db.Exec(ctx, allowTool,
-		arg.Tool,
-		arg.DefinitionHash,
-		arg.Until,
-		arg.GrantedBy,
-		arg.TenantID,
-		arg.AgentID,
-		arg.ConnectorID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const approval = `-- name: Approval :one
@@ -247,14 +266,15 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 
 const deleteAllowance = `-- name: DeleteAllowance :one
 delete from tool_allowances
-where tenant_id = $1 and agent_id = $2 and connector_id = $3 and tool = $4 and until > now()
-returning tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash
+where tenant_id = $1 and agent_id = $2 and connector_id = $3 and kind = $4 and tool = $5 and until > now()
+returning tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash, kind
 `
 
 type DeleteAllowanceParams struct {
 	TenantID    connectors.TenantID
 	AgentID     connectors.AgentID
 	ConnectorID connectors.ConnectorID
+	Kind        connectors.CallKind
 	Tool        string
 }
 
@@ -263,6 +283,7 @@ func (q *Queries) DeleteAllowance(ctx context.Context, arg DeleteAllowanceParams
 		arg.TenantID,
 		arg.AgentID,
 		arg.ConnectorID,
+		arg.Kind,
 		arg.Tool,
 	)
 	var i ToolAllowance
@@ -274,6 +295,7 @@ func (q *Queries) DeleteAllowance(ctx context.Context, arg DeleteAllowanceParams
 		&i.Until,
 		&i.GrantedBy,
 		&i.DefinitionHash,
+		&i.Kind,
 	)
 	return i, err
 }

@@ -328,6 +328,7 @@ type ToolAllowance struct {
 	Until          time.Time
 	GrantedBy      string
 	DefinitionHash []byte
+	Kind           connectors.CallKind
 }
 
 type ToolCall struct {
