@@ -88,6 +88,7 @@ var auditRows = map[string]auditRow{
 	"POST /connectors/{id}/diagnose":          {reason: "it looks how accounts are connected, and sends no secret"},
 	"POST /connectors/{id}/sync_tools":        {kinds: "connector.sync"},
 	"POST /connectors/{id}/ping":              {kinds: "connector.test"},
+	"POST /connectors/{id}/methods":           {reason: "it stands in the history of calls with who sent it"},
 	"POST /sync_tools":                        {kinds: "connector.sync_all"},
 	"POST /connectors/{id}/acknowledge_tools": {kinds: "connector.acknowledge_tools"},
 

@@ -187,6 +187,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /connectors/{id}/acknowledge_tools":                        connectors.PermManage,
 	"POST /connectors/{id}/listen":                                   connectors.PermManage,
 	"POST /connectors/{id}/ping":                                     connectors.PermOperate,
+	"POST /connectors/{id}/methods":                                  connectors.PermManage,
 	"POST /agents/{id}/connectors/{connector}/allowances/{tool}/end": connectors.PermOperate,
 
 	"GET /exports/connectors":                connectors.PermRead,

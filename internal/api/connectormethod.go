@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
-	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
-	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 )
 
@@ -52,8 +49,7 @@ const aboutSendMethod = `Sends a request or notification that MCP does not defin
 is kept in the history of calls with the kind method. A server that fails is a result, too, with the status 200.`
 
 func (h *Handler) sendMethod(ctx context.Context, actor auth.Actor, in *sendMethodInput) (*response[methodResultJSON], error) {
-	tenant := h.store.Tenant(actor.Tenant.ID)
-	connector, err := tenant.Connectors().Get(ctx, in.ref())
+	connector, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, in.ref())
 	if err != nil {
 		return nil, err
 	}
@@ -61,54 +57,20 @@ func (h *Handler) sendMethod(ctx context.Context, actor auth.Actor, in *sendMeth
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMethodRequest(actor, connector, doc)
-	if err != nil {
-		return nil, err
-	}
+	m := toolcall.MethodRequest{Method: doc.Method, Notify: doc.Notify, Source: connectors.SourceAPI}
 	if doc.Agent != nil {
-		if m.Agent, err = findCredentialOwner(ctx, tenant, actor, connectors.Ref(*doc.Agent)); err != nil {
+		m.Agent = connectors.Ref(*doc.Agent)
+	}
+	if doc.Params != nil {
+		if m.Params, err = encodeRaw(doc.Params); err != nil {
 			return nil, err
 		}
 	}
-	raw, call, err := h.calls.SendMethod(ctx, m)
-	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
-		return nil, fault.InvalidFields(fault.Field{Location: "params", Message: bad.Sentence})
-	}
+	raw, call, err := h.calls.SendMethod(ctx, actor, connector, m)
 	if call.ID == (connectors.ToolCallID{}) && err != nil {
 		return nil, err
 	}
 	return &response[methodResultJSON]{Body: viewMethodResult(raw, call, err)}, nil
-}
-
-// newMethodRequest refuses what the connector does not allow.
-func newMethodRequest(actor auth.Actor, c connectors.Connector, doc methodRequest) (m toolcall.MethodRequest, err error) {
-	switch perAgent := c.CredentialMode == connectors.CredentialPerAgent && c.Auth.Type != connectors.AuthNone; {
-	case !c.AllowsMethod(doc.Method):
-		return m, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The methods of %q do not allow this one.", c.Slug)})
-	case !c.Enabled:
-		return m, fault.Errorf(fault.Conflict, "The connector %q is disabled.", c.Name)
-	case perAgent && doc.Agent == nil:
-		return m, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
-	}
-	m = toolcall.MethodRequest{
-		Tenant: actor.Tenant, Connector: c, Method: doc.Method, Notify: doc.Notify || connectors.IsNotification(doc.Method), ActorName: actor.Name, Origin: actor.CallOrigin(),
-	}
-	if doc.Params != nil {
-		m.Params, err = encodeRaw(doc.Params)
-	}
-	return m, err
-}
-
-// findCredentialOwner returns an agent with an account that the actor may use.
-func findCredentialOwner(ctx context.Context, tenant *store.Tenant, actor auth.Actor, ref connectors.Ref) (*connectors.Agent, error) {
-	var agent connectors.Agent
-	err := tenant.Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if agent, err = tx.Agents().Get(ctx, ref); err != nil {
-			return err
-		}
-		return actor.RequireUse(ctx, tx.Accounts(), agent.ID)
-	})
-	return &agent, err
 }
 
 func viewMethodResult(raw json.RawMessage, call connectors.ToolCall, err error) methodResultJSON {

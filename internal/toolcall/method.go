@@ -4,39 +4,69 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
 )
 
 // MethodRequest is a request or notification outside MCP, for an admin. The connector's settings allow its method.
 type MethodRequest struct {
-	Tenant    connectors.Tenant
-	Connector connectors.Connector
-	Agent     *connectors.Agent // owner of the credential; nil: the shared one
-	Method    string
-	Params    json.RawMessage // an object; nil: none
-	Notify    bool            // a notification: no result
-	ActorName string          // the person or key
-	Origin    connectors.CallOrigin
+	Method string
+	Params json.RawMessage // an object; nil: none
+	Notify bool            // a notification: no result; also by its name
+	Agent  connectors.Ref  // owner of the credential; empty: the shared one
+	Source connectors.CallSource
 }
 
 // SendMethod sends a request under the connector's limits, and records it. It needs no grant. The result is the server's
-// own object. The record is stored when SendMethod returns.
-func (c *Executor) SendMethod(ctx context.Context, m MethodRequest) (json.RawMessage, connectors.ToolCall, error) {
-	view := &agentview.View{Tenant: m.Tenant}
-	if m.Agent != nil {
-		view.Agent = *m.Agent
+// own object. The record is stored when SendMethod returns. Its id is zero if nothing was sent, with a fault about the fields
+// method, params and agent.
+func (c *Executor) SendMethod(ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest) (json.RawMessage, connectors.ToolCall, error) {
+	view, err := c.newMethodView(ctx, actor, connector, m)
+	if err != nil {
+		return nil, connectors.ToolCall{}, err
 	}
 	raw, record, err := c.requests.sendRecorded(ctx, UpstreamRequest{
-		View: view, Connector: &agentview.ConnectorView{Connector: m.Connector}, Kind: connectors.CallMethod, Name: m.Method, Method: m.Method, Params: m.Params,
-		Notify: m.Notify, Source: connectors.SourceAPI, ActorName: m.ActorName, Origin: m.Origin, isByAdmin: true,
+		View: view, Connector: &agentview.ConnectorView{Connector: connector}, Kind: connectors.CallMethod, Name: m.Method, Method: m.Method, Params: m.Params,
+		Notify: m.Notify || connectors.IsNotification(m.Method), Source: m.Source, ActorName: actor.Name, Origin: actor.CallOrigin(), isByAdmin: true,
 	})
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	c.o.History.Flush(ctx)
+	if bad, ok := errors.AsType[*InvalidArgumentsError](err); ok {
+		return nil, connectors.ToolCall{}, fault.InvalidFields(fault.Field{Location: "params", Message: bad.Sentence})
+	}
 	return raw, record, err
+}
+
+// newMethodView returns the view of a request's agent, or of none. It refuses what the connector does not allow.
+func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest) (*agentview.View, error) {
+	if err := actor.Require(connectors.PermManage); err != nil {
+		return nil, err
+	}
+	switch perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone; {
+	case !connector.AllowsMethod(m.Method):
+		return nil, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The methods of %q do not allow this one.", connector.Slug)})
+	case !connector.Enabled:
+		return nil, fault.Errorf(fault.Conflict, "The connector %q is disabled.", connector.Name)
+	case perAgent && m.Agent == "":
+		return nil, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
+	}
+	view := &agentview.View{Tenant: actor.Tenant}
+	if m.Agent == "" {
+		return view, nil
+	}
+	return view, c.o.Store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if view.Agent, err = tx.Agents().Get(ctx, m.Agent); err != nil {
+			return err
+		}
+		return actor.RequireUse(ctx, tx.Accounts(), view.Agent.ID)
+	})
 }
 
 // methodRefusal returns why an agent may not send a method outside MCP; nil: it may.

@@ -37,12 +37,30 @@ type ConnectorOverviewPage struct {
 	Attention    []Attention // the last error, a missing credential, quarantined tools
 	Stats        []Stat      // tools, last sync, …
 	Health       []HealthLine
-	Charts       *Charts // nil: no recent sync
-	Server       []Fact  // the server's description of itself; empty: never synced
-	Connection   []Fact  // transport, authentication, credential, interval, timeout …
-	Instructions string  // the server's text; empty: none
-	Review       string  // that agents get another text, and why; empty: they get this one
+	Charts       *Charts     // nil: no recent sync
+	Server       []Fact      // the server's description of itself; empty: never synced
+	Connection   []Fact      // transport, authentication, credential, interval, timeout …
+	Instructions string      // the server's text; empty: none
+	Review       string      // that agents get another text, and why; empty: they get this one
+	Method       *MethodForm // nil: the connector allows no methods outside MCP, or the viewer may not send them
 	Runs         []SyncRunRow
+}
+
+// MethodForm sends method, params (a JSON object, or empty) and, with PerAgent, agent (a slug) to Action.
+type MethodForm struct {
+	Action   string
+	Allowed  []string // names, and prefixes as acme/*
+	PerAgent bool     // each agent has a credential of its own
+	Form     Form
+}
+
+// ConnectorMethodPage shows what came of a method outside MCP, and the form.
+type ConnectorMethodPage struct {
+	Frame  Frame
+	Head   ConnectorHead
+	Form   MethodForm
+	Result *Result // nil: nothing was sent
+	Said   Quote
 }
 
 // ConnectorRunsPage lists the sync runs.

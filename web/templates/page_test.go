@@ -19,7 +19,7 @@ var routes = []string{
 	"GET /{$}", "GET /connectors", "POST /connectors", "GET /connectors/new", "POST /connectors/test", "GET /connectors/import", "POST /connectors/import", "POST /connectors/import/preview", "GET /connectors/export", "GET /catalog", "POST /catalog/{slug}/add", "GET /catalog/registry", "POST /catalog/registry", "POST /catalog/registry/preview", "POST /sync_tools", "GET /connectors/{id}", "POST /connectors/{id}",
 	"GET /connectors/{id}/prompts", "GET /connectors/{id}/resources",
 	"GET /connectors/{id}/tools", "GET /connectors/{id}/tools/{name}", "GET /connectors/{id}/credentials", "GET /connectors/{id}/credentials/missing", "GET /connectors/{id}/runs", "GET /connectors/{id}/settings",
-	"POST /connectors/{id}/enabled", "POST /connectors/{id}/listen", "POST /connectors/{id}/ping", "POST /connectors/{id}/delete", "POST /connectors/{id}/sync_tools", "POST /connectors/{id}/credential", "POST /connectors/{id}/credential/delete",
+	"POST /connectors/{id}/enabled", "POST /connectors/{id}/listen", "POST /connectors/{id}/ping", "POST /connectors/{id}/methods", "POST /connectors/{id}/delete", "POST /connectors/{id}/sync_tools", "POST /connectors/{id}/credential", "POST /connectors/{id}/credential/delete",
 	"POST /connectors/{id}/connect", "POST /connectors/{id}/connect-link", "POST /connectors/{id}/disconnect", "POST /connectors/{id}/diagnose",
 	"POST /connectors/{id}/agents/{agent}/connect", "POST /connectors/{id}/agents/{agent}/connect-link", "POST /connectors/{id}/agents/{agent}/disconnect",
 	"GET /connect/{token}", "POST /connect/{token}",

@@ -230,6 +230,14 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	}
 	pages["connector-overview"] = templates.ConnectorOverview(overview(with(frame("Linear", templates.NavConnectors, inConnectors))))
 	pages["connector-tools"] = templates.ConnectorTools(templates.ConnectorToolsPage{Frame: one("Tools"), Head: head(templates.TabTools, stateOK), Rows: toolViews, Count: "3 tools", Quarantined: quarantined, Synced: true})
+	allowing := overview(one("Methods outside MCP"))
+	allowing.Method = &templates.MethodForm{Action: "/connectors/linear/methods", Allowed: []string{"acme/*"}}
+	pages["connector-methods"] = templates.ConnectorOverview(allowing)
+	method := templates.ConnectorMethodPage{Frame: allowing.Frame, Head: allowing.Head, Form: *allowing.Method, Said: templates.Quote{Label: "The server said", Text: "No."}}
+	method.Form.PerAgent, method.Form.Form = true, templates.Form{Values: map[string]string{"method": "acme/a"}, Errors: map[string]string{"params": "This is not one JSON object."}}
+	pages["connector-method"] = templates.ConnectorMethod(method)
+	method.Result = &templates.Result{State: stateOK, Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: "{}"}}, Link: &templates.Link{Text: "Open the call", Href: "/calls/1"}}
+	pages["connector-method-result"] = templates.ConnectorMethod(method)
 	pages["connector-runs"] = templates.ConnectorRuns(templates.ConnectorRunsPage{Frame: one("Sync runs"), Head: head(templates.TabRuns, stateBusy), Rows: runs, Pager: templates.Pager{First: "/connectors/linear/runs", Next: "/connectors/linear/runs?cursor=x"}})
 	itemSamples(pages, one, head, with(frame("Support", templates.NavAgents)))
 	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, ListeningSuspended: "The server said more than 600 things within a minute. Ask its operator, then switch listening on again.", Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})

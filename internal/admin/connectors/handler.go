@@ -49,6 +49,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Admins.Post("/connectors/{id}/enabled", h.connectorEnable)
 	r.Admins.Post("/connectors/{id}/listen", h.connectorListen)
 	r.Admins.Post("/connectors/{id}/acknowledge_tools", h.acknowledgeTools)
+	r.Admins.Post("/connectors/{id}/methods", h.methodSend)
 	r.Admins.Post("/connectors/{id}/delete", h.connectorDelete)
 }
 

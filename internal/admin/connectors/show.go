@@ -74,6 +74,9 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	page.Attention = append(page.Attention, vanishedAttention(r.Context(), c, frame.Can, h.Now())...)
 	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, o.stream, frame.Can, h.Now())...)
 	page.Connection = append(page.Connection, listeningFact(r.Context(), o.stream, o.listenable, h.Now()))
+	if len(c.Methods) > 0 && frame.Can.Manage {
+		page.Method = new(newMethodForm(c))
+	}
 	for _, run := range o.runs.Items {
 		page.Runs = append(page.Runs, syncRunRow(r.Context(), run, c.Slug, o.agents, h.Now()))
 	}

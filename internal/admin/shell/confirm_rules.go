@@ -87,6 +87,7 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /connectors/{id}/acknowledge_tools":                {Reason: "no tool changes, and the next loss is told again"},
 	"POST /connectors/{id}/diagnose":                         {Reason: "it only looks"},
 	"POST /connectors/{id}/ping":                             {Reason: "it stores nothing"},
+	"POST /connectors/{id}/methods":                          {Reason: "it stores nothing, and only methods that an admin allowed are sent"},
 	"POST /connectors/{id}/sync_tools":                       {Reason: "it only reads"},
 	"POST /sync_tools":                                       {Reason: "it only reads"},
 	"POST /catalog/{slug}/add":                               {Reason: "it adds one, and nothing that is there changes"},
