@@ -1,7 +1,7 @@
 // Package client is a Go client of Patchbay's JSON API.
 //
 //	c, err := client.New("https://patchbay.example.com", os.Getenv("PATCHBAY_API_KEY"))
-//	for connector, err := range c.AllConnectors(ctx, client.ListConnectorsQuery{Status: "failing"}) {
+//	for connector, err := range c.AllConnectors(ctx, client.ListConnectorsQuery{Status: "error"}) {
 //		…
 //	}
 //

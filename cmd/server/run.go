@@ -22,7 +22,7 @@ const (
 
 // commandLine has every command, in the order of a newcomer's needs.
 type commandLine struct {
-	Serve      serveCommand                  `cmd:"" default:"withargs" help:"Start the server. This is what patchbay does when no command is given."`
+	Serve      serveCommand                  `cmd:"" default:"withargs" help:"Start the server. Without a command, the program does this."`
 	Migrate    operator.MigrateCommand       `cmd:"" help:"Bring the database to this program's schema, and make the runtime role."`
 	Tenant     operator.TenantCommands       `cmd:"" help:"Tenants."`
 	User       operator.UserCommands         `cmd:"" help:"People."`
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, p operator.IO) int {
 	exited := -1 // set by kong for --help and --version
 	parser, err := kong.New(&cli,
 		kong.Name("patchbay"),
-		kong.Description("Patchbay registers MCP servers, keeps their tools, and hands them to agents. Every flag has a variable; a flag wins over it."),
+		kong.Description("Patchbay registers MCP servers, lists their tools, and serves them to agents. Settings have variables, too; a flag wins over its variable."),
 		kong.Vars{"version": p.Version, "dev_token": devmcp.DefaultToken},
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) {

@@ -174,7 +174,7 @@ func (c agentDrop) Run(ctx context.Context, s *session) error {
 
 type agentWhy struct {
 	agentRef
-	Tool string `arg:"" help:"The tool, as the agent sees it or as CONNECTOR.TOOL."`
+	Tool string `arg:"" help:"The tool, as the agent sees it: mcp_CONNECTOR__TOOL."`
 }
 
 // Run prints the explanation and the advice.

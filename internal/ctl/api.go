@@ -18,7 +18,7 @@ import (
 
 type apiCommand struct {
 	Method   string `arg:"" enum:"GET,POST,PUT,PATCH,DELETE" help:"GET, POST, PUT, PATCH or DELETE."`
-	Path     string `arg:"" help:"As connectors or /api/v1/connectors?status=failing; /openapi.json lists them all."`
+	Path     string `arg:"" help:"As connectors or /api/v1/connectors?status=error; /openapi.json lists them all."`
 	Body     string `arg:"" optional:"" placeholder:"JSON" help:"The body: JSON, @FILE, or - for the standard input. Secrets by file or standard input alone."`
 	Paginate bool   `help:"Of a list: all its pages, as one."`
 }
@@ -60,7 +60,7 @@ func (c apiCommand) readBody(s *session) ([]byte, error) {
 	case c.Body == "":
 		return nil, nil
 	case c.Method == http.MethodGet:
-		return nil, errors.New("GET takes no body: what it asks for stands in the query, as connectors?status=failing")
+		return nil, errors.New("GET takes no body: what it asks for stands in the query, as connectors?status=error")
 	}
 	text, err := s.readInput(c.Body)
 	if err != nil {

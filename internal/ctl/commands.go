@@ -20,7 +20,7 @@ type Commands struct {
 	Agents     agentCommands     `cmd:"" help:"Programs that use tools, and what they may."`
 	Tokens     tokenCommands     `cmd:"" help:"What agents come to the gateway with."`
 	Call       callCommand       `cmd:"" help:"Call a tool as an agent."`
-	Calls      callsCommands     `cmd:"" help:"What agents have called."`
+	Calls      callsCommands     `cmd:"" help:"The calls of agents, and of admins for themselves."`
 	Approvals  approvalCommands  `cmd:"" help:"Calls that wait for a person."`
 	Changes    changeCommands    `cmd:"" help:"Tools that have changed."`
 	API        apiCommand        `cmd:"" name:"api" help:"Any request of the API, as it is written: members, invitations, API keys, webhooks, settings, the audit log."`
