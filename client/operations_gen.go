@@ -1926,6 +1926,34 @@ func (c *Client) TestWebhook(ctx context.Context, id string) (Delivery, error) {
 	return out, err
 }
 
+// TryToolQuery says more of what is asked for. What is zero is left out.
+type TryToolQuery struct {
+	// Adds the result as formatted. One of: text, openai, anthropic, google.
+	Format string
+	// The model's id of the call, for openai, anthropic and google. Without it, openai and anthropic get the call's id.
+	CallID string
+}
+
+func (q TryToolQuery) values() url.Values {
+	v := url.Values{}
+	if q.Format != "" {
+		v.Set("format", q.Format)
+	}
+	if q.CallID != "" {
+		v.Set("call_id", q.CallID)
+	}
+	return v
+}
+
+// TryTool: Call a tool without an agent. It needs the role admin.
+// Calls a tool as the caller themselves, before any agent was granted it: by its current definition, with the connector's credential, under the connector's
+// limits and the quotas of tool and tenant. No other person is asked. The call is in the history without an agent, with its caller, and in the audit log as tool.try. The answer is as of a call as an agent.
+func (c *Client) TryTool(ctx context.Context, id string, name string, q TryToolQuery, in ToolTry) (ToolCall, error) {
+	var out ToolCall
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "call"}, q.values(), in, &out)
+	return out, err
+}
+
 // UpdateAgent: Change an agent. It needs the role admin.
 func (c *Client) UpdateAgent(ctx context.Context, id string, in AgentPatch) (Agent, error) {
 	var out Agent

@@ -111,6 +111,7 @@ var paths = map[string][]string{
 		"/api/v1/connectors/{id}/ping",
 		"/api/v1/connectors/{id}/sync_tools",
 		"/api/v1/connectors/{id}/tools/{name}/accept",
+		"/api/v1/connectors/{id}/tools/{name}/call",
 		"/api/v1/connectors/{id}/tools/{name}/reject",
 		"/api/v1/import",
 		"/api/v1/invitations",

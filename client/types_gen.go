@@ -2171,6 +2171,18 @@ type ToolPatches struct {
 	Tools []NamedToolPatch `json:"tools"`
 }
 
+// ToolTry is what the API is asked with. What is nil is left out.
+type ToolTry struct {
+	// With this agent's credential, by id or slug. Needed where each agent has its own, and refused elsewhere.
+	Agent *string `json:"agent,omitzero"`
+	// As the tool's input schema wants them.
+	Arguments map[string]json.RawMessage `json:"arguments,omitzero"`
+	// true: call a tool, too, that may change or delete data (no annotation says otherwise), or that waits for acceptance. Without it such a call is 409 with the code confirmation_required.
+	Confirm *bool `json:"confirm,omitzero"`
+	// For so many milliseconds the server may take, at most the connector's timeout_ms; 0: those.
+	TimeoutMS *int64 `json:"timeout_ms,omitzero"`
+}
+
 // ToolVerdict is what the API is asked with. What is nil is left out.
 type ToolVerdict struct {
 	// Of the definition that was looked at: where the server has changed the tool again, the answer is 409. Without it, whichever definition is current is decided.

@@ -110,7 +110,7 @@ var auditRows = map[string]auditRow{
 	"POST /connectors/{id}/instructions/accept": {kinds: "instructions.accept", testedInAPI: true},
 	"POST /connectors/{id}/instructions/reject": {kinds: "instructions.reject", testedInAPI: true},
 	"POST /changes/accept_cosmetic":             {kinds: "tool.accept_cosmetic", testedInAPI: true},
-	"POST /connectors/{id}/tools/{tool}/try":    {reason: "a call is an agent's work, and stands in the history of calls with who asked for it"},
+	"POST /connectors/{id}/tools/{tool}/try":    {reason: "a call is an agent's work, and stands in the history of calls with who asked for it; an admin's own is tool.try, see TestToolTry_AdminNeedsNoAgent"},
 
 	"POST /approvals/{id}/approve": {kinds: "tool_call.approve"},
 	"POST /approvals/{id}/deny":    {kinds: "tool_call.deny"},

@@ -261,6 +261,7 @@ var otherActs = map[string]actionCase{
 
 	"tool.curate": {thing: "tools", prepare: requestAction("PATCH", "/api/v1/connectors/{id}/tools/{name}",
 		`{"alias": "find", "enabled": false, "tags": ["a"], "agent_description": "Finds."}`)},
+	"tool.try":             {prepare: requestAction("POST", "/api/v1/connectors/{id}/tools/{name}/call", `{"confirm": true}`)},
 	"tool.accept":          {prepare: requestAfter(changeTool, "POST", "/api/v1/connectors/{id}/tools/{name}/accept", nil)},
 	"tool.reject":          {prepare: requestAfter(changeTool, "POST", "/api/v1/connectors/{id}/tools/{name}/reject", nil)},
 	"tool.accept_cosmetic": {prepare: requestAfter(changeCosmetic, "POST", "/api/v1/tool_changes/accept_cosmetic", nil)},

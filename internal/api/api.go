@@ -148,6 +148,7 @@ func (h *Handler) mountOperations() {
 	h.mountAgentUnused()
 	h.mountMCPConfig()
 	h.mountToolCalls()
+	h.mountToolTry()
 	h.mountQuotas()
 	h.mountApprovals()
 	h.mountNotices()

@@ -27,6 +27,7 @@ var harmlessOperations = map[string]string{
 	"POST /api/v1/agents":                                            "a new one may do nothing yet",
 	"PATCH /api/v1/agents/{id}":                                      "its rules can be taken back and are on record",
 	"POST /api/v1/connectors/{id}/methods":                           "it stores nothing, and only methods that an admin allowed are sent",
+	"POST /api/v1/connectors/{id}/tools/{name}/call":                 "it asks for a confirmation of what may do harm, and is on record",
 	"POST /api/v1/agents/{id}/tool_calls":                            "daily work, under the agent's own rules",
 	"POST /api/v1/agents/{id}/tool_calls/batch":                      "daily work, under the agent's own rules",
 	"POST /api/v1/tool_calls/{id}/approve":                           "daily work, within minutes and of one call",

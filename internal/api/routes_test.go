@@ -53,6 +53,7 @@ var routes = map[string]struct {
 	"GET /api/v1/connectors/{id}/resource_templates":           {connectors.PermRead, ""},
 	"PATCH /api/v1/connectors/{id}/tools":                      {connectors.PermManage, `{"tools": [{"name": "search", "enabled": false}]}`},
 	"PATCH /api/v1/connectors/{id}/tools/{name}":               {connectors.PermManage, `{"alias": "find"}`},
+	"POST /api/v1/connectors/{id}/tools/{name}/call":           {connectors.PermManage, `{"arguments": {}, "confirm": true}`},
 	"GET /api/v1/connectors/{id}/tools/{name}/changes":         {connectors.PermRead, ""},
 	"POST /api/v1/connectors/{id}/tools/{name}/accept":         {connectors.PermManage, ""},
 	"POST /api/v1/connectors/{id}/tools/{name}/reject":         {connectors.PermManage, ""},

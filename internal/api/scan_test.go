@@ -137,6 +137,7 @@ var expectedStatus = map[string]int{
 	"POST /connectors/{id}/sync_tools":                               http.StatusBadGateway, // nothing listens at the connector's address
 	"POST /api/v1/connectors/{id}/sync_tools":                        http.StatusBadGateway,
 	"POST /api/v1/connectors/{id}/connect":                           http.StatusConflict, // it does not use OAuth
+	"POST /api/v1/connectors/{id}/tools/{name}/call":                 http.StatusConflict, // an earlier request switched it off
 	"POST /api/v1/connectors/{id}/tools/{name}/accept":               http.StatusConflict, // no change waits
 	"POST /api/v1/connectors/{id}/tools/{name}/reject":               http.StatusConflict,
 	"POST /api/v1/connectors/{id}/instructions/accept":               http.StatusConflict,

@@ -69,6 +69,7 @@ var SeparateReads = map[string]string{
 	"toolcall.approvals.reloadOrder":             "as recheckQuery",
 	"toolcall.approvals.restoreOrder":            "as recheckQuery",
 	"toolcall.approvals.waitForClaim":            "it polls, and the last state counts",
+	"toolcall.authorizer.recheckTool":            "only one of the two runs",
 	"toolcall.authorizer.reauthorize":            "as recheckQuery",
 	"toolcall.callLimits.publishUses":            "each part of the counts is of its own process",
 	"toolcall.callLimits.refundApproval":         "as recheckQuery",

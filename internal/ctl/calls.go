@@ -19,14 +19,11 @@ type callCommand struct {
 
 // Run fails if the call does. A waiting or running call is printed with its state.
 func (c callCommand) Run(ctx context.Context, s *session) error {
-	text, err := s.readInput(c.Arguments)
+	arguments, err := s.readArguments(c.Arguments)
 	if err != nil {
 		return err
 	}
-	in := client.ToolCallCreate{Tool: c.Tool}
-	if err := json.Unmarshal(text, &in.Arguments); err != nil || in.Arguments == nil {
-		return errors.New("the arguments are no JSON object")
-	}
+	in := client.ToolCallCreate{Tool: c.Tool, Arguments: arguments}
 	switch {
 	case c.Timeout < 0 || c.Timeout > 0 && c.Timeout < time.Millisecond:
 		return errors.New("the timeout is 1ms or longer")
@@ -41,6 +38,23 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	return s.printCall(call)
+}
+
+// readArguments reads a call's arguments, a JSON object.
+func (s *session) readArguments(arg string) (object map[string]json.RawMessage, err error) {
+	text, err := s.readInput(arg)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &object); err != nil || object == nil {
+		return nil, errors.New("the arguments are no JSON object")
+	}
+	return object, nil
+}
+
+// printCall prints a call. The error is that of a call that failed.
+func (s *session) printCall(call client.ToolCall) error {
 	if err := s.printResult(call); err != nil {
 		return err
 	}
@@ -90,7 +104,7 @@ type callsCommands struct {
 type callsList struct {
 	Agent     string `placeholder:"AGENT" help:"Of this agent."`
 	Connector string `placeholder:"CONNECTOR" help:"Of this connector."`
-	Status    string `placeholder:"STATUS" help:"In this state, as running or error."`
+	Status    string `placeholder:"STATUS" help:"In this state: pending_approval, running, success, error, denied or cancelled."`
 	Tool      string `placeholder:"TOOL" help:"Of this tool."`
 	Limit     int    `default:"50" help:"How many at most (${default})."`
 }

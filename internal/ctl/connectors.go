@@ -24,8 +24,9 @@ type connectorCommands struct {
 	Tools     connectorTools     `cmd:"" help:"List a connector's tools."`
 	Prompts   connectorPrompts   `cmd:"" help:"List a connector's prompts."`
 	Resources connectorResources `cmd:"" help:"List a connector's resources and resource templates."`
+	Try       connectorTry       `cmd:"" help:"Call a tool as yourself, before an agent was granted it."`
 	Send      connectorSend      `cmd:"" help:"Send a request outside MCP that the connector's methods allow."`
-	Test      connectorTest      `cmd:"" help:"Try a server, and store nothing."`
+	Test      connectorTest      `cmd:"" help:"Try a server without adding it."`
 
 	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without their secrets."`
 }
@@ -36,7 +37,7 @@ type connectorRef struct {
 
 type connectorList struct {
 	Query  string `short:"q" placeholder:"TEXT" help:"Those whose name, slug or address has this text."`
-	Status string `placeholder:"STATUS" help:"Those in this state, as failing."`
+	Status string `placeholder:"STATUS" help:"Those in this state: never_synced, ok, error, needs_auth or disabled."`
 }
 
 // Run prints a row for each connector.
@@ -278,7 +279,7 @@ func (c connectorPing) Run(ctx context.Context, s *session) error {
 type connectorTools struct {
 	connectorRef
 	Query   string `short:"q" placeholder:"TEXT" help:"Those whose name, title or description has these words, or matches a regular expression between slashes."`
-	State   string `placeholder:"STATE" help:"Those in this state."`
+	State   string `placeholder:"STATE" help:"Those in this state: enabled, disabled, changed, held or curated."`
 	Removed bool   `help:"Those that are gone, too."`
 }
 

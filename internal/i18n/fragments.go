@@ -5,7 +5,7 @@ package i18n
 var fragments = []Key{
 	// missing things (package store)
 	"agent", "agent or connector", "allowance", "approval", "change", "claim", "client registration", "client secret", "connector", "credential",
-	"delivery", "environment", "grant", "invitation", "link", "member", "membership", "open invitation", "pending connection", "person", "result", "second factor",
+	"delivery", "environment", "grant", "icon", "invitation", "link", "member", "membership", "open invitation", "pending connection", "person", "result", "second factor",
 	"setup link", "sync run", "tenant", "token", "tool call", "tool", "webhook",
 
 	// secrets (connectors, credentials)

@@ -103,6 +103,7 @@ var Actions = map[string]Action{
 	"credential.compare":       {Effect: EffectNone},
 
 	"tool.curate":          {Effect: EffectUpdate},
+	"tool.try":             {Effect: EffectNone}, // an admin's own call, written before it is sent
 	"tool.accept":          {Effect: EffectNone},
 	"tool.reject":          {Effect: EffectNone},
 	"tool.accept_cosmetic": {Effect: EffectNone},

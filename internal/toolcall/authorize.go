@@ -60,6 +60,9 @@ func (z *authorizer) reauthorize(ctx context.Context, a *activeCall) error {
 
 // recheckTool checks agent, tool and arguments against the database, and updates the order.
 func (z *authorizer) recheckTool(ctx context.Context, a *activeCall) error {
+	if a.request.isOwn {
+		return z.recheckOwnTool(ctx, a)
+	}
 	view, err := z.loadFreshView(ctx, a.request.View, a.request.Wait)
 	if err != nil {
 		return z.explainer.explainError(ctx, a.request.View, a.connector, err)

@@ -55,12 +55,16 @@ func (a *activeCall) newCallRecord(now time.Time) connectors.ToolCall {
 	if id == (connectors.ToolCallID{}) {
 		id = newCallID()
 	}
-	return connectors.ToolCall{
-		ID: id, AgentID: &request.View.Agent.ID, AgentSlug: request.View.Agent.Slug, ConnectorID: &connector.ID, ConnectorSlug: connector.Slug,
+	call := connectors.ToolCall{
+		ID: id, ConnectorID: &connector.ID, ConnectorSlug: connector.Slug,
 		Kind: connectors.CallTool, Tool: request.Tool.Name, ExposedName: request.Tool.Exposed, Source: request.Source, Caller: request.ActorName, CallOrigin: request.Origin,
 		TokenID: request.Token, Definition: &request.Tool.Hash, Status: connectors.CallRunning, Arguments: request.Arguments, RequestBytes: int64(len(request.Arguments)),
 		StartedAt: now,
 	}
+	if !request.isOwn {
+		call.AgentID, call.AgentSlug = &request.View.Agent.ID, request.View.Agent.Slug
+	}
+	return call
 }
 
 func newCallID() connectors.ToolCallID {

@@ -39,6 +39,8 @@ type CallRequest struct {
 	// has the connector's.
 	Timeout time.Duration
 	Input   *mcp.Input // resumes a call after an InputRequired outcome, with its state
+
+	isOwn bool // a person's own call: the view's agent, if any, is only the owner of the credential
 }
 
 // Client is what the waiting client receives and supports. The zero value receives nothing and supports

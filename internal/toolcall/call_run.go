@@ -21,11 +21,10 @@ const recordTimeout = 2 * time.Second
 // An error means that no call began (*InvalidArgumentsError or a fault); only a call that a quota refused has both a
 // record and an error.
 func (c *Executor) Run(ctx context.Context, request CallRequest, timeout time.Duration) (connectors.ToolCall, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return connectors.ToolCall{}, err
+	if request.ID == (connectors.ToolCallID{}) {
+		request.ID = newCallID()
 	}
-	request.ID, request.NoWait = connectors.ToolCallID{UUID: id}, true
+	request.NoWait = true
 	if request.Progress == nil {
 		request.Progress = func(json.RawMessage) {} // progress is stored for later reads
 	}

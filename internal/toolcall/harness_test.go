@@ -139,6 +139,13 @@ func (s *remote) requestCounts() (calls, requests int) {
 	return s.calls, s.requests
 }
 
+// callsWith counts the calls with an Authorization header.
+func (s *remote) callsWith(authorization string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bearers[authorization]
+}
+
 func (s *remote) wantCalls(t testing.TB, want int) {
 	t.Helper()
 	if n, _ := s.requestCounts(); n != want {

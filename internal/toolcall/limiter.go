@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 )
 
@@ -100,6 +101,14 @@ func (l *limiter[K]) addBucket(key K, b *bucket, now time.Time) {
 
 // maxCallsInFlight bounds an agent's calls in this process. Each holds arguments, a result and a connection.
 const maxCallsInFlight = 1000
+
+// slotOwner is the key of a request's slot: its agent or, without one, the tenant.
+func slotOwner(v *agentview.View) connectors.AgentID {
+	if v.Agent.ID == (connectors.AgentID{}) {
+		return connectors.AgentID{UUID: v.Tenant.ID.UUID}
+	}
+	return v.Agent.ID
+}
 
 func tooManyCallsRefusal() *RefusalError {
 	return &RefusalError{Code: CodeRateLimited, RetryAfter: time.Second, Sentence: fmt.Sprintf(

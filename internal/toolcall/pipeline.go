@@ -65,11 +65,11 @@ func (c *Executor) runCall(ctx context.Context, request *CallRequest) (Outcome, 
 		return Outcome{}, err
 	}
 	defer callCtx.endCall()
-	agent := request.View.Agent.ID
-	if !c.limits.inFlight.TryAcquire(agent) {
+	owner := slotOwner(request.View)
+	if !c.limits.inFlight.TryAcquire(owner) {
 		return c.recorder.recordRefusal(a, tooManyCallsRefusal())
 	}
-	defer c.limits.inFlight.Release(agent)
+	defer c.limits.inFlight.Release(owner)
 	return c.runSteps(callCtx, a)
 }
 

@@ -120,11 +120,11 @@ func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
 }
 
 func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, credential **credentials.Credential) (json.RawMessage, error) {
-	agent := q.View.Agent.ID
-	if !rs.limits.inFlight.TryAcquire(agent) {
+	owner := slotOwner(q.View)
+	if !rs.limits.inFlight.TryAcquire(owner) {
 		return nil, tooManyCallsRefusal()
 	}
-	defer rs.limits.inFlight.Release(agent)
+	defer rs.limits.inFlight.Release(owner)
 	if err := rs.limits.applyRequestLimits(q.View, q.Connector); err != nil {
 		return nil, err
 	}

@@ -130,6 +130,12 @@ func trySamples(pages map[string]templ.Component, with func(templates.Frame) tem
 	inJSON.Form.Values = map[string]string{"json": "{\n  \"team\": 5\n}"}
 	page.Try = &inJSON
 	pages["try-json"] = templates.Tool(page)
+	asks := try
+	asks.Own, asks.Result, asks.Agents = true, nil, []templates.Option{{Value: ":", Label: "Myself"}, {Value: "support", Label: "Support"}}
+	asks.Question = &templates.TryQuestion{Text: "The tool “create_issue” may change or delete data. Confirm that you want to run it.", Value: "ab12"}
+	asks.Form.Values = map[string]string{"agent": ":"}
+	page.Try = &asks
+	pages["try-question"] = templates.Tool(page)
 	page.Try = &templates.TryIt{Instead: "No agent was granted this tool.", Repair: &templates.Link{Text: "Open agents", Href: "/agents"}}
 	pages["try-nobody"] = templates.Tool(page)
 }

@@ -10,17 +10,22 @@ import (
 // and either the fields or json to Action. Without do it calls the tool; do=json or do=form switches the mode.
 type TryIt struct {
 	Action     string
-	Agents     []Option
-	Form       Form   // agent, json, timeout_ms, and the error of the whole form
-	MaxTimeout string // the connector's, in milliseconds
-	Definition string // hash of the definition behind the fields
+	Agents     []Option // the ways to run it: as an agent, or as the person
+	Own        bool     // the person may run it as themselves
+	Form       Form     // agent, json, timeout_ms, and the error of the whole form
+	MaxTimeout string   // the connector's, in milliseconds
+	Definition string   // hash of the definition behind the fields
 	AsJSON     bool
 	OnlyJSON   string // why there are no fields; empty: there may be
 	Fields     []TryField
 	Instead    string // why it cannot be tried; empty: it can
 	Repair     *Link
-	Result     *Result // nil: not called yet
+	Result     *Result      // nil: not called yet
+	Question   *TryQuestion // asks for a confirmation; nil: none is needed
 }
+
+// TryQuestion asks the person to confirm a call. The form sends Value as confirm.
+type TryQuestion struct{ Text, Value string }
 
 // FieldKind is the kind of a field's control.
 type FieldKind string

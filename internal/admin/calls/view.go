@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -18,7 +19,7 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 		ID:        c.ID.String(),
 		Href:      shell.CallPath(c.ID),
 		Tool:      shell.ShortenText(c.Tool, shell.MaxName),
-		Agent:     c.AgentSlug,
+		Agent:     callerName(c),
 		Connector: c.ConnectorSlug,
 		State:     CallState(ctx, c.Status),
 		Reason:    CallReason(ctx, c),
@@ -130,8 +131,12 @@ func callStatusOptions(ctx context.Context) []templates.Option {
 // callFacts are a call's metadata, without its content.
 func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []templates.Fact {
 	started := shell.NewWhen(ctx, c.StartedAt, now)
+	agent := templates.Fact{Label: i18n.T(ctx, "Agent"), Value: c.AgentSlug, Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug))}
+	if c.AgentSlug == "" {
+		agent.Value = i18n.T(ctx, "None: an admin's own call")
+	}
 	facts := []templates.Fact{
-		{Label: i18n.T(ctx, "Agent"), Value: c.AgentSlug, Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug))},
+		agent,
 		{Label: i18n.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: linkIf(c.ConnectorID != nil, shell.ConnectorPath(c.ConnectorSlug))},
 		{Label: i18n.T(ctx, "Came by"), Value: sourceName(ctx, c.Source)},
 		{Label: i18n.T(ctx, "Started"), When: &started},
@@ -176,7 +181,7 @@ func CallDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCa
 		Asset: asset, Call: CallRow(ctx, c, can, now), Facts: callFacts(ctx, c, now),
 		Attention: callAttention(ctx, c), Said: respond.NewQuote(ctx, c.Upstream), Arguments: callArguments(ctx, c, history, can),
 	}
-	if can.Sync && c.Kind == connectors.CallTool && c.ConnectorID != nil && c.AgentID != nil && len(c.Arguments) > 0 {
+	if canRepeat(c, can) && c.Kind == connectors.CallTool && c.ConnectorID != nil && len(c.Arguments) > 0 {
 		d.Again = &templates.Link{Text: i18n.T(ctx, "Try it again"), Href: shell.ToolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
 	}
 	if c.Status == connectors.CallSuccess || c.IsError || c.StructuredValid != nil {
@@ -185,6 +190,17 @@ func CallDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCa
 	}
 	return d
 }
+
+// canRepeat reports whether the person may try a call again: as its agent, or as themselves if it was a person's own.
+func canRepeat(c connectors.ToolCall, can templates.Permissions) bool {
+	if c.AgentID == nil {
+		return can.Manage && c.AgentSlug == ""
+	}
+	return can.Sync
+}
+
+// callerName is the agent of a call or, without one, the person or key that made it.
+func callerName(c connectors.ToolCall) string { return cmp.Or(c.AgentSlug, c.Caller) }
 
 // callAttention says what is wrong with a call or needs a decision.
 func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attention {

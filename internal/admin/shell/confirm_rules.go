@@ -100,7 +100,7 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /connectors/{id}/tools/{tool}/reject":       {Reason: "it closes"},
 	"POST /connectors/{id}/instructions/accept":       {Reason: "daily work, of which the change itself is the warning"},
 	"POST /connectors/{id}/instructions/reject":       {Reason: "it closes"},
-	"POST /connectors/{id}/tools/{tool}/try":          {Reason: "daily work, under the agent's own rules"},
+	"POST /connectors/{id}/tools/{tool}/try":          {Reason: "daily work, under the agent's own rules; an admin's own call of what may do harm is confirmed by itself, and on record"},
 	"POST /changes/accept_cosmetic":                   {Reason: "no model acts on these"},
 	"POST /approvals/{id}/approve":                    {Reason: "daily work, within minutes and of one call"},
 	"POST /approvals/{id}/deny":                       {Reason: "it closes"},

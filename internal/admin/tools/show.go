@@ -20,7 +20,8 @@ type testedTool struct {
 	connector connectors.Connector
 	decoded   connectors.ToolView
 	document  *schemaDocument
-	agents    []store.AgentChoice
+	agents    []store.AgentChoice // that may call it
+	accounts  []store.AgentChoice // with accounts that the person may use for own calls; empty: the credential is shared
 	form      toolForm
 }
 
@@ -49,6 +50,9 @@ func (h *Handler) loadTriedTool(r *http.Request) (t testedTool, err error) {
 	if t.agents, err = tenant.Agents().AgentsGranted(r.Context(), t.connector.ID, t.Name); err != nil {
 		return t, err
 	}
+	if t.accounts, err = h.findOwnAccounts(r, t.connector); err != nil {
+		return t, err
+	}
 	t.decoded = connectors.DecodeTool(t.Raw)
 	t.document = newDocument(t.decoded.InputSchema)
 	t.form = t.document.newForm(r.Context())
@@ -68,7 +72,9 @@ func (h *Handler) fillTrialFromCall(r *http.Request, t *trial) error {
 	if err != nil {
 		return err
 	}
-	t.agent = call.AgentSlug
+	if t.agent = call.AgentSlug; call.AgentID == nil {
+		t.agent = ownPrefix
+	}
 	if len(call.Arguments) > 0 {
 		t.switchMode(r.Context(), "json", call.Arguments)
 		t.switchMode(r.Context(), "form", call.Arguments)

@@ -32,10 +32,10 @@ const (
 	maxTryForm = 4 * maxArguments
 )
 
-// trial is one try of a tool by a person, as an agent.
+// trial is one try of a tool by a person, as an agent or as themselves.
 type trial struct {
 	tool     testedTool
-	agent    string // slug
+	agent    string // slug, or the value of a trial as oneself
 	asJSON   bool
 	typed    string     // the arguments, as JSON
 	values   url.Values // the form's fields
@@ -43,10 +43,11 @@ type trial struct {
 	wrong    map[string]i18n.Key
 	form     templates.Form // errors of the whole form
 	result   *templates.Result
+	question string          // why the call needs a confirmation; empty: it does not
 	curation *templates.Form // a refused curation form; nil: none
 }
 
-// toolTry calls a tool as an agent with the form's arguments, or switches between fields and JSON.
+// toolTry calls a tool with the form's arguments, as an agent or as the person, or switches between fields and JSON.
 func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	middleware.SetBodyLimit(w, r, maxTryForm)
 	f, err := shell.ReadForm(r)
@@ -58,6 +59,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	t := trial{tool: tool, agent: f.Text("agent"), asJSON: f.Text("as") == "json", typed: f.Values.Get("json"), values: f.Values, timeout: f.Text("timeout_ms")}
+	confirmed := f.Text("confirm") == tool.Hash.String()
 	if f.Text("definition") != tool.Hash.String() && !t.asJSON {
 		t.values = tool.form.defaults()
 		t.form.Problem = i18n.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
@@ -76,9 +78,17 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 		return h.toolPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
 	shell.ClearWriteDeadline(w)
-	status, err := h.runTrial(w, r, &t, toolcall.CallRequest{
-		Arguments: arguments, Timeout: timeout, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
-	})
+	run := func(w http.ResponseWriter, r *http.Request, t *trial) (int, error) {
+		return h.runTrial(w, r, t, toolcall.CallRequest{
+			Arguments: arguments, Timeout: timeout, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
+		})
+	}
+	if account, ok := ownAccount(t.agent); ok {
+		run = func(w http.ResponseWriter, r *http.Request, t *trial) (int, error) {
+			return h.runOwnTrial(w, r, t, toolcall.OwnCall{Account: account, Arguments: arguments, Confirmed: confirmed, Timeout: timeout})
+		}
+	}
+	status, err := run(w, r, &t)
 	if err != nil {
 		return err
 	}
@@ -136,7 +146,7 @@ func (t *trial) setError(field, message string) {
 	t.form.Errors[field] = message
 }
 
-// runTrial makes the call of request, which has no view and no tool, and stores the result in the trial.
+// runTrial makes the call of request, which has no view and no tool, as an agent, and stores the result in the trial.
 func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, request toolcall.CallRequest) (status int, err error) {
 	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
@@ -160,13 +170,18 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, req
 	}
 	request.View, request.Tool = view, tool
 	call, err := h.Calls.Run(r.Context(), request, tryTimeout)
+	return t.finishTrial(w, r, call, tool.OutputSchema != nil, err)
+}
+
+// finishTrial stores the result of a call, or its error, in the trial.
+func (t *trial) finishTrial(w http.ResponseWriter, r *http.Request, call connectors.ToolCall, hasOutputSchema bool, err error) (status int, _ error) {
 	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
 		t.form.Problem = i18n.TranslateKnown(r.Context(), bad.Sentence)
 		return http.StatusUnprocessableEntity, nil
 	}
 	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // refused by a quota; the call is recorded
 		respond.SetRetryAfter(w.Header(), f)
-		t.result = trialResult(r.Context(), call, tool, shell.Actor(r).Tenant)
+		t.result = trialResult(r.Context(), call, hasOutputSchema, shell.Actor(r).Tenant)
 		return respond.Status(f.Kind), nil
 	}
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
@@ -176,7 +191,7 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, req
 	if err != nil {
 		return 0, err
 	}
-	t.result = trialResult(r.Context(), call, tool, shell.Actor(r).Tenant)
+	t.result = trialResult(r.Context(), call, hasOutputSchema, shell.Actor(r).Tenant)
 	return http.StatusOK, nil
 }
 

@@ -9,7 +9,6 @@ import (
 
 	callpages "patchbay/internal/admin/calls"
 	"patchbay/internal/admin/shell"
-	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 	"patchbay/web/templates"
@@ -23,20 +22,22 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 		MaxTimeout: strconv.FormatInt(t.tool.connector.Timeout.Milliseconds(), 10),
 	}
 	v.Form.Values = map[string]string{"agent": t.agent, "json": t.typed, "timeout_ms": t.timeout}
+	v.Agents = t.tool.runnerOptions(ctx, can)
+	if v.Own = can.Manage; t.question != "" {
+		v.Question = &templates.TryQuestion{Text: t.question, Value: t.tool.Hash.String()}
+	}
 	maps.DeleteFunc(v.Form.Values, func(_, value string) bool { return value == "" })
 	switch {
 	case t.tool.RemovedAt != nil:
 		v.Instead = i18n.T(ctx, "The server does not offer it any more.")
 	case !t.tool.connector.Enabled:
 		v.Instead = i18n.T(ctx, "The connector is disabled.")
-	case len(t.tool.agents) == 0:
-		v.Instead = i18n.T(ctx, "A tool is tried as an agent, under its rules. No agent that is enabled was granted this one.")
-		if can.Manage {
-			v.Repair = &templates.Link{Text: i18n.T(ctx, "Open the agents"), Href: "/agents"}
-		}
-	}
-	for _, a := range t.tool.agents {
-		v.Agents = append(v.Agents, templates.Option{Value: a.Slug, Label: a.Name})
+	case len(v.Agents) > 0:
+	case can.Manage:
+		v.Instead = i18n.T(ctx, "Each agent has its own account here, and none is connected yet.")
+		v.Repair = &templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: shell.CredentialsPath(t.tool.connector.Slug)}
+	default:
+		v.Instead = i18n.T(ctx, "Members try a tool as an agent, under its rules. No agent that is enabled was granted this one.")
 	}
 	if !t.asJSON {
 		v.Fields = t.tool.form.toView(ctx, t.values, t.wrong)
@@ -45,7 +46,7 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 }
 
 // trialResult is a trial's result so far.
-func trialResult(ctx context.Context, c connectors.ToolCall, t *agentview.Tool, tenant connectors.Tenant) *templates.Result {
+func trialResult(ctx context.Context, c connectors.ToolCall, hasOutputSchema bool, tenant connectors.Tenant) *templates.Result {
 	link := &templates.Link{Text: i18n.T(ctx, "Open the call"), Href: shell.CallPath(c.ID)}
 	since := c.StartedAt.UTC().Format(time.RFC3339Nano)
 	switch {
@@ -66,7 +67,7 @@ func trialResult(ctx context.Context, c connectors.ToolCall, t *agentview.Tool, 
 	v := callpages.ResultView(ctx, r, storedPictureURL(c, tenant))
 	v.Facts, v.Link = shell.FormatDuration(ctx, c.Duration)+" · "+shell.FormatBytes(ctx, c.ResponseBytes), link
 	callpages.AddVerdict(ctx, &v, c)
-	if t.OutputSchema != nil && !c.IsError && c.StructuredValid == nil {
+	if hasOutputSchema && !c.IsError && c.StructuredValid == nil {
 		v.Checked = i18n.T(ctx, "No mismatch was found, but the structured content could not be checked against the whole output schema.")
 	}
 	return &v
