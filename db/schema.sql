@@ -1262,6 +1262,21 @@ alter table connector_health force row level security;
 create policy tenant_rows on connector_health for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connector_health to patchbay_app;
 
+create table connector_icons (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    media_type text not null,
+    picture bytea not null,
+    constraint connector_icons_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint connector_icons_media_type_known CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text]))),
+    constraint connector_icons_pkey PRIMARY KEY (tenant_id, connector_id),
+    constraint connector_icons_size CHECK (((length(picture) >= 1) AND (length(picture) <= 16384)))
+);
+alter table connector_icons enable row level security;
+alter table connector_icons force row level security;
+create policy tenant_rows on connector_icons for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on connector_icons to patchbay_app;
+
 create table connector_items (
     tenant_id uuid not null,
     connector_id uuid not null,
@@ -1339,6 +1354,7 @@ END) stored,
     max_response_bytes integer not null default 8388608,
     stream_reconnects integer not null default 5,
     methods text[] not null default '{}'::text[],
+    icon_hash bytea,
     constraint connectors_args_number CHECK ((cardinality(args) <= 100)),
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
@@ -1351,6 +1367,7 @@ END) stored,
     constraint connectors_era_known CHECK ((era = ANY (ARRAY[''::text, 'modern'::text, 'handshake'::text, 'sse'::text]))),
     constraint connectors_error_whole CHECK ((((last_error_code IS NULL) = (last_error_message IS NULL)) AND ((last_error_code IS NULL) = (last_error_at IS NULL)))),
     constraint connectors_headers_object CHECK ((jsonb_typeof(headers) = 'object'::text)),
+    constraint connectors_icon_hash_length CHECK ((length(icon_hash) = 32)) NOT VALID,
     constraint connectors_instructions_held CHECK (((instructions_review = 'accepted'::text) = (accepted_instructions IS NULL))),
     constraint connectors_instructions_review_known CHECK ((instructions_review = ANY (ARRAY['accepted'::text, 'changed'::text, 'rejected'::text]))),
     constraint connectors_interval_range CHECK (((sync_interval_s = 0) OR (sync_interval_s >= 60))),

@@ -2,6 +2,7 @@
 
 -- name: AttentionApprovals :many
 select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
+       connectors.url, connectors.icon_hash,
        count(*) over () as total
 from approvals
 join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
@@ -14,7 +15,7 @@ limit @max_rows;
 -- Connectors without a usable credential, and connectors that fail. Newest first within each kind. A connector that was
 -- never synced waits for its credential too, while its status says never_synced.
 with needy as (
-    select connectors.id, connectors.slug, connectors.name, connectors.auth_type, connectors.credential_mode,
+    select connectors.id, connectors.slug, connectors.name, connectors.url, connectors.icon_hash, connectors.auth_type, connectors.credential_mode,
            connectors.tools_last_synced_at is not null as synced,
            case when connectors.status = 'error' and connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)) then ''
                 else coalesce(connectors.last_error_message, '') end as reason,
@@ -33,10 +34,10 @@ with needy as (
     ) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
     where connectors.tenant_id = @tenant_id and connectors.enabled
 )
-select listed.slug, listed.name, listed.auth_type, listed.credential_mode, listed.synced::boolean as synced, listed.reason::text as reason,
+select listed.slug, listed.name, listed.url, listed.icon_hash, listed.auth_type, listed.credential_mode, listed.synced::boolean as synced, listed.reason::text as reason,
        listed.since::timestamptz as since, listed.needs_auth::boolean as needs_auth, listed.total
 from (
-    select needy.id, needy.slug, needy.name, needy.auth_type, needy.credential_mode, needy.synced, needy.reason, needy.since, needy.needs_auth,
+    select needy.id, needy.slug, needy.name, needy.url, needy.icon_hash, needy.auth_type, needy.credential_mode, needy.synced, needy.reason, needy.since, needy.needs_auth,
            count(*) over (partition by needy.needs_auth) as total,
            row_number() over (partition by needy.needs_auth order by needy.since desc, needy.id desc) as nth
     from needy
@@ -47,7 +48,8 @@ order by listed.needs_auth desc, listed.nth;
 
 -- name: AttentionRenewals :many
 -- The rows of ExpiringCredentials, the next expiry first.
-select connectors.slug as connector_slug, connectors.name as connector, coalesce(agents.slug, '')::text as agent_slug,
+select connectors.slug as connector_slug, connectors.name as connector, connectors.url, connectors.icon_hash,
+       coalesce(agents.slug, '')::text as agent_slug,
        coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
@@ -64,7 +66,7 @@ order by lapses.at, credentials.id
 limit @max_rows;
 
 -- name: AttentionReviews :many
-select tool_changes.id, connectors.slug, connectors.name as connector, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
+select tool_changes.id, connectors.slug, connectors.name as connector, connectors.url, connectors.icon_hash, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
        (tool_changes.before_hash is null)::boolean as is_new, count(*) over () as total
 from tool_changes
 join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id

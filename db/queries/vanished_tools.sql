@@ -45,7 +45,7 @@ from connector_clock
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: AttentionVanished :many
-select connectors.slug, connectors.name, clock.vanished_at::timestamptz as vanished_at, clock.vanished_tools::integer as vanished_tools,
+select connectors.slug, connectors.name, connectors.url, connectors.icon_hash, clock.vanished_at::timestamptz as vanished_at, clock.vanished_tools::integer as vanished_tools,
        clock.vanished_of::integer as vanished_of, count(*) over () as total
 from connector_clock clock
 join connectors on connectors.tenant_id = clock.tenant_id and connectors.id = clock.connector_id

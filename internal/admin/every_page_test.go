@@ -16,6 +16,7 @@ var noPages = map[string]string{
 	"/audit/export.jsonl":                      "a file, of what its address names",
 	"/audit/export.sig":                        "a file, of what its address names",
 	"/calls/{id}/pictures/{n}":                 "a picture",
+	"/connectors/{id}/icon":                    "a picture",
 	"/oauth/callback":                          "an authorization server sends somebody there",
 	"/login/sso/callback":                      "a provider sends somebody there",
 	"/oauth/authorize":                         "a program sends somebody there; looked at in TestAuthorize_Page",

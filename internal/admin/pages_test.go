@@ -39,6 +39,8 @@ func TestPages_AreValidAndLinkToRoutes(t *testing.T) {
 	waiting, picture := d.createWaitingCall(d.Tenant, agent, connector), d.createPictureCall(d.Tenant, agent, connector)
 	up.SetTools(append(mcptest.Tools(3), `{"name":"a/b c?","description":"<b>New</b>"}`, `{"name":7}`)...)
 	b.submit("/connectors/linear/sync_tools", nil)
+	d.saveIcon(d.Tenant, connector.ID)
+	d.saveIcon(d.Tenant, d.findConnector("sentry").ID)
 	change := d.listChanges(connector.ID, "a/b c?")[0].ID
 	run := d.listRuns(connector.ID)[0].ID.String()
 	// The program and the API serve these; "/" stands for itself alone.

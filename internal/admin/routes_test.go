@@ -125,6 +125,7 @@ var routeRoles = map[string]connectors.Permission{
 	"GET /connectors/{id}/resources":           connectors.PermRead,
 	"GET /connectors/{id}/runs":                connectors.PermRead,
 	"GET /connectors/{id}/runs/{run}":          connectors.PermRead,
+	"GET /connectors/{id}/icon":                connectors.PermRead,
 	"GET /connectors/{id}/tools":               connectors.PermRead,
 	"GET /connectors/{id}/tools/{tool}":        connectors.PermRead,
 	"GET /events":                              connectors.PermRead,
@@ -303,6 +304,7 @@ func (d *dashboard) createThings(tenant connectors.TenantID) things {
 	d.t.Helper()
 	c := d.ConnectorIn(d.t, tenant)
 	run := d.SyncedIn(d.t, tenant, c.ID, "search")
+	d.saveIcon(tenant, c.ID)
 	a := d.AgentIn(d.t, tenant)
 	member := d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID
 	d.GrantIn(d.t, tenant, a.ID, c.ID)

@@ -102,5 +102,5 @@ func (h *Handler) addFromCatalog(ctx context.Context, actor auth.Actor, in *addF
 	if err != nil {
 		return nil, err
 	}
-	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID).Syncs(), actor, c)
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 }

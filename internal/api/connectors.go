@@ -72,7 +72,7 @@ func (h *Handler) listConnectors(ctx context.Context, actor auth.Actor, in *list
 		if err != nil {
 			return err
 		}
-		view, err = h.newConnectorView(ctx, tx.Syncs(), actor, page.Items...)
+		view, err = h.newConnectorView(ctx, tx, actor, page.Items...)
 		return err
 	})
 	if err != nil {
@@ -96,7 +96,7 @@ func (h *Handler) createConnector(ctx context.Context, actor auth.Actor, in *cre
 	if err != nil {
 		return nil, err
 	}
-	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID).Syncs(), actor, c)
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 }
 
 // readDraft reads a new connector over the tenant's defaults. later means that its secret may follow.
@@ -117,7 +117,7 @@ func (h *Handler) getConnector(ctx context.Context, actor auth.Actor, in *Connec
 		if err != nil {
 			return err
 		}
-		out, err = h.connectorResponse(ctx, tx.Syncs(), actor, c)
+		out, err = h.connectorResponse(ctx, tx, actor, c)
 		return err
 	})
 	return out, err
@@ -141,7 +141,7 @@ func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *upd
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID).Syncs(), actor, c)
+	out, err := h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 	if err != nil {
 		return nil, err
 	}

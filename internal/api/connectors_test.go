@@ -31,6 +31,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
 		"tools_last_synced_at": nil, "last_error": nil, "max_definition_age_s": 900.0,
 		"tools_vanished":      nil,
+		"icon":                nil,
 		"listening":           map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Listening is switched off in the settings."},
 		"server":              map[string]any{"name": "", "version": "", "title": "", "protocol_version": "", "instructions": ""},
 		"instructions_review": "accepted",

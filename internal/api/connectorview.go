@@ -32,6 +32,7 @@ type connectorJSON struct {
 	LastError         *connectorErrorJSON `json:"last_error" doc:"Null after a success."`
 	Health            healthJSON          `json:"health" doc:"How it is: whether the server answers, whether it lets us in, and how old the tools are."`
 	Server            serverJSON          `json:"server"`
+	Icon              *string             `json:"icon" doc:"The server's own icon, as a data URL of PNG, JPEG or WebP with at most 16 KiB; null: it sent none in its last handshake. It is remote data."`
 	Instructions      string              `json:"instructions_review" enum:"accepted,changed,rejected" doc:"Whether agents are given the server's instructions as they are. Else they are given what was accepted before."`
 	Listening         *listeningJSON      `json:"listening" doc:"Null where the server does not tell that its lists have changed."`
 	Vanished          *vanishedJSON       `json:"tools_vanished" doc:"Null where no tools vanished, most returned, or a person acknowledged it."`

@@ -25,24 +25,35 @@ func viewListening(l connectors.Listening) *listeningJSON {
 	return out
 }
 
-// newConnectorView returns the view of connectors with their listening states and breakers.
-func (h *Handler) newConnectorView(ctx context.Context, tenant store.Syncs, actor auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
+// newConnectorView returns the view of connectors with their listening states, icons and breakers.
+func (h *Handler) newConnectorView(ctx context.Context, tenant *store.Tenant, actor auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
 	ids := make([]connectors.ConnectorID, len(all))
 	for i, c := range all {
 		ids[i] = c.ID
 	}
-	streams, err := tenant.Listenings(ctx, ids...)
+	var streams map[connectors.ConnectorID]connectors.Listening
+	var icons map[connectors.ConnectorID]connectors.Icon
+	err := tenant.Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if streams, err = tx.Syncs().Listenings(ctx, ids...); err != nil {
+			return err
+		}
+		icons, err = tx.Connectors().Icons(ctx, all)
+		return err
+	})
 	return func(c connectors.Connector) connectorJSON {
 		out := viewConnector(c)
 		if stream, ok := connectors.ListeningOf(c, streams); ok {
 			out.Listening = viewListening(stream)
+		}
+		if icon, ok := icons[c.ID]; ok {
+			out.Icon = new(icon.DataURL())
 		}
 		out.Breaker = h.viewBreaker(h.calls.Circuit(actor.Tenant.ID, c.ID))
 		return out
 	}, err
 }
 
-func (h *Handler) connectorResponse(ctx context.Context, tenant store.Syncs, actor auth.Actor, c connectors.Connector) (*response[connectorJSON], error) {
+func (h *Handler) connectorResponse(ctx context.Context, tenant *store.Tenant, actor auth.Actor, c connectors.Connector) (*response[connectorJSON], error) {
 	view, err := h.newConnectorView(ctx, tenant, actor, c)
 	if err != nil {
 		return nil, err
@@ -55,7 +66,7 @@ func (h *Handler) acknowledgeTools(ctx context.Context, actor auth.Actor, in *Co
 	if err != nil {
 		return nil, err
 	}
-	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID).Syncs(), actor, c)
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 }
 
 func (h *Handler) listenToConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {
@@ -63,5 +74,5 @@ func (h *Handler) listenToConnector(ctx context.Context, actor auth.Actor, in *C
 	if err != nil {
 		return nil, err
 	}
-	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID).Syncs(), actor, c)
+	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 }

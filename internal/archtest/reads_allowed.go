@@ -20,6 +20,7 @@ var SeparateReads = map[string]string{
 	"admin/tools.Handler.instructionsChange":     "only one of the two runs",
 	"admin/accounts.Handler.connectDiagnose":     "the discovery asks other servers in between",
 	"admin/tools.Handler.loadTriedTool":          "the tool is found by the connector's id, and the agents are options of the trial",
+	"admin/connectors.Handler.connectorIcon":     "the icon is found by the connector's id",
 	"admin/tools.Handler.toolShow":               "the tried call and the quota are panels of their own",
 	"admin/people.Handler.membersPage":           "programs are a panel of their own, and name their members",
 	"admin/signin.Handler.setupShow":             "the form names no row",

@@ -16,6 +16,7 @@ var builtinYAML []byte
 type Catalog struct {
 	Date    string // of the built-in servers: "2026-11-21"
 	entries []Entry
+	icons   map[string]Icon // by urlKey
 }
 
 // Builtin returns the built-in catalog, which is read once.
@@ -60,7 +61,22 @@ func newCatalog(date string, entries []Entry) *Catalog {
 		}
 		return strings.Compare(a.Slug, b.Slug)
 	})
-	return &Catalog{Date: date, entries: entries}
+	icons := make(map[string]Icon, len(entries))
+	for _, e := range entries {
+		icons[urlKey(e.URL)] = e.Icon
+	}
+	return &Catalog{Date: date, entries: entries, icons: icons}
+}
+
+// IconAt returns the icon of the server at a URL. Case, query and a trailing slash are ignored.
+func (c *Catalog) IconAt(url string) (Icon, bool) {
+	icon, ok := c.icons[urlKey(url)]
+	return icon, ok
+}
+
+func urlKey(url string) string {
+	place, _, _ := strings.Cut(url, "?")
+	return strings.ToLower(strings.TrimRight(place, "/"))
 }
 
 // Entry returns a server by its slug.

@@ -27,6 +27,8 @@ type Need struct {
 	At            time.Time // since when; of a renewal: its end
 	Connector     string
 	ConnectorSlug string
+	ConnectorURL  string
+	ConnectorIcon *Hash  // as of Connector
 	Agent         string // of an approval or of a renewal of one agent's account; else empty
 	AgentSlug     string // of a renewal
 	Tool          string // of an approval or review: the server's name

@@ -45,6 +45,14 @@ func (r *Registry) Offers(ctx context.Context, a auth.Actor, f catalog.Filter) (
 	return offers, nil
 }
 
+// CatalogIcon returns the icon of the catalog's server at a URL, as [catalog.Catalog.IconAt].
+func (r *Registry) CatalogIcon(url string) (catalog.Icon, bool) {
+	if r.catalog == nil || url == "" {
+		return catalog.Icon{}, false
+	}
+	return r.catalog.IconAt(url)
+}
+
 // AddOffer creates a connector from a catalog entry, without its credential. It refuses an entry that the
 // tenant already has.
 func (r *Registry) AddOffer(ctx context.Context, a auth.Actor, slug string) (connectors.Connector, catalog.Entry, error) {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -37,11 +38,12 @@ type connection struct {
 	version            string // of MCP
 	versionJSON        []byte // version as JSON, in the modern era
 	server             ServerInfo
-	hasTools           bool          // the server declares tools
-	hasLogging         bool          // the server declares logging
-	serverCapabilities []byte        // as the server wrote them; nil: none or unreadable
-	usesCachedInfo     bool          // the server was not asked: its info comes from Target.Known
-	infoTTL            time.Duration // how long the server's info may be cached; 0: not declared
+	icons              json.RawMessage // of serverInfo; nil: none
+	hasTools           bool            // the server declares tools
+	hasLogging         bool            // the server declares logging
+	serverCapabilities []byte          // as the server wrote them; nil: none or unreadable
+	usesCachedInfo     bool            // the server was not asked: its info comes from Target.Known
+	infoTTL            time.Duration   // how long the server's info may be cached; 0: not declared
 
 	ctx        context.Context
 	cancel     context.CancelFunc // of ctx

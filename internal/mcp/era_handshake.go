@@ -84,6 +84,7 @@ const (
 	maxNameLength         = 1 << 10
 	maxInstructionsLength = 64 << 10
 	maxCapabilitiesLength = 64 << 10
+	maxIconsLength        = 512 << 10
 )
 
 // setServerInfo stores serverInfo and the result of initialize or server/discover.
@@ -95,6 +96,9 @@ func (c *connection) setServerInfo(version string, info json.RawMessage, result 
 		Title:           readString(server.get("title"), maxNameLength),
 		ProtocolVersion: version,
 		Instructions:    readString(result.get("instructions"), maxInstructionsLength),
+	}
+	if icons := server.get("icons"); len(icons) <= maxIconsLength {
+		c.icons = icons
 	}
 	c.setServerCapabilities(result.get("capabilities"))
 }

@@ -50,6 +50,13 @@ func (s *Session) IsStateful() bool {
 // Server returns the server's info from the opening.
 func (s *Session) Server() ServerInfo { return s.currentConnection().server }
 
+// Icons returns the list of icons of the server's info as the server wrote it; nil: it has none. known is false if the session
+// relies on cached info, which has no icons.
+func (s *Session) Icons() (icons json.RawMessage, known bool) {
+	c := s.currentConnection()
+	return c.icons, !c.usesCachedInfo
+}
+
 // Capabilities returns the server's capabilities as it wrote them, or nil if it declared none.
 func (s *Session) Capabilities() json.RawMessage { return s.currentConnection().serverCapabilities }
 

@@ -176,7 +176,7 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 	if r.AcceptedInstructions != nil {
 		c.HeldBack = &connectors.HeldInstructions{Accepted: *r.AcceptedInstructions, Review: r.InstructionsReview}
 	}
-	c.Capabilities, c.ItemsHash = r.ServerCapabilities, toHash(r.ItemsHash)
+	c.Capabilities, c.ItemsHash, c.IconHash = r.ServerCapabilities, toHash(r.ItemsHash), toHash(r.IconHash)
 	if len(row.EnvNames) > 0 {
 		c.EnvNames = row.EnvNames
 	}

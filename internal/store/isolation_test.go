@@ -179,6 +179,20 @@ var tenantAttempts = map[string]attempt{
 	"Connectors.SaveItems": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Connectors().SaveItems(ctx, o.connector.ID, nil, []connectors.Item{{Kind: connectors.ItemPrompt, Key: "mine", Raw: []byte(`{}`)}}))
 	},
+	"Connectors.Icon": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Connectors().Icon(ctx, o.connector.ID))
+	},
+	"Connectors.Icons": func(ctx context.Context, o outsider) (bool, error) {
+		icons, err := o.door.Connectors().Icons(ctx, []connectors.Connector{{ID: o.connector.ID, IconHash: &connectors.Hash{}}})
+		return len(icons) > 0, err
+	},
+	"Connectors.Marks": func(ctx context.Context, o outsider) (bool, error) {
+		marks, err := o.door.Connectors().Marks(ctx, []string{o.connector.Slug})
+		return len(marks) > 0, err
+	},
+	"Connectors.SaveIcon": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Connectors().SaveIcon(ctx, o.connector.ID, nil)
+	},
 	"Connectors.Delete": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Connectors().Delete(ctx, o.connector.ID)
 	},
@@ -413,7 +427,7 @@ var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors
 	"Calls.Allowances": true, "Calls.EndAllowances": true, "Calls.WaitingApprovals": true, "Calls.CountOpenApprovals": true, "Calls.WithdrawApproval": true, "Calls.ClaimApproval": true, "Calls.FinishApproval": true, "Calls.DropMail": true, "Mail": true, "TakeMail": true,
 	"Calls.List": true, "Calls.TaskCalls": true, "Calls.AgentTasks": true, "Calls.StartPendingCall": true, "Calls.EndPendingCall": true, "Calls.SaveCallTask": true, "Calls.EndCallTask": true, "Calls.MarkUndelivered": true,
 	"Agents.Tokens": true, "Agents.Grants": true, "Agents.GrantedConnectors": true, "Agents.AcceptedDefinitions": true, "Agents.ToolChoices": true, "Agents.CallCounts": true, "Agents.ApprovalsAbout": true, "Agents.AgentsGranted": true, "Tools.Use": true, "Audit.List": true, "WaitingCalls": true,
-	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
+	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Connectors.Icons": true, "Connectors.Marks": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
 	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.CredentialOwners": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
 	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "RefuseInvalidResults": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }

@@ -35,7 +35,7 @@ func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs,
 	}
 	for _, r := range calls {
 		add(connectors.Need{
-			Kind: connectors.NeedApproval, At: r.AskedAt.UTC(), Connector: r.Connector, Agent: r.Agent, Tool: r.Tool, Call: r.ID, Ends: r.ExpiresAt.UTC(),
+			Kind: connectors.NeedApproval, At: r.AskedAt.UTC(), Connector: r.Connector, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), Agent: r.Agent, Tool: r.Tool, Call: r.ID, Ends: r.ExpiresAt.UTC(),
 		}, r.Total)
 	}
 	for _, r := range needy {
@@ -43,18 +43,18 @@ func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs,
 	}
 	for _, r := range vanished {
 		add(connectors.Need{
-			Kind: connectors.NeedTools, At: r.VanishedAt.UTC(), Connector: r.Name, ConnectorSlug: r.Slug,
+			Kind: connectors.NeedTools, At: r.VanishedAt.UTC(), Connector: r.Name, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), ConnectorSlug: r.Slug,
 			Vanished: connectors.VanishedTools{At: r.VanishedAt.UTC(), Tools: int(r.VanishedTools), Of: int(r.VanishedOf)},
 		}, r.Total)
 	}
 	for _, r := range lapsing {
 		add(connectors.Need{
-			Kind: connectors.NeedRenewal, At: r.LapsesAt.UTC(), Connector: r.Connector, ConnectorSlug: r.ConnectorSlug, Agent: r.Agent, AgentSlug: r.AgentSlug,
+			Kind: connectors.NeedRenewal, At: r.LapsesAt.UTC(), Connector: r.Connector, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), ConnectorSlug: r.ConnectorSlug, Agent: r.Agent, AgentSlug: r.AgentSlug,
 		}, r.Total)
 	}
 	for _, r := range changes {
 		add(connectors.Need{
-			Kind: connectors.NeedReview, At: r.SeenAt.UTC(), Connector: r.Connector, ConnectorSlug: r.Slug, Tool: r.Tool, Again: !r.IsNew, Risk: r.Risk,
+			Kind: connectors.NeedReview, At: r.SeenAt.UTC(), Connector: r.Connector, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), ConnectorSlug: r.Slug, Tool: r.Tool, Again: !r.IsNew, Risk: r.Risk,
 		}, r.Total)
 	}
 	return n, nil
@@ -62,7 +62,7 @@ func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs,
 
 func toNeed(r dbgen.AttentionConnectorsRow) connectors.Need {
 	n := connectors.Need{
-		Kind: connectors.NeedServer, At: r.Since.UTC(), Connector: r.Name, ConnectorSlug: r.Slug, Auth: connectors.AuthType(r.AuthType),
+		Kind: connectors.NeedServer, At: r.Since.UTC(), Connector: r.Name, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), ConnectorSlug: r.Slug, Auth: connectors.AuthType(r.AuthType),
 		Mode: connectors.CredentialMode(r.CredentialMode), Again: r.Synced, Reason: r.Reason,
 	}
 	if r.NeedsAuth {

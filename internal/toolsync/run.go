@@ -25,6 +25,7 @@ type run struct {
 	agent            *connectors.AgentID
 	observation      store.ServerObservation
 	items            serverItems
+	icon             serverIcon
 	trace            mcp.Trace
 	cachedInfo       *mcp.CachedServerInfo // server info of an earlier sync; nil: request it
 	usedCachedInfo   bool                  // cachedInfo replaced the request

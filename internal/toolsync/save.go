@@ -32,6 +32,7 @@ func (r *run) hashAndSaveItems(ctx context.Context, list mcp.ToolList) listing {
 	l.tools, l.quarantined = toDefinitions(list)
 	l.quarantined = append(l.quarantined, r.items.quarantined...)
 	r.saveItems(ctx, r.items)
+	r.saveIcon(ctx)
 	r.observation.Total, r.observation.Quarantined = len(l.tools), len(l.quarantined)
 	l.hash = connectors.ListHash(l.tools, l.quarantined)
 	return l

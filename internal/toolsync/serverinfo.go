@@ -24,6 +24,7 @@ func cachedServerInfo(c store.Claim) *mcp.CachedServerInfo {
 func (r *run) recordServer(session *mcp.Session) {
 	r.observation.Server, r.observation.Era = connectors.Server(session.Server()), string(session.Era())
 	r.observation.Capabilities = session.Capabilities()
+	r.icon = readIcon(session)
 }
 
 // recordServerInfoTTL records how long the server info may be cached. Only servers that follow one era in all

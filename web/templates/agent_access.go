@@ -15,7 +15,7 @@ type AgentAccessPage struct {
 // GrantRow is one connector with an agent's grant.
 type GrantRow struct {
 	Connector string
-	Initial   string
+	Mark      Mark
 	Href      string // the grant's page
 	State     State  // the connector's
 	Tools     string // "All 23 tools", "3 of 23 tools"; without a grant "23 tools"

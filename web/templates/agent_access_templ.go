@@ -422,7 +422,7 @@ func grantTable(rows []GrantRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = avatar(g.Initial).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = connectorMark(g.Mark).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

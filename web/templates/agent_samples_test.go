@@ -20,8 +20,8 @@ func agentHead(tab templates.AgentTab) templates.AgentHead {
 }
 
 var grantRows = []templates.GrantRow{
-	{Connector: "Linear", Initial: "L", Href: "/agents/support/connectors/linear", State: stateOK, Tools: "3 of 23 tools", Tokens: "1,240", Approval: "Ask, but for trusted tools"},
-	{Connector: "GitHub", Initial: "G", Href: "/agents/support/connectors/github", State: stateBad, Tools: "All 42 tools", Approval: "Ask every time"},
+	{Connector: "Linear", Mark: templates.Mark{Initial: "L"}, Href: "/agents/support/connectors/linear", State: stateOK, Tools: "3 of 23 tools", Tokens: "1,240", Approval: "Ask, but for trusted tools"},
+	{Connector: "GitHub", Mark: templates.Mark{Initial: "G"}, Href: "/agents/support/connectors/github", State: stateBad, Tools: "All 42 tools", Approval: "Ask every time"},
 }
 
 func grantPage(f templates.Frame) templates.GrantPage {
@@ -95,7 +95,7 @@ func agentSamples(pages map[string]templ.Component, with func(templates.Frame) t
 }
 
 func accessSamples(pages map[string]templ.Component, f templates.Frame) {
-	others := []templates.GrantRow{{Connector: "Sentry", Initial: "S", Href: "/agents/support/connectors/sentry", State: stateOff, Tools: "17 tools"}}
+	others := []templates.GrantRow{{Connector: "Sentry", Mark: templates.Mark{Initial: "S"}, Href: "/agents/support/connectors/sentry", State: stateOff, Tools: "17 tools"}}
 	pages["agent-access"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Grants: grantRows, Others: others, Count: "1 connector"})
 	pages["agent-access-none"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Query: "zebra", Count: "0 connectors"})
 	pages["grant"] = templates.Grant(grantPage(f))

@@ -29,6 +29,13 @@ type CatalogCard struct {
 	Added       *Link  // the connector that has the server already; nil: none
 }
 
+// Mark shows a connector beside its name.
+type Mark struct {
+	Picture string    // address of the server's own icon; empty: none
+	Catalog *Monogram // the catalog's icon; nil: none
+	Initial string    // one letter, without the others
+}
+
 // Monogram is an icon of letters, with the same colour in both themes.
 type Monogram struct {
 	Letters string

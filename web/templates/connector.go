@@ -19,7 +19,7 @@ type ConnectorHead struct {
 	ID          string // the UUID
 	Slug        string
 	Name        string
-	Initial     string
+	Mark        Mark
 	Description string
 	URL         string
 	URLUnicode  string // the URL with its host in Unicode; empty: it is the same

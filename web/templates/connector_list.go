@@ -23,7 +23,7 @@ type ConnectorRow struct {
 	Name       string
 	Href       string // "/connectors/linear"
 	Whole      string // full name and address if the row may cut them; else empty
-	Initial    string // one letter
+	Mark       Mark
 	URL        string
 	URLUnicode string // as of ConnectorHead
 	State      State

@@ -28,6 +28,7 @@ type NeedGroup struct {
 
 // NeedRow is one need with its action.
 type NeedRow struct {
+	Mark   Mark
 	Name   string
 	Mono   bool // Name is a machine's
 	Line   string

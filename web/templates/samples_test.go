@@ -46,7 +46,7 @@ func asViewer(f templates.Frame) templates.Frame {
 
 func connectorRow(id, name, url string, s templates.State, credential, tools string, last templates.When) templates.ConnectorRow {
 	return templates.ConnectorRow{
-		ID: "01890000-0000-7000-8000-00000000000" + id, Name: name, Href: "/connectors/c" + id, Initial: name[:1], URL: url,
+		ID: "01890000-0000-7000-8000-00000000000" + id, Name: name, Href: "/connectors/c" + id, Mark: templates.Mark{Initial: name[:1]}, URL: url,
 		State: s, Credential: credential, Tools: tools, LastSync: last, Actions: true, CanSync: true, ReturnTo: "/connectors",
 	}
 }
@@ -86,7 +86,7 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 func head(tab templates.ConnectorTab, s templates.State) templates.ConnectorHead {
 	return templates.ConnectorHead{
 		Enabled: true,
-		ID:      "01890000-0000-7000-8000-000000000002", Slug: "linear", Name: "Linear", Initial: "L", URL: "https://mcp.linear.app/mcp",
+		ID:      "01890000-0000-7000-8000-000000000002", Slug: "linear", Name: "Linear", Mark: templates.Mark{Catalog: &templates.Monogram{Letters: "Li", Colour: "indigo"}}, URL: "https://mcp.linear.app/mcp",
 		Href: "/connectors/linear", Tab: tab, State: s, ToolCount: "23",
 	}
 }

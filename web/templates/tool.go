@@ -12,6 +12,7 @@ type ToolView struct {
 	Href          string // its page; empty: none, as in a test
 	Connector     string // the connector's name
 	ConnectorHref string
+	Mark          Mark // of the connector, in a list of several connectors' tools
 	Badges        []Badge
 	Params        []Param
 	Raw           string // the definition, indented JSON

@@ -63,7 +63,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 	}
 	page := templates.ConnectorCredentialsPage{
 		Frame:     h.ConnectorPages.ConnectorFrame(r, c, i18n.T(r.Context(), "Credentials")),
-		Head:      connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials),
+		Head:      connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials, h.ConnectorMark(c)),
 		Auth:      c.Auth.Type,
 		Mode:      c.CredentialMode,
 		About:     authSentence(r.Context(), c),

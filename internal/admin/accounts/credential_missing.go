@@ -50,7 +50,7 @@ func (h *Handler) credentialsMissing(w http.ResponseWriter, r *http.Request) err
 	}
 	page := templates.MissingCredentialsPage{
 		Frame: h.ConnectorPages.ConnectorFrame(r, c, i18n.T(r.Context(), "Missing credentials")),
-		Head:  connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials),
+		Head:  connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials, h.ConnectorMark(c)),
 		Pager: shell.NewPager(r, accounts.Next),
 	}
 	page.Count = shell.FormatCount(r.Context(), len(accounts.Items), page.Pager, "%s agent", "%s agents")

@@ -43,11 +43,11 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	others := otherConnectors(r.Context(), a, all.Items, granted.Items)
+	others := h.otherConnectors(r.Context(), a, all.Items, granted.Items)
 	return h.Respond.Page(w, r, http.StatusOK, templates.AgentAccess(templates.AgentAccessPage{
 		Frame:  h.agentFrame(r, a, i18n.T(r.Context(), "Access")),
 		Head:   agentHead(r.Context(), a, templates.AgentAccessTab),
-		Grants: grantRows(r.Context(), a, granted.Items, view),
+		Grants: h.grantRows(r.Context(), a, granted.Items, view),
 		Files:  shell.FilesPager(shell.AgentPath(string(shell.PathRef(r, "id"))) + "/access"),
 		Query:  filter.Query,
 		Others: others,
@@ -60,12 +60,12 @@ func grantPath(agent, connector string) string {
 	return shell.AgentPath(agent) + shell.ConnectorPath(connector)
 }
 
-func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedConnector, view *agentview.View) []templates.GrantRow {
+func (h *Handler) grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedConnector, view *agentview.View) []templates.GrantRow {
 	rows := make([]templates.GrantRow, len(granted))
 	for i, g := range granted {
 		rows[i] = templates.GrantRow{
 			Connector: g.Name,
-			Initial:   shell.InitialLetter(g.Name),
+			Mark:      templates.Mark{Initial: shell.InitialLetter(g.Name)},
 			Href:      grantPath(a.Slug, g.Slug),
 			State:     templates.State{Kind: templates.StateOff, Text: shell.StatusName(ctx, connectors.StatusDisabled)},
 			Tools:     grantedTools(ctx, g.Grant, -1),
@@ -73,6 +73,7 @@ func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedC
 			Approval:  grantApproval(ctx, a, g.Grant),
 		}
 		if connector := view.Connector(g.Slug); connector != nil {
+			rows[i].Mark = h.ConnectorMark(connector.Connector)
 			rows[i].State = shell.ConnectorState(ctx, connector.Connector)
 			rows[i].Tools = grantedTools(ctx, g.Grant, connector.Connector.ToolCount)
 			rows[i].Tokens = i18n.Number(ctx, connector.Size(toolfmt.OpenAI).Tokens)
@@ -105,7 +106,7 @@ func grantApproval(ctx context.Context, a connectors.Agent, g connectors.Grant) 
 }
 
 // otherConnectors lists the connectors that were not granted to an agent.
-func otherConnectors(ctx context.Context, a connectors.Agent, all []connectors.Connector, granted []store.GrantedConnector) []templates.GrantRow {
+func (h *Handler) otherConnectors(ctx context.Context, a connectors.Agent, all []connectors.Connector, granted []store.GrantedConnector) []templates.GrantRow {
 	has := map[connectors.ConnectorID]bool{}
 	for _, g := range granted {
 		has[g.Grant.ConnectorID] = true
@@ -116,7 +117,7 @@ func otherConnectors(ctx context.Context, a connectors.Agent, all []connectors.C
 			continue
 		}
 		rows = append(rows, templates.GrantRow{
-			Connector: c.Name, Initial: shell.InitialLetter(c.Name), Href: grantPath(a.Slug, c.Slug), State: shell.ConnectorState(ctx, c), Tools: i18n.N(ctx, c.ToolCount, "%s tool", "%s tools"),
+			Connector: c.Name, Mark: h.ConnectorMark(c), Href: grantPath(a.Slug, c.Slug), State: shell.ConnectorState(ctx, c), Tools: i18n.N(ctx, c.ToolCount, "%s tool", "%s tools"),
 		})
 	}
 	return rows

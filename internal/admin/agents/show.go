@@ -75,7 +75,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 		Attention:   agentAttention(r.Context(), a, o.tokens.Items, frame.Can, h.Now()),
 		Stats:       agentStats(r.Context(), a, len(o.view.Tools), len(o.granted.Items), o.tokens.Items, h.Now()),
 		Facts:       agentFacts(r.Context(), a, o.member, h.Now()),
-		Grants:      grantRows(r.Context(), a, o.granted.Items, o.view),
+		Grants:      h.grantRows(r.Context(), a, o.granted.Items, o.view),
 		Allowances:  h.allowanceRows(r.Context(), a, o.allowances),
 		Credentials: agentCredentials(r.Context(), a, o.credentials),
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),

@@ -32,6 +32,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/connectors/{id}/resources", h.connectorResources)
 	r.Viewers.Get("/connectors/{id}/runs", h.connectorRuns)
 	r.Viewers.Get("/connectors/{id}/runs/{run}", h.runShow)
+	r.Viewers.Get("/connectors/{id}/icon", h.connectorIcon)
 	r.Viewers.Get(shell.FilePrefix+"/connectors", h.connectorFile)
 	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/runs", h.syncRunFile)
 	r.Viewers.Get(shell.FilePrefix+"/connectors/{id}/prompts", h.promptFile)

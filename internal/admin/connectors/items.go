@@ -31,7 +31,7 @@ func (h *Handler) connectorPrompts(w http.ResponseWriter, r *http.Request) error
 	pager := shell.NewPager(r, prompts.Next)
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorPrompts(templates.ConnectorPromptsPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Prompts")),
-		Head:     ConnectorHead(r.Context(), c, templates.TabPrompts),
+		Head:     ConnectorHead(r.Context(), c, templates.TabPrompts, h.ConnectorMark(c)),
 		Filter:   templates.Form{Values: map[string]string{"q": query}},
 		Filtered: query != "",
 		Synced:   c.ToolsLastSyncedAt != nil,
@@ -66,7 +66,7 @@ func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) err
 	pager := shell.NewPager(r, resources.Next)
 	page := templates.ConnectorResourcesPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Resources")),
-		Head:     ConnectorHead(r.Context(), c, templates.TabResources),
+		Head:     ConnectorHead(r.Context(), c, templates.TabResources, h.ConnectorMark(c)),
 		Filter:   templates.Form{Values: map[string]string{"q": query}},
 		Filtered: query != "",
 		Synced:   c.ToolsLastSyncedAt != nil,

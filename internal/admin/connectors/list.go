@@ -57,7 +57,9 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		page.Count = i18n.N(r.Context(), stats.Connectors, "%s connector", "%s connectors")
 	}
 	for _, c := range list.Items {
-		page.Rows = append(page.Rows, ConnectorRow(r.Context(), c, page.Frame.Can, page.Frame.Path, h.Now()))
+		row := ConnectorRow(r.Context(), c, page.Frame.Can, page.Frame.Path, h.Now())
+		row.Mark = h.ConnectorMark(c)
+		page.Rows = append(page.Rows, row)
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Connectors(page))
 }

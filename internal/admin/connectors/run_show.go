@@ -59,7 +59,7 @@ func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := d.connector
 	page := runPage(r.Context(), d.run, d.requests, syncRunRow(r.Context(), d.run, c.Slug, d.agents, h.Now()))
-	page.Frame, page.Head = h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync run")), ConnectorHead(r.Context(), c, templates.TabRuns)
+	page.Frame, page.Head = h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync run")), ConnectorHead(r.Context(), c, templates.TabRuns, h.ConnectorMark(c))
 	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], shell.NewCrumb(c.Name, shell.ConnectorPath(c.Slug)), shell.NewCrumb(i18n.T(r.Context(), "Sync runs"), shell.ConnectorPath(c.Slug)+"/runs"))
 	return h.Respond.Page(w, r, http.StatusOK, templates.Run(page))
 }

@@ -34,7 +34,7 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.ConnectorRunsPage{
 		Frame: h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync runs")),
-		Head:  ConnectorHead(r.Context(), c, templates.TabRuns),
+		Head:  ConnectorHead(r.Context(), c, templates.TabRuns, h.ConnectorMark(c)),
 		Pager: shell.NewPager(r, runs.Next),
 	}
 	for _, run := range runs.Items {

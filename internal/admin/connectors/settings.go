@@ -64,7 +64,7 @@ func (h *Handler) settingsPage(
 	shared := func(cred connectors.Credential) bool { return cred.AgentID == nil }
 	return h.Respond.Page(w, r, status, templates.ConnectorSettings(templates.ConnectorSettingsPage{
 		Frame:              h.ConnectorFrame(r, c, i18n.T(r.Context(), "Settings")),
-		Head:               ConnectorHead(r.Context(), c, templates.TabSettings),
+		Head:               ConnectorHead(r.Context(), c, templates.TabSettings, h.ConnectorMark(c)),
 		Form:               f,
 		Stored:             c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(s.stored.Items, shared), // for an account an empty field keeps nothing
 		Enabled:            c.Enabled,

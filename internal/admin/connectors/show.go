@@ -61,7 +61,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	frame := h.ConnectorFrame(r, c, i18n.T(r.Context(), "Overview"))
 	page := templates.ConnectorOverviewPage{
 		Frame:        frame,
-		Head:         ConnectorHead(r.Context(), c, templates.TabOverview),
+		Head:         ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
 		Attention:    append(connectorAttention(r.Context(), c, lastQuarantined(o.runs.Items), frame.Can, h.Now()), circuitAttention(r.Context(), circuit, h.Now())...),
 		Stats:        overviewStats(r.Context(), c, h.Now()),
 		Health:       healthLines(r.Context(), c, frame.Can, h.Now()),

@@ -41,7 +41,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.ConnectorToolsPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Tools")),
-		Head:     ConnectorHead(r.Context(), c, templates.TabTools),
+		Head:     ConnectorHead(r.Context(), c, templates.TabTools, h.ConnectorMark(c)),
 		Filter:   form,
 		Filtered: filter.Query != "" || filter.Tag != "" || filter.State != "" || filter.Hint != "",
 		States:   stateOptions(r.Context()),

@@ -25,7 +25,6 @@ func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Per
 		ID:         c.ID.String(),
 		Name:       c.Name,
 		Href:       shell.ConnectorPath(c.Slug),
-		Initial:    shell.InitialLetter(c.Name),
 		URL:        connectorAddress(c),
 		URLUnicode: connectors.UnicodeURL(c.URL),
 		State:      shell.ConnectorState(ctx, c),
@@ -103,12 +102,12 @@ func statusOptions(ctx context.Context) []templates.Option {
 }
 
 // ConnectorHead is the head above a connector's tabs.
-func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.ConnectorTab) templates.ConnectorHead {
+func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.ConnectorTab, mark templates.Mark) templates.ConnectorHead {
 	return templates.ConnectorHead{
 		ID:          c.ID.String(),
 		Slug:        c.Slug,
 		Name:        c.Name,
-		Initial:     shell.InitialLetter(c.Name),
+		Mark:        mark,
 		Description: c.Description,
 		URL:         connectorAddress(c),
 		URLUnicode:  connectors.UnicodeURL(c.URL),

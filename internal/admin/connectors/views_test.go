@@ -26,7 +26,7 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	}
 	row := ConnectorRow(t.Context(), c, templates.Permissions{Sync: true, Manage: true}, "/connectors", noon)
 	want := templates.ConnectorRow{
-		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", Initial: "L", URL: c.URL,
+		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", URL: c.URL,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Credential: "Bearer · per agent", Tools: "1,204",
 		LastSync: shell.NewWhen(t.Context(), synced, noon), Actions: true, CanSync: true, ReturnTo: "/connectors",
 	}

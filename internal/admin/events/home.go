@@ -37,6 +37,6 @@ func (s *stream) needsUpdates() func() error {
 		if err := s.checkSession(); err != nil {
 			return err
 		}
-		return s.sendComponent(templates.NeedsChanged(home.NeedsView(s.ctx, needs, shell.ToPermissions(s.actor.Role), now)))
+		return s.sendComponent(templates.NeedsChanged(home.NeedsView(s.ctx, s.h.Shell, needs, shell.ToPermissions(s.actor.Role))))
 	}
 }

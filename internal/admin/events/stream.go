@@ -195,6 +195,7 @@ type runningSync struct {
 // sendRow sends a connector's row, and its state for its own page.
 func (s *stream) sendRow(c connectors.Connector, state templates.State) error {
 	row := connectorpages.ConnectorRow(s.ctx, c, shell.ToPermissions(s.actor.Role), "", s.h.Now())
+	row.Mark = s.h.ConnectorMark(c)
 	row.State = state
 	if state.Kind == templates.StateBusy {
 		row.Reason = ""

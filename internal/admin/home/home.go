@@ -35,7 +35,7 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.HomePage{Frame: h.NewFrame(r, templates.NavHome, shell.NewCrumb(i18n.T(r.Context(), "Home"), ""))}
 	page.Welcome = connectorCount(f) == 0
-	page.Needs = NeedsView(r.Context(), needs, page.Frame.Can, now)
+	page.Needs = NeedsView(r.Context(), h.Shell, needs, page.Frame.Can)
 	page.Figures = figuresView(r.Context(), &f, shell.FindTimeRange(r.URL.Query().Get("period")), now)
 	page.Figures.Resets = page.Frame.Can.Manage
 	page.Frame.Listen = "/events?on=home"
@@ -51,7 +51,7 @@ func connectorCount(f connectors.Figures) int {
 }
 
 // NeedsView shows what needs a person's attention.
-func NeedsView(ctx context.Context, n connectors.Needs, can templates.Permissions, now time.Time) templates.Needs {
+func NeedsView(ctx context.Context, sh *shell.Shell, n connectors.Needs, can templates.Permissions) templates.Needs {
 	view := templates.Needs{Asset: web.Asset}
 	if total := n.Total(); total > 0 {
 		view.Count = i18n.Number(ctx, total)
@@ -64,7 +64,9 @@ func NeedsView(ctx context.Context, n connectors.Needs, can templates.Permission
 		g := needGroup(ctx, kind)
 		g.ID, g.Count = "needs-"+string(kind), i18n.Number(ctx, n.Totals[kind])
 		for _, one := range list {
-			g.Rows = append(g.Rows, needRow(ctx, one, can, now))
+			row := needRow(ctx, one, can, sh.Now())
+			row.Mark = sh.NamedMark(one.Connector, one.ConnectorSlug, store.ConnectorMark{URL: one.ConnectorURL, IconHash: one.ConnectorIcon})
+			g.Rows = append(g.Rows, row)
 		}
 		view.Groups = append(view.Groups, g)
 	}

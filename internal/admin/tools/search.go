@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"patchbay/internal/admin/shell"
@@ -57,19 +58,41 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 		Query: strings.TrimSpace(query.Get("q")),
 		Page:  shell.ReadPage(r),
 	}
-	tools, err := h.TenantStore(r).Tools().List(r.Context(), filter)
+	var tools store.List[connectors.Tool]
+	var marks map[string]store.ConnectorMark
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if tools, err = tx.Tools().List(r.Context(), filter); err != nil {
+			return err
+		}
+		marks, err = tx.Connectors().Marks(r.Context(), connectorSlugs(tools.Items))
+		return err
+	})
 	if err != nil {
 		return err
+	}
+	rows := h.ToolViews(r.Context(), tools.Items)
+	for i, t := range tools.Items {
+		rows[i].Mark = h.NamedMark(t.ConnectorName, t.ConnectorSlug, marks[t.ConnectorSlug])
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Tools(templates.ToolsPage{
 		Frame: h.NewFrame(r, templates.NavTools, shell.NewCrumb(i18n.T(r.Context(), "Tools"), "")),
 		Heads: shell.NewHeads(r, toolOrder),
 		Sort:  query.Get("sort"),
 		Query: filter.Query,
-		Rows:  h.ToolViews(r.Context(), tools.Items),
+		Rows:  rows,
 		Count: shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next), "%s tool", "%s tools"),
 		Pager: shell.NewPager(r, tools.Next),
 	}))
+}
+
+// connectorSlugs are the connectors of some tools, each once.
+func connectorSlugs(tools []connectors.Tool) []string {
+	var slugs []string
+	for _, t := range tools {
+		slugs = append(slugs, t.ConnectorSlug)
+	}
+	slices.Sort(slugs)
+	return slices.Compact(slugs)
 }
 
 // toolOrder has the sort keys of tools, with the store's names.

@@ -16,6 +16,8 @@ type Script struct {
 	Bearer    string   // required token; empty: none
 	// Capabilities are the server's, as JSON; empty: tools.
 	Capabilities string
+	// Icons are those of serverInfo, a JSON array; empty: none.
+	Icons string
 	// On replaces the handling of a JSON-RPC method, or of an HTTP method other than POST ("DELETE").
 	On map[string]Handler
 }

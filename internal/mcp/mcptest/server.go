@@ -23,6 +23,7 @@ type Server struct {
 
 	mu    sync.Mutex // guards the fields below
 	tools []string
+	icons string
 	calls []Call
 	count map[string]int
 }
@@ -37,7 +38,7 @@ func Start(t testing.TB, script Script) *Server {
 }
 
 func newServer(script Script) *Server {
-	return &Server{script: script, tools: script.Tools, count: map[string]int{}}
+	return &Server{script: script, tools: script.Tools, icons: script.Icons, count: map[string]int{}}
 }
 
 // endWith sets the URL, and stops the server with the test.
@@ -129,7 +130,24 @@ func (s *Server) answerInitialize(w http.ResponseWriter, c Call) {
 		w.Header().Set("Mcp-Session-Id", s.script.SessionID)
 	}
 	s.sendReply(w, Result(c, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,`+
-		`"serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"},"instructions":"Be kind."}`, version, s.capabilitiesJSON())))
+		`"serverInfo":%s,"instructions":"Be kind."}`, version, s.capabilitiesJSON(), s.infoJSON())))
+}
+
+func (s *Server) infoJSON() string {
+	s.mu.Lock()
+	icons := s.icons
+	s.mu.Unlock()
+	if icons != "" {
+		icons = `,"icons":` + icons
+	}
+	return `{"name":"mcptest","version":"1.0","title":"A scripted server"` + icons + `}`
+}
+
+// SetIcons replaces the icons of serverInfo.
+func (s *Server) SetIcons(icons string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.icons = icons
 }
 
 func (s *Server) capabilitiesJSON() string {
@@ -157,7 +175,7 @@ func (s *Server) answerModern(w http.ResponseWriter, c Call) {
 		refuse(-32602, "no capabilities")
 	case c.Method == "server/discover":
 		s.sendReply(w, Result(c, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+s.capabilitiesJSON()+`,`+
-			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"}},`+
+			`"_meta":{"io.modelcontextprotocol/serverInfo":`+s.infoJSON()+`},`+
 			`"instructions":"Be kind.","ttlMs":0,"cacheScope":"private"}`))
 	case c.Method == "tools/list":
 		s.answerList(w, c)

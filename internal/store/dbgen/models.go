@@ -181,6 +181,7 @@ type Connector struct {
 	MaxResponseBytes     int32
 	StreamReconnects     int32
 	Methods              []string
+	IconHash             []byte
 }
 
 type ConnectorClient struct {

@@ -15,6 +15,7 @@ import (
 const attentionApprovals = `-- name: AttentionApprovals :many
 
 select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
+       connectors.url, connectors.icon_hash,
        count(*) over () as total
 from approvals
 join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
@@ -31,6 +32,8 @@ type AttentionApprovalsRow struct {
 	Tool      string
 	Agent     string
 	Connector string
+	Url       string
+	IconHash  []byte
 	Total     int64
 }
 
@@ -51,6 +54,8 @@ func (q *Queries) AttentionApprovals(ctx context.Context, tenantID connectors.Te
 			&i.Tool,
 			&i.Agent,
 			&i.Connector,
+			&i.Url,
+			&i.IconHash,
 			&i.Total,
 		); err != nil {
 			return nil, err
@@ -65,7 +70,7 @@ func (q *Queries) AttentionApprovals(ctx context.Context, tenantID connectors.Te
 
 const attentionConnectors = `-- name: AttentionConnectors :many
 with needy as (
-    select connectors.id, connectors.slug, connectors.name, connectors.auth_type, connectors.credential_mode,
+    select connectors.id, connectors.slug, connectors.name, connectors.url, connectors.icon_hash, connectors.auth_type, connectors.credential_mode,
            connectors.tools_last_synced_at is not null as synced,
            case when connectors.status = 'error' and connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)) then ''
                 else coalesce(connectors.last_error_message, '') end as reason,
@@ -84,10 +89,10 @@ with needy as (
     ) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
     where connectors.tenant_id = $2 and connectors.enabled
 )
-select listed.slug, listed.name, listed.auth_type, listed.credential_mode, listed.synced::boolean as synced, listed.reason::text as reason,
+select listed.slug, listed.name, listed.url, listed.icon_hash, listed.auth_type, listed.credential_mode, listed.synced::boolean as synced, listed.reason::text as reason,
        listed.since::timestamptz as since, listed.needs_auth::boolean as needs_auth, listed.total
 from (
-    select needy.id, needy.slug, needy.name, needy.auth_type, needy.credential_mode, needy.synced, needy.reason, needy.since, needy.needs_auth,
+    select needy.id, needy.slug, needy.name, needy.url, needy.icon_hash, needy.auth_type, needy.credential_mode, needy.synced, needy.reason, needy.since, needy.needs_auth,
            count(*) over (partition by needy.needs_auth) as total,
            row_number() over (partition by needy.needs_auth order by needy.since desc, needy.id desc) as nth
     from needy
@@ -100,6 +105,8 @@ order by listed.needs_auth desc, listed.nth
 type AttentionConnectorsRow struct {
 	Slug           string
 	Name           string
+	Url            string
+	IconHash       []byte
 	AuthType       string
 	CredentialMode string
 	Synced         bool
@@ -123,6 +130,8 @@ func (q *Queries) AttentionConnectors(ctx context.Context, maxRows int32, tenant
 		if err := rows.Scan(
 			&i.Slug,
 			&i.Name,
+			&i.Url,
+			&i.IconHash,
 			&i.AuthType,
 			&i.CredentialMode,
 			&i.Synced,
@@ -142,7 +151,8 @@ func (q *Queries) AttentionConnectors(ctx context.Context, maxRows int32, tenant
 }
 
 const attentionRenewals = `-- name: AttentionRenewals :many
-select connectors.slug as connector_slug, connectors.name as connector, coalesce(agents.slug, '')::text as agent_slug,
+select connectors.slug as connector_slug, connectors.name as connector, connectors.url, connectors.icon_hash,
+       coalesce(agents.slug, '')::text as agent_slug,
        coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
@@ -162,6 +172,8 @@ limit $3
 type AttentionRenewalsRow struct {
 	ConnectorSlug string
 	Connector     string
+	Url           string
+	IconHash      []byte
 	AgentSlug     string
 	Agent         string
 	LapsesAt      time.Time
@@ -181,6 +193,8 @@ func (q *Queries) AttentionRenewals(ctx context.Context, tenantID connectors.Ten
 		if err := rows.Scan(
 			&i.ConnectorSlug,
 			&i.Connector,
+			&i.Url,
+			&i.IconHash,
 			&i.AgentSlug,
 			&i.Agent,
 			&i.LapsesAt,
@@ -197,7 +211,7 @@ func (q *Queries) AttentionRenewals(ctx context.Context, tenantID connectors.Ten
 }
 
 const attentionReviews = `-- name: AttentionReviews :many
-select tool_changes.id, connectors.slug, connectors.name as connector, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
+select tool_changes.id, connectors.slug, connectors.name as connector, connectors.url, connectors.icon_hash, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
        (tool_changes.before_hash is null)::boolean as is_new, count(*) over () as total
 from tool_changes
 join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
@@ -210,6 +224,8 @@ type AttentionReviewsRow struct {
 	ID        connectors.ToolChangeID
 	Slug      string
 	Connector string
+	Url       string
+	IconHash  []byte
 	Tool      string
 	SeenAt    time.Time
 	Risk      string
@@ -230,6 +246,8 @@ func (q *Queries) AttentionReviews(ctx context.Context, tenantID connectors.Tena
 			&i.ID,
 			&i.Slug,
 			&i.Connector,
+			&i.Url,
+			&i.IconHash,
 			&i.Tool,
 			&i.SeenAt,
 			&i.Risk,

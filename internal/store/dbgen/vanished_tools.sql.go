@@ -24,7 +24,7 @@ func (q *Queries) AcknowledgeVanished(ctx context.Context, tenantID connectors.T
 }
 
 const attentionVanished = `-- name: AttentionVanished :many
-select connectors.slug, connectors.name, clock.vanished_at::timestamptz as vanished_at, clock.vanished_tools::integer as vanished_tools,
+select connectors.slug, connectors.name, connectors.url, connectors.icon_hash, clock.vanished_at::timestamptz as vanished_at, clock.vanished_tools::integer as vanished_tools,
        clock.vanished_of::integer as vanished_of, count(*) over () as total
 from connector_clock clock
 join connectors on connectors.tenant_id = clock.tenant_id and connectors.id = clock.connector_id
@@ -36,6 +36,8 @@ limit $2
 type AttentionVanishedRow struct {
 	Slug          string
 	Name          string
+	Url           string
+	IconHash      []byte
 	VanishedAt    time.Time
 	VanishedTools int32
 	VanishedOf    int32
@@ -54,6 +56,8 @@ func (q *Queries) AttentionVanished(ctx context.Context, tenantID connectors.Ten
 		if err := rows.Scan(
 			&i.Slug,
 			&i.Name,
+			&i.Url,
+			&i.IconHash,
 			&i.VanishedAt,
 			&i.VanishedTools,
 			&i.VanishedOf,
