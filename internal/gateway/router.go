@@ -22,7 +22,7 @@ type messageRouter struct {
 	store        *store.Store
 	waitingBoxes func() []string // of requests in package serve
 	onMessage    func(box string)
-	tasks        sync.WaitGroup  // reads of missed mail; Add only under mu and while not stopped
+	tasks        sync.WaitGroup  // reads of missed mail, and posts; Add only under mu and while not stopped
 	baseCtx      context.Context //nolint:containedctx // of these reads
 	cancelBase   context.CancelFunc
 
@@ -41,13 +41,23 @@ func newRouter(st *store.Store) *messageRouter {
 func (r *messageRouter) watchMailbox(box string) (put <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	c <- struct{}{}
+	return c, r.addWaiter(box, c)
+}
+
+// watchNewMail is watchMailbox without the signal at once.
+func (r *messageRouter) watchNewMail(box string) (put <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	return c, r.addWaiter(box, c)
+}
+
+func (r *messageRouter) addWaiter(box string, c chan struct{}) (remove func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.waiters[box] == nil {
 		r.waiters[box] = map[chan struct{}]struct{}{}
 	}
 	r.waiters[box][c] = struct{}{}
-	return c, func() {
+	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.waiters[box], c)
@@ -82,6 +92,23 @@ func (r *messageRouter) Post(ctx context.Context, caller, box string, message []
 	})
 }
 
+// postTimeout bounds a post for which no request waits.
+const postTimeout = 5 * time.Second
+
+// postInBackground stores a message that may be lost.
+func (r *messageRouter) postInBackground(tenant connectors.TenantID, mail store.NewMail) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return
+	}
+	safe.GoIn(&r.tasks, safe.Task, func() {
+		ctx, cancel := context.WithTimeout(r.baseCtx, postTimeout)
+		defer cancel()
+		_ = r.store.Tenant(tenant).Calls().PutMail(ctx, mail)
+	})
+}
+
 // Fetch returns all messages of a mailbox.
 func (r *messageRouter) Fetch(ctx context.Context, caller, box string) ([][]byte, error) {
 	tenant, agent, err := parseCaller(caller)
@@ -96,11 +123,28 @@ func (r *messageRouter) Fetch(ctx context.Context, caller, box string) ([][]byte
 	if err != nil {
 		return nil, err
 	}
+	return toMessages(letters), nil
+}
+
+// Take returns and removes the messages of a mailbox. Each message goes to one of concurrent callers.
+func (r *messageRouter) Take(ctx context.Context, caller, box string) ([][]byte, error) {
+	tenant, agent, err := parseCaller(caller)
+	if err != nil {
+		return nil, err
+	}
+	letters, err := r.store.Vault(tenant).TakeMail(ctx, agent, box)
+	if err != nil {
+		return nil, err
+	}
+	return toMessages(letters), nil
+}
+
+func toMessages(letters []store.MailMessage) [][]byte {
 	messages := make([][]byte, len(letters))
 	for i, l := range letters {
 		messages[i] = []byte(l.Message.Reveal())
 	}
-	return messages, nil
+	return messages
 }
 
 func (r *messageRouter) onNotify(n store.ChangeEvent) {

@@ -13,11 +13,17 @@ import (
 	"patchbay/internal/testing/testclient"
 )
 
-// newStreamAsker is a server of 2025-06-18 that sends its requests on the stream of the session's GET, also those that
-// belong to a call.
-func newStreamAsker(t *testing.T) string {
+// streamAsker is a server of 2025-06-18 that sends its requests on the stream of the session's GET, also those that belong to
+// a call of its tool "ask".
+type streamAsker struct {
+	url      string
+	messages chan string   // for the stream
+	pongs    chan struct{} // answers to pings
+}
+
+func newStreamAsker(t *testing.T) *streamAsker {
 	t.Helper()
-	toClient, answers := make(chan string, 1), make(chan string, 1)
+	messages, answers, pongs := make(chan string), make(chan string, 1), make(chan struct{})
 	reply := func(w http.ResponseWriter, id json.RawMessage, result string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n\n", id, result)
@@ -29,7 +35,7 @@ func newStreamAsker(t *testing.T) string {
 			_ = http.NewResponseController(w).Flush()
 			for {
 				select {
-				case message := <-toClient:
+				case message := <-messages:
 					fmt.Fprintf(w, "event: message\ndata: %s\n\n", message)
 					_ = http.NewResponseController(w).Flush()
 				case <-r.Context().Done():
@@ -40,17 +46,25 @@ func newStreamAsker(t *testing.T) string {
 		var m struct {
 			ID, Result json.RawMessage
 			Method     string
+			Params     struct{ Name string }
 		}
 		_ = json.NewDecoder(r.Body).Decode(&m)
 		switch {
 		case m.Method == "initialize":
 			w.Header().Set("Mcp-Session-Id", "s1")
-			reply(w, m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"asker","version":"1"}}`)
+			reply(w, m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"logging":{}},"serverInfo":{"name":"asker","version":"1"}}`)
 		case m.Method == "tools/list":
-			reply(w, m.ID, `{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}`)
+			reply(w, m.ID, `{"tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"greet","inputSchema":{"type":"object"}}]}`)
+		case m.Method == "logging/setLevel":
+			reply(w, m.ID, `{}`)
+		case m.Method == "tools/call" && m.Params.Name == "greet":
+			reply(w, m.ID, `{"content":[]}`)
 		case m.Method == "tools/call":
-			toClient <- `{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"Which name?","requestedSchema":{"type":"object","properties":{}}}}`
+			messages <- `{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"Which name?","requestedSchema":{"type":"object","properties":{}}}}`
 			reply(w, m.ID, `{"content":[{"type":"text","text":`+<-answers+`}]}`)
+		case m.Result != nil && string(m.ID) == `"ping"`:
+			pongs <- struct{}{}
+			w.WriteHeader(http.StatusAccepted)
 		case m.Result != nil: // the response to q1
 			text, _ := json.Marshal(string(m.Result))
 			answers <- string(text)
@@ -60,44 +74,90 @@ func newStreamAsker(t *testing.T) string {
 		}
 	}))
 	closeAtEnd(t, s)
-	return s.URL
+	return &streamAsker{s.URL, messages, pongs}
+}
+
+// send sends messages on the stream, and waits until they were handled.
+func (s *streamAsker) send(messages ...string) {
+	for _, m := range append(messages, `{"jsonrpc":"2.0","id":"ping","method":"ping"}`) {
+		s.messages <- m
+	}
+	<-s.pongs
+}
+
+const answersQuestions = `{"elicitation":{}}`
+
+// askingClient is a session of an agent's client at one process, which answers questions.
+type askingClient struct {
+	t       *testing.T
+	path    string
+	token   string
+	session string
+}
+
+func newAskingClient(t *testing.T, p *testProcess, path, token, capabilities string) *askingClient {
+	t.Helper()
+	c := &askingClient{t: t, path: path, token: token}
+	c.session = c.send(p, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":`+capabilities+`,"clientInfo":{"name":"c","version":"1"}}}`).header.Get("Mcp-Session-Id")
+	return c
+}
+
+func (c *askingClient) send(p *testProcess, message string) answer {
+	c.t.Helper()
+	return request(c.t, http.MethodPost, p.url+c.path, message, "Authorization", c.token, "Content-Type", "application/json",
+		"Accept", "application/json, text/event-stream", "Mcp-Session-Id", c.session, "Mcp-Protocol-Version", "2025-06-18")
+}
+
+func (c *askingClient) callTool(p *testProcess, name string) answer {
+	c.t.Helper()
+	return c.send(p, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+name+`","arguments":{}}}`)
+}
+
+func (c *askingClient) listen(p *testProcess) <-chan serverMessage {
+	c.t.Helper()
+	return listenForMessages(c.t, p.url+c.path, c.token, c.session)
+}
+
+// accept answers a question at a process.
+func (c *askingClient) accept(p *testProcess, question serverMessage) {
+	c.t.Helper()
+	if question.Method != "elicitation/create" || !strings.Contains(string(question.Params), "Which name?") {
+		c.t.Errorf("asked %+v", question)
+	}
+	c.send(p, `{"jsonrpc":"2.0","id":"`+question.ID+`","result":{"action":"accept","content":{"name":"it"}}}`)
 }
 
 // TestSharedStreamRequest_ReachesBufferingClient imitates a client that reads the reply to a POST only when it is complete:
-// requests of a server reach it on the stream of its GET, as they do without Patchbay.
+// requests of a server reach it on the stream of its GET, as they do without Patchbay. That may be at another process than
+// the call, and so may the answer.
 func TestSharedStreamRequest_ReachesBufferingClient(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
+	other := newTestProcess(t, b.World)
 	agent := b.newAutoAgent(t)
-	b.Grant(t, agent.ID, b.newConnector(t, "one", newStreamAsker(t)).ID)
-	address, token := b.url+"/mcp/one", bearerHeader(b.Token(t, agent.ID))
-	send := func(session, message string) answer {
-		return request(t, http.MethodPost, address, message, "Authorization", token, "Content-Type", "application/json",
-			"Accept", "application/json, text/event-stream", "Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-06-18")
-	}
-	session := send("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}}`).header.Get("Mcp-Session-Id")
-	asked := listenForRequest(t, address, token, session)
-	replies := make(chan answer)
-	go func() {
-		replies <- send(session, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{}}}`)
-	}()
-	question := <-asked
-	if question.Method != "elicitation/create" || !strings.Contains(string(question.Params), "Which name?") {
-		t.Errorf("asked %+v", question)
-	}
-	send(session, `{"jsonrpc":"2.0","id":"`+question.ID+`","result":{"action":"accept","content":{"name":"it"}}}`)
-	if got := <-replies; !strings.Contains(got.body, `{\"action\":\"accept\"`) {
-		t.Errorf("reply = %s", got.body)
+	b.Grant(t, agent.ID, b.newConnector(t, "one", newStreamAsker(t).url).ID)
+	for _, at := range []struct{ stream, answer *testProcess }{
+		{b.testProcess, b.testProcess}, {other, b.testProcess}, {other, other},
+	} {
+		c := newAskingClient(t, b.testProcess, "/mcp/one", bearerHeader(b.Token(t, agent.ID)), answersQuestions)
+		asked := c.listen(at.stream)
+		replies := make(chan answer)
+		go func() { replies <- c.callTool(b.testProcess, "ask") }()
+		c.accept(at.answer, <-asked)
+		if got := <-replies; !strings.Contains(got.body, `{\"action\":\"accept\"`) || strings.Contains(got.body, "Which name?") {
+			t.Errorf("reply = %s", got.body)
+		}
 	}
 }
 
-type serverRequest struct {
+// serverMessage is a request or, without an id, a notification of the server.
+type serverMessage struct {
 	ID, Method string
 	Params     json.RawMessage
 }
 
-// listenForRequest opens the stream of a session's GET, and returns the requests that come on it.
-func listenForRequest(t *testing.T, address, token, session string) <-chan serverRequest {
+// listenForMessages opens the stream of a session's GET, and returns the messages that come on it.
+func listenForMessages(t *testing.T, address, token, session string) <-chan serverMessage {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
@@ -113,16 +173,16 @@ func listenForRequest(t *testing.T, address, token, session string) <-chan serve
 		body, _ := io.ReadAll(resp.Body)
 		t.Fatalf("GET: %d %s", resp.StatusCode, body)
 	}
-	requests := make(chan serverRequest, 1)
+	messages := make(chan serverMessage, 10_000)
 	go func() {
-		defer close(requests)
+		defer close(messages)
 		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 			data, ok := strings.CutPrefix(lines.Text(), "data: ")
-			var m serverRequest
-			if ok && json.Unmarshal([]byte(data), &m) == nil && m.ID != "" {
-				requests <- m
+			var m serverMessage
+			if ok && json.Unmarshal([]byte(data), &m) == nil && m.Method != "" {
+				messages <- m
 			}
 		}
 	}()
-	return requests
+	return messages
 }

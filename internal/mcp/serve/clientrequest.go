@@ -13,9 +13,9 @@ import (
 // requestIDPrefix marks the ids of our requests: other responses are not forwarded between processes.
 const requestIDPrefix = "pb-"
 
-// sendClientRequest sends a request to the client and waits for the response. It goes on the listener's stream; nil, or
-// when that ends: on the stream of the request that it belongs to.
-func (x *exchange) sendClientRequest(ctx context.Context, method string, params json.RawMessage, l *listener) (json.RawMessage, error) {
+// sendClientRequest sends a request to the client and waits for the response. It goes on the stream of the request that it
+// belongs to; onListener: on that of the session's GET, as long as one is open in any process.
+func (x *exchange) sendClientRequest(ctx context.Context, method string, params json.RawMessage, onListener bool) (json.RawMessage, error) {
 	if x.peer.Session == "" || !x.acceptsStream || x.batchReply != nil {
 		return nil, ErrRequestsUnsupported
 	}
@@ -34,16 +34,21 @@ func (x *exchange) sendClientRequest(ctx context.Context, method string, params 
 	})
 	defer x.s.mailboxes.removeWaiter(box, waiter)
 	request := newClientRequest(id, method, params)
-	listenerDone, ok := l.sendRequest(request)
-	if !ok {
+	var lost <-chan struct{} // closed when the request is on no listener's stream; nil: it never was
+	if onListener {
+		var stop func()
+		lost, stop = x.sendOnListener(ctx, id, request)
+		defer stop()
+	}
+	if lost == nil {
 		if err := x.writeRequest(request); err != nil {
 			return nil, err
 		}
 	}
 	for {
 		select {
-		case <-listenerDone:
-			listenerDone = nil
+		case <-lost:
+			lost = nil
 			if err := x.writeRequest(request); err != nil {
 				return nil, err
 			}
@@ -58,6 +63,18 @@ func (x *exchange) sendClientRequest(ctx context.Context, method string, params 
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// sendOnListener sends a request on the stream of the session's GET, in this process or another one. lost is closed when it
+// is on none; nil: it is not sent. Call stop when it has a response.
+func (x *exchange) sendOnListener(ctx context.Context, id string, request []byte) (lost <-chan struct{}, stop func()) {
+	if done, ok := x.s.sessionListeners.findListener(x.caller, x.peer.Session).sendRequest(request); ok {
+		return done, func() {}
+	}
+	if x.s.opts.Router == nil {
+		return nil, func() {}
+	}
+	return x.startRelay(ctx, id, request)
 }
 
 func newClientRequest(id, method string, params json.RawMessage) []byte {

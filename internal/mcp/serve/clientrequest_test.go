@@ -13,13 +13,18 @@ import (
 // askingServer is a server with a session. Its calls ask the client, on the listener's stream if there is one.
 func askingServer(t *testing.T) (p *testServer, session string, listening chan serve.Filter) {
 	t.Helper()
+	b, listening := newAskingBackend()
+	p = newTestServer(t, b)
+	return p, p.startSession("2025-11-25", `{"elicitation":{}}`), listening
+}
+
+func newAskingBackend() (b *testBackend, listening chan serve.Filter) {
 	listening = make(chan serve.Filter, 1)
-	b := newListenBackend(listening, nil, make(chan struct{}, 1))
+	b = newListenBackend(listening, nil, make(chan struct{}, 2))
 	b.answer = func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 		return r.SendRequestToListener(ctx, "elicitation/create", json.RawMessage(`{"message":"name?"}`))
 	}
-	p = newTestServer(t, b)
-	return p, p.startSession("2025-11-25", `{"elicitation":{}}`), listening
+	return b, listening
 }
 
 const askingCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`

@@ -12,8 +12,8 @@
 //
 // Tenants, agents and tools are unknown here: the caller is an opaque string, and a [Backend] serves it.
 // Sessions are not stored: the session id is the sealed content of initialize (session.go), so that every
-// process with the key can serve it. Processes exchange client responses, cancellations and events of broken
-// streams by a [Router] (mailbox.go).
+// process with the key can serve it. Processes exchange client responses, cancellations, log levels and events of
+// broken streams by a [Router] (mailbox.go), and requests for the stream of a session's GET (relay.go).
 //
 // Backend results are written byte for byte. Members that the protocol requires and the result lacks
 // (resultType, ttlMs, cacheScope) are inserted in front (result.go). Large responses to slow readers are

@@ -193,7 +193,7 @@ func (x *exchange) startStream() {
 }
 
 func (x *exchange) sendNotification(method string, params json.RawMessage) error {
-	if !x.acceptsStream || x.batchReply != nil || method == "notifications/message" && messageLevel(params) < x.minLevel {
+	if !x.acceptsStream || x.batchReply != nil || method == logMessage && messageLevel(params) < x.minLevel {
 		return nil
 	}
 	if !isObject(params) {

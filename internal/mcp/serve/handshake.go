@@ -45,7 +45,7 @@ func (x *exchange) identifyPeer() *RPCError {
 // findPeer returns the peer of a session that has not ended.
 func (s *Server) findPeer(caller, id string) (*Client, *RPCError) {
 	p, err := s.openSession(caller, id)
-	if err != nil || s.endedSessions.get(mailboxName(boxEnded, caller, p.Session, "")) {
+	if err != nil || s.postedBoxes.get(mailboxName(boxEnded, caller, p.Session, "")) {
 		return nil, newStatusError(http.StatusNotFound, revision.CodeInvalidRequest, "There is no such session. Send initialize for a new one.")
 	}
 	return p, nil
@@ -64,7 +64,9 @@ func (x *exchange) serveHandshakeRequest(m *wire.Incoming) {
 			x.sendError(failure)
 			return
 		}
-		x.minLevel = x.s.logLevels.get(x.peer.Session)
+		if !cacheable[x.Method] { // lists send no log messages
+			x.minLevel = x.s.findLevel(x.r.Context(), x.caller, x.peer.Session)
+		}
 		x.serveRequest(m)
 	}
 }

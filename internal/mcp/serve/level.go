@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"patchbay/internal/mcp/wire"
 )
@@ -12,6 +14,9 @@ type logLevel int
 
 // levelNames are the levels by severity, lowest first (RFC 5424).
 var levelNames = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// logMessage is the method of a log message.
+const logMessage = "notifications/message"
 
 // levelOff suppresses all messages.
 const levelOff logLevel = 100
@@ -24,7 +29,37 @@ func messageLevel(params json.RawMessage) logLevel {
 	return parseLevel(name)
 }
 
-// setLevel remembers a session's minimum level. It is known in this process only: others send every message.
+// SessionLogLevel returns the minimum level that the client of a session set; empty: none is known.
+func (s *Server) SessionLogLevel(ctx context.Context, caller, session string) string {
+	if level := s.findLevel(ctx, caller, session); level > 0 {
+		return levelNames[level-1]
+	}
+	return ""
+}
+
+// IsBelowLevel reports whether the params of a log message have a lower level than the minimum, or none.
+func IsBelowLevel(params json.RawMessage, minimum string) bool {
+	return messageLevel(params) < max(1, parseLevel(minimum))
+}
+
+// levelRetention is how long another process can learn a level. A client's next requests come soon.
+const levelRetention = 10 * time.Minute
+
+// findLevel returns the minimum level of a session; 0: none is known. Another process may have it.
+func (s *Server) findLevel(ctx context.Context, caller, session string) logLevel {
+	if session == "" {
+		return 0
+	}
+	if box := mailboxName(boxLevel, caller, session, ""); s.postedBoxes.get(box) {
+		s.postedBoxes.put(box, false)
+		for _, name := range s.fetchMessages(ctx, caller, box) {
+			s.logLevels.put(session, parseLevel(string(name)))
+		}
+	}
+	return s.logLevels.get(session)
+}
+
+// setLevel remembers a session's minimum level, for all processes.
 func (x *exchange) setLevel(m *wire.Incoming) {
 	name, _ := wire.Unquote(wire.FindMember(m.Params, "level"))
 	wanted := parseLevel(name)
@@ -34,6 +69,7 @@ func (x *exchange) setLevel(m *wire.Incoming) {
 	}
 	if x.peer.Session != "" {
 		x.s.logLevels.put(x.peer.Session, wanted)
+		x.s.postMessage(x.caller, mailboxName(boxLevel, x.caller, x.peer.Session, ""), []byte(name), levelRetention)
 	}
 	x.sendResult("", []byte("{}"))
 }

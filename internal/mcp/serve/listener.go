@@ -26,6 +26,9 @@ type listener struct {
 	stop   context.CancelFunc
 	timer  *time.Timer
 	closed bool
+
+	relayToken  string // names the stream to other processes that have a request on it; empty: none had one
+	relayWaiter *mailboxWaiter
 }
 
 // run serves the listener: on a goroutine of its own if the connection can be hijacked, else here.
@@ -48,7 +51,7 @@ func (l *listener) run(v *httpRequest) {
 }
 
 // register counts the listener for its caller and its session. Each stream of a session gets every
-// notification.
+// notification, but for those of isSentOnce.
 func (l *listener) register(v *httpRequest, stop func()) (unregister func(), _ *RPCError) {
 	entry, failure := l.s.listeners.add(l.s.opts.BudgetKey(v.caller), stop)
 	if failure != nil || l.filter.Peer.Session == "" {
@@ -84,6 +87,7 @@ func (l *listener) serveHijacked(ctx context.Context, conn *hijackedConn, unregi
 func (l *listener) forwardChanges(ctx context.Context, out eventWriter) {
 	defer l.stop()
 	removeListener, ok := l.startWriting(out)
+	defer l.unwatchChecks()
 	defer removeListener()
 	if !ok {
 		return
@@ -102,7 +106,7 @@ func (l *listener) forwardChanges(ctx context.Context, out eventWriter) {
 func (l *listener) startWriting(out eventWriter) (removeListener func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	removeListener = l.s.sessionListeners.addListener(l)
+	removeListener = l.s.sessionListeners.addListener(l, l.s.watchOffers)
 	if out.write(l.firstEvents) != nil {
 		l.closed = true
 		return removeListener, false
@@ -131,9 +135,29 @@ func (l *listener) notifyClient(method string, params json.RawMessage) {
 		params = nil
 	}
 	event := notificationEvent(method, params)
+	if isSentOnce(method) && !l.filter.Peer.Modern {
+		if newest := l.s.sessionListeners.findListener(l.caller, l.filter.Peer.Session); newest != nil {
+			l = newest
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.writeEvent(event)
+}
+
+// NotifySession sends a notification on the stream of a session's GET, and reports whether one is open in this process.
+func (s *Server) NotifySession(caller, session, method string, params json.RawMessage) bool {
+	l := s.sessionListeners.findListener(caller, session)
+	if l != nil {
+		l.notifyClient(method, params)
+	}
+	return l != nil
+}
+
+// isSentOnce reports whether a notification goes on one stream of a session: the newest. Those of changed lists go on each,
+// because a client that misses one reads an old list.
+func isSentOnce(method string) bool {
+	return method == logMessage || method == "notifications/tasks/status"
 }
 
 // writeKeepAlive writes an SSE comment and rearms the timer.

@@ -27,6 +27,12 @@ const (
 	boxCancel       = "cancel" // a cancellation; keyed by the client's request id
 	boxEnded        = "ended"  // the end of a session
 	boxStream       = "stream" // events of a broken stream; keyed by the stream id
+	boxLevel        = "level"  // the minimum level of log messages that a client set
+	// See relay.go.
+	boxOffers    = "offers"    // ids of requests for the session's stream of a GET
+	boxRelayed   = "relayed"   // one of these requests; keyed by its id
+	boxConfirmed = "confirmed" // the stream that a request is on; keyed by the request's id
+	boxCheck     = "check"     // ids of requests for which a process checks such a stream; keyed by the stream's token
 )
 
 type mailboxes struct {
@@ -79,7 +85,7 @@ func (s *Server) WaitingBoxes() []string {
 // OnMailboxMessage reports that another process has posted to a mailbox. It does not block.
 func (s *Server) OnMailboxMessage(box string) {
 	if !s.mailboxes.deliver(box, nil) {
-		s.endedSessions.put(box, true) // it may be the end of a session that this process has not seen
+		s.postedBoxes.put(box, true) // it may be the end or the level of a session
 	}
 }
 

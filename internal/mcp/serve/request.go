@@ -73,16 +73,15 @@ func (r *Request) SendRequest(ctx context.Context, method string, params json.Ra
 	if r.exchange == nil {
 		return nil, ErrRequestsUnsupported
 	}
-	return r.exchange.sendClientRequest(ctx, method, params, nil)
+	return r.exchange.sendClientRequest(ctx, method, params, false)
 }
 
-// SendRequestToListener is SendRequest on the stream of the session's GET, if one is open in this process. Some clients
+// SendRequestToListener is SendRequest on the stream of the session's GET, if one is open in any process. Some clients
 // read the reply to a POST only when it is complete. When that stream ends without a response, the request is repeated on
 // the stream of the reply.
 func (r *Request) SendRequestToListener(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if r.exchange == nil {
 		return nil, ErrRequestsUnsupported
 	}
-	x := r.exchange
-	return x.sendClientRequest(ctx, method, params, x.s.sessionListeners.findListener(x.caller, x.peer.Session))
+	return r.exchange.sendClientRequest(ctx, method, params, true)
 }

@@ -30,6 +30,8 @@ func (p *recordingRouter) Post(_ context.Context, _, _ string, message []byte, _
 
 func (*recordingRouter) Fetch(context.Context, string, string) ([][]byte, error) { return nil, nil }
 
+func (*recordingRouter) Take(context.Context, string, string) ([][]byte, error) { return nil, nil }
+
 func TestResumableStream_LastEventSurvivesDisconnect(t *testing.T) {
 	t.Parallel()
 	sent := &recordingRouter{make(chan []byte, 1)}

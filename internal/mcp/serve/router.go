@@ -15,4 +15,6 @@ type Router interface {
 	Post(ctx context.Context, caller, box string, message []byte, retention time.Duration) error
 	// Fetch returns the messages of the caller's mailbox in order, and leaves them there.
 	Fetch(ctx context.Context, caller, box string) ([][]byte, error)
+	// Take returns the messages of the caller's mailbox in order, and removes them: each goes to one of concurrent callers.
+	Take(ctx context.Context, caller, box string) ([][]byte, error)
 }

@@ -40,7 +40,8 @@ type Options struct {
 	SealSession func(caller string, session []byte) (string, error)
 	OpenSession func(caller, id string) ([]byte, error)
 
-	Router Router // nil: a single process
+	Router     Router        // nil: a single process
+	RelayCheck time.Duration // between two checks of a stream in another process that has a request; 0: 10 s
 
 	UseNetHTTP bool // streams are written by net/http, and not by hijacked connections
 }
@@ -57,6 +58,7 @@ func (o Options) withDefaults() Options {
 	o.StreamAfter = cmp.Or(o.StreamAfter, 10*time.Second)
 	o.StallTimeout = cmp.Or(o.StallTimeout, 30*time.Second)
 	o.ResumeTTL = cmp.Or(o.ResumeTTL, 5*time.Minute)
+	o.RelayCheck = cmp.Or(o.RelayCheck, relayCheck)
 	o.Listeners = cmp.Or(o.Listeners, 2000)
 	o.MaxUnreadBytes = cmp.Or(o.MaxUnreadBytes, 256<<20)
 	o.MaxUnreadPerKey = cmp.Or(o.MaxUnreadPerKey, 64<<20)
@@ -75,18 +77,19 @@ var (
 
 // Server serves MCP at any number of addresses.
 type Server struct {
-	opts          Options
-	mailboxes     mailboxes
-	sessions      *recentCache[sessionCacheKey, *Client] // by session id
-	endedSessions *recentCache[string, bool]             // by mailbox
-	logLevels     *recentCache[string, logLevel]         // by session
-	resumable     resumableStreams
+	opts        Options
+	mailboxes   mailboxes
+	sessions    *recentCache[sessionCacheKey, *Client] // by session id
+	postedBoxes *recentCache[string, bool]             // mailboxes with a message for which no request waits
+	logLevels   *recentCache[string, logLevel]         // by session
+	resumable   resumableStreams
 
 	responses      responseBuffer // large ones that are being written
 	listeners      activeSet
 	sessionStreams activeSet // listeners by session
 	// sessionListeners are the same, of the handshake era, to send requests.
 	sessionListeners sessionListeners
+	relays           taskGroup // requests from other processes for these streams
 	requests         activeSet // of the handshake era: they outlive their connection
 }
 
@@ -98,11 +101,11 @@ func New(opts Options) *Server {
 		listeners:      activeSet{byCaller: limit.Gate[string]{PerKey: opts.Listeners}},
 		sessionStreams: activeSet{byCaller: limit.Gate[string]{PerKey: maxSessionStreams}},
 
-		opts:          opts,
-		resumable:     resumableStreams{maxBytes: maxEndedBytes, retention: opts.ResumeTTL},
-		sessions:      newRecentCache[sessionCacheKey, *Client](maxCachedSessions),
-		endedSessions: newRecentCache[string, bool](4 * maxCachedSessions), // names of other mailboxes are in it too
-		logLevels:     newRecentCache[string, logLevel](maxCachedSessions),
+		opts:        opts,
+		resumable:   resumableStreams{maxBytes: maxEndedBytes, retention: opts.ResumeTTL},
+		sessions:    newRecentCache[sessionCacheKey, *Client](maxCachedSessions),
+		postedBoxes: newRecentCache[string, bool](4 * maxCachedSessions),
+		logLevels:   newRecentCache[string, logLevel](maxCachedSessions),
 	}
 }
 
@@ -174,4 +177,5 @@ func (s *Server) Stop(ctx context.Context) {
 			<-all.whenEmpty()
 		}
 	}
+	s.relays.stopTasks()
 }

@@ -4,14 +4,21 @@ import "sync"
 
 // sessionListeners are the open streams of GETs by session. The zero value has none.
 type sessionListeners struct {
-	mu        sync.Mutex // guards bySession
-	bySession map[string][]*listener
+	mu        sync.Mutex // guards bySession and its values
+	bySession map[string]*openListeners
+}
+
+// openListeners are the streams of one session.
+type openListeners struct {
+	listeners []*listener // oldest first
+	unwatch   func()      // ends the watch for requests from other processes
 }
 
 func sessionListenerKey(caller, session string) string { return caller + "\x00" + session }
 
-// addListener lets requests be sent on the listener's stream until remove. Listeners without a session receive none.
-func (s *sessionListeners) addListener(l *listener) (remove func()) {
+// addListener lets requests be sent on the listener's stream until remove. Listeners without a session receive none. watch is
+// called for the first one of a session.
+func (s *sessionListeners) addListener(l *listener, watch func(caller, session string) (unwatch func())) (remove func()) {
 	if l.filter.Peer.Session == "" {
 		return func() {}
 	}
@@ -19,22 +26,29 @@ func (s *sessionListeners) addListener(l *listener) (remove func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bySession == nil {
-		s.bySession = map[string][]*listener{}
+		s.bySession = map[string]*openListeners{}
 	}
-	s.bySession[key] = append(s.bySession[key], l)
+	open := s.bySession[key]
+	if open == nil {
+		open = &openListeners{unwatch: watch(l.caller, l.filter.Peer.Session)}
+		s.bySession[key] = open
+	}
+	open.listeners = append(open.listeners, l)
 	return func() { s.removeListener(key, l) }
 }
 
 func (s *sessionListeners) removeListener(key string, l *listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	open := s.bySession[key]
 	var others []*listener
-	for _, other := range s.bySession[key] {
+	for _, other := range open.listeners {
 		if other != l {
 			others = append(others, other)
 		}
 	}
-	if s.bySession[key] = others; len(others) == 0 {
+	if open.listeners = others; len(others) == 0 {
+		open.unwatch()
 		delete(s.bySession, key)
 	}
 }
@@ -44,10 +58,10 @@ func (s *sessionListeners) findListener(caller, session string) *listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	open := s.bySession[sessionListenerKey(caller, session)]
-	if len(open) == 0 {
+	if open == nil {
 		return nil
 	}
-	return open[len(open)-1]
+	return open.listeners[len(open.listeners)-1]
 }
 
 // sendRequest sends a request on the listener's stream. ok: it was written; done is closed when the stream ends.

@@ -40,6 +40,14 @@ func (c *routerAt) Fetch(_ context.Context, caller, box string) ([][]byte, error
 	return slices.Clone(c.boxes[caller+" "+box]), nil
 }
 
+func (c *routerAt) Take(_ context.Context, caller, box string) ([][]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.boxes[caller+" "+box]
+	delete(c.boxes, caller+" "+box)
+	return taken, nil
+}
+
 // newTwoServers returns two servers of one address with a common key and router.
 func newTwoServers(t *testing.T, b serve.Backend, options ...func(*serve.Options)) (*testServer, *testServer) {
 	t.Helper()
