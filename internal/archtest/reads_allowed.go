@@ -77,5 +77,4 @@ var SeparateReads = map[string]string{
 	"toolcall.callRecorder.reportEnded":          "as recheckQuery",
 	"toolcall.definitionAges.checkDefinitionAge": "as recheckQuery; it asks the server in between",
 	"toolcall.requestSender.recheckQuery":        "a call is checked again at each step",
-	"toolcall.sweeper.reportAbandoned":           "each call is reported for itself",
 }

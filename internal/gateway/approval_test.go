@@ -17,8 +17,8 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// approve approves the only pending call.
-func (b *testEnv) approve(t testing.TB) {
+// person is a member, for decisions about calls.
+func (b *testEnv) person(t testing.TB) auth.Actor {
 	t.Helper()
 	b.decide(t, toolcall.Decision{Approve: true})
 }
@@ -30,7 +30,13 @@ func (b *testEnv) decide(t testing.TB, d toolcall.Decision) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	person := auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: connectors.RoleMember, Name: "somebody"}
+	return auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: connectors.RoleMember, Name: "somebody"}
+}
+
+// approve approves the only pending call.
+func (b *testEnv) approve(t testing.TB) {
+	t.Helper()
+	person := b.person(t)
 	eventually(t, "a call waits", func() bool {
 		inbox, err := b.caller.ListPendingApprovals(t.Context(), person, store.Page{})
 		if err != nil || len(inbox.Items) == 0 {

@@ -96,6 +96,9 @@ func (b *backend) newClient(r *serve.Request) toolcall.Client {
 	if token := r.ProgressToken(); token != nil {
 		c.Progress = func(params json.RawMessage) { _ = r.Notify("notifications/progress", withProgressToken(params, token)) }
 	}
+	if hasHandshakeTasks(r.Peer) {
+		c.StatusSession = r.Peer.Session
+	}
 	if !r.Peer.Modern && r.Peer.Session != "" {
 		c.SendRequest = func(ctx context.Context, in mcp.InputRequest) (json.RawMessage, error) {
 			if in.OnSharedStream {

@@ -13,6 +13,8 @@ import (
 
 // Listen sends list change notifications until ctx ends or the token becomes invalid.
 func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method string, params json.RawMessage)) error {
+	notices, ignoreNotices := b.watchNotices(f.Peer)
+	defer ignoreNotices()
 	changed, stop := b.h.views.Listen(agentview.Listener{View: b.view, Token: b.token, Connector: b.connectorSlug})
 	defer stop()
 	b.h.listeners.Add(1) // from here on no change is missed
@@ -42,6 +44,8 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, notify func(method
 			return nil
 		case <-accounts:
 			b.notifyAccounts(ctx, f.Peer.Session, sent, notify)
+		case <-notices:
+			b.sendNotices(ctx, f.Peer.Session, notify)
 		case <-subscriptions:
 			isWatching = true
 			w.watchSession(f.Peer.Session)

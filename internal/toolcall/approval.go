@@ -44,6 +44,7 @@ type approvals struct {
 	limits    *callLimits
 	sender    *callSender
 	recorder  *callRecorder
+	announcer *taskAnnouncer
 }
 
 // needsApproval reports whether the call waits for a person. A resumed call was approved when it began.

@@ -52,12 +52,26 @@ func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connect
 		if err = a.RequireDecide(ctx, tx, row.AgentID); err != nil {
 			return err
 		}
-		return ap.recordDecision(ctx, tx, a, row, d)
+		if err = ap.recordDecision(ctx, tx, a, row, d); err != nil {
+			return err
+		}
+		return ap.announceDecision(ctx, tx, a.Tenant.ID, id, d)
 	})
 	if err == nil {
 		ap.waiters.wake(id)
 	}
 	return err
+}
+
+// announceDecision tells the client of a task what was decided, in the transaction of the decision: the end of the call is
+// announced after it.
+func (ap *approvals) announceDecision(ctx context.Context, tx *store.Tenant, t connectors.TenantID, id connectors.ToolCallID, d Decision) error {
+	return ap.announcer.announceByID(ctx, tx, t, id, func(task *handshakeTask) {
+		task.Status, task.Message, task.UpdatedAt = taskWorking, "Approved, and under way", ap.o.Now().UTC()
+		if !d.Approve {
+			task.Status, task.Message = taskFailed, "Denied"
+		}
+	})
 }
 
 // recordDecision writes the audit event, and the denied call or the allowance.

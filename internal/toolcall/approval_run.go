@@ -150,15 +150,23 @@ const saveResultTimeout = 10 * time.Second
 // saveResultWithRetry stores the result. If the database is away it retries in the background; until then the
 // call counts as executing.
 func (ap *approvals) saveResultWithRetry(ctx context.Context, a *activeCall, t connectors.TenantID, id connectors.ToolCallID, out Outcome, err error) {
-	plain, marshalErr := json.Marshal(toStoredResult(out, err))
+	result := toStoredResult(out, err)
+	plain, marshalErr := json.Marshal(result)
 	if marshalErr != nil {
 		ap.o.Log.ErrorContext(ctx, "result of an approved call not kept", slog.Any("error", marshalErr))
 		return
 	}
-	if saveErr := ap.saveResult(context.WithoutCancel(ctx), t, id, secret.Text(plain), a.hasWaiter); saveErr == nil {
+	fetches := a.hasWaiter
+	save := func(ctx context.Context) error {
+		saved, err := ap.saveResult(ctx, t, id, secret.Text(plain), fetches)
+		if saved && !fetches {
+			ap.o.logUnsaved(ctx, ap.announcer.announceByID(ctx, ap.o.Store.Tenant(t), t, id, func(task *handshakeTask) { result.toResultStatus(task, ap.o.Now().UTC()) }))
+		}
+		return err
+	}
+	if save(context.WithoutCancel(ctx)) == nil {
 		return
 	}
-	fetches := a.hasWaiter
 	ap.running.runBackground(func(ctx context.Context) {
 		for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 			select {
@@ -166,26 +174,26 @@ func (ap *approvals) saveResultWithRetry(ctx context.Context, a *activeCall, t c
 			case <-ctx.Done():
 				return
 			}
-			if ap.saveResult(ctx, t, id, secret.Text(plain), fetches) == nil {
+			if save(ctx) == nil {
 				return
 			}
 		}
 	})
 }
 
-// saveResult stores the result, and marks it as fetched if a request has received it.
-func (ap *approvals) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) error {
+// saveResult stores the result, and marks it as fetched if a request has received it. saved: it was not stored before.
+func (ap *approvals) saveResult(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, plain secret.Text, fetched bool) (saved bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveResultTimeout)
 	defer cancel()
-	ok, err := ap.o.Store.Tenant(t).Calls().FinishApproval(ctx, id, ap.o.Instance, plain)
-	if err == nil && ok && fetched {
+	saved, err = ap.o.Store.Tenant(t).Calls().FinishApproval(ctx, id, ap.o.Instance, plain)
+	if err == nil && saved && fetched {
 		_, err = ap.o.Store.Vault(t).FetchApproval(ctx, id)
 		if fault.Is(err, fault.NotFound) {
 			err = nil
 		}
 	}
 	ap.o.logUnsaved(ctx, err)
-	return err
+	return saved && err == nil, err
 }
 
 // fetchResult loads the result of a call that ran in another process, or earlier.

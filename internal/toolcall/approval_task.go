@@ -18,7 +18,7 @@ const approvalPollInterval = 2 * time.Second
 // client polls.
 func (ap *approvals) newApprovalTask(ctx context.Context, a *activeCall, row connectors.Approval) (Outcome, error) {
 	out := Outcome{CallID: row.ID, Call: a.call}
-	handle, err := ap.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID})
+	handle, err := ap.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID, Session: a.request.StatusSession})
 	if err != nil {
 		return out, err
 	}

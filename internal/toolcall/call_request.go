@@ -62,6 +62,8 @@ type Client struct {
 	HandshakeTasks bool
 	// Session is notified when an account is connected (2025-11-25); empty: none.
 	Session string
+	// StatusSession is told what others do to its tasks (2025-11-25); empty: none.
+	StatusSession string
 	// Capabilities are the client's own JSON object; empty: none.
 	Capabilities json.RawMessage
 	// Wait lets the request wait while the database is away; nil: it fails at once.

@@ -28,6 +28,7 @@ type canceller struct {
 	approvals *approvals
 	tasks     *taskRequests
 	recorder  *callRecorder
+	announcer *taskAnnouncer
 }
 
 // Cancel ends a waiting or running call, in any process. A member may. It is a Conflict if the call has ended.
@@ -75,7 +76,15 @@ func (cn *canceller) cancelWaiting(ctx context.Context, a auth.Actor, call conne
 		err = fault.Errorf(fault.Conflict, "This call was decided at this moment. Look at it again.")
 	}
 	cn.waiters.wake(call.ID)
+	if err == nil {
+		cn.announceCancelled(ctx, a.Tenant.ID, call.ID)
+	}
 	return err
+}
+
+// announceCancelled tells the client of a task that it was cancelled. A failure is only logged.
+func (cn *canceller) announceCancelled(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
+	cn.o.logUnsaved(ctx, cn.announcer.announceByID(ctx, cn.o.Store.Tenant(t), t, id, nil))
 }
 
 // cancelRunning cancels a call here, or by mail in the process that runs it.
@@ -133,7 +142,11 @@ func (cn *canceller) cancelTask(ctx context.Context, a auth.Actor, call connecto
 	}
 	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =
 		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
-	return cn.recorder.finishTask(ctx, a.Tenant.ID, call)
+	err := cn.recorder.finishTask(ctx, a.Tenant.ID, call)
+	if err == nil {
+		cn.announceCancelled(ctx, a.Tenant.ID, call.ID)
+	}
+	return err
 }
 
 // parseString reads a JSON string; empty: not a string.

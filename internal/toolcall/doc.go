@@ -14,7 +14,7 @@
 //
 // Around them, runningCalls knows the calls of this process (running.go). accountRequests asks for a missing account
 // (account.go), multiRoundCalls lets a call span several requests (multiround*.go), taskRequests answers for tasks (task.go,
-// and task_handshake.go for clients of 2025-11-25), requestSender sends other requests (request.go). canceller and sweeper end calls (cancel.go, sweep.go).
+// and task_handshake.go for clients of 2025-11-25, which task_status.go notifies), requestSender sends other requests (request.go). canceller and sweeper end calls (cancel.go, sweep.go).
 //
 // A call is sent once. It is sent a second time only if it certainly did not run (401 or 404 before processing), or if its tool
 // allows it (readOnlyHint, idempotentHint) and the connection or session was lost. Of any other interrupted call the agent learns

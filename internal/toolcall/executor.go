@@ -91,7 +91,8 @@ func New(o Options) *Executor {
 	c.definitions = &definitionAges{o: &o, authorizer: c.authorizer}
 	c.sender = newCallSender(&o, c.running, c.explainer, c.progress)
 	c.recorder = &callRecorder{o: &o, running: c.running, handles: c.handles, limits: c.limits}
-	c.approvals = &approvals{&o, c.running, c.waiters, c.explainer, c.handles, c.mail, c.limits, c.sender, c.recorder}
+	announcer := &taskAnnouncer{&o, c.handles}
+	c.approvals = &approvals{&o, c.running, c.waiters, c.explainer, c.handles, c.mail, c.limits, c.sender, c.recorder, announcer}
 	c.accounts = &accountRequests{
 		&o, c.running, c.waiters, c.explainer, c.handles, c.authorizer, c.limits, c.recorder, limit.NewGate[connectors.AccountRequestID](1, 0),
 	}
@@ -103,8 +104,8 @@ func New(o Options) *Executor {
 		o: &o, sender: c.sender, running: c.running, handles: c.handles, limits: c.limits, approvals: c.approvals, requests: c.requests, recorder: c.recorder,
 		questions: newTaskQuestions(&o, c.running, c.sender, c.mail),
 	}
-	c.canceller = &canceller{&o, c.running, c.waiters, c.approvals, c.tasks, c.recorder}
-	c.sweeper = &sweeper{&o, c.waiters, c.recorder}
+	c.canceller = &canceller{&o, c.running, c.waiters, c.approvals, c.tasks, c.recorder, announcer}
+	c.sweeper = &sweeper{&o, c.waiters, c.recorder, announcer}
 	c.mailReader = &mailReader{&o, c.running, c.multiRound, c.tasks.questions}
 	return c
 }

@@ -55,6 +55,9 @@ type taskHandle struct {
 
 	taskSession
 	Stored *storedTask `json:"r,omitempty"` // nil: the task is not a stored result
+
+	// Session is told what others do to the task; empty: none, as for clients of other revisions than 2025-11-25.
+	Session string `json:"n,omitempty"`
 }
 
 func handleOwner(v *agentview.View) string { return v.Tenant.ID.String() + " " + v.Agent.ID.String() }

@@ -130,17 +130,19 @@ func (a *activeCall) addCallID(err error) error {
 	return err
 }
 
-// reportEnded reports a call that ended outside of its history entry: quota, listeners, metrics.
-func (rec *callRecorder) reportEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
+// reportEnded reports a call that ended outside of its history entry: quota, listeners, metrics. It returns the call, if it
+// can be read.
+func (rec *callRecorder) reportEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) (call connectors.ToolCall, ok bool) {
 	call, err := rec.o.Store.Tenant(t).Calls().Get(ctx, id)
 	if err != nil {
-		return
+		return call, false
 	}
 	rec.limits.refundApproval(ctx, t, call)
 	rec.o.History.Publish(t, call)
 	if rec.o.OnEnd != nil {
 		rec.o.OnEnd(call)
 	}
+	return call, true
 }
 
 func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, result *mcp.Result, err error) {

@@ -17,9 +17,10 @@ const (
 
 // sweeper ends the calls that no process ends.
 type sweeper struct {
-	o        *Options
-	waiters  *waiterSet
-	recorder *callRecorder
+	o         *Options
+	waiters   *waiterSet
+	recorder  *callRecorder
+	announcer *taskAnnouncer
 }
 
 // Sweep ends lapsed calls and those of dead processes, reports them, and runs approved calls that no process
@@ -64,6 +65,8 @@ func (sw *sweeper) reportAbandoned(ctx context.Context, ended []store.OwnedCallI
 	defer cancel()
 	for _, e := range ended {
 		sw.waiters.wake(e.ID)
-		sw.recorder.reportEnded(ctx, e.Tenant, e.ID)
+		if call, ok := sw.recorder.reportEnded(ctx, e.Tenant, e.ID); ok {
+			sw.o.logUnsaved(ctx, sw.announcer.announceTask(ctx, sw.o.Store.Tenant(e.Tenant), e.Tenant, call, nil))
+		}
 	}
 }

@@ -22,7 +22,7 @@ func (rec *callRecorder) sealTask(ctx context.Context, a *activeCall, t *mcp.Tas
 		}
 	}
 	handle, err := rec.handles.sealHandle(a.request.View, purposeTask, taskHandle{
-		ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID, taskSession: a.taskSession,
+		ID: t.ID, Connector: a.connector.Connector.ID, Call: a.call.ID, taskSession: a.taskSession, Session: a.request.StatusSession,
 	})
 	if err != nil {
 		return nil, err

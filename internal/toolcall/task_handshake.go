@@ -30,6 +30,8 @@ type handshakeTask struct {
 	PollInterval *int64          `json:"pollInterval,omitempty"`
 }
 
+const taskStatusMethod = "notifications/tasks/status"
+
 // Statuses of a task.
 const (
 	taskWorking   = "working"
@@ -136,7 +138,7 @@ func (r *handshakeRequest) sendRequest(ctx context.Context, method string) (json
 func (r *handshakeRequest) loadTask(ctx context.Context) (raw json.RawMessage, t handshakeTask, err error) {
 	call, err := r.tasks.o.Store.Tenant(r.view.Tenant.ID).Calls().Get(ctx, r.task.Call)
 	if err == nil && call.Status == connectors.CallCancelled {
-		t := r.tasks.toListedTask(r.view, call)
+		t := r.tasks.handles.toListedTask(r.view, call)
 		t.TaskID = r.handle
 		return nil, t, nil
 	}
@@ -349,7 +351,7 @@ func (a *activeCall) notifyState(t *mcp.Task) {
 	}
 	state := toHandshakeTask(withMember(t.Raw, "taskId", a.taskHandle), taskHandle{Call: a.call.ID}.beganAt())
 	if params, err := formatHandshakeTask(state); err == nil {
-		a.request.Message("notifications/tasks/status", params)
+		a.request.Message(taskStatusMethod, params)
 	}
 }
 
@@ -372,7 +374,7 @@ func (c *Executor) HandshakeTasks(ctx context.Context, v *agentview.View, client
 		Next  string          `json:"nextCursor,omitempty"`
 	}{Tasks: []handshakeTask{}, Next: list.Next}
 	for _, call := range list.Items {
-		if t := c.tasks.toListedTask(v, call); !c.tasks.isExpired(t) {
+		if t := c.tasks.handles.toListedTask(v, call); !c.tasks.isExpired(t) {
 			page.Tasks = append(page.Tasks, t)
 		}
 	}
@@ -388,29 +390,35 @@ func (tr *taskRequests) isExpired(t handshakeTask) bool {
 }
 
 // toListedTask is the task of a call, as the history knows it.
-func (tr *taskRequests) toListedTask(v *agentview.View, call connectors.ToolCall) handshakeTask {
+func (h *handleSealer) toListedTask(v *agentview.View, call connectors.ToolCall) handshakeTask {
 	t := toHandshakeTask(call.Task, call.StartedAt)
 	t.TaskID = quoteString(call.TaskHandle)
 	var handle taskHandle
-	if tr.handles.openHandle(v, purposeTask, t.TaskID, &handle) && handle.Stored != nil {
+	if h.openHandle(v, purposeTask, t.TaskID, &handle) && handle.Stored != nil {
 		t.TTL = new(handle.Stored.TTL.Milliseconds())
 	}
 	if call.CompletedAt != nil {
 		t.UpdatedAt = *call.CompletedAt
 	}
-	switch call.Status {
-	case connectors.CallRunning:
+	switch {
+	case call.Status == connectors.CallRunning:
 		if t.Status != taskInput {
 			t.Status = taskWorking
 		}
-	case connectors.CallPendingApproval:
+	case call.Status == connectors.CallPendingApproval:
 		t.Status, t.Message = taskWorking, "Waiting for approval"
-	case connectors.CallSuccess:
+	case call.Status == connectors.CallSuccess:
 		t.Status = taskCompleted
-	case connectors.CallCancelled:
+	case call.Status == connectors.CallCancelled, call.ErrorCode == codeApprovalLapsed:
 		t.Status, t.Message = taskCancelled, call.ErrorMessage
 	default:
 		t.Status = taskFailed
+		if call.ErrorMessage != "" {
+			t.Message = call.ErrorMessage
+		}
 	}
 	return t
 }
+
+// codeApprovalLapsed is the error code of a call about which no person decided in time.
+const codeApprovalLapsed = "approval_lapsed"
