@@ -23,6 +23,7 @@ var limits = map[string]string{
 	"calls in progress":                      "`internal/toolcall` TestCall_InFlightLimitPerAgent",
 	"requests that wait for the database":    "`internal/store` TestWaitQueue_RefusesWhenFull",
 	"the same with an unseen token":          "`internal/store` TestWaitQueue_RefusesWhenFull",
+	"log messages between calls":             "`internal/gateway` TestSessionLog_IsBounded",
 	"calls that wait for approval":           "`internal/toolcall` TestApproval_OpenCallsPerAgentAreBounded",
 	"calls that wait for an account":         "`internal/store` TestRequestAccount_RefusesAboveMax",
 	"requests with one waiting state":        "`internal/toolcall` TestAccount_SecondWaiterIsRateLimited",

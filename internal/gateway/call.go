@@ -96,6 +96,9 @@ func (b *backend) newClient(r *serve.Request) toolcall.Client {
 	if token := r.ProgressToken(); token != nil {
 		c.Progress = func(params json.RawMessage) { _ = r.Notify("notifications/progress", withProgressToken(params, token)) }
 	}
+	if c.LogLevel != "" && r.Peer.Session != "" {
+		c.BetweenCalls, c.SessionKey = b.newSessionLogger(r.Peer.Session).sendMessage, r.Peer.Session
+	}
 	if hasHandshakeTasks(r.Peer) {
 		c.StatusSession = r.Peer.Session
 	}

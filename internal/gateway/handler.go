@@ -53,6 +53,7 @@ type Handler struct {
 
 	listeners      atomic.Int64 // open listener streams
 	gc             gcTrigger
+	logRates       logRates
 	unknownTokens  *limit.Rate[netip.Addr] // failed token lookups by client address
 	limiter        requestLimiter
 	onThrottled    func()
@@ -88,6 +89,7 @@ func New(o Options) *Handler {
 		requestID:      o.RequestID,
 		limiter:        newRequestLimiter(float64(o.Rate)),
 		unknownTokens:  newUnknownTokens(),
+		logRates:       newLogRates(),
 		now:            o.Now,
 		accountPageURL: o.AccountPageURL,
 		views:          o.Access,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -87,5 +88,35 @@ func TestLogMessages_OfSharedStream(t *testing.T) {
 			default:
 			}
 		})
+	}
+}
+
+// TestLogMessages_LevelOfOtherProcess: a client sets the level at one process, and calls at another.
+func TestLogMessages_LevelOfOtherProcess(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	other := newTestProcess(t, b.World)
+	agent := b.newAutoAgent(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{})
+	up.AddTool(&sdk.Tool{Name: "talk", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			for _, level := range []sdk.LoggingLevel{"info", "error"} {
+				if err := r.Session.Log(ctx, &sdk.LoggingMessageParams{Level: level, Data: "said"}); err != nil {
+					return nil, err
+				}
+			}
+			return &sdk.CallToolResult{}, nil
+		})
+	b.Grant(t, agent.ID, b.newConnector(t, "one", up.url).ID)
+	s := newLegacySession(t, b.url+"/mcp/one", bearerHeader(b.Token(t, agent.ID)), "2025-11-25")
+	s.result("logging/setLevel", `"level":"error"`)
+	s.address = other.url + "/mcp/one"
+	var got string
+	eventually(t, "the other process knows the level", func() bool {
+		got = s.send("tools/call", `"name":"talk","arguments":{}`).body
+		return strings.Contains(got, "notifications/message")
+	})
+	if !strings.Contains(got, `"level":"error"`) || strings.Contains(got, `"level":"info"`) {
+		t.Errorf("reply = %s", got)
 	}
 }

@@ -29,6 +29,10 @@ type Call struct {
 	// nil: ignored.
 	Progress func(ProgressNotification)
 	Message  func(Message)
+	// BetweenCalls receives log messages between the calls of its client.
+	BetweenCalls MessageReceiver
+	// OwnStreamOnly: other callers share the session, so that Message receives only what is sent on the reply.
+	OwnStreamOnly bool
 	// Answer answers the server's requests during the call, and must return when ctx ends. If it is nil, a
 	// handshake-era server is refused. The result of a modern-era server is returned as InputRequired.
 	Answer func(InputRequest) (json.RawMessage, error)
@@ -159,6 +163,7 @@ func (c *connection) call(ctx context.Context, call *Call) (*Result, error) {
 		c.openServerStream(ctx)
 	}
 	c.enableLogging(ctx, call.LogLevel)
+	c.addMessageReceiver(call.BetweenCalls)
 	var in receivedReply
 	err = c.retry.unsentOnly().do(ctx, func() (failure *Error) {
 		id := c.newID()
@@ -166,7 +171,10 @@ func (c *connection) call(ctx context.Context, call *Call) (*Result, error) {
 		if call.Progress != nil {
 			r.meta = append(r.meta, wire.Member{Name: metaProgressToken, Value: wire.Number(id)})
 		}
-		defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{progress: call.Progress, message: call.Message, answer: call.Answer, callerKey: call.CallerKey}))
+		defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{
+			progress: call.Progress, message: call.Message, answer: call.Answer, callerKey: call.CallerKey,
+			clientKey: call.BetweenCalls.Key, ownStreamOnly: call.OwnStreamOnly,
+		}))
 		timeout := call.Timeout
 		if timeout <= 0 {
 			timeout = c.timeout

@@ -49,8 +49,10 @@ type connection struct {
 	cancel     context.CancelFunc // of ctx
 	background sync.WaitGroup     // goroutines that no caller waits for
 
-	streamOnce  sync.Once // opens the stream of server messages
-	loggingOnce sync.Once // asks for log messages
+	streamOnce  sync.Once     // opens the stream of server messages
+	streamWait  sync.Once     // waits until it is open
+	streamOpen  chan struct{} // closed when it is open, or failed; set by streamOnce
+	loggingOnce sync.Once     // asks for log messages
 
 	inFlight sync.WaitGroup // running exchanges
 
@@ -61,6 +63,8 @@ type connection struct {
 	answering     map[[16]byte]int                 // running answers to server requests, by caller key
 	subscriptions map[string]*resourceSubscription // by resource URI, in the handshake era
 	callbacks     map[int]*requestCallbacks        // by request id
+
+	messageReceivers map[string]func(Message) // by the client's key
 }
 
 // exchangeMessage sends one message once and returns the reply, if one is expected.

@@ -204,24 +204,34 @@ const streamOpenTimeout = 500 * time.Millisecond
 
 // openServerStream opens the stream on which some servers send requests during a call, once for a connection.
 func (c *connection) openServerStream(ctx context.Context) {
-	own, ok := c.transport.(streamListener)
-	if !ok || !c.era.hasServerRequests() {
+	if !c.startServerStream() {
 		return
 	}
-	c.streamOnce.Do(func() {
-		opened := make(chan struct{})
-		c.startBackground(func() {
-			onOpen := sync.OnceFunc(func() { close(opened) })
-			defer onOpen()
-			safe.RunLoop(c.ctx, "streams of servers", func(ctx context.Context) { _ = own.listenStream(ctx, onOpen) })
-		})
+	c.streamWait.Do(func() {
 		timer := time.NewTimer(streamOpenTimeout)
 		defer timer.Stop()
 		select {
-		case <-opened:
+		case <-c.streamOpen:
 		case <-timer.C:
 		case <-ctx.Done():
 		case <-c.ctx.Done():
 		}
 	})
+}
+
+// startServerStream begins to open that stream. It is false if the transport has none, or needs none.
+func (c *connection) startServerStream() bool {
+	own, ok := c.transport.(streamListener)
+	if !ok || !c.era.hasServerRequests() {
+		return false
+	}
+	c.streamOnce.Do(func() {
+		c.streamOpen = make(chan struct{})
+		c.startBackground(func() {
+			onOpen := sync.OnceFunc(func() { close(c.streamOpen) })
+			defer onOpen()
+			safe.RunLoop(c.ctx, "streams of servers", func(ctx context.Context) { _ = own.listenStream(ctx, onOpen) })
+		})
+	})
+	return true
 }

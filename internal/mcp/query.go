@@ -25,6 +25,9 @@ type OtherRequest struct {
 	CallerKey [16]byte
 	LogLevel  string
 	MemoryKey [16]byte
+	// BetweenCalls and OwnStreamOnly are as in a [Call].
+	BetweenCalls  MessageReceiver
+	OwnStreamOnly bool
 }
 
 // Request is an OtherRequest without callbacks.
@@ -93,6 +96,7 @@ func (c *connection) sendQuery(ctx context.Context, r rpcRequest, q OtherRequest
 		c.openServerStream(ctx)
 	}
 	c.enableLogging(ctx, q.LogLevel)
+	c.addMessageReceiver(q.BetweenCalls)
 	if q.LogLevel != "" && !c.era.hasServerRequests() {
 		r.meta = append(withoutMembers(r.meta, revision.MetaLogLevel), wire.Member{Name: revision.MetaLogLevel, Value: wire.Text(q.LogLevel)})
 	}
@@ -105,7 +109,10 @@ func (c *connection) sendQuery(ctx context.Context, r rpcRequest, q OtherRequest
 		if q.Progress != nil {
 			r.meta = append(slices.Clip(r.meta), wire.Member{Name: metaProgressToken, Value: wire.Number(id)})
 		}
-		defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{progress: q.Progress, message: q.Message, answer: q.Answer, callerKey: q.CallerKey}))
+		defer c.unregisterCallbacks(c.registerCallbacks(id, &requestCallbacks{
+			progress: q.Progress, message: q.Message, answer: q.Answer, callerKey: q.CallerKey,
+			clientKey: q.BetweenCalls.Key, ownStreamOnly: q.OwnStreamOnly,
+		}))
 		in, failure := c.exchangeWithin(ctx, timeout, c.era.newMessage(c, r, id))
 		return in.reply, failure
 	})

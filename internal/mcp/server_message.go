@@ -44,6 +44,9 @@ type requestCallbacks struct {
 	answer    func(InputRequest) (json.RawMessage, error)
 	answers   sync.WaitGroup // running answer calls
 	callerKey [16]byte
+	clientKey string // of a [MessageReceiver]; empty: none
+	// ownStreamOnly: notifications of a shared stream may be another caller's.
+	ownStreamOnly bool
 
 	mu     sync.Mutex // guards isDone; held while progress or message runs
 	isDone bool
@@ -98,22 +101,7 @@ func (c *connection) handleMessage(stream int, m wire.Message) {
 		c.deliverProgress(note)
 		return
 	}
-	for _, w := range c.findMessageCallbacks(stream) {
-		w.invoke(func() { w.message(note) })
-	}
-}
-
-// findMessageCallbacks returns the callbacks for a notification: of the request whose stream it came on, or of
-// all requests if the stream is shared.
-func (c *connection) findMessageCallbacks(stream int) (all []*requestCallbacks) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for id, w := range c.callbacks {
-		if w.message != nil && (stream == 0 || stream == id) {
-			all = append(all, w)
-		}
-	}
-	return all
+	c.deliverNotification(stream, note)
 }
 
 // deliverProgress passes a progress notification to the request with its token. Tokens are our request ids.

@@ -52,6 +52,11 @@ type Client struct {
 	Message func(method string, params json.RawMessage)
 	// LogLevel is the minimum level of the server's log messages; empty: not set.
 	LogLevel string
+	// BetweenCalls receives the params of log messages that a connector's server sends while the client makes no request
+	// there, until the server's session ends. Those of sessions that agents share are dropped. nil: all are. It must not block.
+	BetweenCalls func(connectorSlug string, params json.RawMessage)
+	// SessionKey is the client's session, if BetweenCalls is set.
+	SessionKey string
 	// SendRequest sends a server's request to the client during the call; nil: not supported.
 	SendRequest func(context.Context, mcp.InputRequest) (json.RawMessage, error)
 	// MultiRound: the client answers InputRequired with another request.

@@ -186,6 +186,7 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 			case q.Notify:
 				err = s.Notify(ctx, q.Method, params)
 			default:
+				query.BetweenCalls, query.OwnStreamOnly = q.messageReceiver(&q.Connector.Connector, s)
 				raw, err = q.sendTraced(ctx, s, query)
 			}
 			return err

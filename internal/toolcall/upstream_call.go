@@ -75,6 +75,7 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 			if err := a.prepareTask(s, &call); err != nil {
 				return err
 			}
+			call.BetweenCalls, call.OwnStreamOnly = a.request.messageReceiver(&a.connector.Connector, s)
 			a.wasSent = true
 			result, err = a.sendTraced(ctx, s, call)
 			if err == nil && result.Task != nil {
@@ -212,7 +213,7 @@ func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.C
 // messageHandler forwards the server's log messages to the client; nil: none. Those of a stream that several agents share
 // would reach the wrong one.
 func (c *Client) messageHandler(connector *connectors.Connector) func(mcp.Message) {
-	if c.Message == nil || hasSharedStream(connector) && !connector.SessionPerAgent {
+	if c.Message == nil || hasSharedStream(connector) && !connector.SessionPerAgent && !hasOwnCredential(connector) {
 		return nil
 	}
 	return func(m mcp.Message) {
@@ -220,6 +221,22 @@ func (c *Client) messageHandler(connector *connectors.Connector) func(mcp.Messag
 			c.Message(m.Method, m.Params)
 		}
 	}
+}
+
+// hasOwnCredential reports whether each agent has a credential of its own, and so a session.
+func hasOwnCredential(connector *connectors.Connector) bool {
+	return connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone
+}
+
+// messageReceiver returns the receiver of the messages that the server sends outside requests. shared: the session has requests
+// of several agents, and such messages may be another agent's.
+func (c *Client) messageReceiver(connector *connectors.Connector, s *mcp.Session) (receiver mcp.MessageReceiver, shared bool) {
+	shared = !hasOwnCredential(connector) && (!connector.SessionPerAgent || !s.IsStateful())
+	if shared || c.BetweenCalls == nil {
+		return receiver, shared
+	}
+	send, slug := c.BetweenCalls, connector.Slug
+	return mcp.MessageReceiver{Key: c.SessionKey, Receive: func(m mcp.Message) { send(slug, m.Params) }}, false
 }
 
 func progressParams(n mcp.ProgressNotification) json.RawMessage {
