@@ -633,7 +633,9 @@ type Connector struct {
 	Headers map[string]string `json:"headers"`
 	// How it is: whether the server answers, whether it lets us in, and how old the tools are.
 	Health Health `json:"health"`
-	ID     string `json:"id"`
+	// The server's own icon, as a data URL of PNG, JPEG or WebP with at most 16 KiB; null: it sent none in its last handshake. It is remote data.
+	Icon *string `json:"icon"`
+	ID   string  `json:"id"`
 	// Whether agents are given the server's instructions as they are. Else they are given what was accepted before. One of: accepted, changed, rejected.
 	InstructionsReview string `json:"instructions_review"`
 	// Null after a success.

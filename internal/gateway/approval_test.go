@@ -20,12 +20,6 @@ import (
 // person is a member, for decisions about calls.
 func (b *testEnv) person(t testing.TB) auth.Actor {
 	t.Helper()
-	b.decide(t, toolcall.Decision{Approve: true})
-}
-
-// decide decides the only pending call.
-func (b *testEnv) decide(t testing.TB, d toolcall.Decision) {
-	t.Helper()
 	self, err := b.Door().Self(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +29,12 @@ func (b *testEnv) decide(t testing.TB, d toolcall.Decision) {
 
 // approve approves the only pending call.
 func (b *testEnv) approve(t testing.TB) {
+	t.Helper()
+	b.decide(t, toolcall.Decision{Approve: true})
+}
+
+// decide decides the only pending call.
+func (b *testEnv) decide(t testing.TB, d toolcall.Decision) {
 	t.Helper()
 	person := b.person(t)
 	eventually(t, "a call waits", func() bool {

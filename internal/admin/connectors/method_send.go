@@ -57,7 +57,7 @@ type methodOutcome struct {
 
 func (h *Handler) methodPage(w http.ResponseWriter, r *http.Request, c connectors.Connector, f shell.PostedForm, out methodOutcome) error {
 	page := templates.ConnectorMethodPage{
-		Frame: h.ConnectorFrame(r, c, i18n.T(r.Context(), "Methods outside MCP")), Head: ConnectorHead(r.Context(), c, templates.TabOverview),
+		Frame: h.ConnectorFrame(r, c, i18n.T(r.Context(), "Methods outside MCP")), Head: ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
 		Form: newMethodForm(c), Result: methodResult(r.Context(), out),
 	}
 	page.Form.Form = f.ToForm(nil)
