@@ -2,7 +2,7 @@
 
 -- name: AttentionApprovals :many
 select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
-       connectors.url, connectors.icon_hash,
+       connectors.slug, connectors.url, connectors.icon_hash,
        count(*) over () as total
 from approvals
 join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id

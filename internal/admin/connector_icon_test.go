@@ -49,6 +49,10 @@ func TestConnectorIcon_IsShownBesideTheName(t *testing.T) {
 	if p := b.get("/"); !strings.Contains(p.Body, address) {
 		t.Error("Home does not show the icon")
 	}
+	d.createWaitingCall(d.Tenant, a, c)
+	if p := b.get("/"); strings.Count(p.Body, address) != 2 || strings.Contains(p.Body, "/connectors//") {
+		t.Errorf("with an approval, Home shows the icon %d times", strings.Count(p.Body, address))
+	}
 	src := "/connectors/linear/icon?v=" + between(b.get("/connectors").Body, address, `"`)
 	p := b.get(src)
 	if p.Status != http.StatusOK || p.Body != string(d.iconPicture()) || p.Header.Get("Content-Type") != "image/png" ||

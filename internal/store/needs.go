@@ -35,7 +35,7 @@ func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs,
 	}
 	for _, r := range calls {
 		add(connectors.Need{
-			Kind: connectors.NeedApproval, At: r.AskedAt.UTC(), Connector: r.Connector, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), Agent: r.Agent, Tool: r.Tool, Call: r.ID, Ends: r.ExpiresAt.UTC(),
+			Kind: connectors.NeedApproval, At: r.AskedAt.UTC(), Connector: r.Connector, ConnectorSlug: r.Slug, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), Agent: r.Agent, Tool: r.Tool, Call: r.ID, Ends: r.ExpiresAt.UTC(),
 		}, r.Total)
 	}
 	for _, r := range needy {

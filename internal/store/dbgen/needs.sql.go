@@ -15,7 +15,7 @@ import (
 const attentionApprovals = `-- name: AttentionApprovals :many
 
 select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
-       connectors.url, connectors.icon_hash,
+       connectors.slug, connectors.url, connectors.icon_hash,
        count(*) over () as total
 from approvals
 join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
@@ -32,6 +32,7 @@ type AttentionApprovalsRow struct {
 	Tool      string
 	Agent     string
 	Connector string
+	Slug      string
 	Url       string
 	IconHash  []byte
 	Total     int64
@@ -54,6 +55,7 @@ func (q *Queries) AttentionApprovals(ctx context.Context, tenantID connectors.Te
 			&i.Tool,
 			&i.Agent,
 			&i.Connector,
+			&i.Slug,
 			&i.Url,
 			&i.IconHash,
 			&i.Total,
