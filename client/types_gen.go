@@ -876,7 +876,7 @@ type Credential struct {
 	Status string `json:"status"`
 	// One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`
-	// What the server said when the account failed or ended, with error; null: nothing. Its words are for those who read account.
+	// What the server said when the account failed or ended, with error; null: nothing. Its words are shown to readers of account.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
@@ -1371,7 +1371,7 @@ type Notice struct {
 	// How often it occurred before a person read it.
 	Times int64  `json:"times"`
 	Title string `json:"title"`
-	// What the server said of that; null: nothing. Of the account of one agent it is for those who manage.
+	// What the server said of that; null: nothing. For the account of one agent, only managers get it.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 

@@ -28,7 +28,7 @@ type credentialJSON struct {
 	LastUsedAt  *time.Time `json:"last_used_at"`
 	Error       *string    `json:"error" doc:"Null: none."`
 
-	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said when the account failed or ended, with error; null: nothing. Its words are for those who read account."`
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said when the account failed or ended, with error; null: nothing. Its words are shown to readers of account."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.

@@ -24,7 +24,7 @@ type noticeJSON struct {
 	Times int             `json:"times" doc:"How often it occurred before a person read it."`
 	Read  *bool           `json:"read" doc:"By the caller; null for a key, which belongs to no reader."`
 
-	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said of that; null: nothing. Of the account of one agent it is for those who manage."`
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said of that; null: nothing. For the account of one agent, only managers get it."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
