@@ -26,7 +26,7 @@ func Current(ctx context.Context, q Querier) (applied, wanted int64, err error) 
 	case hasCode(err, "42P01"): // no such table
 		return 0, Version(), nil
 	case err != nil:
-		return 0, Version(), fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+		return 0, Version(), fault.Wrap(fault.Unavailable, err, "The database isn't responding.")
 	case len(v.replaced) > 0:
 		return v.schema, Version(), v.baselineFault()
 	case v.jobs < jobsVersion():
@@ -43,7 +43,7 @@ func Missing(ctx context.Context, q Querier) ([]int64, error) {
 	case hasCode(err, "42P01"): // no such table
 		return Versions(), nil
 	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+		return nil, fault.Wrap(fault.Unavailable, err, "The database isn't responding.")
 	}
 	return v.missing, nil
 }

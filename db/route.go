@@ -78,7 +78,7 @@ func meetsPooler(ctx context.Context, url string) (bool, error) {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var answers uint32
 	if err := conn.QueryRow(ctx, "select pg_backend_pid()").Scan(&answers); err != nil {
-		return false, fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+		return false, fault.Wrap(fault.Unavailable, err, "The database isn't responding.")
 	}
 	return answers != conn.PgConn().PID(), nil
 }
@@ -99,7 +99,7 @@ func checkPooled(ctx context.Context, q Querier) error {
 	err := q.QueryRow(ctx, "select current_user, session_user, current_setting('"+isolation+"')").Scan(&role, &login, &level)
 	switch {
 	case err != nil:
-		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+		return fault.Wrap(fault.Unavailable, err, "The database isn't responding.")
 	case role != AppRole:
 		return fault.Errorf(fault.Unavailable,
 			"A pooler stands before the database, and its sessions work as the role %s. Connect as %s there, or let an administrator run: alter role %s set role = %s.",

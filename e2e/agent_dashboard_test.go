@@ -59,7 +59,7 @@ func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
 	tab.Fill("[data-narrow]", "issue")
 	tab.Click("li:has(> label > [value=search_issues]) .chosen")
 	tab.Click("li:has(> label > [value=create_issue]) .chosen")
-	tab.WaitText("[data-grant-count]", "2 of 12 chosen")
+	tab.WaitText("[data-grant-count]", "2 of 12 selected")
 	look.at("agent-grant")
 	tab.Click("[data-grant] .sticky button[type=submit]")
 	tab.WaitPath("/agents/night/access")
@@ -69,10 +69,10 @@ func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
 	tab.WaitText("#tools", "mcp_tools__create_issue")
 	look.at("agent-tools")
 	tab.Click("#tools a.cover")
-	tab.WaitText("main", "A call of it waits for a person.")
+	tab.WaitText("main", "The agent sees the tool. Calls need approval.")
 	look.at("agent-tool-why")
 	tab.Go(s.base + "/agents/night/tools/mcp_tools__delete_issue")
-	tab.WaitText("main", "The agent does not see the tool")
+	tab.WaitText("main", "The agent can't see or call the tool.")
 
 	tab.Go(s.base + "/agents/night/connect")
 	tab.Fill("[name=name]", "laptop")
@@ -90,7 +90,7 @@ func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
 	look.at("agent-connect")
 
 	tab.Go(s.base + "/approvals")
-	tab.WaitText("main", "Nothing waits")
+	tab.WaitText("main", "Nothing waiting")
 	look.at("approvals-empty")
 	night := agent{t: t, base: s.base, token: token}
 	waiting := night.ask("mcp_tools__search_issues", `{"query":"login"}`)
@@ -113,10 +113,10 @@ func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
 	tab.Fill("#try [name='arg.0']", "logout")
 	tab.Click("#try .actions button")
 	tab.WaitText("#result", "issues found")
-	tab.WaitText("#result", "The structured content fits the output schema.")
+	tab.WaitText("#result", "Matches the output schema.")
 	look.at("tool-tried")
 	tab.Click("#try button[value=json]")
-	tab.WaitText("#try", "One JSON object.")
+	tab.WaitText("#try", "One JSON object, sent as is.")
 	if typed := tab.Value("#try [name=json]"); !strings.Contains(typed, `"logout"`) {
 		t.Errorf("the form's values are lost: %s", typed)
 	}
@@ -162,7 +162,7 @@ func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
 		t.Error("the page was loaded again")
 	}
 	tab.Click("#calls form[action$='/cancel'] button")
-	tab.WaitText("main", "The call is cancelled.")
+	tab.WaitText("main", "Call cancelled.")
 	tab.WaitText("#calls tbody", "Cancelled")
 	(<-second).wants(t, "isError")
 
@@ -200,7 +200,7 @@ func TestAgentsAreServedWithoutScript(t *testing.T) {
 		return nil
 	})
 	tab.Click("button[name=allow]")
-	tab.WaitText("main", "Nothing waits")
+	tab.WaitText("main", "Nothing waiting")
 	(<-waiting).wants(t, "good first issue")
 	tab.Go(s.base + "/connectors/tools/tools/list_labels")
 	tab.Click("#try .actions button")

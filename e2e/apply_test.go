@@ -83,12 +83,12 @@ agents:
 	if after := acts(); after != before {
 		t.Errorf("a look has changed something: %s", after)
 	}
-	contains(t, h.run("apply", "-f", file), "+ connector account", "Done: the installation is as the file says.")
+	contains(t, h.run("apply", "-f", file), "+ connector account", "Done: the installation matches the file.")
 	contains(t, h.run("ctl", "connectors", "sync", "dev"), "ok")
 	contains(t, h.run("ctl", "agents", "why", "robot", "mcp_dev__search_issues"), "yes")
 
 	before = acts()
-	if said := h.run("apply", "-f", file); said != "Nothing differs." {
+	if said := h.run("apply", "-f", file); said != "No changes." {
 		t.Errorf("applied again: %s", said)
 	}
 	if after := acts(); after != before {
@@ -123,21 +123,21 @@ agents:
 			}
 		}
 		h.run("apply", "-f", file)
-		if said := h.run("apply", "-f", file, "--check"); said != "Nothing differs." {
+		if said := h.run("apply", "-f", file, "--check"); said != "No changes." {
 			t.Errorf("after %s %s it was not mended: %s", change.method, change.path, said)
 		}
 	}
 
 	// What the installation has can be written down, and is no difference to itself.
 	h.env = append(h.env, "CONNECTOR_DEV__TOKEN=dev-token")
-	if said := h.run("apply", "-f", write("written.yaml", h.run("ctl", "manifest")), "--check", "--prune"); said != "Nothing differs." {
+	if said := h.run("apply", "-f", write("written.yaml", h.run("ctl", "manifest")), "--check", "--prune"); said != "No changes." {
 		t.Errorf("what was written down differs: %s", said)
 	}
 
 	// Nothing that the file does not name is deleted unasked.
 	h.run("ctl", "agents", "add", "Extra")
 	h.run("apply", "-f", file)
-	if o := h.try("apply", "-f", file, "--prune"); o.code != 1 || !strings.Contains(o.stderr, "say --yes") {
+	if o := h.try("apply", "-f", file, "--prune"); o.code != 1 || !strings.Contains(o.stderr, "Use --yes") {
 		t.Errorf("%+v", o)
 	}
 	contains(t, h.run("ctl", "agents", "list"), "extra")
@@ -148,7 +148,7 @@ agents:
 
 	// What cannot be is said before anything is done, and what fails in between is taken up again.
 	for text, want := range map[string]string{
-		"connectors: {new: {url: \"https://x.example\", auth: {type: bearer, token: literal}}}": "does not stand in this file",
+		"connectors: {new: {url: \"https://x.example\", auth: {type: bearer, token: literal}}}": "secrets can't be in this file",
 		"agents: {robot: {connectors: {nowhere: all}}}":                                         "no such connector",
 	} {
 		if o := h.try("apply", "-f", write("bad.yaml", text)); o.code != 1 || !strings.Contains(o.stderr, want) {
@@ -156,7 +156,7 @@ agents:
 		}
 	}
 	half := write("half.yaml", "connectors: {a-new: {url: \""+upstream+"/mcp\"}, b-new: {url: \"not an address\"}}")
-	if o := h.try("apply", "-f", half); o.code != 1 || !strings.Contains(o.stderr, "1 of 2 things were done") {
+	if o := h.try("apply", "-f", half); o.code != 1 || !strings.Contains(o.stderr, "1 of 2 items were applied") {
 		t.Errorf("%+v", o)
 	}
 	var plan []struct{ Action, Kind, Name string }

@@ -20,19 +20,19 @@ func TestApproval_RiskyCallWaitsWithWarning(t *testing.T) {
 	deletion := night.ask("mcp_tools__delete_issue", `{"number":1,"confirm":true}`)
 	tab.WaitText("#approvals", "delete_issue")
 	tab.WaitText("#approvals", "destructive")
-	tab.WaitText("#approvals", "By its server's word it may delete or overwrite things.")
+	tab.WaitText("#approvals", "The server says this tool may delete or overwrite data.")
 	look.at("approval-destructive")
 	tab.Click("#approvals form[action$='/approve'] button")
-	tab.WaitText("main", "Nothing waits")
+	tab.WaitText("main", "Nothing waiting")
 	(<-deletion).wants(t, `"content"`)
 
 	message := night.ask("mcp_tools__send_message", `{"to":"#general","text":"Hello"}`)
 	tab.WaitText("#approvals", "send_message")
 	tab.WaitText("#approvals", "open world")
-	tab.WaitText("#approvals", "It reaches beyond that server: to the web, other systems or other people.")
+	tab.WaitText("#approvals", "It reaches the web, other systems or people.")
 	look.at("approval-open-world")
 	tab.Click("#approvals form[action$='/approve'] button")
-	tab.WaitText("main", "Nothing waits")
+	tab.WaitText("main", "Nothing waiting")
 	(<-message).wants(t, `"content"`)
 
 	tab.Go(s.base + "/calls?agent=night")
@@ -65,7 +65,7 @@ func TestEachApprovalModeAsksForWhatItSays(t *testing.T) {
 		tab.WaitPath("/agents/night/access")
 		for tool, waits := range map[string]bool{"search_issues": step.trusted, "get_issue": step.asks} {
 			tab.Go(s.base + "/approvals")
-			tab.WaitText("main", "Nothing waits")
+			tab.WaitText("main", "Nothing waiting")
 			called := night.ask("mcp_tools__"+tool, map[string]string{"search_issues": `{"query":"login"}`, "get_issue": `{"number":17}`}[tool])
 			if waits {
 				tab.WaitText("#approvals", tool)

@@ -28,16 +28,16 @@ func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
 		}
 	}
 	h.run("apikey", "create", "--tenant", "acme", "--role", "auditor", "--name", "first")
-	if o := h.try("audit", "cut", "--keep-days", "90"); o.code != 1 || !strings.Contains(o.stderr, "At least 365 days") {
+	if o := h.try("audit", "cut", "--keep-days", "90"); o.code != 1 || !strings.Contains(o.stderr, "Keep at least 365 days") {
 		t.Errorf("a quarter: %+v", o)
 	}
-	if o := h.try("audit", "cut", "--keep-days", "3650"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "Nothing is removed") {
+	if o := h.try("audit", "cut", "--keep-days", "3650"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "Nothing was removed") {
 		t.Errorf("ten years: %+v", o)
 	}
-	if o := h.try("audit", "cut", "--keep-days", "365"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "acme: entries up to 1 are gone") || !strings.Contains(o.stdout+o.stderr, "Removed: audit_events_first") {
+	if o := h.try("audit", "cut", "--keep-days", "365"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "acme: removed the entries up to 1") || !strings.Contains(o.stdout+o.stderr, "Removed: audit_events_first") {
 		t.Fatalf("%+v", o)
 	}
-	if list := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^acme: 2 entries are as they were recorded, up to [0-9a-f]{64}; 1 before them were cut off, which is signed$`).MatchString(list) {
+	if list := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^acme: 2 entries are unchanged, up to [0-9a-f]{64}; 1 earlier entries were removed, and that is signed$`).MatchString(list) {
 		t.Error(list)
 	}
 	export, signature := filepath.Join(h.dir, "export.jsonl"), filepath.Join(h.dir, "export.sig")
@@ -65,11 +65,11 @@ func TestAudit_FindsAlteredCallOutcome(t *testing.T) {
 		write(`insert into tool_calls (tenant_id, id, agent_slug, connector_slug, tool, exposed_name, status, outcome, started_at, completed_at, duration_us)
 			select id, audit_id_at(clock_timestamp()), 'support', 'linear', 'search', 'search', 'success', 'ok', now(), now(), 5 from tenants where slug = 'acme'`)
 	}
-	if list := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^acme: 2 calls ended as is on record, up to [0-9a-f]{64}$`).MatchString(list) || strings.Contains(list, "default: 0 calls") {
+	if list := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^acme: 2 calls match the record, up to [0-9a-f]{64}$`).MatchString(list) || strings.Contains(list, "default: 0 calls") {
 		t.Error(list)
 	}
 	write("update tool_calls set outcome = 'tool_error' where id = (select max(id::text)::uuid from tool_calls)")
-	if o := h.try("audit", "verify", "--tenant", "acme"); o.code != 1 || !regexp.MustCompile(`(?m)^acme: batch 2 of 3 that ended: The call does not stand in the history as it ended\. Its id is [0-9a-f-]{36}\.$`).MatchString(o.stdout) {
+	if o := h.try("audit", "verify", "--tenant", "acme"); o.code != 1 || !regexp.MustCompile(`(?m)^acme: batch 2 of 3: The call in the history doesn't match its recorded outcome\. Its id is [0-9a-f-]{36}\.$`).MatchString(o.stdout) {
 		t.Errorf("%+v", o)
 	}
 }

@@ -20,7 +20,7 @@ func TestAnExportedAuditLogIsVerifiedOnAnotherMachine(t *testing.T) {
 	if said == nil {
 		t.Fatal("it does not say how many entries, and the key")
 	}
-	if o := h.try(arguments...); o.code != 1 || !strings.Contains(o.stderr, "export.jsonl is there already") {
+	if o := h.try(arguments...); o.code != 1 || !strings.Contains(o.stderr, "export.jsonl already exists") {
 		t.Errorf("a second time: %+v", o)
 	}
 
@@ -28,10 +28,10 @@ func TestAnExportedAuditLogIsVerifiedOnAnotherMachine(t *testing.T) {
 	verify := func(key string) outcome {
 		return elsewhere.try("audit", "verify", "--file", export, "--signature", signature, "--key", key)
 	}
-	if o := verify(said[1]); o.code != 0 || !strings.Contains(o.stdout, "2 entries of tenant ") || !strings.Contains(o.stdout, "recorded and signed") {
+	if o := verify(said[1]); o.code != 0 || !strings.Contains(o.stdout, "2 entries of tenant ") || !strings.Contains(o.stdout, "unchanged and signed") {
 		t.Errorf("untouched: %+v", o)
 	}
-	if o := verify(strings.ToLower(said[1])); o.code != 1 || !strings.Contains(o.stdout, "This is not what the key's installation has signed") {
+	if o := verify(strings.ToLower(said[1])); o.code != 1 || !strings.Contains(o.stdout, "The signature is invalid") {
 		t.Errorf("with another key: %+v", o)
 	}
 	if o := elsewhere.try("audit", "verify", "--file", export); o.code != 1 || !strings.Contains(o.stderr, "--signature and --key") {
@@ -45,7 +45,7 @@ func TestAnExportedAuditLogIsVerifiedOnAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := verify(said[1])
-	if o.code != 1 || !strings.Contains(o.stdout, "This is not what the key's installation has signed") || !strings.Contains(o.stdout, "Entry 2: The entry is not what was recorded") {
+	if o.code != 1 || !strings.Contains(o.stdout, "The signature is invalid") || !strings.Contains(o.stdout, "Entry 2: This entry or an earlier one was altered.") {
 		t.Errorf("with one changed byte: %+v", o)
 	}
 	if list := h.run("audit", "verify"); !strings.Contains(list, "default: 3 entries") {

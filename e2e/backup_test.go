@@ -59,8 +59,8 @@ func TestBackup_RestoresOnlyWithItsKey(t *testing.T) {
 	bare := slices.Clone(other.env)
 	for key, said := range map[string]string{
 		"":                     "PATCHBAY_KEYSET must be set together with DATABASE_URL",
-		h.run("keys", "new"):   "PATCHBAY_KEYSET does not open the keys stored in this database.",
-		"file:" + h.dir + "/x": "The file " + h.dir + "/x that PATCHBAY_KEYSET names cannot be read.",
+		h.run("keys", "new"):   "PATCHBAY_KEYSET can't decrypt this database's keys.",
+		"file:" + h.dir + "/x": "The PATCHBAY_KEYSET file " + h.dir + "/x can't be read.",
 	} {
 		other.env = slices.Concat(bare, []string{"DATABASE_URL=" + restored, "PATCHBAY_KEYSET=" + key})
 		if o := other.try("serve"); o.code != 1 || !strings.HasPrefix(o.stderr, "patchbay: "+said) {

@@ -142,7 +142,7 @@ func (s *reviewed) meets(way, slug string, c changedTool) {
 	s.isShown(slug, c, change)
 	switch {
 	case c.gone:
-		robin.isRefused(t, slug, c.name(t), "does not offer the tool")
+		robin.isRefused(t, slug, c.name(t), "no longer offers the tool")
 		robin.sees(t, slug, c.name(t), nil)
 		return
 	case c.held():
@@ -211,7 +211,7 @@ func (s *reviewed) isShown(slug string, c changedTool, change object) {
 	path := s.base + "/connectors/" + slug + "/tools/" + c.name(s.t) + "/changes"
 	shown := s.owner.get(path)
 	htmlcheck.Parse(s.t, shown.body).Sound(s.t)
-	want := []string{c.shows, "Taken over", "1 agent · "}
+	want := []string{c.shows, "Applied automatically", "1 agent · "}
 	if c.held() {
 		want[1] = "High risk"
 	}
@@ -228,7 +228,7 @@ func (s *reviewed) isShown(slug string, c changedTool, change object) {
 	}
 	if c.worst && strings.HasPrefix(slug, "asked") {
 		s.tab.Go(path)
-		s.tab.WaitText("main", "This may be an attack")
+		s.tab.WaitText("main", "Possible attack")
 		s.tab.WaitText("main", c.shows)
 		s.look.at("change-" + strings.Fields(c.class)[0])
 	}
@@ -238,9 +238,9 @@ func (s *reviewed) isShown(slug string, c changedTool, change object) {
 func (s *reviewed) isHeld(slug string, c changedTool, robin agent) {
 	s.t.Helper()
 	if c.before(s.t) == nil {
-		robin.isRefused(s.t, slug, c.name(s.t), "is new, and is held")
+		robin.isRefused(s.t, slug, c.name(s.t), "is new and is waiting for review")
 	} else {
-		robin.isRefused(s.t, slug, c.name(s.t), "is held until an admin has looked at the change", c.kinds[0].Words(), "/connectors/"+slug+"/tools/"+c.name(s.t)+"/changes")
+		robin.isRefused(s.t, slug, c.name(s.t), "changed and is waiting for review", c.kinds[0].Words(), "/connectors/"+slug+"/tools/"+c.name(s.t)+"/changes")
 	}
 	robin.sees(s.t, slug, c.name(s.t), c.before(s.t))
 }

@@ -34,17 +34,17 @@ func commands(t *testing.T, h *home, s *server) {
 	if !regexp.MustCompile(`^pb_key_\S+$`).MatchString(key) {
 		t.Errorf("standard output is not the key alone: %q", key)
 	}
-	if refused := h.try("user", "forget-factor", "--tenant", slug, "--email", email); refused.code != 1 || !strings.Contains(refused.stderr, "There is no second factor.") {
+	if refused := h.try("user", "forget-factor", "--tenant", slug, "--email", email); refused.code != 1 || !strings.Contains(refused.stderr, "No second factor.") {
 		t.Errorf("nothing to take away: %+v", refused)
 	}
 	h.run("migrate")
 	if found := h.run("doctor"); strings.Contains(found, "PROBLEM") {
 		t.Errorf("the doctor says:\n%s", found)
 	}
-	if refused := h.try("apikey", "create", "--tenant", "nowhere", "--role", "viewer", "--name", "ci"); refused.code != 1 || !strings.Contains(refused.stderr, `There is no tenant "nowhere"`) {
+	if refused := h.try("apikey", "create", "--tenant", "nowhere", "--role", "viewer", "--name", "ci"); refused.code != 1 || !strings.Contains(refused.stderr, `No tenant "nowhere"`) {
 		t.Errorf("an unknown tenant: %+v", refused)
 	}
-	if verified := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^` + slug + `: [1-9]\d* entries are as they were recorded, up to [0-9a-f]{64}$`).MatchString(verified) {
+	if verified := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^` + slug + `: [1-9]\d* entries are unchanged, up to [0-9a-f]{64}$`).MatchString(verified) {
 		t.Errorf("the audit logs are %q", verified)
 	}
 	if s == nil {
@@ -72,7 +72,7 @@ func TestCommandLineExplainsItself(t *testing.T) {
 	if o := h.try("serve", "--nonsense"); o.code != 2 || !strings.Contains(o.stderr, "--nonsense") {
 		t.Errorf("an unknown flag: %+v", o)
 	}
-	if o := h.try("keys", "new"); !strings.Contains(o.stderr, "PATCHBAY_EGRES is set, and no setting has that name") || len(strings.TrimSpace(o.stdout)) != 44 {
+	if o := h.try("keys", "new"); !strings.Contains(o.stderr, "PATCHBAY_EGRES is set but isn't a known setting") || len(strings.TrimSpace(o.stdout)) != 44 {
 		t.Errorf("keys new: %+v", o)
 	}
 	o := h.try("serve", "--addr", "nowhere", "--egress", "all")

@@ -34,7 +34,7 @@ func TestAnAdminConnectsAnAccountInTheBrowser(t *testing.T) {
 	look.at("oauth-needs-connecting")
 	tab.Click("form[action='/connectors/notes/connect'] button")
 	w.as.agree(tab, "ada@example.com")
-	tab.WaitText("body", "Connected 'Notes'. Discovered ")
+	tab.WaitText("body", "Connected “Notes”. Discovered ")
 	tab.WaitText("main", "ada@example.com")
 	tab.WaitText("main", "tools:read")
 	look.at("oauth-connected")

@@ -45,7 +45,7 @@ func TestCtl_GrantsPromptsAndResources(t *testing.T) {
 		}
 	}
 	write(ctl("manifest"))
-	if said := h.run("apply", "-f", file, "--check", "--prune"); said != "Nothing differs." {
+	if said := h.run("apply", "-f", file, "--check", "--prune"); said != "No changes." {
 		t.Errorf("what was written down differs: %s", said)
 	}
 	ctl("agents", "grant", "helper", "box", "--tools", "echo", "--prompts", "none", "--resources", "listed")

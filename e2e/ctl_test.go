@@ -44,7 +44,7 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 	tools := ctl("connectors", "tools", "dev")
 	contains(t, tools, "TOOL", "search_issues")
 	ctl("agents", "add", "Helper", "--approval", "auto")
-	contains(t, ctl("agents", "grant", "helper", "dev", "--tools", "search_issues"), "helper may use dev.")
+	contains(t, ctl("agents", "grant", "helper", "dev", "--tools", "search_issues"), "helper can use dev.")
 	contains(t, ctl("agents", "grants", "helper"), "dev", "search_issues")
 	contains(t, ctl("agents", "why", "helper", "mcp_dev__search_issues"), "MAY CALL IT", "yes")
 	if token := ctl("tokens", "create", "helper", "--name", "laptop", "--expires", "24h"); !strings.HasPrefix(token, "pb_agent_") {
@@ -53,7 +53,7 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 	contains(t, ctl("call", "helper", "mcp_dev__search_issues", `{"query": "login"}`), "issues found")
 
 	// A call that a person has to agree to.
-	fails("say --all", "agents", "grant", "helper", "dev", "--tools", "")
+	fails("use --all", "agents", "grant", "helper", "dev", "--tools", "")
 	ctl("agents", "grant", "helper", "dev", "--all", "--approval", "always_ask")
 	var call struct{ ID, Status string }
 	parse(t, ctl("-o", "json", "call", "helper", "mcp_dev__search_issues", `{"query": "billing"}`), &call)
@@ -72,7 +72,7 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 	contains(t, ctl("calls", "list", "--agent", "helper", "--limit", "1"), call.ID)
 	contains(t, ctl("agents", "allowances", "helper"), "dev", "search_issues", "ALLOWED BY")
 	contains(t, ctl("agents", "end-allowance", "helper", "dev", "search_issues"), "needs approval for search_issues again")
-	fails("no such allowance", "--key-file", keyFile, "agents", "end-allowance", "helper", "dev", "search_issues")
+	fails("No such standing approval", "--key-file", keyFile, "agents", "end-allowance", "helper", "dev", "search_issues")
 
 	anyRequest(t, ctl)
 	typed := h.command(t.Context(), "ctl", "--url", s.base, "--key-file", keyFile, "api", "POST", "api_keys", "-")
@@ -81,18 +81,18 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 		t.Errorf("a key made with a body on the standard input: %s, %v", said, err)
 	}
 
-	fails("There is no API key", "agents", "list")
+	fails("No API key", "agents", "list")
 	h.env = append(h.env, "PATCHBAY_API_KEY=pb_key_nothing")
 	fails("API key", "agents", "list")
 	h.env = append(h.env, "PATCHBAY_API_KEY="+key)
-	fails("There is no such connector", "connectors", "get", "nowhere")
-	fails("no argument", "connectors", "add", "Other", upstream, "--auth", "bearer", "--secret", "dev-token")
-	fails("no JSON object", "call", "helper", "mcp_dev__search_issues", "[1]")
-	fails("There is no such member", "api", "GET", "members/01890000-0000-7000-8000-000000000000")
+	fails("No such connector", "connectors", "get", "nowhere")
+	fails("can't be an argument", "connectors", "add", "Other", upstream, "--auth", "bearer", "--secret", "dev-token")
+	fails("must be a JSON object", "call", "helper", "mcp_dev__search_issues", "[1]")
+	fails("No such member", "api", "GET", "members/01890000-0000-7000-8000-000000000000")
 	fails("the API key goes nowhere else", "api", "GET", "http://127.0.0.1:1/api/v1/tenant")
-	fails("others on this machine can read", "api", "POST", "members", `{"email": "a@b.example", "password": "x"}`)
+	fails("other users of this machine can read", "api", "POST", "members", `{"email": "a@b.example", "password": "x"}`)
 	ctl("connectors", "delete", "dev")
-	fails("There is no such connector", "connectors", "get", "dev")
+	fails("No such connector", "connectors", "get", "dev")
 }
 
 // anyRequest does by `ctl api` what has no command of its own: a person is invited, a webhook is made, and the audit log tells of both.

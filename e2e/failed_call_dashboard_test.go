@@ -19,9 +19,9 @@ func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
 	night := c.hire("night", "box")
 	look := newLooker(t, tab)
 	for _, fault := range []struct{ tool, says, toAgent string }{
-		{"fail", "The tool reports an error", "The printer is on fire."},
+		{"fail", "Tool error", "The printer is on fire."},
 		{"break", "The server refused the request.", ""},
-		{"wait", "did not answer within 1 second", ""},
+		{"wait", "didn't answer within 1 second", ""},
 	} {
 		if fault.tool == "wait" {
 			c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/box", object{"timeout_ms": 1000})

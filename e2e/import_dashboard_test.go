@@ -41,7 +41,7 @@ func TestADocumentIsPreviewedAndImportedInTheBrowser(t *testing.T) {
 	paste(tab, document)
 	tab.Click("button[formaction='/connectors/import/preview']")
 	tab.WaitText("#import-preview", "2 to create, 1 to update, 2 refused")
-	tab.WaitText("#import-preview", "${LINEAR_TOKEN} stands there")
+	tab.WaitText("#import-preview", "the document has ${LINEAR_TOKEN}")
 	if got := tab.Value("[name=document]"); got != document {
 		t.Errorf("the preview lost the document: %q", got)
 	}
@@ -58,7 +58,7 @@ func TestADocumentIsPreviewedAndImportedInTheBrowser(t *testing.T) {
 	tab.Go(s.base + "/connectors/import")
 	paste(tab, "{\n\"a\": }")
 	tab.Click("main form .actions button:not([formaction])")
-	tab.WaitText("main .error", "Line 2: this is not JSON.")
+	tab.WaitText("main .error", "Line 2: invalid JSON.")
 	tab.Forgive("400")
 	look.at("import-wrong")
 
@@ -67,5 +67,5 @@ func TestADocumentIsPreviewedAndImportedInTheBrowser(t *testing.T) {
 	paste(tab, document)
 	tab.Click("button[formaction='/connectors/import/preview']")
 	tab.WaitText("#import-preview", "3 unchanged, 2 refused")
-	tab.WaitText("#import-preview", "paste it again")
+	tab.WaitText("#import-preview", "paste it or choose the file again")
 }

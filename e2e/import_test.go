@@ -34,10 +34,10 @@ func TestAFileOfServersIsImportedByTheCommand(t *testing.T) {
 		t.Errorf("a dry run stored %v", list)
 	}
 	got := h.try("import", "--tenant", "default", file)
-	if want := strings.Replace(got.stdout, "1 refused.", "1 refused. Nothing is stored.", 1); dry.code != 1 || dry.stdout != want {
+	if want := strings.Replace(got.stdout, "1 refused.", "1 refused. Nothing was stored.", 1); dry.code != 1 || dry.stdout != want {
 		t.Errorf("the dry run: %+v, want %s", dry, want)
 	}
-	for _, want := range []string{"2 created, 0 updated, 0 unchanged, 1 refused.", "${TOKEN} stands there", "Patchbay sends no cookies"} {
+	for _, want := range []string{"2 created, 0 updated, 0 unchanged, 1 refused.", "the document has ${TOKEN}", "Patchbay doesn't send cookies"} {
 		if got.code != 1 || !strings.Contains(got.stdout, want) || strings.Contains(got.stdout, "sekret") {
 			t.Errorf("the import: %+v, want %s", got, want)
 		}
@@ -61,7 +61,7 @@ func TestAFileOfServersIsImportedByTheCommand(t *testing.T) {
 		}
 	}
 	program := `{"files": {"command": "/bin/cat", "args": ["-u"], "env": {"TOKEN": "sekret"}}}`
-	for allowed, want := range map[string]string{"/bin/cat -v": "may not be started with these arguments", "/bin/cat": "1 created"} {
+	for allowed, want := range map[string]string{"/bin/cat -v": "isn't allowed with these arguments", "/bin/cat": "1 created"} {
 		piped := h.command(t.Context(), "import", "--stdio-commands", allowed, "--dry-run", "-")
 		piped.Stdin = strings.NewReader(program)
 		if out, _ := piped.Output(); !strings.Contains(string(out), want) || strings.Contains(string(out), "sekret") {

@@ -86,7 +86,7 @@ func TestWhatAServerTellsModelsIsReviewed(t *testing.T) {
 	robin.hearsOf(kindWords, "mirror")
 	(<-robin.ask("mcp_chat__send", `{}`)).wants(t, "9007199254740993") // its tools are as they were
 	shown := owner.get(s.base + "/connectors/chat/instructions/changes")
-	for _, want := range []string{"High risk", "orders to the model", "new link", "changed instructions", "1 agent · ", "This may be an attack"} {
+	for _, want := range []string{"High risk", "instructions to the model", "new link", "changed instructions", "1 agent · ", "Possible attack"} {
 		if !strings.Contains(shown.body, want) {
 			t.Errorf("the page of the change (%d) does not say %q", shown.status, want)
 		}

@@ -58,7 +58,7 @@ func TestPatchbayIsWorkedByKeyboardAlone(t *testing.T) {
 	tab.WaitText("main", "switch_on")
 	tabTo(t, tab, "[name=tool][value=switch_on]")
 	tab.Press(" ")
-	tab.WaitText("[data-grant-count]", "1 of 1 chosen")
+	tab.WaitText("[data-grant-count]", "1 of 1 selected")
 	tabTo(t, tab, "[data-grant] .sticky button[type=submit]")
 	tab.Press("\r")
 	tab.WaitPath("/agents/night/access")
@@ -70,7 +70,7 @@ func TestPatchbayIsWorkedByKeyboardAlone(t *testing.T) {
 	look.at("keyboard-approval")
 	tabTo(t, tab, "#approvals form[action$='/approve'] button[aria-label^=Approve]")
 	tab.Press("\r")
-	tab.WaitText("main", "Nothing waits")
+	tab.WaitText("main", "Nothing waiting")
 	(<-called).wants(t, `"content"`)
 }
 

@@ -63,7 +63,7 @@ func TestAKMSHoldsTheKeyOfAnInstallation(t *testing.T) {
 	if o := in.with("VAULT_TOKEN=").try("doctor"); o.code != 1 || !strings.Contains(o.stdout, "VAULT_TOKEN is not set.") {
 		t.Errorf("the doctor without a token: %+v", o)
 	}
-	if o := h.try("serve"); o.code != 1 || !strings.Contains(o.stderr, "PATCHBAY_KEYSET does not open the keys stored in this database.") {
+	if o := h.try("serve"); o.code != 1 || !strings.Contains(o.stderr, "PATCHBAY_KEYSET can't decrypt this database's keys.") {
 		t.Errorf("without the KMS, by a key of its own: %+v", o)
 	}
 	vault.Refuse(false)
@@ -125,10 +125,10 @@ func TestKMS_MoveInAndOutUnderLoad(t *testing.T) {
 			t.Errorf("%s: the new setting opens the database before the move: %+v", m.name, o)
 		}
 		said := h.run("keys", "rewrap", "--to", m.to)
-		if !strings.Contains(said, "Both keys open the database now.") || !strings.Contains(said, "0 of 2 run with it.") {
+		if !strings.Contains(said, "Both open the database now.") || !strings.Contains(said, "0 of 2 run with it).") {
 			t.Errorf("%s: it begins with:\n%s", m.name, said)
 		}
-		if o := h.try("keys", "rotate"); o.code != 1 || !strings.Contains(o.stderr, "being moved to another PATCHBAY_KEYSET") {
+		if o := h.try("keys", "rotate"); o.code != 1 || !strings.Contains(o.stderr, "is moving to another PATCHBAY_KEYSET") {
 			t.Errorf("%s: a rotation in the midst: %+v", m.name, o)
 		}
 		for i := range servers { // one after the other, while the other one is called
@@ -148,7 +148,7 @@ func TestKMS_MoveInAndOutUnderLoad(t *testing.T) {
 				}
 			}
 		}
-		if found := next.run("doctor"); !strings.Contains(found, "NOTE     keyset         the installation is being moved") {
+		if found := next.run("doctor"); !strings.Contains(found, "NOTE     keyset         the installation is moving") {
 			t.Errorf("%s: the doctor says:\n%s", m.name, found)
 		}
 		eventuallyMoved(t, next, m)
@@ -175,7 +175,7 @@ func TestKMS_MoveInAndOutUnderLoad(t *testing.T) {
 func eventuallyMoved(t *testing.T, h *home, m move) {
 	t.Helper()
 	said := h.run("keys", "rewrap", "--to", m.to)
-	if !strings.Contains(said, "Moved: PATCHBAY_KEYSET="+m.to+" alone opens the database.") {
+	if !strings.Contains(said, "Done: only PATCHBAY_KEYSET="+m.to+" opens the database now.") {
 		t.Errorf("%s: it ends with:\n%s", m.name, said)
 	}
 }
@@ -205,9 +205,9 @@ func TestAMoveOfTheKeysIsRefusedWithASentence(t *testing.T) {
 	h.run("migrate")
 	const key = "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA="
 	for to, want := range map[string]string{
-		key:                                                  "never a key itself",
+		key:                                                  "not the key itself",
 		"file:" + h.dir + "/nowhere":                         "--to must name a file",
-		"aws-kms://alias/patchbay":                           "is named by its ARN",
+		"aws-kms://alias/patchbay":                           "Name an AWS KMS key by its ARN",
 		"hcvault://vault.example/patchbay":                   "hcvault://HOST:PORT/transit/keys/NAME",
 		"aws-kms://" + kmsARN + "-other":                     "NotFoundException",
 		vault.Address("transit", "another"):                  "encryption key not found",

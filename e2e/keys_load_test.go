@@ -103,7 +103,7 @@ func TestKeysRotateWhileAgentsCallAndServersSync(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !strings.Contains(ofAll, "are recognised by the key of then") {
+	if !strings.Contains(ofAll, "stay valid") {
 		t.Errorf("the rotation says:\n%s", ofAll)
 	}
 	newcomer := c.hire("newcomer", "one")
@@ -232,7 +232,7 @@ func TestTenantsGetKeysOfTheirOwnWhileAgentsCall(t *testing.T) {
 	if values, wrapping := sealedPrefixes(t, database); len(values) != 1 || len(wrapping) != 0 {
 		t.Errorf("it begins sealed by %v and %v", values, wrapping)
 	}
-	if found := h.run("doctor"); !strings.Contains(found, "NOTE     sealing keys   1, which seals the secrets of all tenants.") {
+	if found := h.run("doctor"); !strings.Contains(found, "NOTE     sealing keys   1, which encrypts the secrets of all tenants.") {
 		t.Errorf("the doctor says:\n%s", found)
 	}
 	if o := h.try("keys", "rotate", "--tenant", "north"); o.code != 1 || !strings.Contains(o.stderr, "Run patchbay keys rotate without a tenant first.") {
@@ -248,7 +248,7 @@ func TestTenantsGetKeysOfTheirOwnWhileAgentsCall(t *testing.T) {
 			t.Errorf("agent %d did nothing meanwhile", i)
 		}
 	}
-	if !strings.Contains(said, "Each tenant's secrets are sealed with its own key from now on.") || !strings.Contains(said, "Retired the old key") {
+	if !strings.Contains(said, "Each tenant's secrets are now encrypted with its own key.") || !strings.Contains(said, "Retired the old key") {
 		t.Errorf("the rotation says:\n%s", said)
 	}
 	if values, wrapping := sealedPrefixes(t, database); len(values) != 2 || len(wrapping) != 1 {
@@ -276,7 +276,7 @@ func TestADeletedTenantIsGoneWithItsKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o := h.try("tenant", "delete", "north"); o.code != 1 || !strings.Contains(o.stderr, "Add --really to do it.") {
+	if o := h.try("tenant", "delete", "north"); o.code != 1 || !strings.Contains(o.stderr, "Add --really to confirm.") {
 		t.Errorf("without --really: %+v", o)
 	}
 	if err := agents[1].once("mcp_one__list_labels"); err != nil {

@@ -59,13 +59,13 @@ func TestKeysRotateWhileTheServerServes(t *testing.T) {
 	stopOne, stopTwo := c.syncing("one"), c.syncing("two")
 	for range 2 {
 		said := h.run("keys", "rotate")
-		for _, want := range []string{"Added a new key.", "Waiting for servers to read the new keys: 0 of 1 have.", "Secrets are sealed with the new key from now on.", "Re-sealed 1 of 1.", "Retired the old key"} {
+		for _, want := range []string{"Added a new key.", "Waiting for servers to read the new keys: 0 of 1 have.", "New secrets are now encrypted with the new key.", "Re-encrypted 1 of 1.", "Retired the old key"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("it does not say %q:\n%s", want, said)
 			}
 		}
 	}
-	if said := h.run("keys", "rotate", "--tenant", "default"); !strings.Contains(said, "Re-sealed ") || !strings.Contains(said, "Retired the old key") {
+	if said := h.run("keys", "rotate", "--tenant", "default"); !strings.Contains(said, "Re-encrypted ") || !strings.Contains(said, "Retired the old key") {
 		t.Errorf("of the tenant's own key it says:\n%s", said)
 	}
 	if stopOne() == 0 || stopTwo() == 0 {
@@ -79,10 +79,10 @@ func TestKeysRotateWhileTheServerServes(t *testing.T) {
 	if code := s.terminate(); code != 0 {
 		t.Fatalf("the server ended with %d", code)
 	}
-	if said := h.run("keys", "rotate"); !strings.Contains(said, "Re-sealed 1 of 1.") || strings.Contains(said, "Waiting") {
+	if said := h.run("keys", "rotate"); !strings.Contains(said, "Re-encrypted 1 of 1.") || strings.Contains(said, "Waiting") {
 		t.Errorf("without a server it says:\n%s", said)
 	}
-	if said := h.run("keys", "rotate", "--tenant", "default"); !strings.Contains(said, "Re-sealed 3 of 3.") {
+	if said := h.run("keys", "rotate", "--tenant", "default"); !strings.Contains(said, "Re-encrypted 3 of 3.") {
 		t.Errorf("without a server it says of the tenant's own key:\n%s", said)
 	}
 	c.base = h.serve().base
@@ -125,11 +125,11 @@ func TestAKilledRotationIsBegunAgain(t *testing.T) {
 	}
 	first := h.start("keys", "rotate")
 	first.line("Waiting for servers to read the new keys: 2 of 3 have.")
-	if o := h.try("keys", "rotate"); o.code != 1 || o.stderr != "patchbay: A rotation of the keys is under way already.\n" {
+	if o := h.try("keys", "rotate"); o.code != 1 || o.stderr != "patchbay: A key rotation is already running.\n" {
 		t.Errorf("a second one at once: %+v", o)
 	}
 	first.kill()
-	if found := h.run("doctor"); !strings.Contains(found, "NOTE     sealing keys   2: a rotation is under way, or was interrupted.") {
+	if found := h.run("doctor"); !strings.Contains(found, "NOTE     sealing keys   2: a rotation is running or was interrupted.") {
 		t.Errorf("the doctor says:\n%s", found)
 	}
 	second := h.start("keys", "rotate")
@@ -142,7 +142,7 @@ func TestAKilledRotationIsBegunAgain(t *testing.T) {
 	if _, err := database.Exec(t.Context(), `delete from instances where beat_at > now() + interval '1 minute'`); err != nil {
 		t.Fatal(err)
 	}
-	if said := h.run("keys", "rotate"); !strings.HasPrefix(said, "An earlier rotation is not finished.") || strings.Contains(said, "Added") {
+	if said := h.run("keys", "rotate"); !strings.HasPrefix(said, "Continuing an unfinished rotation.") || strings.Contains(said, "Added") {
 		t.Errorf("begun again it says:\n%s", said)
 	}
 	if stop() == 0 {
@@ -201,9 +201,9 @@ func TestAWrongOrMissingKeyIsSaidAndNothingIsWritten(t *testing.T) {
 		}
 		before := content(t, database)
 		for key, said := range map[string]string{
-			"PATCHBAY_KEYSET=" + h.run("keys", "new"): "PATCHBAY_KEYSET does not open the keys stored in this database.",
+			"PATCHBAY_KEYSET=" + h.run("keys", "new"): "PATCHBAY_KEYSET can't decrypt this database's keys.",
 			"PATCHBAY_KEYSET=":                        "PATCHBAY_KEYSET must be set together with DATABASE_URL",
-			"PATCHBAY_KEYSET=hunter2":                 "PATCHBAY_KEYSET must be 32 random bytes in base64, file:PATH of a file that holds them, or the URI of a KMS.",
+			"PATCHBAY_KEYSET=hunter2":                 "PATCHBAY_KEYSET must be 32 random bytes in base64, a file:PATH that holds them, or a KMS URI.",
 		} {
 			h.env = slices.Concat(right, []string{key})
 			for _, command := range [][]string{{"serve"}, {"tenant", "create", "North"}, {"keys", "rotate"}} {

@@ -103,7 +103,7 @@ func TestMixUp_ProgramRejectsForeignIssuer(t *testing.T) {
 					letsIn(tab)
 					return
 				}
-				tab.WaitText("main", "“Gopher”, which nobody has checked")
+				tab.WaitText("main", "“Gopher” (unverified)")
 				tab.Click("button[value=deny]")
 				tab.WaitText("body", "You can close this window.")
 			})
@@ -117,7 +117,7 @@ func TestMixUp_ProgramRejectsForeignIssuer(t *testing.T) {
 		}
 	}
 	tab.Go(s.base + "/account")
-	tab.WaitText("#programs", "None.") // a program that has used no code is none
+	tab.WaitText("#programs", "None yet. Clients that sign in with the gateway URL appear here.") // a program that has used no code is none
 }
 
 // A stolen code is useless without the verifier, which never left the program, and stays useless.
@@ -153,7 +153,7 @@ func TestACodeThatIsReadOnItsWayOpensNothing(t *testing.T) {
 		t.Errorf("the program goes on with a code that was shown before: %v", err)
 	}
 	tab.Go(s.base + "/account")
-	tab.WaitText("#programs", "None.")
+	tab.WaitText("#programs", "None yet. Clients that sign in with the gateway URL appear here.")
 }
 
 // An MCP server that names Patchbay as where its tokens come from is given none: for its own address Patchbay has none; and where it says that
@@ -166,7 +166,7 @@ func TestAnotherMCPServerGetsNoTokenOfPatchbays(t *testing.T) {
 	attacker := (&stranger{patchbay: s.base, resource: own, keeper: patchbay}).open(t)
 	p := newSignsIn(t, tab, nil)
 	p.say = func(tab *browser.Tab) {
-		tab.WaitText("body", "asks for something that is not at this gateway")
+		tab.WaitText("body", "The client requested an unknown resource.")
 		tab.Forgive("422")
 		p.came <- nil
 	}
@@ -179,5 +179,5 @@ func TestAnotherMCPServerGetsNoTokenOfPatchbays(t *testing.T) {
 		t.Errorf("the program goes on, and sent %d codes: %v", thief.asked.Load(), err)
 	}
 	tab.Go(s.base + "/account")
-	tab.WaitText("#programs", "None.")
+	tab.WaitText("#programs", "None yet. Clients that sign in with the gateway URL appear here.")
 }

@@ -56,7 +56,7 @@ func TestOAuthWorksWithAServerThatWeDidNotWrite(t *testing.T) {
 		t.Fatalf("exchange: %v", err)
 	}
 	if first.Account != "ada@example.com" || first.RefreshToken == "" || time.Until(first.ExpiresAt) < 50*time.Minute || !as.accepts("/mcp", first.AccessToken.Reveal()) {
-		t.Errorf("the first token: of %s, expires %s, scopes %v", first.Account, first.ExpiresAt, first.Scopes)
+		t.Errorf("first token: of %s, expires %s, scopes %v", first.Account, first.ExpiresAt, first.Scopes)
 	}
 	if as.accepts("/open/mcp", first.AccessToken.Reveal()) {
 		t.Error("the token is good for another resource")

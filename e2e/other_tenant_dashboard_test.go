@@ -55,7 +55,7 @@ func TestAnotherTenantSeesNothingOfItInTheBrowser(t *testing.T) {
 		}
 	}
 	tab.Go(s.base + "/search?q=zebra")
-	tab.WaitText("#found", "Nothing has that name")
+	tab.WaitText("#found", "No matches")
 	newLooker(t, tab).at("other-tenant-search")
 	for _, path := range []string{"/connectors/zebrafinch", "/connectors/zebrafinch/tools/list_labels", "/agents/okapi", fmt.Sprintf("/calls/%v", call["id"]), fmt.Sprintf("/approvals/%v", call["id"])} {
 		tab.Go(s.base + path)

@@ -49,7 +49,7 @@ func TestOwnAccount_ProgramOpensPageAndContinues(t *testing.T) {
 			m.tab.WaitText("main", "mia@example.com")
 			m.tab.Click("[popovertarget^=disconnect-]")
 			m.tab.Click("[popover] form[action$='/disconnect'] button[type=submit]")
-			m.tab.WaitText("main", "Disconnected 'Notes'.")
+			m.tab.WaitText("main", "Disconnected “Notes”.")
 		})
 	}
 }
@@ -75,7 +75,7 @@ func newMembersProgram(t *testing.T, era string) *membersProgram {
 		tab.Fill("[name=email]", "mia@example.com")
 		tab.Fill("[name=password]", ownerPassword)
 		tab.Click("main form button[type=submit]")
-		tab.WaitText("main", "“Gopher”, which nobody has checked")
+		tab.WaitText("main", "“Gopher” (unverified)")
 		tab.Click("button[value=allow]")
 		tab.WaitText("body", "You can close this window.")
 	})
@@ -124,7 +124,7 @@ func (m *membersProgram) open(page string) {
 		m.t.Errorf("the page is %q", page)
 	}
 	m.tab.Go(page)
-	m.tab.WaitText("main", "needs your account there")
+	m.tab.WaitText("main", "needs your account to act in your name.")
 	m.tab.Click("form[action$='/connect'] button")
 	m.as.agree(m.tab, "mia@example.com")
 	m.tab.WaitText("main", "Notes is connected")

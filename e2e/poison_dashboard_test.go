@@ -51,7 +51,7 @@ func TestAPoisonedToolIsShownWithItsRisks(t *testing.T) {
 			c.must(http.StatusOK, http.MethodPost, "/connectors/chat/sync_tools", nil)
 			robin := c.hire("robin", "chat")
 			tab.Go(s.base + "/changes")
-			tab.WaitText("main", "Nothing waits")
+			tab.WaitText("main", "Nothing waiting")
 
 			if listen == "auto" {
 				c.listens(t, "chat", nil)
@@ -64,9 +64,9 @@ func TestAPoisonedToolIsShownWithItsRisks(t *testing.T) {
 			tab.WaitText("#changes-waiting", "1")
 			look.at("poisoned-" + name + "-list")
 			tab.Click("#changes .change-name a")
-			tab.WaitText("main", "This may be an attack")
+			tab.WaitText("main", "Possible attack")
 			shown := tab.Text("main")
-			for _, want := range []string{"High risk", "orders to the model", "changed text", "new parameter", "arguments.note is new", "1 agent · ", "read ~/.ssh/id_rsa"} {
+			for _, want := range []string{"High risk", "instructions to the model", "changed text", "new parameter", "arguments.note is new", "1 agent · ", "read ~/.ssh/id_rsa"} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("the page does not say %q:\n%s", want, shown)
 				}
@@ -81,7 +81,7 @@ func TestAPoisonedToolIsShownWithItsRisks(t *testing.T) {
 			}
 			tab.Click("form[action$='/reject'] button")
 			tab.WaitText("main", "Rejected: send of Chat.")
-			tab.WaitText("main", "Nothing waits")
+			tab.WaitText("main", "Nothing waiting")
 		})
 	}
 }

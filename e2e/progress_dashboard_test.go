@@ -108,7 +108,7 @@ func TestACallsProgressMovesWithoutAReload(t *testing.T) {
 	stays()
 	newLooker(t, tab).at("call-progress")
 	tab.Click("main form[action$='/cancel'] button")
-	tab.WaitText("main", "The call is cancelled.")
+	tab.WaitText("main", "Call cancelled.")
 	select {
 	case a := <-ended:
 		a.wants(t, "isError")

@@ -42,7 +42,7 @@ func TestPortInUseIsSaid(t *testing.T) {
 	}
 	defer taken.Close()
 	said := refused(t, newHome(t), "--addr", taken.Addr().String())
-	if !strings.Contains(said, taken.Addr().String()+" is in use") || !strings.Contains(said, "PATCHBAY_ADDR") {
+	if !strings.Contains(said, "Another program uses the address "+taken.Addr().String()) || !strings.Contains(said, "PATCHBAY_ADDR") {
 		t.Errorf("it says: %s", said)
 	}
 }

@@ -155,11 +155,11 @@ func TestACallWhoseServerForgetsItGoesOnInTheBrowser(t *testing.T) {
 	sends := night.ask("mcp_archive__send_off", `{"n":2}`)
 	<-up.begun
 	up.forget()
-	(<-sends).wants(t, "broke off before its answer was there. Whether the tool ran is not known.")
+	(<-sends).wants(t, "broke off before answering. The tool may have run.")
 	if ran := up.calls("send_off"); ran != 1 {
 		t.Errorf("a tool that must not run twice ran %d times", ran)
 	}
-	open("send_off", "Whether the tool ran is not known.")
+	open("send_off", "The tool may have run.")
 	look.at("session-cut-off-unsafe")
 	(<-night.ask("mcp_archive__send_off", `{"n":2}`)).wants(t, "9007199254740993") // the caller decides
 }

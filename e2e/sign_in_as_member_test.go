@@ -23,8 +23,8 @@ func TestAProgramSignsInToLookAfterPatchbayAsItsPerson(t *testing.T) {
 	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
 	c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": "Research", "approval": "auto"})
 	p := newSignsIn(t, tab, func(tab *browser.Tab) {
-		tab.WaitText("main", "Let a program act as you?")
-		tab.WaitText("main", "“Gopher”, which nobody has checked")
+		tab.WaitText("main", "Let a client act as you?")
+		tab.WaitText("main", "“Gopher” (unverified)")
 		tab.Choose("[name=scope]", "admin")
 		tab.Click("button[value=allow]")
 		tab.WaitText("body", "You can close this window.")
@@ -80,10 +80,10 @@ func TestAProgramSignsInToLookAfterPatchbayAsItsPerson(t *testing.T) {
 	tab.Go(s.base + "/members")
 	tab.WaitText("#programs", "Gopher")
 	tab.Go(s.base + "/account")
-	tab.WaitText("#programs", "acts as its person, with all that they may do")
+	tab.WaitText("#programs", "acts as member, all permissions")
 	tab.Click("#programs .act > button")
 	tab.Click("#programs [popover] button[type=submit]")
-	tab.WaitText("body", "The program's access is ended.")
+	tab.WaitText("body", "Access removed.")
 	if got := opens(); got["/mcp/admin"] != http.StatusUnauthorized {
 		t.Errorf("after its end: %v", got)
 	}

@@ -168,7 +168,7 @@ func (p *signsIn) calls(session *sdk.ClientSession, prefix string) {
 
 // letsIn is a person's answer: which agent the program will be.
 func letsIn(tab *browser.Tab) {
-	tab.WaitText("main", "“Gopher”, which nobody has checked")
+	tab.WaitText("main", "“Gopher” (unverified)")
 	tab.Choose("[name=agent]", "research")
 	tab.Click("button[value=allow]")
 	tab.WaitText("body", "You can close this window.")
@@ -216,7 +216,7 @@ func TestAProgramSignsInFromTheGatewaysAddressAlone(t *testing.T) {
 			tab.WaitText("#programs", "Gopher")
 			tab.Click("#programs .act > button")
 			tab.Click("#programs [popover] button[type=submit]")
-			tab.WaitText("body", "The program's access is ended.")
+			tab.WaitText("body", "Access removed.")
 			if status, _, _, err := (agent{t: t, base: s.base, token: renewed.AccessToken}).try(t.Context(), path, message, header...); err != nil || status != http.StatusUnauthorized {
 				t.Errorf("after its end: %d, %v", status, err)
 			}
@@ -232,7 +232,7 @@ func TestAPersonWhoSaysNoLetsNothingIn(t *testing.T) {
 	t.Parallel()
 	_, s, tab, _ := seeded(t)
 	p := newSignsIn(t, tab, func(tab *browser.Tab) {
-		tab.WaitText("main", "“Gopher”, which nobody has checked")
+		tab.WaitText("main", "“Gopher” (unverified)")
 		tab.Click("button[value=deny]")
 		tab.WaitText("body", "You can close this window.")
 	})
@@ -240,5 +240,5 @@ func TestAPersonWhoSaysNoLetsNothingIn(t *testing.T) {
 		t.Error("it is connected")
 	}
 	tab.Go(s.base + "/account")
-	tab.WaitText("#programs", "None.")
+	tab.WaitText("#programs", "None yet. Clients that sign in with the gateway URL appear here.")
 }

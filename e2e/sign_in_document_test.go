@@ -81,10 +81,10 @@ func TestClientDocument_SignIn(t *testing.T) {
 	w := newWebsite(t)
 	d := newDoorstep(t, w.env)
 	honestly := func(tab *browser.Tab) {
-		tab.WaitText("h1", "Let a program of "+w.host+" in?")
-		tab.WaitText("dl.facts", "“Gopher”, which nobody has checked")
-		tab.WaitText("dl.facts", "your computer, 127.0.0.1:")
-		tab.WaitText("main", "On your computer any program can wait for the answer.")
+		tab.WaitText("h1", "Allow a client from "+w.host+"?")
+		tab.WaitText("dl.facts", "“Gopher” (unverified)")
+		tab.WaitText("dl.facts", "your computer (127.0.0.1:")
+		tab.WaitText("main", "Any program on your computer can receive the answer.")
 		if page := browser.Eval[string](tab, `document.documentElement.outerHTML`); strings.Contains(page, "logo.png") || strings.Contains(page, "bank.example") {
 			t.Error("the page shows what the program says, and nobody has checked")
 		}
@@ -133,9 +133,9 @@ func TestClientDocument_PageNamesRedirectTarget(t *testing.T) {
 		}.Encode()
 	}
 	d.reaches(tab, asks(w.document, elsewhere))
-	tab.WaitText("h1", "Let a program of "+w.host+" in?")
+	tab.WaitText("h1", "Allow a client from "+w.host+"?")
 	tab.WaitText("dl.facts", "app.example.com")
-	if text := tab.Text("main"); strings.Contains(text, "On your computer") {
+	if text := tab.Text("main"); strings.Contains(text, "on your computer") {
 		t.Errorf("the page says %s", text)
 	}
 	newLooker(t, tab).at("authorize-document-elsewhere")

@@ -39,7 +39,7 @@ func (d doorstep) answers(address, calls, done string) {
 	tab.Fill("[name=email]", ownerEmail)
 	tab.Fill("[name=password]", ownerPassword)
 	tab.Click("main form button[type=submit]")
-	tab.WaitText("main", "“"+calls+"”, which nobody has checked")
+	tab.WaitText("main", "“"+calls+"” (unverified)")
 	tab.Choose("[name=agent]", "research")
 	tab.Click("button[value=allow]")
 	tab.WaitText("body", done)

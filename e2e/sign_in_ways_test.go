@@ -97,7 +97,7 @@ func TestAuthorize_SignInBySSO(t *testing.T) {
 		tab.Fill("[name=email]", eve)
 		tab.Click("[formaction='/login/sso']")
 		o.provider.agree(tab, eve)
-		tab.WaitText("main", "None of your groups at the provider has access here.")
+		tab.WaitText("main", "None of your provider groups has access here.")
 		tab.Forgive("403")
 		tab.Fill("[name=email]", ownerEmail)
 		tab.Fill("[name=password]", ownerPassword)
@@ -113,13 +113,13 @@ func TestAuthorize_SignInBySSO(t *testing.T) {
 // confirms signs in at the provider again, and goes on where that was asked. It is one tab here, which for a person are two.
 func (o *organisation) confirms(tab *browser.Tab, email string) {
 	o.t.Helper()
-	tab.WaitText("h1", "Confirm that it is you")
+	tab.WaitText("h1", "Confirm it's you")
 	began := browser.Eval[string](tab, `document.querySelector("form[action='/confirm/sso']").removeAttribute("target") || location.href`)
 	tab.Click("form[action='/confirm/sso'] button")
 	tab.WaitText("h1", "Sign in")
 	tab.Fill("[name=login]", email)
 	tab.Click("#login button")
-	tab.WaitText("main", "go on in the one where you began")
+	tab.WaitText("main", "Close this tab and continue where you started.")
 	tab.Go(began)
 	tab.Click("form[action='/confirm'] button")
 }

@@ -125,8 +125,8 @@ func TestAnOrganisationsPeopleSignInAtItsProvider(t *testing.T) {
 	tab.WaitText("h1", "connector")
 
 	for email, why := range map[string]string{
-		"eve@acme.example":     "None of your groups at the provider has access here.",
-		"mallory@acme.example": "The provider has not verified your e-mail address",
+		"eve@acme.example":     "None of your provider groups has access here.",
+		"mallory@acme.example": "The provider hasn't verified your email address",
 	} {
 		tab := o.arrives(email)
 		tab.WaitText("main", why)
@@ -139,7 +139,7 @@ func TestAnOrganisationsPeopleSignInAtItsProvider(t *testing.T) {
 	if at := byPassword.get(o.base + "/account"); at.status != http.StatusSeeOther || !strings.HasPrefix(at.location, "/login") {
 		t.Errorf("a session by a password, from before: %d %s", at.status, at.location)
 	}
-	if in := newPerson(t).post(o.base+"/login", signIn); in.status != http.StatusForbidden || !strings.Contains(in.body, "Your organisation wants single sign-on.") {
+	if in := newPerson(t).post(o.base+"/login", signIn); in.status != http.StatusForbidden || !strings.Contains(in.body, "continue with single sign-on: your organisation requires it.") {
 		t.Errorf("the right password of a member: %d", in.status)
 	}
 	signInTab(browser.Open(t), o.base) // the owner that may still use a password
@@ -162,26 +162,26 @@ func (o *organisation) setUp(tab *browser.Tab, look looker) {
 	tab.Press("engineers = admin")
 	tab.Click("[name=joins]")
 	tab.Click(save)
-	tab.WaitText("body", "The settings are saved.")
-	tab.WaitText("main", "Test the connection before you turn it on.")
+	tab.WaitText("body", "Settings saved.")
+	tab.WaitText("main", "Test the connection first.")
 	if said := o.run("sso", "verify-domain", "--tenant", "default", "acme.example"); said != "acme.example is verified for default." {
 		o.t.Errorf("the command says %q", said)
 	}
-	if said := o.run("sso", "release-domain", "--tenant", "default", "acme.example"); said != "acme.example is default's no more." {
+	if said := o.run("sso", "release-domain", "--tenant", "default", "acme.example"); said != "Removed acme.example from default." {
 		o.t.Errorf("the command says %q", said)
 	}
-	if again := o.try("sso", "release-domain", "--tenant", "default", "acme.example"); again.code != 1 || !strings.Contains(again.stderr, "There is no such domain.") {
+	if again := o.try("sso", "release-domain", "--tenant", "default", "acme.example"); again.code != 1 || !strings.Contains(again.stderr, "No such domain.") {
 		o.t.Errorf("once more: %+v", again)
 	}
 	o.run("sso", "verify-domain", "--tenant", "default", "acme.example")
 	tab.Click("form[action='/settings/sso/test'] button")
 	o.provider.agree(tab, "ada@acme.example")
 	tab.WaitPath("/settings/sso")
-	tab.WaitText("body", "The connection works: the provider knows you as ada@acme.example. Your groups: staff, engineers. They make you: Admin.")
-	tab.WaitText("main", "Verified by the operator")
+	tab.WaitText("body", "Connection works: signed in as ada@acme.example. Groups: staff, engineers. Role: Admin.")
+	tab.WaitText("main", "Verified by operator")
 	tab.Click("[name=enabled]")
 	tab.Click(save)
-	tab.WaitText("body", "The settings are saved.")
+	tab.WaitText("body", "Settings saved.")
 	tab.WaitText("main header", "On")
 	look.at("sso-on")
 }
@@ -193,7 +193,7 @@ func (o *organisation) enforce(owner *browser.Tab) {
 	owner.Click("[name=enforced]")
 	owner.Choose("[name=break_glass]", o.memberID(ownerEmail))
 	owner.Click("form[action='/settings/sso'] > .actions button")
-	owner.WaitText("main", "On, and the only way")
+	owner.WaitText("main", "On, required")
 }
 
 // refusesAnotherDomain begins with an address of the organisation, and signs in at its provider as a person of
@@ -204,12 +204,12 @@ func (o *organisation) refusesAnotherDomain(email string) {
 	tab.Go(o.base + "/login")
 	tab.Fill("[name=email]", email)
 	tab.Click("[formaction='/login/sso']")
-	tab.WaitText("main", "No organisation here has single sign-on for this address.")
+	tab.WaitText("main", "This address has no single sign-on.")
 	tab.Forgive("422")
 	tab.Fill("[name=email]", "anybody@acme.example")
 	tab.Click("[formaction='/login/sso']")
 	o.provider.agree(tab, email)
-	tab.WaitText("main", "Your e-mail address is of a domain that is not this organisation's.")
+	tab.WaitText("main", "Your email domain isn't one of this organisation's.")
 	tab.Forgive("403")
 }
 

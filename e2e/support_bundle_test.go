@@ -67,7 +67,7 @@ func TestASupportBundleHoldsWhatHelpsAndNoSecret(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the bundle can be read by others: %v, %v", info.Mode(), err)
 	}
-	if again := h.try("support-bundle", "--file", "bundle.tar.gz"); again.code != 1 || !strings.Contains(again.stderr, "is there already") {
+	if again := h.try("support-bundle", "--file", "bundle.tar.gz"); again.code != 1 || !strings.Contains(again.stderr, "already exists") {
 		t.Errorf("a second one: %+v", again)
 	}
 	files := unpack(t, path)
@@ -182,7 +182,7 @@ func TestASupportBundleIsMadeOfWhatThereIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := unpack(t, path)
-	for _, want := range []string{"Missing: database.json: There is no database yet.", "it has no private address"} {
+	for _, want := range []string{"Missing: database.json: There is no database yet.", "PATCHBAY_PRIVATE_ADDR isn't set"} {
 		if !strings.Contains(files["README.txt"], want) {
 			t.Errorf("it does not say %q:\n%s", want, files["README.txt"])
 		}

@@ -115,9 +115,9 @@ func TestTask_IsFollowedAndCancelledInABrowser(t *testing.T) {
 
 	up.is(`"status":"working","statusMessage":"Page 1 of 100"`)
 	second := begin()
-	tab.WaitText("#tasks", "At work")
+	tab.WaitText("#tasks", "Working")
 	tab.Click("#tasks form[action$='/cancel'] button")
-	tab.WaitText("#notice", "The call is cancelled.")
+	tab.WaitText("#notice", "Call cancelled.")
 	tab.WaitText("#tasks", "Cancelled")
 	look.at("task-cancelled")
 	<-up.cancelled

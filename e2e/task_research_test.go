@@ -84,9 +84,9 @@ func TestTask_OfEverythingInABrowser(t *testing.T) {
 	tab.WaitText("main", "No tasks yet")
 
 	first := night.beginResearch("bees")
-	tab.WaitText("#tasks", "At work")
+	tab.WaitText("#tasks", "Working")
 	first.pollUntil("input_required")
-	tab.WaitText("#tasks", "Asks for input")
+	tab.WaitText("#tasks", "Needs input")
 	tab.WaitText("#tasks", "Found multiple interpretations")
 	look.at("task-asks")
 	first.answerQuestion()
@@ -99,7 +99,7 @@ func TestTask_OfEverythingInABrowser(t *testing.T) {
 	second := night.beginResearch("wasps")
 	second.pollUntil("input_required")
 	tab.Click("#tasks form[action$='/cancel'] button")
-	tab.WaitText("#notice", "The call is cancelled.")
+	tab.WaitText("#notice", "Call cancelled.")
 	tab.WaitText("#tasks", "Cancelled")
 	second.pollUntil("cancelled")
 

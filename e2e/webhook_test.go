@@ -95,7 +95,7 @@ func TestWebhook_RetriesToolChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	if told.Type != "tool_change.waiting" || !slices.Equal(told.Data.Details.Tools, []string{"stays"}) || !slices.Contains(told.Data.Details.Kinds, "instruction_like") ||
-		!strings.HasSuffix(told.Data.URL, "/tools/stays/changes") || told.Data.Title != "The tool stays of Files waits for a decision" {
+		!strings.HasSuffix(told.Data.URL, "/tools/stays/changes") || told.Data.Title != "stays to review in Files" {
 		t.Errorf("told %s", body)
 	}
 }

@@ -84,7 +84,7 @@ func (w *world) verifyByCommand(ctx context.Context, t *tenant) (calls int64, er
 		return 0, err
 	}
 	for line := range strings.Lines(text) {
-		if _, err := fmt.Sscanf(line, t.slug+": %d calls ended as is on record", &calls); err == nil {
+		if _, err := fmt.Sscanf(line, t.slug+": %d calls match the record", &calls); err == nil {
 			return calls, nil
 		}
 	}

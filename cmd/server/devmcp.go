@@ -56,7 +56,7 @@ func (c devMCPCommand) checkAddress() error {
 		return fault.Errorf(fault.Invalid, "--addr must be HOST:PORT, as %s, and is %q.", devMCPAddr, c.Addr)
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fault.Errorf(fault.Invalid, "--addr must be on loopback, as %s: dev-mcp answers anybody.", devMCPAddr)
+		return fault.Errorf(fault.Invalid, "--addr must be on loopback, as %s: dev-mcp has no access control.", devMCPAddr)
 	}
 	var names []string
 	for _, mode := range devmcp.Modes {

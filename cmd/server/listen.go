@@ -22,12 +22,12 @@ func listenOn(ctx context.Context, setting, addr string) (net.Listener, error) {
 	case err == nil:
 		return listener, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fault.Wrap(fault.Conflict, err, fmt.Sprintf("The address %s is in use by another program. Stop that one, or choose another address with %s.", addr, setting))
+		return nil, fault.Wrap(fault.Conflict, err, fmt.Sprintf("Another program uses the address %s. Stop it, or choose another address with %s.", addr, setting))
 	case errors.Is(err, syscall.EACCES):
-		return nil, fault.Wrap(fault.Denied, err, fmt.Sprintf("Listening on %s is not permitted to this user. Choose a port from 1024 up with %s.", addr, setting))
+		return nil, fault.Wrap(fault.Denied, err, fmt.Sprintf("This user may not listen on %s. Choose a port of 1024 or higher with %s.", addr, setting))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The address %s is not one of this machine. Choose another with %s.", addr, setting))
+		return nil, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The address %s doesn't belong to this machine. Choose another with %s.", addr, setting))
 	default:
-		return nil, fault.Wrap(fault.Invalid, err, fmt.Sprintf("Listening on %s, from %s, does not work", addr, setting)+".")
+		return nil, fault.Wrap(fault.Invalid, err, fmt.Sprintf("Can't listen on %s (%s)", addr, setting)+".")
 	}
 }

@@ -26,7 +26,7 @@ func serveHealth(w http.ResponseWriter, _ *http.Request) {
 func newReadyHandler(st *store.Store, leaving <-chan struct{}) respond.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if isClosed(leaving) {
-			return fault.Errorf(fault.Unavailable, "The server is being stopped.")
+			return fault.Errorf(fault.Unavailable, "The server is shutting down.")
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()

@@ -69,11 +69,11 @@ func (h *app) newRouter() http.Handler {
 }
 
 func (h *app) notFound(w http.ResponseWriter, r *http.Request) {
-	h.refuseRequest(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+	h.refuseRequest(w, r, fault.Errorf(fault.NotFound, "This URL doesn't exist."))
 }
 
 func (h *app) badMethod(w http.ResponseWriter, r *http.Request) {
-	h.refuseRequest(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method %s.", r.Method))
+	h.refuseRequest(w, r, fault.Errorf(fault.BadMethod, "This URL doesn't accept %s.", r.Method))
 }
 
 // refuseUnauthenticated refuses a request before its authentication, with an OAuth error on OAuth's paths.

@@ -72,11 +72,11 @@ func run(ctx context.Context, args []string, p operator.IO) int {
 		return exited
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(p.Stderr, "patchbay: %s\nRun patchbay --help, or patchbay COMMAND --help, for what there is.\n", err)
+		_, _ = fmt.Fprintf(p.Stderr, "patchbay: %s\nRun patchbay --help or patchbay COMMAND --help.\n", err)
 		return exitUsage
 	}
 	for _, name := range config.UnknownVariables(p.Environ) {
-		_, _ = fmt.Fprintf(p.Stderr, "patchbay: %s is set, and no setting has that name. patchbay serve --help lists them.\n", name)
+		_, _ = fmt.Fprintf(p.Stderr, "patchbay: %s is set but isn't a known setting. patchbay serve --help lists them.\n", name)
 	}
 	return reportFailure(p, command.Run())
 }

@@ -234,7 +234,7 @@ func (s *serverRun) printSetupLink(ctx context.Context, d *installation.Database
 	}
 	link := app.baseURL.JoinPath("setup")
 	link.RawQuery = "token=" + token.Reveal() // its alphabet is URL-safe
-	_, err = fmt.Fprintf(s.stdout, "Make the first owner at %s\n", link)
+	_, err = fmt.Fprintf(s.stdout, "Create the first owner at %s\n", link)
 	return err
 }
 
@@ -253,7 +253,7 @@ func (s *serverRun) serveRequests(ctx context.Context, listener net.Listener, ap
 	case <-s.clusterDone():
 		_ = public.Close()
 		<-failed
-		return fault.Wrap(fault.Unavailable, s.cluster.Err(), "The embedded PostgreSQL has ended and does not start again; its messages are in the data directory.")
+		return fault.Wrap(fault.Unavailable, s.cluster.Err(), "The embedded PostgreSQL stopped and can't restart. Its messages are in the data directory.")
 	case <-ctx.Done():
 	}
 	s.log.InfoContext(ctx, "server stopping")

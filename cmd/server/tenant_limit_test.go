@@ -15,7 +15,7 @@ func TestTenantLimit_IsAudited(t *testing.T) {
 		return i.texts(t, `select actor_name || ': ' || target || ' ' || (detail->'before')::text || ' ' || (detail->'after')::text
 			from audit_events where action = 'tenant.limit' order by id`)
 	}
-	if said := i.must(t, "tenant", "limit", "default"); said != "default may call tools at most: no limit a minute, no limit a day. Its owner set no limit and no limit.\n" {
+	if said := i.must(t, "tenant", "limit", "default"); said != "Tool call limits of default: no limit per minute, no limit per day. Its owner set no limit and no limit.\n" {
 		t.Errorf("%q", said)
 	}
 	i.must(t, "tenant", "limit", "default", "--calls-per-minute", "0") // unchanged
@@ -23,10 +23,10 @@ func TestTenantLimit_IsAudited(t *testing.T) {
 		t.Errorf("a look, and what is so already, are on record: %q", made)
 	}
 
-	if said := i.must(t, "tenant", "limit", "default", "--calls-per-minute", "600"); !strings.Contains(said, "at most: 600 a minute, no limit a day.") {
+	if said := i.must(t, "tenant", "limit", "default", "--calls-per-minute", "600"); !strings.Contains(said, "Tool call limits of default: 600 per minute, no limit per day.") {
 		t.Errorf("%q", said)
 	}
-	if said := i.must(t, "tenant", "limit", "default", "--calls-per-day", "5000"); !strings.Contains(said, "at most: 600 a minute, 5000 a day.") {
+	if said := i.must(t, "tenant", "limit", "default", "--calls-per-day", "5000"); !strings.Contains(said, "Tool call limits of default: 600 per minute, 5000 per day.") {
 		t.Errorf("the other stays: %q", said)
 	}
 	i.must(t, "tenant", "limit", "default", "--calls-per-minute", "0", "--calls-per-day", "0")
@@ -42,7 +42,7 @@ func TestTenantLimit_IsAudited(t *testing.T) {
 	if code, _, stderr := i.try(t, "tenant", "limit", "default", "--calls-per-minute=-1"); code != exitFailed || len(limits()) != 3 {
 		t.Errorf("%d %s: %q", code, stderr, limits())
 	}
-	if code, _, stderr := i.try(t, "tenant", "limit", "nowhere"); code != exitFailed || !strings.Contains(stderr, `There is no tenant "nowhere"`) {
+	if code, _, stderr := i.try(t, "tenant", "limit", "nowhere"); code != exitFailed || !strings.Contains(stderr, `No tenant "nowhere"`) {
 		t.Errorf("%d %s", code, stderr)
 	}
 }

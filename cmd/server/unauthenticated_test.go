@@ -46,7 +46,7 @@ func TestUnauthenticated_RateLimitedAtEveryRoute(t *testing.T) {
 			if w.Header().Get("Retry-After") == "" || !strings.HasPrefix(w.Header().Get("Content-Type"), c.kind) {
 				t.Errorf("%d %s: Retry-After %q, as %s", n, c.path, w.Header().Get("Retry-After"), w.Header().Get("Content-Type"))
 			}
-			if c.kind == "application/json" && !strings.HasPrefix(w.Body.String(), `{"error":"temporarily_unavailable","error_description":"Too many requests came from this address`) {
+			if c.kind == "application/json" && !strings.HasPrefix(w.Body.String(), `{"error":"temporarily_unavailable","error_description":"Too many unauthenticated requests from this address`) {
 				t.Errorf("%s: %s", c.path, w.Body)
 			}
 		}

@@ -31,7 +31,7 @@ func TestUserCreate_RefusesAnAccountUnlessExisting(t *testing.T) {
 	if code, said := try(append(add, "--existing")...); code != 0 || said != "cfo@example.com is owner of default.\n" {
 		t.Errorf("with --existing: %d %s", code, said)
 	}
-	if code, said := try(append(add, "--existing", "--email", "nobody@example.com")...); code != 1 || !strings.Contains(said, "no account of its own") {
+	if code, said := try(append(add, "--existing", "--email", "nobody@example.com")...); code != 1 || !strings.Contains(said, "has no account") {
 		t.Errorf("an unknown address with --existing: %d %s", code, said)
 	}
 	i.must(t, "tenant", "create", "Gamma")

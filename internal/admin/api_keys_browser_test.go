@@ -17,6 +17,6 @@ func TestTheKeysPageInABrowser(t *testing.T) {
 	checkAppearance(tab, "api-keys-empty")
 	tab.Fill("[name=name]", "warehouse")
 	tab.Click("#add button[type=submit]")
-	tab.WaitText("main", "shown this once")
+	tab.WaitText("main", "shown only once")
 	checkAppearance(tab, "api-keys-made")
 }

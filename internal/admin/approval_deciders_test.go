@@ -38,7 +38,7 @@ func TestApproval_ButtonsAreForDeciders(t *testing.T) {
 			if one.says("all of it") != may {
 				t.Errorf("%s reads the arguments of %s: %t", name, whose, !may)
 			}
-			if why := "Only they, and admins, decide about its calls."; one.says(why) != (!may && decide[name]["everybody's"]) {
+			if why := "and admins can approve or deny this agent's calls."; one.says(why) != (!may && decide[name]["everybody's"]) {
 				t.Errorf("%s, a call of %s agent: %s", name, whose, plainText(one.Body))
 			}
 			if !may {
@@ -59,7 +59,7 @@ func TestConnectLink_IsNotOfferedForMembersAgent(t *testing.T) {
 	}
 	for _, role := range connectors.Roles {
 		p := d.signInAsRole(role).get(page)
-		if may := role.May(connectors.PermManage); strings.Contains(p.Body, link(hers)) || strings.Contains(p.Body, link(tenants)) != may || p.says("No link connects it.") != may {
+		if may := role.May(connectors.PermManage); strings.Contains(p.Body, link(hers)) || strings.Contains(p.Body, link(tenants)) != may || p.says("links don't work.") != may {
 			t.Errorf("%s: %d %s", role, p.Status, plainText(p.Body))
 		}
 	}

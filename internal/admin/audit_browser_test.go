@@ -23,6 +23,6 @@ func TestTheAuditLogIsReadInABrowser(t *testing.T) {
 	d.OldCalls(t, d.findConnector("linear"), "search", 1, 3)
 	tab.Go(d.base + "/audit")
 	tab.Click("form[action='/audit/verify'] button")
-	tab.WaitText("main", "3 calls are on record")
+	tab.WaitText("main", "3 calls match")
 	checkAppearanceOf(t, tab, "audit-calls")
 }

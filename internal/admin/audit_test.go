@@ -18,7 +18,7 @@ func TestAudit_Filters(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/audit?target=linear").want(t, http.StatusOK, "No entry matches")
+	b.get("/audit?target=linear").want(t, http.StatusOK, "No matching entries")
 	b.submit("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"bearer"}, "auth.token": {"hunter2-hunter2"}})
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
 	p := b.get("/audit")
@@ -31,9 +31,9 @@ func TestAudit_Filters(t *testing.T) {
 	b.get("/audit?action=connector&target=LIN&since="+today+"&until="+today).want(t, http.StatusOK, "1 event", "connector.create")
 	b.get("/audit?action=connector.create").want(t, http.StatusOK, "1 event")
 	for _, none := range []string{"actor=nobody", "target=github", "until=2001-01-01", "action=webhook"} {
-		b.get("/audit?"+none).want(t, http.StatusOK, "No entry matches")
+		b.get("/audit?"+none).want(t, http.StatusOK, "No matching entries")
 	}
-	b.get("/audit?since=yesterday").want(t, http.StatusOK, "Write days as 2026-11-21.")
+	b.get("/audit?since=yesterday").want(t, http.StatusOK, "Use dates like 2026-11-21.")
 	d.signInAsRole(connectors.RoleMember).get("/audit").want(t, http.StatusForbidden)
 }
 
@@ -45,20 +45,20 @@ func TestTheAuditLogIsVerifiedWithAClick(t *testing.T) {
 	for _, name := range []string{"One", "Two", "Three"} {
 		b.submit("/agents", url.Values{"name": {name}, "approval": {"always_ask"}})
 	}
-	b.submit("/audit/verify", nil).want(t, http.StatusOK, "The log is verified", "Every entry is as it was recorded", "Last verified")
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "Log verified: all entries intact.", "All entries intact", "Last verified")
 
 	second := "(select id from audit_events where tenant_id = '" + d.Tenant.String() + "' and target = 'two')"
 	d.AsOwner(t, "update audit_events set target = 'four' where id = "+second)
 	p := b.submit("/audit/verify", nil)
-	p.want(t, http.StatusOK, "The log is not as it was recorded.", "is not as it was recorded", "Somebody changed it", "Show this entry")
+	p.want(t, http.StatusOK, "The log was altered.", "Entry 3 was altered", "This entry or an earlier one was altered.", "Show entry")
 	htmlcheck.Parse(t, p.Body).Sound(t)
-	b.get(findLink(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "four", "Not as it was recorded", "Show all")
+	b.get(findLink(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "four", "Doesn't match the record", "Show all")
 
 	d.AsOwner(t, "delete from audit_events where target = 'four'")
 	p = b.submit("/audit/verify", nil)
-	p.want(t, http.StatusOK, "The entry was removed", "Show the last entry before it")
+	p.want(t, http.StatusOK, "The entry was removed", "Show previous entry")
 	b.get(findLink(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "one")
-	b.get("/audit?entry=none").want(t, http.StatusOK, "No entry matches")
+	b.get("/audit?entry=none").want(t, http.StatusOK, "No matching entries")
 	d.signInAsRole(connectors.RoleMember).post("/audit/verify", nil).want(t, http.StatusForbidden)
 }
 
@@ -67,16 +67,16 @@ func TestAudit_CallOutcomesAreVerified(t *testing.T) {
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
 	d.OldCalls(t, d.Connector(t), "search", 1, 3)
-	b.submit("/audit/verify", nil).want(t, http.StatusOK, "The log is verified", "Every call ended as is on record", "3 calls are on record")
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "Log verified: all entries intact.", "All recorded outcomes match", "3 calls match")
 	d.AsSystem(t, "update tool_calls set outcome = 'tool_error' where id = (select min(id::text)::uuid from tool_calls)", nil)
 	p := b.submit("/audit/verify", nil)
-	p.want(t, http.StatusOK, "Calls are not as it was recorded", "Calls are not as they ended", "Somebody changed a call", "Show this call")
+	p.want(t, http.StatusOK, "Some recorded outcomes don't match.", "Recorded outcomes don't match", "A finished call was changed in the database.", "Show call")
 	htmlcheck.Parse(t, p.Body).Sound(t)
 	b.get(findLink(t, p.Body, "/calls/")).want(t, http.StatusOK, "search")
 	d.AsSystem(t, "delete from tool_calls where id = (select min(id::text)::uuid from tool_calls)", nil)
-	b.submit("/audit/verify", nil).want(t, http.StatusOK, "Somebody removed a call")
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "A call was removed from the database too early.")
 	d.AsOwner(t, "delete from call_outcomes where n = 1")
-	b.submit("/audit/verify", nil).want(t, http.StatusOK, "what is on record of how calls ended")
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "Recorded outcomes were changed in the database.")
 }
 
 func TestAuditExport_SignatureVerifies(t *testing.T) {

@@ -30,7 +30,7 @@ func TestAuthorize_AgentOfSecondPageInABrowser(t *testing.T) {
 	lists := func(agent string) bool {
 		return chromium.Eval[bool](tab, `document.querySelector("[name=agent] option[value=`+agent+`]") !== null`)
 	}
-	tab.WaitText("main", "There are more agents than this page lists")
+	tab.WaitText("main", "More agents on the next page.")
 	if !lists("agent-000") || lists("agent-200") {
 		t.Fatal("the first page is not the first")
 	}
@@ -40,7 +40,7 @@ func TestAuthorize_AgentOfSecondPageInABrowser(t *testing.T) {
 	if lists("agent-000") || !lists("agent-200") {
 		t.Error("the second page is not the rest")
 	}
-	if pager := tab.Text("nav.pager"); !strings.Contains(pager, "These are the last agents, by name.") || strings.Contains(pager, "There are more") {
+	if pager := tab.Text("nav.pager"); !strings.Contains(pager, "Last page of agents.") || strings.Contains(pager, "More agents") {
 		t.Errorf("the last page says %s", pager)
 	}
 	checkAppearance(tab, "authorize-many-next")

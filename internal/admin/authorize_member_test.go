@@ -22,7 +22,7 @@ func TestAuthorizeMember_PageNamesTheConsequences(t *testing.T) {
 	asked := d.memberAuthorizePath()
 	b := d.signInAsRole(connectors.RoleAdmin)
 	p := b.get(asked)
-	for _, want := range []string{"Let a program act as you?", "with your role: Admin", "under your name", "only read, as a viewer does", "do all that you may do", "“Inspector”, which nobody has checked"} {
+	for _, want := range []string{"Let a client act as you?", "with your role: Admin", "under your name", "only read, like a viewer", "do everything you can", "“Inspector” (unverified)"} {
 		if p.Status != http.StatusOK || !strings.Contains(plainText(p.Body), want) {
 			t.Errorf("the page does not say %q: %d\n%s", want, p.Status, plainText(p.Body))
 		}
@@ -67,8 +67,8 @@ func TestMemberPrograms_OwnerRevokes(t *testing.T) {
 	m := d.Member(t, connectors.RoleAdmin, func(n *store.NewMember) { n.Name = "Ada" })
 	id := d.ProgramAsIn(t, d.Tenant, m.UserID, connectors.ScopeAdmin)
 	owner := d.signInAsRole(connectors.RoleOwner)
-	owner.get("/members").want(t, http.StatusOK, "Programs that act as members", "by Ada", "acts as its person, with all that they may do")
-	if p := d.signInAsRole(connectors.RoleViewer).get("/members"); strings.Contains(p.Body, "Programs that act") {
+	owner.get("/members").want(t, http.StatusOK, "Clients acting as members", "by Ada", "acts as member, all permissions")
+	if p := d.signInAsRole(connectors.RoleViewer).get("/members"); strings.Contains(p.Body, "Clients acting as members") {
 		t.Errorf("a viewer sees them: %d", p.Status)
 	}
 	end := "/members/" + m.UserID.String() + "/programs/" + id.String() + "/revoke"
@@ -78,5 +78,5 @@ func TestMemberPrograms_OwnerRevokes(t *testing.T) {
 	if p := owner.post(end, nil); p.Status != http.StatusSeeOther {
 		t.Errorf("%d", p.Status)
 	}
-	owner.get("/members").want(t, http.StatusOK, "None. A member's own program")
+	owner.get("/members").want(t, http.StatusOK, "None yet. Clients that members sign in to manage Patchbay appear here.")
 }

@@ -77,7 +77,7 @@ func TestAuthorize_DecisionOfThePerson(t *testing.T) {
 	b, asked := d.signInAsRole(connectors.RoleAdmin), d.authorizePath("Inspector", programsCallback)
 	agent := d.Agent(t)
 	p := b.get(asked)
-	for _, want := range []string{"“Inspector”, which nobody has checked", "nobody can tell whose it is", "127.0.0.1:9", "On your computer any program can wait for the answer"} {
+	for _, want := range []string{"“Inspector” (unverified)", "unknown publisher", "127.0.0.1:9", "Any program on your computer can receive the answer."} {
 		if p.Status != http.StatusOK || !strings.Contains(plainText(p.Body), want) {
 			t.Errorf("the page does not say %q: %d", want, p.Status)
 		}
@@ -122,7 +122,7 @@ func TestAuthorize_EveryAgentCanBeChosen(t *testing.T) {
 	}
 	b := d.signInAsRole(connectors.RoleAdmin)
 	first := b.get(d.authorizePath("Inspector", programsCallback))
-	first.want(t, http.StatusOK, `value="agent-199"`, "There are more agents than this page lists")
+	first.want(t, http.StatusOK, `value="agent-199"`, "More agents on the next page.")
 	if strings.Contains(first.Body, `value="agent-200"`) {
 		t.Fatal("all are listed at once: the test shows nothing")
 	}

@@ -15,7 +15,7 @@ import (
 // restrictBodiesToAuditors sets that arguments and results are for auditors alone.
 func (d *dashboard) restrictBodiesToAuditors() {
 	d.t.Helper()
-	d.signInAsRole(connectors.RoleOwner).submit("/settings", url.Values{"name": {"Acme"}, "body_readers": {"auditors"}}).want(d.t, http.StatusOK, "The settings are saved.")
+	d.signInAsRole(connectors.RoleOwner).submit("/settings", url.Values{"name": {"Acme"}, "body_readers": {"auditors"}}).want(d.t, http.StatusOK, "Settings saved.")
 }
 
 // createCallWithMarkers stores a call with a marker word in its arguments, result, progress and task.
@@ -80,16 +80,16 @@ func TestCallPage_NamesReadersOfBodies(t *testing.T) {
 	a, c := d.Agent(t), d.Connector(t)
 	page, picture := "/calls/"+d.createCallWithMarkers(a, c).String(), "/calls/"+d.createPictureCall(d.Tenant, a, c).String()+"/pictures/0"
 	member, auditor := d.signInAsRole(connectors.RoleMember), d.signInAsRole(connectors.RoleAuditor)
-	member.get(page).want(t, http.StatusOK, "hush", "Try it again")
+	member.get(page).want(t, http.StatusOK, "hush", "Try again")
 	member.get(picture).want(t, http.StatusOK)
 	d.restrictBodiesToAuditors()
 	p := member.get(page)
-	p.want(t, http.StatusOK, "What is kept of this is for your organisation's auditors.", "Success")
-	if p.says("Try it again") || p.says("hush") {
+	p.want(t, http.StatusOK, "Only auditors can see this.", "Success")
+	if p.says("Try again") || p.says("hush") {
 		t.Error("a member reads it")
 	}
 	member.get(picture).want(t, http.StatusNotFound)
-	auditor.get(page).want(t, http.StatusOK, "hush", "is on record")
+	auditor.get(page).want(t, http.StatusOK, "hush", "recorded")
 	auditor.get(picture).want(t, http.StatusOK)
 	auditor.get("/audit?action=tool_call.read").want(t, http.StatusOK, "tool_call.read", "2 events")
 }
@@ -103,7 +103,7 @@ func TestApproval_DecidedArgumentsAreForAuditors(t *testing.T) {
 	member.get(page).want(t, http.StatusOK, "all of it")
 	member.submit(page+"/deny", nil)
 	p := member.get(page)
-	p.want(t, http.StatusOK, "the arguments are for your organisation's auditors now")
+	p.want(t, http.StatusOK, "No longer waiting. Only auditors can see the arguments.")
 	if p.says("all of it") {
 		t.Error("they are still there")
 	}
@@ -119,7 +119,7 @@ func TestEvents_OmitBodiesForAuditors(t *testing.T) {
 	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleAuditor} {
 		b := d.signInAsRole(role)
 		for _, on := range []string{"on=call&id=" + call.ID.String(), "on=calls", "on=tasks"} {
-			if event := b.openEventsAt("/events?" + on).until("search"); strings.Contains(event, "hush") || !strings.Contains(event, "At work") {
+			if event := b.openEventsAt("/events?" + on).until("search"); strings.Contains(event, "hush") || !strings.Contains(event, "Working") {
 				t.Errorf("%s sends a %s: %s", on, role, event)
 			}
 		}

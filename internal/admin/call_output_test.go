@@ -21,16 +21,16 @@ func TestCallPage_SaysWhetherItsResultFits(t *testing.T) {
 		htmlcheck.Parse(t, p.Body).Sound(t)
 		return p
 	}
-	const fits, misfit = "The structured content fits the output schema.", "It does not fit the output schema"
+	const fits, misfit = "Matches the output schema.", "Doesn't match the output schema"
 	if p := page(func(*connectors.ToolCall) {}); p.says(fits) || p.says(misfit) {
 		t.Error("a verdict about a result that was not checked")
 	}
 	page(func(call *connectors.ToolCall) { call.StructuredValid = new(true) }).want(t, http.StatusOK, fits)
 	page(func(call *connectors.ToolCall) {
-		call.StructuredValid, call.StructuredError = new(false), "The tool promises structured content, and sent none."
-	}).want(t, http.StatusOK, misfit, "The tool promises structured content, and sent none.")
+		call.StructuredValid, call.StructuredError = new(false), "The declared structured content is missing."
+	}).want(t, http.StatusOK, misfit, "The declared structured content is missing.")
 	page(func(call *connectors.ToolCall) {
-		call.StructuredValid, call.StructuredError = new(false), "The tool promises structured content, and sent none."
+		call.StructuredValid, call.StructuredError = new(false), "The declared structured content is missing."
 		call.Status, call.ErrorCode, call.ErrorMessage = connectors.CallError, "invalid_result", "Its result is withheld."
 	}).want(t, http.StatusOK, misfit, "Its result is withheld.", "Structured content")
 	file := b.get("/exports/calls?format=csv").Body

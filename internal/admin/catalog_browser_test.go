@@ -22,7 +22,7 @@ func TestTheCatalogIsUsedInABrowser(t *testing.T) {
 	tab.WaitText("#catalog", "1 server")
 	tab.Click("form[action='/catalog/linear/add'] button")
 	tab.WaitPath("/connectors/linear/credentials")
-	tab.WaitText("#notice", "'Linear' is added. Connect it.")
+	tab.WaitText("#notice", "Added “Linear”. Connect it.")
 	tab.Go(d.base + "/catalog?category=projects")
 	tab.WaitText(".added", "Added")
 	checkAppearanceOf(t, tab, "catalog-added")

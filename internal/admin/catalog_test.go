@@ -31,7 +31,7 @@ func TestCatalog_SearchWithoutScript(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleViewer)
 	all := b.get("/catalog")
 	all.want(t, http.StatusOK, "Linear", "Stripe", "All categories", "Any sign-in", "Documentation")
-	if all.says("/add") || all.says("Import from a registry") {
+	if all.says("/add") || all.says("Import from registry") {
 		t.Error("a viewer is offered to add servers")
 	}
 	some := b.get("/catalog?q=issues&category=projects&auth=oauth2")
@@ -39,7 +39,7 @@ func TestCatalog_SearchWithoutScript(t *testing.T) {
 	if some.says("Stripe") {
 		t.Error("the filter lets everything through")
 	}
-	b.get("/catalog?q=nothing-of-the-kind").want(t, http.StatusOK, "No server matches", "Show all")
+	b.get("/catalog?q=nothing-of-the-kind").want(t, http.StatusOK, "No matching servers", "Show all")
 	d.signInAsRole(connectors.RoleAdmin).get("/connectors").want(t, http.StatusOK, `href="/catalog"`)
 	d.signInAsRole(connectors.RoleAdmin).get("/connectors/new").want(t, http.StatusOK, `href="/catalog"`)
 }
@@ -49,11 +49,11 @@ func TestCatalog_ServerIsAddedWithOneClick(t *testing.T) {
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
 	for slug, next := range map[string][3]string{
-		"linear":    {"/connectors/linear/credentials", "'Linear' is added. Connect it.", "Connect"},
-		"github":    {"/connectors/github/credentials", "'GitHub' is added. Set its credential.", "Set"},
-		"deepwiki":  {"/connectors/deepwiki", "'DeepWiki' is added. Sync it to read its tools.", "Sync"},
-		"asana":     {"/connectors/asana/settings", "client id", "Client id"},
-		"new-relic": {"/connectors/new-relic/credentials", "Enter a user key.", "header api-key"},
+		"linear":    {"/connectors/linear/credentials", "Added “Linear”. Connect it.", "Connect"},
+		"github":    {"/connectors/github/credentials", "Added “GitHub”. Set its credential.", "Set"},
+		"deepwiki":  {"/connectors/deepwiki", "Added “DeepWiki”. Sync to load tools.", "Sync"},
+		"asana":     {"/connectors/asana/settings", "client id", "Client ID"},
+		"new-relic": {"/connectors/new-relic/credentials", "Enter a user key.", "Key in the api-key header."},
 	} {
 		done := b.post("/catalog/"+slug+"/add", nil)
 		if done.Status != http.StatusSeeOther || done.Location != next[0] {
@@ -62,7 +62,7 @@ func TestCatalog_ServerIsAddedWithOneClick(t *testing.T) {
 		b.get(next[0]).want(t, http.StatusOK, next[1], next[2])
 	}
 	b.get("/catalog?q=linear").want(t, http.StatusOK, "Added", `href="/connectors/linear"`)
-	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, `The connector "Linear" leads to this server already.`)
+	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, `The connector "Linear" already uses this server.`)
 	if p := b.post("/catalog/nobody/add", nil); p.Status != http.StatusNotFound {
 		t.Errorf("nobody: %d", p.Status)
 	}
@@ -79,7 +79,7 @@ func TestCatalog_IsIsolatedByTenant(t *testing.T) {
 	if b.get("/catalog?q=linear").says("Added") {
 		t.Error("another tenant's connector counts")
 	}
-	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, "'Linear' is added.")
+	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, "Added “Linear”.")
 }
 
 func TestCatalog_QueriesDoNotGrow(t *testing.T) {
@@ -92,7 +92,7 @@ func TestCatalog_QueriesDoNotGrow(t *testing.T) {
 	for range 30 {
 		d.Connector(t)
 	}
-	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, "'Linear' is added.")
+	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, "Added “Linear”.")
 	if full := count(); full > empty {
 		t.Errorf("%d statements with connectors, %d without", full, empty)
 	}
@@ -136,10 +136,10 @@ func TestListing_ServersAreChosenAndAdded(t *testing.T) {
 	}))
 	defer registry.Close()
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/catalog/registry").want(t, http.StatusOK, "anyone may publish there", "Registry")
+	b.get("/catalog/registry").want(t, http.StatusOK, "Anyone can publish to an MCP registry.", "Registry")
 	before := d.snapshot()
 	shown := b.post("/catalog/registry/preview", url.Values{"url": {registry.URL}, "search": {"weather"}})
-	shown.want(t, http.StatusOK, "3 servers", "com.example/weather", "Access token", "https://open.example.com/sse", "Cannot be added", "1 more to be started as programs")
+	shown.want(t, http.StatusOK, "3 servers", "com.example/weather", "Access token", "https://open.example.com/sse", "Can't be added", "1 more left out: programs without a URL.")
 	if after := d.snapshot(); after != before {
 		t.Errorf("the preview stored something:\n%s\n%s", before, after)
 	}
@@ -159,7 +159,7 @@ func TestListing_ServersAreChosenAndAdded(t *testing.T) {
 		t.Errorf("what was not chosen is there: %v", err)
 	}
 	b.post("/catalog/registry/preview", url.Values{"url": {registry.URL}, "search": {"weather"}}).want(t, http.StatusOK, "Added", `href="/connectors/weather"`)
-	b.post("/catalog/registry", nil).want(t, http.StatusUnprocessableEntity, "Choose at least one server.")
+	b.post("/catalog/registry", nil).want(t, http.StatusUnprocessableEntity, "No server selected. List them again.")
 	b.post("/catalog/registry", url.Values{"chosen": {`{"server": `}}).want(t, http.StatusBadRequest)
 }
 
@@ -169,11 +169,11 @@ func TestAPastedListIsChosenFrom(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	document := registryDocument(listedServer("com.example/weather", weatherRemote))
 	b.post("/catalog/registry/preview", url.Values{"document": {document}}).want(t, http.StatusOK, "1 server", "com.example/weather")
-	b.upload("/catalog/registry/preview", "", strings.Replace(document, `"count": 1`, `"nextCursor": "x"`, 1)).want(t, http.StatusOK, "1 server", "The registry lists more")
-	b.post("/catalog/registry/preview", url.Values{"document": {pasted}}).want(t, http.StatusUnprocessableEntity, "This is no list of an MCP registry.")
-	b.post("/catalog/registry/preview", nil).want(t, http.StatusUnprocessableEntity, "Paste a document, or choose a file.")
+	b.upload("/catalog/registry/preview", "", strings.Replace(document, `"count": 1`, `"nextCursor": "x"`, 1)).want(t, http.StatusOK, "1 server", "More in the registry. Search by name.")
+	b.post("/catalog/registry/preview", url.Values{"document": {pasted}}).want(t, http.StatusUnprocessableEntity, "This isn't an MCP registry list. Import client files under Connectors.")
+	b.post("/catalog/registry/preview", nil).want(t, http.StatusUnprocessableEntity, "Paste or choose a file.")
 	b.upload("/catalog/registry/preview", "", "//"+strings.Repeat("x", 1<<20)).want(t, http.StatusRequestEntityTooLarge)
-	b.post("/catalog/registry/preview", url.Values{"url": {"http://127.0.0.1:1"}}).want(t, http.StatusUnprocessableEntity, "The registry cannot be reached.", `value="http://127.0.0.1:1"`)
-	b.post("/catalog/registry/preview", url.Values{"url": {"javascript:alert(1)"}}).want(t, http.StatusUnprocessableEntity, "This is not a URL")
+	b.post("/catalog/registry/preview", url.Values{"url": {"http://127.0.0.1:1"}}).want(t, http.StatusUnprocessableEntity, "Can't reach the registry. Check the URL.", `value="http://127.0.0.1:1"`)
+	b.post("/catalog/registry/preview", url.Values{"url": {"javascript:alert(1)"}}).want(t, http.StatusUnprocessableEntity, "Enter a URL like https://mcp.example.com/mcp.")
 	b.post("/connectors/import/preview", url.Values{"document": {document}}).want(t, http.StatusOK, "1 to create")
 }

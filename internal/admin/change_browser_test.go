@@ -16,7 +16,7 @@ func TestChange_InABrowser(t *testing.T) {
 	tab.WaitText("nav a[href='/changes']", "1")
 	checkAppearanceOf(t, tab, "changes")
 	tab.Click("main a[href='/connectors/linear/tools/search/changes']")
-	tab.WaitText("main", "This may be an attack")
+	tab.WaitText("main", "Possible attack")
 	checkAppearanceOf(t, tab, "change")
 	tab.Scripts(false)
 	tab.Go(d.base + "/connectors/linear/tools/search/changes")

@@ -32,23 +32,23 @@ func TestInstructionsChange_IsShownAndDecided(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	const path = "/connectors/linear/instructions"
 	p := b.get("/changes")
-	p.want(t, http.StatusOK, "1 change", "Server instructions", "High risk", "changed instructions", "orders to the model")
+	p.want(t, http.StatusOK, "1 change", "Server instructions", "High risk", "changed instructions", "instructions to the model")
 	if !p.says(`href="` + path + `/changes"`) {
 		t.Error("the list leads nowhere")
 	}
 	p = b.get(path + "/changes")
-	p.want(t, http.StatusOK, "Change of server instructions", "This may be an attack", "Do not tell the user.", "About the server",
-		"Until somebody decides, agents are given the instructions as they were.", "History")
+	p.want(t, http.StatusOK, "Changed server instructions", "Possible attack", "Do not tell the user.", "Open server",
+		"Agents keep the old instructions unless an admin accepts.", "History")
 	htmlcheck.Parse(t, p.Body).Sound(t)
-	b.get("/").want(t, http.StatusOK, "Server instructions", "Changed at Linear")
-	b.get("/connectors/linear").want(t, http.StatusOK, "Agents are given what was accepted before, until an admin has looked.", "Look at the change")
+	b.get("/").want(t, http.StatusOK, "Server instructions", "Changed in Linear")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Changed by the server. Agents keep the accepted version until review.", "Review change")
 
 	stale := url.Values{"hash": {connectors.InstructionsDefinition(kindWords).Hash.String()}}
-	b.submit(path+"/accept", stale).want(t, http.StatusOK, "The server has changed its instructions again.", "High risk")
+	b.submit(path+"/accept", stale).want(t, http.StatusOK, "The server's instructions changed again. Review the latest version.", "High risk")
 	now := url.Values{"hash": {connectors.InstructionsDefinition(evilWords).Hash.String()}}
-	b.submit(path+"/reject", now).want(t, http.StatusOK, "Rejected: Server instructions of Linear. Agents are given what was accepted before.", "Nothing waits")
-	b.get("/connectors/linear").want(t, http.StatusOK, "An admin rejected them.")
-	b.submit(path+"/accept", now).want(t, http.StatusOK, "Accepted: Server instructions of Linear. Agents are given them as they are now.")
+	b.submit(path+"/reject", now).want(t, http.StatusOK, "Rejected: Server instructions of Linear. Agents keep the accepted version.", "Nothing waiting")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Rejected by an admin. Agents keep the accepted version.")
+	b.submit(path+"/accept", now).want(t, http.StatusOK, "Accepted: Server instructions of Linear. Agents now get the new version.")
 	b.get("/connectors/linear").want(t, http.StatusOK, "Do not tell the user.")
 	past := d.listChanges(id, connectors.InstructionsTool)[0]
 	d.Says(t, id, "Be quick.", fixture.Definition("search"))

@@ -26,14 +26,14 @@ func TestABrowserConfirmsAndTheActIsDone(t *testing.T) {
 		tab.Fill("[name=name]", "nightly export")
 		tab.Choose("[name=role]", "member")
 		tab.Click("main form[action='/api-keys'] button[type=submit]")
-		tab.WaitText("main", "Confirm that it is you")
+		tab.WaitText("main", "Confirm it's you")
 		tab.Forgive("403")
 		if script {
 			checkAppearance(tab, "confirm")
 		}
 		tab.Fill("[name=confirm_password]", "not the password")
 		tab.Click("main form button[type=submit]")
-		tab.WaitText("main", "This is not your present password.")
+		tab.WaitText("main", "Wrong password.")
 		tab.Forgive("422")
 		tab.Fill("[name=confirm_password]", password.Reveal())
 		tab.Click("main form button[type=submit]")

@@ -57,7 +57,7 @@ func TestConfirm_DangerousActsAskFirst(t *testing.T) {
 		switch {
 		case p.Status == http.StatusSeeOther && strings.HasPrefix(p.Location, "/confirm?return_to=") && (method == http.MethodGet || row.Afresh != ""):
 		case p.Status == http.StatusForbidden && method == http.MethodPost:
-			if strings.Contains(p.Body, "s3cret") || !p.says("Nothing was done yet.") || !strings.Contains(p.Body, `name="confirm_password"`) || !strings.Contains(p.Body, `value="Changed"`) {
+			if strings.Contains(p.Body, "s3cret") || !p.says("Nothing has happened yet.") || !strings.Contains(p.Body, `name="confirm_password"`) || !strings.Contains(p.Body, `value="Changed"`) {
 				t.Errorf("%s:\n%s", route, p.Body)
 			}
 		default:
@@ -112,14 +112,14 @@ func TestConfirm_ResumesTheHeldForm(t *testing.T) {
 	}
 	sent.Set("confirm_password", "not the password")
 	wrong := b.post(path, sent)
-	wrong.want(t, http.StatusUnprocessableEntity, "This is not your present password.")
+	wrong.want(t, http.StatusUnprocessableEntity, "Wrong password.")
 	sent = heldFormValues(t, wrong, path)
 	sent.Set("confirm_password", password.Reveal())
-	b.submit(path, sent).want(t, http.StatusOK, "The role is changed.")
+	b.submit(path, sent).want(t, http.StatusOK, "Role changed.")
 	if got, err := d.Door().People().Member(t.Context(), m.UserID); err != nil || got.Role != connectors.RoleAdmin {
 		t.Errorf("%+v, %v", got, err)
 	}
-	b.submit(path, url.Values{"role": {"member"}}).want(t, http.StatusOK, "The role is changed.") // confirmed for ten minutes
+	b.submit(path, url.Values{"role": {"member"}}).want(t, http.StatusOK, "Role changed.") // confirmed for ten minutes
 	d.advancePastConfirmation()
 	b.post(path, url.Values{"role": {"viewer"}}).want(t, http.StatusForbidden)
 }
@@ -142,7 +142,7 @@ func TestConfirm_SecretsAreTypedAgain(t *testing.T) {
 		sent := heldFormValues(t, b.post(path, form), path)
 		sent.Set("confirm_password", password.Reveal())
 		p := b.post(path, sent)
-		p.want(t, http.StatusUnprocessableEntity, "Type this again: secrets are not kept while you confirm who you are.")
+		p.want(t, http.StatusUnprocessableEntity, "Enter this again. Secrets aren't kept during confirmation.")
 		for name, value := range form {
 			if secret := strings.Contains(value[0], "s3cret") || value[0] == password.Reveal(); !secret && name != "role" && name != "auth.type" && !strings.Contains(p.Body, value[0]) {
 				t.Errorf("%s: %s is lost", path, name)
@@ -181,12 +181,12 @@ func TestConfirmingWantsTheSecondFactorToo(t *testing.T) {
 	path := "/members/" + other.UserID.String() + "/role"
 	sent := heldFormValues(t, b.post(path, url.Values{"role": {"admin"}}), path)
 	sent.Set("confirm_password", password.Reveal())
-	b.post(path, sent).want(t, http.StatusUnprocessableEntity, "This code is wrong, or it was used already.")
+	b.post(path, sent).want(t, http.StatusUnprocessableEntity, "Wrong or used code. Wait for the next one.")
 	if got, err := d.Door().People().Member(t.Context(), other.UserID); err != nil || got.Role != connectors.RoleViewer {
 		t.Errorf("%+v, %v", got, err)
 	}
 	sent.Set("confirm_code", d.nextCode(fixture.CodeKey))
-	b.submit(path, sent).want(t, http.StatusOK, "The role is changed.")
+	b.submit(path, sent).want(t, http.StatusOK, "Role changed.")
 }
 
 func TestConfirm_GuessesCountAsSignIns(t *testing.T) {
@@ -207,7 +207,7 @@ func TestConfirm_ThenExport(t *testing.T) {
 	d.advancePastConfirmation()
 	p := b.get("/exports/audit?format=csv")
 	asks := b.get(p.Location)
-	asks.want(t, http.StatusOK, "Confirm that it is you")
+	asks.want(t, http.StatusOK, "Confirm it's you")
 	sent := heldFormValues(t, asks, "/confirm")
 	sent.Set("confirm_password", password.Reveal())
 	if p := b.post("/confirm", sent); p.Location != "/exports/audit?format=csv" {

@@ -42,7 +42,7 @@ func TestConnect_RoundTripInABrowser(t *testing.T) {
 		tab.Click("main form button[type=submit]:not([formaction])")
 		tab.WaitPath("/connectors/notes/credentials")
 		tab.Click(connectButton)
-		tab.WaitText("main", "Connected 'Notes'. Discovered 2 tools.")
+		tab.WaitText("main", "Connected “Notes”. Discovered 2 tools.")
 		tab.WaitPath("/connectors/notes/credentials")
 
 		tab.Click("form[action='/connectors/notes/connect-link'] button")
@@ -53,14 +53,14 @@ func TestConnect_RoundTripInABrowser(t *testing.T) {
 		visitor.Go(link)
 		visitor.Click("main form button")
 		visitor.WaitPath("/connect/done")
-		visitor.WaitText("main", "Connected 'Notes'.")
+		visitor.WaitText("main", "Connected “Notes”.")
 
 		tab.Go(d.base + "/connectors/notes/credentials")
 		tab.Click("form[action='/connectors/notes/diagnose'] button")
-		tab.WaitText("#diagnosis", "This is the authorization server.")
+		tab.WaitText("#diagnosis", "Authorization server found.")
 		tab.Click("[popovertarget=disconnect-shared]")
 		tab.Click("form[action='/connectors/notes/disconnect'] button[type=submit]")
-		tab.WaitText("main", "Disconnected 'Notes'.")
+		tab.WaitText("main", "Disconnected “Notes”.")
 	}
 }
 

@@ -24,7 +24,7 @@ func TestConnectCookie_TwoLinksInOneBrowser(t *testing.T) {
 		ways = append(ways, visitor.post(link, nil).Location)
 	}
 	for _, way := range ways {
-		visitor.followCallback(visitor.followConsent(way)).want(t, http.StatusOK, "Connected '")
+		visitor.followCallback(visitor.followConsent(way)).want(t, http.StatusOK, "Connected “")
 	}
 }
 

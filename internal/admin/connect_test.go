@@ -72,27 +72,27 @@ func TestConnect_AndDisconnect(t *testing.T) {
 	if p.Location != "/connectors/notes/credentials" {
 		t.Fatalf("adding leads to %q (%d)", p.Location, p.Status)
 	}
-	b.get(p.Location).want(t, http.StatusOK, "'Notes' is added. Connect it.", "Not connected", "One account serves all agents.")
+	b.get(p.Location).want(t, http.StatusOK, "Added “Notes”. Connect it.", "Not connected", "One account for all agents.")
 	b.get("/connectors").want(t, http.StatusOK, `href="/connectors/notes/credentials#credential-shared"`, "Connect: Notes")
-	b.get("/connectors/notes").want(t, http.StatusOK, "No account is connected")
+	b.get("/connectors/notes").want(t, http.StatusOK, "No account connected")
 
 	callback := b.followConsent(b.followConnect("/connectors/notes/connect"))
 	back := b.get(callback)
 	if back.Location != "/connectors/notes/credentials" || back.Header.Get("Referrer-Policy") != "no-referrer" {
 		t.Errorf("%d to %q, %v", back.Status, back.Location, back.Header)
 	}
-	b.get(back.Location).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.", "notes:read", "notes:write", "Token ends", "Reconnect", "just now")
+	b.get(back.Location).want(t, http.StatusOK, "Connected “Notes”. Discovered 2 tools.", "notes:read", "notes:write", "Token expires", "Reconnect", "just now")
 	b.get("/connectors/notes/tools").want(t, http.StatusOK, "create_note")
-	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Sign-in at the server", "2 tools")
+	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Account connected", "2 tools")
 	if p := b.get("/connectors"); p.says("Connect: Notes") {
 		t.Error("the list asks to connect what is connected")
 	}
 
-	b.submit("/connectors/notes/disconnect", nil).want(t, http.StatusOK, "Disconnected 'Notes'.", "Not connected")
+	b.submit("/connectors/notes/disconnect", nil).want(t, http.StatusOK, "Disconnected “Notes”.", "Not connected")
 	if as.Count(oauthtest.Revoke) != 1 {
 		t.Error("the server was not told")
 	}
-	b.post("/connectors/notes/disconnect", nil).want(t, http.StatusNotFound, "No account is connected here.")
+	b.post("/connectors/notes/disconnect", nil).want(t, http.StatusNotFound, "No account connected.")
 }
 
 func TestConnect_ByLink(t *testing.T) {
@@ -106,7 +106,7 @@ func TestConnect_ByLink(t *testing.T) {
 		t.Fatalf("adding leads to %q (%d)", p.Location, p.Status)
 	}
 	p := b.post("/connectors/notes/agents/support/connect-link", nil)
-	p.want(t, http.StatusOK, "Link for Support", "It works once, and ends ", "in 23 hours")
+	p.want(t, http.StatusOK, "Link for Support", "Works once, expires", "in 23 hours")
 	link := findAddress(t, p, d.server.URL+"/connect/")
 	if b.get("/connectors/notes/credentials").says(link) {
 		t.Error("the link is shown twice")
@@ -136,12 +136,12 @@ func TestConnect_ByLink(t *testing.T) {
 		t.Errorf("the way back ends at %q", back.Location)
 	}
 	done := visitor.get(back.Location)
-	done.want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.", "You can close this page")
+	done.want(t, http.StatusOK, "Connected “Notes”. Discovered 2 tools.", "You can close this page")
 	htmlcheck.Parse(t, done.Body).Sound(t)
-	visitor.get("/connect/done").want(t, http.StatusOK, "Nothing to do here")
+	visitor.get("/connect/done").want(t, http.StatusOK, "Nothing to do")
 
 	for _, p := range []page{visitor.get(link), d.browser().post(link, nil)} {
-		p.want(t, http.StatusNotFound, "This link has been used or has expired. Ask for a new one.")
+		p.want(t, http.StatusNotFound, "Link used or expired. Ask for a new one.")
 	}
 	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Reconnect: Support", "Connect: Billing")
 	b.get("/agents/support").want(t, http.StatusOK, "Notes", "Connected", "/connectors/notes/credentials#credential-support")
@@ -167,7 +167,7 @@ func TestConnect_DeniedConsentIsExplained(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
 	p := b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
-	p.want(t, http.StatusOK, "Not connected", "The access was not granted. Nothing was stored.", `href="/connectors"`)
+	p.want(t, http.StatusOK, "Not connected", "Access wasn't granted. Nothing was stored.", `href="/connectors"`)
 	htmlcheck.Parse(t, p.Body).Sound(t)
 	if p.says("REFLECTED") || as.Count(oauthtest.Exchange) != 0 {
 		t.Error("the answer of the server is repeated, or used")
@@ -177,7 +177,7 @@ func TestConnect_DeniedConsentIsExplained(t *testing.T) {
 	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Not connected")
 	as.Set(func(b *oauthtest.Behaviour) { b.Deny, b.Token = "", oauthtest.DeadGrant })
 	p = b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
-	p.want(t, http.StatusBadGateway, "Not connected", "The server said", `REFLECTED-\u003cscript\u003e`)
+	p.want(t, http.StatusBadGateway, "Not connected", "Server response", `REFLECTED-\u003cscript\u003e`)
 	htmlcheck.Parse(t, p.Body).Sound(t)
 }
 
@@ -215,8 +215,8 @@ func TestCallback_IsSingleUseAndBoundToBrowser(t *testing.T) {
 
 	callback := b.followConsent(b.followConnect("/connectors/notes/connect"))
 	b.do(http.MethodHead, callback, nil) // a HEAD request does not use the code up
-	b.followCallback(callback).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
-	b.get(callback).want(t, http.StatusBadRequest, "This connection has ended or was used already. Start it again.")
+	b.followCallback(callback).want(t, http.StatusOK, "Connected “Notes”. Discovered 2 tools.")
+	b.get(callback).want(t, http.StatusBadRequest, "This connection expired or was already used. Reconnect.")
 	if n := as.Count(oauthtest.Exchange); n != 1 {
 		t.Errorf("%d token requests", n)
 	}
@@ -245,7 +245,7 @@ func TestConnect_RefusedScopeIsDropped(t *testing.T) {
 	if again.Status != http.StatusSeeOther || strings.Contains(again.Location, "offline_access") {
 		t.Fatalf("%d to %q", again.Status, again.Location)
 	}
-	b.followCallback(b.followConsent(again.Location)).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
+	b.followCallback(b.followConsent(again.Location)).want(t, http.StatusOK, "Connected “Notes”. Discovered 2 tools.")
 }
 
 func TestConnect_FailureShowsEachStep(t *testing.T) {
@@ -255,18 +255,18 @@ func TestConnect_FailureShowsEachStep(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
 	p := b.post("/connectors/notes/connect", nil)
-	p.want(t, http.StatusConflict, "Not connected", "does not let clients register themselves", "/oauth/callback", "Open the settings",
-		mcp.MetadataURL(), as.Issuer+"/.well-known/oauth-authorization-server", "401 Unauthorized", "a challenge", "This is the authorization server.")
+	p.want(t, http.StatusConflict, "Not connected", "doesn't let clients register themselves", "/oauth/callback", "Open settings",
+		mcp.MetadataURL(), as.Issuer+"/.well-known/oauth-authorization-server", "401 Unauthorized", "a challenge", "Authorization server found.")
 	htmlcheck.Parse(t, p.Body).Sound(t)
 	if !p.says(`name="return_to" value="/connectors/notes/credentials"`) {
 		t.Error("the page's sync button would come back to a form")
 	}
 
 	p = b.post("/connectors/notes/diagnose", nil)
-	p.want(t, http.StatusOK, "Diagnosis", "An account cannot be connected", "Gives tokens at", "a credential for everything")
+	p.want(t, http.StatusOK, "Diagnosis", "Can't connect an account", "Token endpoint", "credential for everything")
 	b.header.Set("HX-Request", "true")
 	p = b.post("/connectors/notes/diagnose", nil)
-	if p.want(t, http.StatusOK, "An account cannot be connected"); p.says("<html") || !p.says(`id="diagnosis"`) {
+	if p.want(t, http.StatusOK, "Can't connect an account"); p.says("<html") || !p.says(`id="diagnosis"`) {
 		t.Error("a script gets more than the panel")
 	}
 	b.header = http.Header{}
@@ -274,8 +274,8 @@ func TestConnect_FailureShowsEachStep(t *testing.T) {
 	as.Stop()
 	b.post("/connectors/notes/connect", nil).want(t, http.StatusBadGateway, "Not connected", "no connection")
 	link := findAddress(t, b.post("/connectors/notes/connect-link", nil), d.server.URL+"/connect/")
-	d.browser().get(link).want(t, http.StatusOK, "could not be reached", "Continue")
-	d.browser().post(link, nil).want(t, http.StatusBadGateway, "could not be reached", "Continue")
+	d.browser().get(link).want(t, http.StatusOK, "can't be reached", "Continue")
+	d.browser().post(link, nil).want(t, http.StatusBadGateway, "can't be reached", "Continue")
 	d.browser().get(link).want(t, http.StatusOK, "Continue")
 
 	if p := d.signInAsRole(connectors.RoleMember).get("/connectors/notes/credentials"); p.says("Diagnose") || p.says("/connect\"") {
@@ -290,11 +290,11 @@ func TestConnect_AccountFollowsCredentialMode(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/agents", url.Values{"name": {"Support"}})
 	b.addNotes(mcp.URL)
-	b.post("/connectors/notes/agents/support/connect", nil).want(t, http.StatusConflict, "has one account for all agents")
-	b.post("/connectors/notes/agents/support/connect-link", nil).want(t, http.StatusConflict, "has one account for all agents")
+	b.post("/connectors/notes/agents/support/connect", nil).want(t, http.StatusConflict, "all agents share it.")
+	b.post("/connectors/notes/agents/support/connect-link", nil).want(t, http.StatusConflict, "all agents share it.")
 	d.addConnectorAt("Plain", mcp.URL)
-	b.post("/connectors/plain/connect", nil).want(t, http.StatusConflict, "does not sign in by OAuth")
-	b.post("/connectors/plain/diagnose", nil).want(t, http.StatusConflict, "does not sign in by OAuth")
+	b.post("/connectors/plain/connect", nil).want(t, http.StatusConflict, "doesn't use OAuth.")
+	b.post("/connectors/plain/diagnose", nil).want(t, http.StatusConflict, "doesn't use OAuth.")
 }
 
 func TestConnect_FailedSyncIsReported(t *testing.T) {
@@ -306,7 +306,7 @@ func TestConnect_FailedSyncIsReported(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
 	p := b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect")))
-	p.want(t, http.StatusOK, "Connected 'Notes'. The sync failed: ", "500", "Reconnect")
+	p.want(t, http.StatusOK, "Connected “Notes”. Sync failed: ", "500", "Reconnect")
 	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Failed")
 }
 
@@ -323,7 +323,7 @@ func TestConnect_BrowserWaitIsBounded(t *testing.T) {
 	})})
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected 'Notes'. Its tools are being read.")
+	b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected “Notes”. Syncing tools.")
 	<-asked
 	b.get("/connectors/notes").want(t, http.StatusOK, "Syncing")
 	close(release)
@@ -333,17 +333,17 @@ func TestExpiringAccounts_AreListed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleViewer)
-	if b.get("/connectors").says("lapse") {
+	if b.get("/connectors").says("expires within") {
 		t.Error("foretold of nothing")
 	}
 	shared := d.addOAuthConnector(func(c *connectors.Draft) { c.Name = "Notes" })
 	perAgent := d.addOAuthConnector(func(c *connectors.Draft) { c.Name, c.CredentialMode = "Mail", connectors.CredentialPerAgent })
 	d.storeAccount(shared, nil, 5*time.Hour)
 	d.storeAccount(perAgent, new(d.Agent(t).ID), 80*time.Hour)
-	b.get("/connectors").want(t, http.StatusOK, "1 account lapses within 72 hours", "/connectors/"+shared.Slug+"/credentials#credential-shared", "in 4 hours")
+	b.get("/connectors").want(t, http.StatusOK, "1 account expires within 72 hours", "/connectors/"+shared.Slug+"/credentials#credential-shared", "in 4 hours")
 	b.get("/connectors/"+shared.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours")
 	d.ahead.Store(int64(6 * time.Hour))
-	b.get("/connectors").want(t, http.StatusOK, "1 account lapses", "1 hour ago")
+	b.get("/connectors").want(t, http.StatusOK, "1 account expires within 72 hours", "1 hour ago")
 }
 
 func TestAMachineSignsInByItself(t *testing.T) {
@@ -357,11 +357,11 @@ func TestAMachineSignsInByItself(t *testing.T) {
 		t.Fatalf("adding leads to %q (%d)\n%s", p.Location, p.Status, plainText(p.Body))
 	}
 	b.submit("/connectors/notes/sync_tools", nil).want(t, http.StatusOK, "Discovered 2 tools from 'Notes'.")
-	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Stored", "machine", "notes:write", "Token ends", "Diagnose")
-	b.post("/connectors/notes/diagnose", nil).want(t, http.StatusOK, "This is the authorization server.", as.Issuer)
+	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Stored", "machine", "notes:write", "Token expires", "Diagnose")
+	b.post("/connectors/notes/diagnose", nil).want(t, http.StatusOK, "Authorization server found.", as.Issuer)
 	b.get("/connectors/notes/settings").want(t, http.StatusOK, `value="notes:read notes:write"`, `value="machine"`)
-	b.post("/connectors/notes/credential", url.Values{"client_secret": {""}}).want(t, http.StatusUnprocessableEntity, "A client secret is needed.")
-	b.submit("/connectors/notes/credential/delete", nil).want(t, http.StatusOK, "The credential is deleted.", "Not set")
+	b.post("/connectors/notes/credential", url.Values{"client_secret": {""}}).want(t, http.StatusUnprocessableEntity, "Enter the client secret.")
+	b.submit("/connectors/notes/credential/delete", nil).want(t, http.StatusOK, "Credential deleted.", "Not set")
 }
 
 func TestConnect_NewAuthTypeLeadsToAccounts(t *testing.T) {
@@ -371,9 +371,9 @@ func TestConnect_NewAuthTypeLeadsToAccounts(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL, "auth.type", "none")
 	edit := connectorForm("Notes", mcp.URL, "slug", "notes", "version", "1", "auth.type", "oauth2", "auth.scopes", "a b", "auth.no_resource", "true", "auth.resource", "")
-	b.submit("/connectors/notes", edit).want(t, http.StatusOK, "The settings are saved. Connect it.", "Not connected")
-	b.get("/connectors/notes/settings").want(t, http.StatusOK, `value="a b"`, "Accounts are connected on the Credentials tab")
+	b.submit("/connectors/notes", edit).want(t, http.StatusOK, "Settings saved. Connect it.", "Not connected")
+	b.get("/connectors/notes/settings").want(t, http.StatusOK, `value="a b"`, "Connect accounts on the Credentials tab.")
 	edit.Set("version", "2")
 	edit.Set("auth.issuer", "nonsense")
-	b.post("/connectors/notes", edit).want(t, http.StatusUnprocessableEntity, "An address begins with https://")
+	b.post("/connectors/notes", edit).want(t, http.StatusUnprocessableEntity, "Enter an https:// URL with a host.")
 }

@@ -36,7 +36,7 @@ func TestConnectorIsAddedFromItsForm(t *testing.T) {
 	if p.Status != http.StatusSeeOther || p.Location != "/connectors/linear-issues" {
 		t.Fatalf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
 	}
-	b.get(p.Location).want(t, http.StatusOK, "'Linear Issues' is added. Sync it to read its tools.", "Bearer · shared", "X-Area, X-Team")
+	b.get(p.Location).want(t, http.StatusOK, "Added “Linear Issues”. Sync to load tools.", "Bearer · shared", "X-Area, X-Team")
 	c, err := d.Door().Connectors().Get(t.Context(), "linear-issues")
 	if err != nil || c.Headers["X-Team"] != "eu" || c.Headers["X-Area"] != "7" || c.SyncInterval.Seconds() != 900 {
 		t.Errorf("stored %+v, %v", c, err)
@@ -50,17 +50,17 @@ func TestWrongFieldsAreToldBesideThem(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("", "ftp://example.com", "timeout_ms", "soon", "auth.type", "bearer", "auth.token", "s3cret-token-value")
 	p := b.post("/connectors", form)
-	p.want(t, http.StatusUnprocessableEntity, "This is not a whole number.", "ftp://example.com")
+	p.want(t, http.StatusUnprocessableEntity, "Enter a whole number.", "ftp://example.com")
 	form.Set("timeout_ms", "1000")
 	p = b.post("/connectors", form)
-	p.want(t, http.StatusUnprocessableEntity, "A name is needed.", "A URL begins with https:// or http:// and names a host.")
+	p.want(t, http.StatusUnprocessableEntity, "Enter a name.", "Enter an http:// or https:// URL with a host.")
 	if p.says("s3cret-token-value") {
 		t.Error("the page repeats the secret")
 	}
 	d.Connector(t, func(c *connectors.Draft) { c.Name = "Linear" })
 	b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp")).want(t, http.StatusConflict, "Linear")
 	b.post("/connectors", connectorForm("Odd", "https://mcp.example.com/mcp", "headers", "no colon")).
-		want(t, http.StatusUnprocessableEntity, "Each line is one header, as X-Team: eu, and each name stands once.")
+		want(t, http.StatusUnprocessableEntity, "One header per line, like X-Team: eu, no duplicates.")
 }
 
 func TestConnectionIsTestedBeforeSaving(t *testing.T) {
@@ -90,7 +90,7 @@ func TestConnectionIsTestedBeforeSaving(t *testing.T) {
 		t.Error("a script gets more than the panel")
 	}
 	form.Set("url", "nonsense")
-	b.post("/connectors/test", form).want(t, http.StatusUnprocessableEntity, "No connection", "A URL begins with")
+	b.post("/connectors/test", form).want(t, http.StatusUnprocessableEntity, "No connection", "Enter an http:// or https:// URL with a host.")
 	list, err := d.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("stored: %d, %v", len(list.Items), err)
@@ -125,12 +125,12 @@ func TestConnectorSettings_EmptySecretIsKept(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "bearer", "auth.token", "stored-token-1"))
 	p := b.get("/connectors/linear/settings")
-	p.want(t, http.StatusOK, "https://mcp.example.com/mcp", "Leave this empty to keep it.", "its sync runs")
+	p.want(t, http.StatusOK, "https://mcp.example.com/mcp", "Leave empty to keep the stored secret.", "sync runs")
 	if p.says("stored-token-1") {
 		t.Error("the page shows the secret")
 	}
 	edit := connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "bearer", "slug", "linear", "version", "1", "timeout_ms", "7000")
-	b.submit("/connectors/linear", edit).want(t, http.StatusOK, "The settings are saved.", "7000")
+	b.submit("/connectors/linear", edit).want(t, http.StatusOK, "Settings saved.", "7000")
 	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Stored")
 
 	edit.Set("timeout_ms", "8000") // still version 1, while the stored one is newer
@@ -139,13 +139,13 @@ func TestConnectorSettings_EmptySecretIsKept(t *testing.T) {
 	edit.Set("version", "2")
 	edit.Set("url", "https://elsewhere.example.com/mcp")
 	edit.Set("name", "Typed meanwhile")
-	b.post("/connectors/linear", edit).want(t, http.StatusConflict, "Move to another origin?", "The stored secret would be deleted.",
-		"https://elsewhere.example.com/mcp", "Typed meanwhile", "Move and drop credentials")
+	b.post("/connectors/linear", edit).want(t, http.StatusConflict, "Move to another origin?", "Deletes the stored secret.",
+		"https://elsewhere.example.com/mcp", "Typed meanwhile", "Move and delete credentials")
 	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Stored", "https://mcp.example.com")
 	edit.Set("name", "Linear")
 	edit.Set("confirm", "true")
 	b.submit("/connectors/linear", edit).
-		want(t, http.StatusOK, "The stored secret was deleted, because the URL moved to another origin. Set it again.")
+		want(t, http.StatusOK, "Stored secret deleted, because the URL moved to another origin. Set it again.")
 	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Not set")
 }
 
@@ -155,9 +155,9 @@ func TestConnectorIsDisabledEnabledAndDeleted(t *testing.T) {
 	c := d.Connector(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
 	path := "/connectors/" + c.Slug
-	b.submit(path+"/enabled", url.Values{"enabled": {"false"}}).want(t, http.StatusOK, "is disabled.", "Disabled")
-	b.submit(path+"/enabled", url.Values{"enabled": {"true"}}).want(t, http.StatusOK, "is enabled.", "Never synced")
-	b.submit(path+"/delete", nil).want(t, http.StatusOK, "'"+c.Name+"' is deleted.", "Add your first connector")
+	b.submit(path+"/enabled", url.Values{"enabled": {"false"}}).want(t, http.StatusOK, "Disabled “"+c.Name+"”.", "Disabled")
+	b.submit(path+"/enabled", url.Values{"enabled": {"true"}}).want(t, http.StatusOK, "Enabled “"+c.Name+"”.", "Never synced")
+	b.submit(path+"/delete", nil).want(t, http.StatusOK, "Deleted “"+c.Name+"”.", "Add your first connector")
 	b.get(path).want(t, http.StatusNotFound)
 }
 
@@ -180,23 +180,23 @@ func TestAgentsHaveCredentialsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.submit("/agents", url.Values{"name": {"Support"}}).want(t, http.StatusOK, "'Support' is added.")
+	b.submit("/agents", url.Values{"name": {"Support"}}).want(t, http.StatusOK, "Added “Support”.")
 	p := b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "api_key", "credential_mode", "per_agent"))
 	if p.Location != "/connectors/linear/credentials" {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
 	path := "/connectors/linear/agents/support/credential"
-	b.post(path, url.Values{"key": {""}}).want(t, http.StatusUnprocessableEntity, "A key is needed.")
+	b.post(path, url.Values{"key": {""}}).want(t, http.StatusUnprocessableEntity, "Enter the key.")
 	p = b.submit(path, url.Values{"key": {"key-of-support"}})
-	p.want(t, http.StatusOK, "The credential is stored.", "Support", "Stored")
+	p.want(t, http.StatusOK, "Credential saved. Sync to use it.", "Support", "Stored")
 	if p.says("key-of-support") {
 		t.Error("the page shows the secret")
 	}
 	b.get("/agents/support").want(t, http.StatusOK, "Linear", "Stored")
-	b.submit(path+"/delete", nil).want(t, http.StatusOK, "The credential is deleted.", "Not set")
+	b.submit(path+"/delete", nil).want(t, http.StatusOK, "Credential deleted.", "Not set")
 	b.get("/agents/support").want(t, http.StatusOK, "Linear", "Not set")
 	b.post("/connectors/linear/credential", url.Values{"key": {"x"}}).want(t, http.StatusConflict)
 	b.submit("/agents/support", url.Values{"name": {"Helpdesk"}, "slug": {"support"}}).want(t, http.StatusOK, "Helpdesk", "Disabled")
-	b.post("/agents/support", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "A name is needed.")
-	b.submit("/agents/support/delete", nil).want(t, http.StatusOK, "'Helpdesk' is deleted.")
+	b.post("/agents/support", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "Enter a name.")
+	b.submit("/agents/support/delete", nil).want(t, http.StatusOK, "Deleted “Helpdesk”.")
 }

@@ -14,7 +14,7 @@ func TestConnector_ShowsListeningState(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	c := d.Connector(t)
 	path := "/connectors/" + c.Slug
-	b.get(path).want(t, http.StatusOK, "no: the server does not tell of them")
+	b.get(path).want(t, http.StatusOK, "not supported")
 
 	d.TellsOfChanges(t, d.Tenant, c.ID)
 	sys, stream := d.St.System(), store.Stream{Connector: c.ID, Instance: d.Instance}
@@ -25,16 +25,16 @@ func TestConnector_ShowsListeningState(t *testing.T) {
 		}
 	}
 	must(sys.Syncs().ReviewListeners(t.Context(), store.OwnedConnector{Tenant: d.Tenant, ID: c.ID}))
-	b.get(path).want(t, http.StatusOK, "in a moment")
+	b.get(path).want(t, http.StatusOK, "starting")
 	_, err := sys.Syncs().ClaimStreams(t.Context(), d.Instance, 1)
 	must(err)
 	_, err = d.Door().Syncs().OpenStream(t.Context(), stream, nil, 0)
 	must(err)
-	b.get(path).want(t, http.StatusOK, "Listens for changes since")
+	b.get(path).want(t, http.StatusOK, "Listening for changes")
 
 	must(d.Door().Syncs().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenStateOff, Reason: connectors.ListenFlood}))
-	b.get(path).want(t, http.StatusOK, "Changes are not heard of", "more than 600 things within a minute")
-	b.get(path+"/settings").want(t, http.StatusOK, "Listen again")
-	b.submit(path+"/listen", nil).want(t, http.StatusOK, "listens for changes of")
-	b.get(path).want(t, http.StatusOK, "in a moment")
+	b.get(path).want(t, http.StatusOK, "Listening suspended", "over 600 messages in a minute")
+	b.get(path+"/settings").want(t, http.StatusOK, "Resume listening")
+	b.submit(path+"/listen", nil).want(t, http.StatusOK, "Listening to “")
+	b.get(path).want(t, http.StatusOK, "starting")
 }

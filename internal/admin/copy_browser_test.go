@@ -52,7 +52,7 @@ func TestASchemaIsCopiedWithAClick(t *testing.T) {
 
 	chromium.Eval[bool](tab, `(document.execCommand = () => false, true)`)
 	tab.Click(button)
-	tab.WaitText("#said", "Copying was refused by the browser. The text is selected")
+	tab.WaitText("#said", "The browser blocked copying. The text is selected")
 	if selected := chromium.Eval[string](tab, `getSelection().toString()`); selected != chromium.Eval[string](tab, `document.querySelector("details.source[open] pre").textContent`) {
 		t.Errorf("selected is %q", selected)
 	}

@@ -31,7 +31,7 @@ func TestCredentialList_FiltersSearchesAndPages(t *testing.T) {
 		"":                           "31 agents",
 		"?status=missing":            "27 agents",
 		"?status=connected":          "3 agents",
-		"?status=attention":          "No agent matches",
+		"?status=attention":          "No matching agents",
 		"?q=worker+1":                "10 agents",
 		"?q=WORKER+0&status=missing": "7 agents",
 		"?status=nonsense":           "31 agents",
@@ -49,12 +49,12 @@ func TestCredentialList_FiltersSearchesAndPages(t *testing.T) {
 		}
 	}
 	p := b.get(next)
-	p.want(t, http.StatusOK, "2 agents on this page", "Worker 28", "Worker 29", "27 agents have no credential", d.server.URL+path+"/missing")
+	p.want(t, http.StatusOK, "2 agents on this page", "Worker 28", "Worker 29", "27 agents need credentials", d.server.URL+path+"/missing")
 	if p.says("Worker 27") || p.says("Bystander") {
 		t.Error("the second page has rows of the first, or an agent without a grant")
 	}
 	b.get(path+"?q=bystander").want(t, http.StatusOK, "1 agent", "Not granted")
-	if b := d.signInAsRole(connectors.RoleViewer); b.get(path).says("have no credential") {
+	if b := d.signInAsRole(connectors.RoleViewer); b.get(path).says("need credentials") {
 		t.Error("a viewer is asked to send the list")
 	}
 	file := b.get("/exports" + path + "?status=missing&format=csv").Body
@@ -82,7 +82,7 @@ func TestMissingCredentials_OffersWhatThePersonMayConnect(t *testing.T) {
 	tenants.get(path).want(t, http.StatusNotFound)
 
 	admin := d.signInAsRole(connectors.RoleAdmin).get(path)
-	admin.want(t, http.StatusOK, "2 agents", "Connect: Team agent", "Only Ada Lovelace connects an account to it.")
+	admin.want(t, http.StatusOK, "2 agents", "Connect: Team agent", "Only Ada Lovelace can connect it.")
 	htmlcheck.Parse(t, admin.Body).Sound(t)
 	if admin.says(ownPath) {
 		t.Error("an admin is led to connect the agent of a member")
@@ -94,10 +94,10 @@ func TestMissingCredentials_OffersWhatThePersonMayConnect(t *testing.T) {
 	if p.says("Team agent") {
 		t.Error("a member sees the agents of the organisation")
 	}
-	d.signInAsRole(connectors.RoleMember).get(path).want(t, http.StatusOK, "No credential is missing")
+	d.signInAsRole(connectors.RoleMember).get(path).want(t, http.StatusOK, "No missing credentials")
 
 	d.Credential(t, c.ID, &own.ID, `{"token":"of ada"}`)
-	member.get(path).want(t, http.StatusOK, "No credential is missing")
+	member.get(path).want(t, http.StatusOK, "No missing credentials")
 }
 
 func TestMissingCredentials_ReturnsAfterConnect(t *testing.T) {

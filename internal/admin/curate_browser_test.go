@@ -44,7 +44,7 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 			tab.Click("input[name=tool][value=" + name + "]")
 		}
 		tab.Click("form#tools-bulk button[value=disable]")
-		tab.WaitText("main", "2 tools changed for agents.")
+		tab.WaitText("main", "2 tools updated.")
 		tab.Go(d.base + "/connectors/linear/tools") // wait for its scripts
 		tab.Choose("select[name=state]", "disabled")
 		if !script {
@@ -56,7 +56,7 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 		chromium.Eval[bool](tab, `(document.querySelector("[name=agent_description]").value = "Finds issues of ours by words of their title.") !== ""`)
 		tab.Fill("[name=tags]", "safe")
 		tab.Click("form[action$='/curate'] button")
-		tab.WaitText("main", "is saved.")
+		tab.WaitText("main", "” saved.")
 		tab.WaitText("main", "mcp_linear__find")
 		if script {
 			checkAppearance(tab, "tool-curated")

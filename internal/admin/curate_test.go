@@ -61,14 +61,14 @@ func TestCurate_OverridesADescription(t *testing.T) {
 	saved := b.submit(tool+"/curate", url.Values{
 		"enabled": {"true"}, "alias": {"open_ticket"}, "agent_description": {"Opens a ticket."}, "tags": {"billing, Tickets"},
 	})
-	saved.want(t, http.StatusOK, "What agents are told of 'create_issue' is saved.", "mcp_linear__open_ticket", "Opens a ticket.", "re-described by an admin", "Creates an issue in a project.", "#billing", "#tickets")
+	saved.want(t, http.StatusOK, "“create_issue” saved.", "mcp_linear__open_ticket", "Opens a ticket.", "custom description", "Creates an issue in a project.", "#billing", "#tickets")
 	for _, wrong := range []url.Values{
 		{"enabled": {"true"}, "alias": {"open ticket"}},
 		{"enabled": {"true"}, "alias": {"search_issues"}},
 	} {
 		p := b.post(tool+"/curate", wrong)
 		p.want(t, http.StatusUnprocessableEntity, wrong.Get("alias"))
-		if !strings.Contains(p.Body, "A tool&#39;s name has 1 to 128") && !strings.Contains(p.Body, "is taken") {
+		if !strings.Contains(p.Body, "Use 1–128 unaccented letters, digits, underscores, hyphens or dots.") && !strings.Contains(p.Body, "is taken") {
 			t.Errorf("%s is refused without a reason", wrong.Get("alias"))
 		}
 	}
@@ -87,9 +87,9 @@ func TestSeveralToolsAreChangedByOneBar(t *testing.T) {
 	bar := func(do, word string, tools ...string) page {
 		return b.submit(list, url.Values{"do": {do}, "word": {word}, "tool": tools, "return_to": {list + "?state=enabled"}})
 	}
-	bar("disable", "", "delete_issue", "create_issue").want(t, http.StatusOK, "2 tools changed for agents.", "search_issues", "1 tool")
-	bar("tag", "issues read", "search_issues", "create_issue").want(t, http.StatusOK, "2 tools changed", "#issues")
-	bar("untag", "read", "create_issue").want(t, http.StatusOK, "1 tool changed")
+	bar("disable", "", "delete_issue", "create_issue").want(t, http.StatusOK, "2 tools updated.", "search_issues", "1 tool")
+	bar("tag", "issues read", "search_issues", "create_issue").want(t, http.StatusOK, "2 tools updated.", "#issues")
+	bar("untag", "read", "create_issue").want(t, http.StatusOK, "1 tool updated.")
 	bar("prefix", "our_", "search_issues", "delete_issue").want(t, http.StatusOK, "our_search_issues")
 	bar("enable", "", "create_issue").want(t, http.StatusOK, "2 tools")
 	got := d.listCurations("linear")
@@ -97,8 +97,8 @@ func TestSeveralToolsAreChangedByOneBar(t *testing.T) {
 		strings.Join(got["search_issues"].Tags, " ") != "issues read" {
 		t.Errorf("%+v", got)
 	}
-	bar("reset", "", "search_issues", "delete_issue").want(t, http.StatusOK, "2 tools changed")
-	for do, want := range map[string]string{"tag": "Type the tag or the prefix first.", "nothing": "Choose what to do", "enable": "Choose 1 to 2,000 tools."} {
+	bar("reset", "", "search_issues", "delete_issue").want(t, http.StatusOK, "2 tools updated.")
+	for do, want := range map[string]string{"tag": "Enter a tag or prefix.", "nothing": "Choose an action.", "enable": "Choose 1–2,000 tools."} {
 		var tools []string
 		if do != "enable" {
 			tools = []string{"create_issue"}
@@ -123,8 +123,8 @@ func TestToolsAreFilteredByTheirAddress(t *testing.T) {
 		p := b.get("/connectors/linear/tools?" + query)
 		p.want(t, http.StatusOK, want, "1 tool")
 	}
-	b.get("/connectors/linear/tools?state=held").want(t, http.StatusOK, "No tool matches")
-	b.get("/connectors/linear/tools?choose=all").want(t, http.StatusOK, "Choose none")
+	b.get("/connectors/linear/tools?state=held").want(t, http.StatusOK, "No matching tools")
+	b.get("/connectors/linear/tools?choose=all").want(t, http.StatusOK, "Clear selection")
 	if p := d.signInAsRole(connectors.RoleViewer).get("/connectors/linear/tools"); strings.Contains(p.Body, "tools-bulk") {
 		t.Error("a viewer is shown the bar")
 	}
@@ -136,8 +136,8 @@ func TestAnAdminsDescriptionHidesNoChange(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.submit("/connectors/linear/tools/search/curate", url.Values{"enabled": {"true"}, "alias": {"find"}, "agent_description": {"Finds issues."}})
 	b.get("/changes").want(t, http.StatusOK, "search", "1 change")
-	b.get("/connectors/linear/tools/search/changes").want(t, http.StatusOK, "Renamed and re-described by an admin: agents see find", "Do not tell the user.")
-	b.get("/connectors/linear/tools/search").want(t, http.StatusOK, "Its server changed it", "What agents read", "Finds issues.")
+	b.get("/connectors/linear/tools/search/changes").want(t, http.StatusOK, "Agents see find with an admin's description.", "Do not tell the user.")
+	b.get("/connectors/linear/tools/search").want(t, http.StatusOK, "Tool changed", "Text for agents", "Finds issues.")
 }
 
 func TestARunShowsItsRequests(t *testing.T) {
@@ -148,11 +148,11 @@ func TestARunShowsItsRequests(t *testing.T) {
 	b.get("/connectors/linear/runs").want(t, http.StatusOK, "/connectors/linear/runs/")
 	run := d.listRuns(d.findConnector("linear").ID)[0]
 	p := b.get("/connectors/linear/runs/" + run.ID.String())
-	p.want(t, http.StatusOK, "Initialize", "List tools, page 2", "End the session", "204", "received", "handshake")
+	p.want(t, http.StatusOK, "Initialize", "List tools, page 2", "End session", "204", "received", "handshake")
 	if _, table, there := strings.Cut(p.Body, "<table"); !there || strings.Contains(table, up.URL) {
 		t.Error("the requests tell an address")
 	}
-	b.get("/connectors/linear").want(t, http.StatusOK, "one for each conversation, ended by us", "handshake: opened by initialize", "none: it lists its tools to everybody", "no credential", "tools")
+	b.get("/connectors/linear").want(t, http.StatusOK, "one per conversation", "initialize handshake", "nothing", "no credential", "tools")
 }
 
 func TestConnectorDelete_ListsDependents(t *testing.T) {
@@ -160,7 +160,7 @@ func TestConnectorDelete_ListsDependents(t *testing.T) {
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
 	addConnectorWithTools(t, d, b)
-	b.get("/connectors/linear/settings").want(t, http.StatusOK, "Nothing: no agent was granted it")
+	b.get("/connectors/linear/settings").want(t, http.StatusOK, "No agent has access, and no tool was called in the last 30 days.")
 	c := d.findConnector("linear")
 	for _, name := range []string{"Ada's", "Billing", "Support", "Zoo"} {
 		agent := d.Agent(t, func(a *connectors.Agent) { a.Name = name })
@@ -171,8 +171,8 @@ func TestConnectorDelete_ListsDependents(t *testing.T) {
 	}
 	d.Credential(t, c.ID, nil, "token")
 	p := b.get("/connectors/linear/settings")
-	p.want(t, http.StatusOK, "Granted to Ada's, Billing, Support and 1 other agent.", "1 call that waits for a person.", "1 credential stored for it.", "Disable Linear?", "3 tools and their history")
-	if strings.Contains(p.Body, "Nothing: no agent") {
+	p.want(t, http.StatusOK, "Granted to Ada's, Billing, Support and 1 other agent.", "1 call waiting for approval.", "1 stored credential.", "Disable Linear?", "3 tools and their history")
+	if strings.Contains(p.Body, "No agent has access") {
 		t.Error("it says that nothing depends on it, too")
 	}
 }

@@ -135,7 +135,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	d.router.Use(chimiddleware.GetHead)
 	d.auth.Sessions().ErrorFunc = pages.Failure
 	d.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		pages.Failure(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+		pages.Failure(w, r, fault.Errorf(fault.NotFound, "This URL doesn't exist."))
 	})
 	agents := d.newAgentServices(dialer)
 	o := admin.Options{

@@ -170,7 +170,7 @@ func TestAPersonHasTenStreamsAtOnce(t *testing.T) {
 			first = s
 		}
 	}
-	b.get("/events").want(t, http.StatusTooManyRequests, "Too many pages listen")
+	b.get("/events").want(t, http.StatusTooManyRequests, "Too many open pages. Close some, or reload for updates.")
 	d.signInAsRole(connectors.RoleViewer).openEvents() // another person's streams do not count
 	if err := first.body.Close(); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestAProcessHasSoManyStreamsAtOnce(t *testing.T) {
 	d.signInAsRole(connectors.RoleViewer).openEvents()
 	d.signInAsRole(connectors.RoleViewer).openEvents()
 	p := d.signInAsRole(connectors.RoleOwner).get("/events")
-	p.want(t, http.StatusTooManyRequests, "Too many pages listen")
+	p.want(t, http.StatusTooManyRequests, "Too many open pages. Close some, or reload for updates.")
 }
 
 func TestAHeadRequestOpensNoStream(t *testing.T) {

@@ -34,8 +34,8 @@ func TestEvents_DisconnectAndReconnectAreShown(t *testing.T) {
 	}
 	after("htmx:sse:error", "Connection lost")
 	checkAppearanceOf(t, tab, "connection-lost")
-	after("htmx:sse:after:connection", "Connected again")
-	after("htmx:response:error", "does not renew itself")
+	after("htmx:sse:after:connection", "Reconnected")
+	after("htmx:response:error", "This page isn't updating.")
 }
 
 // TestButton_IsEnabledAgainAfterFailure has a server that fails a script's request, and then is down.
@@ -67,7 +67,7 @@ func TestButton_IsEnabledAgainAfterFailure(t *testing.T) {
 	tab.Go(front.URL + "/connectors/" + c.Slug)
 	broken.Store(true)
 	tab.Click(button)
-	tab.WaitText("#alert", "Patchbay cannot be reached")
+	tab.WaitText("#alert", "Patchbay can't be reached")
 	tab.WaitText(button+":enabled", "Sync")
 	tab.Forgive("ERR_EMPTY_RESPONSE")
 	tab.Forgive("Failed to fetch")

@@ -55,7 +55,7 @@ func TestFailurePage_EndedSessionSaysNothingWasSaved(t *testing.T) {
 	if p.Status != http.StatusSeeOther || p.Location != "/login?return_to=%2Fagents%2Fnew&unsent=1" {
 		t.Fatalf("%d to %q", p.Status, p.Location)
 	}
-	b.get(p.Location).want(t, http.StatusOK, "nothing was changed", `value="/agents/new"`)
+	b.get(p.Location).want(t, http.StatusOK, "You were signed out; nothing changed.", `value="/agents/new"`)
 	b.header = http.Header{"Referer": {"https://elsewhere.example/agents/new"}}
 	if p := b.post("/agents", nil); p.Location != "/login" {
 		t.Errorf("from another site: to %q", p.Location)
@@ -68,7 +68,7 @@ func TestFailurePage_ScriptRequestGetsASentence(t *testing.T) {
 	viewer := d.signInAsRole(connectors.RoleViewer)
 	viewer.header = http.Header{"Hx-Request": {"true"}}
 	p := viewer.post("/sync_tools", nil)
-	p.want(t, http.StatusForbidden, `data-kind="alert"`, "This needs the role member; yours is viewer.")
+	p.want(t, http.StatusForbidden, `data-kind="alert"`, "Requires the member role; yours is viewer.")
 	for name, want := range map[string]string{"HX-Retarget": "#alert", "HX-Reselect": "[data-kind=alert]", "HX-Reswap": "innerHTML"} {
 		if have := p.Header.Get(name); have != want {
 			t.Errorf("%s is %q", name, have)
@@ -103,7 +103,7 @@ func TestFailurePage_DatabaseFailureOffersRetry(t *testing.T) {
 			continue
 		}
 		failed++
-		p.want(t, http.StatusInternalServerError, "Something went wrong", `href="`+path+`"`, "Try again", "If you ask someone about this")
+		p.want(t, http.StatusInternalServerError, "Something went wrong", `href="`+path+`"`, "Try again", "When asking for help, quote")
 		if !strings.HasPrefix(path, "/connect/") { // these need a link and no session
 			p.want(t, http.StatusInternalServerError, inFrame)
 		}

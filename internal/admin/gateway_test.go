@@ -50,11 +50,11 @@ func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 	d := newDashboard(t)
 	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/agents/support").want(t, http.StatusOK, "No token", "Nothing is granted")
+	b.get("/agents/support").want(t, http.StatusOK, "No token", "No access yet")
 	b.get("/agents/support/connect").want(t, http.StatusOK, d.base+"/mcp", "Claude Code", "Claude Desktop", "Cursor", "VS Code", "pb_agent_…")
-	b.post("/agents/support/tokens", url.Values{"name": {"x"}, "expires_at": {"2001-01-01"}}).want(t, http.StatusUnprocessableEntity, "The expiry must lie in the future.")
+	b.post("/agents/support/tokens", url.Values{"name": {"x"}, "expires_at": {"2001-01-01"}}).want(t, http.StatusUnprocessableEntity, "Expiry must be in the future.")
 	p := b.post("/agents/support/tokens", url.Values{"name": {"laptop"}, "expires_at": {"2099-01-31"}})
-	p.want(t, http.StatusOK, "Token “laptop”", "shown this once", "on 1 Feb 2099")
+	p.want(t, http.StatusOK, "Token “laptop”", "shown only once", "on 1 Feb 2099")
 	text := between(p.Body, `data-copy="pb_agent_`, `"`)
 	if strings.Count(p.Body, text) < 6 {
 		t.Errorf("the snippets do not hold the token %q", text)
@@ -67,11 +67,11 @@ func TestATokenIsShownOnceAndRevoked(t *testing.T) {
 		t.Error("the token is shown twice, or not listed")
 	}
 	revoke := "/agents/support/tokens/" + token.ID.String() + "/revoke"
-	b.submit(revoke, nil).want(t, http.StatusOK, "The token is revoked.", "No tokens yet")
+	b.submit(revoke, nil).want(t, http.StatusOK, "Token revoked.", "No tokens yet")
 	if p := b.post(revoke, nil); p.Status != http.StatusNotFound {
 		t.Errorf("revoked again: %d", p.Status)
 	}
-	if p := d.signInAsRole(connectors.RoleMember).get("/agents/support/connect"); p.says("Make a token") {
+	if p := d.signInAsRole(connectors.RoleMember).get("/agents/support/connect"); p.says("Create token") {
 		t.Error("a member is offered to make tokens")
 	}
 }
@@ -90,31 +90,31 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	d.Synced(t, c.ID, "create", "delete", "search")
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/agents/support/access").want(t, http.StatusOK, "Nothing is granted", "Linear", "3 tools", "not granted")
-	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "0 of 3 chosen", "As the agent: ask every time", "Grant")
+	b.get("/agents/support/access").want(t, http.StatusOK, "No access yet", "Linear", "3 tools", "not granted")
+	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "0 of 3 selected", "Agent default: ask every time", "Grant")
 	b.submit("/agents/support/connectors/linear", url.Values{
 		"all": {"false"}, "tool": {"search", "later"}, "trusted": {"search"}, "approval": {"trusted_only"},
-	}).want(t, http.StatusOK, "'Support' may use 2 tools of 'Linear'.", "2 of 3 tools", "Ask, but for trusted tools")
+	}).want(t, http.StatusOK, "“Support” can use 2 tools of “Linear”.", "2 of 3 tools", "Ask, except for trusted tools")
 	mode := connectors.ApprovalTrustedOnly
 	want := connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"later", "search"}, TrustedTools: []string{"search"}, Approval: &mode}
 	none := func(g *connectors.Grant) { g.Prompts, g.Resources = connectors.PromptsNone, connectors.ResourcesNone }
 	none(&want)
 	d.wantGrant(want)
-	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "2 of 4 chosen", "later", "not there", "Take the grant away")
+	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "2 of 4 selected", "later", "missing", "Remove access")
 	b.get("/agents/support/tools").want(t, http.StatusOK, "1 tool", "mcp_linear__search", "Callable")
-	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "a call of it goes ahead", "Nothing needs to be done")
-	b.get("/agents/support/tools/mcp_linear__delete").want(t, http.StatusOK, "does not see the tool", "Not granted")
-	b.get("/agents/support/tools?q=zebra").want(t, http.StatusOK, "The agent sees no such name", "Why not?")
-	b.get("/agents/support/tools/zebra").want(t, http.StatusOK, "Unknown", "No connector has a tool of that name.")
+	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "The agent can call the tool.", "The agent can call this tool.")
+	b.get("/agents/support/tools/mcp_linear__delete").want(t, http.StatusOK, "The agent can't see or call the tool.", "Not granted")
+	b.get("/agents/support/tools?q=zebra").want(t, http.StatusOK, "Not visible to the agent", "Why not?")
+	b.get("/agents/support/tools/zebra").want(t, http.StatusOK, "Unknown", "No connector has this tool.")
 
-	b.submit("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {""}}).want(t, http.StatusOK, "may use all tools of 'Linear'", "All 3 tools")
+	b.submit("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {""}}).want(t, http.StatusOK, "“Support” can use all tools of “Linear”.", "All 3 tools")
 	want = connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}
 	none(&want) // an existing grant keeps its choice
 	d.wantGrant(want)
 	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"perhaps"}}).want(t, http.StatusUnprocessableEntity)
-	b.submit("/agents/support/connectors/linear/remove", nil).want(t, http.StatusOK, "The grant is taken away.", "Nothing is granted")
+	b.submit("/agents/support/connectors/linear/remove", nil).want(t, http.StatusOK, "Access removed.", "No access yet")
 	viewer := d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear")
-	if viewer.want(t, http.StatusOK, "search"); viewer.says("Grant</button>") {
+	if viewer.want(t, http.StatusOK, "search"); viewer.says("Grant access") {
 		t.Error("a viewer is offered to grant")
 	}
 }
@@ -152,36 +152,36 @@ func TestAToolIsTriedByItsForm(t *testing.T) {
 		}
 		return f
 	}
-	b.post(path+"/try", form("arg.1", "x")).want(t, http.StatusUnprocessableEntity, "This is needed.", "This is not a whole number.")
+	b.post(path+"/try", form("arg.1", "x")).want(t, http.StatusUnprocessableEntity, "Required.", "Enter a whole number.")
 	b.post(path+"/try", form("arg.0", "x", "arg.1", "500")).want(t, http.StatusUnprocessableEntity, `"limit"`)
-	b.post(path+"/try", form("arg.0", "x", "agent", "nobody")).want(t, http.StatusUnprocessableEntity, "There is no such agent.")
-	b.post(path+"/try", form("arg.0", "x", "definition", "old")).want(t, http.StatusConflict, "The tool has changed meanwhile.")
-	b.post(path+"/try", form("arg.0", "x", "do", "json")).want(t, http.StatusOK, `"q": "x"`, "Fill in a form")
-	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`[]`}}).want(t, http.StatusUnprocessableEntity, "This is not one JSON object.")
-	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"x","limit":7}`}, "do": {"form"}}).want(t, http.StatusOK, `value="7"`, "Write JSON")
+	b.post(path+"/try", form("arg.0", "x", "agent", "nobody")).want(t, http.StatusUnprocessableEntity, "No such agent.")
+	b.post(path+"/try", form("arg.0", "x", "definition", "old")).want(t, http.StatusConflict, "The tool changed. Fill in the form again.")
+	b.post(path+"/try", form("arg.0", "x", "do", "json")).want(t, http.StatusOK, `"q": "x"`, "Use form")
+	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`[]`}}).want(t, http.StatusUnprocessableEntity, "Enter a JSON object.")
+	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"x","limit":7}`}, "do": {"form"}}).want(t, http.StatusOK, `value="7"`, "Use JSON")
 	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":`}, "do": {"form"}}).want(t, http.StatusUnprocessableEntity, `{"q":`)
-	b.post(path+"/try", form("arg.0", "kept", "arg.1", "half", "do", "json")).want(t, http.StatusUnprocessableEntity, `value="kept"`, `value="half"`, "This is not a whole number.")
+	b.post(path+"/try", form("arg.0", "kept", "arg.1", "half", "do", "json")).want(t, http.StatusUnprocessableEntity, `value="kept"`, `value="half"`, "Enter a whole number.")
 	if n := len(up.Calls()) - callsBefore(up); n != 0 {
 		t.Errorf("%d calls were sent", n)
 	}
 
 	p := b.post(path+"/try", form("arg.0", "x", "arg.1", "7"))
-	p.want(t, http.StatusOK, "Done", "<b>2</b> found", "It does not fit the output schema", `The field "found" must be an integer.`, "Open the call")
+	p.want(t, http.StatusOK, "Done", "<b>2</b> found", "Doesn't match the output schema", `The field "found" must be an integer.`, "Open call")
 	if strings.Contains(p.Body, "<b>2") {
 		t.Error("the result became part of the page")
 	}
 	call := between(p.Body, `href="/calls/`, `"`)
-	b.get("/calls/"+call).want(t, http.StatusOK, "Success", `"limit": 7`, "<b>2</b> found", "The dashboard", "Try it again", "Called by", "Address", "127.0.0.1", "Request")
+	b.get("/calls/"+call).want(t, http.StatusOK, "Success", `"limit": 7`, "<b>2</b> found", "The dashboard", "Try again", "Called by", "Address", "127.0.0.1", "Request")
 	b.get(path+"?call="+call).want(t, http.StatusOK, `value="7"`, `value="x"`)
 	b.get("/calls?agent=support&connector=linear&tool=search&status=success").want(t, http.StatusOK, "1 call", call)
 	for _, none := range []string{"agent=nobody", "connector=none", "tool=other", "status=denied", "status=nonsense"} {
-		b.get("/calls?"+none).want(t, http.StatusOK, "No call matches")
+		b.get("/calls?"+none).want(t, http.StatusOK, "No matching calls")
 	}
 }
 
 func TestTrial_SaysWhetherTheOutputWasChecked(t *testing.T) {
 	t.Parallel()
-	const fits, unchecked = "The structured content fits the output schema.", "could not be checked against the whole output schema."
+	const fits, unchecked = "Matches the output schema.", "No mismatch found; the output schema was only partly checked."
 	for schema, want := range map[string]struct{ said, unsaid string }{
 		`{"type":"integer"}`:                    {fits, unchecked},
 		`{"$ref":"https://example.com/number"}`: {unchecked, fits},
@@ -239,39 +239,39 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	d := newDashboard(t)
 	a, _, _ := d.addAnsweringServer(`{"content":[{"type":"text","text":"done"}],"structuredContent":{"found":2}}`)
 	b := d.signInAsRole(connectors.RoleMember)
-	b.get("/approvals").want(t, http.StatusOK, "Nothing waits")
+	b.get("/approvals").want(t, http.StatusOK, "Nothing waiting")
 	first, second := d.createAskedCall(a, `{"q":"<first>"}`), d.createAskedCall(a, `{"q":"second"}`)
-	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "open world", "it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.", "Support", "Linear", "The agent has not called it lately.", "Allow for 2 hours")
-	if p := d.signInAsRole(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says("Deny") || !p.says("Those who may decide see the arguments.") {
+	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "open world", "this tool may delete or overwrite data. It reaches the web, other systems or people.", "Support", "Linear", "Not called recently.", "Approve for 2 hours")
+	if p := d.signInAsRole(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says("Deny") || !p.says("Only approvers see the arguments.") {
 		t.Error("a viewer sees what is decided about, or may decide")
 	}
-	b.get("/calls").want(t, http.StatusOK, "Waits for a person")
+	b.get("/calls").want(t, http.StatusOK, "Waiting for approval")
 
 	path := "/approvals/" + first.String()
 	b.get(path).want(t, http.StatusOK, `"<first>"`)
 	b.submit(path+"/deny", url.Values{"reason": {"not <now>"}, "return_to": {"/approvals"}}).want(t, http.StatusOK, "Denied: search.", "second")
 	b.get(path).want(t, http.StatusOK, "Denied", "not <now>")
-	b.submit(path+"/approve", nil).want(t, http.StatusOK, "This call was decided already")
-	b.get("/approvals").want(t, http.StatusOK, "Lately called once, denied once.")
+	b.submit(path+"/approve", nil).want(t, http.StatusOK, "This call is no longer waiting for approval.")
+	b.get("/approvals").want(t, http.StatusOK, "Recently called once, denied once.")
 
 	path = "/approvals/" + second.String()
-	b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "For 2 hours the agent may use it without asking.", "Approved")
+	b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "Standing approval granted for 2 hours; revoke it on the agent's page.", "Approved")
 	events := b.openEventsAt("/events?on=call&id=" + second.String())
 	events.until("Success")
 	b.get("/calls/"+second.String()).want(t, http.StatusOK, "Success", "Approved by", "done")
-	b.get("/agents/support/tools").want(t, http.StatusOK, "Allowed · ends in 1 hour")
-	b.get("/agents/support").want(t, http.StatusOK, "Allowances", "search", "in 1 hour", "Linear")
-	if p := d.signInAsRole(connectors.RoleViewer).get("/agents/support"); !p.says("Allowances") || p.says("End the allowance") {
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Approved · expires in 1 hour")
+	b.get("/agents/support").want(t, http.StatusOK, "Standing approvals", "search", "in 1 hour", "Linear")
+	if p := d.signInAsRole(connectors.RoleViewer).get("/agents/support"); !p.says("Standing approvals") || p.says("Revoke standing approval") {
 		t.Error("a viewer does not see the allowance, or may end it")
 	}
-	b.submit("/agents/support/connectors/linear/allowances/search/end", nil).want(t, http.StatusOK, "The allowance is ended: search needs approval again.")
-	b.get("/agents/support/tools").want(t, http.StatusOK, "Asks a person")
-	if b.get("/agents/support").says("Allowances") {
+	b.submit("/agents/support/connectors/linear/allowances/search/end", nil).want(t, http.StatusOK, "Standing approval revoked: search needs approval again.")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Needs approval")
+	if b.get("/agents/support").says("Standing approvals") {
 		t.Error("the ended allowance is listed")
 	}
-	b.submit("/calls/"+second.String()+"/cancel", nil).want(t, http.StatusOK, "This call has ended already.")
+	b.submit("/calls/"+second.String()+"/cancel", nil).want(t, http.StatusOK, "This call has ended.")
 	third := d.createWaitingCall(d.Tenant, d.Agent(t), d.Connector(t))
-	b.submit("/calls/"+third.String()+"/cancel", nil).want(t, http.StatusOK, "The call is cancelled.", "Cancelled")
+	b.submit("/calls/"+third.String()+"/cancel", nil).want(t, http.StatusOK, "Call cancelled.", "Cancelled")
 }
 
 func TestEvents_StreamCallsAndApprovals(t *testing.T) {
@@ -280,7 +280,7 @@ func TestEvents_StreamCallsAndApprovals(t *testing.T) {
 	a, c, _ := d.addAnsweringServer(`{"content":[]}`)
 	b := d.signInAsRole(connectors.RoleMember)
 	calls, inbox := b.openEventsAt("/events?on=calls&agent=support"), b.openEventsAt("/events?on=approvals")
-	calls.until("No call matches")
+	calls.until("No matching calls")
 	id := d.createAskedCall(a, `{"q":"news"}`)
 	calls.until("call-" + id.String())
 	inbox.until(`id="waiting"`, "approval-"+id.String())
@@ -330,10 +330,10 @@ func TestCallPage_SaysWhatIsNotStored(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	owner.post("/settings", url.Values{"name": {"Acme"}, "call_history": {"all"}, "approval_timeout_s": {"x"}}).want(t, http.StatusUnprocessableEntity)
-	owner.submit("/settings", url.Values{"name": {"Acme"}, "call_history": {"none"}, "approval_timeout_s": {"60"}}).want(t, http.StatusOK, "The settings are saved.")
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "call_history": {"none"}, "approval_timeout_s": {"60"}}).want(t, http.StatusOK, "Settings saved.")
 	owner.get("/settings").want(t, http.StatusOK, `value="60"`, `<option value="none" selected>`)
 	a, c := d.Agent(t), d.Connector(t)
 	call := newCall(a, c, connectors.CallSuccess)
 	call.Arguments, call.ResponseBytes = nil, 5000
-	owner.get("/calls/"+d.createEndedCall(d.Tenant, call).String()).want(t, http.StatusOK, "Not kept (9 bytes): the organisation", "Not kept (4.9 KiB): the organisation")
+	owner.get("/calls/"+d.createEndedCall(d.Tenant, call).String()).want(t, http.StatusOK, "Not stored (9 bytes), per your organisation's settings.", "Not stored (4.9 KiB), per your organisation's settings.")
 }

@@ -13,7 +13,7 @@ import (
 func (d *dashboard) failSyncs(id connectors.ConnectorID, code string) {
 	d.t.Helper()
 	run := d.Run(d.t, id)
-	e := connectors.SyncError{Code: code, Message: "The server did not answer within 30 seconds. Try again, or give the connector a longer timeout.", Temporary: true}
+	e := connectors.SyncError{Code: code, Message: "The server didn't answer within 30 seconds. Try again, or increase the connector's timeout.", Temporary: true}
 	if _, err := d.Door().Syncs().Fail(d.t.Context(), run.ID, e, store.ServerObservation{}); err != nil {
 		d.t.Fatal(err)
 	}
@@ -24,22 +24,22 @@ func TestHealth_OverviewHasThreeLines(t *testing.T) {
 	d := newDashboard(t)
 	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	b := d.signInAsRole(connectors.RoleViewer)
-	b.get("/connectors/linear").want(t, http.StatusOK, "Health", "Not known yet", "Not needed", "None yet")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Health", "Not checked yet", "Not needed", "None yet")
 
 	d.Synced(t, c.ID, "search")
-	b.get("/connectors/linear").want(t, http.StatusOK, "Answers", "Up to date", "as of", "next sync", "in 1")
-	if p := b.get("/connectors/linear/tools"); p.says("The last tools that arrived") {
+	b.get("/connectors/linear").want(t, http.StatusOK, "Responding", "Up to date", "synced", "next sync", "in 1")
+	if p := b.get("/connectors/linear/tools"); p.says("Tools last synced") {
 		t.Error("fresh tools are called old")
 	}
 
 	d.failSyncs(c.ID, "timeout")
 	d.failSyncs(c.ID, "timeout")
-	b.get("/connectors/linear").want(t, http.StatusOK, "Fails", "2 syncs in a row", "Up to date")
-	b.get("/connectors/linear/tools").want(t, http.StatusOK, "The last tools that arrived", "Agents go on with these", "search")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Failing", "2 syncs in a row", "Up to date")
+	b.get("/connectors/linear/tools").want(t, http.StatusOK, "Tools last synced", "Agents keep using these.", "search")
 
 	d.ahead.Store(int64(80 * time.Hour))
 	b = d.signInAsRole(connectors.RoleViewer)
-	b.get("/connectors/linear").want(t, http.StatusOK, "Down for days", "asked every 6 hours", "Out of date", "still served")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Down for days", "checked every 6 hours", "Out of date", "over two intervals old")
 	b.get("/connectors").want(t, http.StatusOK, "down for days", "out of date")
 }
 
@@ -54,7 +54,7 @@ func TestHealth_OverviewDrawsSyncs(t *testing.T) {
 	d.Synced(t, c.ID, "search")
 	d.failSyncs(c.ID, "timeout")
 	b.get("/connectors/linear").want(t, http.StatusOK,
-		"Uptime in the last 24 hours: 50 %. Of 2 syncs 1 failed.", "Latency in the last 7 days: a sync took", "7 days ago")
+		"Uptime, last 24 hours: 50 %. 2 syncs, 1 failed.", "Latency, last 7 days: mean ", "7 days ago")
 }
 
 func TestStatus_IsTheSameOnEachPageAfterADeletedKey(t *testing.T) {
@@ -63,15 +63,15 @@ func TestStatus_IsTheSameOnEachPageAfterADeletedKey(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	c := d.Connector(t, func(n *connectors.Draft) { n.Name, n.Slug, n.Auth.Type = "Linear", "linear", connectors.AuthAPIKey })
 	d.Synced(t, c.ID, "search")
-	b.get("/connectors").want(t, http.StatusOK, "Needs authorization", "No credential is stored that works.")
-	b.get("/connectors/linear").want(t, http.StatusOK, "Needs authorization", "No credential is stored that works.", "Set the credential")
-	b.get("/").want(t, http.StatusOK, "Connectors need authorization", "No credential is stored that works.")
+	b.get("/connectors").want(t, http.StatusOK, "Needs authorization", "No working credential.")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Needs authorization", "No working credential.", "Set credential")
+	b.get("/").want(t, http.StatusOK, "Connectors need authorization", "No working credential.")
 	err := d.Door().Connectors().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: "key"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/connectors", "/connectors/linear", "/"} {
-		if p := b.get(path); p.says("No credential is stored that works.") {
+		if p := b.get(path); p.says("No working credential.") {
 			t.Errorf("%s still lacks a credential", path)
 		}
 	}
@@ -84,12 +84,12 @@ func TestVanishedTools_AreAcknowledgedOnThePage(t *testing.T) {
 	c := d.addConnectorAt("Linear", "https://linear.example.com/mcp")
 	d.Synced(t, c.ID, "search", "create", "delete")
 	d.Resynced(t, c.ID)
-	b.get("/").want(t, http.StatusOK, "Tools vanished", "3 of 3 tools are gone", `href="/connectors/linear"`)
-	b.get("/connectors").want(t, http.StatusOK, "tools gone")
+	b.get("/").want(t, http.StatusOK, "Tools missing", "3 of 3 tools gone", `href="/connectors/linear"`)
+	b.get("/connectors").want(t, http.StatusOK, "tools missing")
 	b.get("/notices").want(t, http.StatusOK, "Linear lost 3 of 3 tools")
-	b.get("/connectors/linear").want(t, http.StatusOK, "3 of 3 tools are gone", "Acknowledge", `action="/connectors/linear/acknowledge_tools"`)
-	b.submit("/connectors/linear/acknowledge_tools", nil).want(t, http.StatusOK, "are taken as they are.")
-	if p := b.get("/"); p.says("3 of 3 tools are gone") {
+	b.get("/connectors/linear").want(t, http.StatusOK, "3 of 3 tools gone", "Acknowledge", `action="/connectors/linear/acknowledge_tools"`)
+	b.submit("/connectors/linear/acknowledge_tools", nil).want(t, http.StatusOK, "Current tools of “Linear” accepted.")
+	if p := b.get("/"); p.says("3 of 3 tools gone") {
 		t.Error("an acknowledged loss is still on Home")
 	}
 }

@@ -43,7 +43,7 @@ func TestHomeInABrowser(t *testing.T) {
 	a, c := d.Agent(t), d.addConnectorAt("Later", "https://later.example.com/mcp")
 	call := newCall(a, c, connectors.CallPendingApproval)
 	d.createWaitingCall(d.Tenant, a, c)
-	tab.WaitText("#needs", call.Tool+"\n"+a.Name+" asks Later")
+	tab.WaitText("#needs", call.Tool+"\n"+a.Name+" via Later")
 	tab.Click("#needs a.btn")
 	tab.WaitText("h1", "Approval")
 }

@@ -17,7 +17,7 @@ func TestHome_EmptyInstallation(t *testing.T) {
 	d.signInAsRole(connectors.RoleAdmin).get("/").want(t, http.StatusOK,
 		"Welcome to Patchbay", `href="/catalog"`, `href="/connectors/import"`, `href="/connectors/new"`)
 	p := d.signInAsRole(connectors.RoleMember).get("/")
-	p.want(t, http.StatusOK, "No connectors yet", "An admin of your organisation")
+	p.want(t, http.StatusOK, "No connectors yet", "Admins can add MCP servers. Their activity appears here.")
 	if p.says("/connectors/new") {
 		t.Error("a member is sent where members may not go")
 	}
@@ -33,7 +33,7 @@ func (d *dashboard) createNeeds() {
 	d.Connector(d.t, func(n *connectors.Draft) { n.Name, n.Slug, n.Auth.Type = "Sentry", "sentry", connectors.AuthOAuth2 })
 	down := d.addConnectorAt("Stripe", "https://stripe.example.com/mcp")
 	d.failSyncs(down.ID, "timeout")
-	notes := d.addOAuthConnector(func(n *connectors.Draft) { n.Name, n.Slug = "Notes", "notes" })
+	notes := d.addOAuthConnector(func(n *connectors.Draft) { n.Name, n.Slug = "Notion", "notion" })
 	d.storeAccount(notes, nil, 5*time.Hour)
 	var ended []store.OwnedCall
 	for i, took := range []time.Duration{80 * time.Millisecond, 120 * time.Millisecond, 150 * time.Millisecond, 900 * time.Millisecond} {
@@ -58,21 +58,26 @@ func TestHome_ListsNeedsWithOneAction(t *testing.T) {
 	d.createNeeds()
 	p := d.signInAsRole(connectors.RoleAdmin).get("/")
 	p.want(t, http.StatusOK,
-		"Calls wait for approval", `aria-label="Decide: search"`,
+		"Calls waiting for approval", `aria-label="Review call: search"`,
 		"Connectors need authorization", `href="/connectors/sentry/credentials#credential-shared"`, `aria-label="Connect: Sentry"`,
-		"Connectors fail", `aria-label="See why: Stripe"`, "The server did not answer within 30 seconds.",
-		"Accounts lapse within 72 hours", `href="/connectors/notes/credentials#credential-shared"`, "in 4 hours",
-		"Changed tools wait", `href="/connectors/linear/tools/search/changes"`, `aria-label="Review: search"`,
+		"Failing connectors", `aria-label="See why: Stripe"`, "The server didn't answer within 30 seconds.",
+		"Accounts expiring within 72 hours", `href="/connectors/notion/credentials#credential-shared"`, "in 4 hours",
+		"Changed tools to review", `href="/connectors/linear/tools/search/changes"`, `aria-label="Review change: search"`,
 	)
-	order := []string{"Calls wait", "need authorization", "Connectors fail", "lapse within", "tools wait"}
+	for _, label := range []string{`aria-label="Review call: search"`, `aria-label="Review change: search"`} {
+		if n := strings.Count(p.Body, label); n != 1 {
+			t.Errorf("%d links with %s, want 1", n, label)
+		}
+	}
+	order := []string{"Calls waiting for approval", "need authorization", "Failing connectors", "expiring within", "tools to review"}
 	for i := range order[1:] {
 		if strings.Index(p.Body, order[i]) > strings.Index(p.Body, order[i+1]) {
 			t.Errorf("%q stands below %q", order[i], order[i+1])
 		}
 	}
 	viewer := d.signInAsRole(connectors.RoleViewer).get("/")
-	viewer.want(t, http.StatusOK, `aria-label="Look: Sentry"`, `href="/connectors/sentry"`, `aria-label="Look: search"`)
-	for _, not := range []string{"Decide:", "Connect:", "Review:", "Reconnect:", "/credentials"} {
+	viewer.want(t, http.StatusOK, `aria-label="Open: Sentry"`, `href="/connectors/sentry"`, `aria-label="Open call: search"`, `aria-label="Open change: search"`)
+	for _, not := range []string{"Connect:", "Review call", "Review change", "Reconnect:", "/credentials"} {
 		if viewer.says(not) {
 			t.Errorf("a viewer is offered %q", not)
 		}
@@ -84,9 +89,9 @@ func TestHomeDrawsHowThingsGo(t *testing.T) {
 	d := newDashboard(t)
 	d.createNeeds()
 	b := d.signInAsRole(connectors.RoleViewer)
-	b.get("/").want(t, http.StatusOK, "Last 24 hours", "25 %", "of 152", "Errors in the last 24 hours: 38 of 152 calls, 25 %.",
-		"95 of 100 calls took at most", "Tools: 1, after 1", `aria-current="page">24 hours`)
-	b.get("/?period=7d").want(t, http.StatusOK, "Last 7 days", "Calls in the last 7 days: 160.", `aria-current="page">7 days`)
+	b.get("/").want(t, http.StatusOK, "Last 24 hours", "25 %", "of 152", "Errors, last 24 hours: 38 of 152 calls, 25 %.",
+		"Latency, last 24 hours: p95 989 ms, median 128 ms.", "Tools: 1, after 1", `aria-current="page">24 hours`)
+	b.get("/?period=7d").want(t, http.StatusOK, "Last 7 days", "Calls, last 7 days: 160.", `aria-current="page">7 days`)
 }
 
 func TestHome_NeedsArriveLive(t *testing.T) {
@@ -94,7 +99,7 @@ func TestHome_NeedsArriveLive(t *testing.T) {
 	d := newDashboard(t)
 	a, c := d.Agent(t), d.addConnectorAt("Linear", "https://linear.example.com/mcp")
 	s := d.signInAsRole(connectors.RoleMember).openEventsAt("/events?on=home")
-	s.until("Nothing waits for a person.")
+	s.until("Nothing needs you.")
 	d.createWaitingCall(d.Tenant, a, c)
-	s.until("Decide: search")
+	s.until("Review call: search")
 }

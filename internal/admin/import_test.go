@@ -62,16 +62,16 @@ func TestImport_PastedDocument(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/connectors").want(t, http.StatusOK, "Import a client's file")
-	b.get("/connectors/import").want(t, http.StatusOK, "Paste the JSON", "Or a file")
+	b.get("/connectors").want(t, http.StatusOK, "Import client config")
+	b.get("/connectors/import").want(t, http.StatusOK, "Paste JSON, comments included.", "Or a file")
 	before := d.snapshot()
 	preview := b.post("/connectors/import/preview", url.Values{"document": {pasted}})
-	preview.want(t, http.StatusOK, "3 to create, 1 refused", "Nothing is stored", "line 3", "${LINEAR_TOKEN} stands there", "Patchbay sends no cookies", "paste it again")
+	preview.want(t, http.StatusOK, "3 to create, 1 refused", "Nothing is stored", "line 3", "The token is missing; the document has ${LINEAR_TOKEN}.", "Patchbay doesn't send cookies.", "paste it or choose the file again")
 	if after := d.snapshot(); after != before {
 		t.Errorf("a preview stored something:\n%s\n%s", before, after)
 	}
 	done := b.post("/connectors/import", url.Values{"document": {pasted}})
-	done.want(t, http.StatusOK, "3 created, 1 refused", "Set it", `href="/connectors/linear/credentials"`, "Connect", "Patchbay sends no cookies")
+	done.want(t, http.StatusOK, "3 created, 1 refused", "Set it", `href="/connectors/linear/credentials"`, "Connect", "Patchbay doesn't send cookies.")
 	b.get("/connectors").want(t, http.StatusOK, "linear", "sealed", "account", "/connectors/export?client=vscode")
 	again := b.post("/connectors/import", url.Values{"document": {pasted}})
 	again.want(t, http.StatusOK, "1 updated, 2 unchanged, 1 refused", "Changes: credential.")
@@ -92,7 +92,7 @@ func TestImport_PreviewIsAFragmentForScripts(t *testing.T) {
 	if p.says("<html") || p.says("<textarea") || p.says("sEcret") || !p.says(`id="import-preview"`) {
 		t.Errorf("not the panel alone:\n%s", p.Body)
 	}
-	b.post("/connectors/import/preview", url.Values{"document": {"{\n,"}}).want(t, http.StatusOK, "Line 2: this is not JSON.", `id="import-preview"`)
+	b.post("/connectors/import/preview", url.Values{"document": {"{\n,"}}).want(t, http.StatusOK, "Line 2: invalid JSON.", `id="import-preview"`)
 }
 
 func TestAChosenFileIsImported(t *testing.T) {
@@ -101,10 +101,10 @@ func TestAChosenFileIsImported(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.upload("/connectors/import/preview", "", pasted).want(t, http.StatusOK, "3 to create, 1 refused")
 	b.upload("/connectors/import", " \n", pasted).want(t, http.StatusOK, "3 created, 1 refused")
-	b.upload("/connectors/import", pasted, pasted).want(t, http.StatusUnprocessableEntity, "Paste a document or choose a file, not both.")
-	b.upload("/connectors/import", "", "").want(t, http.StatusUnprocessableEntity, "Paste a document, or choose a file.")
-	b.upload("/connectors/import", "", "{\n\n\"sEcret").want(t, http.StatusBadRequest, "Line 3: the document ends too early.")
-	b.upload("/connectors/import", "", "//"+strings.Repeat("x", 1<<20)).want(t, http.StatusRequestEntityTooLarge, "A document has at most 1 MiB.")
+	b.upload("/connectors/import", pasted, pasted).want(t, http.StatusUnprocessableEntity, "Paste or choose a file, not both.")
+	b.upload("/connectors/import", "", "").want(t, http.StatusUnprocessableEntity, "Paste or choose a file.")
+	b.upload("/connectors/import", "", "{\n\n\"sEcret").want(t, http.StatusBadRequest, "Line 3: unexpected end.")
+	b.upload("/connectors/import", "", "//"+strings.Repeat("x", 1<<20)).want(t, http.StatusRequestEntityTooLarge, "Document larger than 1 MiB.")
 	b.upload("/connectors/import", "", strings.Repeat("x", 5<<20)).want(t, http.StatusRequestEntityTooLarge)
 }
 

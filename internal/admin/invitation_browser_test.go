@@ -39,7 +39,7 @@ func TestABrowserInvitesAndIsInvited(t *testing.T) {
 		visitor.WaitPath("/")
 		visitor.WaitText("main", "Welcome to Acme.")
 		visitor.Go(link)
-		visitor.WaitText("main", "This invitation was used")
+		visitor.WaitText("main", "Invitation already used")
 		visitor.Forgive("404")
 	}
 }

@@ -45,7 +45,7 @@ func TestInvitation_NewMemberJoins(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	made := owner.post("/invitations", url.Values{"email": {"Grace@Example.com"}, "role": {"member"}})
-	made.want(t, http.StatusOK, "Link for grace@example.com", "shown this once")
+	made.want(t, http.StatusOK, "Link for grace@example.com", "shown only once")
 	path, token := findInvitationLink(t, made)
 	if again := owner.get("/members"); again.says(token) || !again.says("Waiting") || !again.says("grace@example.com") {
 		t.Error("the list repeats the link, or does not tell of the invitation")
@@ -54,13 +54,13 @@ func TestInvitation_NewMemberJoins(t *testing.T) {
 	visitor := d.browser()
 	visitor.get(path).want(t, http.StatusOK, "Join Acme", "grace@example.com")
 	form := url.Values{"token": {token}, "name": {"Grace"}, "password": {"short"}}
-	visitor.post("/setup/invitation", form).want(t, http.StatusUnprocessableEntity, "A password has 10 to 200 characters.", "Grace")
+	visitor.post("/setup/invitation", form).want(t, http.StatusUnprocessableEntity, "Must be 10–200 characters.", "Grace")
 	form.Set("password", password.Reveal())
 	visitor.submit("/setup/invitation", form).want(t, http.StatusOK, "Welcome to Acme.", "Grace")
 
 	owner.get("/members").want(t, http.StatusOK, "Grace")
-	d.browser().get(path).want(t, http.StatusNotFound, "This invitation was used")
-	d.browser().post("/setup/invitation", form).want(t, http.StatusNotFound, "This invitation was used")
+	d.browser().get(path).want(t, http.StatusNotFound, "Invitation already used")
+	d.browser().post("/setup/invitation", form).want(t, http.StatusNotFound, "Invitation already used")
 	if strings.Contains(d.log.String(), token) {
 		t.Error("the log holds the token")
 	}
@@ -78,7 +78,7 @@ func TestInvitation_OffersASeparateAccount(t *testing.T) {
 		t.Error("the page tells of an account before a password was given")
 	}
 	form := url.Values{"token": {token}, "password": {password.Reveal()}}
-	visitor.post("/setup/invitation", form).want(t, http.StatusUnprocessableEntity, "give its password", "Create a separate account")
+	visitor.post("/setup/invitation", form).want(t, http.StatusUnprocessableEntity, "Enter the password of your existing account.", "Create separate account")
 	form.Set("separate", "true")
 	visitor.submit("/setup/invitation", form).want(t, http.StatusOK, "Welcome to Acme.")
 }
@@ -96,12 +96,12 @@ func TestInvitation_DeadLinkIsExplained(t *testing.T) {
 	action := "/invitations/" + list.Items[0].ID.String()
 	link, _ := findInvitationLink(t, owner.post(action+"/send", nil))
 	visitor := d.browser()
-	visitor.get(old).want(t, http.StatusNotFound, "This link opens nothing", "the newest link")
+	visitor.get(old).want(t, http.StatusNotFound, "Invalid link", "the newest link")
 	visitor.get(link).want(t, http.StatusOK)
-	owner.submit(action+"/revoke", nil).want(t, http.StatusOK, "The invitation is taken back.")
-	visitor.get(link).want(t, http.StatusNotFound, "This invitation was taken back")
+	owner.submit(action+"/revoke", nil).want(t, http.StatusOK, "Invitation revoked.")
+	visitor.get(link).want(t, http.StatusNotFound, "Invitation revoked")
 	owner.post(action+"/send", nil).want(t, http.StatusNotFound)
-	visitor.get("/setup/invitation").want(t, http.StatusNotFound, "This link opens nothing")
+	visitor.get("/setup/invitation").want(t, http.StatusNotFound, "Invalid link")
 }
 
 func TestAnAddressIsRefusedBesideItsField(t *testing.T) {
@@ -109,7 +109,7 @@ func TestAnAddressIsRefusedBesideItsField(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	m := d.createMember(connectors.RoleViewer)
-	for email, want := range map[string]string{"nobody": "This is not an e-mail address.", m.Email: "This person is a member already."} {
+	for email, want := range map[string]string{"nobody": "Enter an email address.", m.Email: "Already a member."} {
 		p := owner.post("/invitations", url.Values{"email": {email}, "role": {"admin"}})
 		if p.Status < 400 || !p.says(want) {
 			t.Errorf("%s: %d, want %q", email, p.Status, want)
@@ -140,7 +140,7 @@ func TestAnInvitationIsForItsAddressAlone(t *testing.T) {
 	owner := d.signInAsRole(connectors.RoleOwner)
 	path, token := findInvitationLink(t, owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"admin"}}))
 	b := d.signInAsRole(connectors.RoleViewer)
-	b.get(path).want(t, http.StatusOK, "and the invitation is for grace@example.com", "Sign out and go on")
+	b.get(path).want(t, http.StatusOK, "; the invitation is for grace@example.com", "Sign out and continue")
 	b.post("/setup/invitation", url.Values{"token": {token}}).want(t, http.StatusConflict, "the invitation is for grace@example.com")
 	if p := b.post("/setup/invitation", url.Values{"token": {token}, "sign_out": {"true"}}); p.Location != path {
 		t.Errorf("signed out to %q", p.Location)

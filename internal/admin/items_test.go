@@ -34,12 +34,12 @@ func TestConnector_ShowsPromptsAndResources(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleViewer)
 	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "Not synced yet")
 	d.Synced(t, c.ID, "search")
-	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "The server offers no prompts", "need no review")
-	b.get("/connectors/linear/resources").want(t, http.StatusOK, "The server lists no resources")
+	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "No prompts", "No review needed")
+	b.get("/connectors/linear/resources").want(t, http.StatusOK, "No resources")
 	d.saveItems(c, greetPrompt, badPrompt, notesResource, dayTemplate)
 	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "2 prompts", "greet", "Say hello", "Arguments: color, size (optional)", "malformed")
 	b.get("/connectors/linear/prompts?q=HELLO").want(t, http.StatusOK, "1 prompt", "greet")
-	b.get("/connectors/linear/prompts?q=zebra").want(t, http.StatusOK, "Nothing matches", "Show all")
+	b.get("/connectors/linear/prompts?q=zebra").want(t, http.StatusOK, "No matches", "Show all")
 	b.get("/connectors/linear/resources").want(t, http.StatusOK, "1 resource", "file:///notes", "text/markdown", "1 resource template", "file:///days/{day}")
 	b.get("/connectors/linear/resources?q=notes").want(t, http.StatusOK, "1 resource", "file:///notes")
 }
@@ -52,10 +52,10 @@ func TestGrant_ChoosesPromptsAndResources(t *testing.T) {
 	d.Synced(t, c.ID, "search")
 	d.saveItems(c, greetPrompt, notesResource, dayTemplate)
 	b, path := d.signInAsRole(connectors.RoleAdmin), "/agents/support/connectors/linear"
-	b.get(path).want(t, http.StatusOK, "All with all tools, else none", "a grant of all tools includes all prompts and resources")
+	b.get(path).want(t, http.StatusOK, "Default", "Default: all if you grant all tools, otherwise none.")
 	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {""}}).want(t, http.StatusOK, "1 of 1 tool")
-	b.get(path).want(t, http.StatusOK, "The grant includes no prompts and no resources.")
-	b.get("/agents/support/resources").want(t, http.StatusOK, "The agent sees no prompts or resources")
+	b.get(path).want(t, http.StatusOK, "No prompts or resources included.")
+	b.get("/agents/support/resources").want(t, http.StatusOK, "No prompts or resources")
 	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {""}, "prompts": {"listed"}, "resources": {"listed"}}).want(t, http.StatusOK, "Prompts and listed resources")
 	want := connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"search"}, Prompts: connectors.PromptsListed, Resources: connectors.ResourcesListed}
 	d.wantGrant(want)
@@ -67,10 +67,10 @@ func TestGrant_ChoosesPromptsAndResources(t *testing.T) {
 	b.get("/exports/agents/support/resources").want(t, http.StatusOK, "prompt,mcp_linear__greet,linear,greet,true", "file:///notes")
 	b.get("/exports/connectors/linear/prompts").want(t, http.StatusOK, "prompt,greet")
 	b.get("/exports/connectors/linear/resources?format=json").want(t, http.StatusOK, "file:///notes", "file:///days/{day}")
-	b.get("/agents/support/resources?q=zebra").want(t, http.StatusOK, "Nothing matches")
-	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "Also granted", "Prompts and listed resources")
+	b.get("/agents/support/resources?q=zebra").want(t, http.StatusOK, "No matches")
+	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "Also included", "Prompts and listed resources")
 	b.submit(path, url.Values{"all": {"false"}, "tool": {"search"}, "approval": {"always_ask"}, "prompts": {"listed"}, "resources": {"listed_and_templates"}}).want(t, http.StatusOK, "Prompts, resources and templates")
-	b.get(path).want(t, http.StatusOK, "They are used without asking")
+	b.get(path).want(t, http.StatusOK, "They need no approval unless the approval rule includes them.")
 	b.get("/agents/support/resources").want(t, http.StatusOK, "file:///days/{day}", "Usable")
 	b.post(path, url.Values{"all": {"true"}, "prompts": {"some"}}).want(t, http.StatusUnprocessableEntity)
 }
@@ -82,7 +82,7 @@ func TestGrant_FromBeforeSaysThatItIncludesEverything(t *testing.T) {
 	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	d.AsSystem(t, "insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools) values ('"+d.Tenant.String()+"', '"+a.ID.String()+"', '"+c.ID.String()+"', false, '{search}')", nil)
 	d.signInAsRole(connectors.RoleAdmin).get("/agents/support/connectors/linear").want(t, http.StatusOK,
-		"The grant includes: prompts, resources and templates.", "Grants from before this choice keep all of them")
+		"Includes: prompts, resources and templates.", "Older access includes all of them, even with selected tools.")
 }
 
 // useItem uses a prompt or a resource of the connector Linear in the background.
@@ -139,29 +139,29 @@ func TestApprovals_OfPromptsAndResources(t *testing.T) {
 		method, name, params, says string
 		kindName                   string
 	}{
-		{connectors.CallPrompt, "prompts/get", "greet", `{"name":"greet","arguments":{"color":"<red>"}}`, "The agent asks to use a prompt.", "Prompt · Linear"},
-		{connectors.CallResource, "resources/read", "file:///notes", `{"uri":"file:///notes"}`, "The agent asks to read a resource.", "Resource · Linear"},
+		{connectors.CallPrompt, "prompts/get", "greet", `{"name":"greet","arguments":{"color":"<red>"}}`, "Uses a prompt. Read-only.", "Prompt · Linear"},
+		{connectors.CallResource, "resources/read", "file:///notes", `{"uri":"file:///notes"}`, "Reads a resource.", "Resource · Linear"},
 	} {
 		done := d.useItem(a, tc.kind, tc.method, tc.name, tc.params)
 		path := "/approvals/" + d.waitingApproval().ID.String()
-		b.get("/approvals").want(t, http.StatusOK, tc.says, tc.name, "Allow for 2 hours", "Support")
+		b.get("/approvals").want(t, http.StatusOK, tc.says, tc.name, "Approve for 2 hours", "Support")
 		p := b.get(path)
-		p.want(t, http.StatusOK, tc.says, "Allow for 2 hours")
-		if p.says("About the tool") || tc.kind == connectors.CallPrompt && !p.says(`"<red>"`) {
+		p.want(t, http.StatusOK, tc.says, "Approve for 2 hours")
+		if p.says("Open tool") || tc.kind == connectors.CallPrompt && !p.says(`"<red>"`) {
 			t.Errorf("%s: the page has a link to a tool, or no arguments", tc.kind)
 		}
-		b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "For 2 hours the agent may use it without asking.")
+		b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "Standing approval granted for 2 hours; revoke it on the agent's page.")
 		if err := <-done; err != nil {
 			t.Errorf("%s: %v", tc.kind, err)
 		}
 		if err := <-d.useItem(a, tc.kind, tc.method, tc.name, tc.params); err != nil {
 			t.Errorf("%s: an allowed use: %v", tc.kind, err)
 		}
-		b.get("/agents/support").want(t, http.StatusOK, "Allowances", tc.name, tc.kindName, "in 1 hour")
+		b.get("/agents/support").want(t, http.StatusOK, "Standing approvals", tc.name, tc.kindName, "in 1 hour")
 		end := "/agents/support/connectors/linear/allowances/" + url.PathEscape(tc.name) + "/end"
 		b.post(end, nil).want(t, http.StatusNotFound) // of a tool
-		b.submit(end, url.Values{"kind": {string(tc.kind)}}).want(t, http.StatusOK, "The allowance is ended: "+tc.name+" needs approval again.")
-		if b.get("/agents/support").says("Allowances") {
+		b.submit(end, url.Values{"kind": {string(tc.kind)}}).want(t, http.StatusOK, "Standing approval revoked: "+tc.name+" needs approval again.")
+		if b.get("/agents/support").says("Standing approvals") {
 			t.Errorf("%s: the ended allowance is listed", tc.kind)
 		}
 		done = d.useItem(a, tc.kind, tc.method, tc.name, tc.params)

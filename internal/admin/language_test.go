@@ -18,7 +18,7 @@ func TestLanguage_IsChosenByThePerson(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleOwner)
 	b.get("/connectors").want(t, http.StatusOK, `<html lang="en">`, "Add connector")
 	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/connectors"}}).want(t, http.StatusOK, `<html lang="de">`, "Connector hinzufügen")
-	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}}).want(t, http.StatusOK, "„Support“ ist hinzugefügt.")
+	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}}).want(t, http.StatusOK, "„Support“ hinzugefügt.")
 	b.submit("/language", url.Values{"language": {"en"}, "return_to": {"/connectors"}}).want(t, http.StatusOK, `<html lang="en">`, "Add connector")
 	if p := b.post("/language", url.Values{"language": {"de"}, "return_to": {"//evil.example"}}); p.Location != "/" {
 		t.Errorf("the choice leads to %q", p.Location)
@@ -68,11 +68,11 @@ func TestLanguage_RefusalsAreTranslated(t *testing.T) {
 		send url.Values
 		says []string
 	}{
-		{"/connectors", url.Values{"transport": {"streamable_http"}, "auth.type": {"none"}, "url": {"ftp://x"}}, []string{"Ein Name ist nötig."}},
-		{"/agents", url.Values{"approval": {"always_ask"}}, []string{"Ein Name ist nötig."}},
-		{"/connectors/import", url.Values{"document": {"{"}}, []string{"Zeile 1: Das Dokument endet zu früh."}},
-		{"/webhooks", url.Values{"name": {""}, "url": {"https://example.com"}}, []string{"Ein Name hat 1 bis 100 Zeichen."}},
-		{"/account/password", url.Values{"current_password": {"wrong"}, "new_password": {"long enough, as it is"}}, []string{"Das ist nicht das jetzige Passwort."}},
+		{"/connectors", url.Values{"transport": {"streamable_http"}, "auth.type": {"none"}, "url": {"ftp://x"}}, []string{"Geben Sie einen Namen ein."}},
+		{"/agents", url.Values{"approval": {"always_ask"}}, []string{"Geben Sie einen Namen ein."}},
+		{"/connectors/import", url.Values{"document": {"{"}}, []string{"Zeile 1: unerwartetes Ende."}},
+		{"/webhooks", url.Values{"name": {""}, "url": {"https://example.com"}}, []string{"Muss 1–100 Zeichen lang sein."}},
+		{"/account/password", url.Values{"current_password": {"wrong"}, "new_password": {"long enough, as it is"}}, []string{"Falsches Passwort."}},
 	} {
 		p := b.submit(form.path, form.send)
 		p.want(t, p.Status, append(form.says, `<html lang="de">`)...)

@@ -28,23 +28,23 @@ func TestMethod_AdminSendsOneAndSeesWhatCame(t *testing.T) {
 	_, up := d.addMethodConnector()
 	d.Connector(t, func(c *connectors.Draft) { c.Name, c.Slug = "Plain", "plain" })
 	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/linear/methods"
-	b.get("/connectors/linear").want(t, http.StatusOK, "Methods outside MCP", "acme/*, notifications/acme/done", path)
-	if b.get("/connectors/plain").says("Methods outside MCP") || d.signInAsRole(connectors.RoleMember).get("/connectors/linear").says("Methods outside MCP") {
+	b.get("/connectors/linear").want(t, http.StatusOK, "Non-MCP methods", "acme/*, notifications/acme/done", path)
+	if b.get("/connectors/plain").says("Non-MCP methods") || d.signInAsRole(connectors.RoleMember).get("/connectors/linear").says("Non-MCP methods") {
 		t.Error("the form is on a page where nothing may be sent")
 	}
 	send := func(method, params string) page {
 		return b.post(path, url.Values{"method": {method}, "params": {params}})
 	}
-	send("acme/search", `{"q": "<x>"}`).want(t, http.StatusOK, "Done", "hits", "Open the call", `"<x>"`)
+	send("acme/search", `{"q": "<x>"}`).want(t, http.StatusOK, "Done", "hits", "Open call", `"<x>"`)
 	if last := up.Calls()[len(up.Calls())-1]; last.Method != "acme/search" {
 		t.Errorf("the server got %+v", last)
 	}
-	send("acme/fail", "").want(t, http.StatusOK, "No such index", "Open the call")
+	send("acme/fail", "").want(t, http.StatusOK, "No such index", "Open call")
 	send("notifications/acme/done", "").want(t, http.StatusOK, "Done", "A notification has no result.")
 	sent := len(up.Calls())
 	send("other/search", "").want(t, http.StatusUnprocessableEntity, "do not allow this one", "other/search")
 	for _, params := range []string{"[1]", "7", "{", "null"} {
-		send("acme/search", params).want(t, http.StatusUnprocessableEntity, "This is not one JSON object.", "acme/search")
+		send("acme/search", params).want(t, http.StatusUnprocessableEntity, "Enter a JSON object.", "acme/search")
 	}
 	if n := len(up.Calls()); n != sent {
 		t.Errorf("%d refused requests were sent", n-sent)
@@ -73,7 +73,7 @@ func TestMethod_WithAnAgentsCredential(t *testing.T) {
 	}
 	d.Credential(t, c.ID, &a.ID, sealed)
 	b := d.signInAsRole(connectors.RoleAdmin)
-	for agent, says := range map[string]string{"": "Name the agent.", "nobody": "There is no such agent."} {
+	for agent, says := range map[string]string{"": "Name the agent.", "nobody": "No such agent."} {
 		b.post("/connectors/linear/methods", url.Values{"method": {"acme/search"}, "agent": {agent}}).want(t, http.StatusUnprocessableEntity, says)
 	}
 	b.post("/connectors/linear/methods", url.Values{"method": {"acme/search"}, "agent": {"support"}}).want(t, http.StatusOK, "hits")

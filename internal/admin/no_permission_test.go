@@ -85,7 +85,7 @@ func TestPermission_RefusalIsAPageInTheFrame(t *testing.T) {
 				form = url.Values{}
 			}
 			b.do(method, ids.fill(pattern), form).want(t, http.StatusForbidden,
-				inFrame, "You may not do this", "This needs the role "+string(connectors.LowestRole(needs))+"; yours is "+string(role)+".")
+				inFrame, "Not allowed", "Requires the "+string(connectors.LowestRole(needs))+" role; yours is "+string(role)+".")
 		}
 	}
 }

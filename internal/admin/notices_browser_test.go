@@ -15,12 +15,12 @@ func TestNotices_ArriveLiveAndWorkWithoutScript(t *testing.T) {
 	d := newDashboard(t)
 	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/notices")
-	tab.WaitText("main", "Nothing to tell")
+	tab.WaitText("main", "No notifications")
 	d.createNotice(connectors.NoticeDown, "Linear is down")
 	tab.WaitText("#notices", "Linear is down")
 	tab.WaitText("#unread", "1")
 	d.createNotice(connectors.NoticeNeedsAuth, "Sentry needs authorization")
-	d.createNotice(connectors.NoticeRecovered, "Linear works again")
+	d.createNotice(connectors.NoticeRecovered, "Linear recovered")
 	d.createNotice(connectors.NoticeToolChange, "2 tools of Linear have changed")
 	tab.WaitText("#unread", "4")
 	tab.WaitText("main", "Mark all as read")
@@ -30,7 +30,7 @@ func TestNotices_ArriveLiveAndWorkWithoutScript(t *testing.T) {
 	tab.Click(".bell")
 	tab.WaitPath("/notices")
 	tab.Click("form[action='/notices/read'] button")
-	tab.WaitText("main", "4 notices marked as read.")
+	tab.WaitText("main", "4 marked as read.")
 	if n := chromium.Eval[int](tab, `document.querySelectorAll("#unread > *").length`); n != 0 {
 		t.Error("the bell counts what was read")
 	}

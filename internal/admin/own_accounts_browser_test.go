@@ -28,7 +28,7 @@ func TestOwnAccount_MemberConnects(t *testing.T) {
 		tab.Fill("[name=password]", password.Reveal())
 		tab.Click("main form button[type=submit]")
 		tab.WaitPath(path)
-		tab.WaitText("main", a.Name+" needs your account there")
+		tab.WaitText("main", a.Name+" needs your account to act in your name.")
 		tab.Click("form[action='" + path + "/connect'] button")
 		tab.WaitPath(path)
 		tab.WaitText("main", "Notes is connected")
@@ -46,7 +46,7 @@ func TestOwnAccount_MemberConnects(t *testing.T) {
 		tab.Go(d.base + "/account/connections")
 		tab.Click("[popovertarget^=disconnect-]")
 		tab.Click("form[action='" + path + "/disconnect'] button[type=submit]")
-		tab.WaitText("main", "Disconnected 'Notes'.")
+		tab.WaitText("main", "Disconnected “Notes”.")
 		tab.WaitText("main", "Not connected")
 	}
 }

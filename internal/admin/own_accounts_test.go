@@ -60,7 +60,7 @@ func TestOwnAccount_LinkIsRefusedToOthers(t *testing.T) {
 	_, c, path := d.createOwnAgent(ada, bearerAuth)
 	for _, role := range connectors.Roles {
 		other := d.signInAsRole(role)
-		other.get(path).want(t, http.StatusForbidden, "This agent belongs to Ada Lovelace, and only they connect their accounts to it.")
+		other.get(path).want(t, http.StatusForbidden, "Only Ada Lovelace can connect accounts to this agent.")
 		for _, act := range []string{"/connect", "/credential", "/disconnect"} {
 			other.post(path+act, url.Values{"token": {"of somebody else"}}).want(t, http.StatusForbidden)
 		}
@@ -90,7 +90,7 @@ func TestOwnAccount_AgentActsForItsMemberAlone(t *testing.T) {
 	d.Credential(t, c.ID, &a.ID, `{"token":"of ada"}`)
 	form := url.Values{"agent": {a.Slug}, "as": {"json"}, "json": {"{}"}}
 	try := "/connectors/" + c.Slug + "/tools/search/try"
-	d.signInAsRole(connectors.RoleMember).post(try, form).want(t, http.StatusForbidden, "Only they, and admins, use its accounts.")
+	d.signInAsRole(connectors.RoleMember).post(try, form).want(t, http.StatusForbidden, "and admins can use this agent's accounts.")
 	own := d.browser()
 	own.signIn(ada.Email)
 	for who, b := range map[string]*browser{"the member": own, "an admin": d.signInAsRole(connectors.RoleAdmin)} {
@@ -139,7 +139,7 @@ func TestOwnAccount_OtherMemberCannotSyncOrLink(t *testing.T) {
 	ada := d.createMember(connectors.RoleMember)
 	a, c, page := d.createOwnAgent(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 })
 	sync, link := "/connectors/"+c.Slug+"/sync_tools", "/connectors/"+c.Slug+"/agents/"+a.Slug+"/connect-link"
-	d.signInAsRole(connectors.RoleMember).submit(sync, url.Values{"agent": {a.Slug}}).want(t, http.StatusOK, "Sync failed: This agent belongs to "+ada.DisplayName())
+	d.signInAsRole(connectors.RoleMember).submit(sync, url.Values{"agent": {a.Slug}}).want(t, http.StatusOK, "Sync failed: Only "+ada.DisplayName()+" and admins can use this agent's accounts.")
 	if p := d.signInAsRole(connectors.RoleAdmin).post(link, nil); p.says("/connect/") || !p.says(page) {
 		t.Errorf("a link for a member's agent: %d %s", p.Status, plainText(p.Body))
 	}

@@ -86,7 +86,7 @@ func TestThePaletteDoesThings(t *testing.T) {
 	do("sync linear")
 	tab.WaitText(".flash", "Sync")
 	do("sync all")
-	tab.WaitText("#notice", "Queued a sync of")
+	tab.WaitText("#notice", "Syncing ")
 	do("dark")
 	tab.WaitText("html.dark", "")
 	tab.WaitGone("#palette[open]")
@@ -115,5 +115,5 @@ func TestTheSearchPageServesWithoutScript(t *testing.T) {
 	tab.WaitText("#found", "4 found")
 	checkAppearanceOf(t, tab, "search")
 	tab.Fill("main [name=q]", "nothing such")
-	tab.WaitText("#found", "Nothing has that name")
+	tab.WaitText("#found", "No matches")
 }

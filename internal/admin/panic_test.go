@@ -111,7 +111,7 @@ func TestOAuthCallback_PanicIsAFailurePage(t *testing.T) {
 	}
 	exploding.panics.Store(false)
 	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Not connected")
-	b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected 'Notes'.")
+	b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected “Notes”.")
 	panics.Want(t, safe.Handler, "(*explodingTransport).RoundTrip")
 }
 

@@ -24,7 +24,7 @@ func TestProgram_EnvironmentIsNeverShown(t *testing.T) {
 		"env", "GREETING=s3cret=value \r\n\r\nB=\r\n")
 	wrong := connectorForm("Local Tools", "", "transport", "stdio", "command", "/bin/other", "env", "s3cret=value")
 	p := b.post("/connectors", wrong)
-	p.want(t, http.StatusUnprocessableEntity, "This command is not allowed on this installation.")
+	p.want(t, http.StatusUnprocessableEntity, "This command isn't allowed here.")
 	if p.says("s3cret=value") {
 		t.Error("the page repeats the environment")
 	}
@@ -56,7 +56,7 @@ func TestProgram_EnvironmentIsNeverShown(t *testing.T) {
 	b.post("/connectors/local-tools", form).want(t, http.StatusSeeOther)
 	form.Set("args", "-c\nexec sh")
 	b.post("/connectors/local-tools", form).want(t, http.StatusSeeOther)
-	b.get("/connectors/local-tools/settings").want(t, http.StatusOK, "The stored environment was deleted, because the command, its arguments or its folder changed. Set it again.")
+	b.get("/connectors/local-tools/settings").want(t, http.StatusOK, "Stored environment deleted: command, arguments or folder changed. Set it again.")
 	if c, err = d.Door().Connectors().Get(t.Context(), "local-tools"); err != nil || len(c.EnvNames) != 0 {
 		t.Errorf("%q, %v", c.EnvNames, err)
 	}
@@ -68,7 +68,7 @@ func TestProgram_IsNotStartedWhenNotAllowed(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "args", strings.Join(mcptest.Program, "\n"))
 	for _, path := range []string{"/connectors", "/connectors/test"} {
-		b.post(path, form).want(t, http.StatusUnprocessableEntity, "No stdio command is allowed on this installation.")
+		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Stdio commands aren't allowed here.")
 	}
 }
 
@@ -82,10 +82,10 @@ func TestProgram_DisallowedSettingIsAFieldError(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "cwd", "/tmp", "env", "GREETING=s3cret=value\nOTHER=s3cret=value")
 	p := b.post("/connectors", form)
-	p.want(t, http.StatusUnprocessableEntity, "/bin/sh may not work in this folder on this installation", "/bin/sh may not be given OTHER on this installation: its operator names the variables, with env=OTHER.")
+	p.want(t, http.StatusUnprocessableEntity, "/bin/sh isn't allowed in this folder. Leave it empty.", "/bin/sh may not get OTHER: the operator must allow it with env=OTHER.")
 	if p.says("s3cret=value") {
 		t.Error("the page repeats the environment")
 	}
 	form.Set("args", "-c")
-	b.post("/connectors", form).want(t, http.StatusUnprocessableEntity, "/bin/sh may not be started with these arguments on this installation.")
+	b.post("/connectors", form).want(t, http.StatusUnprocessableEntity, "/bin/sh isn't allowed with these arguments.")
 }

@@ -18,15 +18,15 @@ func TestAnAdminBoundsATool(t *testing.T) {
 	addConnectorWithTools(t, d, b)
 	const tool = "/connectors/linear/tools/create_issue"
 	b.submit(tool+"/curate", url.Values{"enabled": {"true"}, "calls_per_minute": {"60"}, "calls_per_day": {"1000"}}).want(t, http.StatusOK,
-		"What agents are told of 'create_issue' is saved.", `value="60"`, `value="1000"`, "0 of 1,000 calls today", "0 of 60 calls of the minute", `<meter min="0" value="0" max="1000" high="800"`)
+		"“create_issue” saved.", `value="60"`, `value="1000"`, "0 of 1,000 calls today", "0 of 60 calls this minute", `<meter min="0" value="0" max="1000" high="800"`)
 	b.submit(tool+"/curate", url.Values{"enabled": {"true"}, "alias": {"open_ticket"}}).want(t, http.StatusOK, `value="1000"`)
 	for _, wrong := range []string{"-1", "x", "1000000001"} {
-		b.post(tool+"/curate", url.Values{"enabled": {"true"}, "calls_per_day": {wrong}}).want(t, http.StatusUnprocessableEntity, "Calls are limited to 1 to 1000000000 a day", `value="`+wrong+`"`)
+		b.post(tool+"/curate", url.Values{"enabled": {"true"}, "calls_per_day": {wrong}}).want(t, http.StatusUnprocessableEntity, "Must be 0–1000000000 per day (0: no limit).", `value="`+wrong+`"`)
 	}
 	if got, want := d.listCurations("linear")["create_issue"].Quota, (connectors.Quota{PerMinute: 60, PerDay: 1000}); got != want {
 		t.Errorf("%+v", got)
 	}
-	d.signInAsRole(connectors.RoleViewer).get(tool).want(t, http.StatusOK, "60 calls a minute and 1,000 calls a day", "0 of 1,000 calls today")
+	d.signInAsRole(connectors.RoleViewer).get(tool).want(t, http.StatusOK, "60 calls per minute and 1,000 calls per day", "0 of 1,000 calls today")
 }
 
 // TestQuota_IsShownWhenTryingATool has a person try a tool until its quota per minute is used up.
@@ -46,7 +46,7 @@ func TestQuota_IsShownWhenTryingATool(t *testing.T) {
 	for p.Status == http.StatusOK {
 		p = try()
 	}
-	p.want(t, http.StatusTooManyRequests, "takes 1 call a minute. Try again in ")
+	p.want(t, http.StatusTooManyRequests, "allows 1 call per minute. Try again in ")
 	if p.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
@@ -62,9 +62,9 @@ func TestSettings_ShowQuotaUse(t *testing.T) {
 	if err := d.Door().Calls().SetOperatorQuota(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
 		t.Fatal(err)
 	}
-	owner.post("/settings", url.Values{"name": {"Acme"}, "calls_per_day": {"5001"}}).want(t, http.StatusUnprocessableEntity, "Choose that or less", `value="5001"`)
+	owner.post("/settings", url.Values{"name": {"Acme"}, "calls_per_day": {"5001"}}).want(t, http.StatusUnprocessableEntity, "The operator allows at most 5000 calls per day; 0 uses that limit.", `value="5001"`)
 	owner.submit("/settings", url.Values{"name": {"Acme"}, "calls_per_day": {"4000"}, "calls_per_minute": {"60"}}).want(t, http.StatusOK,
-		"The settings are saved.", "Whoever runs this installation allows 5,000 calls a day; 0 is as many.", `value="4000"`, "The whole organisation", "0 of 4,000 calls today")
+		"Settings saved.", "0 for the operator's maximum, 5,000 calls per day.", `value="4000"`, "Whole organisation", "0 of 4,000 calls today")
 	c := d.Connector(t)
 	d.Synced(t, c.ID, "search")
 	bound := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1}}}}

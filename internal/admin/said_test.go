@@ -29,7 +29,7 @@ func TestPages_QuoteTheServer(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	for _, action := range []string{"sync_tools", "ping"} {
 		p := b.submit("/connectors/linear/"+action, nil)
-		p.wantQuote(t, "The server said")
+		p.wantQuote(t, "Server response")
 		alert, _ := htmlcheck.Parse(t, p.Body).ByID("alert")
 		if text := alert.Text(); strings.Contains(text, "disk") || !strings.Contains(text, "failed:") {
 			t.Errorf("%s: the alert says %q", action, text)
@@ -38,8 +38,8 @@ func TestPages_QuoteTheServer(t *testing.T) {
 			t.Errorf("%s is quoted twice", action)
 		}
 	}
-	b.get("/connectors/linear/runs/"+d.listRuns(c.ID)[0].ID.String()).wantQuote(t, "The server said")
-	b.post("/connectors/test", connectorForm("Tested", up.URL, "auth.type", "none", "retry_attempts", "0")).wantQuote(t, "The server said")
+	b.get("/connectors/linear/runs/"+d.listRuns(c.ID)[0].ID.String()).wantQuote(t, "Server response")
+	b.post("/connectors/test", connectorForm("Tested", up.URL, "auth.type", "none", "retry_attempts", "0")).wantQuote(t, "Server response")
 	call := newCall(d.Agent(t), c, connectors.CallError)
 	status := 3
 	call.ErrorCode, call.ErrorMessage, call.Upstream = "upstream", "The program ended.", &connectors.Upstream{Said: "<b>disk</b> full" + `\u202e`, ExitStatus: &status}
@@ -61,7 +61,7 @@ func (d *dashboard) endGrant(c connectors.Connector, agent *connectors.AgentID) 
 		d.t.Fatal(err)
 	}
 	said := &connectors.Upstream{Said: "<b>disk</b> full" + `\u202e`, Status: 400}
-	if _, err := vault.RefuseGrant(d.t.Context(), g.ID, g.Version, store.GrantMeta{}, "The authorization server ended the access. Connect again.", said); err != nil {
+	if _, err := vault.RefuseGrant(d.t.Context(), g.ID, g.Version, store.GrantMeta{}, "The authorization server ended access. Connect again.", said); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -72,8 +72,8 @@ func TestPages_QuoteTheServerOfAnEndedAccount(t *testing.T) {
 	c := d.Connector(t, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 })
 	d.endGrant(c, nil)
 	b := d.signInAsRole(connectors.RoleViewer)
-	b.get("/connectors/"+c.Slug+"/credentials").wantQuote(t, "The server said")
-	b.get("/notices").wantQuote(t, "The server said")
+	b.get("/connectors/"+c.Slug+"/credentials").wantQuote(t, "Server response")
+	b.get("/notices").wantQuote(t, "Server response")
 }
 
 func TestPages_QuoteOfAMembersAccountIsForMemberAndManagers(t *testing.T) {
@@ -85,7 +85,7 @@ func TestPages_QuoteOfAMembersAccountIsForMemberAndManagers(t *testing.T) {
 	own := d.browser()
 	own.signIn(ada.Email)
 	for _, page := range []string{path, "/account/connections", "/connectors/" + c.Slug + "/credentials"} {
-		own.get(page).wantQuote(t, "The server said")
+		own.get(page).wantQuote(t, "Server response")
 	}
 	for _, role := range connectors.Roles {
 		b := d.signInAsRole(role)

@@ -42,7 +42,7 @@ func TestSecondFactor_SetUpAndSignInInABrowser(t *testing.T) {
 		key := secret.Text(strings.TrimSpace(tab.Text("main pre")))
 		tab.Fill("main form [name=code]", "no code")
 		tab.Click("main form[action='/account/second-factor/confirm'] button")
-		tab.WaitText("main", "This code is wrong")
+		tab.WaitText("main", "Wrong or used code.")
 		tab.Forgive("422")
 		tab.Fill("main form [name=code]", d.nextCode(key))
 		tab.Click("main form[action='/account/second-factor/confirm'] button")
@@ -72,7 +72,7 @@ func TestSecondFactor_SetUpAndSignInInABrowser(t *testing.T) {
 		third.Click("main form button[type=submit]")
 		third.WaitPath("/")
 		third.Go(d.base + "/account/second-factor")
-		third.WaitText("main", "9 recovery codes were not used.")
+		third.WaitText("main", "9 recovery codes left.")
 		if script {
 			checkAppearance(third, "second-factor-on")
 		}
@@ -81,7 +81,7 @@ func TestSecondFactor_SetUpAndSignInInABrowser(t *testing.T) {
 		d.signInAs(again, m)
 		again.Fill("[name=code]", codes[3])
 		again.Click("main form button[type=submit]")
-		again.WaitText("main", "This code is wrong")
+		again.WaitText("main", "Wrong or used code.")
 		again.Forgive("422")
 	}
 }

@@ -53,7 +53,7 @@ func TestSecondFactor_FollowsThePassword(t *testing.T) {
 	m := d.createMemberWithFactor(connectors.RoleOwner)
 	b := d.signInWithoutCode(m)
 	b.get("/login/code?return_to=//evil.example").want(t, http.StatusOK, "Second factor", `value="/"`)
-	b.post("/login/code", url.Values{"code": {"nothing like it"}}).want(t, http.StatusUnprocessableEntity, "This code is wrong, or it was used already.")
+	b.post("/login/code", url.Values{"code": {"nothing like it"}}).want(t, http.StatusUnprocessableEntity, "Wrong or used code. Wait for the next one.")
 	code := d.nextCode(fixture.CodeKey)
 	if p := b.post("/login/code", url.Values{"code": {code}, "return_to": {"/tools?q=a"}}); p.Location != "/tools?q=a" {
 		t.Errorf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
@@ -63,7 +63,7 @@ func TestSecondFactor_FollowsThePassword(t *testing.T) {
 
 	late := d.signInWithoutCode(m)
 	d.signInAhead.Add(int64(6 * time.Minute))
-	late.submit("/login/code", url.Values{"code": {d.nextCode(fixture.CodeKey)}}).want(t, http.StatusOK, "That took too long. Sign in again.")
+	late.submit("/login/code", url.Values{"code": {d.nextCode(fixture.CodeKey)}}).want(t, http.StatusOK, "Timed out. Sign in again.")
 	if p := d.browser().get("/login/code"); p.Location != "/login" {
 		t.Errorf("without a password: %d to %q", p.Status, p.Location)
 	}
@@ -130,7 +130,7 @@ func TestSecondFactor_RequiredBeforeAnyOtherPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	ids, owner := d.ownThings(), d.signInAsRole(connectors.RoleOwner)
-	owner.get("/settings").want(t, http.StatusOK, "Whoever wants one")
+	owner.get("/settings").want(t, http.StatusOK, "Optional")
 	owner.post("/settings", url.Values{"name": {"Acme"}, "second_factor": {"required"}})
 	before := d.snapshot()
 	for route, least := range routeRoles {
@@ -151,7 +151,7 @@ func TestSecondFactor_RequiredBeforeAnyOtherPage(t *testing.T) {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
 	page := owner.get("/account/second-factor")
-	page.want(t, http.StatusOK, "Acme asks all of its members for one.")
+	page.want(t, http.StatusOK, "Acme requires one for all members.")
 	if strings.Contains(page.Body, `href="/connectors"`) {
 		t.Error("the page leads into the tenant")
 	}
@@ -212,7 +212,7 @@ func TestSecondFactor_OwnerRemovesAMembers(t *testing.T) {
 	m, b := d.createMemberWithFactor(connectors.RoleMember), d.signInAsRole(connectors.RoleOwner)
 	remove := "/members/" + m.UserID.String() + "/second-factor/remove"
 	b.get("/members").want(t, http.StatusOK, remove)
-	b.submit(remove, nil).want(t, http.StatusOK, "The second factor is taken away, and the member is signed out everywhere.")
+	b.submit(remove, nil).want(t, http.StatusOK, "Second factor removed, member signed out everywhere.")
 	if strings.Contains(b.get("/members").Body, remove) {
 		t.Error("there is still one to take away")
 	}

@@ -148,9 +148,9 @@ func TestAPIKeyIsShownOnceAndRevoked(t *testing.T) {
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleOwner)
 	b.post("/api-keys", url.Values{"name": {""}, "role": {"viewer"}, "expires_at": {"2099-01-31"}}).
-		want(t, http.StatusUnprocessableEntity, "A name has 1 to 100 characters.")
+		want(t, http.StatusUnprocessableEntity, "Must be 1–100 characters.")
 	b.post("/api-keys", url.Values{"name": {"k"}, "role": {"viewer"}, "expires_at": {"tomorrow"}}).
-		want(t, http.StatusUnprocessableEntity, "This is not a date")
+		want(t, http.StatusUnprocessableEntity, "Enter a date like 2027-01-31.")
 	p := b.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"member"}, "expires_at": {"2099-01-31"}})
 	p.want(t, http.StatusOK, "nightly", "on 1 Feb 2099", d.server.URL+"/api/v1/connectors")
 	text := readAPIKey(p.Body)
@@ -161,7 +161,7 @@ func TestAPIKeyIsShownOnceAndRevoked(t *testing.T) {
 	if b.get("/api-keys").says(text) {
 		t.Error("shown twice")
 	}
-	b.submit("/api-keys/"+a.KeyID.String()+"/revoke", nil).want(t, http.StatusOK, "The key is revoked.", "Revoked")
+	b.submit("/api-keys/"+a.KeyID.String()+"/revoke", nil).want(t, http.StatusOK, "API key revoked.", "Revoked")
 	if _, err := d.auth.FromBearer(t.Context(), "Bearer "+text); err == nil {
 		t.Error("a revoked key opens")
 	}
@@ -174,15 +174,15 @@ func TestMembersAreManaged(t *testing.T) {
 	b := d.browser()
 	b.signIn(owner.Email)
 	b.post("/members", url.Values{"email": {"nonsense"}, "password": {"short"}, "role": {"viewer"}}).
-		want(t, http.StatusUnprocessableEntity, "This is not an e-mail address.", "A password has 10 to 200 characters.")
+		want(t, http.StatusUnprocessableEntity, "Enter an email address.", "Must be 10–200 characters.")
 	b.submit("/members", url.Values{"email": {"bo@example.com"}, "name": {"Bo"}, "password": {password.Reveal()}, "role": {"viewer"}}).
-		want(t, http.StatusOK, "bo@example.com is a member now.", "Bo")
+		want(t, http.StatusOK, "bo@example.com is now a member.", "Bo")
 	bo := d.browser()
 	bo.signIn("bo@example.com")
 	id := d.userID("bo@example.com")
-	b.submit("/members/"+id+"/role", url.Values{"role": {"owner"}}).want(t, http.StatusOK, "The role is changed.")
+	b.submit("/members/"+id+"/role", url.Values{"role": {"owner"}}).want(t, http.StatusOK, "Role changed.")
 	bo.get("/settings").want(t, http.StatusOK)
-	b.submit("/members/"+id+"/delete", nil).want(t, http.StatusOK, "The member is removed.")
+	b.submit("/members/"+id+"/delete", nil).want(t, http.StatusOK, "Member removed.")
 	if p := bo.get("/connectors"); p.Status != http.StatusSeeOther {
 		t.Errorf("a removed member gets %d", p.Status)
 	}
@@ -202,6 +202,6 @@ func TestTenantIsRenamed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleOwner)
-	b.post("/settings", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "A name has 1 to 100 characters.")
-	b.submit("/settings", url.Values{"name": {"Umbrella"}}).want(t, http.StatusOK, "The settings are saved.", "Umbrella")
+	b.post("/settings", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "Must be 1–100 characters.")
+	b.submit("/settings", url.Values{"name": {"Umbrella"}}).want(t, http.StatusOK, "Settings saved.", "Umbrella")
 }

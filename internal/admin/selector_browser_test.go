@@ -21,7 +21,7 @@ func TestToolSelector_ThousandToolsInABrowser(t *testing.T) {
 	tab, path := d.openSignedInTab(connectors.RoleAdmin), d.base+"/agents/support/connectors/linear"
 	began := time.Now()
 	tab.Go(path)
-	tab.WaitText("[data-grant-count]", "2 of 1,000 chosen")
+	tab.WaitText("[data-grant-count]", "2 of 1,000 selected")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("the page took %v", took)
 	}
@@ -30,20 +30,20 @@ func TestToolSelector_ThousandToolsInABrowser(t *testing.T) {
 	tab.Fill(".filter [name=q]", "thing 24")
 	tab.WaitText("[data-grant-shown]", "11 shown") // 24, and 240 to 249
 	tab.Click("[data-choose=choose]")
-	tab.WaitText("[data-grant-count]", "13 of 1,000 chosen")
+	tab.WaitText("[data-grant-count]", "13 of 1,000 selected")
 	if at := chromium.Eval[string](tab, "location.search"); at != "?effect=read_only&q=thing+24" {
 		t.Errorf("the address says %q", at)
 	}
 	tab.Press("\r")
 	tab.Click("form[data-grant] .sticky button[type=submit]")
-	tab.WaitText("main", "'Support' may use 13 tools of 'Linear'.")
+	tab.WaitText("main", "“Support” can use 13 tools of “Linear”.")
 
 	tab.Scripts(false)
 	tab.Go(path + "?effect=destructive")
 	tab.Click("[data-choose=choose]")
-	tab.WaitText("[data-grant-count]", "263 of 1,000 chosen")
+	tab.WaitText("[data-grant-count]", "263 of 1,000 selected")
 	tab.Click("form[data-grant] .sticky button[type=submit]")
-	tab.WaitText("main", "'Support' may use 263 tools of 'Linear'.")
+	tab.WaitText("main", "“Support” can use 263 tools of “Linear”.")
 }
 
 func TestTheSelectorIsSoundInABrowser(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTheSelectorIsSoundInABrowser(t *testing.T) {
 	d.Grant(t, a.ID, github.ID)
 	tab := d.openSignedInTab(connectors.RoleAdmin)
 	tab.Go(d.base + "/agents/support/connectors/linear")
-	tab.WaitText("[data-grant-count]", "2 of 8 chosen")
+	tab.WaitText("[data-grant-count]", "2 of 8 selected")
 	checkAppearanceOf(t, tab, "selector")
 	tab.Go(d.base + "/agents/support/access")
 	checkAppearanceOf(t, tab, "access")

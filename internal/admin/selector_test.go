@@ -66,7 +66,7 @@ func TestToolSelector_WorksWithoutScript(t *testing.T) {
 	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
 	b, path := d.signInAsRole(connectors.RoleAdmin), "/agents/support/connectors/linear"
 	p := b.get(path)
-	p.want(t, http.StatusOK, "0 of 12 chosen, about 0 tokens", "Read-only (3)", "Writes (3)", "Destructive (3)", "Does not say (3)", "right to within 20 %")
+	p.want(t, http.StatusOK, "0 of 12 selected, about 0 tokens", "Read-only (3)", "Writes (3)", "Destructive (3)", "Not stated (3)", "within 20 % per tool (published tokenizer)")
 	if p.says("Why?") {
 		t.Error("where nothing is granted there is nothing to explain")
 	}
@@ -76,7 +76,7 @@ func TestToolSelector_WorksWithoutScript(t *testing.T) {
 
 	form := url.Values{"all": {"false"}, "approval": {"auto"}, "tool": {"guess_thing_0"}, "trusted": {"guess_thing_0"}, "effect": {"read_only"}, "q": {""}, "do": {"choose"}}
 	p = b.post(path+"/choose", form)
-	p.want(t, http.StatusOK, "4 of 12 chosen", "3 shown")
+	p.want(t, http.StatusOK, "4 of 12 selected", "3 shown")
 	names, shown := checkedTools(t, p)
 	if !slices.Equal(names, []string{"guess_thing_0", "list_thing_0", "list_thing_1", "list_thing_2"}) || len(shown) != 3 {
 		t.Errorf("%v, %v", names, shown)
@@ -93,7 +93,7 @@ func TestToolSelector_WorksWithoutScript(t *testing.T) {
 		t.Error("choosing has granted")
 	}
 	form["tool"] = names
-	b.submit(path, form).want(t, http.StatusOK, "'Support' may use 3 tools of 'Linear'.", "3 of 12 tools")
+	b.submit(path, form).want(t, http.StatusOK, "“Support” can use 3 tools of “Linear”.", "3 of 12 tools")
 	mode := connectors.ApprovalAuto
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: names, TrustedTools: []string{"guess_thing_0"}, Approval: &mode})
 }
@@ -111,11 +111,11 @@ func TestToolSelector_ShowsEachToolsState(t *testing.T) {
 	d.Grant(t, a.ID, github.ID)
 	b := d.signInAsRole(connectors.RoleAdmin)
 	p := b.get("/agents/support/connectors/linear")
-	p.want(t, http.StatusOK, "The agent sees it, and a call goes ahead.", "The agent sees it, and a call waits for a person.", "Not granted so far: the agent does not see it.", "not there", "3 of 5 chosen",
-		"GitHub", "All 4 tools", "Ask, but for trusted tools")
+	p.want(t, http.StatusOK, "Calls run without approval.", "Calls need approval.", "No access yet.", "missing", "3 of 5 selected",
+		"GitHub", "All 4 tools", "Ask, except for trusted tools")
 	doc := htmlcheck.Parse(t, p.Body)
 	doc.Sound(t)
 	b.get("/agents/support/tools/mcp_linear__delete_thing_0").want(t, http.StatusOK, "Not granted")
-	d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear").want(t, http.StatusOK, "a call waits for a person", "tokens")
+	d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear").want(t, http.StatusOK, "which calls need approval.", "tokens")
 	b.get("/agents/support/access").want(t, http.StatusOK, "Tokens", "3 of 4 tools")
 }

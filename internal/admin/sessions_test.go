@@ -35,13 +35,13 @@ func TestSessions_OneIsRevoked(t *testing.T) {
 	there.signIn(m.Email)
 	d.signInAsRole(connectors.RoleViewer) // another member's session is not listed
 	p := here.get("/account")
-	p.want(t, http.StatusOK, "Where you are signed in", "Edge on Windows", "This browser", "Safari on iPhone", "127.0.0.1",
-		"A session ends after 24 hours without use, and after 7 days in any case.")
+	p.want(t, http.StatusOK, "Your sessions", "Edge on Windows", "This browser", "Safari on iPhone", "127.0.0.1",
+		"Session length: 24 hours idle, 7 days at most.")
 	forms := revoke.FindAllString(p.Body, -1)
 	if len(forms) != 1 {
 		t.Fatalf("%d browsers may be signed out, want the other one: %q", len(forms), forms)
 	}
-	here.submit(forms[0], nil).want(t, http.StatusOK, "That browser is signed out.", "Edge on Windows")
+	here.submit(forms[0], nil).want(t, http.StatusOK, "Browser signed out.", "Edge on Windows")
 	if p := there.get("/account"); !strings.HasPrefix(p.Location, "/login") {
 		t.Errorf("the other browser: %d to %q", p.Status, p.Location)
 	}
@@ -58,7 +58,7 @@ func TestSessions_SignOutEverywhere(t *testing.T) {
 	here, there := d.browser(), d.browser()
 	here.signIn(m.Email)
 	there.signIn(m.Email)
-	here.submit("/account/sign-out", nil).want(t, http.StatusOK, "You are signed out everywhere.", "Sign in")
+	here.submit("/account/sign-out", nil).want(t, http.StatusOK, "Signed out everywhere.", "Sign in")
 	for _, b := range []*browser{here, there} {
 		if p := b.get("/connectors"); !strings.HasPrefix(p.Location, "/login") {
 			t.Errorf("%d to %q", p.Status, p.Location)
@@ -76,7 +76,7 @@ func TestAnOwnerSignsAMemberOutEverywhere(t *testing.T) {
 	b.signIn(m.Email)
 	form := "/members/" + m.UserID.String() + "/sign-out"
 	owner.get("/members").want(t, http.StatusOK, form)
-	owner.submit(form, nil).want(t, http.StatusOK, "The member is signed out everywhere.", m.Email)
+	owner.submit(form, nil).want(t, http.StatusOK, "Member signed out everywhere.", m.Email)
 	if p := b.get("/connectors"); !strings.HasPrefix(p.Location, "/login") {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
@@ -91,7 +91,7 @@ func TestPasswordChange_EndsOtherSessions(t *testing.T) {
 	here.signIn(m.Email)
 	there.signIn(m.Email)
 	p := here.submit("/account/password", url.Values{"current_password": {password.Reveal()}, "new_password": {"a longer password"}})
-	p.want(t, http.StatusOK, "The password is changed.")
+	p.want(t, http.StatusOK, "Password changed.")
 	if revoke.MatchString(p.Body) {
 		t.Error("another session is listed")
 	}

@@ -21,7 +21,7 @@ func TestSettings_DefaultsAreSavedInABrowser(t *testing.T) {
 		tab.Fill("[name='defaults.sync_interval_s']", seconds)
 		tab.Choose("[name='defaults.tool_changes']", "hold_all")
 		tab.Click("main form[action='/settings'] [type=submit]")
-		tab.WaitText("#notice", "The settings are saved.")
+		tab.WaitText("#notice", "Settings saved.")
 		tab.Scripts(true)
 		tab.Go(d.base + "/connectors/new")
 		if value := tab.Value("[name=sync_interval_s]"); value != seconds {

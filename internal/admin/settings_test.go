@@ -15,14 +15,14 @@ func TestSettings_ShowHistoryRetention(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
-	owner.get("/settings").want(t, http.StatusOK, "From 30 to 90; empty: 90", "History since", "There is none yet")
+	owner.get("/settings").want(t, http.StatusOK, "30 to 90; empty: 90, the default.", "History since", "No history yet")
 	d.OldCalls(t, d.Connector(t), "search", 40, 1)
 	form := func(days string) url.Values { return url.Values{"name": {"Acme"}, "history_days": {days}} }
 	for _, wrong := range []string{"7", "91", "x"} {
-		owner.post("/settings", form(wrong)).want(t, http.StatusUnprocessableEntity, "History is kept for 30 to 90 days")
+		owner.post("/settings", form(wrong)).want(t, http.StatusUnprocessableEntity, "Must be 30–90 days, or the installation's default.")
 	}
-	owner.submit("/settings", form("45")).want(t, http.StatusOK, "The settings are saved.", `value="45"`, time.Now().UTC().AddDate(0, 0, -40).Format("2 Jan 2006"))
-	owner.submit("/settings", form("")).want(t, http.StatusOK, "The settings are saved.", `value=""`)
+	owner.submit("/settings", form("45")).want(t, http.StatusOK, "Settings saved.", `value="45"`, time.Now().UTC().AddDate(0, 0, -40).Format("2 Jan 2006"))
+	owner.submit("/settings", form("")).want(t, http.StatusOK, "Settings saved.", `value=""`)
 	self, err := d.Door().Self(t.Context())
 	if err != nil || self.HistoryDays != 0 {
 		t.Errorf("%+v, %v", self, err)
@@ -42,8 +42,8 @@ func TestSettings_DefaultsApplyToNewThings(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	old := d.Connector(t)
-	owner.get("/settings").want(t, http.StatusOK, "those that are there keep what they have", `value="900"`, `<option value="hold_risky" selected>`)
-	owner.submit("/settings", defaultsForm()).want(t, http.StatusOK, "The settings are saved.",
+	owner.get("/settings").want(t, http.StatusOK, "existing ones keep their settings", `value="900"`, `<option value="hold_risky" selected>`)
+	owner.submit("/settings", defaultsForm()).want(t, http.StatusOK, "Settings saved.",
 		`value="3600"`, `<option value="trusted_only" selected>`, `<option value="hold_all" selected>`, `<option value="off" selected>`)
 
 	owner.get("/connectors/new").want(t, http.StatusOK, `value="3600"`, `<option value="hold_all" selected>`, `<option value="off" selected>`)
@@ -76,27 +76,27 @@ func TestSettings_DownAfterIsSavedAndChecked(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	owner.get("/settings").want(t, http.StatusOK, "Down after failed syncs", `name="down_after_failures"`, `name="down_after_minutes"`)
-	owner.submit("/settings", url.Values{"name": {"Acme"}, "down_after_failures": {"5"}, "down_after_minutes": {"45"}}).want(t, http.StatusOK, "The settings are saved.")
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "down_after_failures": {"5"}, "down_after_minutes": {"45"}}).want(t, http.StatusOK, "Settings saved.")
 	owner.submit("/settings", url.Values{"name": {"Acme"}}) // a form without the fields changes nothing
 	self, err := d.Door().Self(t.Context())
 	if want := (connectors.DownAfter{Failures: 5, Minutes: 45}); err != nil || self.DownAfter != want {
 		t.Errorf("%+v, %v", self.DownAfter, err)
 	}
 	owner.post("/settings", url.Values{"name": {"Acme"}, "down_after_failures": {"0"}, "down_after_minutes": {"99999"}}).
-		want(t, http.StatusUnprocessableEntity, "A connector is down after 1 to 100 failed syncs.", "A connector is down after 1 to 10080 minutes.")
+		want(t, http.StatusUnprocessableEntity, "Must be 1–100 failed syncs.", "Must be 1–10080 minutes.")
 }
 
 func TestSettings_RefuseInvalidResultsIsSaved(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
-	owner.get("/settings").want(t, http.StatusOK, "Results that do not fit their output schema", `value="record" selected`)
-	owner.submit("/settings", url.Values{"name": {"Acme"}, "invalid_results": {"refuse"}}).want(t, http.StatusOK, "The settings are saved.", `value="refuse" selected`)
+	owner.get("/settings").want(t, http.StatusOK, "Results that don't match their schema", `value="record" selected`)
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "invalid_results": {"refuse"}}).want(t, http.StatusOK, "Settings saved.", `value="refuse" selected`)
 	owner.submit("/settings", url.Values{"name": {"Acme"}}) // a form without the field changes nothing
 	if self, err := d.Door().Self(t.Context()); err != nil || !self.RefuseInvalidResults {
 		t.Errorf("%+v, %v", self, err)
 	}
-	owner.submit("/settings", url.Values{"name": {"Acme"}, "invalid_results": {"record"}}).want(t, http.StatusOK, "The settings are saved.")
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "invalid_results": {"record"}}).want(t, http.StatusOK, "Settings saved.")
 	if self, err := d.Door().Self(t.Context()); err != nil || self.RefuseInvalidResults {
 		t.Errorf("%+v, %v", self, err)
 	}
@@ -107,8 +107,8 @@ func TestSettings_WrongDefaultsAreFieldErrors(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	for field, wrong := range map[string][2]string{
-		"defaults.sync_interval_s":      {"59", "An interval is 0 for never, or 60 to 31536000 seconds."},
-		"defaults.max_definition_age_s": {"x", "This is not a whole number."},
+		"defaults.sync_interval_s":      {"59", "Must be 0 (never) or 60–31536000 seconds."},
+		"defaults.max_definition_age_s": {"x", "Enter a whole number."},
 		"defaults.approval":             {"sometimes", "Choose"},
 		"defaults.listen":               {"always", "Choose"},
 	} {
@@ -132,7 +132,7 @@ func TestSettings_ShowKeysAndInstallation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := d.signInAsRole(connectors.RoleOwner).get("/settings")
-	p.want(t, http.StatusOK, own.Primary.String(), "yours alone", "Seals what is stored", "Last rotated", "v1.2.3-test",
+	p.want(t, http.StatusOK, own.Primary.String(), "yours alone", "Encrypts new data", "Last rotated", "v1.2.3-test",
 		d.base+"/oauth/callback", d.base+"/mcp", `href="/webhooks"`)
 	if strings.Contains(p.Body, "s3cret") {
 		t.Error("the page has a secret")

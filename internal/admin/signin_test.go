@@ -54,7 +54,7 @@ func TestWrongPasswordShowsTheFormAgain(t *testing.T) {
 	wrong := url.Values{"email": {m.Email}, "password": {"wrong-password"}}
 	for range 10 {
 		p := b.post("/login", wrong)
-		p.want(t, http.StatusUnauthorized, "The e-mail address or the password is wrong.", m.Email)
+		p.want(t, http.StatusUnauthorized, "Wrong email or password.", m.Email)
 		if p.says("wrong-password") {
 			t.Error("the page repeats the password")
 		}
@@ -90,7 +90,7 @@ func TestSetupMakesTheOwnerAndSignsIn(t *testing.T) {
 	link := "/setup?token=" + url.QueryEscape(token.Reveal())
 	b.get(link).want(t, http.StatusOK, "Acme")
 	form := url.Values{"token": {token.Reveal()}, "email": {"ada@example.com"}, "name": {"Ada"}, "password": {"short"}}
-	b.post("/setup", form).want(t, http.StatusUnprocessableEntity, "A password has 10 to 200 characters.", "ada@example.com")
+	b.post("/setup", form).want(t, http.StatusUnprocessableEntity, "Must be 10–200 characters.", "ada@example.com")
 	form.Set("password", password.Reveal())
 	b.submit("/setup", form).want(t, http.StatusOK, "Connectors", "Ada")
 
@@ -111,7 +111,7 @@ func TestSetup_ExistingAccountNeedsItsPassword(t *testing.T) {
 	}
 	b := d.browser()
 	form := url.Values{"token": {token.Reveal()}, "email": {m.Email}, "password": {"a stranger's choice"}}
-	b.post("/setup", form).want(t, http.StatusUnprocessableEntity, "This address has an account already; give its password.")
+	b.post("/setup", form).want(t, http.StatusUnprocessableEntity, "Enter the password of your existing account.")
 	if p := b.get("/connectors"); p.Status != http.StatusSeeOther {
 		t.Errorf("signed in: %d", p.Status)
 	}
@@ -156,7 +156,7 @@ func TestPasswordChange(t *testing.T) {
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleViewer)
 	b.post("/account/password", url.Values{"current_password": {"wrong"}, "new_password": {"a longer password"}}).
-		want(t, http.StatusUnprocessableEntity, "This is not your present password.")
+		want(t, http.StatusUnprocessableEntity, "Wrong password.")
 	b.submit("/account/password", url.Values{"current_password": {password.Reveal()}, "new_password": {"a longer password"}}).
-		want(t, http.StatusOK, "The password is changed.")
+		want(t, http.StatusOK, "Password changed.")
 }

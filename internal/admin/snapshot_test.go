@@ -27,8 +27,8 @@ func TestAgentShow_GrantDroppedBetweenStatements(t *testing.T) {
 	p := d.getWhile(b, "/agents/"+a.Slug, "credentials", func() {
 		d.AsSystem(t, "delete from agent_grants where agent_id = $1", []any{a.ID})
 	})
-	if text := plainText(p.Body); p.Status != http.StatusOK || !strings.Contains(text, "Tools that it sees2Connectors1") || !p.says("All 2 tools") {
+	if text := plainText(p.Body); p.Status != http.StatusOK || !strings.Contains(text, "Tools available2Connectors1") || !p.says("All 2 tools") {
 		t.Errorf("status %d: %s", p.Status, text)
 	}
-	b.get("/agents/"+a.Slug).want(t, http.StatusOK, "Nothing is granted")
+	b.get("/agents/"+a.Slug).want(t, http.StatusOK, "No access yet")
 }

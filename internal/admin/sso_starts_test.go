@@ -21,7 +21,7 @@ func TestSSOStart_IsRateLimitedByAddress(t *testing.T) {
 			t.Fatalf("the start number %d is answered %d", n+1, p.Status)
 		}
 	}
-	begin().want(t, http.StatusTooManyRequests, "Too many sign-ins began from this address just now.", "ann@nobody.example")
+	begin().want(t, http.StatusTooManyRequests, "Too many sign-ins from this address. Try again in a moment.", "ann@nobody.example")
 	now = now.Add(time.Second)
 	for range 5 {
 		begin().want(t, http.StatusUnprocessableEntity)
@@ -33,7 +33,7 @@ func TestSSOStart_IsRateLimitedByAddress(t *testing.T) {
 func TestSSOStart_TooLongReturnIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	const says = "longer than Patchbay can keep while you sign in"
+	const says = "This URL is too long to keep during sign-in. Nothing was allowed or changed."
 	asked := d.authorizePath("Inspector", programsCallback) + "&more="
 	long := asked + strings.Repeat("a", 8<<10+1-len(asked))
 	b := d.signInAsRole(connectors.RoleAdmin)
@@ -41,5 +41,5 @@ func TestSSOStart_TooLongReturnIsRefused(t *testing.T) {
 	d.browser().post("/login/sso", url.Values{"email": {"ann@nobody.example"}, "return_to": {long}}).want(t, http.StatusUnprocessableEntity, says)
 	b.get(long[:8<<10]).want(t, http.StatusOK, "Inspector")
 	d.browser().post("/login/sso", url.Values{"email": {"ann@nobody.example"}, "return_to": {long[:8<<10]}}).
-		want(t, http.StatusUnprocessableEntity, "No organisation here has single sign-on for this address.", "response_type=code")
+		want(t, http.StatusUnprocessableEntity, "This address has no single sign-on.", "response_type=code")
 }

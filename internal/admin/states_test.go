@@ -49,7 +49,7 @@ func TestPage_MissingRoleIsNamed(t *testing.T) {
 		if method != http.MethodGet || mayUse(connectors.RoleViewer, needs) {
 			continue
 		}
-		viewer.get(ids.fill(pattern)).want(t, http.StatusForbidden, "This needs the role "+string(connectors.LowestRole(needs))+"; yours is viewer.", `class="lost"`, `href="/connectors"`)
+		viewer.get(ids.fill(pattern)).want(t, http.StatusForbidden, "Requires the "+string(connectors.LowestRole(needs))+" role; yours is viewer.", `class="lost"`, `href="/connectors"`)
 	}
 }
 

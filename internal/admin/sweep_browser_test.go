@@ -58,7 +58,7 @@ func TestSweep_IsWatchedInABrowser(t *testing.T) {
 	tab.Go(d.base + "/connectors/notes/tools")
 	tab.Scripts(false)
 	tab.Go(d.base + "/connectors")
-	if said := tab.Text("#sweep"); !strings.Contains(said, "2 of 3 done") || !strings.Contains(said, "Show how far it is now") {
+	if said := tab.Text("#sweep"); !strings.Contains(said, "2 of 3 done") || !strings.Contains(said, "Refresh progress") {
 		t.Errorf("without script: %q", said)
 	}
 }

@@ -51,9 +51,9 @@ func TestSyncAll_BarSurvivesReload(t *testing.T) {
 	b.get("/connectors").want(t, http.StatusOK, "Syncing all connectors", "1 of 2 done", `value="1"`)
 	d.runQueuedSync(notes, false)
 	events.until("1 failed")
-	b.get("/connectors").want(t, http.StatusOK, "All connectors were asked", "2 of 2 done", "1 failed")
+	b.get("/connectors").want(t, http.StatusOK, "Sync finished", "2 of 2 done", "1 failed")
 	d.ahead.Store(int64(10 * time.Minute))
-	if p := d.signInAsRole(connectors.RoleMember).get("/connectors"); p.says("were asked") {
+	if p := d.signInAsRole(connectors.RoleMember).get("/connectors"); p.says("Sync finished") {
 		t.Error("the end is told for good")
 	}
 }
@@ -66,12 +66,12 @@ func TestSweep_PageQueriesAreConstant(t *testing.T) {
 		list = append(list, d.Connector(t))
 	}
 	b := d.signInAsRole(connectors.RoleMember)
-	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 60 connectors.")
+	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Syncing 60 connectors.")
 	atStart := d.countStatements(func() { b.get("/connectors").want(t, http.StatusOK, "0 of 60 done") })
 	for _, c := range list {
 		d.runQueuedSync(c, true)
 	}
-	n := d.countStatements(func() { b.get("/connectors").want(t, http.StatusOK, "60 of 60 done", "All connectors are synced") })
+	n := d.countStatements(func() { b.get("/connectors").want(t, http.StatusOK, "60 of 60 done", "All connectors synced") })
 	if n != atStart {
 		t.Errorf("%d statements at the start, %d at the end", atStart, n)
 	}
@@ -88,7 +88,7 @@ func TestSweep_UpdatesRowsOfEveryPage(t *testing.T) {
 	_, rest, _ := strings.Cut(b.get("/connectors").Body, `href="/connectors?cursor=`)
 	cursor, _, _ := strings.Cut(rest, `"`)
 	b.get("/connectors?cursor="+cursor).want(t, http.StatusOK, "Zulu", `hx-sse:connect="/events?cursor=`+cursor)
-	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 61 connectors.")
+	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Syncing 61 connectors.")
 
 	second, never := b.openEventsAt("/events?cursor="+cursor), b.openEventsAt("/events?q=zulu&status=never_synced")
 	alone := d.signInAsRole(connectors.RoleViewer).openEventsAt("/events?connector=" + last.Slug)

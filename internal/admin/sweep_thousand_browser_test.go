@@ -65,7 +65,7 @@ func TestSyncAll_ThousandConnectorsShowOneBar(t *testing.T) {
 	gate.goOn()
 	waitFor(t, gate.over)
 	tab.WaitText("#sweep", groupThousands(many)+" of "+groupThousands(many)+" done")
-	tab.WaitText("#sweep", "All connectors were asked")
+	tab.WaitText("#sweep", "Sync finished")
 	values, bars := chromium.Eval[[]int](tab, "noted.values"), chromium.Eval[int](tab, "noted.bars")
 	for i := 1; i < len(values); i++ {
 		if values[i] < values[i-1] {

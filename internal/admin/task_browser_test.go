@@ -24,7 +24,7 @@ func TestATaskIsFollowedInABrowser(t *testing.T) {
 	tab.WaitText("#task-"+first.ID.String(), "page 40 of 100")
 	checkAppearanceOf(t, tab, "tasks")
 	tab.Click("#task-" + first.ID.String() + " form button")
-	tab.WaitText("#notice", "The call is cancelled.")
+	tab.WaitText("#notice", "Call cancelled.")
 	tab.WaitText("#task-"+first.ID.String(), "Cancelled")
 	tab.Go(d.base + "/tasks?status=cancelled")
 	tab.WaitText("#tasks", "1 task")

@@ -73,14 +73,14 @@ func TestTasksAreListedWithHowFarTheyAre(t *testing.T) {
 	d.endTask(done, connectors.CallSuccess, connectors.OutcomeOK)
 	d.endTask(d.createTaskCall(d.Tenant, a, c, taskDocument("")), connectors.CallError, connectors.OutcomeRPCError)
 	p := b.get("/tasks")
-	p.want(t, http.StatusOK, "4 tasks", "At work", "Reading page 40 of 100", "1 minute ago", "in 57 minutes", "Asks for input", "Completed", "Failed", "The task failed.",
+	p.want(t, http.StatusOK, "4 tasks", "Working", "Reading page 40 of 100", "1 minute ago", "in 57 minutes", "Needs input", "Completed", "Failed", "The task failed.",
 		"/calls/"+open.ID.String()+"/cancel", "/calls/"+done.ID.String()+"#result")
 	if strings.Contains(p.Body, "somebody else") {
 		t.Error("another tenant's task is there")
 	}
 	b.get("/tasks?status=running&tool=search").want(t, http.StatusOK, "1 task", "Reading page")
-	b.get("/tasks?status=cancelled").want(t, http.StatusOK, "No task matches")
-	b.get("/tasks?connector=nobody").want(t, http.StatusOK, "No task matches")
+	b.get("/tasks?status=cancelled").want(t, http.StatusOK, "No matching tasks")
+	b.get("/tasks?connector=nobody").want(t, http.StatusOK, "No matching tasks")
 	b.get("/exports/tasks?status=running&tool=search").want(t, http.StatusOK, "working", "Reading page 40 of 100")
 	if viewer := d.signInAsRole(connectors.RoleViewer).get("/tasks"); strings.Contains(viewer.Body, "/cancel") {
 		t.Error("a viewer may cancel")

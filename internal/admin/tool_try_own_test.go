@@ -36,10 +36,10 @@ func TestToolTry_AdminNeedsNoAgent(t *testing.T) {
 	form := url.Values{"agent": {":"}, "as": {"json"}, "json": {`{"q":"x"}`}}
 	member.post(path+"/try", form).want(t, http.StatusForbidden)
 	p := admin.post(path+"/try", form)
-	p.want(t, http.StatusOK, "Done", "3 found", "Open the call")
+	p.want(t, http.StatusOK, "Done", "3 found", "Open call")
 	call := between(p.Body, `href="/calls/`, `"`)
-	admin.get("/calls/"+call).want(t, http.StatusOK, "None: an admin", "Called by", "Try it again")
-	if p := member.get("/calls/" + call); p.says("Try it again") {
+	admin.get("/calls/"+call).want(t, http.StatusOK, "None: an admin", "Called by", "Try again")
+	if p := member.get("/calls/" + call); p.says("Try again") {
 		t.Error("a member is offered to repeat an admin's call")
 	}
 	admin.get(path+"?call="+call).want(t, http.StatusOK, `value="x"`)
@@ -88,7 +88,7 @@ func TestToolTry_OffersTheAccountsOfAgents(t *testing.T) {
 	d.Synced(t, c.ID, "search")
 	b, path := d.browser(), "/connectors/"+c.Slug+"/tools/search"
 	b.signIn(m.Email)
-	b.get(path).want(t, http.StatusOK, "Each agent has its own account here, and none is connected yet.", "Open the credentials")
+	b.get(path).want(t, http.StatusOK, "Each agent has its own account here, and none is connected yet.", "Open credentials")
 	own, other := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Zoe's own", "zoe" }), d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Alpha", "alpha" })
 	if err := d.Door().Agents().MakePersonal(t.Context(), m.UserID, own.ID); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func TestToolTry_TooLargeArgumentsAreShownAgain(t *testing.T) {
 	} {
 		form.Set("agent", "support")
 		p := b.post(path, form)
-		if p.Status != http.StatusRequestEntityTooLarge || !p.says("These arguments are larger than 4 MiB") || !p.says("Nothing was sent") {
+		if p.Status != http.StatusRequestEntityTooLarge || !p.says("Not sent: arguments are limited to 4 MiB.") {
 			t.Errorf("%s: %d", way, p.Status)
 		}
 		if strings.Count(p.Body, "long ") < 1<<20 || !strings.Contains(p.Body, "to the end") || !strings.Contains(p.Body, "7") {
@@ -48,11 +48,11 @@ func TestToolTry_TimeoutEndsTheCall(t *testing.T) {
 	b, path := d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search/try"
 	form := url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"a"}`}, "timeout_ms": {"200"}}
 	p := b.post(path, form)
-	p.want(t, http.StatusOK, "did not answer within 200 milliseconds", `value="200"`)
+	p.want(t, http.StatusOK, "didn't answer within 200 milliseconds", `value="200"`)
 	sent := len(up.Calls())
 	for _, wrong := range []string{"0", "-1", "300001", "soon"} {
 		form.Set("timeout_ms", wrong)
-		b.post(path, form).want(t, http.StatusUnprocessableEntity, "A timeout is 1 to 300000 milliseconds.", `value="`+wrong+`"`)
+		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Must be 1–300000 milliseconds.", `value="`+wrong+`"`)
 	}
 	if n := len(up.Calls()) - sent; n != 0 {
 		t.Errorf("%d calls were sent with a wrong timeout", n)

@@ -37,32 +37,32 @@ func TestUnusedTools_AreReviewedAndRemoved(t *testing.T) {
 	_, linear := d.findAgentAndConnector("support", "linear")
 	_, github := d.findAgentAndConnector("support", "github")
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/agents/support/tools").want(t, http.StatusOK, "Unused tools", "Review", "Tokens a request, OpenAI", "Tokens a request, Anthropic", "Tokens a request, Google", "≈")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Unused tools", "Review", "Tokens per request, OpenAI", "Tokens per request, Anthropic", "Tokens per request, Google", "≈")
 	part := b.get("/agents/support/unused?part=summary")
-	part.want(t, http.StatusOK, "9 of 14 tools were not called in 30 days", "less (OpenAI, estimated)", "Review")
+	part.want(t, http.StatusOK, "9 of 14 tools unused in 30 days", "Removing them saves about 608 tokens per request (OpenAI, estimated).", "Review")
 	if strings.Contains(part.Body, "<html") {
 		t.Error("the part is a whole page")
 	}
 	p := b.get("/agents/support/unused")
-	p.want(t, http.StatusOK, "9 of 12 tools, about", "Of 2 tools it is too early to tell", "later ones are not", "Scopes of accounts are not judged")
+	p.want(t, http.StatusOK, "9 of 12 tools, about", "Too early to tell for 2 tools", "Removing any leaves only the current others.", "Account scopes aren't checked")
 	names, _ := checkedTools(t, p)
 	if len(names) != 9 || slices.Contains(names, "linear/list_thing_0") || !slices.Contains(names, "linear/list_thing_1") {
 		t.Errorf("ticked: %v", names)
 	}
-	b.get("/agents/support/unused?days=7&provider=anthropic").want(t, http.StatusOK, "11 of 14 tools were not called in 7 days", "Anthropic", "publishes no vocabulary")
+	b.get("/agents/support/unused?days=7&provider=anthropic").want(t, http.StatusOK, "11 of 14 tools unused in 7 days", "Anthropic", "its tokenizer isn't published.")
 	if _, err := d.Door().Agents().Grant(t.Context(), a.ID, linear.ID); err != nil {
 		t.Fatal(err)
 	}
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: linear.ID, AllTools: true}) // the review alone removes nothing
 
 	chosen := url.Values{"tool": {"linear/list_thing_1", "linear/guess_thing_2", "github/create_thing_0"}}
-	b.submit("/agents/support/unused", chosen).want(t, http.StatusOK, "Taken away: 3 tools of 2 connectors.", "11 tools")
+	b.submit("/agents/support/unused", chosen).want(t, http.StatusOK, "Removed 3 tools of 2 connectors.", "11 tools")
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: github.ID, Tools: []string{"list_thing_0"}})
 	left, err := d.Door().Agents().Grant(t.Context(), a.ID, linear.ID)
 	if err != nil || left.AllTools || len(left.Tools) != 10 || slices.Contains(left.Tools, "list_thing_1") {
 		t.Errorf("%+v, %v", left, err)
 	}
-	b.submit("/agents/support/unused", nil).want(t, http.StatusOK, "No tool is chosen.")
+	b.submit("/agents/support/unused", nil).want(t, http.StatusOK, "No tool selected.")
 	if p := b.post("/agents/support/unused", url.Values{"tool": {"nowhere/x"}}); p.Status != http.StatusNotFound {
 		t.Errorf("an unknown connector: %d", p.Status)
 	}
@@ -76,11 +76,11 @@ func TestUnusedTools_ViewerOnlyReads(t *testing.T) {
 	p := b.get("/agents/support/unused")
 	p.want(t, http.StatusOK, "9 of 14 tools")
 	htmlcheck.Parse(t, p.Body).Sound(t)
-	if p.says("Take the chosen tools away") {
+	if p.says("Remove selected tools") {
 		t.Error("a viewer is offered to take tools away")
 	}
 	fresh := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Fresh", "fresh" })
-	b.get("/agents/fresh/unused").want(t, http.StatusOK, "The agent sees no tool")
+	b.get("/agents/fresh/unused").want(t, http.StatusOK, "No tools available")
 	_, linear := d.findAgentAndConnector("fresh", "linear")
 	d.Grant(t, fresh.ID, linear.ID)
 	b.get("/agents/fresh/unused").want(t, http.StatusOK, "Too early to tell")
@@ -92,7 +92,7 @@ func TestAgentTools_SortBySize(t *testing.T) {
 	d.createUnusedTools()
 	b := d.signInAsRole(connectors.RoleViewer)
 	p := b.get("/agents/support/tools?sort=size&provider=google&q=thing_0")
-	p.want(t, http.StatusOK, "6 tools", "Largest first", "Tokens are an estimate of what the definitions take of each request to Google")
+	p.want(t, http.StatusOK, "6 tools", "Largest first", "Estimated tokens per request to Google")
 	if first, last := strings.Index(p.Body, "mcp_linear__delete_thing_0"), strings.Index(p.Body, "mcp_linear__guess_thing_0"); first < 0 || last < first {
 		t.Errorf("the larger one stands at %d, the smaller at %d", first, last)
 	}

@@ -23,7 +23,7 @@ func TestWebhook_IsAddedInABrowser(t *testing.T) {
 		tab.Click("#add button[type=submit]")
 		tab.WaitText("main", "Secret of “Chat”")
 		tab.Click("form[action$='/test'] button")
-		tab.WaitText("main", "The test has arrived")
+		tab.WaitText("main", "Test delivered in ")
 		if script {
 			checkAppearanceOf(t, tab, "webhook")
 			tab.Go(d.base + "/webhooks")
@@ -33,6 +33,6 @@ func TestWebhook_IsAddedInABrowser(t *testing.T) {
 		}
 		tab.Click("[popovertarget=delete]")
 		tab.Click("form[action$='/delete'] button[type=submit]")
-		tab.WaitText("main", "The webhook is deleted.")
+		tab.WaitText("main", "Webhook deleted.")
 	}
 }

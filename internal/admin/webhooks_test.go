@@ -48,33 +48,33 @@ func TestWebhook_Lifecycle(t *testing.T) {
 		t.Error("the choice of kinds is lost")
 	}
 	made := b.post("/webhooks", url.Values{"name": {"Chat"}, "url": {startReceiver(t, &status)}, "kind": {"approval.waiting", "connector.down"}})
-	made.want(t, http.StatusOK, "Secret of “Chat”", "shown this once", "whsec_")
+	made.want(t, http.StatusOK, "Secret of “Chat”", "shown only once", "whsec_")
 	_, secret, _ := strings.Cut(made.Body, "whsec_")
 	secret = secret[:44]
 	hook := d.findOnlyWebhook()
 	path := "/webhooks/" + hook.ID.String()
-	if p := b.get(path); p.says(secret) || !p.says("Nothing was sent yet") {
+	if p := b.get(path); p.says(secret) || !p.says("Nothing sent yet") {
 		t.Error("the page shows the secret again")
 	}
-	if p := b.get("/webhooks"); p.says("a-secret-path") || !p.says("2 kinds") {
+	if p := b.get("/webhooks"); p.says("a-secret-path") || !p.says("2 events") {
 		t.Error("the list shows more than the host")
 	}
-	b.submit(path+"/test", nil).want(t, http.StatusOK, "The test has arrived", "Delivered", "200 OK")
+	b.submit(path+"/test", nil).want(t, http.StatusOK, "Test delivered in ", "Delivered", "200 OK")
 	status = http.StatusTeapot
-	b.submit(path+"/test", nil).want(t, http.StatusOK, "The test did not arrive: It answered 418 I'm a teapot.", "Failed")
-	if p := b.post(path+"/rotate", nil); p.says(secret) || !p.says("whsec_") || !p.says("Old secret ends") {
+	b.submit(path+"/test", nil).want(t, http.StatusOK, "Test failed: It answered 418 I'm a teapot.", "Failed")
+	if p := b.post(path+"/rotate", nil); p.says(secret) || !p.says("whsec_") || !p.says("Old secret expires") {
 		t.Error("the rotation shows no new secret")
 	}
 	list, err := d.Door().Webhooks().Deliveries(t.Context(), hook.ID, store.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.submit(path+"/deliveries/"+list.Items[0].ID.String()+"/redeliver", nil).want(t, http.StatusOK, "It is sent again.")
-	b.submit(path, url.Values{"name": {"Chat of all"}, "url": {hook.URL}}).want(t, http.StatusOK, "The webhook is saved.", "Chat of all", "Cancelled")
+	b.submit(path+"/deliveries/"+list.Items[0].ID.String()+"/redeliver", nil).want(t, http.StatusOK, "Resending. Reload to see the result.")
+	b.submit(path, url.Values{"name": {"Chat of all"}, "url": {hook.URL}}).want(t, http.StatusOK, "Webhook saved.", "Chat of all", "Cancelled")
 	if hook = d.findOnlyWebhook(); hook.Enabled || len(hook.Kinds) != 0 {
 		t.Errorf("saved as %+v", hook)
 	}
-	b.submit(path+"/delete", nil).want(t, http.StatusOK, "The webhook is deleted.", "No webhooks yet")
+	b.submit(path+"/delete", nil).want(t, http.StatusOK, "Webhook deleted.", "No webhooks yet")
 	if strings.Contains(d.log.String(), secret) || strings.Contains(d.log.String(), "a-secret-path") {
 		t.Error("the log holds a secret")
 	}

@@ -17,7 +17,7 @@ func NewTestTool(raw []byte) *Tool {
 func (s *compiledSchema) check(ctx context.Context, arguments json.RawMessage) error {
 	arguments = bytes.TrimSpace(arguments)
 	if len(arguments) > 0 && !json.Valid(arguments) {
-		return newArgumentsError("The arguments are not valid JSON.")
+		return newArgumentsError("The arguments aren't valid JSON.")
 	}
 	return s.checkRead(ctx, arguments)
 }

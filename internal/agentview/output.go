@@ -26,7 +26,7 @@ func (t *Tool) CheckOutput(ctx context.Context, structured json.RawMessage) Outp
 	}
 	structured = bytes.TrimSpace(structured)
 	if len(structured) == 0 {
-		return OutputCheck{Checked: true, Problem: "The tool promises structured content, and sent none."}
+		return OutputCheck{Checked: true, Problem: "The declared structured content is missing."}
 	}
 	s, spent := t.compiledOutputSchema()
 	if s.plan == nil {
@@ -37,7 +37,7 @@ func (t *Tool) CheckOutput(ctx context.Context, structured json.RawMessage) Outp
 	if s.needsUniqueNames { // parsers disagree on which of two equal members counts
 		switch r.findDuplicateMembers() {
 		case valid:
-			return OutputCheck{Checked: true, Problem: "The structured content names a member twice."}
+			return OutputCheck{Checked: true, Problem: "Structured content has a duplicate key."}
 		case undecided:
 			return OutputCheck{}
 		}
@@ -64,7 +64,7 @@ func (t *Tool) compiledOutputSchema() (s *compiledSchema, spent int) {
 }
 
 func (r *validator) explainOutput(p *plan) string {
-	message := cmp.Or(r.explainInvalid(p), "The structured content does not fit the output schema.")
+	message := cmp.Or(r.explainInvalid(p), "Structured content doesn't match the output schema.")
 	for _, word := range [][2]string{
 		{"The arguments hold", "The structured content holds"}, {"The object of arguments", "The structured content"}, {"The argument ", "The field "},
 	} {

@@ -20,7 +20,7 @@ func TestCheckOutput_NamesTheField(t *testing.T) {
 		"without a required field":  {plain, `{}`, OutputCheck{true, `The field "n" is missing.`}},
 		"no object":                 {plain, `[1]`, OutputCheck{true, "The structured content must be an object."}},
 		"null":                      {plain, `null`, OutputCheck{true, "The structured content must be an object."}},
-		"missing":                   {plain, ``, OutputCheck{true, "The tool promises structured content, and sent none."}},
+		"missing":                   {plain, ``, OutputCheck{true, "The declared structured content is missing."}},
 		"no schema":                 {&Tool{}, `{"n":1}`, OutputCheck{}},
 		"beside a remote reference": {remote, `{"n":"1","at":1}`, OutputCheck{true, `The field "n" must be an integer.`}},
 		"by a remote reference":     {remote, `{"n":1,"at":1}`, OutputCheck{}},

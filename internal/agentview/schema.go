@@ -38,7 +38,7 @@ func (t *Tool) ValidateAll(ctx context.Context, arguments json.RawMessage, read 
 	if !read {
 		arguments = bytes.TrimSpace(arguments)
 		if len(arguments) > 0 && !json.Valid(arguments) {
-			return true, newArgumentsError("The arguments are not valid JSON.")
+			return true, newArgumentsError("The arguments aren't valid JSON.")
 		}
 	}
 	_, partial, err := t.compiledSchema().validatePartly(ctx, arguments)
@@ -92,7 +92,7 @@ func (s *compiledSchema) validateWith(r *validator) (validity, error) {
 	// Parsers disagree on which of two equal members counts.
 	switch r.findDuplicateMembers() {
 	case valid:
-		return invalid, newArgumentsError("The arguments name a member twice.")
+		return invalid, newArgumentsError("Duplicate key in the arguments.")
 	case undecided:
 		r.partial = true
 	}
@@ -106,7 +106,7 @@ func (s *compiledSchema) validateWith(r *validator) (validity, error) {
 	}
 	message := ""
 	if v == invalid {
-		message = cmp.Or(r.explainInvalid(s.plan), "The arguments do not fit the tool's input schema.")
+		message = cmp.Or(r.explainInvalid(s.plan), "The arguments don't match the input schema.")
 	}
 	switch {
 	case r.stopped && r.ctx.Err() != nil:
@@ -138,11 +138,11 @@ func CompileSchema(raw json.RawMessage) *Schema { return &Schema{compileSchema(r
 func (s *Schema) Check(ctx context.Context, arguments json.RawMessage) error {
 	arguments = bytes.TrimSpace(arguments)
 	if len(arguments) > 0 && !json.Valid(arguments) {
-		return newArgumentsError("The arguments are not valid JSON.")
+		return newArgumentsError("The arguments aren't valid JSON.")
 	}
 	v, err := s.schema.validate(ctx, arguments)
 	if err == nil && v == undecided {
-		return newArgumentsError("The arguments are too large or nested too deeply to be checked. Send less at once.")
+		return newArgumentsError("The arguments are too large or deep to check. Send less.")
 	}
 	return err
 }

@@ -112,7 +112,7 @@ func (e explainer) explainAlternatives(p *plan, pos int) explanation {
 			return e.explainValue(branches[0], pos)
 		default:
 			return newExplanation(func(path string) string {
-				return describePath(path) + " fits none of the forms that the tool's schema allows there."
+				return describePath(path) + " matches none of the forms in the tool's schema."
 			})
 		}
 	}
@@ -164,7 +164,7 @@ func (e explainer) explainProperty(p *plan, m propertyPlan, pos int) explanation
 	case sub == nil || !e.isRejected(sub, pos):
 		return explanation{}
 	case sub.rejectsAll && !m.inProperties:
-		return newExplanation(func(path string) string { return describePath(path) + " is not a parameter of this tool." })
+		return newExplanation(func(path string) string { return describePath(path) + " isn't a parameter of this tool." })
 	}
 	return e.explainValue(sub, pos)
 }
@@ -213,7 +213,7 @@ func (e explainer) explainScalar(p *plan, pos int) explanation {
 		}
 		var err error
 		if n, err = parseNumber(e.text[pos:end]); err != nil {
-			return newExplanation(func(string) string { return "The arguments hold a number that is too large to be checked." })
+			return newExplanation(func(string) string { return "The arguments hold a number too large to check." })
 		}
 		if p.types != 0 && p.types&typeNumber == 0 && (p.types&typeInteger == 0 || n != math.Trunc(n)) {
 			return newExplanation(func(path string) string { return describePath(path) + " must be " + formatTypes(p.typeNames) + "." })
@@ -250,7 +250,7 @@ func (e explainer) explainString(p *plan, pos int) explanation {
 	}
 	if p.pattern != nil && e.matchPattern(p.pattern, text) == invalid {
 		return newExplanation(func(path string) string {
-			return describePath(path) + " does not have the form that the tool's schema asks for."
+			return describePath(path) + " doesn't match the form in the tool's schema."
 		})
 	}
 	return explanation{}

@@ -60,8 +60,8 @@ func TestExplainTool_SaysThatTasksAreMissing(t *testing.T) {
 	b := newTestEnv(t)
 	agent := b.Agent(t)
 	for capabilities, tc := range map[string]struct{ slug, state, advice string }{
-		`{"tools":{}}`:           {"without", agentview.StateTasksMissing, "every call is refused"},
-		mcptest.TaskCapabilities: {"with", agentview.StateOK, "makes a task of each call"},
+		`{"tools":{}}`:           {"without", agentview.StateTasksMissing, "Every call is refused"},
+		mcptest.TaskCapabilities: {"with", agentview.StateOK, "Each call becomes a task"},
 	} {
 		c := b.Connector(t, slug(tc.slug), func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone })
 		b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.Approval = new(connectors.ApprovalAuto) })

@@ -69,16 +69,16 @@ func (c *Cache) lookUp(ctx context.Context, text secret.Text, o TokenOptions) (*
 		now = c.now()
 	}
 	if expires := e.token.ExpiresAt; expires != nil && !expires.After(now) {
-		return nil, nil, newTokenError("This token has expired.")
+		return nil, nil, newTokenError("Token expired.")
 	}
 	v, err := c.loadView(ctx, e.entry, o.Wait)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return nil, nil, newTokenError("The agent of this token is not there any more.")
+		return nil, nil, newTokenError("This token's agent no longer exists.")
 	case err != nil:
 		return nil, nil, err
 	case !v.Agent.Enabled:
-		return nil, nil, newTokenError("The agent of this token is disabled.")
+		return nil, nil, newTokenError("This token's agent is disabled.")
 	}
 	c.markUsed(e, now)
 	return v, e, nil
@@ -98,9 +98,9 @@ func (c *Cache) loadToken(ctx context.Context, text secret.Text, sum [sha256.Siz
 	bearer, ok := secret.ParseBearer(secret.AgentBearer, text)
 	switch {
 	case !ok && secret.IsBearer(secret.KeyBearer, text):
-		return nil, newTokenError("An API key opens the API only. The gateway takes an agent's token (pb_agent_…).")
+		return nil, newTokenError("Use a gateway token (pb_agent_…), not an API key.")
 	case !ok:
-		return nil, newTokenError("This is not a whole agent's token (pb_agent_…).")
+		return nil, newTokenError("Not a complete gateway token (pb_agent_…).")
 	case c.unknownTokens.has(sum, c.now()):
 		return nil, newUnknownTokenError()
 	}
@@ -153,7 +153,7 @@ func (c *Cache) readToken(ctx context.Context, bearer secret.Bearer, sum [sha256
 	return e, nil
 }
 
-func newUnknownTokenError() error { return newTokenError("This token is not known, or was revoked.") }
+func newUnknownTokenError() error { return newTokenError("Unknown or revoked token.") }
 
 // queryToken reads a token within maxTokenQueries, so that unknown tokens cannot use up the connection pool.
 func (c *Cache) queryToken(ctx context.Context, id connectors.AgentTokenID) (store.StoredAgentToken, error) {

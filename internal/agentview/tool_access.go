@@ -223,38 +223,38 @@ func findExposedTool(limit int, slug string, tools []store.CuratedTool, exposed 
 func (w ToolAccess) adviceText() string {
 	switch w.State {
 	case StateUnknown:
-		return "No connector has a tool of that name. Look at the agent's list of tools, or sync the connector."
+		return "No connector has this tool. Check the agent's tools or sync the connector."
 	case StateRenamed:
-		return fmt.Sprintf("An admin gave the tool another name. Agents see it as %s.", w.Renamed)
+		return fmt.Sprintf("An admin renamed this tool to %s.", w.Renamed)
 	case StateAgentDisabled:
-		return "The agent is disabled. Enable it."
+		return "Enable the agent."
 	case HeldNotGranted:
-		return fmt.Sprintf("The agent was not granted this tool. Grant it on the agent's page, for the connector %q.", w.Connector)
+		return fmt.Sprintf("Grant the agent access to this tool, for the connector %q.", w.Connector)
 	case HeldReview:
-		return "The server has changed the tool, and calls wait until somebody accepts or rejects the change on the tool's page."
+		return "Review the changed tool on its page; calls are blocked until then."
 	case BlockedNew:
-		return "The tool is new and nobody has accepted it yet. Accept it on the tool's page."
+		return "Accept this new tool on its page."
 	case HeldRejected:
-		return "The tool was rejected. It is never served until the server goes back to what was accepted, or somebody accepts it."
+		return "Rejected: hidden until the server reverts it or an admin accepts it."
 	case BlockedDisabled:
-		return "The tool or its connector is disabled. Enable it."
+		return "Enable the tool or its connector."
 	case BlockedMalformed:
-		return "The tool's definition is malformed: MCP clients refuse it. Sync the connector to see why, and tell the server's author."
+		return "The definition is malformed. Sync to see why, and tell the server's author."
 	case StateTasksMissing:
-		return "The server requires a task for each call of this tool and does not say that it supports tasks, so that every call is refused. Tell the server's author."
+		return "Every call is refused: the server requires tasks but doesn't declare support. Tell its author."
 	case BlockedRemoved:
-		return "The server does not list the tool any more. Sync the connector if you think that it does."
+		return "The server no longer lists this tool. Sync to check."
 	}
 	switch {
 	case w.Credential.isUsable() && w.NeedsApproval:
-		return "A call waits until somebody approves it. To change that, set the approval mode, or trust the tool."
+		return "Calls need approval, unless you change the approval mode or trust the tool."
 	case w.Credential.isUsable() && w.RequiresTask:
-		return "Nothing needs to be done: the agent may call it. The server makes a task of each call, and Patchbay waits for its result if the agent's client does not support tasks."
+		return "The agent can call this tool. Each call becomes a task; Patchbay waits for the result if the client doesn't support tasks."
 	case w.Credential.isUsable():
-		return "Nothing needs to be done: the agent may call it."
+		return "The agent can call this tool."
 	case w.Credential.Owner == "agent":
-		return "The agent has no usable credential for the connector. Connect its account on the connector's Credentials page."
+		return "Connect the agent's account on the connector's Credentials page."
 	default:
-		return "The connector has no usable credential. Connect an account, or enter its secret, on the connector's Credentials page."
+		return "Connect an account or enter a secret on the connector's Credentials page."
 	}
 }

@@ -56,7 +56,7 @@ func (c *Cache) acquireUnusedSlot(ctx context.Context, tenant connectors.TenantI
 	if c.unusedGate.Acquire(ctx, tenant) == nil {
 		return nil
 	}
-	f := fault.Errorf(fault.Unavailable, "Your organisation looks for unused tools %d times at once already. Try again in a moment.", maxUnused)
+	f := fault.Errorf(fault.Unavailable, "%d searches for unused tools are running. Try again in a moment.", maxUnused)
 	f.RetryAfter = 5
 	return f
 }

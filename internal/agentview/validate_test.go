@@ -79,14 +79,14 @@ func TestValidate_NamesPathOfInvalidArgument(t *testing.T) {
 		`{"title":"a","assignee":1}`:         `The argument "assignee" must be a string or null.`,
 		`{"title":"a","where":{}}`:           `The argument "where.lat" is missing.`,
 		`{"title":"a","where":{"lat":"x"}}`:  `The argument "where.lat" must be a number.`,
-		`{"title":"a","more":1}`:             `The argument "more" is not a parameter of this tool.`,
-		`{"title":"a","due":"tomorrow"}`:     `The argument "due" fits none of the forms that the tool's schema allows there.`,
-		`{"title":"a","code":"x"}`:           `The argument "code" does not have the form that the tool's schema asks for.`,
-		`{"title":"a","due":[]}`:             `The argument "due" fits none of the forms that the tool's schema allows there.`,
+		`{"title":"a","more":1}`:             `The argument "more" isn't a parameter of this tool.`,
+		`{"title":"a","due":"tomorrow"}`:     `The argument "due" matches none of the forms in the tool's schema.`,
+		`{"title":"a","code":"x"}`:           `The argument "code" doesn't match the form in the tool's schema.`,
+		`{"title":"a","due":[]}`:             `The argument "due" matches none of the forms in the tool's schema.`,
 		`[]`:                                 `The arguments must be an object.`,
 		`null`:                               `The arguments must be an object.`,
-		`{"title":`:                          `The arguments are not valid JSON.`,
-		`{"title":"a","labels":[1,"secret"]`: `The arguments are not valid JSON.`,
+		`{"title":`:                          `The arguments aren't valid JSON.`,
+		`{"title":"a","labels":[1,"secret"]`: `The arguments aren't valid JSON.`,
 	} {
 		err := issue.Validate(t.Context(), json.RawMessage(arguments))
 		if !fault.Is(err, fault.Invalid) || err.Error() != want {
@@ -135,7 +135,7 @@ func TestValidate_RefusesDuplicateMembers(t *testing.T) {
 	for _, schema := range []string{planned, odd, unknown} {
 		for _, arguments := range []string{`{"path":"evil","path":"safe"}`, `{"path":"evil","p\u0061th":"safe","in":1}`} {
 			err := tool(t, schema).Validate(t.Context(), json.RawMessage(arguments))
-			if !fault.Is(err, fault.Invalid) || err.Error() != "The arguments name a member twice." {
+			if !fault.Is(err, fault.Invalid) || err.Error() != "Duplicate key in the arguments." {
 				t.Errorf("%s takes %s: %v", schema, arguments, err)
 			}
 		}
@@ -194,7 +194,7 @@ func TestValidate_RecursiveSchemaIsFast(t *testing.T) {
 		t.Errorf("what costs too much to check: %v", err)
 	}
 	own := agentview.CompileSchema(forked.InputSchema)
-	if err := own.Check(t.Context(), json.RawMessage(arguments)); err == nil || !strings.Contains(err.Error(), "nested too deeply") {
+	if err := own.Check(t.Context(), json.RawMessage(arguments)); err == nil || !strings.Contains(err.Error(), "too large or deep to check") {
 		t.Errorf("what costs too much to check, of a tool of our own: %v", err) // no server checks it again
 	}
 	tree := tool(t, `{"type":"object","properties":{"next":{"$ref":"#"},"n":{"type":"integer"}}}`)

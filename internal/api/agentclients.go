@@ -67,7 +67,7 @@ func (h *Handler) viewAgentClient(c connectors.AgentClient) agentClientJSON {
 func (h *Handler) endAgentClient(ctx context.Context, actor auth.Actor, in *agentClientPath) (*noContent, error) {
 	id, ok := connectors.Ref(in.Client).UUID()
 	if !ok {
-		return nil, fault.Errorf(fault.NotFound, "There is no such client.")
+		return nil, fault.Errorf(fault.NotFound, "No such client.")
 	}
 	return nil, h.programs.EndAsAgent(ctx, actor, in.ref(), connectors.AgentClientID{UUID: id})
 }

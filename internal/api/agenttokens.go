@@ -99,7 +99,7 @@ func (h *Handler) createAgentToken(ctx context.Context, actor auth.Actor, in *cr
 func (h *Handler) revokeAgentToken(ctx context.Context, actor auth.Actor, in *agentTokenPath) (*noContent, error) {
 	id, ok := connectors.Ref(in.Token).UUID()
 	if !ok {
-		return nil, fault.Errorf(fault.NotFound, "There is no such token.")
+		return nil, fault.Errorf(fault.NotFound, "No such token.")
 	}
 	return nil, h.registry.RevokeToken(ctx, actor, in.ref(), connectors.AgentTokenID{UUID: id})
 }

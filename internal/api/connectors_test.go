@@ -32,7 +32,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"tools_last_synced_at": nil, "last_error": nil, "max_definition_age_s": 900.0,
 		"tools_vanished":      nil,
 		"icon":                nil,
-		"listening":           map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Listening is switched off in the settings."},
+		"listening":           map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Turned off in settings."},
 		"server":              map[string]any{"name": "", "version": "", "title": "", "protocol_version": "", "instructions": ""},
 		"instructions_review": "accepted",
 	}
@@ -158,7 +158,7 @@ func TestPatchKeepsTheSecretWhileTheTypeStays(t *testing.T) {
 	if problem := refused.problem(http.StatusConflict, "confirmation-required"); problem["code"] != "confirmation_required" || stored() != 1 {
 		t.Errorf("%v, %d secrets", problem, stored())
 	}
-	if !strings.Contains(string(refused.body), "The stored secret would be deleted.") {
+	if !strings.Contains(string(refused.body), "Deletes the stored secret.") {
 		t.Errorf("%s", refused.body)
 	}
 	moved := w.call(t, admin, http.MethodPatch, path, `{"url": "https://other.example.com/", "confirm": true}`).want(http.StatusOK)

@@ -46,7 +46,7 @@ func TestImportTellsWhatBecameOfEachServer(t *testing.T) {
 	if diff := cmp.Diff(got, dry); diff != "" {
 		t.Errorf("the dry run says something else: %s", diff)
 	}
-	const why = "The token is not in the document: ${LINEAR_TOKEN} stands there. Set it."
+	const why = "The token is missing; the document has ${LINEAR_TOKEN}. Set it."
 	want := []any{
 		map[string]any{
 			"name": "linear", "line": 4.0, "url": "https://mcp.linear.app/mcp", "outcome": "created", "why": why, "errors": []any{},
@@ -54,8 +54,8 @@ func TestImportTellsWhatBecameOfEachServer(t *testing.T) {
 		},
 		map[string]any{
 			"name": "cookie", "line": 5.0, "url": "https://mcp.example.com/", "outcome": "refused",
-			"why":          "Patchbay sends no cookies. Use a token or a key, if the server takes one.",
-			"errors":       []any{map[string]any{"location": "headers.Cookie", "message": "Patchbay sends no cookies. Use a token or a key, if the server takes one."}},
+			"why":          "Patchbay doesn't send cookies. Use a token or key if possible.",
+			"errors":       []any{map[string]any{"location": "headers.Cookie", "message": "Patchbay doesn't send cookies. Use a token or key if possible."}},
 			"connector_id": nil, "slug": nil, "changed": []any{}, "missing": nil, "notices": []any{},
 		},
 	}
@@ -211,7 +211,7 @@ enabled_tools = ["search"]`).want(http.StatusOK)
 		t.Fatalf("%v", got)
 	}
 	item, _ := items[0].(map[string]any)
-	want := []any{"The choice of tools (enabled_tools) is left out: choose an agent's tools where you give it access."}
+	want := []any{"Tool selection (enabled_tools) ignored: choose tools when granting access."}
 	if item["outcome"] != "created" || item["missing"] != "token" || !cmp.Equal(item["notices"], any(want)) {
 		t.Errorf("%v", item)
 	}

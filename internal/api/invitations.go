@@ -35,7 +35,7 @@ type invitationPath struct {
 func (p invitationPath) invitationID() (connectors.InvitationID, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
-		return connectors.InvitationID{}, fault.Errorf(fault.NotFound, "There is no such invitation.")
+		return connectors.InvitationID{}, fault.Errorf(fault.NotFound, "No such invitation.")
 	}
 	return connectors.InvitationID{UUID: id}, nil
 }

@@ -64,7 +64,7 @@ func TestConnectorItems_AreListedPaged(t *testing.T) {
 		map[string]any{"name": "greet", "title": "Greet", "description": "Says < hello.", "defect": nil, "arguments": []any{
 			map[string]any{"name": "color", "title": "", "description": "", "required": true}, map[string]any{"name": "size", "title": "", "description": "", "required": false},
 		}},
-		map[string]any{"name": "bad", "title": "", "description": "", "arguments": []any{}, "defect": `The member "arguments" is of the JSON type object; MCP requires array.`},
+		map[string]any{"name": "bad", "title": "", "description": "", "arguments": []any{}, "defect": `"arguments" has JSON type object; MCP requires array.`},
 	}, withoutTimes(prompts["items"])); diff != "" {
 		t.Error(diff)
 	}

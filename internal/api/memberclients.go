@@ -77,7 +77,7 @@ func (h *Handler) endMemberClient(ctx context.Context, actor auth.Actor, in *mem
 	}
 	id, ok := connectors.Ref(in.Client).UUID()
 	if !ok {
-		return nil, fault.Errorf(fault.NotFound, "There is no such client.")
+		return nil, fault.Errorf(fault.NotFound, "No such client.")
 	}
 	return nil, h.programs.EndAsMember(ctx, actor, user, connectors.AgentClientID{UUID: id})
 }

@@ -44,7 +44,7 @@ type MemberPath struct {
 func (p MemberPath) userID() (connectors.UserID, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
-		return connectors.UserID{}, fault.Errorf(fault.NotFound, "There is no such member.")
+		return connectors.UserID{}, fault.Errorf(fault.NotFound, "No such member.")
 	}
 	return connectors.UserID{UUID: id}, nil
 }

@@ -42,7 +42,7 @@ func TestProgram_EnvironmentIsShownByName(t *testing.T) {
 	}
 	moved := w.call(t, admin, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"cwd": "/tmp"}).want(http.StatusOK)
 	notices, _ := moved["notices"].([]any)
-	if moved["env_names"] != nil || len(notices) != 1 || !strings.Contains(notices[0].(string), "environment was deleted") {
+	if moved["env_names"] != nil || len(notices) != 1 || !strings.Contains(notices[0].(string), "Stored environment deleted") {
 		t.Errorf("another folder: %v, %v", moved["env_names"], notices)
 	}
 	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"args": []string{"-c", "id"}}).want(http.StatusUnprocessableEntity)

@@ -150,7 +150,7 @@ func (h *Handler) listSyncRuns(ctx context.Context, actor auth.Actor, in *listSy
 func (h *Handler) getSyncRun(ctx context.Context, actor auth.Actor, in *syncRunPath) (*response[syncRunJSON], error) {
 	id, ok := connectors.Ref(in.ID).UUID()
 	if !ok {
-		return nil, fault.Errorf(fault.NotFound, "There is no such sync run.")
+		return nil, fault.Errorf(fault.NotFound, "No such sync run.")
 	}
 	var run connectors.SyncRun
 	var requests connectors.SyncRequests

@@ -259,7 +259,7 @@ func TestApproval_HasEffectAndHistory(t *testing.T) {
 	got := list[0].(map[string]any)
 	want := map[string]any{
 		"annotations": map[string]any{"destructiveHint": true, "openWorldHint": true, "readOnlyHint": false, "idempotentHint": false},
-		"effect":      "By its server's word it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.",
+		"effect":      "The server says this tool may delete or overwrite data. It reaches the web, other systems or people.",
 		"history":     map[string]any{"calls": 0.0, "denied": 0.0},
 		"arguments":   map[string]any{"text": "all of it"},
 	}

@@ -112,7 +112,7 @@ func (h *Handler) redeliverNotice(ctx context.Context, actor auth.Actor, in *del
 	}
 	id, ok := connectors.Ref(in.Delivery).UUID()
 	if !ok {
-		return nil, fault.Errorf(fault.NotFound, "There is no such delivery.")
+		return nil, fault.Errorf(fault.NotFound, "No such delivery.")
 	}
 	d, err := h.webhooks.Redeliver(ctx, actor, w.ID, connectors.DeliveryID{UUID: id})
 	if err != nil {

@@ -100,7 +100,7 @@ type WebhookPath struct {
 func findWebhook(ctx context.Context, tenant store.Webhooks, p WebhookPath) (connectors.Webhook, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
-		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
+		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "No such webhook.")
 	}
 	return tenant.Get(ctx, connectors.WebhookID{UUID: id})
 }

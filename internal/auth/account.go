@@ -35,7 +35,7 @@ func (a Actor) LockAccount(ctx context.Context, tx *store.Tenant, agent *connect
 	if a.UserID != nil {
 		role, err := tx.People().LockMember(ctx, *a.UserID)
 		if fault.Is(err, fault.NotFound) {
-			return fault.Errorf(fault.Denied, "You are no member of this organisation any more.")
+			return fault.Errorf(fault.Denied, "You're no longer a member of this organisation.")
 		}
 		if err != nil {
 			return err
@@ -55,12 +55,11 @@ func (a Actor) RequireSelf(ctx context.Context, tx store.Accounts, agent connect
 	m, err := tx.AgentMember(ctx, agent)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return fault.Errorf(fault.NotFound, "This agent is the organisation's own. Admins connect its accounts, on the connector's Credentials page.")
+		return fault.Errorf(fault.NotFound, "Admins connect this agent's accounts, on the connector's Credentials page.")
 	case err != nil:
 		return err
 	case a.UserID == nil || *a.UserID != m.UserID:
-		return fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. If somebody else sent you here, "+
-			"they would use your account: do not go on.", m.DisplayName())
+		return fault.Errorf(fault.Denied, "Only %s can connect accounts to this agent. If someone else sent you here, stop: they would use your account.", m.DisplayName())
 	}
 	return a.Require(connectors.PermRead)
 }
@@ -93,7 +92,7 @@ func (a Actor) RequireUse(ctx context.Context, tx store.Accounts, agent connecto
 	case a.UserID != nil && *a.UserID == m.UserID:
 		return nil
 	}
-	return fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, use its accounts.", m.DisplayName())
+	return fault.Errorf(fault.Denied, "Only %s and admins can use this agent's accounts.", m.DisplayName())
 }
 
 // RequireDecide fails unless the actor may decide an agent's calls: for a member's agent that member and
@@ -109,7 +108,7 @@ func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connec
 			return err
 		}
 		if own {
-			return fault.Errorf(fault.Denied, "Programs of yours are this agent, so that no program decides about its calls for you. Decide yourself, on the page Approvals.")
+			return fault.Errorf(fault.Denied, "Your clients use this agent. Approve or deny its calls yourself, on the Approvals page.")
 		}
 	}
 	refusals, err := a.DecideRefusals(ctx, tx.Accounts(), agent)
@@ -135,7 +134,7 @@ func (a Actor) DecideRefusals(ctx context.Context, tx store.Accounts, agents ...
 	whose, err := tx.AgentsOfMembers(ctx, agents...)
 	for id, m := range whose {
 		if a.UserID == nil || *a.UserID != m.UserID {
-			refusals[id] = fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, decide about its calls.", m.DisplayName())
+			refusals[id] = fault.Errorf(fault.Denied, "Only %s and admins can approve or deny this agent's calls.", m.DisplayName())
 		}
 	}
 	return refusals, err

@@ -69,7 +69,7 @@ func (a Actor) ForTenant(slug string) (Actor, error) {
 			return requireEnrolled(a, nil)
 		}
 	}
-	return Actor{}, fault.Errorf(fault.NotFound, "There is no such tenant.")
+	return Actor{}, fault.Errorf(fault.NotFound, "No such organisation.")
 }
 
 // ID returns the person's or the key's id; nil for the command line.
@@ -89,7 +89,7 @@ func (a Actor) Require(p connectors.Permission) error {
 	if a.Role.May(p) {
 		return nil
 	}
-	return fault.Errorf(fault.Denied, "This needs the role %s; yours is %s.", connectors.LowestRole(p), a.Role)
+	return fault.Errorf(fault.Denied, "Requires the %s role; yours is %s.", connectors.LowestRole(p), a.Role)
 }
 
 // Event returns an audit event of this actor, without Detail.

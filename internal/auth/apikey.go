@@ -61,7 +61,7 @@ func (s *Service) checkKey(req KeyRequest) error {
 		fields = append(fields, newRoleFault())
 	}
 	if req.ExpiresAt != nil && !req.ExpiresAt.After(s.now()) {
-		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry must lie in the future."})
+		fields = append(fields, fault.Field{Location: "expires_at", Message: "Expiry must be in the future."})
 	}
 	return fault.InvalidFields(fields...)
 }
@@ -98,30 +98,30 @@ func (s *Service) FromBearer(ctx context.Context, header string) (Actor, error) 
 		return Actor{}, newBadKeyError("Send an API key as Authorization: Bearer pb_key_….")
 	}
 	if secret.IsBearer(secret.AgentBearer, secret.Text(token)) {
-		return Actor{}, newBadKeyError("An agent's token opens the gateway only. The API takes an API key (pb_key_…).")
+		return Actor{}, newBadKeyError("Use an API key (pb_key_…), not a gateway token.")
 	}
 	if secret.IsBearer(secret.MemberBearer, secret.Text(token)) {
-		return Actor{}, newBadKeyError("The token of a program that acts as a member opens /mcp/admin only. The API takes an API key (pb_key_…).")
+		return Actor{}, newBadKeyError("Use an API key (pb_key_…). This token only works at /mcp/admin.")
 	}
 	text, ok := secret.ParseBearer(secret.KeyBearer, secret.Text(token))
 	if !ok {
-		return Actor{}, newBadKeyError("This is not a whole API key.")
+		return Actor{}, newBadKeyError("Incomplete API key.")
 	}
 	stored, err := s.store.System().People().APIKey(ctx, connectors.APIKeyID{UUID: text.ID})
 	if fault.Is(err, fault.NotFound) {
-		return Actor{}, newBadKeyError("This API key is not known.")
+		return Actor{}, newBadKeyError("Unknown API key.")
 	}
 	if err != nil {
 		return Actor{}, fmt.Errorf("find API key: %w", err)
 	}
 	if s.store.VerifyBearer(ctx, text, stored.SecretMAC) != nil {
-		return Actor{}, newBadKeyError("This API key is not known.")
+		return Actor{}, newBadKeyError("Unknown API key.")
 	}
 	if stored.Key.RevokedAt != nil {
-		return Actor{}, newBadKeyError("This API key was revoked.")
+		return Actor{}, newBadKeyError("API key revoked.")
 	}
 	if stored.Key.ExpiresAt != nil && !stored.Key.ExpiresAt.After(s.now()) {
-		return Actor{}, newBadKeyError("This API key has expired.")
+		return Actor{}, newBadKeyError("API key expired.")
 	}
 	s.touchKey(ctx, stored.Key)
 	return Actor{

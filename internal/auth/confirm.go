@@ -25,7 +25,7 @@ func (a Actor) RequireRecentAuth(now time.Time) error {
 	if a.Kind != KindPerson || a.Program == nil && a.ReauthenticatedAt != nil && now.Sub(*a.ReauthenticatedAt) <= RecentAuthTTL {
 		return nil
 	}
-	f := fault.Errorf(fault.Denied, "This needs you to confirm who you are: do it in the dashboard, or use an API key.")
+	f := fault.Errorf(fault.Denied, "Confirm it's you in the dashboard, or use an API key.")
 	f.Code = CodeReauthenticate
 	return f
 }
@@ -37,11 +37,11 @@ func (s *Service) Reauthenticate(ctx context.Context, a Actor, password secret.T
 		return errPeopleOnly()
 	}
 	if a.BySSO {
-		return fault.Errorf(fault.Denied, "You are signed in by single sign-on: sign in at your organisation's provider again.")
+		return fault.Errorf(fault.Denied, "Sign in again with your single sign-on provider.")
 	}
 	user, err := s.checkOwnPassword(ctx, a, password)
 	if fault.Is(err, fault.Unauthenticated) {
-		return fault.InvalidFields(fault.Field{Location: "confirm_password", Message: "This is not your present password."})
+		return fault.InvalidFields(fault.Field{Location: "confirm_password", Message: "Wrong password."})
 	}
 	if err != nil {
 		return err

@@ -129,11 +129,11 @@ func (s *Service) Invitation(ctx context.Context, token secret.Text, address str
 func (s *Service) checkOpen(i connectors.Invitation) error {
 	switch i.State(s.now()) {
 	case connectors.InvitationLapsed:
-		return fault.Errorf(fault.NotFound, "A link opens for 72 hours. Ask %s to send it again.", inviterName(i)).WithType(TypeInvitationLapsed)
+		return fault.Errorf(fault.NotFound, "Links last 72 hours. Ask %s to resend it.", inviterName(i)).WithType(TypeInvitationLapsed)
 	case connectors.InvitationAccepted:
-		return fault.Errorf(fault.NotFound, "A link works once. If it was you who used it, sign in.").WithType(TypeInvitationUsed)
+		return fault.Errorf(fault.NotFound, "If you used it, sign in.").WithType(TypeInvitationUsed)
 	case connectors.InvitationRevoked:
-		return fault.Errorf(fault.NotFound, "The invitation was taken back. Ask %s for another if you should have one.", inviterName(i)).WithType(TypeInvitationRevoked)
+		return fault.Errorf(fault.NotFound, "If that's a mistake, ask %s for another.", inviterName(i)).WithType(TypeInvitationRevoked)
 	}
 	return nil
 }
@@ -180,15 +180,15 @@ func (s *Service) JoinAs(ctx context.Context, a Actor, token secret.Text, addres
 	}
 	if NormalizeEmail(a.Email) != i.Email {
 		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
-			"You are signed in as %s, and the invitation is for %s. Sign out, and open the link again.", a.Email, i.Email).WithType(TypeInvitationAddress)
+			"Signed in as %s; the invitation is for %s. Sign out and reopen the link.", a.Email, i.Email).WithType(TypeInvitationAddress)
 	}
 	if a.BySSO { // a sign-in at one tenant's provider opens no other tenant
 		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
-			"You are signed in by the single sign-on of another organisation. Sign out, and open the link again.").WithType(TypeInvitationAddress)
+			"You're signed in through another organisation. Sign out and reopen the link.").WithType(TypeInvitationAddress)
 	}
 	if a.Issued { // the issuing tenant may know the account's password
 		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
-			"You are signed in with an account that opens %s alone. Sign out, and open the link again.", a.Tenant.Name).WithType(TypeInvitationAddress)
+			"Your account only works for %s. Sign out and reopen the link.", a.Tenant.Name).WithType(TypeInvitationAddress)
 	}
 	return s.joinTenant(ctx, token, store.NewMember{}, address)
 }
@@ -220,7 +220,7 @@ func (s *Service) limitLinks(ctx context.Context, address string) error {
 	if byAddress < maxFailures {
 		return nil
 	}
-	f := fault.Errorf(fault.RateLimited, "Too many links that open nothing came from here. Try again in 15 minutes.")
+	f := fault.Errorf(fault.RateLimited, "Too many invalid links. Try again in 15 minutes.")
 	f.RetryAfter = int(failureWindow.Seconds())
 	return f
 }
@@ -239,7 +239,7 @@ func (s *Service) unknownLink(ctx context.Context, address string) error {
 }
 
 func errUnknownInvitation() error {
-	return fault.Errorf(fault.NotFound, "Was it sent again? Then the newest link is the one that works. Is it whole? Copy all of it.").WithType(TypeInvitationUnknown)
+	return fault.Errorf(fault.NotFound, "Use the newest link, and copy all of it.").WithType(TypeInvitationUnknown)
 }
 
 func checkInvitation(email string, role connectors.Role) error {
@@ -259,7 +259,7 @@ func isAddress(email string) bool {
 }
 
 func newAddressFault() fault.Field {
-	return fault.Field{Location: "email", Message: "This is not an e-mail address."}
+	return fault.Field{Location: "email", Message: "Enter an email address."}
 }
 
 func tokenHash(token secret.Text) []byte {

@@ -95,14 +95,14 @@ func memberEvent(a Actor, action string, user connectors.UserID, was store.State
 // All other sessions end.
 func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next secret.Text) error {
 	if a.UserID == nil {
-		return fault.Errorf(fault.Denied, "Only a person has a password.")
+		return fault.Errorf(fault.Denied, "Only people have passwords.")
 	}
 	if err := CheckPassword("new_password", next); err != nil {
 		return err
 	}
 	if _, err := s.checkOwnPassword(ctx, a, present); err != nil {
 		if fault.Is(err, fault.Unauthenticated) {
-			return fault.InvalidFields(fault.Field{Location: "current_password", Message: "This is not your present password."})
+			return fault.InvalidFields(fault.Field{Location: "current_password", Message: "Wrong password."})
 		}
 		return err
 	}
@@ -127,7 +127,7 @@ func checkPerson(p Person) error {
 		fields = append(fields, newAddressFault())
 	}
 	if utf8.RuneCountInString(p.Name) > 200 {
-		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters."})
+		fields = append(fields, fault.Field{Location: "name", Message: "At most 200 characters."})
 	} else if !isPlainName(p.Name) {
 		fields = append(fields, newNameFault())
 	}
@@ -150,7 +150,7 @@ func isPlainName(name string) bool {
 // checkName checks the name of a tenant or a key.
 func checkName(name string) []fault.Field {
 	if n := utf8.RuneCountInString(name); n < 1 || n > 100 {
-		return []fault.Field{{Location: "name", Message: "A name has 1 to 100 characters."}}
+		return []fault.Field{{Location: "name", Message: "Must be 1–100 characters."}}
 	}
 	if !isPlainName(name) {
 		return []fault.Field{newNameFault()}
@@ -159,9 +159,9 @@ func checkName(name string) []fault.Field {
 }
 
 func newNameFault() fault.Field {
-	return fault.Field{Location: "name", Message: "A name holds no control characters."}
+	return fault.Field{Location: "name", Message: "No control characters allowed."}
 }
 
 func newRoleFault() fault.Field {
-	return fault.Field{Location: "role", Message: "The role is viewer, member, admin, owner or auditor."}
+	return fault.Field{Location: "role", Message: "Choose viewer, member, admin, owner or auditor."}
 }

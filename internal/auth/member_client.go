@@ -58,7 +58,7 @@ func (s *Service) fromBearerOrClient(ctx context.Context, header string) (Actor,
 func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor, error) {
 	token, ok := secret.ParseBearer(secret.MemberBearer, text)
 	if !ok {
-		return Actor{}, newBadKeyError("This is not a whole token.")
+		return Actor{}, newBadKeyError("Incomplete token.")
 	}
 	id := connectors.MemberTokenID{UUID: token.ID}
 	t, err := s.store.System().People().MemberToken(ctx, id)
@@ -66,14 +66,14 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 		return Actor{}, fmt.Errorf("find member token: %w", err)
 	}
 	if err != nil || s.store.VerifyBearer(ctx, token, t.SecretMAC) != nil {
-		return Actor{}, newBadKeyError("This token is not known, or was ended.")
+		return Actor{}, newBadKeyError("Unknown or revoked token.")
 	}
 	now := s.now()
 	if !t.ExpiresAt.After(now) {
-		return Actor{}, newBadKeyError("This token has expired.")
+		return Actor{}, newBadKeyError("Token expired.")
 	}
 	if why := s.EndReason(ClientAuthorization{At: t.AuthorizedAt, BySSO: t.BySSO, AsMember: true}, t.Owner, now); why != "" {
-		return Actor{}, newBadKeyError("This program's access is over: " + why + ". Have it sign in anew.")
+		return Actor{}, newBadKeyError("This client's access ended: " + why + ". Have it sign in again.")
 	}
 	a := newPersonActor(t.UserID, t.Member, nil)
 	a.Role = t.Scope.Limit(a.Role)

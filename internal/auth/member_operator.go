@@ -40,7 +40,7 @@ func (s *Service) CreateMember(ctx context.Context, tenant connectors.Tenant, p 
 func (s *Service) AddExisting(ctx context.Context, tenant connectors.Tenant, email string, role connectors.Role) (connectors.Member, error) {
 	if _, err := s.store.System().People().UserByEmail(ctx, email); err != nil {
 		if fault.Is(err, fault.NotFound) {
-			return connectors.Member{}, fault.Errorf(fault.NotFound, "%s has no account of its own. Leave --existing out to create one.", NormalizeEmail(email))
+			return connectors.Member{}, fault.Errorf(fault.NotFound, "%s has no account. Omit --existing to create one.", NormalizeEmail(email))
 		}
 		return connectors.Member{}, fmt.Errorf("find user: %w", err)
 	}
@@ -65,12 +65,11 @@ func (s *Service) checkExisting(ctx context.Context, tenant connectors.Tenant, u
 	tenants := make([]string, len(memberships))
 	for i, m := range memberships {
 		if m.Tenant.ID == tenant.ID {
-			return fault.Errorf(fault.Conflict, "%s is a member of %s already.", user.Email, tenant.Slug)
+			return fault.Errorf(fault.Conflict, "%s already belongs to %s.", user.Email, tenant.Slug)
 		}
 		tenants[i] = m.Tenant.Slug
 	}
-	return fault.Errorf(fault.Conflict, "%s has an account since %s, as a member of %s, with another password than this one. Whoever knows the account's "+
-		"password would come into %s. Run the command again with --existing if that is the person you mean, or have an owner send an invitation.",
+	return fault.Errorf(fault.Conflict, "%s has an account since %s, as a member of %s, with another password. Anyone who knows that password would get into %s. Repeat with --existing if you mean that person, or have an owner send an invitation.",
 		user.Email, user.CreatedAt.Format("2006-01-02"), strings.Join(tenants, ", "), tenant.Slug)
 }
 
@@ -110,6 +109,6 @@ func (s *Service) matchPassword(ctx context.Context, password secret.Text, users
 
 func issuedPassword(field string) error {
 	return fault.InvalidFields(fault.Field{
-		Location: field, Message: "An organisation that issued you an account may know this password. Choose another one.",
+		Location: field, Message: "An organisation may know this password. Choose another.",
 	})
 }

@@ -49,7 +49,7 @@ func (s *Service) beginPartial(ctx context.Context, user connectors.UserID, m st
 	s.sessions.Put(ctx, partialTenantKey, m.Tenant.ID.String())
 	s.sessions.Put(ctx, partialPasswordKey, since.UnixMicro())
 	s.sessions.Put(ctx, partialStartedKey, s.now().Unix())
-	return fault.Errorf(fault.Unauthenticated, "Give the code of your second factor to go on.").WithType(TypeCodeWanted)
+	return fault.Errorf(fault.Unauthenticated, "Enter your second-factor code.").WithType(TypeCodeWanted)
 }
 
 // partialSignIn is the partial sign-in of this browser.

@@ -45,7 +45,7 @@ func isAllowedPassword(pw secret.Text) bool {
 func newPasswordFault(location string) fault.Field {
 	return fault.Field{
 		Location: location,
-		Message:  fmt.Sprintf("A password has %d to %d characters.", MinPassword, MaxPassword),
+		Message:  fmt.Sprintf("Must be %d–%d characters.", MinPassword, MaxPassword),
 	}
 }
 
@@ -95,7 +95,7 @@ func (h *hasher) acquireSlot(ctx context.Context) (leave func(), err error) {
 	case h.waiting <- struct{}{}:
 		defer func() { <-h.waiting }()
 	default:
-		f := fault.Errorf(fault.Unavailable, "Too many people sign in at once. Try again in a few seconds.")
+		f := fault.Errorf(fault.Unavailable, "Too many sign-ins. Try again in a few seconds.")
 		f.RetryAfter = 5
 		return nil, f
 	}

@@ -103,10 +103,10 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string)
 		return nil, err
 	}
 	if f.Confirmed != nil {
-		return nil, fault.Errorf(fault.Conflict, "There is a second factor already. Take it away first.")
+		return nil, fault.Errorf(fault.Conflict, "Remove the existing second factor first.")
 	}
 	if !isBegunBy(f, a) {
-		return nil, fault.Errorf(fault.Conflict, "This was not begun here, or is long ago. Begin again, and scan the key that is shown then.")
+		return nil, fault.Errorf(fault.Conflict, "This setup expired or started elsewhere. Start over and scan the new key.")
 	}
 	step, ok := s.findStep(f.Key, code)
 	if !ok {
@@ -160,13 +160,13 @@ func (s *Service) RemoveMemberSecondFactor(ctx context.Context, a Actor, user co
 		return err
 	}
 	if a.UserID != nil && *a.UserID == user {
-		return fault.Errorf(fault.Conflict, "This is your own second factor. Take it away on your account's page, with a code of it.")
+		return fault.Errorf(fault.Conflict, "Remove your own second factor on your account page, with a code.")
 	}
 	switch f, err := s.store.System().People().SecondFactor(ctx, user); { // before other memberships are revealed
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
 	case f.Confirmed == nil:
-		return fault.Errorf(fault.NotFound, "There is no second factor.")
+		return fault.Errorf(fault.NotFound, "No second factor.")
 	}
 	e := a.Event("member.second_factor_remove", m.Email)
 	e.Detail = map[string]any{"user_id": user.String()}
@@ -176,7 +176,7 @@ func (s *Service) RemoveMemberSecondFactor(ctx context.Context, a Actor, user co
 	err = s.store.System().People().DropMemberSecondFactor(ctx, user, a.Tenant.ID, e)
 	if errors.Is(err, store.ErrMemberElsewhere) {
 		return fault.Errorf(fault.Conflict,
-			"This person is a member of another tenant, too. The operator of this server can take the second factor away, with patchbay user forget-factor.")
+			"This person belongs to another organisation too. The operator can remove the factor with patchbay user forget-factor.")
 	}
 	return err
 }
@@ -297,7 +297,7 @@ func (s *Service) useRecoveryCode(ctx context.Context, a Actor, code string) (bo
 }
 
 func newWrongCodeError() error {
-	return fault.InvalidFields(fault.Field{Location: "code", Message: "This code is wrong, or it was used already. Wait for the next one."})
+	return fault.InvalidFields(fault.Field{Location: "code", Message: "Wrong or used code. Wait for the next one."})
 }
 
 // requireOwnFactor refuses actors without a second factor of their own: programs, and sign-ins at a provider,
@@ -305,13 +305,13 @@ func newWrongCodeError() error {
 func requireOwnFactor(a Actor) error {
 	switch {
 	case a.UserID == nil:
-		return fault.Errorf(fault.Denied, "Only a person has a second factor.")
+		return fault.Errorf(fault.Denied, "Only people can have second factors.")
 	case a.BySSO:
-		return fault.Errorf(fault.Denied, "You are signed in by single sign-on: your organisation's provider asks for what it wants. A second factor is set up after a sign-in by password.")
+		return fault.Errorf(fault.Denied, "Your single sign-on provider handles second factors. Sign in with a password to set one up here.")
 	}
 	return nil
 }
 
 func errEnrolFirst() error {
-	return fault.Errorf(fault.Denied, "This tenant wants a second factor. Set it up first, on your account's page.").WithType(TypeMustEnrolSecondFactor)
+	return fault.Errorf(fault.Denied, "Set up a second factor first: your organisation requires it.").WithType(TypeMustEnrolSecondFactor)
 }

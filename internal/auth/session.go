@@ -67,7 +67,7 @@ func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Br
 		return fmt.Errorf("list memberships: %w", err)
 	}
 	if len(memberships) == 0 {
-		return fault.Errorf(fault.Denied, "Your account is a member of no tenant any more. Ask an owner to add you.")
+		return fault.Errorf(fault.Denied, "You no longer belong to an organisation. Ask an owner to add you.")
 	}
 	open := passwordMemberships(memberships)
 	if len(open) == 0 {
@@ -188,7 +188,7 @@ func (s *Service) SwitchTenant(ctx context.Context, a Actor, slug string) (conne
 			return m.Tenant, nil
 		}
 	}
-	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no such tenant.")
+	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "No such organisation.")
 }
 
 // FromSession identifies the person of the session in ctx, and records its use. Validity and role are read on
@@ -307,7 +307,7 @@ func (s *Service) endSession(ctx context.Context) error {
 	return errNotSignedIn()
 }
 
-func errNotSignedIn() error { return fault.Errorf(fault.Unauthenticated, "Sign in to go on.") }
+func errNotSignedIn() error { return fault.Errorf(fault.Unauthenticated, "Sign in to continue.") }
 
 func newPersonActor(user connectors.UserID, m store.Membership, all []store.Membership) Actor {
 	name := m.Name

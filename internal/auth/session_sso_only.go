@@ -53,5 +53,5 @@ func passwordMemberships(all []store.Membership) []store.Membership {
 }
 
 func errSSOOnly() error {
-	return fault.Errorf(fault.Denied, "Your organisation wants single sign-on. Write your e-mail address, and press Continue with single sign-on.").WithType(TypeSSOOnly)
+	return fault.Errorf(fault.Denied, "Enter your email and continue with single sign-on: your organisation requires it.").WithType(TypeSSOOnly)
 }

@@ -49,7 +49,7 @@ func (s *Service) RevokeSession(ctx context.Context, a Actor, id connectors.Sess
 func (s *Service) requireVisible(ctx context.Context, a Actor, id connectors.SessionID) error {
 	all, err := s.ListSessions(ctx, a)
 	if err == nil && a.BySSO && !slices.ContainsFunc(all, func(n connectors.Session) bool { return n.ID == id }) {
-		err = fault.Errorf(fault.NotFound, "There is no such session.")
+		err = fault.Errorf(fault.NotFound, "No such session.")
 	}
 	return err
 }
@@ -99,4 +99,4 @@ func (s *Service) SignOutMember(ctx context.Context, a Actor, user connectors.Us
 	return s.store.System().Sessions().SignMemberOut(ctx, user, a.Tenant.ID, a.Event("member.sign_out", user.String()))
 }
 
-func errPeopleOnly() error { return fault.Errorf(fault.Denied, "Only a person is signed in.") }
+func errPeopleOnly() error { return fault.Errorf(fault.Denied, "Only people have sessions.") }

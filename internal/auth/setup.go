@@ -22,7 +22,7 @@ func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (se
 		return "", fmt.Errorf("look for an owner: %w", err)
 	}
 	if owned {
-		return "", fault.Errorf(fault.Conflict, "The tenant has an owner already.")
+		return "", fault.Errorf(fault.Conflict, "The organisation already has an owner.")
 	}
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails: crypto/rand aborts the program instead
@@ -94,7 +94,7 @@ func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bo
 		return own, err
 	case own && !p.Separate:
 		return true, fault.InvalidFields(fault.Field{
-			Location: "password", Message: "This address has an account already; give its password.",
+			Location: "password", Message: "Enter the password of your existing account.",
 		})
 	default:
 		return false, nil
@@ -103,7 +103,7 @@ func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bo
 
 func setupError(err error) error {
 	if fault.Is(err, fault.NotFound) {
-		return fault.Errorf(fault.NotFound, "This setup link was used or replaced. The server prints a new one at each start, as long as there is no owner.")
+		return fault.Errorf(fault.NotFound, "Setup link used or replaced. Without an owner, the server prints a new one at each start.")
 	}
 	if err != nil {
 		return fmt.Errorf("setup link: %w", err)

@@ -117,7 +117,7 @@ func TestSetup_ExistingAccountNeedsPassword(t *testing.T) {
 	taken.Password = "chosen by a stranger"
 	_, err = w.auth.Setup(t.Context(), token, taken, "192.0.2.1")
 	wantKind(t, err, fault.Invalid)
-	want := []fault.Field{{Location: "password", Message: "This address has an account already; give its password."}}
+	want := []fault.Field{{Location: "password", Message: "Enter the password of your existing account."}}
 	if diff := cmp.Diff(want, fault.As(err).Fields); diff != "" {
 		t.Error(diff)
 	}

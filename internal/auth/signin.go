@@ -109,7 +109,7 @@ func (s *Service) refuseSignIn(ctx context.Context, account, address string) err
 	if err := s.limitFailures(ctx, account, address, maxFailures); err != nil {
 		return err
 	}
-	return fault.Errorf(fault.Unauthenticated, "The e-mail address or the password is wrong.")
+	return fault.Errorf(fault.Unauthenticated, "Wrong email or password.")
 }
 
 func (s *Service) acceptSignIn(ctx context.Context, user store.User, account string, password secret.Text, stale bool) error {

@@ -121,7 +121,7 @@ func (c TenantChange) checkFields(maxDays int) []fault.Field {
 	if c.ApprovalTimeout != nil && (*c.ApprovalTimeout < minApprovalTimeout || *c.ApprovalTimeout > maxApprovalTimeout) {
 		fields = append(fields, fault.Field{
 			Location: "approval_timeout_s",
-			Message: fmt.Sprintf("A call waits between %.0f and %.0f seconds for a person.",
+			Message: fmt.Sprintf("Must be %.0f–%.0f seconds.",
 				minApprovalTimeout.Seconds(), maxApprovalTimeout.Seconds()),
 		})
 	}
@@ -149,9 +149,9 @@ func setDownAfter(ctx context.Context, tx *store.Tenant, a Actor, before connect
 
 func daysMessage(most int) string {
 	if most <= connectors.MinHistoryDays {
-		return fmt.Sprintf("This installation keeps %d days of history, and so does everyone. Leave it as it is.", most)
+		return fmt.Sprintf("Fixed at %d days on this installation.", most)
 	}
-	return fmt.Sprintf("History is kept for %d to %d days, or as long as this installation keeps it.", connectors.MinHistoryDays, most)
+	return fmt.Sprintf("Must be %d–%d days, or the installation's default.", connectors.MinHistoryDays, most)
 }
 
 func renameTenant(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, name *string) error {

@@ -37,7 +37,7 @@ func newlyAbove(before connectors.Tenant, now connectors.Quota) []fault.Field {
 // LimitTenant sets the operator's limit of a tenant's tool calls.
 func (s *Service) LimitTenant(ctx context.Context, a Actor, most connectors.Quota) error {
 	if a.Kind != KindOperator {
-		return fault.Errorf(fault.Denied, "Whoever runs this installation says how much a tenant may call.")
+		return fault.Errorf(fault.Denied, "The operator sets the organisation's call limits.")
 	}
 	if err := fault.InvalidFields(most.Validate("")...); err != nil {
 		return err

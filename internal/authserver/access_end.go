@@ -27,7 +27,7 @@ func (s *Server) Clients(ctx context.Context, a auth.Actor, agent connectors.Ref
 // PersonClients lists the clients that a person authorized in the current tenant.
 func (s *Server) PersonClients(ctx context.Context, a auth.Actor, p store.Page) (store.List[connectors.AgentClient], error) {
 	if a.UserID == nil {
-		return store.List[connectors.AgentClient]{}, fault.Errorf(fault.Denied, "Only a person lets programs in.")
+		return store.List[connectors.AgentClient]{}, fault.Errorf(fault.Denied, "Only people can authorize clients.")
 	}
 	return s.store.Tenant(a.Tenant.ID).Agents().Clients(ctx, store.AgentClientFilter{Person: a.UserID}, p)
 }
@@ -105,7 +105,7 @@ func (s *Server) endAccess(ctx context.Context, tenant connectors.TenantID, id c
 			return err
 		}
 		if !by.isAllowed(locked) {
-			return fault.Errorf(fault.NotFound, "There is no such client.")
+			return fault.Errorf(fault.NotFound, "No such client.")
 		}
 		action, target, err := describeEnd(ctx, tx, locked)
 		if err != nil {

@@ -43,7 +43,7 @@ func (s *Server) findClient(ctx context.Context, id string) (Client, error) {
 }
 
 func errUnknownClient() error {
-	return fault.Errorf(fault.Invalid, "The program that sent you here is not known: it never registered, or that is long ago. Have it connect to Patchbay anew.")
+	return fault.Errorf(fault.Invalid, "Unknown client: its registration is missing or expired. Reconnect it to Patchbay.")
 }
 
 // markClientUsed records an authorization, so that a registered client does not expire. A failure does not fail

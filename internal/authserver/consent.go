@@ -41,7 +41,7 @@ func (s *Server) Agents(ctx context.Context, a auth.Actor, cursor string) (store
 // checkMayAllow fails unless the actor may authorize clients: viewers and keys may not.
 func checkMayAllow(a auth.Actor) error {
 	if a.UserID == nil {
-		return fault.Errorf(fault.Denied, "Only a person can let a program in.")
+		return fault.Errorf(fault.Denied, "Only people can authorize clients.")
 	}
 	return a.Require(connectors.PermOperate)
 }
@@ -51,13 +51,13 @@ func checkMayAllow(a auth.Actor) error {
 func (s *Server) CheckChoice(a auth.Actor, r Request, c Choice) error {
 	switch {
 	case !r.AsMember() && c.Scope != "" || r.AsMember() && c.Agent != "":
-		return fault.Errorf(fault.Invalid, "What was chosen is none of what the program asks for. Nothing was allowed.")
+		return fault.Errorf(fault.Invalid, "The client didn't request this scope. Nothing was allowed.")
 	case !r.AsMember():
 		return checkMayAllow(a)
 	case a.UserID == nil || a.Kind != auth.KindPerson || a.Program != nil:
-		return fault.Errorf(fault.Denied, "Only a person can let a program in.")
+		return fault.Errorf(fault.Denied, "Only people can authorize clients.")
 	case !slices.Contains(r.Scopes, c.Scope):
-		return fault.InvalidFields(fault.Field{Location: "scope", Message: "Choose what the program may do."})
+		return fault.InvalidFields(fault.Field{Location: "scope", Message: "Choose the client's access."})
 	default:
 		return a.Require(connectors.PermRead)
 	}
@@ -137,7 +137,7 @@ func maskDenied(err error) error {
 	if err != nil {
 		return err
 	}
-	return fault.Errorf(fault.NotFound, "There is no such agent.")
+	return fault.Errorf(fault.NotFound, "No such agent.")
 }
 
 // makeAgent makes a personal agent without grants, with the tenant's defaults for approval.
@@ -147,7 +147,7 @@ func (s *Server) makeAgent(ctx context.Context, tx *store.Tenant, a auth.Actor, 
 		return connectors.Agent{}, err
 	}
 	if len(own) >= maxPersonalAgents {
-		return connectors.Agent{}, fault.Errorf(fault.Conflict, "You have %d agents for programs of your own already. Choose one of them.", len(own))
+		return connectors.Agent{}, fault.Errorf(fault.Conflict, "You already have %d agents for your clients. Choose one.", len(own))
 	}
 	agent := connectors.Agent{Name: truncateRunes(a.Name, 35) + ": " + client, Approval: a.Tenant.Defaults.Approval, Enabled: true}.Normalized()
 	if n > 1 {

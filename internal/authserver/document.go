@@ -95,7 +95,7 @@ type clientMetadata struct {
 func (d *documentCache) fetchClient(ctx context.Context, id string) (Client, error) {
 	at, err := d.checkURL(id)
 	if err != nil {
-		return Client{}, withCause(err, fault.Errorf(fault.Invalid, "The program says that its description is at %s, where Patchbay does not connect to.", hostFor(id)))
+		return Client{}, withCause(err, fault.Errorf(fault.Invalid, "The client metadata is at %s, which Patchbay doesn't contact.", hostFor(id)))
 	}
 	ctx, cancel := context.WithTimeout(ctx, documentTimeout)
 	defer cancel()
@@ -106,16 +106,16 @@ func (d *documentCache) fetchClient(ctx context.Context, id string) (Client, err
 	req.Header.Set("Accept", "application/json")
 	res, err := d.http.Do(req)
 	if err != nil {
-		return Client{}, withCause(err, fault.Errorf(fault.Upstream, "The description of the program, at %s, cannot be read.", at.Host))
+		return Client{}, withCause(err, fault.Errorf(fault.Upstream, "Can't read the client metadata at %s.", at.Host))
 	}
 	defer func() { _ = res.Body.Close() }()
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if res.StatusCode != http.StatusOK || media != "application/json" && !strings.HasSuffix(media, "+json") {
-		return Client{}, fault.Errorf(fault.Upstream, "The description of the program, at %s, cannot be read: the server answers %d.", at.Host, res.StatusCode)
+		return Client{}, fault.Errorf(fault.Upstream, "Can't read the client metadata at %s: HTTP %d.", at.Host, res.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxDocumentBytes+1))
 	if err != nil || len(body) > maxDocumentBytes {
-		return Client{}, withCause(err, fault.Errorf(fault.Upstream, "The description of the program, at %s, is cut off or too long.", at.Host))
+		return Client{}, withCause(err, fault.Errorf(fault.Upstream, "The client metadata at %s is incomplete or too long.", at.Host))
 	}
 	return parseClient(id, at.Host, body)
 }
@@ -129,15 +129,15 @@ func withCause(cause error, f *fault.Error) error {
 func parseClient(id, host string, body []byte) (Client, error) {
 	var p clientMetadata
 	if json.Unmarshal(body, &p) != nil {
-		return Client{}, fault.Errorf(fault.Invalid, "The description of the program, at %s, is not what such a description looks like.", host)
+		return Client{}, fault.Errorf(fault.Invalid, "The client metadata at %s is invalid.", host)
 	}
 	switch {
 	case p.ClientID != id: // by string comparison
-		return Client{}, fault.Errorf(fault.Invalid, "The description of the program, at %s, is of another program.", host)
+		return Client{}, fault.Errorf(fault.Invalid, "The client metadata at %s is for another client.", host)
 	case p.Secret != nil || p.TokenAuth != "" && p.TokenAuth != "none":
-		return Client{}, fault.Errorf(fault.Invalid, "The program of %s wants to prove itself in a way that Patchbay does not know.", host)
+		return Client{}, fault.Errorf(fault.Invalid, "The client at %s uses unsupported authentication.", host)
 	case checkRedirectURIs(p.RedirectURIs) != "":
-		return Client{}, fault.Errorf(fault.Invalid, "The description of the program, at %s, names addresses for its answer where nobody may be sent.", host)
+		return Client{}, fault.Errorf(fault.Invalid, "The client metadata at %s has forbidden redirect URIs.", host)
 	}
 	name := displayName(p.Name)
 	if name == "" {

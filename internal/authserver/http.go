@@ -102,7 +102,7 @@ func parseForm(r *http.Request) (url.Values, error) {
 		return nil, invalidRequest("send the parameters as application/x-www-form-urlencoded")
 	}
 	if err := r.ParseForm(); err != nil {
-		return nil, fault.Wrap(fault.Malformed, err, "The parameters cannot be read.")
+		return nil, fault.Wrap(fault.Malformed, err, "Can't read the parameters.")
 	}
 	for _, values := range r.PostForm {
 		if len(values) > 1 {

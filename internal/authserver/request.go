@@ -34,7 +34,7 @@ func (r Request) Place() RedirectTarget { return toRedirectTarget(r.RedirectURI)
 func (s *Server) Request(ctx context.Context, q url.Values) (Request, error) {
 	for _, values := range q {
 		if len(values) > 1 {
-			return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here says something twice. Nothing was allowed.")
+			return Request{}, fault.Errorf(fault.Invalid, "The client's request repeats a parameter. Nothing was allowed.")
 		}
 	}
 	c, err := s.findClient(ctx, q.Get("client_id"))
@@ -43,15 +43,15 @@ func (s *Server) Request(ctx context.Context, q url.Values) (Request, error) {
 	}
 	r := Request{Client: c, RedirectURI: q.Get("redirect_uri"), state: q.Get("state")}
 	if !c.hasRedirectURI(r.RedirectURI) {
-		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here wants its answer at an address that is not one of its own. Nothing was allowed.")
+		return Request{}, fault.Errorf(fault.Invalid, "The client's redirect URI isn't registered. Nothing was allowed.")
 	}
 	switch {
 	case q.Get("response_type") != "code":
-		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here asks for something else than a code. Nothing was allowed.")
+		return Request{}, fault.Errorf(fault.Invalid, "The client's response type isn't supported. Nothing was allowed.")
 	case q.Has("request") || q.Has("request_uri") || q.Get("response_mode") != "" && q.Get("response_mode") != "query":
-		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here asks in a way that Patchbay does not know. Nothing was allowed.")
+		return Request{}, fault.Errorf(fault.Invalid, "The client's request isn't supported. Nothing was allowed.")
 	case len(r.state) > maxState:
-		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here says more than Patchbay carries along. Nothing was allowed.")
+		return Request{}, fault.Errorf(fault.Invalid, "The client's state is too long. Nothing was allowed.")
 	case q.Get("code_challenge") == "" || q.Get("code_challenge_method") != "S256":
 		return Request{}, errNoPKCE()
 	}
@@ -60,7 +60,7 @@ func (s *Server) Request(ctx context.Context, q url.Values) (Request, error) {
 	}
 	var ok bool
 	if r.Resource, ok = s.parseResource(q.Get("resource")); !ok {
-		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here asks for something that is not at this gateway. Nothing was allowed.")
+		return Request{}, fault.Errorf(fault.Invalid, "The client requested an unknown resource. Nothing was allowed.")
 	}
 	if r.Resource == adminPath {
 		r.Scopes = parseScopes(q.Get("scope"))
@@ -80,7 +80,7 @@ func parseScopes(wanted string) []connectors.ClientScope {
 func (r Request) AsMember() bool { return r.Resource == adminPath }
 
 func errNoPKCE() error {
-	return fault.Errorf(fault.Invalid, "The program that sent you here does not protect its sign-in by PKCE with S256. Nothing was allowed.")
+	return fault.Errorf(fault.Invalid, "The client doesn't use PKCE with S256. Nothing was allowed.")
 }
 
 // parseResource returns the path of a resource parameter (RFC 8707 section 2). Without one it is the path with

@@ -106,7 +106,7 @@ func TestBatch_AnEndIsOneStatement(t *testing.T) {
 	for what, begin := range map[string]func() *calllog.Entry{
 		"its beginning is written": func() *calllog.Entry { return open },
 		"nothing is":               func() *calllog.Entry { return b.writer.Begin(b.tenant, b.newCall()) },
-		"it waited for a person":   func() *calllog.Entry { return b.writer.Begin(b.tenant, waited) },
+		"it waited for approval":   func() *calllog.Entry { return b.writer.Begin(b.tenant, waited) },
 	} {
 		before := b.Queries()
 		begin().End(succeedWith("[]"))

@@ -152,7 +152,7 @@ func TestRecover_CutNameIsValidText(t *testing.T) {
 		t.Error("something is left")
 	}
 	if n := b.countCalls(t, "outcome = 'lost' and tool = 'a"+strings.Repeat("ö", 99)+"'"); n != 1 {
-		t.Errorf("%d calls are on record", n)
+		t.Errorf("%d calls match", n)
 	}
 }
 

@@ -296,7 +296,7 @@ func TestStop_WritesEverything(t *testing.T) {
 	open := b.writer.Begin(b.tenant, b.newCall())
 	b.writer.Stop(context.WithoutCancel(t.Context()))
 	if got := b.countCalls(t, "status = 'success'"); got != n {
-		t.Errorf("%d of %d calls are on record", got, n)
+		t.Errorf("%d of %d calls match", got, n)
 	}
 	if row, err := b.Door().Calls().Get(t.Context(), open.Call().ID); err != nil || row.Status != connectors.CallRunning {
 		t.Errorf("row = %+v, %v", row, err)

@@ -39,7 +39,7 @@ func (c *Catalog) With(document []byte) (*Catalog, error) {
 	}
 	for _, slug := range f.hidden {
 		if _, known := c.Entry(slug.text); !known {
-			return nil, newLineError(slug.line, "hide", "There is no server "+slug.text+" to hide.")
+			return nil, newLineError(slug.line, "hide", "No server "+slug.text+" to hide.")
 		}
 	}
 	kept := slices.DeleteFunc(slices.Clone(c.entries), func(e Entry) bool {
@@ -92,7 +92,7 @@ func newLineError(line int, location, message string) error {
 	return defectList{{line, location, message}}.toError()
 }
 
-func notFoundError() error { return fault.Errorf(fault.NotFound, "The catalog has no such server.") }
+func notFoundError() error { return fault.Errorf(fault.NotFound, "Not in the catalog.") }
 
 // Find is [Catalog.Entry] with an error.
 func (c *Catalog) Find(slug string) (Entry, error) {

@@ -64,15 +64,15 @@ func checkDocument(doc catalogDocument, index lineIndex, rules checkRules) (cata
 	var w defectList
 	switch {
 	case doc.Schema == 0:
-		w = append(w, defect{index.fields["schema"], "schema", fmt.Sprintf("Say which form the file has: schema: %d.", Schema)})
+		w = append(w, defect{index.fields["schema"], "schema", fmt.Sprintf("Add schema: %d.", Schema)})
 	case doc.Schema != Schema:
-		w = append(w, defect{index.fields["schema"], "schema", fmt.Sprintf("This program reads schema %d.", Schema)})
+		w = append(w, defect{index.fields["schema"], "schema", fmt.Sprintf("Schema must be %d.", Schema)})
 	}
 	if !isDate(doc.Date) {
-		w = append(w, defect{index.fields["date"], "date", "Say of which day the file is, as date: 2026-11-21."})
+		w = append(w, defect{index.fields["date"], "date", "Add the file's date, as date: 2026-11-21."})
 	}
 	if len(doc.Servers) > MaxEntries {
-		w = append(w, defect{index.fields["servers"], "servers", fmt.Sprintf("A catalog has at most %d servers.", MaxEntries)})
+		w = append(w, defect{index.fields["servers"], "servers", fmt.Sprintf("At most %d servers.", MaxEntries)})
 	}
 	f := catalogFile{date: doc.Date}
 	seen := map[string]bool{}
@@ -126,26 +126,26 @@ func (s catalogServer) findDefects(e Entry, seen map[string]bool, rules checkRul
 		fields = append(fields, fault.Field{Location: location, Message: message})
 	}
 	if seen[e.Slug] {
-		refuse("slug", "Another server of the file has the slug "+e.Slug+".")
+		refuse("slug", "The slug "+e.Slug+" is already in the file.")
 	}
 	if !slices.Contains(Categories, e.Category) {
 		refuse("category", "Choose one of "+joinStrings(Categories)+".")
 	}
 	if e.Transport == connectors.TransportStdio {
-		refuse("transport", "A catalog has remote servers: choose streamable_http, sse or http.")
+		refuse("transport", "Choose streamable_http, sse or http.")
 	}
 	if !slices.Contains(Auths, e.Auth) {
 		refuse("auth.type", "Choose one of "+joinStrings(Auths)+".")
 	}
 	if len(e.Scopes) > 0 && e.Auth != connectors.AuthOAuth2 || e.OwnClient && e.Auth != connectors.AuthOAuth2 {
-		refuse("auth", "Scopes and own_client belong to oauth2.")
+		refuse("auth", "Scopes and own_client need oauth2.")
 	}
 	if e.Description == "" {
-		refuse("description", "Say in one sentence what the server is for.")
+		refuse("description", "Describe the server in one sentence.")
 	}
 	for _, text := range []struct{ location, text string }{{"publisher", e.Publisher}, {"description", e.Description}, {"note", e.Note}} {
 		if utf8.RuneCountInString(text.text) > maxSentence || strings.ContainsFunc(text.text, connectors.Misleads) || strings.ContainsAny(text.text, "\r\n\t") {
-			refuse(text.location, fmt.Sprintf("This is one line of at most %d characters that everybody can see.", maxSentence))
+			refuse(text.location, fmt.Sprintf("One line, at most %d visible characters.", maxSentence))
 		}
 	}
 	if problem := e.Icon.findDefect(); problem != "" {
@@ -163,17 +163,17 @@ func (e Entry) findSourceDefects(rules checkRules) []fault.Field {
 	var fields []fault.Field
 	for _, link := range []struct{ location, text string }{{"docs", e.Docs}, {"source", e.Source}} {
 		if (link.text != "" || rules.requireSources) && !isPage(link.text) {
-			fields = append(fields, fault.Field{Location: link.location, Message: "This is the address of a page, and begins with https://."})
+			fields = append(fields, fault.Field{Location: link.location, Message: "Enter a URL starting with https://."})
 		}
 	}
 	if (e.Verified != "" || rules.requireSources) && !isDate(e.Verified) {
-		fields = append(fields, fault.Field{Location: "verified", Message: "This is a day, as 2026-11-21."})
+		fields = append(fields, fault.Field{Location: "verified", Message: "Enter a date like 2026-11-21."})
 	}
 	if rules.requireSources && !strings.HasPrefix(e.URL, "https://") {
-		fields = append(fields, fault.Field{Location: "url", Message: "This begins with https://."})
+		fields = append(fields, fault.Field{Location: "url", Message: "Must start with https://."})
 	}
 	if rules.requireSources && e.Publisher == "" {
-		fields = append(fields, fault.Field{Location: "publisher", Message: "Say who runs the server."})
+		fields = append(fields, fault.Field{Location: "publisher", Message: "Name the publisher."})
 	}
 	return fields
 }

@@ -35,7 +35,7 @@ func (i Icon) findDefect() string {
 	odd := strings.ContainsFunc(i.Letters, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	switch {
 	case letters < 1 || letters > 2 || odd:
-		return "An icon has one or two letters or digits."
+		return "Use 1–2 letters or digits."
 	case !slices.Contains(Colours, i.Colour):
 		return "Choose one of the colours " + strings.Join(Colours, ", ") + "."
 	}

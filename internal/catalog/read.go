@@ -66,7 +66,7 @@ type lineText struct {
 
 func readFile(text []byte, rules checkRules) (catalogFile, error) {
 	if len(text) > MaxBytes {
-		return catalogFile{}, fault.Errorf(fault.TooLarge, "A catalog has at most 1 MiB.")
+		return catalogFile{}, fault.Errorf(fault.TooLarge, "Catalog larger than 1 MiB.")
 	}
 	var doc catalogDocument
 	strict := yaml.NewDecoder(bytes.NewReader(text))
@@ -75,7 +75,7 @@ func readFile(text []byte, rules checkRules) (catalogFile, error) {
 		return catalogFile{}, yamlError(err)
 	}
 	if err := strict.Decode(&catalogDocument{}); !errors.Is(err, io.EOF) {
-		return catalogFile{}, fault.Errorf(fault.Invalid, "A catalog is one YAML document, and here another follows.")
+		return catalogFile{}, fault.Errorf(fault.Invalid, "The catalog must be a single YAML document.")
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
@@ -104,11 +104,11 @@ func yamlError(err error) error {
 		name, unknown := strings.CutSuffix(strings.TrimPrefix(text, "field "), " not found")
 		switch {
 		case unknown:
-			w = append(w, defect{line, name, "There is no such field."})
+			w = append(w, defect{line, name, "Unknown field."})
 		case strings.HasPrefix(text, "cannot unmarshal"):
-			w = append(w, defect{line, "", "This value is of another type than its field."})
+			w = append(w, defect{line, "", "Wrong type for this field."})
 		default:
-			w = append(w, defect{line, "", "This is not YAML: " + text + "."})
+			w = append(w, defect{line, "", "Invalid YAML: " + text + "."})
 		}
 	}
 	return w.toError()

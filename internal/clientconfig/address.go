@@ -22,7 +22,7 @@ func findTransport(word string) (connectors.Transport, bool) {
 func (r *serverReader) readURL(location string, n node) {
 	s, ok := n.stringValue()
 	if !ok {
-		r.addProblem(location, "This must be a text.")
+		r.addProblem(location, "Must be a string.")
 		return
 	}
 	r.urls[location] = strings.TrimSpace(expandDefaults(s))
@@ -44,22 +44,22 @@ func (r *serverReader) readAddress() {
 		r.readStdio()
 		return
 	case transport == "" && r.command != "":
-		r.addProblem("type", "This has a url and a command. Say by the type which of them counts: http, sse or stdio.")
+		r.addProblem("type", "Has both url and command. Set type to http, sse or stdio.")
 		return
 	case r.URL == "":
-		r.addProblem("url", "A url or a command is needed.")
+		r.addProblem("url", "Add a url or command.")
 		return
 	case transport == "":
 		transport = connectors.TransportStreamableHTTP
 	}
 	if called, ok := parsePlaceholder(r.URL); ok {
-		r.addProblem("url", "The address is not there: "+called+" stands in it. Put the address in its place.")
+		r.addProblem("url", "Replace "+called+" with the address.")
 		return
 	}
 	url := r.URL
 	r.addSetting(func(d *connectors.Draft) { d.Transport, d.URL = transport, url })
 	if name := secretParameter(url); name != "" {
-		r.addNotice("The parameter " + name + " of its URL looks like a secret, and everyone here can read a URL. If the server takes a header as well, set that as authentication instead.")
+		r.addNotice("Its URL parameter " + name + " looks like a secret, and everyone here can read URLs. If the server takes a header, use that as authentication instead.")
 	}
 }
 
@@ -72,7 +72,7 @@ func (r *serverReader) statedTransport() (t connectors.Transport, known bool) {
 		one, ok := findTransport(said.word)
 		switch {
 		case !ok:
-			r.addProblem(said.at, "This must be one of http, sse, stdio.")
+			r.addProblem(said.at, "Must be http, sse or stdio.")
 			return "", false
 		case said.at == "transport" && t != "" && connectors.Transport(said.word) == connectors.TransportHTTP:
 			t = connectors.TransportHTTP
@@ -93,14 +93,14 @@ func (r *serverReader) joinEndpoint(transport connectors.Transport) {
 	}
 	if endpoint == "" && r.URL == r.urls["base_url"] && strings.Trim(base.Path, "/") == "" && transport != connectors.TransportSSE {
 		endpoint = "/rpc"
-		r.addNotice("Its base_url has no path, and no endpoint is stated: the address ends in /rpc, as in ruby-mcp-client.")
+		r.addNotice("Without a base_url path or endpoint, /rpc is used, as in ruby-mcp-client.")
 	}
 	if endpoint == "" {
 		return
 	}
 	path, err := url.Parse(endpoint)
 	if err != nil || path.IsAbs() || path.Host != "" {
-		r.addProblem("endpoint", "This must be a path, as /mcp.")
+		r.addProblem("endpoint", "Must be a path like /mcp.")
 		return
 	}
 	if !strings.HasPrefix(path.Path, "/") {

@@ -41,7 +41,7 @@ func (r *serverReader) credentialHeader() (picked *header, rest []header) {
 	for _, h := range r.headers {
 		switch {
 		case strings.EqualFold(h.name, "cookie"):
-			r.addProblem(h.location(), "Patchbay sends no cookies. Use a token or a key, if the server takes one.")
+			r.addProblem(h.location(), "Patchbay doesn't send cookies. Use a token or key if possible.")
 		case h.looksSecret() || slices.Contains(r.secretHeaders, h.name):
 			secrets = append(secrets, h)
 		default:
@@ -54,7 +54,7 @@ func (r *serverReader) credentialHeader() (picked *header, rest []header) {
 	best := max(0, slices.IndexFunc(secrets, func(h header) bool { return strings.EqualFold(h.name, "authorization") }))
 	for i, h := range secrets {
 		if i != best {
-			r.addProblem(h.location(), fmt.Sprintf("This header looks like a second secret beside %s. A connector has one credential, and everyone here can read its other headers.", secrets[best].name))
+			r.addProblem(h.location(), fmt.Sprintf("Looks like a second secret besides %s. A connector has one credential; everyone can read its other headers.", secrets[best].name))
 		}
 	}
 	return &secrets[best], rest
@@ -92,7 +92,7 @@ func (r *serverReader) setHeaderSecret(h header, t connectors.AuthType, value st
 		pair, err := base64.StdEncoding.DecodeString(after)
 		username, password, found := strings.Cut(string(pair), ":")
 		if err != nil || !found {
-			r.addProblem(h.location(), "Basic is followed by the base64 of a user name, a colon and a password (RFC 7617), and this is not.")
+			r.addProblem(h.location(), "After Basic, use base64 of user:password (RFC 7617).")
 			return
 		}
 		r.Secret.Username, r.Secret.Password = username, secret.Text(password)
@@ -140,10 +140,10 @@ func (r *serverReader) readAuthField(n node) {
 	err := json.Unmarshal(n.raw, &doc)
 	switch {
 	case err != nil:
-		r.addProblem("auth", "This is no authentication as Patchbay has it.") // the cause could quote a secret
+		r.addProblem("auth", "Unsupported authentication.") // the cause could quote a secret
 		return
 	case !slices.Contains(authTypes, doc.Type):
-		r.addProblem("auth.type", "This must be one of "+strings.Join(authTypes, ", ")+".")
+		r.addProblem("auth.type", "Use one of "+strings.Join(authTypes, ", ")+".")
 		return
 	}
 	if called, missing := doc.dropPlaceholders(); missing {
@@ -183,7 +183,7 @@ func (r *serverReader) readOAuthClient(location string, fields map[string]node, 
 		}
 		s, ok := n.stringValue()
 		if !ok {
-			r.addProblem(location+"."+name, "This must be a text.")
+			r.addProblem(location+"."+name, "Must be a string.")
 		}
 		return s
 	}
@@ -213,7 +213,7 @@ func (r *serverReader) setClaim(c *authClaim) bool {
 	told := r.auth
 	same := told != nil && told.auth.Type == c.auth.Type
 	if told != nil && !same && !r.Secret.Empty() {
-		r.addProblem("auth", "This and the headers say different things. Leave one of them out.")
+		r.addProblem("auth", "This contradicts the headers. Remove one.")
 		return false
 	}
 	if same && c.auth.Header == "" {

@@ -46,13 +46,13 @@ func (r *serverReader) unwrapBridge() {
 		name, value, _ := strings.Cut(next, ":")
 		h := header{strings.TrimSpace(name), strings.TrimSpace(r.expandEnv(value))}
 		if !h.hasValidName() {
-			r.addProblem("args", "A header of mcp-remote is written Name:value.")
+			r.addProblem("args", "Write mcp-remote headers as Name:value.")
 			continue
 		}
 		r.headers = append(r.headers, h)
 	}
 	r.urls["url"], r.command, r.args, r.env = rest[to], "", nil, nil
-	r.addNotice("It is reached at its URL: Patchbay needs no mcp-remote.")
+	r.addNotice("Patchbay connects to its URL directly, without mcp-remote.")
 }
 
 // bridgeTransports are the values of mcp-remote's --transport that leave one transport.

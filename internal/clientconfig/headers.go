@@ -22,12 +22,12 @@ func (h header) hasValidName() bool { return headerName.MatchString(h.name) }
 // readHeaders reads an object, or an array of "Name: value".
 func (r *serverReader) readHeaders(location string, n node) {
 	if !n.isKind('{') && !n.isKind('[') {
-		r.addProblem(location, "This must be an object of texts.")
+		r.addProblem(location, "Must be an object of strings.")
 		return
 	}
 	all := n.members()
 	if len(all) > connectors.MaxHeaders {
-		r.addProblem(location, fmt.Sprintf("There are at most %d headers.", connectors.MaxHeaders))
+		r.addProblem(location, fmt.Sprintf("At most %d headers.", connectors.MaxHeaders))
 		return
 	}
 	for _, m := range all {
@@ -42,10 +42,10 @@ func (r *serverReader) readHeaders(location string, n node) {
 		h.name, h.value = strings.TrimSpace(h.name), strings.TrimSpace(h.value)
 		switch {
 		case !ok && h.hasValidName() && n.isKind('{'):
-			r.addProblem(h.location(), "A header is a name and a text.")
+			r.addProblem(h.location(), "Header values must be strings.")
 			continue
 		case !ok, !h.hasValidName(): // an invalid name may be a secret: it is not repeated
-			r.addProblem(location, "A header is a name and a text, as in \"X-Team\": \"eu\".")
+			r.addProblem(location, `Write headers as "X-Team": "eu".`)
 			continue
 		}
 		r.headers = append(r.headers, h)
@@ -78,9 +78,9 @@ func (r *serverReader) setPlainHeaders(rest []header) {
 		called, missing := parsePlaceholder(value)
 		switch {
 		case connectors.OwnHeader(h.name):
-			r.addNotice("The header " + h.name + " is left out: Patchbay sets it itself.")
+			r.addNotice("Header " + h.name + " left out: Patchbay sets it.")
 		case missing:
-			r.addNotice("The header " + h.name + " is left out: " + called + " stands in its place.")
+			r.addNotice("Header " + h.name + " left out: its value is " + called + ".")
 		default:
 			plain[h.name] = value
 		}

@@ -16,15 +16,15 @@ var ignoredFields = []struct {
 }{
 	{
 		[]string{"tools", "includeTools", "excludeTools", "disabledTools", "disabled_tools", "enabledTools", "enabled_tools", "allowedTools", "include_tools", "exclude_tools"},
-		"The choice of tools (%s) is left out: choose an agent's tools where you give it access.",
+		"Tool selection (%s) ignored: choose tools when granting access.",
 	},
 	{
 		[]string{"autoApprove", "alwaysAllow", "auto_approve", "autoApproveTools", "trust", "default_tools_approval_mode", "approval_mode"},
-		"The approval (%s) is left out: set it where you give an agent access.",
+		"Approval (%s) ignored: set it when granting access.",
 	},
 	{
 		[]string{"envFile", "env_file"},
-		"The variables of a file (%s) are left out: Patchbay does not read that file. Set them.",
+		"File variables (%s) ignored: Patchbay doesn't read that file. Set them.",
 	},
 }
 
@@ -48,7 +48,7 @@ func (r *serverReader) tellIgnored() {
 		rest = slices.DeleteFunc(rest, isKnown)
 	}
 	if len(rest) > 0 {
-		r.addNotice("Left out, as Patchbay has nothing like it: " + joinNames(rest) + ".")
+		r.addNotice("Unsupported and left out: " + joinNames(rest) + ".")
 	}
 }
 

@@ -60,7 +60,7 @@ func ReadPage(page []byte) (servers []json.RawMessage, next string, err error) {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(page, &list); err != nil || list.Servers == nil {
-		return nil, "", fault.Errorf(fault.Invalid, "This is no list of an MCP registry: it has no servers.")
+		return nil, "", fault.Errorf(fault.Invalid, "Not an MCP registry list: it has no servers.")
 	}
 	for _, raw := range *list.Servers {
 		if short, ok := readListed(node{raw: raw}); ok && short.isCurrent() {
@@ -139,7 +139,7 @@ func readListing(m namedNode) Entry {
 	r := &serverReader{fields: m.fields(), urls: map[string]string{}, env: map[string]string{}}
 	r.Listed = true
 	if !ok {
-		r.addProblem("server", "This server is not in the form of an MCP registry.")
+		r.addProblem("server", "Not a valid MCP registry entry.")
 		r.setName("server", "", "")
 		return r.Entry
 	}
@@ -151,7 +151,7 @@ func readListing(m namedNode) Entry {
 		r.readAddress()
 		r.readAuth()
 	} else {
-		r.addProblem("remotes", "It is a program to be started, and has no address. Patchbay reaches those that have one.")
+		r.addProblem("remotes", "It's a program without a URL; Patchbay needs one.")
 	}
 	r.Document = l.toJSON()
 	space, last := splitName(l.Server.Name)
@@ -166,9 +166,9 @@ func readListing(m namedNode) Entry {
 func (r *serverReader) setDescription(l registryEntry) {
 	switch l.Meta[officialMeta].Status {
 	case "deleted":
-		r.addProblem("server", "The registry says that this server is deleted.")
+		r.addProblem("server", "Deleted in the registry.")
 	case "deprecated":
-		r.addNotice("The registry says that this server is deprecated.")
+		r.addNotice("Deprecated in the registry.")
 	}
 	if text := strings.TrimSpace(l.Server.Description); text != "" {
 		r.addSetting(func(d *connectors.Draft) { d.Description = text })
@@ -180,7 +180,7 @@ func (r *serverReader) readRemote(remote registryRemote) {
 	r.kind = map[string]string{"streamable-http": "http", "sse": "sse"}[remote.Type]
 	r.urls["url"] = r.expandTemplate(remote.URL, remote.Variables)
 	if len(remote.Headers) > connectors.MaxHeaders {
-		r.addProblem("headers", fmt.Sprintf("There are at most %d headers.", connectors.MaxHeaders))
+		r.addProblem("headers", fmt.Sprintf("At most %d headers.", connectors.MaxHeaders))
 		return
 	}
 	for _, input := range remote.Headers {
@@ -189,7 +189,7 @@ func (r *serverReader) readRemote(remote registryRemote) {
 			h.value = strings.TrimSpace(input.Default)
 		}
 		if !h.hasValidName() {
-			r.addProblem("headers", "A header of this server has a name that is none.")
+			r.addProblem("headers", "One header has an invalid name.")
 			continue
 		}
 		r.readRemoteHeader(h, input)
@@ -200,7 +200,7 @@ func (r *serverReader) readRemote(remote registryRemote) {
 func (r *serverReader) readRemoteHeader(h header, input registryInput) {
 	secret := input.Secret || h.looksSecret() || hasSecret(input.Variables)
 	if secret && !input.Required && !strings.EqualFold(h.name, "cookie") {
-		r.addNotice("It also takes the header " + h.name + ". Set it as authentication if the server asks for it.")
+		r.addNotice("It also takes the header " + h.name + ". If needed, set it as authentication.")
 		return
 	}
 	h.value = templateVariable.ReplaceAllString(h.value, "$${$1}")
@@ -210,9 +210,9 @@ func (r *serverReader) readRemoteHeader(h header, input registryInput) {
 		h.value = strings.TrimSpace(schemePrefix(h.value) + " ${" + h.name + "}")
 	case !secret && (open || h.value == "") && input.Required:
 		if called == "" {
-			called = "nothing"
+			called = "empty"
 		}
-		r.addNotice("It needs the header " + h.name + ", where " + called + " stands. Add it in the settings.")
+		r.addNotice("It needs the header " + h.name + ", whose value is " + called + ". Add it in the settings.")
 		return
 	case !secret && (open || h.value == ""):
 		return

@@ -84,7 +84,7 @@ func TestListing_ExpandsKnownVariables(t *testing.T) {
 	}
 	for _, variables := range []string{`{}`, `{"host": {"default": "s3cret", "isSecret": true}}`} {
 		e := readEntries(t, template(variables))[0]
-		if len(e.Problems) == 0 || !strings.Contains(e.Problems[0].Message, "${host} stands in it") {
+		if len(e.Problems) == 0 || !strings.Contains(e.Problems[0].Message, "Replace ${host} with the address.") {
 			t.Errorf("%s: %+v", variables, e)
 		}
 	}

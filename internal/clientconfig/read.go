@@ -21,7 +21,7 @@ func Read(document []byte) ([]Entry, error) {
 		return nil, err
 	}
 	if len(found) > MaxEntries {
-		return nil, fault.Errorf(fault.Invalid, "A document has at most %d servers, and this one has %d. Import it in parts.", MaxEntries, len(found))
+		return nil, fault.Errorf(fault.Invalid, "At most %d servers per import; this has %d. Split it.", MaxEntries, len(found))
 	}
 	entries := make([]Entry, 0, len(found))
 	isExcluded := excludedByGemini(s.root())
@@ -34,16 +34,16 @@ func Read(document []byte) ([]Entry, error) {
 		e.Line = s.line(m.offset)
 		if isExcluded(m.name) {
 			e.addSetting(func(d *connectors.Draft) { d.Enabled = false })
-			e.addNotice("The document excludes this server in mcp.allowed or mcp.excluded: it is disabled.")
+			e.addNotice("Excluded by mcp.allowed or mcp.excluded, so it's disabled.")
 		}
 		if e.Listed && slugs[e.Slug] {
 			e.useFullName()
 		}
 		switch {
 		case keys[e.Key]:
-			e.addProblem("name", fmt.Sprintf("The document has %q twice. The first one counts.", e.Key))
+			e.addProblem("name", fmt.Sprintf("Duplicate %q: the first one counts.", e.Key))
 		case slugs[e.Slug]:
-			e.addProblem("name", fmt.Sprintf("Another entry of this document has the slug %q, too. Give one of them another name.", e.Slug))
+			e.addProblem("name", fmt.Sprintf("Another entry has the slug %q too. Rename one.", e.Slug))
 		}
 		keys[e.Key], slugs[e.Slug] = true, true
 		entries = append(entries, e)
@@ -86,10 +86,10 @@ func (e *Entry) setName(key, slug, program string) {
 	case program != "":
 		key = shorten(program, connectors.MaxName)
 	default:
-		e.addProblem("name", "A name is needed.")
+		e.addProblem("name", "Enter a name.")
 	}
 	if len([]rune(key)) > connectors.MaxName {
-		e.addProblem("name", fmt.Sprintf("A name has at most %d characters.", connectors.MaxName))
+		e.addProblem("name", fmt.Sprintf("At most %d characters.", connectors.MaxName))
 	}
 	if strings.ContainsFunc(key, connectors.Misleads) {
 		e.addProblem("name", connectors.MisleadingName)

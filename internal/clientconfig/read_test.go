@@ -84,15 +84,15 @@ func TestRead_InvalidDocumentHasLine(t *testing.T) {
 	for document, want := range map[string]string{
 		"":                             "The document is empty.",
 		" // nothing\n":                "The document is empty.",
-		"{\n \"a\": {\n":               "Line 2: the document ends too early",
-		"{\n\"a\": sekret\n}":          "Line 2: this is not JSON.",
-		"{\"a\": {}}\n{}":              "Line 2: this is not JSON.",
-		"{\n\"a\": {\"url\": \"x}}\n}": "Line 2: this is not JSON.",
-		"\xff\xfe{}":                   "The document is not UTF-8 text.",
-		"42":                           "The document is no object.",
-		`{"mcpServers": 5}`:            "mcpServers must be an object",
-		`{"a": {"b": 1}}`:              "No MCP server is described here",
-		`"a"`:                          "Line 1: this is not JSON.",
+		"{\n \"a\": {\n":               "Line 2: unexpected end. A brace, bracket or quote is missing.",
+		"{\n\"a\": sekret\n}":          "Line 2: invalid JSON.",
+		"{\"a\": {}}\n{}":              "Line 2: invalid JSON.",
+		"{\n\"a\": {\"url\": \"x}}\n}": "Line 2: invalid JSON.",
+		"\xff\xfe{}":                   "Not UTF-8 text.",
+		"42":                           "Use an mcpServers object, an array of servers, or one server.",
+		`{"mcpServers": 5}`:            "mcpServers must be an array, or an object of servers.",
+		`{"a": {"b": 1}}`:              "No MCP server found: no mcpServers object, url or command.",
+		`"a"`:                          "Line 1: invalid JSON.",
 	} {
 		_, err := clientconfig.Read([]byte(document))
 		if err == nil || !strings.HasPrefix(fault.As(err).Message, want) || strings.Contains(err.Error(), "sekret") {
@@ -118,29 +118,29 @@ func TestRead_InvalidDocumentHasLine(t *testing.T) {
 func TestRead_EntriesAreRefusedSeparately(t *testing.T) {
 	t.Parallel()
 	for server, want := range map[string]string{
-		`5`:                                  ": A server must be an object",
-		`{}`:                                 "url: A url or a command is needed.",
-		`{"url": 5}`:                         "url: This must be a text.",
-		`{"url": "https://${HOST}/m"}`:       "url: The address is not there: ${HOST} stands in it.",
-		`{"url": "u", "command": "c"}`:       "type: This has a url and a command.",
-		`{"url": "u", "type": "ws"}`:         "type: This must be one of http, sse, stdio.",
-		`{"type": "stdio"}`:                  "command: A command is needed.",
-		`{"command": "${HOME}/c"}`:           "command: The command is not whole: ${HOME} stands in it.",
-		`{"command": "c", "args": [{}]}`:     "args: This must be an array of texts.",
-		`{"command": "c", "env": []}`:        "env: This must be an object of texts.",
-		`{"url": "u", "headers": 1}`:         "headers: This must be an object of texts.",
-		`{"url": "u", "headers": {"A": {}}}`: "headers.A: A header is a name and a text.",
-		`{"url": "u", "headers": {"Cookie": "sekret"}}`:                                          "headers.Cookie: Patchbay sends no cookies.",
-		`{"url": "u", "headers": {"Authorization": "Basic ???"}}`:                                "headers.Authorization: Basic is followed by the base64",
-		`{"url": "u", "headers": {"Authorization": "Bearer sekret", "X-Api-Key": "sekret"}}`:     "headers.X-Api-Key: This header looks like a second secret beside Authorization.",
-		`{"url": "u", "auth": {"type": "magic"}}`:                                                "auth.type: This must be one of none,",
-		`{"url": "u", "auth": {"type": "bearer", "token": {"sekret": 1}}}`:                       "auth: This is no authentication",
-		`{"url": "u", "auth": {"type": "basic"}, "headers": {"Authorization": "Bearer sekret"}}`: "auth: This and the headers say different things.",
-		`{"url": "u", "disabled": "no"}`:                                                         "disabled: This must be true or false.",
-		`{"url": "u", "timeout": "long"}`:                                                        "timeout: This must be a number",
-		`{"url": "u", "timeout_ms": 1.5}`:                                                        "timeout_ms: This must be a whole number.",
-		`{"url": "u", "retry_attempts": -1}`:                                                     "retry_attempts: This must be a whole number.",
-		`{"url": "u", "name": 7}`:                                                                "name: This must be a text.",
+		`5`:                                  ": Must be an object with a url or command.",
+		`{}`:                                 "url: Add a url or command.",
+		`{"url": 5}`:                         "url: Must be a string.",
+		`{"url": "https://${HOST}/m"}`:       "url: Replace ${HOST} with the address.",
+		`{"url": "u", "command": "c"}`:       "type: Has both url and command.",
+		`{"url": "u", "type": "ws"}`:         "type: Must be http, sse or stdio.",
+		`{"type": "stdio"}`:                  "command: Enter a command.",
+		`{"command": "${HOME}/c"}`:           "command: Replace ${HOME} in the command with its value.",
+		`{"command": "c", "args": [{}]}`:     "args: Must be an array of strings.",
+		`{"command": "c", "env": []}`:        "env: Must be an object of strings.",
+		`{"url": "u", "headers": 1}`:         "headers: Must be an object of strings.",
+		`{"url": "u", "headers": {"A": {}}}`: "headers.A: Header values must be strings.",
+		`{"url": "u", "headers": {"Cookie": "sekret"}}`:                                          "headers.Cookie: Patchbay doesn't send cookies.",
+		`{"url": "u", "headers": {"Authorization": "Basic ???"}}`:                                "headers.Authorization: After Basic, use base64 of user:password",
+		`{"url": "u", "headers": {"Authorization": "Bearer sekret", "X-Api-Key": "sekret"}}`:     "headers.X-Api-Key: Looks like a second secret besides Authorization.",
+		`{"url": "u", "auth": {"type": "magic"}}`:                                                "auth.type: Use one of none,",
+		`{"url": "u", "auth": {"type": "bearer", "token": {"sekret": 1}}}`:                       "auth: Unsupported authentication.",
+		`{"url": "u", "auth": {"type": "basic"}, "headers": {"Authorization": "Bearer sekret"}}`: "auth: This contradicts the headers.",
+		`{"url": "u", "disabled": "no"}`:                                                         "disabled: Must be true or false.",
+		`{"url": "u", "timeout": "long"}`:                                                        "timeout: Must be a number of milliseconds.",
+		`{"url": "u", "timeout_ms": 1.5}`:                                                        "timeout_ms: Must be a whole number.",
+		`{"url": "u", "retry_attempts": -1}`:                                                     "retry_attempts: Must be a whole number.",
+		`{"url": "u", "name": 7}`:                                                                "name: Must be a string.",
 	} {
 		entries := readEntries(t, `{"mcpServers": {"bad": `+server+`, "good": {"url": "https://x.example/"}}}`)
 		if len(entries) != 2 || len(entries[0].Problems) == 0 || len(entries[1].Problems) > 0 {
@@ -164,10 +164,10 @@ func TestRead_EqualNamesAreRefused(t *testing.T) {
 	if len(entries) != 3 || len(entries[0].Problems) != 0 || len(entries[1].Problems) != 1 || len(entries[2].Problems) != 1 {
 		t.Fatalf("%+v", entries)
 	}
-	if got := entries[1].Problems[0].Message; got != `The document has "a" twice. The first one counts.` {
+	if got := entries[1].Problems[0].Message; got != `Duplicate "a": the first one counts.` {
 		t.Error(got)
 	}
-	if got := entries[2].Problems[0].Message; !strings.HasPrefix(got, `Another entry of this document has the slug "a", too.`) {
+	if got := entries[2].Problems[0].Message; !strings.HasPrefix(got, `Another entry has the slug "a" too.`) {
 		t.Error(got)
 	}
 }
@@ -277,7 +277,7 @@ func TestRead_Settings(t *testing.T) {
 	if diff := cmp.Diff(want, got.Draft()); diff != "" {
 		t.Error(diff)
 	}
-	notices := []string{"The header Accept is left out: Patchbay sets it itself.", "The header X-Left is left out: ${LEFT} stands in its place."}
+	notices := []string{"Header Accept left out: Patchbay sets it.", "Header X-Left left out: its value is ${LEFT}."}
 	if diff := cmp.Diff(notices, got.Notices); diff != "" {
 		t.Error(diff)
 	}

@@ -105,7 +105,7 @@ func patchField(name string, kind reflect.Kind) fieldReader {
 		return func(r *serverReader, location string, n node) {
 			list, ok := n.stringList()
 			if !ok {
-				r.addProblem(location, "This must be an array of texts.")
+				r.addProblem(location, "Must be an array of strings.")
 				return
 			}
 			r.addSetting(func(d *connectors.Draft) { apply(d, list) })
@@ -122,7 +122,7 @@ func readServer(m namedNode) Entry {
 	r := &serverReader{fields: m.fields(), urls: map[string]string{}, env: map[string]string{}}
 	if !m.isKind('{') {
 		r.setName(m.name, "", "")
-		r.addProblem("", "A server must be an object with a url or a command.")
+		r.addProblem("", "Must be an object with a url or command.")
 		return r.Entry
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
@@ -159,7 +159,7 @@ func textField(take func(*serverReader, string)) fieldReader {
 	return func(r *serverReader, location string, n node) {
 		s, ok := n.stringValue()
 		if !ok {
-			r.addProblem(location, "This must be a text.")
+			r.addProblem(location, "Must be a string.")
 			return
 		}
 		take(r, s)
@@ -174,7 +174,7 @@ func boolField(take func(*connectors.Draft, bool)) fieldReader {
 	return func(r *serverReader, location string, n node) {
 		yes, ok := n.boolValue()
 		if !ok {
-			r.addProblem(location, "This must be true or false.")
+			r.addProblem(location, "Must be true or false.")
 			return
 		}
 		r.addSetting(func(d *connectors.Draft) { take(d, yes) })
@@ -188,7 +188,7 @@ func countField(take func(*connectors.Draft, int)) fieldReader {
 	return func(r *serverReader, location string, n node) {
 		f, ok := n.numberValue()
 		if !ok || f < 0 || f >= maxCount || f != float64(int(f)) {
-			r.addProblem(location, "This must be a whole number.")
+			r.addProblem(location, "Must be a whole number.")
 			return
 		}
 		r.addSetting(func(d *connectors.Draft) { take(d, int(f)) })
@@ -200,7 +200,7 @@ func secondsField(take func(*connectors.Draft, time.Duration)) fieldReader {
 	return func(r *serverReader, location string, n node) {
 		f, ok := n.numberValue()
 		if !ok || f < 0 || f >= maxCount/1e3 {
-			r.addProblem(location, "This must be a number of seconds.")
+			r.addProblem(location, "Must be a number of seconds.")
 			return
 		}
 		r.addSetting(func(d *connectors.Draft) { take(d, time.Duration(f*float64(time.Second))) })
@@ -220,12 +220,12 @@ func (r *serverReader) readDescription(location string, n node) {
 func (r *serverReader) readRetries(location string, n node) {
 	f, ok := n.numberValue()
 	if !ok || f < 0 || f != math.Trunc(f) {
-		r.addProblem(location, "This must be a whole number.")
+		r.addProblem(location, "Must be a whole number.")
 		return
 	}
 	if f > connectors.MaxRetries {
 		f = connectors.MaxRetries
-		r.addNotice(fmt.Sprintf("It is tried again %d times, which is the most.", connectors.MaxRetries))
+		r.addNotice(fmt.Sprintf("Retries capped at %d.", connectors.MaxRetries))
 	}
 	r.addSetting(func(d *connectors.Draft) { d.RetryAttempts = int(f) })
 }
@@ -235,7 +235,7 @@ func (r *serverReader) readRetries(location string, n node) {
 func (r *serverReader) readTimeout(location string, n node) {
 	f, ok := n.numberValue()
 	if !ok || f <= 0 || f >= maxCount {
-		r.addProblem(location, "This must be a number of milliseconds.")
+		r.addProblem(location, "Must be a number of milliseconds.")
 		return
 	}
 	unit := time.Millisecond
@@ -246,7 +246,7 @@ func (r *serverReader) readTimeout(location string, n node) {
 	timeout := time.Duration(f * float64(unit))
 	if f >= maxCount/1e3 || timeout > connectors.MaxTimeout {
 		timeout = connectors.MaxTimeout
-		r.addNotice("Its timeout is 5 minutes, which is the longest.")
+		r.addNotice("Timeout capped at 5 minutes.")
 	}
 	r.addSetting(func(d *connectors.Draft) { d.Timeout = timeout })
 }

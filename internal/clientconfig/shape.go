@@ -18,7 +18,7 @@ func findServers(root node) ([]namedNode, error) {
 	case root.isKind('['):
 		return root.members(), nil
 	case !root.isKind('{'):
-		return nil, fault.Errorf(fault.Invalid, "The document is no object. Give it an mcpServers object, an array of servers, or one server.")
+		return nil, fault.Errorf(fault.Invalid, "Use an mcpServers object, an array of servers, or one server.")
 	}
 	fields := root.fields()
 	found, err := findEnvelope(fields)
@@ -44,7 +44,7 @@ func findServers(root node) ([]namedNode, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	return nil, fault.Errorf(fault.Invalid, "No MCP server is described here: there is no mcpServers object, and nothing has a url or a command.")
+	return nil, fault.Errorf(fault.Invalid, "No MCP server found: no mcpServers object, url or command.")
 }
 
 // findEnvelope returns the servers of the first envelope; nil: there is none.
@@ -58,7 +58,7 @@ func findEnvelope(fields map[string]node) ([]namedNode, error) {
 		case inside.isKind('{'), inside.isKind('['):
 			return append([]namedNode{}, inside.members()...), nil
 		default:
-			return nil, fault.Errorf(fault.Invalid, "%s must be an object of servers by their names, or an array.", name)
+			return nil, fault.Errorf(fault.Invalid, "%s must be an array, or an object of servers.", name)
 		}
 	}
 	return nil, nil

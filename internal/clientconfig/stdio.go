@@ -18,7 +18,7 @@ import (
 // and the operator.
 func (r *serverReader) readStdio() {
 	if r.command == "" {
-		r.addProblem("command", "A command is needed.")
+		r.addProblem("command", "Enter a command.")
 		return
 	}
 	command := connectors.Command{Path: expandDefaults(r.command), Dir: expandDefaults(r.dir)}
@@ -27,16 +27,16 @@ func (r *serverReader) readStdio() {
 	}
 	for _, part := range append([]string{command.Path, command.Dir}, command.Args...) {
 		if called, ok := parsePlaceholder(part); ok && strings.HasPrefix(called, "${") {
-			r.addProblem("command", "The command is not whole: "+called+" stands in it. Put the value in its place.")
+			r.addProblem("command", "Replace "+called+" in the command with its value.")
 			return
 		}
 	}
 	if found := findSecretArgs(command.Args); len(found) > 0 {
-		r.addNotice(fmt.Sprintf("Argument %d looks like a secret, and everyone here can read arguments. If the program takes it from a variable as well, set that in env instead.", found[0].index+1))
+		r.addNotice(fmt.Sprintf("Argument %d looks like a secret, and everyone can read arguments. Set it in env if the program allows.", found[0].index+1))
 	}
 	for i, arg := range command.Args {
 		if name := inText.FindString(arg); name != "" {
-			r.addNotice(fmt.Sprintf("Argument %d contains %s, which is passed as it is: Patchbay replaces no variables in arguments.", i+1, name))
+			r.addNotice(fmt.Sprintf("Argument %d contains %s, passed as is: variables in arguments aren't replaced.", i+1, name))
 		}
 	}
 	r.URL = ""
@@ -55,7 +55,7 @@ func (r *serverReader) readEnvironment() connectors.Environment {
 	for _, name := range slices.Sorted(maps.Keys(r.env)) {
 		value := expandDefaults(r.env[name])
 		if called, missing := parsePlaceholder(value); missing && plainName.MatchString(name) {
-			r.addNotice("The variable " + name + " is not in the document: " + called + " stands there. Set it.")
+			r.addNotice("The variable " + name + " is missing: the document has " + called + ". Set it.")
 			continue
 		}
 		if env == nil {
@@ -97,12 +97,12 @@ func (r *serverReader) splitCommand() {
 	}
 	parts, err := shellquote.Split(r.command)
 	if err != nil || len(parts) == 0 {
-		r.addProblem("command", "The command line cannot be split: a quotation mark or an escape is not closed. Put the arguments into args.")
+		r.addProblem("command", "Can't split the command line: unclosed quote or escape. Use args for arguments.")
 		return
 	}
 	r.command, r.args = parts[0], parts[1:]
 	if len(r.args) > 0 {
-		r.addNotice(fmt.Sprintf("Its command is a command line: it was split into a program and %d arguments, as a shell would.", len(r.args)))
+		r.addNotice(fmt.Sprintf("The command line was split into a program and %d arguments.", len(r.args)))
 	}
 }
 
@@ -148,7 +148,7 @@ func (r *serverReader) readCommand(location string, n node) {
 	}
 	parts, ok := n.stringList() // some clients have command and arguments in one array
 	if !ok || len(parts) == 0 {
-		r.addProblem(location, "This must be a text.")
+		r.addProblem(location, "Must be a string.")
 		return
 	}
 	r.command, r.args = parts[0], append(parts[1:], r.args...)
@@ -157,7 +157,7 @@ func (r *serverReader) readCommand(location string, n node) {
 func (r *serverReader) readArgs(location string, n node) {
 	args, ok := n.stringList()
 	if !ok {
-		r.addProblem(location, "This must be an array of texts.")
+		r.addProblem(location, "Must be an array of strings.")
 		return
 	}
 	r.args = append(r.args, args...)
@@ -167,7 +167,7 @@ func (r *serverReader) readArgs(location string, n node) {
 func (r *serverReader) readEnvNames(location string, n node) {
 	names, ok := n.stringList()
 	if !ok || len(names) > connectors.MaxEnv {
-		r.addProblem(location, fmt.Sprintf("This must be an array of at most %d names.", connectors.MaxEnv))
+		r.addProblem(location, fmt.Sprintf("Must be an array of at most %d names.", connectors.MaxEnv))
 		return
 	}
 	for _, name := range names {
@@ -179,18 +179,18 @@ func (r *serverReader) readEnvNames(location string, n node) {
 
 func (r *serverReader) readEnv(location string, n node) {
 	if !n.isKind('{') {
-		r.addProblem(location, "This must be an object of texts.")
+		r.addProblem(location, "Must be an object of strings.")
 		return
 	}
 	all := n.members()
 	if len(all) > connectors.MaxEnv {
-		r.addProblem(location, fmt.Sprintf("There are at most %d variables.", connectors.MaxEnv))
+		r.addProblem(location, fmt.Sprintf("At most %d variables.", connectors.MaxEnv))
 		return
 	}
 	for _, m := range all {
 		value, ok := m.scalarText()
 		if !ok {
-			r.addProblem(location, "Each variable must be a text.")
+			r.addProblem(location, "Each variable must be a string.")
 			continue
 		}
 		r.env[m.name] = value

@@ -26,7 +26,7 @@ func TestRead_ProgramWithEnvironment(t *testing.T) {
 	if diff := cmp.Diff(env, d.Env, cmp.Comparer(func(a, b secret.Text) bool { return a == b })); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"The variable KEY is not in the document: ${input:key} stands there. Set it."}, e.Notices); diff != "" {
+	if diff := cmp.Diff([]string{"The variable KEY is missing: the document has ${input:key}. Set it."}, e.Notices); diff != "" {
 		t.Error(diff)
 	}
 	if problems := d.Normalized().Validate(); len(problems) > 0 {

@@ -31,9 +31,9 @@ type source struct {
 func parseSource(document []byte) (source, error) {
 	switch {
 	case len(document) > MaxBytes:
-		return source{}, fault.Errorf(fault.TooLarge, "A document has at most 1 MiB.")
+		return source{}, fault.Errorf(fault.TooLarge, "Document larger than 1 MiB.")
 	case !utf8.Valid(document):
-		return source{}, fault.Errorf(fault.Malformed, "The document is not UTF-8 text.")
+		return source{}, fault.Errorf(fault.Malformed, "Not UTF-8 text.")
 	}
 	text := blankFence(bytes.TrimPrefix(document, []byte("\ufeff")))
 	if tomlServers.Match(text) {
@@ -46,7 +46,7 @@ func parseSource(document []byte) (source, error) {
 	plain := blankComments(text)
 	switch first := bytes.TrimLeft(plain, whitespace); {
 	case len(first) == 0:
-		return source{}, fault.Errorf(fault.Malformed, "The document is empty. Give it an mcpServers object.")
+		return source{}, fault.Errorf(fault.Malformed, "The document is empty. Add an mcpServers object.")
 	case first[0] == '"':
 		plain = blankComments(slices.Concat([]byte("{"), plain, []byte("}")))
 	}
@@ -75,12 +75,12 @@ func (s source) validate() error {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case !ok:
-		return fault.Errorf(fault.Malformed, "The document is not JSON.")
+		return fault.Errorf(fault.Malformed, "Not valid JSON.")
 	case int(syntax.Offset) > len(s.text):
 		last := len(bytes.TrimRight(s.text, whitespace)) - 1
-		return fault.Errorf(fault.Malformed, "Line %d: the document ends too early. A brace, a bracket or a quote is missing.", s.line(last))
+		return fault.Errorf(fault.Malformed, "Line %d: unexpected end. A brace, bracket or quote is missing.", s.line(last))
 	default:
-		return fault.Errorf(fault.Malformed, "Line %d: this is not JSON. A comma, a colon or a quote may be missing before it.", s.line(int(syntax.Offset)-1))
+		return fault.Errorf(fault.Malformed, "Line %d: invalid JSON. A comma, colon or quote may be missing.", s.line(int(syntax.Offset)-1))
 	}
 }
 

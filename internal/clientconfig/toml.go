@@ -28,7 +28,7 @@ var longTOMLKey = regexp.MustCompile(`(?:[^\s.=,]+[ \t]*\.[ \t]*){64}`)
 // jsonOfTOML returns the servers of a TOML document as JSON, each on its line of the document.
 func jsonOfTOML(document []byte) ([]byte, error) {
 	if bracketDepth(document) > maxTOMLDepth || longTOMLKey.Match(document) {
-		return nil, fault.Errorf(fault.Malformed, "The document is nested too deeply.")
+		return nil, fault.Errorf(fault.Malformed, "Nested too deeply.")
 	}
 	var root struct {
 		Servers map[string]any `toml:"mcp_servers"`
@@ -36,9 +36,9 @@ func jsonOfTOML(document []byte) ([]byte, error) {
 	if err := toml.Unmarshal(document, &root); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, _ := at.Position()
-			return nil, fault.Errorf(fault.Malformed, "Line %d: this is not TOML.", line)
+			return nil, fault.Errorf(fault.Malformed, "Line %d: invalid TOML.", line)
 		}
-		return nil, fault.Errorf(fault.Malformed, "The document is not TOML.")
+		return nil, fault.Errorf(fault.Malformed, "Not valid TOML.")
 	}
 	lines := tomlLines(document)
 	names := slices.SortedFunc(maps.Keys(root.Servers), func(a, b string) int { return lines[a] - lines[b] })
@@ -46,11 +46,11 @@ func jsonOfTOML(document []byte) ([]byte, error) {
 	for i, name := range names {
 		key, err := json.Marshal(name)
 		if err != nil {
-			return nil, fault.Errorf(fault.Malformed, "The document is not TOML.")
+			return nil, fault.Errorf(fault.Malformed, "Not valid TOML.")
 		}
 		value, err := json.Marshal(root.Servers[name])
 		if err != nil { // infinity, for example
-			return nil, fault.Errorf(fault.Malformed, "Line %d: this server has a value that is neither a text nor a number.", max(lines[name], 1))
+			return nil, fault.Errorf(fault.Malformed, "Line %d: a value is neither a string nor a number.", max(lines[name], 1))
 		}
 		if i > 0 {
 			out.WriteByte(',')

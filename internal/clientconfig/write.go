@@ -101,7 +101,7 @@ func (w serverWriter) writeHeaders() map[string]string {
 	case c.Auth.Type == connectors.AuthBearer, machine && w.client != Generic:
 		headers["Authorization"] = "Bearer " + w.addPlaceholder("token", "The token")
 	case c.Auth.Type == connectors.AuthBasic:
-		headers["Authorization"] = "Basic " + w.addPlaceholder("basic", "base64 of user name, colon and password")
+		headers["Authorization"] = "Basic " + w.addPlaceholder("basic", "Base64 of username:password")
 	case c.Auth.Type == connectors.AuthAPIKey:
 		headers[c.Auth.Header] = w.addPlaceholder("key", "The key")
 	}

@@ -380,7 +380,7 @@ func TestAProxyThatFailsIsSaid(t *testing.T) {
 	must(t, err)
 	b.broker = b.process(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, Proxy: egressproxy.Refusing(t, 407)}))
 	_, err = b.broker.Start(t.Context(), b.admin, order(b.protected(t), nil))
-	if f := faultOf(t, err, fault.Upstream, "egress_proxy"); !strings.HasPrefix(f.Message, "The egress proxy refused Patchbay's user name and password (407).") {
+	if f := faultOf(t, err, fault.Upstream, "egress_proxy"); !strings.HasPrefix(f.Message, "The egress proxy refused Patchbay's credentials (407).") {
 		t.Errorf("told %q", f.Message)
 	}
 }

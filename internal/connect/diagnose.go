@@ -23,7 +23,7 @@ func (b *Broker) Diagnose(ctx context.Context, a auth.Actor, c connectors.Ref) (
 	switch p.connector.Auth.Type {
 	case connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
 	default:
-		return Diagnosis{}, fault.Errorf(fault.Conflict, "The connector %q does not sign in by OAuth: there is nothing to look for.", p.connector.Name)
+		return Diagnosis{}, fault.Errorf(fault.Conflict, "The connector %q doesn't use OAuth.", p.connector.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
@@ -41,7 +41,7 @@ func (b *Broker) Diagnose(ctx context.Context, a auth.Actor, c connectors.Ref) (
 // describeClient describes the source of the client id, and whether a person could be redirected with it.
 func (b *Broker) describeClient(ctx context.Context, s authSurvey) (string, error) {
 	if s.connector.Auth.Type != connectors.AuthOAuth2 {
-		return "The client id of the credential, or of the connector's settings.", nil
+		return "The credential's or connector's client ID.", nil
 	}
 	client, words, err := b.predictClient(ctx, s)
 	if err != nil {
@@ -67,9 +67,9 @@ func (b *Broker) predictClient(ctx context.Context, s authSurvey) (client oauth.
 	case !fault.Is(err, fault.NotFound):
 		return client, "", err
 	case m.RegistrationEndpoint == "":
-		return client, "None: an admin has to enter one.", &oauth.Error{Step: oauth.StepRegister, Kind: oauth.KindNeedsClientID}
+		return client, "None: an admin must enter one.", &oauth.Error{Step: oauth.StepRegister, Kind: oauth.KindNeedsClientID}
 	default:
 		client = oauth.Registration{Issuer: m.Issuer, ClientID: "none-yet"}
-		return client, "Patchbay registers itself when an account is connected.", nil
+		return client, "Registered when an account is connected.", nil
 	}
 }

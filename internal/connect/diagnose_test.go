@@ -32,7 +32,7 @@ func TestDiagnose_StoresNothing(t *testing.T) {
 	if d.Server == nil || d.Server.Issuer != b.as.Issuer || d.Resource != b.mcp.URL || d.Problem != "" || d.Behaviour != connectors.AuthAll {
 		t.Errorf("diagnosis = %+v", d)
 	}
-	if !strings.Contains(d.Client, "registers itself") || len(d.Scopes) != 1 {
+	if !strings.Contains(d.Client, "Registered when an account is connected.") || len(d.Scopes) != 1 {
 		t.Errorf("client %q, scopes %v", d.Client, d.Scopes)
 	}
 	if n := b.as.Count(oauthtest.Register, oauthtest.Authorize) + b.count(t, "oauth_flows") + b.count(t, "client_registrations"); n != 0 {
@@ -50,11 +50,11 @@ func TestADiagnosisNamesTheProblem(t *testing.T) {
 		mcp     oauthtest.ResourceBehaviour
 		problem string
 	}{
-		"no client":        {oauthtest.Behaviour{NoRegistration: true}, oauthtest.ResourceBehaviour{}, "does not let clients register"},
+		"no client":        {oauthtest.Behaviour{NoRegistration: true}, oauthtest.ResourceBehaviour{}, "doesn't let clients register"},
 		"no PKCE":          {oauthtest.Behaviour{NoPKCE: true}, oauthtest.ResourceBehaviour{}, "PKCE"},
 		"another resource": {oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Resource: "https://other.example/mcp"}, "https://other.example/mcp"},
 		"another issuer":   {oauthtest.Behaviour{DocumentIssuer: "https://other.example"}, oauthtest.ResourceBehaviour{}, "https://other.example"},
-		"no document":      {oauthtest.Behaviour{WellKnown: oauthtest.Nowhere}, oauthtest.ResourceBehaviour{}, "not OAuth"},
+		"no document":      {oauthtest.Behaviour{WellKnown: oauthtest.Nowhere}, oauthtest.ResourceBehaviour{}, "isn't OAuth"},
 		"reflects":         {oauthtest.Behaviour{Edit: func(d oauthtest.Document) { d["token_endpoint"] = oauthtest.Reflected }}, oauthtest.ResourceBehaviour{}, "token endpoint"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,11 +86,11 @@ func TestADiagnosisSaysHowTheClientIsHad(t *testing.T) {
 	want(c.ID, "Registered with")
 	own := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
 	must(t, b.Door().Connectors().SetClientSecret(t.Context(), own, "its secret"))
-	want(own.ID, "connector's settings")
+	want(own.ID, "The connector's client ID.")
 	if _, err := b.St.Vault(b.Tenant).ClientSecret(t.Context(), own, "https://another.example"); err != nil {
 		t.Errorf("looking bound the secret: %v", err)
 	}
-	want(b.protected(t, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthClientCredentials, "machine" }).ID, "of the credential")
+	want(b.protected(t, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthClientCredentials, "machine" }).ID, "The credential's or connector's client ID.")
 	b.as.Set(func(as *oauthtest.Behaviour) { as.ClientDocuments = true })
 	want(c.ID, baseURL+"/oauth/client-metadata.json")
 }

@@ -63,7 +63,7 @@ func (b *Broker) newFailure(ctx context.Context, s authSurvey, startedBy string,
 func describeSource(c oauth.Registration) string {
 	switch c.Source {
 	case oauth.SourceConfigured:
-		return "The client id of the connector's settings."
+		return "The connector's client ID."
 	case oauth.SourceMetadataDocument:
 		return "Our client metadata document: " + c.ClientID
 	case oauth.SourceDynamic:

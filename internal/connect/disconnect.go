@@ -25,7 +25,7 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 	}
 	old, unread := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
 	if fault.Is(unread, fault.NotFound) {
-		return fault.Errorf(fault.NotFound, "No account is connected here.")
+		return fault.Errorf(fault.NotFound, "No account connected.")
 	}
 	err = b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.LockAndReadState(ctx, p.auditSubject())

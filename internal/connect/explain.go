@@ -38,21 +38,21 @@ func (b *Broker) toFault(err error) *fault.Error {
 	switch e.Kind {
 	case oauth.KindNeedsClientID:
 		f.Kind = fault.Conflict
-		f.Message = "The authorization server does not let clients register themselves. Register Patchbay there, with the redirect address " +
-			b.RedirectURI() + ", and enter the client id under Advanced in the connector's settings."
+		f.Message = "The authorization server doesn't let clients register themselves. Register Patchbay there with the redirect URI " +
+			b.RedirectURI() + " and enter the client ID under Advanced in the connector's settings."
 	case oauth.KindDenied:
 		f.Kind = fault.Denied
 	case oauth.KindRefused, oauth.KindProtocol:
 		if e.Step == oauth.StepCallback { // sent by the browser, not by a server
 			f.Kind = fault.Malformed
-			f.Message += " Nothing was stored. Start the connection again."
+			f.Message += " Nothing was stored. Reconnect."
 		}
 		if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
 			f.Message += " " + blocked.Error()
 		}
 	case oauth.KindTemporary, oauth.KindUnknownOutcome:
 		if e.Step == oauth.StepExchange {
-			f.Message += " Connect again then."
+			f.Message += " Reconnect then."
 		}
 	}
 	if f.Kind == fault.Upstream {

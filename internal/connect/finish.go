@@ -102,14 +102,14 @@ func (b *Broker) takeFlow(ctx context.Context, q url.Values) (store.Flow, error)
 }
 
 func errFlowOver() error {
-	return fault.Errorf(fault.Malformed, "This connection has ended or was used already. Start it again.")
+	return fault.Errorf(fault.Malformed, "This connection expired or was already used. Reconnect.")
 }
 
 // checkBrowser fails unless this is the browser of the start, and the actor still the member that started the
 // flow.
 func (b *Broker) checkBrowser(ctx context.Context, br BrowserBindings, f store.Flow) error {
 	if !br.hasBinding(f.BrowserHash) {
-		return fault.Errorf(fault.Malformed, "This connection was started in another browser, or you have signed out since. Start it again here.")
+		return fault.Errorf(fault.Malformed, "You started this in another browser or signed out since. Reconnect here.")
 	}
 	if f.StartedBy.Type != string(auth.KindPerson) {
 		return nil
@@ -117,9 +117,9 @@ func (b *Broker) checkBrowser(ctx context.Context, br BrowserBindings, f store.F
 	p := br.Person
 	switch {
 	case p == nil || p.UserID == nil || f.StartedBy.ID == nil || p.UserID.UUID != *f.StartedBy.ID:
-		return fault.Errorf(fault.Malformed, "Somebody else started this connection. Start it again yourself.")
+		return fault.Errorf(fault.Malformed, "Someone else started this connection. Start your own.")
 	case p.Tenant.ID != f.Tenant:
-		return fault.Errorf(fault.Malformed, "This connection was started in another organisation. Switch back to it, and start again.")
+		return fault.Errorf(fault.Malformed, "This was started in another organisation. Switch back and reconnect.")
 	}
 	return endOnDenied(p.RequireAccount(ctx, b.tenantStore(f.Tenant).Agents(), f.AgentID))
 }
@@ -127,7 +127,7 @@ func (b *Broker) checkBrowser(ctx context.Context, br BrowserBindings, f store.F
 // endOnDenied converts a refusal of the starting member into the end of the connection.
 func endOnDenied(err error) error {
 	if fault.Is(err, fault.Denied) {
-		return fault.Errorf(fault.Malformed, "You may not connect accounts here any more. Ask an admin to do it.")
+		return fault.Errorf(fault.Malformed, "You can no longer connect accounts here. Ask an admin.")
 	}
 	return err
 }
@@ -153,7 +153,7 @@ func (b *Broker) loadTarget(ctx context.Context, tx *store.Tenant, f store.Flow)
 }
 
 func errChanged() error {
-	return fault.Errorf(fault.Malformed, "The connector was changed or deleted meanwhile. Nothing was stored; start the connection again.")
+	return fault.Errorf(fault.Malformed, "The connector was changed or deleted. Nothing was stored; reconnect.")
 }
 
 // matchesSettings reports whether the connector's settings are those of the flow's start. For the client see

@@ -37,7 +37,7 @@ func TestAStateThatIsNotPendingIsRefused(t *testing.T) {
 		change(q)
 		_, err := b.broker.Finish(t.Context(), q, b.browser())
 		f := faultOf(t, err, fault.Malformed, "")
-		if f.Message != "This connection has ended or was used already. Start it again." {
+		if f.Message != "This connection expired or was already used. Reconnect." {
 			t.Errorf("%s: told %q", name, f.Message)
 		}
 	}
@@ -328,7 +328,7 @@ func TestRestart_KeepsAdminScopes(t *testing.T) {
 	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.Scopes = []string{"mine"} })
 	_, err := b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, nil)), b.browser())
 	f := faultOf(t, err, fault.Upstream, "invalid_scope")
-	if !strings.Contains(f.Message, "Set the connector's scopes") {
+	if !strings.Contains(f.Message, "Set scopes it grants.") {
 		t.Errorf("told %q", f.Message)
 	}
 	b.wantNothing(t, c)
@@ -454,7 +454,7 @@ func TestFinish_KeepsConfiguredClient(t *testing.T) {
 	must(t, b.Door().Connectors().SetClientSecret(t.Context(), c, "wrong"))
 	_, err := b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, nil)), b.browser())
 	f := faultOf(t, err, fault.Upstream, "invalid_client")
-	if !strings.Contains(f.Message, "client id and secret") {
+	if !strings.Contains(f.Message, "client ID and secret") {
 		t.Errorf("told %q", f.Message)
 	}
 	if n := b.as.Count(oauthtest.Register); n != 0 {

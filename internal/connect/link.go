@@ -48,7 +48,7 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	case err != nil:
 		return Link{}, err
 	case m != nil:
-		return Link{}, fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. They do that here: %s", m.DisplayName(), b.memberPage(p))
+		return Link{}, fault.Errorf(fault.Denied, "Only %s can connect accounts to this agent, here: %s", m.DisplayName(), b.memberPage(p))
 	}
 	if err := a.RequireRecentAuth(b.now()); err != nil {
 		return Link{}, err
@@ -172,7 +172,7 @@ func linkHash(token secret.Text) []byte {
 
 func linkError(err error) error {
 	if fault.Is(err, fault.NotFound) {
-		return fault.Errorf(fault.NotFound, "This link has been used or has expired. Ask for a new one.")
+		return fault.Errorf(fault.NotFound, "Link used or expired. Ask for a new one.")
 	}
 	return err
 }

@@ -17,14 +17,14 @@ func (b *Broker) recheckLink(ctx context.Context, tx store.Accounts, maker store
 	case err != nil:
 		return err
 	case m != nil:
-		return fault.Errorf(fault.NotFound, "This agent belongs to %s, and only they connect their accounts to it. Do not go on.", m.DisplayName())
+		return fault.Errorf(fault.NotFound, "Only %s can connect accounts to this agent. Don't continue.", m.DisplayName())
 	}
 	role, err := b.currentRole(ctx, p.tenant, maker)
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
 	case !role.May(connectors.PermOperate):
-		return fault.Errorf(fault.NotFound, "Whoever made this link may not connect accounts any more. Ask for a new one.")
+		return fault.Errorf(fault.NotFound, "This link's creator lost permission. Ask for a new one.")
 	case role.May(connectors.PermManage):
 		return nil
 	}
@@ -33,7 +33,7 @@ func (b *Broker) recheckLink(ctx context.Context, tx store.Accounts, maker store
 		return err
 	}
 	if works {
-		return fault.Errorf(fault.Conflict, "An account is connected here already. If another should take its place, ask an admin for a link.")
+		return fault.Errorf(fault.Conflict, "An account is already connected. To replace it, ask an admin for a link.")
 	}
 	return nil
 }

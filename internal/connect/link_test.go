@@ -84,7 +84,7 @@ func TestALinkWorksOnce(t *testing.T) {
 		t.Errorf("taken %d times, %d flows", taken, n)
 	}
 	_, err := b.broker.ReadLink(t.Context(), token)
-	if f := faultOf(t, err, fault.NotFound, ""); f.Message != "This link has been used or has expired. Ask for a new one." {
+	if f := faultOf(t, err, fault.NotFound, ""); f.Message != "Link used or expired. Ask for a new one." {
 		t.Errorf("told %q", f.Message)
 	}
 }

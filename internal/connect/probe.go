@@ -38,7 +38,7 @@ func (b *Broker) probeServer(ctx context.Context, c connectors.Connector) probeR
 	case err == nil:
 		a.behaviour = connectors.AuthListOpen
 		a.step.Status, a.step.Read = http.StatusOK, "a tool list"
-		a.step.Decided = "It lists its tools to anybody, so that it names no metadata: on to the well-known places."
+		a.step.Decided = "It lists tools without sign-in; trying well-known URLs."
 	case failure != nil && failure.Reason == mcp.ReasonUnauthorized:
 		a.behaviour = connectors.AuthAll
 		a.step.Status = failure.HTTPStatus
@@ -47,7 +47,7 @@ func (b *Broker) probeServer(ctx context.Context, c connectors.Connector) probeR
 		if failure != nil {
 			a.step.Status, a.step.Read = failure.HTTPStatus, probeMessages[failure.Reason]
 		}
-		a.step.Decided = "It does not answer as an MCP server does: on to the well-known places."
+		a.step.Decided = "No MCP answer; trying well-known URLs."
 	}
 	return a
 }
@@ -76,29 +76,29 @@ func (a *probeResult) addChallenge(all []mcp.Challenge) {
 		best = slices.IndexFunc(all, func(c mcp.Challenge) bool { return c.Scheme == "bearer" })
 	}
 	a.step.Read = "a refusal without a challenge"
-	a.step.Decided = "It names no metadata: on to the well-known places."
+	a.step.Decided = "No metadata URL given; trying well-known URLs."
 	if best < 0 {
 		return
 	}
 	a.resourceMetadata, a.scope = all[best].Params[metadata], all[best].Params["scope"]
 	a.step.Read = "a challenge"
 	if a.resourceMetadata != "" {
-		a.step.Decided = "Its challenge names its metadata."
+		a.step.Decided = "The challenge names the metadata."
 	}
 }
 
 // probeMessages explain responses without a tool list.
 var probeMessages = map[mcp.Reason]string{
 	mcp.ReasonUnreachable: "no connection",
-	mcp.ReasonTimeout:     "no whole answer in time",
+	mcp.ReasonTimeout:     "a timeout",
 	mcp.ReasonTLS:         "no secure connection",
 	mcp.ReasonHTTPStatus:  "an error",
-	mcp.ReasonProtocol:    "something that is not MCP",
+	mcp.ReasonProtocol:    "something other than MCP",
 	mcp.ReasonRedirect:    "a redirect",
-	mcp.ReasonTooLarge:    "more than we take",
+	mcp.ReasonTooLarge:    "too much data",
 	mcp.ReasonRPC:         "a JSON-RPC error",
 
-	mcp.ReasonUnsupportedVersion: "a version of MCP that we do not know",
+	mcp.ReasonUnsupportedVersion: "an unknown MCP version",
 }
 
 // shownURL returns origin and path: a query can hold a secret.

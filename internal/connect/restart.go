@@ -70,7 +70,7 @@ func narrowScopes(back callbackFlow) ([]string, bool) {
 
 func (b *Broker) explainEnd(refusal error) error {
 	if errors.Is(refusal, errClientGone) {
-		return fault.Wrap(fault.Conflict, refusal, "Our client at the authorization server has changed meanwhile. Connect again.")
+		return fault.Wrap(fault.Conflict, refusal, "Our client registration has changed. Reconnect.")
 	}
 	return b.toFault(refusal)
 }

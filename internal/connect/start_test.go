@@ -119,7 +119,7 @@ func TestStart_ContinuesWithoutProbe(t *testing.T) {
 				t.Errorf("auth behaviour %s", got)
 			}
 			d, err := b.broker.Diagnose(t.Context(), b.admin, ref(c.ID))
-			if err != nil || d.Problem != "" || !strings.Contains(d.Trace[0].Decided, "does not answer as an MCP server") {
+			if err != nil || d.Problem != "" || !strings.Contains(d.Trace[0].Decided, "No MCP answer; trying well-known URLs.") {
 				t.Errorf("diagnosis = %+v, %v", d, err)
 			}
 		})
@@ -212,13 +212,13 @@ func TestStart_ClientSecretIsBound(t *testing.T) {
 	other := oauthtest.Start(t, oauthtest.Behaviour{})
 	b.mcp.Set(func(m *oauthtest.ResourceBehaviour) { m.Servers = []string{other.Issuer} })
 	d, err := b.broker.Diagnose(t.Context(), b.admin, ref(c.ID))
-	if err != nil || !strings.Contains(d.Problem, "client secret belongs to") {
+	if err != nil || !strings.Contains(d.Problem, "client secret is for the authorization server") {
 		t.Errorf("problem %q, %v", d.Problem, err)
 	}
 	_, err = b.broker.Start(t.Context(), b.admin, order(c, nil))
 	f := faultOf(t, err, fault.Conflict, "")
 	failed, ok := errors.AsType[*connect.StartError](err)
-	if !strings.Contains(f.Message, "client secret belongs to") || !ok || failed.Diagnosis.Problem != f.Message || strings.Count(err.Error(), f.Message) != 2 {
+	if !strings.Contains(f.Message, "client secret is for the authorization server") || !ok || failed.Diagnosis.Problem != f.Message || strings.Count(err.Error(), f.Message) != 2 {
 		t.Errorf("told %q, %v", f.Message, failed)
 	}
 	for _, r := range other.Requests() {

@@ -63,7 +63,7 @@ func (b *Broker) surveyOnce(ctx context.Context, p target) (authSurvey, error) {
 	})
 	select {
 	case <-ctx.Done():
-		late := &oauth.Error{Step: StepProbe, Kind: oauth.KindTemporary, Detail: "no whole answer in time", Err: ctx.Err()}
+		late := &oauth.Error{Step: StepProbe, Kind: oauth.KindTemporary, Detail: "a timeout", Err: ctx.Err()}
 		return empty, late
 	case done := <-flight:
 		found, ok := done.Val.(authSurvey)

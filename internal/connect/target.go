@@ -77,11 +77,11 @@ func (t target) checkTakesGrant() error {
 	perAgent := t.connector.CredentialMode == connectors.CredentialPerAgent
 	switch {
 	case t.connector.Auth.Type != connectors.AuthOAuth2:
-		return fault.Errorf(fault.Conflict, "The connector %q does not sign in by OAuth. Choose that as its authentication in its settings.", t.connector.Name)
+		return fault.Errorf(fault.Conflict, "The connector %q doesn't use OAuth. Choose it in the settings.", t.connector.Name)
 	case perAgent && t.agent == nil:
-		return fault.Errorf(fault.Conflict, "The connector %q has an account for each agent; connect it for an agent.", t.connector.Name)
+		return fault.Errorf(fault.Conflict, "Connect the account for an agent: %q has one per agent.", t.connector.Name)
 	case !perAgent && t.agent != nil:
-		return fault.Errorf(fault.Conflict, "The connector %q has one account for all agents; connect it on the connector.", t.connector.Name)
+		return fault.Errorf(fault.Conflict, "Connect the account on the connector %q: all agents share it.", t.connector.Name)
 	}
 	return nil
 }

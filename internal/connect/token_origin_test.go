@@ -45,12 +45,12 @@ func TestRegisteredClientStaysAtTheOriginOfItsIssuer(t *testing.T) {
 	} {
 		c := b.pinned(t, endpoint, id)
 		_, err := b.broker.Start(t.Context(), b.admin, order(c, nil))
-		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "refused" || !strings.Contains(f.Message, "needs a client id of its own") {
+		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "refused" || !strings.Contains(f.Message, "needs its own client ID") {
 			t.Errorf("%s: start: %v", name, err)
 		}
 		i, err := b.broker.ReadLink(t.Context(), b.link(t, c, nil, ""))
 		must(t, err)
-		if !strings.Contains(i.Problem, "needs a client id of its own") {
+		if !strings.Contains(i.Problem, "needs its own client ID") {
 			t.Errorf("%s: the link's page says %q", name, i.Problem)
 		}
 	}
@@ -91,7 +91,7 @@ func TestFlowOfARegisteredClientIsNotFinishedElsewhere(t *testing.T) {
 	_, err := b.owner(t).Exec(t.Context(), "update oauth_flows set metadata = jsonb_set(metadata, '{token_endpoint}', to_jsonb($1::text))", endpoint)
 	must(t, err)
 	b.change(t, c, func(d *connectors.Draft) { d.OAuth.TokenEndpoint = endpoint })
-	if _, err := b.broker.Finish(t.Context(), back, b.browser()); err == nil || !strings.Contains(fault.As(err).Message, "needs a client id of its own") {
+	if _, err := b.broker.Finish(t.Context(), back, b.browser()); err == nil || !strings.Contains(fault.As(err).Message, "needs its own client ID") {
 		t.Errorf("finish: %v", err)
 	}
 	if n := requests.Load(); n != 0 {

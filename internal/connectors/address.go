@@ -8,30 +8,30 @@ import (
 // MaxURL bounds a connector's URL, in bytes.
 const MaxURL = 2048
 
-const invalidHostName = "The host name of this URL is no valid one, mixes scripts, or holds characters that look like others. Check it, or write it in its xn-- form."
+const invalidHostName = "The host name is invalid, mixes scripts or has lookalike characters. Check it or use its xn-- form."
 
 // checkURL checks a URL's form. The egress rules decide whether its address may be reached.
 func (c *validation) checkURL(raw string) {
 	if raw == "" {
-		c.addField("url", "A URL is needed.")
+		c.addField("url", "Enter a URL.")
 		return
 	}
 	if len(raw) > MaxURL {
-		c.addField("url", "A URL has at most %d characters.", MaxURL)
+		c.addField("url", "At most %d characters.", MaxURL)
 		return
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || !isPlainText(raw, "") || strings.ContainsAny(raw, " \\"):
-		c.addField("url", "This is not a URL.")
+		c.addField("url", "Not a URL.")
 	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"), u.Hostname() == "":
-		c.addField("url", "A URL begins with https:// or http:// and names a host.")
+		c.addField("url", "Enter an http:// or https:// URL with a host.")
 	case !isASCII(u.Hostname()) || !isValidPunycode(u.Hostname()):
 		c.addField("url", invalidHostName)
 	case u.User != nil:
-		c.addField("url", "A URL holds no user name or password; set them as authentication.")
+		c.addField("url", "Set credentials as authentication, not in the URL.")
 	case strings.Contains(raw, "#"):
-		c.addField("url", "A URL of a server has no fragment (#…).")
+		c.addField("url", "Remove the fragment (#…).")
 	}
 }
 

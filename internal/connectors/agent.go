@@ -66,7 +66,7 @@ func (a Agent) Validate() []fault.Field {
 	c.slug(a.Slug)
 	c.checkDescription(a.Description)
 	if a.NameLimit < MaxExposedName || a.NameLimit > MaxNameLimit {
-		c.addField("name_limit", "Names of tools have %d to %d characters at most.", MaxExposedName, MaxNameLimit)
+		c.addField("name_limit", "Must be %d–%d characters.", MaxExposedName, MaxNameLimit)
 	}
 	c.checkCallsPerMinute(a.CallsPerMinute)
 	checkOneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)

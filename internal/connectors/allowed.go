@@ -64,13 +64,13 @@ func (a AllowedCommand) allowsVariable(name string) bool {
 // machine.
 func (a AllowedCommand) checkCommand(c Command, env []string) []fault.Field {
 	if !a.allowsArgs(c.Args) {
-		return []fault.Field{{Location: "args", Message: fmt.Sprintf("%s may not be started with these arguments on this installation.", c.Path)}}
+		return []fault.Field{{Location: "args", Message: fmt.Sprintf("%s isn't allowed with these arguments.", c.Path)}}
 	}
 	var fields []fault.Field
 	if !a.allowsDir(c.Dir) {
 		fields = append(fields, fault.Field{
 			Location: "cwd",
-			Message:  fmt.Sprintf("%s may not work in this folder on this installation: its operator names the folders. Leave it empty.", c.Path),
+			Message:  fmt.Sprintf("%s isn't allowed in this folder. Leave it empty.", c.Path),
 		})
 	}
 	for _, name := range env {
@@ -78,7 +78,7 @@ func (a AllowedCommand) checkCommand(c Command, env []string) []fault.Field {
 		if !a.allowsVariable(name) && isEnvName(name) {
 			fields = append(fields, fault.Field{
 				Location: "env." + name,
-				Message:  fmt.Sprintf("%s may not be given %s on this installation: its operator names the variables, with env=%s.", c.Path, name, name),
+				Message:  fmt.Sprintf("%s may not get %s: the operator must allow it with env=%s.", c.Path, name, name),
 			})
 		}
 	}
@@ -94,9 +94,9 @@ type AllowedCommands []AllowedCommand
 // faults are returned.
 func (a AllowedCommands) Check(c Command, env []string) []fault.Field {
 	if len(a) == 0 {
-		return []fault.Field{{Location: "transport", Message: "No stdio command is allowed on this installation."}}
+		return []fault.Field{{Location: "transport", Message: "Stdio commands aren't allowed here."}}
 	}
-	nearest := []fault.Field{{Location: "command", Message: "This command is not allowed on this installation."}}
+	nearest := []fault.Field{{Location: "command", Message: "This command isn't allowed here."}}
 	for _, allowed := range a {
 		if allowed.Path != c.Path {
 			continue

@@ -24,11 +24,11 @@ func (c *validation) addField(location, format string, args ...any) {
 func (c *validation) name(name string) {
 	switch {
 	case name == "":
-		c.addField("name", "A name is needed.")
+		c.addField("name", "Enter a name.")
 	case utf8.RuneCountInString(name) > MaxName:
-		c.addField("name", "A name has at most %d characters.", MaxName)
+		c.addField("name", "At most %d characters.", MaxName)
 	case !isPlainText(name, ""):
-		c.addField("name", "A name holds no control characters.")
+		c.addField("name", "No control characters allowed.")
 	case strings.ContainsFunc(name, Misleads):
 		c.addField("name", MisleadingName)
 	}
@@ -36,19 +36,19 @@ func (c *validation) name(name string) {
 
 func (c *validation) slug(slug string) {
 	if !ValidSlug(slug) {
-		c.addField("slug", "A slug has 1 to %d lower-case letters, digits and hyphens, and begins and ends with a letter or digit.", MaxSlug)
+		c.addField("slug", "Use 1–%d lowercase letters, digits or hyphens; no hyphen at either end.", MaxSlug)
 	}
 	if isReservedSlug(slug) {
-		c.addField("slug", "The slug %q would be mistaken for something else. Choose another.", slug)
+		c.addField("slug", "The slug %q is reserved. Choose another.", slug)
 	}
 }
 
 func (c *validation) checkDescription(d string) {
 	switch {
 	case utf8.RuneCountInString(d) > MaxDescription:
-		c.addField("description", "A description has at most %d characters.", MaxDescription)
+		c.addField("description", "At most %d characters.", MaxDescription)
 	case !isPlainText(d, "\n\r\t"):
-		c.addField("description", "A description holds no control characters.")
+		c.addField("description", "No control characters allowed.")
 	}
 }
 

@@ -66,32 +66,32 @@ func (c *validation) checkStdio(d Draft) {
 	}
 	switch {
 	case d.Command.Path == "":
-		c.addField("command", "A command is needed: the absolute path of a program.")
+		c.addField("command", "Enter a program's absolute path.")
 	case !isFilePath(d.Command.Path) || d.Command.Path == "/":
-		c.addField("command", "A command is the absolute path of a program that the operator allows, as /usr/bin/npx. Its arguments stand apart.")
+		c.addField("command", "Enter an allowed program's absolute path, like /usr/bin/npx, without arguments.")
 	}
 	if d.Command.Dir != "" && !isFilePath(d.Command.Dir) {
-		c.addField("cwd", "The folder is an absolute path.")
+		c.addField("cwd", "Must be an absolute path.")
 	}
 	c.args(d.Command.Args)
 	c.checkEnv(d.Env)
 	if d.URL != "" {
-		c.addField("url", "A program has no URL.")
+		c.addField("url", "Programs have no URL.")
 	}
 	if len(d.Headers) > 0 {
-		c.addField("headers", "A program gets no headers.")
+		c.addField("headers", "Programs have no headers.")
 	}
 	if d.Auth.Type != AuthNone {
-		c.addField("auth.type", "A program takes its secrets from its environment: choose none here, and set them in env.")
+		c.addField("auth.type", "Choose none, and set a program's secrets in env.")
 	}
 	if d.CredentialMode != CredentialShared {
-		c.addField("credential_mode", "A program has one environment for all agents: choose shared.")
+		c.addField("credential_mode", "Choose shared: a program has one environment.")
 	}
 }
 
 // checkNoStdio refuses the fields of a program.
 func (c *validation) checkNoStdio(d Draft) {
-	const only = "Only transport stdio takes this."
+	const only = "Only for stdio transport."
 	if d.Command.Path != "" {
 		c.addField("command", only)
 	}
@@ -108,12 +108,12 @@ func (c *validation) checkNoStdio(d Draft) {
 
 func (c *validation) args(args []string) {
 	if len(args) > MaxArgs {
-		c.addField("args", "There are at most %d arguments.", MaxArgs)
+		c.addField("args", "At most %d arguments.", MaxArgs)
 		return
 	}
 	for _, arg := range args {
 		if len(arg) > MaxArg || !utf8.ValidString(arg) || strings.ContainsRune(arg, 0) {
-			c.addField("args", "An argument is a text of at most %d bytes.", MaxArg)
+			c.addField("args", "At most %d bytes per argument.", MaxArg)
 			return
 		}
 	}

@@ -120,7 +120,7 @@ var aliasPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 func (c *validation) alias(alias string) string {
 	if alias != "" && !aliasPattern.MatchString(alias) {
-		c.addField("alias", "A tool's name has 1 to %d letters (without accents), digits, underscores, hyphens and dots.", MaxAlias)
+		c.addField("alias", "Use 1–%d unaccented letters, digits, underscores, hyphens or dots.", MaxAlias)
 	}
 	return alias
 }
@@ -128,11 +128,11 @@ func (c *validation) alias(alias string) string {
 func (c *validation) checkAgentText(text string) string {
 	switch {
 	case utf8.RuneCountInString(text) > MaxAgentText:
-		c.addField("agent_description", "A description for agents has at most %d characters.", MaxAgentText)
+		c.addField("agent_description", "At most %d characters.", MaxAgentText)
 	case !isPlainText(text, "\n\r\t"):
-		c.addField("agent_description", "A description holds no control characters.")
+		c.addField("agent_description", "No control characters allowed.")
 	case strings.ContainsFunc(text, Misleads):
-		c.addField("agent_description", "A description holds no characters that nobody sees, or that turn text around.")
+		c.addField("agent_description", "No invisible or bidirectional characters allowed.")
 	}
 	return text
 }
@@ -142,13 +142,13 @@ var tagPattern = regexp.MustCompile(`^[\p{Ll}\p{Lo}\p{Nd}]([\p{Ll}\p{Lo}\p{M}\p{
 func (c *validation) tags(tags []string) []string {
 	for _, t := range tags {
 		if utf8.RuneCountInString(t) > MaxTag || !tagPattern.MatchString(t) {
-			c.addField("tags", "A tag has 1 to %d letters, digits, hyphens and underscores, and begins and ends with a letter or digit.", MaxTag)
+			c.addField("tags", "Use 1–%d letters, digits, hyphens or underscores; only letters or digits at the ends.", MaxTag)
 			return nil
 		}
 	}
 	slices.Sort(tags)
 	if tags = slices.Compact(tags); len(tags) > MaxTags {
-		c.addField("tags", "A tool has at most %d tags.", MaxTags)
+		c.addField("tags", "At most %d tags.", MaxTags)
 	}
 	return tags
 }
@@ -184,7 +184,7 @@ func CheckNames(tools []ToolNames, renamed []string) error {
 		}
 		other, taken := owner[t.Alias]
 		if taken && (slices.Contains(renamed, t.Name) || slices.Contains(renamed, other)) {
-			return fault.Errorf(fault.Conflict, "The name %q is taken: agents know another tool of this connector by it. Choose another one for %q or for %q.",
+			return fault.Errorf(fault.Conflict, "The name %q is taken by another tool here. Rename %q or %q.",
 				t.Alias, t.Name, other)
 		}
 		owner[t.Alias] = t.Name

@@ -55,7 +55,7 @@ func DecodeTool(raw []byte) ToolView {
 	}
 	v.Notes = slices.Concat(d.notes, a.notes)
 	if d.members == nil {
-		v.Notes = []string{"The definition cannot be read: it is not an object."}
+		v.Notes = []string{"The definition isn't an object."}
 	}
 	return v
 }
@@ -115,5 +115,5 @@ func (d *toolDecoder) findMember(name string) (json.RawMessage, bool) {
 }
 
 func (d *toolDecoder) dropField(name, want string) {
-	d.notes = append(d.notes, fmt.Sprintf("%s is left out: it is not %s.", d.prefix+name, want))
+	d.notes = append(d.notes, fmt.Sprintf("%s ignored: not %s.", d.prefix+name, want))
 }

@@ -34,11 +34,11 @@ func TestDecodeTool_DropsWrongTypesWithNote(t *testing.T) {
 	want := connectors.ToolView{
 		Name: "t", InputSchema: []byte(`{}`), Annotations: []byte(`{"readOnlyHint":"yes"}`),
 		Notes: []string{
-			"title is left out: it is not a string.",
-			"description is left out: it is not a string.",
-			"outputSchema is left out: it is not an object.",
-			"icons is left out: it is not an array.",
-			"annotations.readOnlyHint is left out: it is not true or false.",
+			"title ignored: not a string.",
+			"description ignored: not a string.",
+			"outputSchema ignored: not an object.",
+			"icons ignored: not an array.",
+			"annotations.readOnlyHint ignored: not true or false.",
 		},
 	}
 	if diff := cmp.Diff(want, v); diff != "" {

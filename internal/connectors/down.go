@@ -22,10 +22,10 @@ const (
 func (d DownAfter) Validate() []fault.Field {
 	var c validation
 	if d.Failures < 1 || d.Failures > maxDownFailures {
-		c.addField("down_after_failures", "A connector is down after 1 to %d failed syncs.", maxDownFailures)
+		c.addField("down_after_failures", "Must be 1–%d failed syncs.", maxDownFailures)
 	}
 	if d.Minutes < 1 || d.Minutes > maxDownMinutes {
-		c.addField("down_after_minutes", "A connector is down after 1 to %d minutes.", maxDownMinutes)
+		c.addField("down_after_minutes", "Must be 1–%d minutes.", maxDownMinutes)
 	}
 	return c.fields
 }

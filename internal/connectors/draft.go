@@ -77,7 +77,7 @@ func (d Draft) Validate() []fault.Field {
 	c.name(d.Name)
 	c.slug(d.Slug)
 	if d.Slug == adminSlug {
-		c.addField("slug", "At /mcp/%s Patchbay itself is found. Choose another slug.", d.Slug)
+		c.addField("slug", "Patchbay itself uses /mcp/%s. Choose another slug.", d.Slug)
 	}
 	c.checkDescription(d.Description)
 	checkOneOf(&c, "transport", d.Transport, TransportStreamableHTTP, TransportSSE, TransportHTTP, TransportStdio)
@@ -105,7 +105,7 @@ func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 			return f.Location == "auth.client_secret" && s.ClientSecret.Empty() // not needed: an account is connected by OAuth
 		})
 	case d.CredentialMode == CredentialPerAgent:
-		return s.refuseAll("auth.", "With per_agent credentials each agent's secret is set for the agent, not here.")
+		return s.refuseAll("auth.", "With per_agent, set the secret on each agent.")
 	case s.Empty() && (!needed || d.Auth.Type == AuthNone):
 		return nil
 	default:
@@ -128,22 +128,22 @@ func (c *validation) checkAuth(a Auth) {
 
 func (c *validation) checkNumbers(d Draft) {
 	if d.Timeout < MinTimeout || d.Timeout > MaxTimeout {
-		c.addField("timeout_ms", "A timeout is %d to %d milliseconds.", MinTimeout.Milliseconds(), MaxTimeout.Milliseconds())
+		c.addField("timeout_ms", "Must be %d–%d milliseconds.", MinTimeout.Milliseconds(), MaxTimeout.Milliseconds())
 	}
 	if d.RetryAttempts < 0 || d.RetryAttempts > MaxRetries {
-		c.addField("retry_attempts", "There are 0 to %d retries.", MaxRetries)
+		c.addField("retry_attempts", "Must be 0–%d retries.", MaxRetries)
 	}
 	if d.RetryBackoff < MinRetryBackoff || d.RetryBackoff > MaxRetryBackoff {
-		c.addField("retry_backoff_ms", "A pause is %d to %d milliseconds.", MinRetryBackoff.Milliseconds(), MaxRetryBackoff.Milliseconds())
+		c.addField("retry_backoff_ms", "Must be %d–%d milliseconds.", MinRetryBackoff.Milliseconds(), MaxRetryBackoff.Milliseconds())
 	}
 	if d.ConnectTimeout < MinConnectTimeout || d.ConnectTimeout > MaxConnectTimeout {
-		c.addField("connect_timeout_ms", "A timeout is %d to %d milliseconds.", MinConnectTimeout.Milliseconds(), MaxConnectTimeout.Milliseconds())
+		c.addField("connect_timeout_ms", "Must be %d–%d milliseconds.", MinConnectTimeout.Milliseconds(), MaxConnectTimeout.Milliseconds())
 	}
 	if d.ResponseBytes < MinResponseBytes || d.ResponseBytes > MaxResponseBytes {
-		c.addField("max_response_bytes", "A response is bounded by %d to %d bytes.", MinResponseBytes, MaxResponseBytes)
+		c.addField("max_response_bytes", "Must be %d–%d bytes.", MinResponseBytes, MaxResponseBytes)
 	}
 	if d.Reconnects < 0 || d.Reconnects > MaxReconnects {
-		c.addField("stream_reconnects", "A stream is opened again 0 to %d times.", MaxReconnects)
+		c.addField("stream_reconnects", "Must be 0–%d reconnects.", MaxReconnects)
 	}
 	c.checkInterval("sync_interval_s", d.SyncInterval)
 	c.checkDefinitionAge("max_definition_age_s", d.DefinitionAge)
@@ -152,18 +152,18 @@ func (c *validation) checkNumbers(d Draft) {
 
 func (c *validation) checkInterval(location string, d time.Duration) {
 	if d != 0 && (d < MinInterval || d > MaxInterval) {
-		c.addField(location, "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
+		c.addField(location, "Must be 0 (never) or %.0f–%.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
 	}
 }
 
 func (c *validation) checkDefinitionAge(location string, d time.Duration) {
 	if d != 0 && (d < MinDefinitionAge || d > MaxDefinitionAge) {
-		c.addField(location, "An age is 0 for any, or %.0f to %.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
+		c.addField(location, "Must be 0 (any) or %.0f–%.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
 	}
 }
 
 func (c *validation) checkCallsPerMinute(n int) {
 	if n < 0 || n > MaxCallsPerMinute {
-		c.addField("calls_per_minute", "Calls are limited to 1 to %d a minute; 0 is no limit.", MaxCallsPerMinute)
+		c.addField("calls_per_minute", "Must be 0–%d per minute (0: no limit).", MaxCallsPerMinute)
 	}
 }

@@ -32,20 +32,20 @@ func (h Hints) Effect() Effect {
 // Words describes for an approver what the tool does, according to the server.
 func (h Hints) Words() string {
 	does := map[Effect]string{
-		EffectReadOnly:    "By its server's word it only reads.",
-		EffectWrites:      "By its server's word it changes things, and deletes or overwrites none.",
-		EffectDestructive: "By its server's word it may delete or overwrite things.",
-		EffectUnsaid:      "Its server does not say what it does: it may delete or overwrite things.",
+		EffectReadOnly:    "The server says this tool only reads.",
+		EffectWrites:      "The server says this tool writes data but doesn't delete or overwrite it.",
+		EffectDestructive: "The server says this tool may delete or overwrite data.",
+		EffectUnsaid:      "Effect not stated: may delete or overwrite data.",
 	}[h.Effect()]
 	if h.ReadOnly != nil && !*h.ReadOnly && h.Destructive == nil {
-		does = "By its server's word it changes things, and may delete or overwrite some."
+		does = "The server says this tool writes data and may delete or overwrite it."
 	}
 	switch {
 	case h.OpenWorld == nil:
 		return does
 	case *h.OpenWorld:
-		return does + " It reaches beyond that server: to the web, other systems or other people."
+		return does + " It reaches the web, other systems or people."
 	default:
-		return does + " It reaches nothing beyond that server."
+		return does + " It stays within the server."
 	}
 }

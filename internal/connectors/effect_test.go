@@ -27,11 +27,11 @@ func TestEffect_FollowsHints(t *testing.T) {
 func TestHints_Words(t *testing.T) {
 	t.Parallel()
 	for annotations, want := range map[string]string{
-		`{"destructiveHint":true,"openWorldHint":true}`:                      "By its server's word it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.",
-		`{"readOnlyHint":true,"destructiveHint":true,"openWorldHint":false}`: "By its server's word it only reads. It reaches nothing beyond that server.",
-		`{"readOnlyHint":false,"destructiveHint":false}`:                     "By its server's word it changes things, and deletes or overwrites none.",
-		`{"readOnlyHint":false}`:                                             "By its server's word it changes things, and may delete or overwrite some.",
-		`{"openWorldHint":true}`:                                             "Its server does not say what it does: it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.",
+		`{"destructiveHint":true,"openWorldHint":true}`:                      "The server says this tool may delete or overwrite data. It reaches the web, other systems or people.",
+		`{"readOnlyHint":true,"destructiveHint":true,"openWorldHint":false}`: "The server says this tool only reads. It stays within the server.",
+		`{"readOnlyHint":false,"destructiveHint":false}`:                     "The server says this tool writes data but doesn't delete or overwrite it.",
+		`{"readOnlyHint":false}`:                                             "The server says this tool writes data and may delete or overwrite it.",
+		`{"openWorldHint":true}`:                                             "Effect not stated: may delete or overwrite data. It reaches the web, other systems or people.",
 	} {
 		if got := connectors.DecodeTool([]byte(`{"name":"x","annotations":` + annotations + `}`)).Hints.Words(); got != want {
 			t.Errorf("%s: %q, want %q", annotations, got, want)

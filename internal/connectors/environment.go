@@ -74,7 +74,7 @@ func (e Environment) Validate() []fault.Field {
 
 func (c *validation) checkEnv(e Environment) {
 	if len(e) > MaxEnv {
-		c.addField("env", "There are at most %d variables.", MaxEnv)
+		c.addField("env", "At most %d variables.", MaxEnv)
 		return
 	}
 	size := 0
@@ -84,17 +84,17 @@ func (c *validation) checkEnv(e Environment) {
 		switch upper := strings.ToUpper(name); {
 		case !isEnvName(name):
 			// An invalid name may be a whole line with a secret: it is not repeated.
-			c.addField("env", "A variable's name has at most %d letters, digits and underlines, and begins with no digit.", MaxEnvName)
+			c.addField("env", "Use up to %d letters, digits or underscores; no leading digit.", MaxEnvName)
 		case slices.Contains(reservedEnv, upper):
 			c.addField("env."+name, "Patchbay sets %s itself.", name)
 		case isLoaderVariable(upper):
-			c.addField("env."+name, "%s would change which code the program runs. It cannot be set here.", name)
+			c.addField("env."+name, "%s can't be set: it changes which code runs.", name)
 		case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-			c.addField("env."+name, "The value of %s is no text.", name)
+			c.addField("env."+name, "%s must be a string.", name)
 		}
 	}
 	if size > MaxEnvBytes {
-		c.addField("env", "The environment has at most %d bytes.", MaxEnvBytes)
+		c.addField("env", "At most %d bytes in total.", MaxEnvBytes)
 	}
 }
 

@@ -7,7 +7,7 @@ func ListChangedEvent(c ConnectorName, lists []string) NewNotice {
 	return NewNotice{
 		Kind:  EventListChanged,
 		Title: c.Name + " announces changes",
-		Body:  "Its server says that lists have changed. A sync reads them.",
+		Body:  "Its lists have changed. Sync to read them.",
 		Link:  c.dashboardPath(),
 		Data:  c.noticeData(map[string]any{"lists": lists}),
 	}

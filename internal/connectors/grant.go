@@ -96,12 +96,12 @@ func (g Grant) Validate() []fault.Field {
 
 func (c *validation) checkToolNames(location string, names []string) {
 	if len(names) > maxGrantedTools {
-		c.addField(location, "A grant names at most %d tools.", maxGrantedTools)
+		c.addField(location, "At most %d tools.", maxGrantedTools)
 	}
 	if slices.ContainsFunc(names, func(n string) bool {
 		return n == "" || utf8.RuneCountInString(n) > maxToolName || !utf8.ValidString(n) || strings.ContainsRune(n, 0)
 	}) {
-		c.addField(location, "A tool's name has 1 to %d characters.", maxToolName)
+		c.addField(location, "Must be 1–%d characters.", maxToolName)
 	}
 }
 

@@ -28,7 +28,7 @@ var (
 
 func (c *validation) headers(headers map[string]string, auth Auth) {
 	if len(headers) > MaxHeaders {
-		c.addField("headers", "There are at most %d headers.", MaxHeaders)
+		c.addField("headers", "At most %d headers.", MaxHeaders)
 		return
 	}
 	size, seen := 0, map[string]bool{}
@@ -36,14 +36,14 @@ func (c *validation) headers(headers map[string]string, auth Auth) {
 		size += len(name) + len(headers[name])
 		lower := strings.ToLower(name)
 		if seen[lower] {
-			c.addField("headers."+name, "This header stands here twice.")
+			c.addField("headers."+name, "Duplicate header.")
 			continue
 		}
 		seen[lower] = true
 		c.checkHeader(name, headers[name], auth)
 	}
 	if size > MaxHeaderBytes {
-		c.addField("headers", "The headers have at most %d bytes together.", MaxHeaderBytes)
+		c.addField("headers", "At most %d bytes in total.", MaxHeaderBytes)
 	}
 }
 
@@ -51,13 +51,13 @@ func (c *validation) checkHeader(name, value string, auth Auth) {
 	at, lower := "headers."+name, strings.ToLower(name)
 	switch {
 	case !httpguts.ValidHeaderFieldName(name):
-		c.addField(at, "This is not a header name.")
+		c.addField(at, "Invalid header name.")
 	case slices.Contains(credentialHeaders, lower), auth.Type == AuthAPIKey && strings.EqualFold(name, auth.Header):
-		c.addField(at, "Set this header as authentication, where it is kept secret.")
+		c.addField(at, "Set it as authentication, where it stays secret.")
 	case isReservedHeader(lower):
 		c.addField(at, "Patchbay sets this header itself.")
 	case !httpguts.ValidHeaderFieldValue(value) || !isPlainText(value, "\t"):
-		c.addField(at, "A header's value is one line of text.")
+		c.addField(at, "Must be one line of text.")
 	}
 }
 
@@ -67,9 +67,9 @@ func (c *validation) checkAuthHeader(name string) {
 	lower := strings.ToLower(name)
 	switch {
 	case !httpguts.ValidHeaderFieldName(name) || len(name) > MaxName:
-		c.addField("auth.header", "This is not a header name.")
+		c.addField("auth.header", "Invalid header name.")
 	case isReservedHeader(lower), lower == "cookie":
-		c.addField("auth.header", "A key cannot be sent in this header.")
+		c.addField("auth.header", "This header can't carry a key.")
 	}
 }
 

@@ -46,21 +46,21 @@ func (r ListenReason) Misbehaves() bool {
 func (r ListenReason) Sentence() string {
 	switch r {
 	case ListenSetting:
-		return "Listening is switched off in the settings."
+		return "Turned off in settings."
 	case ListenNoStream:
-		return "The server says that it tells of changes, and offers no stream to do it on. Patchbay asks again once a day."
+		return "The server promises change notifications but offers no stream. Patchbay retries daily."
 	case ListenUnauthorized:
-		return "The server does not open the stream without an account or a credential that works. Patchbay asks again when one is stored, or within a day."
+		return "The stream needs a working account or credential. Patchbay retries when one is stored, or within a day."
 	case ListenUnreachable:
-		return "The stream could not be opened, or it ended. Patchbay tries again by itself."
+		return "The stream failed or ended. Patchbay retries."
 	case ListenHostLimit:
-		return "Too many streams are open at the moment. Patchbay tries again by itself."
+		return "Too many open streams. Patchbay retries."
 	case ListenFlood:
-		return "The server said more than 600 things within a minute. Ask its operator, then switch listening on again."
+		return "The server sent over 600 messages in a minute. Ask its operator, then turn listening on."
 	case ListenUnchanged:
-		return "The server said ten times in a row that its lists had changed, and they had not. Ask its operator, then switch listening on again."
+		return "The server announced changes ten times in a row, but nothing had changed. Ask its operator, then turn listening on."
 	case ListenShortLived:
-		return "The server ended the stream as soon as it was open, again and again. Ask its operator, then switch listening on again."
+		return "The server keeps closing the stream. Ask its operator, then turn listening on."
 	}
 	return ""
 }

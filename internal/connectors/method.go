@@ -53,16 +53,16 @@ func isProtocolMethod(method string) bool {
 
 func (c *validation) checkMethods(methods []string) {
 	if len(methods) > MaxMethods {
-		c.addField("methods", "A connector allows at most %d methods.", MaxMethods)
+		c.addField("methods", "At most %d methods.", MaxMethods)
 		return
 	}
 	for _, method := range methods {
 		name, isPattern := strings.CutSuffix(method, "/*")
 		switch {
 		case isMethodName(method) && isProtocolMethod(method):
-			c.addField("methods", "MCP defines %q. Patchbay serves it itself.", method)
+			c.addField("methods", "Patchbay serves %q itself.", method)
 		case !isMethodName(method), name == "" || strings.HasPrefix(name, "/"), strings.Contains(name, "*"), isPattern && strings.EqualFold(name, "notifications"):
-			c.addField("methods", "A method is 1 to %d visible ASCII characters, such as acme/search, or all of a prefix, such as acme/*.", MaxMethodLength)
+			c.addField("methods", "Use 1–%d visible ASCII characters, like acme/search or the prefix acme/*.", MaxMethodLength)
 		}
 	}
 }

@@ -65,8 +65,8 @@ func NeedsAuthNotice(c ConnectorName, agent AgentName, reason string, said *Upst
 func LapsingNotice(id CredentialID, c ConnectorName, agent AgentName, at time.Time) NewNotice {
 	return NewNotice{
 		Kind:  NoticeLapsing,
-		Title: "The access to " + c.accountName(agent) + " lapses soon",
-		Body:  "It ends on " + at.UTC().Format("2 Jan 2006 at 15:04 UTC") + ". Connect the account again before that.",
+		Title: "Access to " + c.accountName(agent) + " expires soon",
+		Body:  "It expires on " + at.UTC().Format("2 Jan 2006 at 15:04 UTC") + ". Reconnect the account before then.",
 		Link:  c.accountPath(agent),
 		Key:   "lapsing " + id.String(), // the store searches for it
 		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "lapses_at": at.UTC().Format(time.RFC3339)}),
@@ -92,8 +92,8 @@ func DownNotice(c ConnectorName, since time.Time, failures int, reason string, s
 func RecoveredNotice(c ConnectorName, since time.Time) NewNotice {
 	return NewNotice{
 		Kind:  NoticeRecovered,
-		Title: c.Name + " works again",
-		Body:  "A sync succeeded. It had failed since " + since.UTC().Format("2 Jan 2006 at 15:04 UTC") + ".",
+		Title: c.Name + " recovered",
+		Body:  "A sync succeeded after failures since " + since.UTC().Format("2 Jan 2006 at 15:04 UTC") + ".",
 		Link:  c.dashboardPath(),
 		Key:   "recovered " + c.ID.String(),
 		Data:  c.noticeData(map[string]any{"failing_since": since.UTC().Format(time.RFC3339)}),
@@ -112,7 +112,7 @@ func ApprovalNotice(a Approval, c ConnectorName, agent AgentName) NewNotice {
 	return NewNotice{
 		Kind:  NoticeApproval,
 		Title: agent.Name + verb + a.Tool,
-		Body:  "A call to " + c.Name + " needs a decision, unless it was decided meanwhile.",
+		Body:  "A call to " + c.Name + " needs approval, unless already decided.",
 		Link:  "/approvals/" + id.String(),
 		Key:   "approval " + id.String(),
 		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "kind": string(a.Kind), "tool": a.Tool, "tool_call_id": id.String()}),
@@ -123,7 +123,7 @@ func ApprovalNotice(a Approval, c ConnectorName, agent AgentName) NewNotice {
 func WebhookOffNotice(w Webhook, why WebhookEnd) NewNotice {
 	return NewNotice{
 		Kind:  NoticeWebhookOff,
-		Title: "The webhook " + w.Name + " is turned off",
+		Title: "Webhook " + w.Name + " turned off",
 		Body:  why.Sentence(),
 		Link:  "/webhooks/" + w.ID.String(),
 		Key:   "webhook " + w.ID.String(),

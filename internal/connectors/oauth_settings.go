@@ -123,9 +123,9 @@ func (c *validation) checkOAuth(d Draft) {
 	machine := t == AuthClientCredentials || t == AuthPrivateKeyJWT
 	switch {
 	case machine && d.CredentialMode != CredentialPerAgent && s.ClientID == "":
-		c.addField("auth.client_id", "A client id is needed.")
+		c.addField("auth.client_id", "Enter a client ID.")
 	case len(s.ClientID) > MaxClientID || !isVisibleASCII(s.ClientID):
-		c.addField("auth.client_id", "A client id has at most %d visible ASCII characters.", MaxClientID)
+		c.addField("auth.client_id", "At most %d visible ASCII characters.", MaxClientID)
 	}
 	c.scopes(s.Scopes)
 	c.checkAddress("auth.issuer", s.Issuer)
@@ -144,11 +144,11 @@ func (c *validation) checkOAuth(d Draft) {
 
 func (c *validation) scopes(scopes []string) {
 	if len(scopes) > MaxScopes {
-		c.addField("auth.scopes", "There are at most %d scopes.", MaxScopes)
+		c.addField("auth.scopes", "At most %d scopes.", MaxScopes)
 	}
 	for _, scope := range scopes {
 		if len(scope) > maxScope || strings.ContainsFunc(scope, isNotScopeChar) {
-			c.addField("auth.scopes", "A scope has at most %d visible ASCII characters, and no space, quote or backslash.", maxScope)
+			c.addField("auth.scopes", "At most %d visible ASCII characters, without space, quote or backslash.", maxScope)
 			return
 		}
 	}
@@ -167,11 +167,11 @@ func (c *validation) checkAddress(location, raw string) {
 	case err == nil && (!isASCII(u.Hostname()) || !isValidPunycode(u.Hostname())):
 		c.addField(location, invalidHostName)
 	case err != nil, !isVisibleASCII(raw), strings.ContainsAny(raw, ` \`), len(raw) > maxAddressBytes:
-		c.addField(location, "This is not an address.")
+		c.addField(location, "Not a URL.")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
-		c.addField(location, "An address begins with https:// and has a host.")
+		c.addField(location, "Enter an https:// URL with a host.")
 	case u.User != nil || u.Fragment != "" || strings.Contains(raw, "#"):
-		c.addField(location, "An address holds no user name, password or fragment.")
+		c.addField(location, "Remove user name, password and fragment.")
 	}
 }
 

@@ -44,21 +44,21 @@ func (q Quota) Validate(prefix string) []fault.Field {
 func (q Quota) Within(maximum Quota) (fields []fault.Field) {
 	if maximum.PerMinute > 0 && q.PerMinute > maximum.PerMinute {
 		fields = append(fields, fault.Field{Location: "calls_per_minute", Message: fmt.Sprintf(
-			"Whoever runs this installation set %d calls a minute at most. Choose that or less; 0 is as many.", maximum.PerMinute)})
+			"The operator allows at most %d calls per minute; 0 uses that limit.", maximum.PerMinute)})
 	}
 	if maximum.PerDay > 0 && q.PerDay > maximum.PerDay {
 		fields = append(fields, fault.Field{Location: "calls_per_day", Message: fmt.Sprintf(
-			"Whoever runs this installation set %d calls a day at most. Choose that or less; 0 is as many.", maximum.PerDay)})
+			"The operator allows at most %d calls per day; 0 uses that limit.", maximum.PerDay)})
 	}
 	return fields
 }
 
 func (c *validation) checkQuota(prefix string, q Quota) {
 	if q.PerMinute < 0 || q.PerMinute > MaxCallsPerMinute {
-		c.addField(prefix+"calls_per_minute", "Calls are limited to 1 to %d a minute; 0 is no limit.", MaxCallsPerMinute)
+		c.addField(prefix+"calls_per_minute", "Must be 0–%d per minute (0: no limit).", MaxCallsPerMinute)
 	}
 	if q.PerDay < 0 || q.PerDay > MaxCallsPerDay {
-		c.addField(prefix+"calls_per_day", "Calls are limited to 1 to %d a day; 0 is no limit.", MaxCallsPerDay)
+		c.addField(prefix+"calls_per_day", "Must be 0–%d per day (0: no limit).", MaxCallsPerDay)
 	}
 }
 

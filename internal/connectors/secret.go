@@ -58,8 +58,8 @@ func (s Secret) Validate(t AuthType, prefix string) []fault.Field {
 		case !slices.Contains(f.of, t) && f.value != "":
 			c.addField(prefix+f.name, "Authentication %q takes no %s.", t, f.name)
 		case !slices.Contains(f.of, t):
-		case f.value == "" && !f.optional:
-			c.addField(prefix+f.name, "A %s is needed.", f.label)
+		case f.value == "" && f.missing != "":
+			c.addField(prefix+f.name, "%s", f.missing)
 		default:
 			c.secretValue(prefix+f.name, f)
 		}
@@ -82,20 +82,20 @@ type secretField struct {
 	name, label string
 	of          []AuthType
 	value       string
-	optional    bool
+	missing     string // the error of an empty value; empty: the field is optional
 }
 
 func (s Secret) formFields() []secretField {
 	basic := []AuthType{AuthBasic}
 	return []secretField{
-		{name: "token", label: "token", of: []AuthType{AuthBearer}, value: s.Token.Reveal()},
-		{name: "key", label: "key", of: []AuthType{AuthAPIKey}, value: s.Key.Reveal()},
-		{name: "username", label: "user name", of: basic, value: s.Username},
+		{name: "token", label: "token", of: []AuthType{AuthBearer}, value: s.Token.Reveal(), missing: "Enter the token."},
+		{name: "key", label: "key", of: []AuthType{AuthAPIKey}, value: s.Key.Reveal(), missing: "Enter the key."},
+		{name: "username", label: "username", of: basic, value: s.Username, missing: "Enter the username."},
 		// Some servers take an API key as the user name alone.
-		{name: "password", label: "password", of: basic, value: s.Password.Reveal(), optional: true},
-		{name: "client_id", label: "client id", of: []AuthType{AuthClientCredentials, AuthPrivateKeyJWT}, value: s.ClientID, optional: true},
-		{name: "client_secret", label: "client secret", of: []AuthType{AuthClientCredentials, AuthOAuth2}, value: s.ClientSecret.Reveal()},
-		{name: "private_key", label: "private key", of: []AuthType{AuthPrivateKeyJWT}, value: s.PrivateKey.Reveal()},
+		{name: "password", label: "password", of: basic, value: s.Password.Reveal()},
+		{name: "client_id", label: "client id", of: []AuthType{AuthClientCredentials, AuthPrivateKeyJWT}, value: s.ClientID},
+		{name: "client_secret", label: "client secret", of: []AuthType{AuthClientCredentials, AuthOAuth2}, value: s.ClientSecret.Reveal(), missing: "Enter the client secret."},
+		{name: "private_key", label: "private key", of: []AuthType{AuthPrivateKeyJWT}, value: s.PrivateKey.Reveal(), missing: "Enter the private key."},
 	}
 }
 
@@ -106,15 +106,15 @@ func (c *validation) secretValue(location string, f secretField) {
 	case f.name == "private_key":
 		c.checkPrivateKey(location, f.value)
 	case f.name == "username" && strings.Contains(f.value, ":"):
-		c.addField(location, "A user name holds no colon.") // it ends at the first colon (RFC 7617 section 2)
+		c.addField(location, "No colons allowed.") // it ends at the first colon (RFC 7617 section 2)
 	case f.name == "username", f.name == "password":
 		if !isPlainText(f.value, "") {
-			c.addField(location, "A %s holds no control characters.", f.label)
+			c.addField(location, "A %s can't contain control characters.", f.label)
 		}
 	case !isVisibleASCII(f.value):
-		c.addField(location, "A %s holds visible ASCII characters only.", f.label)
+		c.addField(location, "A %s must be visible ASCII.", f.label)
 	case f.name == "token" && len(f.value) >= 7 && strings.EqualFold(f.value[:7], "bearer "):
-		c.addField(location, "Enter the token alone, without the word Bearer.")
+		c.addField(location, "Enter the token without Bearer.")
 	}
 }
 
@@ -123,11 +123,11 @@ func (c *validation) checkPrivateKey(location, value string) {
 	block, rest := pem.Decode([]byte(value))
 	switch {
 	case block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		c.addField(location, "A private key is a PEM block that begins with “-----BEGIN PRIVATE KEY-----”.")
+		c.addField(location, "Enter a PEM block starting with “-----BEGIN PRIVATE KEY-----”.")
 	case strings.Contains(block.Type, "ENCRYPTED"):
-		c.addField(location, "This private key is locked with a passphrase. Enter it without one; it is stored sealed.")
+		c.addField(location, "Enter the key without its passphrase; we store it encrypted.")
 	case strings.TrimSpace(string(rest)) != "":
-		c.addField(location, "Enter one PEM block, and nothing after it.")
+		c.addField(location, "Enter a single PEM block.")
 	}
 }
 

@@ -66,8 +66,8 @@ func (d ToolDiff) Waiting() []ChangeWrite {
 func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	n := NewNotice{
 		Kind:  NoticeToolChange,
-		Title: fmt.Sprintf("%d tools of %s wait for a decision", len(waiting), c.Name),
-		Body:  "The server changed them. Agents are served the definitions from before, and calls are refused until an admin has looked.",
+		Title: fmt.Sprintf("%d tools to review in %s", len(waiting), c.Name),
+		Body:  "Until reviewed, agents see the old versions and calls are refused.",
 		Link:  "/changes",
 		Key:   "tool_change " + c.ID.String(),
 	}
@@ -86,15 +86,15 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	}
 	switch {
 	case instructions && len(waiting) == 1:
-		n.Title = "The instructions of " + c.Name + " wait for a decision"
-		n.Body = "The server changed what it tells agents. They are given what was accepted before, until an admin has looked."
+		n.Title = "Instructions to review in " + c.Name
+		n.Body = "Until reviewed, agents keep the accepted instructions."
 		n.Link = c.dashboardPath() + "/instructions/changes"
 	case instructions:
-		n.Title = fmt.Sprintf("%d changes of %s wait for a decision", len(waiting), c.Name)
-		n.Body = "The server changed tools, and what it tells agents. They are served what was accepted before, and calls are refused until an admin has looked."
+		n.Title = fmt.Sprintf("%d changes to review in %s", len(waiting), c.Name)
+		n.Body = "The server changed tools and instructions. Until reviewed, agents keep the accepted versions and calls are refused."
 	case len(waiting) == 1:
-		n.Title = fmt.Sprintf("The tool %s of %s waits for a decision", tools[0], c.Name)
-		n.Body = "The server changed it, or it is new. Agents are served what was accepted before, and calls are refused until an admin has looked."
+		n.Title = fmt.Sprintf("%s to review in %s", tools[0], c.Name)
+		n.Body = "It's new or changed. Until reviewed, agents see the accepted version and calls are refused."
 		n.Link = c.dashboardPath() + "/tools/" + url.PathEscape(tools[0]) + "/changes"
 	}
 	slices.Sort(kinds)

@@ -35,7 +35,7 @@ func ToolsVanishedNotice(c ConnectorName, v VanishedTools, names []string) NewNo
 	return NewNotice{
 		Kind:  NoticeToolsVanished,
 		Title: fmt.Sprintf("%s lost %d of %d tools", c.Name, v.Tools, v.Of),
-		Body:  "The server does not list them any more. Agents cannot call them until it does.",
+		Body:  "The server no longer lists them, so agents can't call them.",
 		Link:  c.dashboardPath(),
 		Key:   "vanished " + c.ID.String(),
 		Data:  c.noticeData(map[string]any{"vanished": v.Tools, "of": v.Of, "tools": names[:min(len(names), maxNamedTools)]}),

@@ -32,4 +32,4 @@ func Misleads(r rune) bool {
 }
 
 // MisleadingName is the message for a name with such a character.
-const MisleadingName = "A name holds no characters that nobody sees, or that turn text around."
+const MisleadingName = "No invisible or bidirectional characters allowed."

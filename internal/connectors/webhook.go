@@ -28,9 +28,9 @@ const (
 func (e WebhookEnd) Sentence() string {
 	switch e {
 	case WebhookGone:
-		return "Its receiver answered 410 Gone: it wants nothing more. Turn the webhook on again if that was a mistake."
+		return "The receiver answered 410 Gone. Turn the webhook back on if that's a mistake."
 	case WebhookFailing:
-		return "Nothing has arrived there for three days. Mend the receiver or the address, send a test, and turn the webhook on again."
+		return "Nothing delivered for three days. Fix the receiver or URL, send a test, and turn the webhook back on."
 	default:
 		return ""
 	}
@@ -90,16 +90,16 @@ func (w Webhook) Validate() []fault.Field {
 	var fields []fault.Field
 	switch n := utf8.RuneCountInString(w.Name); {
 	case n == 0 || n > 100:
-		fields = append(fields, fault.Field{Location: "name", Message: "A name has 1 to 100 characters."})
+		fields = append(fields, fault.Field{Location: "name", Message: "Must be 1–100 characters."})
 	case strings.ContainsFunc(w.Name, Misleads):
 		fields = append(fields, fault.Field{Location: "name", Message: MisleadingName})
 	}
 	if w.URL == "" {
-		fields = append(fields, fault.Field{Location: "url", Message: "The address is missing."})
+		fields = append(fields, fault.Field{Location: "url", Message: "Enter a URL."})
 	}
 	for _, k := range w.Kinds {
 		if !k.Valid() {
-			fields = append(fields, fault.Field{Location: "kinds", Message: fmt.Sprintf("There is no notice of the kind %q.", k)})
+			fields = append(fields, fault.Field{Location: "kinds", Message: fmt.Sprintf("Unknown event %q.", k)})
 		}
 	}
 	return fields

@@ -103,7 +103,7 @@ func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 			return slices.ContainsFunc(list, func(c connectors.Connector) bool { return c.ID == s.Connector.ID })
 		}
 		if !all(b.Servers, isGranted) {
-			return fault.Errorf(fault.Conflict, "What the agent %q may use was changed at this moment. Ask again.", current.Name)
+			return fault.Errorf(fault.Conflict, "Access for the agent %q just changed. Try again.", current.Name)
 		}
 		return tx.Audit().Record(ctx, b.newEvent(a))
 	})
@@ -114,7 +114,7 @@ func all[T any](list []T, holds func(T) bool) bool {
 }
 
 func disabledError(a connectors.Agent) error {
-	return fault.Errorf(fault.Conflict, "The agent %q is disabled, and gets no credentials. Enable it first.", a.Name)
+	return fault.Errorf(fault.Conflict, "The agent %q is disabled. Enable it first.", a.Name)
 }
 
 // listGranted returns the enabled connectors that are granted to an agent.
@@ -151,7 +151,7 @@ func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent
 
 func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, c connectors.Connector) Server {
 	if c.Transport == connectors.TransportStdio {
-		f := fault.Errorf(fault.Conflict, "%q is a program on Patchbay's own machine: it can be reached through the gateway only.", c.Name)
+		f := fault.Errorf(fault.Conflict, "%q runs on Patchbay's machine and is only reachable through the gateway.", c.Name)
 		f.Code = "program"
 		return Server{Connector: c, Fault: f}
 	}
@@ -160,7 +160,7 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, ag
 		return Server{Connector: c, Headers: headers}
 	}
 	if ctx.Err() != nil {
-		late := fault.Wrap(fault.Unavailable, err, "The credential was not ready in time. Ask again in a moment.")
+		late := fault.Wrap(fault.Unavailable, err, "The credential isn't ready. Try again in a moment.")
 		late.Code = "timeout"
 		return Server{Connector: c, Fault: late}
 	}

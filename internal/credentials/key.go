@@ -19,5 +19,5 @@ func ValidateKey(t connectors.AuthType, settings connectors.OAuthSettings, s con
 	if !ok {
 		return nil
 	}
-	return []fault.Field{{Location: prefix + "private_key", Message: "This key cannot be used: " + unfit.Detail + "."}}
+	return []fault.Field{{Location: prefix + "private_key", Message: "This key can't be used: " + unfit.Detail + "."}}
 }

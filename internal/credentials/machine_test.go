@@ -184,8 +184,8 @@ func TestMachine_ForcedRefreshOncePerVersion(t *testing.T) {
 func TestMachine_RefusedClientNeedsNewSecret(t *testing.T) {
 	t.Parallel()
 	for auth, want := range map[connectors.AuthType]string{
-		connectors.AuthClientCredentials: "the authorization server does not know this client or its secret. Enter a new one.",
-		connectors.AuthPrivateKeyJWT:     "the authorization server does not know this client or its key. Enter a new one.",
+		connectors.AuthClientCredentials: "the authorization server rejects this client or secret. Enter a new one.",
+		connectors.AuthPrivateKeyJWT:     "the authorization server rejects this client or key. Enter a new one.",
 	} {
 		t.Run(string(auth), func(t *testing.T) {
 			t.Parallel()
@@ -200,7 +200,7 @@ func TestMachine_RefusedClientNeedsNewSecret(t *testing.T) {
 			for range 2 {
 				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 				wantMissing(t, err)
-				if got := fault.As(err).Message; got != `The connector "`+c.connector.Name+`" cannot sign in: `+want {
+				if got := fault.As(err).Message; got != `The connector "`+c.connector.Name+`" can't sign in: `+want {
 					t.Errorf("message %q", got)
 				}
 			}

@@ -15,18 +15,22 @@ import (
 const (
 	connectAgain = " Connect again."
 
-	reasonEnded               = "The authorization server ended the access." + connectAgain
-	reasonLost                = "An answer of the authorization server was lost when the access was renewed, and the access ended with it." + connectAgain
-	reasonUnknownClient       = "The authorization server does not know our client any more." + connectAgain
-	reasonConfiguredClient    = "The authorization server does not accept the connector's own client. Check its client id and secret, and connect again."
-	reasonSecret              = "The authorization server does not know this client or its secret. Enter a new one."
-	reasonKey                 = "The authorization server does not know this client or its key. Enter a new one."
-	reasonNoClientCredentials = "The authorization server does not let this client sign in for itself. Allow it the grant client_credentials there, then enter its secret again."
-	reasonNoRefresh           = "The authorization server does not let our client renew the access." + connectAgain
-	reasonScopes              = "The server asks for more access than was granted." + connectAgain
-	reasonTooManyStepUps      = "The server keeps asking for more access than it was granted. Ask its operator which scopes it needs, set them on the connector, and connect again."
-	reasonExpired             = "The access has ended and cannot be renewed." + connectAgain
+	reasonEnded               = "The authorization server ended access." + connectAgain
+	reasonLost                = "The authorization server's answer was lost during a refresh, which ended access." + connectAgain
+	reasonUnknownClient       = "The authorization server no longer knows our client." + connectAgain
+	reasonConfiguredClient    = "The authorization server rejects the connector's client. Check its ID and secret, then reconnect."
+	reasonSecret              = "The authorization server rejects this client or secret. Enter a new one."
+	reasonKey                 = "The authorization server rejects this client or key. Enter a new one."
+	reasonNoClientCredentials = "The authorization server doesn't allow client_credentials for this client. Allow it there, then re-enter the secret."
+	reasonNoRefresh           = "The authorization server doesn't let our client refresh access." + connectAgain
+	reasonScopes              = "The server needs more access than was granted." + connectAgain
+	reasonTooManyStepUps      = "The server keeps needing more access. Ask its operator for the scopes, set them on the connector, then reconnect."
+	reasonExpired             = "The access has expired." + connectAgain
 )
+
+// formerTooManyStepUps is reasonTooManyStepUps in rows that earlier versions stored. A row has no code for its reason,
+// and its count of step-ups does not tell this reason from reasonScopes.
+const formerTooManyStepUps = "The server keeps asking for more access than it was granted. Ask its operator which scopes it needs, set them on the connector, and connect again."
 
 // ErrTooManyStepUps is the cause of a missing credential that reconnecting does not fix: maxStepUps was
 // reached.
@@ -40,9 +44,9 @@ func NewMissingError(c connectors.Connector, agent *connectors.AgentID) error {
 	case c.CredentialMode != connectors.CredentialPerAgent:
 		message = "The connector %q has no " + w.thing + ". " + w.action + " on its Credentials page."
 	case agent != nil:
-		message = "This agent has no " + w.thing + " for the connector %q. " + w.action + " on the connector's Credentials page."
+		message = "This agent has no " + w.thing + " for the connector %q. " + w.action + " on the Credentials page."
 	default:
-		message = "The connector %q asks for " + w.aThing + ", and no agent has one yet. " + w.action + " on its Credentials page."
+		message = "The connector %q needs " + w.aThing + ", and no agent has one. " + w.action + " on its Credentials page."
 	}
 	return newCredentialRequired(message, c.Name)
 }
@@ -69,14 +73,14 @@ func (r *Resolver) ExplainMissing(
 	case cause == "": // reconnected meanwhile
 		return newNotRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
 	case isMachine(c.Auth.Type):
-		return addGrantSaid(newCredentialRequired("The connector %q cannot sign in: %s", c.Name, toClause(cause)), g)
+		return addGrantSaid(newCredentialRequired("The connector %q can't sign in: %s", c.Name, toClause(cause)), g)
 	}
-	format := "The account of the connector %q must be connected again: %s"
+	format := "Reconnect the account for %q: %s"
 	if owner != nil {
-		format = "The agent's account of the connector %q must be connected again: %s"
+		format = "Reconnect the agent's account for %q: %s"
 	}
 	f := addGrantSaid(newCredentialRequired(format, c.Name, toClause(cause)), g)
-	if cause == reasonTooManyStepUps {
+	if cause == reasonTooManyStepUps || cause == formerTooManyStepUps {
 		f.Err = ErrTooManyStepUps
 	}
 	return f
@@ -135,9 +139,9 @@ func wordingFor(t connectors.AuthType) credentialWording {
 
 // newNotRenewed is the Unavailable fault of a failed refresh. It does not ask a person to reconnect.
 func newNotRenewed(c connectors.Connector, g store.Grant, cause error) error {
-	format := "The access of the connector %q could not be renewed just now. %s"
+	format := "The connector %q couldn't refresh its access. %s"
 	if g.Tokens.AccessToken.Empty() {
-		format = "The connector %q could not get an access token just now. %s"
+		format = "The connector %q couldn't get an access token. %s"
 	}
 	hint := "Try again in a moment."
 	if g.Status == connectors.CredentialRefreshFailed && g.Error != "" {

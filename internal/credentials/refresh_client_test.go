@@ -41,7 +41,7 @@ func TestConfiguredClient_RefusalKeepsRegistration(t *testing.T) {
 	must(t, c.Door().Connectors().SetClientSecret(t.Context(), c.connector, "a wrong one"))
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
-	if got := fault.As(err).Message; !strings.Contains(got, "does not accept the connector's own client. Check its client id and secret") {
+	if got := fault.As(err).Message; !strings.Contains(got, "rejects the connector's client. Check its ID and secret") {
 		t.Errorf("message %q", got)
 	}
 	if s, err := c.St.Vault(c.Tenant).ClientSecret(t.Context(), c.connector, c.as.Issuer); err != nil || s.Reveal() != "a wrong one" {
@@ -57,7 +57,7 @@ func TestConfiguredClient_SecretStaysWithItsServer(t *testing.T) {
 	must(t, err)
 	_, err = c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantNotRenewed(t, err)
-	if got := fault.As(err).Message; !strings.Contains(got, "The client secret belongs to the authorization server https://elsewhere.example.com") {
+	if got := fault.As(err).Message; !strings.Contains(got, "The client secret is for the authorization server https://elsewhere.example.com") {
 		t.Errorf("message %q", got)
 	}
 	if n := c.as.Count(oauthtest.Refresh); n != 0 {
@@ -92,7 +92,7 @@ func TestRefresh_UnauthorizedClientIsKept(t *testing.T) {
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.ForbiddenClient })
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
-	if got := fault.As(err).Message; !strings.HasSuffix(got, "the authorization server does not let our client renew the access.") {
+	if got := fault.As(err).Message; !strings.HasSuffix(got, "the authorization server doesn't let our client refresh access.") {
 		t.Errorf("message %q", got)
 	}
 	if _, err := c.St.Vault(c.Tenant).Registration(t.Context(), c.as.Issuer, redirectURI); err != nil {

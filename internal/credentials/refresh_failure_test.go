@@ -124,7 +124,7 @@ func TestRefresh_DeadGrantIsNotRetried(t *testing.T) {
 	for range 2 {
 		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 		wantMissing(t, err)
-		want := `The account of the connector "` + c.connector.Name + `" must be connected again: the authorization server ended the access.`
+		want := `Reconnect the account for "` + c.connector.Name + `": the authorization server ended access.`
 		if got := fault.As(err).Message; got != want {
 			t.Errorf("message %q", got)
 		}
@@ -133,7 +133,7 @@ func TestRefresh_DeadGrantIsNotRetried(t *testing.T) {
 		t.Errorf("status %s after %d refreshes", got, n)
 	}
 	now := c.reloadConnector(t)
-	if now.Status != connectors.StatusNeedsAuth || now.LastError.Message != "The authorization server ended the access. Connect again." {
+	if now.Status != connectors.StatusNeedsAuth || now.LastError.Message != "The authorization server ended access. Connect again." {
 		t.Errorf("connector: %s, %+v", now.Status, now.LastError)
 	}
 }
@@ -169,11 +169,11 @@ func (c *connection) wantLost(t *testing.T, r *credentials.Resolver) {
 	t.Helper()
 	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
-	if got := fault.As(err).Message; !strings.Contains(got, "must be connected again: an answer of the authorization server was lost") {
+	if got := fault.As(err).Message; got != `Reconnect the account for "`+c.connector.Name+`": the authorization server's answer was lost during a refresh, which ended access.` {
 		t.Errorf("message %q", got)
 	}
 	g := c.storedGrant(t, nil)
-	if g.Status != connectors.CredentialRevoked || !strings.HasPrefix(g.Error, "An answer of the authorization server was lost") {
+	if g.Status != connectors.CredentialRevoked || !strings.HasPrefix(g.Error, "The authorization server's answer was lost during a refresh") {
 		t.Errorf("grant = %+v", g.Credential)
 	}
 }
@@ -184,7 +184,7 @@ func TestRefresh_UnknownClientRegistersAgain(t *testing.T) {
 	c.as.ForgetClients()
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
-	if got := fault.As(err).Message; !strings.HasSuffix(got, "must be connected again: the authorization server does not know our client any more.") {
+	if got := fault.As(err).Message; got != `Reconnect the account for "`+c.connector.Name+`": the authorization server no longer knows our client.` {
 		t.Errorf("message %q", got)
 	}
 	_, err = c.St.Vault(c.Tenant).Registration(t.Context(), c.as.Issuer, redirectURI)

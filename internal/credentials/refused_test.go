@@ -60,9 +60,9 @@ func TestNeedsScopes_TwiceAtMost(t *testing.T) {
 		wanted []string
 		says   string
 	}{
-		{"write", []string{"read", "write"}, "the server asks for more access than was granted."},
-		{"admin", []string{"read", "write", "admin"}, "the server asks for more access than was granted."},
-		{"root", []string{"read", "write", "admin"}, "the server keeps asking for more access than it was granted."},
+		{"write", []string{"read", "write"}, "the server needs more access than was granted."},
+		{"admin", []string{"read", "write", "admin"}, "the server needs more access than was granted."},
+		{"root", []string{"read", "write", "admin"}, "the server keeps needing more access."},
 	} {
 		g := c.storedGrant(t, nil)
 		c.reconnect(t, g, "read")
@@ -84,6 +84,20 @@ func TestNeedsScopes_TwiceAtMost(t *testing.T) {
 	}
 }
 
+func TestNeedsScopes_FormerSentence(t *testing.T) {
+	t.Parallel()
+	const former = "The server keeps asking for more access than it was granted. " +
+		"Ask its operator which scopes it needs, set them on the connector, and connect again."
+	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
+	r := c.newResolver()
+	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	must(t, err)
+	must(t, r.MarkRefused(t.Context(), c.Tenant, u, former, nil))
+	if _, err = r.Headers(t.Context(), c.Tenant, c.connector, nil); !errors.Is(err, credentials.ErrTooManyStepUps) {
+		t.Errorf("a row with the sentence of earlier versions: %v", err)
+	}
+}
+
 // reconnect stores g as a person's consent does, with these scopes. The wanted scopes stay stored.
 func (c *connection) reconnect(t *testing.T, g store.Grant, scopes ...string) {
 	t.Helper()
@@ -102,12 +116,12 @@ func TestMissing_SaysWhatToDo(t *testing.T) {
 		want  string
 	}{
 		{connectors.AuthOAuth2, connectors.CredentialShared, nil, `The connector "X" has no connected account. Connect one on its Credentials page.`},
-		{connectors.AuthOAuth2, connectors.CredentialPerAgent, &agent, `This agent has no connected account for the connector "X". Connect one on the connector's Credentials page.`},
-		{connectors.AuthOAuth2, connectors.CredentialPerAgent, nil, `The connector "X" asks for an account, and no agent has one yet. Connect one on its Credentials page.`},
+		{connectors.AuthOAuth2, connectors.CredentialPerAgent, &agent, `This agent has no connected account for the connector "X". Connect one on the Credentials page.`},
+		{connectors.AuthOAuth2, connectors.CredentialPerAgent, nil, `The connector "X" needs an account, and no agent has one. Connect one on its Credentials page.`},
 		{connectors.AuthClientCredentials, connectors.CredentialShared, nil, `The connector "X" has no client secret. Set it on its Credentials page.`},
 		{connectors.AuthPrivateKeyJWT, connectors.CredentialShared, nil, `The connector "X" has no private key. Set it on its Credentials page.`},
 		{connectors.AuthBearer, connectors.CredentialShared, nil, `The connector "X" has no usable credential. Set one on its Credentials page.`},
-		{connectors.AuthBearer, connectors.CredentialPerAgent, nil, `The connector "X" asks for a credential, and no agent has one yet. Set one on its Credentials page.`},
+		{connectors.AuthBearer, connectors.CredentialPerAgent, nil, `The connector "X" needs a credential, and no agent has one. Set one on its Credentials page.`},
 	} {
 		err := credentials.NewMissingError(connectors.Connector{Settings: connectors.Settings{Name: "X", Auth: connectors.Auth{Type: tc.auth}, CredentialMode: tc.mode}}, tc.agent)
 		wantMissing(t, err)
@@ -122,7 +136,7 @@ func TestMissing_ExpiredWithoutRefreshToken(t *testing.T) {
 	c := newConnection(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(-time.Minute))
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
-	want := `The account of the connector "` + c.connector.Name + `" must be connected again: the access has ended and cannot be renewed.`
+	want := `Reconnect the account for "` + c.connector.Name + `": the access has expired.`
 	if got := fault.As(err).Message; got != want {
 		t.Errorf("message %q", got)
 	}

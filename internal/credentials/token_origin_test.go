@@ -25,7 +25,7 @@ func TestRefresh_RegisteredClientStaysWithIssuer(t *testing.T) {
 	must(t, c.Door().Accounts().SaveGrant(t.Context(), g))
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantNotRenewed(t, err)
-	if got := fault.As(err).Message; !strings.Contains(got, "needs a client id of its own") {
+	if got := fault.As(err).Message; !strings.Contains(got, "needs its own client ID") {
 		t.Errorf("message %q", got)
 	}
 	if n := requests.Load(); n != 0 {

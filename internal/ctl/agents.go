@@ -93,7 +93,7 @@ func (c agentDelete) Run(ctx context.Context, s *session) error {
 	if err := api.DeleteAgent(ctx, c.Agent); err != nil {
 		return err
 	}
-	return s.printSentence(nil, "%s is deleted.", c.Agent)
+	return s.printSentence(nil, "Deleted %s.", c.Agent)
 }
 
 type agentGrants struct{ agentRef }
@@ -133,7 +133,7 @@ type agentGrant struct {
 // Run replaces the agent's grant for the connector.
 func (c agentGrant) Run(ctx context.Context, s *session) error {
 	if c.All == (len(c.Tools) > 0) {
-		return errors.New("say --all, or name the tools with --tools: what is granted takes the place of what was")
+		return errors.New("use --all or --tools: they replace the current grant")
 	}
 	api, err := s.openClient()
 	if err != nil {
@@ -152,7 +152,7 @@ func (c agentGrant) Run(ctx context.Context, s *session) error {
 	if err := api.GrantConnector(ctx, c.Agent, c.Connector, in); err != nil {
 		return err
 	}
-	return s.printSentence(nil, "%s may use %s.", c.Agent, c.Connector)
+	return s.printSentence(nil, "%s can use %s.", c.Agent, c.Connector)
 }
 
 type agentDrop struct {
@@ -169,7 +169,7 @@ func (c agentDrop) Run(ctx context.Context, s *session) error {
 	if err := api.DropConnector(ctx, c.Agent, c.Connector); err != nil {
 		return err
 	}
-	return s.printSentence(nil, "%s may not use %s any more.", c.Agent, c.Connector)
+	return s.printSentence(nil, "%s can no longer use %s.", c.Agent, c.Connector)
 }
 
 type agentWhy struct {
@@ -187,7 +187,7 @@ func (c agentWhy) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "A PERSON IS ASKED", "WHAT TO DO", "NOT CHECKED", "PROMPTS", "RESOURCES")
+	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "NEEDS APPROVAL", "WHAT TO DO", "NOT CHECKED", "PROMPTS", "RESOURCES")
 	t.addRow(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice, uncheckedParts(why.Unchecked), itemAccess(why.Prompts, why), itemAccess(why.Resources, why))
 	return s.printValue(why, t)
 }
@@ -277,5 +277,5 @@ func (c tokenRevoke) Run(ctx context.Context, s *session) error {
 	if err := api.RevokeAgentToken(ctx, c.Agent, c.ID); err != nil {
 		return err
 	}
-	return s.printSentence(nil, "%s is revoked.", c.ID)
+	return s.printSentence(nil, "Revoked %s.", c.ID)
 }

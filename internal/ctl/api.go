@@ -56,11 +56,11 @@ func (c apiCommand) Run(ctx context.Context, s *session) error {
 func (c apiCommand) readBody(s *session) ([]byte, error) {
 	switch {
 	case c.Paginate && c.Method != http.MethodGet:
-		return nil, errors.New("--paginate is for lists, which are read with GET")
+		return nil, errors.New("--paginate works only with GET")
 	case c.Body == "":
 		return nil, nil
 	case c.Method == http.MethodGet:
-		return nil, errors.New("GET takes no body: what it asks for stands in the query, as connectors?status=error")
+		return nil, errors.New("GET takes no body: put parameters in the query, such as connectors?status=error")
 	}
 	text, err := s.readInput(c.Body)
 	if err != nil {
@@ -68,10 +68,10 @@ func (c apiCommand) readBody(s *session) ([]byte, error) {
 	}
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
-		return nil, fmt.Errorf("the body is no JSON: %w", err)
+		return nil, fmt.Errorf("the body is not valid JSON: %w", err)
 	}
 	if name := findSecret(value); name != "" && c.Body != "-" && c.Body[0] != '@' {
-		return nil, fmt.Errorf("the body has a secret (%s), and others on this machine can read arguments: give @FILE, or - for the standard input", name)
+		return nil, fmt.Errorf("the body has a secret (%s), and other users of this machine can read arguments: use @FILE, or - for standard input", name)
 	}
 	return text, nil
 }
@@ -117,7 +117,7 @@ func (c apiCommand) readPages(ctx context.Context, api *client.Client) ([]byte, 
 		var found []json.RawMessage
 		var next *string
 		if json.Unmarshal(answer, &page) != nil || json.Unmarshal(page["items"], &found) != nil || json.Unmarshal(page["next_cursor"], &next) != nil {
-			return nil, fmt.Errorf("%s is no list that comes in pages", c.Path)
+			return nil, fmt.Errorf("%s is not a paginated list", c.Path)
 		}
 		items = append(items, found...)
 		if next == nil || *next == "" {
@@ -127,7 +127,7 @@ func (c apiCommand) readPages(ctx context.Context, api *client.Client) ([]byte, 
 			return json.Marshal(page)
 		}
 		if *next == query.Get("cursor") {
-			return nil, errors.New("the list does not come to its end")
+			return nil, errors.New("the list has too many pages")
 		}
 		query.Set("cursor", *next)
 	}
@@ -145,7 +145,7 @@ func (s *session) printResponse(text []byte) error {
 	}
 	var shown bytes.Buffer
 	if err := json.Indent(&shown, text, "", "  "); err != nil {
-		return fmt.Errorf("the answer is no JSON: %w", err)
+		return fmt.Errorf("the answer is not valid JSON: %w", err)
 	}
 	shown.WriteByte('\n')
 	_, err := asciiWriter{s.world.Out}.Write(shown.Bytes())

@@ -11,12 +11,12 @@ import (
 func TestBody_SecretMustNotBeArgument(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`{"auth": {"type": "bearer", "token": "x"}}`: "others on this machine can read",
-		`{"email": "a@b.example", "password": "x"}`:  "others on this machine can read",
-		`[{"env": {"A": "x"}}]`:                      "others on this machine can read",
+		`{"auth": {"type": "bearer", "token": "x"}}`: "other users of this machine can read",
+		`{"email": "a@b.example", "password": "x"}`:  "other users of this machine can read",
+		`[{"env": {"A": "x"}}]`:                      "other users of this machine can read",
 		`{"name": "Chat"}`:                           "",
 		`{"auth": {"type": "none", "token": null}}`:  "",
-		`{`: "no JSON",
+		`{`: "not valid JSON",
 		`-`: "",
 	} {
 		s := &session{world: World{In: strings.NewReader(`{"auth": {"token": "x"}}`)}}

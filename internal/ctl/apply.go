@@ -41,7 +41,7 @@ func (c ApplyCommand) Run(ctx context.Context, s *session) error {
 	}
 	switch {
 	case len(steps) == 0:
-		return s.printSentence(nil, "Nothing differs.")
+		return s.printSentence(nil, "No changes.")
 	case c.Check:
 		return fmt.Errorf("The installation differs from the file: %s", countThings(len(steps)))
 	}
@@ -90,7 +90,7 @@ func (c ApplyCommand) confirmDeletions(s *session, steps []manifest.Step) error 
 		return nil
 	}
 	if file, ok := s.world.In.(*os.File); c.File == "-" || !ok || !term.IsTerminal(int(file.Fd())) { //nolint:gosec // a file descriptor fits
-		return fmt.Errorf("%s would be deleted, and nobody is there to be asked: say --yes. Nothing was changed", countThings(n))
+		return fmt.Errorf("This would delete %s. Use --yes without a terminal. Nothing was changed", countThings(n))
 	}
 	if _, err := fmt.Fprintf(s.world.Err, "Delete %s? Type yes: ", countThings(n)); err != nil {
 		return err
@@ -121,9 +121,9 @@ func (l lineReader) Read(p []byte) (int, error) {
 
 func countThings(n int) string {
 	if n == 1 {
-		return "1 thing"
+		return "1 item"
 	}
-	return fmt.Sprintf("%d things", n)
+	return fmt.Sprintf("%d items", n)
 }
 
 // applySteps performs the steps and reports how many succeeded before a failure. The next run continues from
@@ -135,20 +135,20 @@ func (c ApplyCommand) applySteps(ctx context.Context, s *session, file manifest.
 	}
 	for i, step := range steps {
 		if err := step.Do(ctx, api); err != nil {
-			return fmt.Errorf("%w\n%d of %s were done. Mend it and apply the file again: it goes on from there", err, i, countThings(len(steps)))
+			return fmt.Errorf("%w\n%d of %s were applied. Fix the error and apply the file again to continue", err, i, countThings(len(steps)))
 		}
 	}
 	left, err := c.planSteps(ctx, s, file)
 	if err != nil {
-		return fmt.Errorf("everything was done, and could not be read back: %w", err)
+		return fmt.Errorf("all changes were applied, but reading them back failed: %w", err)
 	}
 	if len(left) > 0 {
 		if err := s.steps(left); err != nil {
 			return err
 		}
-		return fmt.Errorf("everything was done, and %s still differ: the installation keeps them in another way, or somebody else changes them", countThings(len(left)))
+		return fmt.Errorf("all changes were applied, but %s still differ: the installation normalizes them, or someone else changes them", countThings(len(left)))
 	}
-	return s.printSentence(nil, "Done: the installation is as the file says.")
+	return s.printSentence(nil, "Done: the installation matches the file.")
 }
 
 // steps prints the planned steps.

@@ -26,7 +26,7 @@ func (c callCommand) Run(ctx context.Context, s *session) error {
 	in := client.ToolCallCreate{Tool: c.Tool, Arguments: arguments}
 	switch {
 	case c.Timeout < 0 || c.Timeout > 0 && c.Timeout < time.Millisecond:
-		return errors.New("the timeout is 1ms or longer")
+		return errors.New("the timeout must be at least 1ms")
 	case c.Timeout > 0:
 		in.TimeoutMS = new(c.Timeout.Milliseconds())
 	}
@@ -48,7 +48,7 @@ func (s *session) readArguments(arg string) (object map[string]json.RawMessage, 
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &object); err != nil || object == nil {
-		return nil, errors.New("the arguments are no JSON object")
+		return nil, errors.New("the arguments must be a JSON object")
 	}
 	return object, nil
 }
@@ -62,7 +62,7 @@ func (s *session) printCall(call client.ToolCall) error {
 		return newServerError(call.Error.Message, call.Upstream)
 	}
 	if call.IsError {
-		return errors.New("the tool says that it failed")
+		return errors.New("the tool reported an error")
 	}
 	return nil
 }

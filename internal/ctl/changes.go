@@ -55,7 +55,7 @@ func (c changeAccept) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.printSentence(tool, "%s is served as it is now.", tool.Name)
+	return s.printSentence(tool, "%s is now served in its new version.", tool.Name)
 }
 
 type changeReject struct{ changeVerdict }
@@ -70,5 +70,5 @@ func (c changeReject) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.printSentence(tool, "%s is not served as it is now.", tool.Name)
+	return s.printSentence(tool, "The new version of %s is not served.", tool.Name)
 }

@@ -76,7 +76,7 @@ func (s *session) openClient() (*client.Client, error) {
 	}
 	key = strings.TrimSpace(key)
 	if key == "" {
-		return nil, errors.New("There is no API key. Put one into PATCHBAY_API_KEY, or into a file and name it with --key-file; an owner makes keys in the dashboard, under API keys.")
+		return nil, errors.New("No API key. Set PATCHBAY_API_KEY or use --key-file. Owners create keys in the dashboard under API keys.")
 	}
 	return client.New(s.flags.URL, key)
 }

@@ -26,7 +26,7 @@ func (c connectorSend) Run(ctx context.Context, s *session) error {
 			return err
 		}
 		if err := json.Unmarshal(text, &in.Params); err != nil || in.Params == nil {
-			return errors.New("the parameters are no JSON object")
+			return errors.New("the parameters must be a JSON object")
 		}
 	}
 	if c.Agent != "" {

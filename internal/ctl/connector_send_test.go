@@ -27,7 +27,7 @@ func TestConnectorSend_PrintsResultOrFails(t *testing.T) {
 			`{"method":"acme/a","notify":false}`, "", "It failed.\nThe server said:\n  > No.",
 		},
 		"a notification": {connectorSend{Method: "acme/b", Notify: true}, `{"call_id": "x", "result": null, "error": null, "upstream": null}`, `{"method":"acme/b","notify":true}`, "", ""},
-		"no object":      {connectorSend{Method: "acme/a", Params: "[1]"}, "", "", "", "the parameters are no JSON object"},
+		"no object":      {connectorSend{Method: "acme/a", Params: "[1]"}, "", "", "", "the parameters must be a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,7 @@ func TestConnectorTry_PrintsResultOrFails(t *testing.T) {
 			`{"type": "/problems/confirmation-required", "title": "Conflict", "status": 409, "detail": "Confirm that you want to run it."}`,
 			`{"arguments":{},"confirm":false}`, "", "Confirm that you want to run it.",
 		},
-		"no object": {connectorTry{Tool: "a/b", Arguments: "[1]"}, http.StatusCreated, "", "", "", "the arguments are no JSON object"},
+		"no object": {connectorTry{Tool: "a/b", Arguments: "[1]"}, http.StatusCreated, "", "", "", "the arguments must be a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

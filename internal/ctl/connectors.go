@@ -91,7 +91,7 @@ func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCrea
 		return draft, nil
 	}
 	if f.Secret != "-" && f.Secret[0] != '@' {
-		return draft, errors.New("a secret is no argument, which others on this machine can read: give @FILE, or - for the standard input")
+		return draft, errors.New("a secret can't be an argument, which other users of this machine can read: use @FILE, or - for standard input")
 	}
 	text, err := s.readInput(f.Secret)
 	if err != nil {
@@ -185,7 +185,7 @@ func (c connectorDelete) Run(ctx context.Context, s *session) error {
 	if err := api.DeleteConnector(ctx, c.Connector); err != nil {
 		return err
 	}
-	return s.printSentence(nil, "%s is deleted.", c.Connector)
+	return s.printSentence(nil, "Deleted %s.", c.Connector)
 }
 
 type connectorSync struct {
@@ -202,14 +202,14 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.All == (c.Connector != "") {
-		return errors.New("name a connector, or say --all")
+		return errors.New("name a connector or use --all")
 	}
 	if c.All {
 		queued, err := api.SyncAllTools(ctx)
 		if err != nil {
 			return err
 		}
-		return s.printSentence(queued, "%d syncs are queued.", queued.Queued)
+		return s.printSentence(queued, "Queued %d syncs.", queued.Queued)
 	}
 	var in client.SyncRequest
 	if c.Agent != "" {

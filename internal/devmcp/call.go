@@ -25,7 +25,7 @@ func (e *endpoint) callTool(raw json.RawMessage) (any, *rpcError) {
 		Arguments map[string]any
 	}
 	if json.Unmarshal(raw, &params) != nil || !e.known[params.Name] {
-		return nil, &rpcError{-32602, "There is no such tool."}
+		return nil, &rpcError{-32602, "No such tool."}
 	}
 	switch params.Name {
 	case "search_issues":

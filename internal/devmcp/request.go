@@ -62,7 +62,7 @@ func answerInitialize(raw json.RawMessage) (any, *rpcError) {
 func (e *endpoint) listTools(raw json.RawMessage) (any, *rpcError) {
 	var params struct{ Cursor *string }
 	if len(raw) > 0 && json.Unmarshal(raw, &params) != nil {
-		return nil, &rpcError{-32602, "The parameters cannot be read."}
+		return nil, &rpcError{-32602, "Can't read the parameters."}
 	}
 	from := 0
 	if params.Cursor != nil {

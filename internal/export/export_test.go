@@ -159,7 +159,7 @@ func TestJSON_KeepsValues(t *testing.T) {
 func TestFile_EndsAtItsLimitWithANotice(t *testing.T) {
 	t.Parallel()
 	many := make([]row, 3)
-	for f, says := range map[export.Format]string{export.CSV: `"# These are the first 5 rows, and there are more.`, export.JSON: `"count":5,"complete":false,"notice":"These are the first 5 rows`} {
+	for f, says := range map[export.Format]string{export.CSV: `"# Showing the first 5 rows, and there are more.`, export.JSON: `"count":5,"complete":false,"notice":"Showing the first 5 rows, and there are more.`} {
 		table := tableOf(many, many, many)
 		table.MaxRows = 5
 		text, n, err := written(t, table, f)

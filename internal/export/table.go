@@ -110,7 +110,7 @@ func (f *File[T]) writeTable(out tableWriter) (n int, err error) {
 	case err != nil:
 		notice = "This file ends early: the table could not be read further. Export it again."
 	case isFull:
-		notice = fmt.Sprintf("These are the first %s rows, and there are more. Filter the table, and export it again.", groupThousands(f.table.MaxRows))
+		notice = fmt.Sprintf("Showing the first %s rows, and there are more. Filter the table and export it again.", groupThousands(f.table.MaxRows))
 	}
 	if endErr := out.writeEnd(n, notice); err == nil {
 		err = endErr

@@ -17,7 +17,7 @@ func TestSentences_OfEachKind(t *testing.T) {
 		err  error
 		want []string
 	}{
-		"a fault":            {fault.Wrap(fault.Unavailable, cause, "The database does not answer."), []string{"The database does not answer."}},
+		"a fault":            {fault.Wrap(fault.Unavailable, cause, "The database isn't responding."), []string{"The database isn't responding."}},
 		"a fault on the way": {fmt.Errorf("seed: %w", fault.Errorf(fault.Conflict, "It is there.")), []string{"It is there."}},
 		"wrong fields":       {fault.InvalidFields(fault.Field{Location: "a", Message: "A must."}, fault.Field{Location: "b", Message: "B must."}), []string{"A must.", "B must."}},
 		"our own mistake":    {fault.Wrap(fault.Internal, cause, "The keyset cannot be written"), []string{"The keyset cannot be written: dial unix: no such file"}},

@@ -54,7 +54,7 @@ func TestRenamedTool_IsCallableInEveryProcess(t *testing.T) {
 				t.Error("the server's name still works at the connector's address")
 			}
 			refused := call(t, all.ClientSession, "mcp_one__b", map[string]any{"text": "hi"})
-			if !refused.IsError || !strings.Contains(textOf(refused), "switched off") {
+			if !refused.IsError || !strings.Contains(textOf(refused), "is disabled. An admin can enable it.") {
 				t.Errorf("a disabled tool answers %q", textOf(refused))
 			}
 		})

@@ -212,7 +212,7 @@ func TestElicitation_DeclineEndsCall(t *testing.T) {
 			p.InputResponses[key] = &sdk.ElicitResult{Action: action}
 		}
 		result, err := s.CallTool(t.Context(), p)
-		if err != nil || !result.IsError || !strings.Contains(textOf(result), "did not connect") || m.runs.Load() != 0 {
+		if err != nil || !result.IsError || !strings.Contains(textOf(result), "wasn't connected") || m.runs.Load() != 0 {
 			t.Errorf("%s: %s, %v", action, shownJSON(result), err)
 		}
 	}

@@ -138,7 +138,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		begun = true
 		h.serveMetadata(w, r, id)
 	case h.isCrossOrigin(r):
-		h.writeRefusal(w, r, id, fault.Errorf(fault.Denied, "This was sent from a page of another site, and is refused."))
+		h.writeRefusal(w, r, id, fault.Errorf(fault.Denied, "Refused: sent from another site."))
 	default:
 		h.serveMCP(w, r, id, &begun)
 	}
@@ -190,7 +190,7 @@ func (h *Handler) serveMCP(w http.ResponseWriter, r *http.Request, id string, be
 // missing connector. During a database outage it waits.
 func (b *backend) authenticate(r *http.Request) (err error) {
 	if len(r.Header["Authorization"]) > 1 { // a proxy may have checked another one
-		return fault.Errorf(fault.Malformed, "The request has several Authorization headers. Send one.")
+		return fault.Errorf(fault.Malformed, "Send only one Authorization header.")
 	}
 	text := parseBearer(r)
 	if text.Empty() {

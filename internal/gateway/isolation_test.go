@@ -57,7 +57,7 @@ func TestBrokenServers_DoNotAffectOthers(t *testing.T) {
 		default:
 		}
 		gone := call(t, all, "mcp_dead__a", map[string]any{"text": "x"})
-		if !gone.IsError || !strings.Contains(textOf(gone), "cannot be reached") {
+		if !gone.IsError || !strings.Contains(textOf(gone), "can't be reached") {
 			t.Errorf("of the dead one: %+v %s", gone, textOf(gone))
 		}
 		if why := reasonIn(t, gone); why["code"] != "upstream" {

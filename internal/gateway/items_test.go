@@ -172,7 +172,7 @@ func TestItems_RefusalsAreOnRecord(t *testing.T) {
 	s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
 	_, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay+one:file:///secret"})
 	failure, _ := errors.AsType[*jsonrpc.Error](err)
-	if failure == nil || failure.Code != -32602 || !strings.Contains(failure.Message, "does not list it") ||
+	if failure == nil || failure.Code != -32602 || !strings.Contains(failure.Message, "it isn't listed") ||
 		!strings.Contains(string(failure.Data), `"uri":"patchbay+one:file:///secret"`) || !strings.Contains(string(failure.Data), `"code":"not_granted"`) {
 		t.Errorf("it is read: %v", err)
 	}

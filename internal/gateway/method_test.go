@@ -126,7 +126,7 @@ func TestMethod_NeedsAGrantOfAllToolsWithoutApproval(t *testing.T) {
 		says  string
 	}{
 		"named tools": {connectors.Grant{Tools: []string{"a"}}, "all tools"},
-		"approval":    {connectors.Grant{AllTools: true, Approval: &trusted}, "cannot wait"},
+		"approval":    {connectors.Grant{AllTools: true, Approval: &trusted}, "can't wait for it"},
 	} {
 		agent := b.newAutoAgent(t)
 		tc.grant.AgentID, tc.grant.ConnectorID = agent.ID, c.ID

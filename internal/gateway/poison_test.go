@@ -108,7 +108,7 @@ func (v *poisonTest) isHeld(t *testing.T) {
 	if !refused.IsError || reasonIn(t, refused)["code"] != "held" {
 		t.Errorf("the call of a poisoned tool: %s", textOf(refused))
 	}
-	for _, want := range []string{"changed text", "new parameter", "orders to the model", "/connectors/chat/tools/send/changes"} {
+	for _, want := range []string{"changed text", "new parameter", "instructions to the model", "/connectors/chat/tools/send/changes"} {
 		if !strings.Contains(textOf(refused), want) {
 			t.Errorf("no %q in %q", want, textOf(refused))
 		}

@@ -162,7 +162,7 @@ func (b *backend) queryUpstream(
 	if edit != nil {
 		var err error
 		if params, err = editStrings(r.Params, edit); err != nil {
-			return nil, serve.InvalidParams("The parameters cannot be read.")
+			return nil, serve.InvalidParams("Can't read the parameters.")
 		}
 	}
 	id, err := uuid.NewV7()

@@ -164,7 +164,7 @@ func TestQuota_SetsRetryTime(t *testing.T) {
 		if at, err := time.Parse(time.RFC3339, fmt.Sprint(why["retry_at"])); why["code"] != "quota_exceeded" || why["retry_after_s"] == nil || err != nil || time.Until(at) > time.Minute {
 			t.Errorf("%s", shownJSON(refused))
 		}
-		if said := textOf(refused); !strings.Contains(said, "takes 1 call a minute. Try again in ") {
+		if said := textOf(refused); !strings.Contains(said, "allows 1 call per minute. Try again in ") {
 			t.Error(said)
 		}
 		if other := call(t, s, "mcp_some__b", map[string]any{"text": "x"}); other.IsError {

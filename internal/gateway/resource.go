@@ -65,7 +65,7 @@ func (h *Handler) serveMetadata(w http.ResponseWriter, r *http.Request, id strin
 	}
 	switch {
 	case !ok:
-		h.writeRefusal(w, r, id, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+		h.writeRefusal(w, r, id, fault.Errorf(fault.NotFound, "This URL doesn't exist."))
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")

@@ -65,7 +65,7 @@ func TestTaskStatus_OfCancelledTask(t *testing.T) {
 	if _, err := c.caller.Cancel(t.Context(), c.person(t), c.call); err != nil {
 		t.Fatal(err)
 	}
-	c.wantState("cancelled", "A person cancelled this call.")
+	c.wantState("cancelled", "Someone cancelled this call.")
 	if got := <-c.server.Cancelled; got != id {
 		t.Errorf("the server cancelled %s", got)
 	}
@@ -111,7 +111,7 @@ func TestTaskStatus_OfWithdrawnApproval(t *testing.T) {
 	if _, err := c.caller.Cancel(t.Context(), c.person(t), c.call); err != nil {
 		t.Fatal(err)
 	}
-	c.wantState("cancelled", "A person cancelled this call.")
+	c.wantState("cancelled", "Someone cancelled this call.")
 }
 
 func TestTaskStatus_OfLapsedApproval(t *testing.T) {

@@ -24,7 +24,7 @@ func TestCall_FailureOfTheServerIsToldAsBefore(t *testing.T) {
 		"rpc": {mcptest.Answer("application/json", func(c mcptest.Call) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32050,"message":"its own words","data":{ "x" : 1 }}}`, c.ID)
 		}), `{"jsonrpc":"2.0","id":1,"error":{"code":-32050,"message":"its own words","data":{ "x" : 1 }}}`},
-		"page": {mcptest.Status(http.StatusBadGateway, "<h1>secret words</h1>"), `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"The server of \"page\" answered with HTTP status 502. It has a problem of its own; try again later."}],"isError":true,"_meta":{"patchbay/reason":{"code":"upstream","call_id":"CALL"}}}}`},
+		"page": {mcptest.Status(http.StatusBadGateway, "<h1>secret words</h1>"), `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"\"page\" answered with HTTP 502, a problem on its side. Try again later."}],"isError":true,"_meta":{"patchbay/reason":{"code":"upstream","call_id":"CALL"}}}}`},
 	} {
 		b.Grant(t, agent.ID, b.newConnector(t, name, newScriptedServer(t, tc.answer)).ID)
 		var got answer

@@ -126,7 +126,7 @@ func TestCancel_ByPersonInOtherProcessReachesServer(t *testing.T) {
 // call returns the newest of n recorded calls.
 func (b *testEnv) call(t *testing.T, n int) (call connectors.ToolCall) {
 	t.Helper()
-	eventually(t, "the call is on record", func() bool {
+	eventually(t, "the call matches", func() bool {
 		calls, err := b.Door().Calls().List(t.Context(), store.CallFilter{})
 		if err != nil {
 			t.Fatal(err)

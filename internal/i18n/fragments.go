@@ -4,22 +4,22 @@ package i18n
 // search does not find them. One with a verb is a format.
 var fragments = []Key{
 	// missing things (package store)
-	"agent", "agent or connector", "allowance", "approval", "change", "claim", "client registration", "client secret", "connector", "credential",
+	"agent", "agent or connector", "standing approval", "approval", "change", "claim", "client registration", "client secret", "connector", "credential",
 	"delivery", "environment", "grant", "icon", "invitation", "link", "member", "membership", "open invitation", "pending connection", "person", "result", "second factor",
 	"setup link", "sync run", "tenant", "token", "tool call", "tool", "webhook",
 
 	// secrets (connectors, credentials)
-	"header", "password", "user name", "private key", "key", "API key",
+	"header", "password", "username", "private key", "key", "API key",
 	"connected account", "usable credential", "an account", "a client secret", "a private key", "a credential", "Connect one", "Set it", "Set one",
-	"The accounts of the agents were disconnected", "The account was disconnected", "The stored secrets of the agents were deleted", "The stored secret was deleted",
+	"Agents' accounts disconnected", "Account disconnected", "Agents' stored secrets deleted", "Stored secret deleted",
 	"%s, because %s.",
-	"one credential serves all agents now", "each agent has its own now", "the URL moved to another origin", "the connector needs none any more",
-	"the authentication changed", "the client id changed", "the authorization server's settings changed",
+	"agents now share one credential", "each agent has its own now", "the URL moved to another origin", "the connector no longer needs one",
+	"the authentication changed", "the client ID changed", "the authorization server's settings changed",
 
 	// titles of notices (connectors)
-	"%s needs authorization", "The access to %s lapses soon", "%s is down", "%s works again", "%s lost %d of %d tools", "%s asks to call %s", "%s asks to use %s", "%s asks to read %s", "The webhook %s is turned off",
-	"%d tools of %s wait for a decision", "The instructions of %s wait for a decision", "%d changes of %s wait for a decision", "The tool %s of %s waits for a decision",
-	"A test of the webhook %s",
+	"%s needs authorization", "Access to %s expires soon", "%s is down", "%s recovered", "%s lost %d of %d tools", "%s asks to call %s", "%s asks to use %s", "%s asks to read %s", "Webhook %s turned off",
+	"%d tools to review in %s", "Instructions to review in %s", "%d changes to review in %s", "%s to review in %s",
+	"Test of webhook %s",
 
 	// durations and amounts (toolsync, toolcall, access)
 	"1 second", "%d seconds", "1 millisecond", "%d milliseconds", "%.1f seconds", "%.0f minutes", "%.0f hours", "%d minutes", "%d hours", "1 call", "%d calls",
@@ -28,37 +28,40 @@ var fragments = []Key{
 	// failures of servers (mcp, toolsync)
 	"to list its tools", "the handshake", "a request",
 	": %s",
-	"we offered MCP %s, the server chose %s", "we offered MCP %s, the server supports %s", "something that is no version",
-	"its certificate has expired or is not valid yet", "its certificate is for another host", "its certificate is signed by an unknown authority", "answers in plain HTTP",
-	"answered with HTML", "answered with XML", "answered with broken JSON", "answered with something that is no reply", "answered with something that is not JSON",
-	"ended its stream before the reply", "sent an empty answer", "sent more than 10000 messages before its reply", "sent more than 8 MiB", "sent more than Patchbay takes", "sent more than this connector takes",
-	"redirects elsewhere", "redirects to %s", "redirects to no readable address", "an address that is not a web address",
-	"asks for input in a way that cannot be read", "asks for more input again and again", "sent a result that is not an object", "sent a task without an id",
-	"names no readable address for its messages", "wants its messages sent to %s", "sent an initialize result that is not an object", "sent a discovery without versions",
-	"sent a result of an unknown kind", "offers no event stream at this address", "sent a session id that is not 1 to %d visible ASCII characters", "sent compressed data that is broken",
-	"sent a list that is none", "lists %s of more than %d MiB", "lists its %s on more than %d pages", "lists more than %d %s", "repeats a cursor in its %s",
-	"sent a cursor that is not a string", "sent a tool list that is not an object", "sent a tool list without tools",
-	"cannot be started: %s", "the conversation is over", "closed its standard input", "closed its standard output", "ended before its reply, %s", "killed by a signal", "with exit code %d",
-	"writes text that is not MCP to its standard output, and does not stop",
-	"it cannot work in its folder", "it does not exist on this machine", "it is no program for this machine", "its arguments are too long", "no folder to work in",
-	"this machine refuses", "what it needs to run does not exist on this machine",
-	"is this machine's own", "is private", "is link-local", "is no one's", "is a multicast group's", "is not a public one",
-	"is empty", "is not a string", "is not the name of a header", "stands on a parameter that is no string, integer or boolean", "stands on two parameters", "stands where no properties lead to it",
+	"we offered MCP %s, the server chose %s", "we offered MCP %s, the server supports %s", "an invalid version",
+	"its certificate is expired or not yet valid", "its certificate is for another host", "its certificate authority is unknown", "answers in plain HTTP",
+	"answered with HTML", "answered with XML", "answered with broken JSON", "answered with an invalid reply", "answered with non-JSON",
+	"closed the stream before replying", "sent an empty answer", "sent over 10000 messages before replying", "sent over 8 MiB", "exceeded Patchbay's size limit", "exceeded this connector's size limit",
+	"redirects elsewhere", "redirects to %s", "redirects to an invalid URL", "a non-web address",
+	"sent an unreadable input request", "keeps asking for input", "sent a non-object result", "sent a task without ID",
+	"names no valid message URL", "wants messages sent to %s", "sent a non-object initialize result", "sent a discovery without versions",
+	"sent an unknown result type", "offers no event stream here", "sent a session ID that isn't 1–%d visible ASCII characters", "sent corrupt compressed data",
+	"sent an invalid list", "lists %s of over %d MiB", "lists its %s on over %d pages", "lists over %d %s", "repeats a cursor in its %s",
+	"sent a non-string cursor", "sent a non-object tool list", "sent a tool list without tools",
+	"can't be started: %s", "the session has ended", "closed its standard input", "closed its standard output", "ended before its reply, %s", "killed by a signal", "with exit code %d",
+	"keeps writing non-MCP text to standard output",
+	"its folder isn't usable", "it doesn't exist here", "it can't run on this machine", "its arguments are too long", "no working folder",
+	"this machine refused", "its interpreter or loader is missing",
+	"is loopback", "is private", "is link-local", "is unspecified", "is multicast", "is not public",
+	"is empty", "is not a string", "is not a header name", "needs a string, integer or boolean parameter", "is on two parameters", "isn't reachable through properties",
 
 	// steps of a discovery (connect, oauth)
 	"a tool list", "a refusal without a challenge", "a challenge", "protected-resource metadata", "authorization-server metadata",
-	"a redirect", "an error", "HTML", "nothing", "no JSON object", "its address is one that may not be contacted", "no whole answer in time",
-	"the connection broke before the answer was whole", "its name does not exist", "no connection",
-	"no secure connection", "something that is not MCP", "more than we take", "a JSON-RPC error", "a version of MCP that we do not know",
+	"a redirect", "an error", "HTML", "nothing", "empty", "no JSON object", "its address isn't allowed", "a timeout",
+	"the connection broke mid-answer", "its name doesn't resolve", "no connection",
+	"no secure connection", "something other than MCP", "too much data", "a JSON-RPC error", "an unknown MCP version",
 
 	// invalid arguments (access)
 	"The object of arguments", "The argument %q", "at least", "at most", "more than", "less than",
 
-	"an array", "true or false", "an integer", "a number", "an object", "a string",
+	"an array", "true or false", "an integer", "a number", "an object", "a string", "list of values",
 
 	// changes of a parameter (toolchange)
-	"an address", "an e-mail address", "any value", "annotations.%s changed, and Patchbay does not know what it means.",
-	"%s cannot be compared.", "%s takes other values as well now.", "%s takes fewer values now.", "%s has to be given now.", "%s has to be given.",
-	"%s may be left out now.", "%s is checked in another way now: %s.", "%s is new: %s.", "%s is not there any more.", "%s has other places now.",
-	"%s is not taken any more: only the named members are.", "%s is taken now: members of any name.",
+	"an address", "an email address", "any value", "annotations.%s changed; its meaning is unknown.",
+	"%s can't be compared.", "%s now accepts more values.", "%s now accepts fewer values.", "%s is now required.", "%s is required.",
+	"%s is now optional.", "%s is now checked differently: %s.", "%s is new: %s.", "%s was removed.", "%s now has different items.",
+	"%s is no longer allowed.", "%s is now allowed.", "%s now allows duplicate items.", "%s no longer allows duplicate items.",
+	"%s now accepts only listed values.", "%s now accepts unlisted values.", "%s now also accepts: %s.", "%s no longer accepts: %s.",
+	"%s now has a different %s.", "%s now has a narrower %s.", "%s now has a wider %s.", "%s now has a %s.", "%s no longer has a %s.",
+	"%s now has different alternatives.", "%s now has %d more alternatives.", "%s now has %d fewer alternatives.", "%s is new and unused.",
 }

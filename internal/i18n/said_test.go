@@ -12,19 +12,18 @@ func TestWhatARoomSaysIsKnownAgain(t *testing.T) {
 	t.Parallel()
 	german := i18n.With(t.Context(), i18n.German)
 	for said, want := range map[string]string{
-		"Something went wrong on our side.":                                                                                    "Bei uns ist etwas schiefgegangen.",
-		`The connector "Linear" is disabled. Enable it to sync its tools.`:                                                     `Der Connector "Linear" ist ausgeschaltet. Ihn einschalten, um seine Tools zu synchronisieren.`,
-		`The server of "A \"B\" C" did not answer within 30 seconds, and was told to stop. Whether the tool ran is not known.`: `Der Server von "A \"B\" C" hat nicht innerhalb von 30 Sekunden geantwortet und sollte aufhören. Ob das Tool gelaufen ist, ist nicht bekannt.`,
-		"The server's answer is not MCP. Check that the URL is that of its MCP endpoint.":                                      "Die Antwort des Servers ist kein MCP. Prüfen, ob die URL die seines MCP-Endpunkts ist.",
-		"The server answered with HTML. Check that the URL is that of its MCP endpoint.":                                       "Der Server hat mit HTML geantwortet. Prüfen, ob die URL die seines MCP-Endpunkts ist.",
-		`The account of the connector "Linear" must be connected again: the authorization server ended the access.`:            `Das Konto des Connectors "Linear" muss neu verbunden werden: Der Autorisierungsserver hat den Zugang beendet.`,
-		"No sync has succeeded since 2 Jan 2006 at 15:04 UTC. The server cannot be reached. Check the URL, and that the server is running.": "Kein Sync ist gelungen seit 2 Jan 2006 at 15:04 UTC. " +
-			"Der Server ist nicht zu erreichen. Die URL prüfen, und ob der Server läuft.",
-		"There is no such agent or connector.": "Nicht gefunden: Agent oder Connector.",
-		"Support asks to call send_mail":       "Support möchte send_mail aufrufen",
-		"The account was disconnected, because the URL moved to another origin. Connect the account.": "Das Konto wurde getrennt, weil die URL zu einem anderen Ursprung gewechselt hat. Das Konto verbinden.",
-		"Nobody knows this sentence. Try again in a moment.":                                          "Nobody knows this sentence. Gleich noch einmal versuchen.",
-		"The server did what no sentence of ours tells.":                                              "The server did what no sentence of ours tells.",
+		"Something went wrong on our side.":                                                                                               "Bei uns ist etwas schiefgegangen.",
+		`The connector "Linear" is disabled. Enable it to sync.`:                                                                          `Der Connector "Linear" ist abgeschaltet. Schalten Sie ihn zum Synchronisieren ein.`,
+		`"A \"B\" C" didn't answer within 30 seconds and was told to stop. The tool may have run.`:                                        `"A \"B\" C" hat nicht innerhalb von 30 Sekunden geantwortet und sollte aufhören. Das Tool ist vielleicht gelaufen.`,
+		"The server's answer isn't MCP. Check that the URL is its MCP endpoint.":                                                          "Die Antwort des Servers ist kein MCP. Prüfen Sie, ob die URL sein MCP-Endpunkt ist.",
+		"The server answered with HTML. Check that the URL is its MCP endpoint.":                                                          "Der Server hat mit HTML geantwortet. Prüfen Sie, ob die URL sein MCP-Endpunkt ist.",
+		`Reconnect the account for "Linear": the authorization server ended access.`:                                                      `Verbinden Sie das Konto für "Linear" neu: Der Autorisierungsserver hat den Zugriff beendet.`,
+		"No sync has succeeded since 2 Jan 2006 at 15:04 UTC. The server can't be reached. Check the URL and that the server is running.": "Kein Sync ist gelungen seit 2 Jan 2006 at 15:04 UTC. Der Server ist nicht erreichbar. Prüfen Sie die URL und ob der Server läuft.",
+		"No such agent or connector.":                                                                                                     "Nicht gefunden: Agent oder Connector.",
+		"Support asks to call send_mail":                                                                                                  "Support möchte send_mail aufrufen",
+		"Account disconnected, because the URL moved to another origin. Connect the account.":                                             "Konto getrennt, weil die URL zu einem anderen Ursprung gewechselt hat. Das Konto verbinden.",
+		"Nobody knows this sentence. Try again in a moment.":                                                                              "Nobody knows this sentence. Gleich noch einmal versuchen.",
+		"The server did what no sentence of ours tells.":                                                                                  "The server did what no sentence of ours tells.",
 		"":                    "",
 		"no sentence at all":  "no sentence at all",
 		"Agent":               "Agent",
@@ -73,7 +72,7 @@ func filled(format string) string {
 }
 
 func FuzzSaid(f *testing.F) {
-	f.Add("There is no such agent. Try again in a moment.")
+	f.Add("No such agent. Try again in a moment.")
 	f.Add(`The connector "x" has no client secret. Set it on its Credentials page.`)
 	german := i18n.With(f.Context(), i18n.German)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -96,7 +95,7 @@ var benchSink string
 
 // BenchmarkTexts measures the cost of one text on a page.
 func BenchmarkTexts(b *testing.B) {
-	const failure = `The server of "Linear" did not answer within 30 seconds, and was told to stop. Whether the tool ran is not known.`
+	const failure = `"Linear" didn't answer within 30 seconds and was told to stop. The tool may have run.`
 	for _, l := range i18n.Languages {
 		ctx := i18n.With(b.Context(), l)
 		for name, say := range map[string]func() string{

@@ -30,7 +30,7 @@ func TestLoadCatalog_OperatorFile(t *testing.T) {
 	}
 	write("schema: 1\ndate: 2026-11-20\nservers:\n  - name: Wiki\n    categroy: internal\n")
 	_, err = LoadCatalog(file)
-	if !fault.Is(err, fault.Invalid) || !strings.Contains(fault.As(err).Message, "line 5: categroy: There is no such field.") || !strings.Contains(fault.As(err).Message, file) {
+	if !fault.Is(err, fault.Invalid) || !strings.Contains(fault.As(err).Message, "line 5: categroy: Unknown field.") || !strings.Contains(fault.As(err).Message, file) {
 		t.Errorf("%v", err)
 	}
 	if _, err = LoadCatalog(file + ".not"); !fault.Is(err, fault.Invalid) || !strings.Contains(fault.As(err).Message, "cannot be read") {

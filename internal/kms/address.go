@@ -43,7 +43,7 @@ func Parse(text string) (Address, error) {
 	if name, ok := strings.CutPrefix(text, awsScheme); ok {
 		m := arnForm.FindStringSubmatch(name)
 		if m == nil {
-			return Address{}, fault.Errorf(fault.Invalid, "An AWS KMS key is named by its ARN, as aws-kms://arn:aws:kms:eu-central-1:111122223333:key/KEY-ID.")
+			return Address{}, fault.Errorf(fault.Invalid, "Name an AWS KMS key by its ARN, such as aws-kms://arn:aws:kms:eu-central-1:111122223333:key/KEY-ID.")
 		}
 		return Address{text: text, arn: awsARN{text: name, partition: m[1], region: m[2]}}, nil
 	}
@@ -59,7 +59,7 @@ func Parse(text string) (Address, error) {
 }
 
 func errVaultAddress() error {
-	return fault.Errorf(fault.Invalid, "A key of Vault's or OpenBao's transit engine is named as hcvault://HOST:PORT/transit/keys/NAME; the token comes from VAULT_TOKEN.")
+	return fault.Errorf(fault.Invalid, "Name a key of Vault's or OpenBao's transit engine as hcvault://HOST:PORT/transit/keys/NAME; the token comes from VAULT_TOKEN.")
 }
 
 // String returns the address as written.

@@ -89,13 +89,13 @@ func (k awsKey) signRequest(ctx context.Context, r *http.Request, body []byte) e
 	if provider == nil {
 		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(k.arn.region))
 		if err != nil {
-			return fault.Wrap(fault.Unavailable, err, "The environment's settings of AWS cannot be read ("+innermostError(err).Error()+").")
+			return fault.Wrap(fault.Unavailable, err, "The AWS settings of the environment can't be read ("+innermostError(err).Error()+").")
 		}
 		provider = loaded.Credentials
 	}
 	who, err := provider.Retrieve(ctx)
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET names a key of AWS KMS, and there are no credentials for it: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, and no role is given to this machine or pod.")
+		return fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET names an AWS KMS key, but there are no AWS credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, and this machine or pod has no role.")
 	}
 	sum := sha256.Sum256(body)
 	return v4.NewSigner().SignHTTP(ctx, who, r, hex.EncodeToString(sum[:]), "kms", k.arn.region, time.Now())

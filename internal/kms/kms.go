@@ -60,18 +60,18 @@ type transport struct {
 func (w transport) doRequest(r *http.Request, out any, said func(body []byte) string) error {
 	res, err := w.http.Do(r)
 	if err != nil {
-		return w.newUnavailable("is not reached", err)
+		return w.newUnavailable("can't be reached", err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponseBytes))
 	if err != nil {
-		return w.newUnavailable("broke off its answer", err)
+		return w.newUnavailable("cut off its answer", err)
 	}
 	if res.StatusCode != http.StatusOK {
 		return w.newUnavailable(fmt.Sprintf("refused with status %d%s", res.StatusCode, cleanQuote(said(body))), nil)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return w.newUnavailable("answered with something that is not its JSON", nil) // the error could quote a key
+		return w.newUnavailable("sent an invalid answer", nil) // the error could quote a key
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (w transport) newUnavailable(what string, cause error) error {
 	if cause != nil {
 		why = " (" + innermostError(cause).Error() + ")"
 	}
-	return fault.Wrap(fault.Unavailable, cause, fmt.Sprintf("The KMS at %s, which PATCHBAY_KEYSET names, %s%s.", w.host, what, why))
+	return fault.Wrap(fault.Unavailable, cause, fmt.Sprintf("The KMS at %s (PATCHBAY_KEYSET) %s%s.", w.host, what, why))
 }
 
 // innermostError drops the wrapping that repeats the request's URL.

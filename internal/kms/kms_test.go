@@ -94,11 +94,11 @@ func TestAKMSThatRefusesIsQuoted(t *testing.T) {
 		"a wrong secret":   {open(t, "aws-kms://"+keyARN, awsOptions(amazon, "another")), "refused with status 400: InvalidSignatureException: The request signature"},
 		"no such key":      {open(t, "aws-kms://"+otherARN, awsOptions(amazon, kmstest.SecretKey)), "NotFoundException"},
 		"a disabled key":   {open(t, "aws-kms://"+keyARN, awsOptions(disabled, kmstest.SecretKey)), "DisabledException"},
-		"not there":        {open(t, "aws-kms://"+keyARN, awsOptions(gone, kmstest.SecretKey)), "is not reached (connection refused)"},
+		"missing":          {open(t, "aws-kms://"+keyARN, awsOptions(gone, kmstest.SecretKey)), "can't be reached (connection refused)"},
 		"a wrong token":    {open(t, vault.Address("transit", "patchbay"), vaultOptions(vault, "another")), "refused with status 403: permission denied"},
 		"no such mount":    {open(t, vault.Address("elsewhere", "patchbay"), vaultOptions(vault, kmstest.Token)), "encryption key not found"},
 		"a sealed Vault":   {open(t, sealed.Address("transit", "patchbay"), vaultOptions(sealed, kmstest.Token)), "refused with status 503: Vault is sealed"},
-		"unknown to TLS":   {open(t, vault.Address("transit", "patchbay"), kms.Options{HTTP: plain, Env: env("VAULT_TOKEN", kmstest.Token)}), "is not reached (x509: "},
+		"unknown to TLS":   {open(t, vault.Address("transit", "patchbay"), kms.Options{HTTP: plain, Env: env("VAULT_TOKEN", kmstest.Token)}), "can't be reached (x509: "},
 		"something else's": {open(t, "aws-kms://"+keyARN, kms.Options{HTTP: vault.Client(), Env: env("AWS_ENDPOINT_URL", vault.URL), Credentials: awsOptions(amazon, "x").Credentials}), "status 403"},
 	} {
 		_, err := c.key.Wrap(t.Context(), "x")

@@ -24,7 +24,7 @@ type vaultKey struct {
 func newVaultKey(w transport, p keyAddress, env func(string) string) (vaultKey, error) {
 	k := vaultKey{transport: w, keyAddress: p, token: secret.Text(strings.TrimSpace(env("VAULT_TOKEN"))), namespace: env("VAULT_NAMESPACE")}
 	if k.token.Empty() {
-		return k, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET names a key of Vault's, and VAULT_TOKEN is not set.")
+		return k, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET names a Vault key, but VAULT_TOKEN is not set.")
 	}
 	return k, nil
 }

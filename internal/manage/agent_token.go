@@ -64,7 +64,7 @@ func (r *Registry) IssueToken(
 func (q TokenRequest) checkFields() error {
 	fields := connectors.AgentToken{Name: q.Name}.Validate()
 	if q.ExpiresAt != nil && !q.ExpiresAt.After(time.Now()) {
-		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry must lie in the future."})
+		fields = append(fields, fault.Field{Location: "expires_at", Message: "Expiry must be in the future."})
 	}
 	return fault.InvalidFields(fields...)
 }

@@ -60,7 +60,7 @@ func (r *Registry) AddOffer(ctx context.Context, a auth.Actor, slug string) (con
 		return connectors.Connector{}, catalog.Entry{}, err
 	}
 	if r.catalog == nil {
-		return connectors.Connector{}, catalog.Entry{}, fault.Errorf(fault.NotFound, "There is no catalog here.")
+		return connectors.Connector{}, catalog.Entry{}, fault.Errorf(fault.NotFound, "No catalog here.")
 	}
 	e, err := r.catalog.Find(slug)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Registry) AddOffer(ctx context.Context, a auth.Actor, slug string) (con
 	}
 	if have := added(e); have != nil {
 		return connectors.Connector{}, e, fault.Errorf(fault.Conflict,
-			"The connector %q leads to this server already. For a second account, add a connector by hand.", have.Name)
+			"The connector %q already uses this server. For a second account, add a connector manually.", have.Name)
 	}
 	d := e.Over(a.Tenant.Defaults.Draft()).Normalized()
 	if err := r.checkDraft(d, connectors.Secret{}, false); err != nil {

@@ -170,7 +170,7 @@ func TestImport_ListedServerNeverUpdates(t *testing.T) {
 	b := newTestEnv(t)
 	b.create(t, connectors.Secret{}, func(d *connectors.Draft) { d.Slug, d.Name, d.URL = "linear", "Ours", "https://mcp.linear.app/mcp" })
 	document := listed([2]string{"com.evil/linear", "https://evil.example.com/mcp"}, [2]string{"app.linear/other", "https://mcp.linear.app/mcp/"}, [2]string{"com.evil/again", "https://evil.example.com/mcp"})
-	want := []string{"com.evil/linear created", "app.linear/other unchanged", "com.evil/again refused url: Another server of this document has the same address."}
+	want := []string{"com.evil/linear created", "app.linear/other unchanged", "com.evil/again refused url: Another server here has the same URL."}
 	for _, dry := range []bool{true, false} {
 		if diff := cmp.Diff(want, b.imports(t, document, dry)); diff != "" {
 			t.Errorf("dry %t: %s", dry, diff)

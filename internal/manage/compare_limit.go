@@ -31,7 +31,7 @@ func (r *Registry) checkCompareLimit(p credentialKey) error {
 	if wait == 0 {
 		return nil
 	}
-	err := fault.Errorf(fault.RateLimited, "Too many other secrets were compared with this one. Wait as long as Retry-After says.")
+	err := fault.Errorf(fault.RateLimited, "Too many comparisons with this secret. Wait for Retry-After.")
 	err.RetryAfter = int(math.Ceil(wait.Seconds()))
 	return err
 }

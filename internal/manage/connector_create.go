@@ -111,7 +111,7 @@ func (r *Registry) checkConnectorLimit(ctx context.Context, tx store.Connectors)
 		return err
 	}
 	if stats.Connectors+r.dryRunCreated >= r.maxConnectors {
-		return fault.Errorf(fault.Conflict, "A tenant has at most %d connectors, and this one has them. Delete some that nobody needs, or ask the operator for more.", r.maxConnectors)
+		return fault.Errorf(fault.Conflict, "You've reached the limit of %d connectors. Delete some or ask the operator for more.", r.maxConnectors)
 	}
 	return nil
 }

@@ -125,13 +125,13 @@ func (o credentialOwner) checkSecret(s connectors.Secret) error {
 	perAgent := o.connector.CredentialMode == connectors.CredentialPerAgent
 	switch {
 	case o.connector.Auth.Type == connectors.AuthNone:
-		return fault.Errorf(fault.Conflict, "The connector %q takes no credential: its authentication is none.", o.connector.Name)
+		return fault.Errorf(fault.Conflict, "The connector %q needs no credential.", o.connector.Name)
 	case o.connector.Auth.Type == connectors.AuthOAuth2:
 		return o.checkClientSecret(s)
 	case perAgent && o.agent == nil:
-		return fault.Errorf(fault.Conflict, "The connector %q has a credential for each agent; set it for an agent.", o.connector.Name)
+		return fault.Errorf(fault.Conflict, "Set the credential for an agent: %q has one per agent.", o.connector.Name)
 	case !perAgent && o.agent != nil:
-		return fault.Errorf(fault.Conflict, "The connector %q has one credential for all agents; set it on the connector.", o.connector.Name)
+		return fault.Errorf(fault.Conflict, "Set the credential on the connector %q: all agents share it.", o.connector.Name)
 	default:
 		t := o.connector.Auth.Type
 		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.checkMachineClientID(s), credentials.ValidateKey(t, o.connector.OAuth, s, ""))...)
@@ -142,9 +142,9 @@ func (o credentialOwner) checkSecret(s connectors.Secret) error {
 func (o credentialOwner) checkClientSecret(s connectors.Secret) error {
 	switch {
 	case o.agent != nil:
-		return fault.Errorf(fault.Conflict, "The connector %q signs in with OAuth. Connect the account instead.", o.connector.Name)
+		return fault.Errorf(fault.Conflict, "The connector %q uses OAuth. Connect an account instead.", o.connector.Name)
 	case o.connector.OAuth.ClientID == "":
-		return fault.Errorf(fault.Conflict, "The connector %q has no client id that a client secret could belong to. Set the client id, too, or connect the account without either.", o.connector.Name)
+		return fault.Errorf(fault.Conflict, "The connector %q has no client ID for this client secret. Set both, or connect without either.", o.connector.Name)
 	default:
 		return fault.InvalidFields(s.Validate(connectors.AuthOAuth2, "")...)
 	}
@@ -155,7 +155,7 @@ func (o credentialOwner) checkMachineClientID(s connectors.Secret) []fault.Field
 	switch o.connector.Auth.Type {
 	case connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
 		if s.ClientID == "" && o.connector.OAuth.ClientID == "" {
-			return []fault.Field{{Location: "client_id", Message: "A client id is needed: the connector has none."}}
+			return []fault.Field{{Location: "client_id", Message: "Enter a client ID: the connector has none."}}
 		}
 	}
 	return nil

@@ -80,9 +80,9 @@ func serverChanged(old, now connectors.Connector) bool {
 func (d deletedSecrets) buildNotices(old, now connectors.Connector, entered connectors.Secret) []string {
 	var all []string
 	if d.environment && len(now.EnvNames) == 0 { // the change has no new one
-		notice := "The stored environment was deleted, because another program gets none of it."
+		notice := "Stored environment deleted: another program gets none of it."
 		if now.Transport == connectors.TransportStdio {
-			notice = "The stored environment was deleted, because the command, its arguments or its folder changed. Set it again."
+			notice = "Stored environment deleted: command, arguments or folder changed. Set it again."
 		}
 		all = append(all, notice)
 	}
@@ -97,9 +97,9 @@ func (d deletedSecrets) buildNotices(old, now connectors.Connector, entered conn
 		all = append(all, notice)
 	}
 	if d.clientSecret && entered.ClientSecret.Empty() {
-		notice := "The client secret was deleted, because " + deletionReason(old, now) + "."
+		notice := "Client secret deleted, because " + deletionReason(old, now) + "."
 		if now.Auth.Type == connectors.AuthOAuth2 && now.OAuth.ClientID != "" {
-			notice += " Set it again, if the client has one."
+			notice += " Set it again if needed."
 		}
 		all = append(all, notice)
 	}
@@ -109,30 +109,30 @@ func (d deletedSecrets) buildNotices(old, now connectors.Connector, entered conn
 func deletionText(oauth, perAgent bool) string {
 	switch {
 	case oauth && perAgent:
-		return "The accounts of the agents were disconnected"
+		return "Agents' accounts disconnected"
 	case oauth:
-		return "The account was disconnected"
+		return "Account disconnected"
 	case perAgent:
-		return "The stored secrets of the agents were deleted"
+		return "Agents' stored secrets deleted"
 	default:
-		return "The stored secret was deleted"
+		return "Stored secret deleted"
 	}
 }
 
 func deletionReason(old, now connectors.Connector) string {
 	switch {
 	case old.CredentialMode != now.CredentialMode && old.CredentialMode == connectors.CredentialPerAgent:
-		return "one credential serves all agents now"
+		return "agents now share one credential"
 	case old.CredentialMode != now.CredentialMode:
 		return "each agent has its own now"
 	case originMoved(old, now):
 		return "the URL moved to another origin"
 	case now.Auth.Type == connectors.AuthNone && old.Auth.Type != connectors.AuthNone:
-		return "the connector needs none any more"
+		return "the connector no longer needs one"
 	case old.Auth.Type != now.Auth.Type:
 		return "the authentication changed"
 	case clientChanged(old, now):
-		return "the client id changed"
+		return "the client ID changed"
 	default:
 		return "the authorization server's settings changed"
 	}

@@ -43,5 +43,5 @@ func egressSentence(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Message
 	}
-	return "This is not a URL that Patchbay can connect to."
+	return "Patchbay can't connect to this URL."
 }

@@ -231,6 +231,6 @@ func entryProblems(err error) (problems []fault.Field, ok bool) {
 	case len(f.Fields) > 0:
 		return f.Fields, true
 	default:
-		return []fault.Field{{Message: cmp.Or(f.Message, "It cannot be stored.")}}, true
+		return []fault.Field{{Message: cmp.Or(f.Message, "It can't be saved.")}}, true
 	}
 }

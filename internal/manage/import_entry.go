@@ -18,14 +18,14 @@ func (im *documentImport) createFromEntry(ctx context.Context, e clientconfig.En
 	d, s := e.Over(im.actor.Tenant.Defaults.Draft()).Normalized(), e.Secret.Normalized()
 	im.resolveProgram(&d, done)
 	if im.createdNames[d.Name] {
-		return fault.InvalidFields(fault.Field{Location: "name", Message: fmt.Sprintf("Another entry of this document has the name %q, too.", d.Name)})
+		return fault.InvalidFields(fault.Field{Location: "name", Message: fmt.Sprintf("Another entry has the name %q too.", d.Name)})
 	}
 	if err := im.registry.checkDraft(d, s, false); err != nil {
 		return err
 	}
 	key := normalizeURL(d.URL)
 	if e.Listed && im.listedURLs[key] {
-		return fault.InvalidFields(fault.Field{Location: "url", Message: "Another server of this document has the same address."})
+		return fault.InvalidFields(fault.Field{Location: "url", Message: "Another server here has the same URL."})
 	}
 	c, err := im.registry.insertWithFreeSlug(ctx, im.actor, d, s, !e.Listed && !e.Unnamed)
 	if err != nil {
@@ -108,7 +108,7 @@ func newMissing(d connectors.Draft, s connectors.Secret, placeholder string) Mis
 		return Missing{}
 	}
 	if d.CredentialMode == connectors.CredentialPerAgent {
-		return Missing{What: "agents", Sentence: "Each agent needs a credential of its own. Set them."}
+		return Missing{What: "agents", Sentence: "Set a credential for each agent."}
 	}
 	label := map[connectors.AuthType][2]string{
 		connectors.AuthBearer:            {"token", "The token"},
@@ -121,9 +121,9 @@ func newMissing(d connectors.Draft, s connectors.Secret, placeholder string) Mis
 	case d.Auth.Type == connectors.AuthOAuth2:
 		return Missing{What: "account", Sentence: "Connect the account."}
 	case placeholder != "":
-		return Missing{What: label[0], Sentence: fmt.Sprintf("%s is not in the document: %s stands there. Set it.", label[1], placeholder)}
+		return Missing{What: label[0], Sentence: fmt.Sprintf("%s is missing; the document has %s. Set it.", label[1], placeholder)}
 	default:
-		return Missing{What: label[0], Sentence: label[1] + " is not in the document. Set it."}
+		return Missing{What: label[0], Sentence: label[1] + " isn't in the document. Set it."}
 	}
 }
 

@@ -153,7 +153,7 @@ func TestImport_ContinuesAfterRefusal(t *testing.T) {
 		t.Errorf("a dry run says something else: %s", diff)
 	}
 	for i, want := range []string{
-		"inside refused url:", `taken-2 refused name: `, "cookie refused headers.Cookie:", "user refused url: A URL holds no user name",
+		"inside refused url:", `taken-2 refused name: `, "cookie refused headers.Cookie:", "user refused url: Set credentials as authentication, not in the URL.",
 		"word refused credential_mode: Choose one of", "long refused auth.key:", "good created", "good-2 refused name:",
 	} {
 		if !strings.HasPrefix(got[i], want) {
@@ -173,13 +173,13 @@ func TestImport_StdioFollowsAllowList(t *testing.T) {
 		`"shell": {"command": "/bin/sh", "args": ["-c", "id"]}`,
 		`"npx": {"command": "npx", "args": ["-y", "server"]}`,
 	)
-	const refused = " refused transport: No stdio command is allowed on this installation."
+	const refused = " refused transport: Stdio commands aren't allowed here."
 	if got := b.imports(t, document, false); got[0] != "files"+refused || got[1] != "shell"+refused {
 		t.Error(got)
 	}
 	b.reg = manage.New(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}), connectors.AllowedCommand{Path: "/usr/bin/files"})
 	got := b.imports(t, document, false)
-	if got[0] != "files created" || got[1] != "shell refused command: This command is not allowed on this installation." || !strings.HasPrefix(got[2], "npx refused command:") {
+	if got[0] != "files created" || got[1] != "shell refused command: This command isn't allowed here." || !strings.HasPrefix(got[2], "npx refused command:") {
 		t.Error(got)
 	}
 	c, err := b.Door().Connectors().Get(t.Context(), "files")
@@ -206,8 +206,8 @@ func TestImport_ProgramNameIsResolved(t *testing.T) {
 		`"unknown": {"command": "uvx", "args": ["files"]}`,
 	)
 	want := []string{
-		"line created", "list created", "wrong refused args: /opt/bin/npx may not be started with these arguments on this installation.",
-		"unknown refused command: A command is the absolute path of a program that the operator allows",
+		"line created", "list created", "wrong refused args: /opt/bin/npx isn't allowed with these arguments.",
+		"unknown refused command: Enter an allowed program's absolute path",
 	}
 	got := b.imports(t, document, false)
 	for i := range got {
@@ -263,7 +263,7 @@ func TestImport_DryRunStoresNothing(t *testing.T) {
 	if err != nil || !report.Dry || report.Count(manage.Updated) != 1 || report.Count(manage.Created) != 1 {
 		t.Fatalf("%+v %v", report, err)
 	}
-	if n := report.Entries[0].Notices; len(n) != 1 || !strings.HasPrefix(n[0], "The stored secret was deleted") {
+	if n := report.Entries[0].Notices; len(n) != 1 || !strings.HasPrefix(n[0], "Stored secret deleted") {
 		t.Errorf("notices %v", n)
 	}
 	now, err := b.Door().Connectors().Get(t.Context(), connectors.Ref(c.ID.String()))

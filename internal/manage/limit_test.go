@@ -18,7 +18,7 @@ func TestCreateConnector_EnforcesLimit(t *testing.T) {
 	first := b.create(t, connectors.Secret{})
 	b.create(t, connectors.Secret{})
 	b.ConnectorIn(t, b.Other) // other tenants do not count
-	const full = "A tenant has at most 2 connectors, and this one has them."
+	const full = "You've reached the limit of 2 connectors."
 	_, err := b.reg.CreateConnector(t.Context(), b.admin, draft(), connectors.Secret{})
 	if f := fault.As(err); f.Kind != fault.Conflict || !strings.HasPrefix(f.Message, full) {
 		t.Errorf("a third one: %v", err)
@@ -41,7 +41,7 @@ func TestImport_EnforcesConnectorLimit(t *testing.T) {
 		`"newest": {"url": "https://newest.example.com/mcp"}`,
 		`"`+c.Slug+`": {"description": "changed", "url": "`+c.URL+`"}`,
 	)
-	const refused = "newest refused : A tenant has at most 3 connectors, and this one has them. Delete some that nobody needs, or ask the operator for more."
+	const refused = "newest refused : You've reached the limit of 3 connectors. Delete some or ask the operator for more."
 	want := []string{"new created", "newer created", refused, c.Slug + " updated description"}
 	for _, dry := range []bool{true, false} {
 		if diff := cmp.Diff(want, b.imports(t, document, dry)); diff != "" {

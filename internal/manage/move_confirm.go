@@ -31,18 +31,18 @@ func requireMoveConfirmation(old, now connectors.Connector, owners store.Credent
 	// A secret in the change replaces the shared one, but not an OAuth grant.
 	if dropped.credentials > 0 && owners.Shared && (entered.Empty() || oauth) {
 		if oauth {
-			add("The account would be disconnected.")
+			add("Disconnects the account.")
 		} else {
-			add("The stored secret would be deleted.")
+			add("Deletes the stored secret.")
 		}
 	}
 	if dropped.clientSecret && entered.ClientSecret.Empty() {
-		add("The client secret would be deleted.")
+		add("Deletes the client secret.")
 	}
 	if len(fields) == 0 {
 		return nil
 	}
-	f := fault.Errorf(fault.Conflict, "The move to another origin drops credentials of the old one. Nothing was changed. Confirm it.").WithType(TypeConfirmationRequired)
+	f := fault.Errorf(fault.Conflict, "Moving to another origin drops credentials. Confirm to continue.").WithType(TypeConfirmationRequired)
 	f.Code, f.Fields = "confirmation_required", fields
 	return f
 }
@@ -58,17 +58,17 @@ func agentsLossText(oauth bool, owners store.CredentialOwners) string {
 	}
 	switch {
 	case oauth && owners.Agents == 1:
-		return fmt.Sprintf("The account of the agent %s would be disconnected.", names)
+		return fmt.Sprintf("Disconnects the account of agent %s.", names)
 	case oauth && owners.Agents > named:
-		return fmt.Sprintf("The accounts of %d agents would be disconnected, of %s and others.", owners.Agents, names)
+		return fmt.Sprintf("Disconnects accounts of %d agents: %s and others.", owners.Agents, names)
 	case oauth:
-		return fmt.Sprintf("The accounts of %d agents would be disconnected, of %s.", owners.Agents, names)
+		return fmt.Sprintf("Disconnects accounts of %d agents: %s.", owners.Agents, names)
 	case owners.Agents == 1:
-		return fmt.Sprintf("The stored secret of the agent %s would be deleted.", names)
+		return fmt.Sprintf("Deletes the secret of agent %s.", names)
 	case owners.Agents > named:
-		return fmt.Sprintf("The stored secrets of %d agents would be deleted, of %s and others.", owners.Agents, names)
+		return fmt.Sprintf("Deletes secrets of %d agents: %s and others.", owners.Agents, names)
 	default:
-		return fmt.Sprintf("The stored secrets of %d agents would be deleted, of %s.", owners.Agents, names)
+		return fmt.Sprintf("Deletes secrets of %d agents: %s.", owners.Agents, names)
 	}
 }
 

@@ -44,9 +44,9 @@ func TestMove_AsksBeforeItDropsCredentials(t *testing.T) {
 		entered *connectors.Secret
 		want    []string
 	}{
-		"a stored secret":          {bearer, connectors.Secret{Token: "s3cret"}, nil, []string{"The stored secret would be deleted."}},
+		"a stored secret":          {bearer, connectors.Secret{Token: "s3cret"}, nil, []string{"Deletes the stored secret."}},
 		"a secret that is entered": {bearer, connectors.Secret{Token: "s3cret"}, &connectors.Secret{Token: "s3cret-2"}, nil},
-		"a client secret":          {oauth, connectors.Secret{ClientSecret: "s3cret"}, nil, []string{"The client secret would be deleted."}},
+		"a client secret":          {oauth, connectors.Secret{ClientSecret: "s3cret"}, nil, []string{"Deletes the client secret."}},
 		"nothing":                  {func(*connectors.Draft) {}, connectors.Secret{}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,17 +77,17 @@ func TestMove_NamesTheAgentsThatLoseCredentials(t *testing.T) {
 		b.Credential(t, c.ID, &agent.ID, "s3cret")
 	}
 	add("Ops")
-	if diff := cmp.Diff([]string{`The stored secret of the agent "Ops" would be deleted.`}, losses(t, b.move(t, c, nil))); diff != "" {
+	if diff := cmp.Diff([]string{`Deletes the secret of agent "Ops".`}, losses(t, b.move(t, c, nil))); diff != "" {
 		t.Error(diff)
 	}
 	add("Sales")
-	if diff := cmp.Diff([]string{`The stored secrets of 2 agents would be deleted, of "Ops", "Sales".`}, losses(t, b.move(t, c, nil))); diff != "" {
+	if diff := cmp.Diff([]string{`Deletes secrets of 2 agents: "Ops", "Sales".`}, losses(t, b.move(t, c, nil))); diff != "" {
 		t.Error(diff)
 	}
 	for _, name := range []string{"A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9"} {
 		add(name)
 	}
-	want := []string{`The stored secrets of 11 agents would be deleted, of "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "Ops" and others.`}
+	want := []string{`Deletes secrets of 11 agents: "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "Ops" and others.`}
 	if diff := cmp.Diff(want, losses(t, b.move(t, c, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -103,7 +103,7 @@ func TestImport_RefusesAnUnconfirmedMove(t *testing.T) {
 	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer, func(d *connectors.Draft) { d.Slug = "moves" })
 	document := []byte(servers(`"moves": {"url": "https://elsewhere.example.com/mcp"}`))
 	report, err := b.reg.Import(t.Context(), b.admin, document, manage.ImportOptions{})
-	if err != nil || report.Count(manage.Refused) != 1 || report.Entries[0].Why() != "The stored secret would be deleted." {
+	if err != nil || report.Count(manage.Refused) != 1 || report.Entries[0].Why() != "Deletes the stored secret." {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if sent := b.sent(t, c, nil); sent != "Bearer s3cret" {

@@ -138,43 +138,43 @@ func TestUpdate_DeletesOAuthGrants(t *testing.T) {
 		},
 		"the client id": {
 			func(d *connectors.Draft) { d.OAuth.ClientID = "client-2" }, false, "", []string{
-				"The account was disconnected, because the client id changed. Connect the account.",
-				"The client secret was deleted, because the client id changed. Set it again, if the client has one.",
+				"Account disconnected, because the client ID changed. Connect the account.",
+				"Client secret deleted, because the client ID changed. Set it again if needed.",
 			},
 		},
 		"no client id": {
 			func(d *connectors.Draft) { d.OAuth.ClientID = "" }, false, "", []string{
-				"The account was disconnected, because the client id changed. Connect the account.",
-				"The client secret was deleted, because the client id changed.",
+				"Account disconnected, because the client ID changed. Connect the account.",
+				"Client secret deleted, because the client ID changed.",
 			},
 		},
 		"the token endpoint": {
 			func(d *connectors.Draft) { d.OAuth.TokenEndpoint = "https://other.example.com/" }, false, "", []string{
-				"The account was disconnected, because the authorization server's settings changed. Connect the account.",
-				"The client secret was deleted, because the authorization server's settings changed. Set it again, if the client has one.",
+				"Account disconnected, because the authorization server's settings changed. Connect the account.",
+				"Client secret deleted, because the authorization server's settings changed. Set it again if needed.",
 			},
 		},
 		"the resource": {
 			func(d *connectors.Draft) { d.OAuth.Resource = text("") }, false, "s3cret", []string{
-				"The account was disconnected, because the authorization server's settings changed. Connect the account.",
+				"Account disconnected, because the authorization server's settings changed. Connect the account.",
 			},
 		},
 		"the path": {func(d *connectors.Draft) { d.URL += "/v2" }, true, "s3cret", nil},
 		"the origin": {
 			func(d *connectors.Draft) { d.URL = "https://two.example.com/" }, false, "", []string{
-				"The account was disconnected, because the URL moved to another origin. Connect the account.",
-				"The client secret was deleted, because the URL moved to another origin. Set it again, if the client has one.",
+				"Account disconnected, because the URL moved to another origin. Connect the account.",
+				"Client secret deleted, because the URL moved to another origin. Set it again if needed.",
 			},
 		},
 		"the mode": {
 			func(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }, false, "s3cret", []string{
-				"The account was disconnected, because each agent has its own now. Connect each agent's.",
+				"Account disconnected, because each agent has its own now. Connect each agent's.",
 			},
 		},
 		"the type": {
 			func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone }, false, "", []string{
-				"The account was disconnected, because the connector needs none any more.",
-				"The client secret was deleted, because the connector needs none any more.",
+				"Account disconnected, because the connector no longer needs one.",
+				"Client secret deleted, because the connector no longer needs one.",
 			},
 		},
 	} {
@@ -202,7 +202,7 @@ func TestUpdate_ClientSecretWithClientID(t *testing.T) {
 	change := settings(func(o *connectors.OAuthSettings) { o.ClientID = "client-2" })
 	change.Secret = &connectors.Secret{ClientSecret: "s3cret-2"}
 	got, notices := b.update(t, c, change)
-	want := []string{"The account was disconnected, because the client id changed. Connect the account."}
+	want := []string{"Account disconnected, because the client ID changed. Connect the account."}
 	if diff := cmp.Diff(want, notices); diff != "" || b.clientSecret(t, got) != "s3cret-2" {
 		t.Errorf("%s, client secret %q", diff, b.clientSecret(t, got))
 	}
@@ -224,7 +224,7 @@ func TestUpdate_ClientIDDeletesMachineSecret(t *testing.T) {
 		t.Errorf("with its secret: %q, %d secrets", notices, b.credentials(t, got))
 	}
 	got, notices := b.update(t, c, settings(func(o *connectors.OAuthSettings) { o.Issuer = "https://other.example.com" }))
-	want := []string{"The stored secret was deleted, because the authorization server's settings changed. Set it again."}
+	want := []string{"Stored secret deleted, because the authorization server's settings changed. Set it again."}
 	if diff := cmp.Diff(want, notices); diff != "" || b.credentials(t, got) != 0 {
 		t.Errorf("%s, %d secrets", diff, b.credentials(t, got))
 	}
@@ -252,7 +252,7 @@ func TestClientID_FromAgentOrConnector(t *testing.T) {
 		t.Errorf("a client id for all: %q, %d secrets", notices, b.credentials(t, c))
 	}
 	c, notices = b.update(t, c, settings(func(o *connectors.OAuthSettings) { o.ClientID = "client-2" }))
-	want := []string{"The stored secrets of the agents were deleted, because the client id changed. Set them again."}
+	want := []string{"Agents' stored secrets deleted, because the client ID changed. Set them again."}
 	if diff := cmp.Diff(want, notices); diff != "" || b.credentials(t, c) != 0 {
 		t.Errorf("%s, %d secrets", diff, b.credentials(t, c))
 	}

@@ -38,7 +38,7 @@ func checkClientID(d connectors.Draft, s connectors.Secret) []fault.Field {
 	if d.Auth.Type != connectors.AuthOAuth2 || s.ClientSecret.Empty() || d.OAuth.ClientID != "" {
 		return nil
 	}
-	return []fault.Field{{Location: "auth.client_id", Message: "A client secret goes with the client id that it belongs to."}}
+	return []fault.Field{{Location: "auth.client_id", Message: "A client secret needs its client ID."}}
 }
 
 // checkClientChange requires a new secret with a new machine client id.
@@ -49,9 +49,9 @@ func checkClientChange(old, now connectors.Draft, s connectors.Secret) []fault.F
 	}
 	switch now.Auth.Type {
 	case connectors.AuthClientCredentials:
-		return []fault.Field{{Location: "auth.client_secret", Message: "Another client id needs its secret, too."}}
+		return []fault.Field{{Location: "auth.client_secret", Message: "A new client ID needs its secret."}}
 	case connectors.AuthPrivateKeyJWT:
-		return []fault.Field{{Location: "auth.private_key", Message: "Another client id needs its private key, too."}}
+		return []fault.Field{{Location: "auth.private_key", Message: "A new client ID needs its private key."}}
 	default:
 		return nil
 	}

@@ -22,7 +22,7 @@ func (r *Registry) CurateTools(ctx context.Context, a auth.Actor, ref connectors
 		return 0, err
 	}
 	if len(patches) == 0 || len(patches) > MaxPatches {
-		return 0, fault.Errorf(fault.Invalid, "Choose 1 to %d tools.", MaxPatches)
+		return 0, fault.Errorf(fault.Invalid, "Choose 1–%d tools.", MaxPatches)
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		c, err := tx.Connectors().Get(ctx, ref)
@@ -73,7 +73,7 @@ func applyPatches(all []store.CuratedTool, patches []connectors.ToolPatch) ([]to
 	for _, p := range patches {
 		i, found := indexes[p.Tool]
 		if !found {
-			return nil, fault.Errorf(fault.NotFound, "There is no such tool.")
+			return nil, fault.Errorf(fault.NotFound, "No such tool.")
 		}
 		next, err := p.Apply(edited[i].Curation)
 		if err != nil {

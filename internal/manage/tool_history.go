@@ -114,7 +114,7 @@ func (among ToolChangePage) findChange(ctx context.Context, db store.Tools, tool
 		}
 	}
 	if id == nil {
-		return connectors.ToolChange{}, fault.Errorf(fault.NotFound, "There is no such change.")
+		return connectors.ToolChange{}, fault.Errorf(fault.NotFound, "No such change.")
 	}
 	return db.Change(ctx, among.Connector.ID, tool, *id)
 }

@@ -71,7 +71,7 @@ func TestUpdate_OriginChangeDeletesAgentSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, notices := b.update(t, c, url("https://two.example.com/"))
-	want := []string{"The stored secrets of the agents were deleted, because the URL moved to another origin. Set them again."}
+	want := []string{"Agents' stored secrets deleted, because the URL moved to another origin. Set them again."}
 	if diff := cmp.Diff(want, notices); diff != "" || b.sent(t, got, &agent.ID) != "" {
 		t.Errorf("%s, sent %q", diff, b.sent(t, got, &agent.ID))
 	}
@@ -85,7 +85,7 @@ func TestUpdate_CredentialModeDeletesSecret(t *testing.T) {
 		return manage.Change{Draft: func(d *connectors.Draft) { d.CredentialMode = m }}
 	}
 	_, notices := b.update(t, c, mode(connectors.CredentialPerAgent))
-	if diff := cmp.Diff([]string{"The stored secret was deleted, because each agent has its own now. Set them."}, notices); diff != "" {
+	if diff := cmp.Diff([]string{"Stored secret deleted, because each agent has its own now. Set them."}, notices); diff != "" {
 		t.Error(diff)
 	}
 	got, notices := b.update(t, c, mode(connectors.CredentialShared))

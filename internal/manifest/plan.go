@@ -92,7 +92,7 @@ func (p *planner) checkGrants(prune bool) error {
 			_, named := p.file.Connectors[connector]
 			_, there := p.state.Connectors[connector]
 			if !named && (!there || prune) {
-				errs = append(errs, fmt.Errorf("agents.%s.connectors.%s: there is no such connector, neither in the file nor in the installation", agent, connector))
+				errs = append(errs, fmt.Errorf("agents.%s.connectors.%s: no such connector in the file or the installation", agent, connector))
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func (c Connector) authFields() map[string]any {
 func checkAddress(ctx context.Context, api *client.Client, connector string, address any) error {
 	is, err := api.GetConnector(ctx, connector)
 	if err == nil && is.URL != address {
-		err = errors.New("its address was changed meanwhile, and the secret is not for whoever is there now")
+		err = errors.New("its URL has changed meanwhile, so the secret was not sent")
 	}
 	return err
 }

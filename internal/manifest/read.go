@@ -62,7 +62,7 @@ func Read(text []byte, sources Sources) (File, error) {
 		if errors.Is(err, io.EOF) {
 			return File{}, errors.New("the file is empty")
 		}
-		return File{}, fmt.Errorf("the file is no YAML: %w", err)
+		return File{}, fmt.Errorf("the file is not valid YAML: %w", err)
 	}
 	if err := dec.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return File{}, errors.New("the file has more than one document")
@@ -70,7 +70,7 @@ func Read(text []byte, sources Sources) (File, error) {
 	r := fileReader{sources: sources}
 	file := r.readFile(whole)
 	if len(file.Connectors)+len(file.Agents) > MaxEntries {
-		r.addError("", "a file has at most %d connectors and agents", MaxEntries)
+		r.addError("", "exceeds the limit of %d connectors and agents", MaxEntries)
 	}
 	return file, errors.Join(r.errs...)
 }
@@ -94,7 +94,7 @@ func (r *fileReader) readObject(location string, v any) map[string]any {
 	case map[string]any:
 		return v
 	}
-	r.addError(location, "it must be an object, with a name before each entry")
+	r.addError(location, "must be a mapping of names to entries")
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (r *fileReader) readFile(whole any) File {
 				f.Agents[slug] = r.readAgent(key+"."+slug, r.readObject(key+"."+slug, v))
 			}
 		default:
-			r.addError("", "there is no %q in a manifest, only connectors and agents", key)
+			r.addError("", "unknown key %q: a manifest has only connectors and agents", key)
 		}
 	}
 	return f
@@ -146,12 +146,12 @@ func (r *fileReader) readConnector(location string, v map[string]any) Connector 
 	if auth, ok := v["auth"]; ok {
 		fields := maps.Clone(r.readObject(location+".auth", auth))
 		if _, ok := fields["type"].(string); !ok {
-			r.addError(location+".auth.type", "it must be said")
+			r.addError(location+".auth.type", "is required")
 		}
 		c.Secrets = r.readSecrets(location+".auth", fields)
 		v["auth"] = fields
 		if _, ok := v["url"].(string); !ok && len(c.Secrets) > 0 {
-			r.addError(location+".url", "it must be said where a secret goes")
+			r.addError(location+".url", "is required with a secret")
 		}
 	}
 	c.Fields = r.readDocument(location, v, new(client.ConnectorCreate))
@@ -170,7 +170,7 @@ func (r *fileReader) readSecrets(location string, fields map[string]any) map[str
 	if v, ok := fields["username"]; ok {
 		text, isText := v.(string)
 		if !isText {
-			r.addError(location+".username", "it must be a text")
+			r.addError(location+".username", "must be a string")
 		}
 		found["username"] = text
 		delete(fields, "username")
@@ -216,7 +216,7 @@ func (r *fileReader) readGrant(location string, v any) (g Grant) {
 		if id, ok := entered["client_id"]; ok { // a machine's own client id
 			text, isText := id.(string)
 			if !isText {
-				r.addError(location+".credential.client_id", "it must be a text")
+				r.addError(location+".credential.client_id", "must be a string")
 			}
 			delete(entered, "client_id")
 			g.Secrets = r.readSecrets(location+".credential", entered)
@@ -225,12 +225,12 @@ func (r *fileReader) readGrant(location string, v any) (g Grant) {
 			g.Secrets = r.readSecrets(location+".credential", entered)
 		}
 		for _, name := range sortedKeys(entered) {
-			r.addError(location+".credential."+name, "there is no such part of a credential")
+			r.addError(location+".credential."+name, "is not a field of a credential")
 		}
 		delete(fields, "credential")
 	}
 	if fields["tools"] == nil {
-		r.addError(location+".tools", `say "all", or list the tools by the names that their server gives them`)
+		r.addError(location+".tools", `must be "all" or a list of the server's tool names`)
 		return g
 	}
 	if text, ok := fields["tools"].(string); ok && text != "all" {
@@ -247,7 +247,7 @@ func (r *fileReader) readDocument(location string, v map[string]any, form any) D
 		v = map[string]any{}
 	}
 	if _, ok := v["slug"]; ok {
-		r.addError(location+".slug", "it is the name before the entry")
+		r.addError(location+".slug", "must not be set: the key of the entry is the slug")
 	}
 	delete(v, "slug")
 	return r.decodeEntry(location, v, form)
@@ -274,7 +274,7 @@ func (r *fileReader) decodeEntry(location string, v map[string]any, form any) Do
 // decodeMessage rewrites an error of encoding/json without Go's names.
 func decodeMessage(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("%s cannot be a %s", e.Field, e.Value)
+		return fmt.Sprintf("%s can't be a %s", e.Field, e.Value)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }

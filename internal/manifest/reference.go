@@ -22,13 +22,13 @@ type Reference struct {
 func parseReference(location string, v any, plain bool) (Reference, error) {
 	fields, ok := v.(map[string]any)
 	if !ok || len(fields) != 1 {
-		return Reference{}, fmt.Errorf("%s: a secret does not stand in this file. Say {env: VARIABLE} or {file: PATH}", location)
+		return Reference{}, fmt.Errorf("%s: secrets can't be in this file. Use {env: VARIABLE} or {file: PATH}", location)
 	}
 	for key, v := range fields {
 		text, ok := v.(string)
 		switch {
 		case !ok || text == "" && key != "value":
-			return Reference{}, fmt.Errorf("%s.%s: it must be a text", location, key)
+			return Reference{}, fmt.Errorf("%s.%s: must be a string", location, key)
 		case key == "env":
 			return Reference{Env: text}, nil
 		case key == "file":
@@ -38,9 +38,9 @@ func parseReference(location string, v any, plain bool) (Reference, error) {
 		}
 	}
 	if plain {
-		return Reference{}, fmt.Errorf("%s: say {env: VARIABLE}, {file: PATH} or {value: TEXT}", location)
+		return Reference{}, fmt.Errorf("%s: use {env: VARIABLE}, {file: PATH} or {value: TEXT}", location)
 	}
-	return Reference{}, fmt.Errorf("%s: a secret does not stand in this file. Say {env: VARIABLE} or {file: PATH}", location)
+	return Reference{}, fmt.Errorf("%s: secrets can't be in this file. Use {env: VARIABLE} or {file: PATH}", location)
 }
 
 // Sources resolve references.
@@ -55,7 +55,7 @@ func (s Sources) resolveReference(location string, r Reference) (string, error) 
 	case r.Value != nil:
 		return *r.Value, nil
 	case strings.HasPrefix(r.Env, "PATCHBAY_"):
-		return "", fmt.Errorf("%s: the variables of Patchbay itself are no server's secrets, and go to none", location)
+		return "", fmt.Errorf("%s: Patchbay's own variables can't be sent to servers", location)
 	case r.Env != "":
 		if text := strings.TrimSpace(s.Env(r.Env)); text != "" {
 			return text, nil

@@ -17,7 +17,7 @@ func (r *fileReader) readTools(location string, v any) map[string]Document {
 		fields := r.readObject(location+"."+name, v)
 		for _, adding := range []string{"add_tags", "remove_tags"} {
 			if _, there := fields[adding]; there {
-				r.addError(location+"."+name+"."+adding, "say all tags that it is to have, as tags")
+				r.addError(location+"."+name+"."+adding, "is not supported: list all tags under tags")
 			}
 		}
 		tools[name] = r.decodeEntry(location+"."+name, fields, new(client.ToolPatch))
@@ -57,7 +57,7 @@ func (p *planner) planTools(slug string, wanted map[string]Document) error {
 		p.add(Step{Change, "tool", slug + " " + name, fields, func(ctx context.Context, api *client.Client) error {
 			if !there && !synced {
 				if _, err := api.SyncTools(ctx, slug, client.SyncToolsQuery{}, client.SyncRequest{}); err != nil {
-					return fmt.Errorf("its tools are not known yet: %w", err)
+					return fmt.Errorf("its tools haven't been synced yet: %w", err)
 				}
 				synced = true
 			}

@@ -65,7 +65,7 @@ func TestResponses_AreBoundedByTheTarget(t *testing.T) {
 		up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": c.answer}})
 		_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, MaxResponse: limit})
 		failure, _ := errors.AsType[*mcp.Error](err)
-		if isOver := failure != nil && failure.Reason == mcp.ReasonTooLarge && failure.Detail == "sent more than this connector takes"; isOver != c.isOver || !isOver && err != nil {
+		if isOver := failure != nil && failure.Reason == mcp.ReasonTooLarge && failure.Detail == "exceeded this connector's size limit"; isOver != c.isOver || !isOver && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestResponses_AreBoundedByTheTarget(t *testing.T) {
 
 // Not parallel: it measures the allocations of the process.
 func TestGiantResponses_MemoryIsBounded(t *testing.T) {
-	body, event := "sent more than 8 MiB", "text/event-stream"
+	body, event := "sent over 8 MiB", "text/event-stream"
 	for name, c := range map[string]struct {
 		answer mcptest.Handler
 		want   errorFacts
@@ -83,7 +83,7 @@ func TestGiantResponses_MemoryIsBounded(t *testing.T) {
 		"many tools":  {newFloodHandler("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[`, `{"name":"a"},`), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"one event":   {newFloodHandler(event, "data: ", "x"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"many lines":  {newFloodHandler(event, "", "data: x\n"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
-		"many events": {newFloodHandler(event, "", "data: {}\n\n"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "sent more than 10000 messages before its reply"}},
+		"many events": {newFloodHandler(event, "", "data: {}\n\n"), errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "sent over 10000 messages before replying"}},
 		"a refusal": {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 			w.WriteHeader(http.StatusBadRequest)
 			writeFlood(w, "", "x")

@@ -101,7 +101,7 @@ func (s *Session) Call(ctx context.Context, call Call) (*Result, error) {
 			return result, &Error{Phase: PhaseCall, Reason: ReasonInput, HTTPStatus: http.StatusOK, Err: err}
 		}
 	}
-	return nil, newProtocolError(PhaseCall, "asks for more input again and again")
+	return nil, newProtocolError(PhaseCall, "keeps asking for input")
 }
 
 func (r *InputRequired) answer(answer func(InputRequest) (json.RawMessage, error)) (*Input, error) {
@@ -262,7 +262,7 @@ func (c *connection) readResult(reply *wire.Reply, asTask bool) (*Result, error)
 		fields, ok = wire.Members(reply.Result)
 	}
 	if !ok {
-		return nil, newProtocolError(PhaseCall, "sent a result that is not an object")
+		return nil, newProtocolError(PhaseCall, "sent a non-object result")
 	}
 	result := &Result{Raw: reply.Result}
 	kind := ""
@@ -295,11 +295,11 @@ func (r *Result) readInterim(kind string, fields []wire.Member) error {
 	case resultInput:
 		r.InputRequired = readInputRequired(fields)
 		if r.InputRequired == nil {
-			return newProtocolError(PhaseCall, "asks for input in a way that cannot be read")
+			return newProtocolError(PhaseCall, "sent an unreadable input request")
 		}
 	case resultTask:
 		if r.Task = readTask(r.Raw); r.Task == nil {
-			return newProtocolError(PhaseCall, "sent a task without an id")
+			return newProtocolError(PhaseCall, "sent a task without ID")
 		}
 	}
 	return nil

@@ -207,7 +207,7 @@ func TestCall_InputRoundsAreBounded(t *testing.T) {
 	up := startCallServer(t, true, newResultHandler(asksTwoThings))
 	s := dial(t, mcp.Target{URL: up.URL})
 	_, err := s.Call(t.Context(), mcp.Call{Name: "a", Answer: func(mcp.InputRequest) (json.RawMessage, error) { return json.RawMessage(`{}`), nil }})
-	if f := newErrorFacts(t, err); f.Detail != "asks for more input again and again" || countRequests(up, "tools/call") != 16 {
+	if f := newErrorFacts(t, err); f.Detail != "keeps asking for input" || countRequests(up, "tools/call") != 16 {
 		t.Errorf("%+v", f)
 	}
 	no := errors.New("no")

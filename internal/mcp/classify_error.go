@@ -36,7 +36,7 @@ func classifyError(ctx context.Context, phase Phase, err error) *Error {
 		failure.Phase, failure.Reason = PhaseConnect, ReasonTLS
 		failure.Detail = tlsDetail(err)
 	case isCompression(err):
-		failure.Reason, failure.Detail = ReasonProtocol, "sent compressed data that is broken"
+		failure.Reason, failure.Detail = ReasonProtocol, "sent corrupt compressed data"
 	default:
 		failure.Reason, failure.Retryable = ReasonUnreachable, !isPermanent(err)
 	}
@@ -60,7 +60,7 @@ func classifyOwnError(err error) (detail string, reason Reason) {
 	case errors.Is(err, errTooMany):
 		return errTooMany.Error(), ReasonTooLarge
 	case errors.Is(err, errSessionID):
-		return fmt.Sprintf("sent a session id that is not 1 to %d visible ASCII characters", maxSessionIDLength), ReasonProtocol
+		return fmt.Sprintf("sent a session ID that isn't 1–%d visible ASCII characters", maxSessionIDLength), ReasonProtocol
 	}
 	return "", ""
 }
@@ -125,13 +125,13 @@ func tlsDetail(err error) string {
 		return "answers in plain HTTP"
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "its certificate is signed by an unknown authority"
+		return "its certificate authority is unknown"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "its certificate is for another host"
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return "its certificate has expired or is not valid yet"
+		return "its certificate is expired or not yet valid"
 	}
 	return ""
 }

@@ -55,7 +55,7 @@ func (handshakeEra) sendInitialized(ctx context.Context, c *connection) *Error {
 func (handshakeEra) readInitializeResult(c *connection, raw []byte) error {
 	result := readObject(raw)
 	if result == nil {
-		return newProtocolError(PhaseInitialize, "sent an initialize result that is not an object")
+		return newProtocolError(PhaseInitialize, "sent a non-object initialize result")
 	}
 	version := readString(result.get("protocolVersion"), maxNameLength)
 	if !revision.Handshake.Supports(version) {
@@ -147,7 +147,7 @@ func readString(raw json.RawMessage, maxLength int) string {
 	return strings.ToValidUTF8(t[:min(len(t), maxLength)], "")
 }
 
-const invalidVersion = "something that is no version"
+const invalidVersion = "an invalid version"
 
 // versionForm has dates, numbers and drafts. Other words may be anything that the server knows, as a credential.
 var versionForm = regexp.MustCompile(`^([0-9]{1,4}([.-][0-9]{1,4}){0,3}|DRAFT-[0-9]{4}-v[0-9]{1,2})$`)

@@ -124,7 +124,7 @@ func (modernEra) checkResultType(phase Phase, kind string) *Error {
 	case "", resultComplete, resultInput, resultTask:
 		return nil
 	}
-	return newProtocolError(phase, "sent a result of an unknown kind")
+	return newProtocolError(phase, "sent an unknown result type")
 }
 
 // Result types.

@@ -174,7 +174,7 @@ func TestModernServer_UnknownVersionIsAnError(t *testing.T) {
 	}})
 	_, err := newClient(t).Dial(t.Context(), mcp.Target{URL: up.URL})
 	want := errorFacts{Phase: mcp.PhaseDiscover, Reason: mcp.ReasonUnsupportedVersion, HTTP: 200, RPC: -32022,
-		Detail: "we offered MCP 2026-07-28, the server supports 2031-01-01, something that is no version"}
+		Detail: "we offered MCP 2026-07-28, the server supports 2031-01-01, an invalid version"}
 	if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -232,7 +232,7 @@ func TestResult_UnknownTypeIsRefused(t *testing.T) {
 	script.Modern = true
 	up := mcptest.Start(t, script)
 	_, err := dial(t, mcp.Target{URL: up.URL}).Tools(t.Context())
-	if f := newErrorFacts(t, err); f.Detail != "sent a result of an unknown kind" {
+	if f := newErrorFacts(t, err); f.Detail != "sent an unknown result type" {
 		t.Errorf("%+v", f)
 	}
 }

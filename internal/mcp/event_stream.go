@@ -56,7 +56,7 @@ func (c *sseTransport) awaitEndpoint(ctx context.Context, s *eventStream, phase 
 		return c.streamHTTP.readErrorResponse(outgoingMessage{phase: phase}, resp)
 	}
 	if kind := strings.ToLower(resp.Header.Get("Content-Type")); !strings.HasPrefix(kind, "text/event-stream") {
-		failure := newProtocolError(phase, "offers no event stream at this address")
+		failure := newProtocolError(phase, "offers no event stream here")
 		failure.remote = readRemoteText(resp.Body, resp.Body)
 		return failure
 	}

@@ -158,7 +158,7 @@ func (l *toolListBuilder) addEntry(entry wire.Entry) {
 			l.Tools = append(l.Tools, Tool{Name: *entry.Name, Raw: entry.Raw})
 			return
 		}
-		entry.Defect = "Another tool before it has the same name."
+		entry.Defect = "An earlier tool has this name."
 	}
 	l.quarantined[sha256.Sum256(entry.Raw)] = true
 	l.Quarantined = append(l.Quarantined, Quarantined{Name: entry.Name, Reason: entry.Defect, Raw: entry.Raw})

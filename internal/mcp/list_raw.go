@@ -79,7 +79,7 @@ func (c *connection) listItems(ctx context.Context, kind ListKind) (list RawList
 func (l *RawList) readPage(kind ListKind, raw []byte) (items []json.RawMessage, next *string, err error) {
 	fields := readObject(raw)
 	if fields == nil || json.Unmarshal(fields.get(string(kind)), &items) != nil {
-		return nil, nil, newProtocolError(PhaseList, "sent a list that is none")
+		return nil, nil, newProtocolError(PhaseList, "sent an invalid list")
 	}
 	if json.Unmarshal(fields.get("nextCursor"), &next) != nil {
 		next = nil

@@ -87,11 +87,11 @@ func TestTools_ErrorsNameTheReason(t *testing.T) {
 			errorFacts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
 		"its own cursor": {newPagedScript(map[string]string{"-": newListPage(`"x"`, "a"), "x": newListPage(`"x"`, "b")}),
 			errorFacts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
-		"endless pages": {endless, errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists its tools on more than 200 pages"}},
+		"endless pages": {endless, errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists its tools on over 200 pages"}},
 		"too many tools": {mcptest.Script{Tools: many},
-			errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
+			errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists over 5000 tools"}},
 		"too many tools on pages": {mcptest.Script{Tools: many, PageSize: 500, Stream: true},
-			errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
+			errorFacts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists over 5000 tools"}},
 		"a cursor that fails": {newPagedScript(map[string]string{"-": newListPage(`"x"`, "a")}),
 			errorFacts{Reason: mcp.ReasonRPC, HTTP: 200, RPC: -32602}},
 	} {
@@ -125,7 +125,7 @@ func TestTools_DuplicateNameIsQuarantined(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := "a"
-	want := []mcp.Quarantined{{Name: &name, Reason: "Another tool before it has the same name.", Raw: json.RawMessage(`{"name":"a"}`)}}
+	want := []mcp.Quarantined{{Name: &name, Reason: "An earlier tool has this name.", Raw: json.RawMessage(`{"name":"a"}`)}}
 	if diff := cmp.Diff(want, list.Quarantined); diff != "" || names(list) != "a b" {
 		t.Errorf("tools %q, set aside (-want +got):\n%s", names(list), diff)
 	}
@@ -157,7 +157,7 @@ func TestTools_TotalBytesAreBounded(t *testing.T) {
 			return mcptest.Result(c, fmt.Sprintf(`{"tools":[],"nextCursor":"%d","_meta":"%s"}`, c.N, filler))
 		}),
 	}})
-	want := errorFacts{Phase: mcp.PhaseList, Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists tools of more than 64 MiB"}
+	want := errorFacts{Phase: mcp.PhaseList, Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists tools of over 64 MiB"}
 	if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" || len(up.Calls()) != 2+10 {
 		t.Errorf("%d calls (-want +got):\n%s", len(up.Calls()), diff)
 	}

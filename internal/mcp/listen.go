@@ -151,7 +151,7 @@ func (c *httpTransport) readServerStream(ctx context.Context, position streamPos
 		return position, withoutSession.readErrorResponse(outgoingMessage{phase: PhaseListen}, resp)
 	}
 	if kind := strings.ToLower(resp.Header.Get("Content-Type")); kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return position, newProtocolError(PhaseListen, "offers no event stream at this address")
+		return position, newProtocolError(PhaseListen, "offers no event stream here")
 	}
 	onOpen()
 	events := sse.NewReader(&rateLimitedReader{src: watch.watchBody(resp.Body), remaining: maxStream}, c.limits.maxBody)

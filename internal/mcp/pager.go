@@ -24,7 +24,7 @@ type pager struct {
 
 func (p *pager) countBytes(size int) error {
 	if p.bytes += size; p.bytes > maxListBytes {
-		return newTooLargeError(fmt.Sprintf("lists %s of more than %d MiB", p.itemNoun, maxListBytes>>20))
+		return newTooLargeError(fmt.Sprintf("lists %s of over %d MiB", p.itemNoun, maxListBytes>>20))
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (p *pager) finishPage(next, cursor *string, added int) (done bool, err erro
 		return false, newProtocolError(PhaseList, "repeats a cursor in its "+strings.TrimSuffix(p.itemNoun, "s")+" list")
 	}
 	if p.pageCount >= maxPages {
-		return false, newTooLargeError(fmt.Sprintf("lists its %s on more than %d pages", p.itemNoun, maxPages))
+		return false, newTooLargeError(fmt.Sprintf("lists its %s on over %d pages", p.itemNoun, maxPages))
 	}
 	if p.cursors == nil {
 		p.cursors = map[string]bool{}
@@ -54,7 +54,7 @@ func (p *pager) finishPage(next, cursor *string, added int) (done bool, err erro
 }
 
 func (p *pager) tooManyError() error {
-	return newTooLargeError(fmt.Sprintf("lists more than %d %s", maxTools, p.itemNoun))
+	return newTooLargeError(fmt.Sprintf("lists over %d %s", maxTools, p.itemNoun))
 }
 
 func newTooLargeError(detail string) *Error {

@@ -156,13 +156,13 @@ func (w *annotationReader) addAnnotation(schema map[string]any, value any, path 
 	case name == "":
 		defect = "is empty"
 	case strings.IndexFunc(name, isNotToken) >= 0:
-		defect = "is not the name of a header"
+		defect = "is not a header name"
 	case w.names[lower]:
-		defect = "stands on two parameters"
+		defect = "is on two parameters"
 	case !reached || len(path) == 0:
-		defect = "stands where no properties lead to it"
+		defect = "isn't reachable through properties"
 	case !isPrimitive(schema["type"]):
-		defect = "stands on a parameter that is no string, integer or boolean"
+		defect = "needs a string, integer or boolean parameter"
 	default:
 		w.names[lower] = true
 		w.params = append(w.params, mirroredParam{name: name, path: path})

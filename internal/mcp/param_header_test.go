@@ -56,13 +56,13 @@ func TestTools_InvalidHeaderAnnotationIsQuarantined(t *testing.T) {
 		`"x-mcp-header":{"type":"string","default":{"x-mcp-header":""}}`:                     "",
 		`"a":{"type":"string","x-mcp-header":""}`:                                            "The tool's x-mcp-header is empty.",
 		`"a":{"type":"string","x-mcp-header":1}`:                                             "The tool's x-mcp-header is not a string.",
-		`"a":{"type":"string","x-mcp-header":"A b"}`:                                         "The tool's x-mcp-header is not the name of a header.",
-		`"a":{"type":"string","x-mcp-header":"Ä"}`:                                           "The tool's x-mcp-header is not the name of a header.",
-		`"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}`:  "The tool's x-mcp-header stands on two parameters.",
-		`"a":{"type":"number","x-mcp-header":"A"}`:                                           "The tool's x-mcp-header stands on a parameter that is no string, integer or boolean.",
-		`"a":{"x-mcp-header":"A"}`:                                                           "The tool's x-mcp-header stands on a parameter that is no string, integer or boolean.",
-		`"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}`:                  "The tool's x-mcp-header stands where no properties lead to it.",
-		`"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}`:          "The tool's x-mcp-header stands where no properties lead to it.",
+		`"a":{"type":"string","x-mcp-header":"A b"}`:                                         "The tool's x-mcp-header is not a header name.",
+		`"a":{"type":"string","x-mcp-header":"Ä"}`:                                           "The tool's x-mcp-header is not a header name.",
+		`"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}`:  "The tool's x-mcp-header is on two parameters.",
+		`"a":{"type":"number","x-mcp-header":"A"}`:                                           "The tool's x-mcp-header needs a string, integer or boolean parameter.",
+		`"a":{"x-mcp-header":"A"}`:                                                           "The tool's x-mcp-header needs a string, integer or boolean parameter.",
+		`"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}`:                  "The tool's x-mcp-header isn't reachable through properties.",
+		`"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}`:          "The tool's x-mcp-header isn't reachable through properties.",
 	}
 	for properties, want := range tools {
 		for _, modern := range []bool{true, false} {

@@ -212,27 +212,27 @@ func (p *childProcess) reap() {
 	p.isReaped = true
 }
 
-var errNoWorkDir = errors.New("no folder to work in")
+var errNoWorkDir = errors.New("no working folder")
 
 // describeStartError says in our words why a command could not be started.
 func describeStartError(c Command, err error) string {
 	switch {
 	case errors.Is(err, errNoWorkDir):
 		// One sentence for missing and forbidden folders, so that it does not reveal which.
-		return "it cannot work in its folder"
+		return "its folder isn't usable"
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := os.Stat(c.Path); statErr == nil {
-			return "what it needs to run does not exist on this machine"
+			return "its interpreter or loader is missing"
 		}
-		return "it does not exist on this machine"
+		return "it doesn't exist here"
 	case errors.Is(err, fs.ErrPermission):
 		return "Patchbay's user may not execute it"
 	case errors.Is(err, syscall.ENOEXEC):
-		return "it is no program for this machine"
+		return "it can't run on this machine"
 	case errors.Is(err, syscall.E2BIG):
 		return "its arguments are too long"
 	default:
-		return "this machine refuses"
+		return "this machine refused"
 	}
 }
 

@@ -102,7 +102,7 @@ func TestList_ReturnsItemsByteForByte(t *testing.T) {
 	if diff := cmp.Diff(want, list.Items); err != nil || diff != "" || list.Pages != 2 || list.TTL.Milliseconds() != 5 {
 		t.Errorf("%+v, error %v, (-want +got):\n%s", list, err, diff)
 	}
-	if _, err = s.List(t.Context(), mcp.Resources); newErrorFacts(t, err).Detail != "sent a list that is none" {
+	if _, err = s.List(t.Context(), mcp.Resources); newErrorFacts(t, err).Detail != "sent an invalid list" {
 		t.Errorf("%v", err)
 	}
 	if list, err = s.List(t.Context(), mcp.ResourceTemplates); err != nil || len(list.Items) != 0 || list.Pages != 2 {

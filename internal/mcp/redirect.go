@@ -33,7 +33,7 @@ func isRedirect(status int) bool {
 func redirectTarget(from *url.URL, resp *http.Response, hops int, sent http.Header) (*url.URL, error) {
 	to, err := from.Parse(resp.Header.Get("Location"))
 	if err != nil || resp.Header.Get("Location") == "" {
-		return from, &redirectError{resp.StatusCode, "redirects to no readable address"}
+		return from, &redirectError{resp.StatusCode, "redirects to an invalid URL"}
 	}
 	keeps := resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect
 	if !keeps || hops >= maxRedirects || to.User != nil || !isSameHost(from, to) {
@@ -102,7 +102,7 @@ func printableOrigin(u *url.URL) string {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune(".-:[]_", c)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(u.Host) > 260 || strings.IndexFunc(u.Host, isUnprintable) >= 0 {
-		return "an address that is not a web address"
+		return "a non-web address"
 	}
 	return u.Scheme + "://" + u.Host
 }

@@ -36,7 +36,7 @@ func TestRedirect_SameOriginKeepsBody(t *testing.T) {
 
 func TestRedirect_OtherOriginIsAnError(t *testing.T) {
 	t.Parallel()
-	const odd = "redirects to an address that is not a web address"
+	const odd = "redirects to a non-web address"
 	for name, c := range map[string]struct {
 		status   int
 		location string
@@ -48,7 +48,7 @@ func TestRedirect_OtherOriginIsAnError(t *testing.T) {
 		"301 to another host":      {301, "https://evil.example.com/", "redirects to https://evil.example.com"},
 		"302 to a sign-in":         {302, "https://login.example.com/?next=/mcp", "redirects to https://login.example.com"},
 		"303":                      {303, "https://evil.example.com/", "redirects to https://evil.example.com"},
-		"without a location":       {307, "", "redirects to no readable address"},
+		"without a location":       {307, "", "redirects to an invalid URL"},
 		"javascript":               {307, "javascript:alert(1)", odd},
 		"a file":                   {307, "file:///etc/passwd", odd},
 		"a hostile host":           {307, "https://<b>hello</b>/", odd},

@@ -89,7 +89,7 @@ func TestStatus_MapsToReason(t *testing.T) {
 		"503":                    {mcptest.Status(503, ""), errorFacts{Reason: mcp.ReasonHTTPStatus, HTTP: 503, Retryable: true}},
 		"300 without a location": {mcptest.Status(300, ""), errorFacts{Reason: mcp.ReasonHTTPStatus, HTTP: 300}},
 		"broken gzip": {mcptest.Status(200, "not gzip at all", "Content-Encoding", "gzip"),
-			errorFacts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "sent compressed data that is broken"}},
+			errorFacts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "sent corrupt compressed data"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

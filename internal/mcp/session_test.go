@@ -125,7 +125,7 @@ func TestSessionID_InvalidIsRefused(t *testing.T) {
 		}
 		if err != nil {
 			want := errorFacts{Phase: mcp.PhaseInitialize, Reason: mcp.ReasonProtocol,
-				Detail: "sent a session id that is not 1 to 128 visible ASCII characters"}
+				Detail: "sent a session ID that isn't 1–128 visible ASCII characters"}
 			if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", id, diff)
 			}

@@ -235,8 +235,8 @@ func TestStdio_FailuresAreExplained(t *testing.T) {
 	}{
 		"exits": {mcp.ReasonProtocol, "ended before its reply, with exit code 3"},
 		"quits": {mcp.ReasonProtocol, "ended before its reply, with exit code 4"},
-		"noise": {mcp.ReasonProtocol, "writes text that is not MCP to its standard output, and does not stop"},
-		"huge":  {mcp.ReasonTooLarge, "sent more than 8 MiB"},
+		"noise": {mcp.ReasonProtocol, "keeps writing non-MCP text to standard output"},
+		"huge":  {mcp.ReasonTooLarge, "sent over 8 MiB"},
 		"deaf":  {mcp.ReasonTimeout, ""},
 		"dumb":  {mcp.ReasonProtocol, "closed its standard output"},
 	} {
@@ -263,21 +263,21 @@ func TestStdio_StartErrorsAreExplained(t *testing.T) {
 	if err := os.WriteFile(data, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for folder, why := range map[string]string{data: "a file", filepath.Join(dir, "nothing"): "not there"} {
+	for folder, why := range map[string]string{data: "a file", filepath.Join(dir, "nothing"): "missing"} {
 		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &mcp.Command{Path: "/bin/true", Dir: folder}})
-		if failure, ok := errors.AsType[*mcp.Error](err); !ok || failure.Detail != "cannot be started: it cannot work in its folder" || strings.Contains(err.Error(), dir) {
+		if failure, ok := errors.AsType[*mcp.Error](err); !ok || failure.Detail != "can't be started: its folder isn't usable" || strings.Contains(err.Error(), dir) {
 			t.Errorf("a folder that is %s: %v", why, err)
 		}
 	}
 	for want, command := range map[string]mcp.Command{
-		"it does not exist on this machine":                   {Path: filepath.Join(dir, "nothing")},
-		"what it needs to run does not exist on this machine": {Path: executable.Write(t, filepath.Join(dir, "script"), "#!/nowhere/sh\n")},
-		"Patchbay's user may not execute it":                  {Path: data},
-		"it is no program for this machine":                   {Path: executable.Write(t, filepath.Join(dir, "garbage"), "\x01\x02\x03")},
+		"it doesn't exist here":                {Path: filepath.Join(dir, "nothing")},
+		"its interpreter or loader is missing": {Path: executable.Write(t, filepath.Join(dir, "script"), "#!/nowhere/sh\n")},
+		"Patchbay's user may not execute it":   {Path: data},
+		"it can't run on this machine":         {Path: executable.Write(t, filepath.Join(dir, "garbage"), "\x01\x02\x03")},
 	} {
 		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &command})
 		failure, ok := errors.AsType[*mcp.Error](err)
-		if !ok || failure.Detail != "cannot be started: "+want || failure.Retryable || strings.Contains(err.Error(), dir) {
+		if !ok || failure.Detail != "can't be started: "+want || failure.Retryable || strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

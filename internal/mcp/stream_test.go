@@ -79,7 +79,7 @@ func TestResume_GivesUp(t *testing.T) {
 			}
 			up := mcptest.Start(t, mcptest.Script{Modern: c.modern, On: map[string]mcptest.Handler{"tools/call": events(c.cut), "GET": c.get}})
 			_, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"})
-			want := errorFacts{Phase: mcp.PhaseCall, Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "ended its stream before the reply", Retryable: true}
+			want := errorFacts{Phase: mcp.PhaseCall, Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "closed the stream before replying", Retryable: true}
 			if diff := cmp.Diff(want, newErrorFacts(t, err)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -42,7 +42,7 @@ func (s *Session) Task(ctx context.Context, memoryKey [16]byte, id string) (*Tas
 	task := read(raw)
 	switch {
 	case task == nil:
-		return nil, newProtocolError(PhaseRequest, "sent a task without an id")
+		return nil, newProtocolError(PhaseRequest, "sent a task without ID")
 	case task.IsHandshake && (task.Status == "completed" || task.Status == "failed"):
 		return task, s.loadTaskResult(ctx, memoryKey, task)
 	}

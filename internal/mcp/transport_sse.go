@@ -205,10 +205,10 @@ func (c *sseTransport) retryOpen(position streamPosition, attempts int) (*eventS
 func parseEndpoint(from *url.URL, data []byte, sent http.Header) (*url.URL, error) {
 	to, err := from.Parse(strings.TrimSpace(string(data)))
 	if err != nil || to.Host == "" {
-		return nil, &redirectError{http.StatusOK, "names no readable address for its messages"}
+		return nil, &redirectError{http.StatusOK, "names no valid message URL"}
 	}
 	if to.User != nil || !isSameHost(from, to) {
-		return nil, &redirectError{http.StatusOK, "wants its messages sent to " + printableTarget(from, to, sent)}
+		return nil, &redirectError{http.StatusOK, "wants messages sent to " + printableTarget(from, to, sent)}
 	}
 	to.Fragment, to.RawFragment = "", ""
 	return to, nil

@@ -93,7 +93,7 @@ func (c *stdioTransport) ensureStarted() *Error {
 	}
 	p, err := startProcess(c.command)
 	if err != nil {
-		c.startError = &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "cannot be started: " + describeStartError(c.command, err), Err: toErrno(err)}
+		c.startError = &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "can't be started: " + describeStartError(c.command, err), Err: toErrno(err)}
 		return c.startError
 	}
 	c.process = p
@@ -126,7 +126,7 @@ func (c *stdioTransport) readOutput(p *childProcess) {
 		case err != nil:
 			c.pending.failAll(c.newExitError(p, "closed its standard output"))
 		case banner > maxNonMessageBytes:
-			c.pending.failAll(&Error{Phase: PhaseInitialize, Reason: ReasonProtocol, Detail: "writes text that is not MCP to its standard output, and does not stop"})
+			c.pending.failAll(&Error{Phase: PhaseInitialize, Reason: ReasonProtocol, Detail: "keeps writing non-MCP text to standard output"})
 		default:
 			continue
 		}
@@ -200,7 +200,7 @@ func (c *stdioTransport) close(ctx context.Context) {
 	c.writeLock <- struct{}{} // writers end with their contexts
 	defer func() { <-c.writeLock }()
 	if c.process == nil {
-		c.startError = &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "cannot be started: the conversation is over"}
+		c.startError = &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "can't be started: the session has ended"}
 		return
 	}
 	c.process.stop(ctx)

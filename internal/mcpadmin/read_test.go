@@ -161,7 +161,7 @@ func TestTools_InvalidArgumentsAreRPCError(t *testing.T) {
 	}{
 		"too many":          {"list_connectors", map[string]any{"limit": 101}, "at most 100"},
 		"another word":      {"list_connectors", map[string]any{"status": "fine"}, "one of"},
-		"a member too much": {"list_connectors", map[string]any{"filter": "a"}, `"filter" is not a parameter`},
+		"a member too much": {"list_connectors", map[string]any{"filter": "a"}, `"filter" isn't a parameter`},
 		"none":              {"explain_access", map[string]any{"agent": "a"}, `"tool" is missing`},
 		"an empty one":      {"explain_access", map[string]any{"agent": "", "tool": "a"}, "at least 1 character"},
 		"no tool of ours":   {"nothing", nil, "There is no tool"},

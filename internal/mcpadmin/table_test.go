@@ -82,7 +82,7 @@ func TestTools_ListedAndAllowedByRole(t *testing.T) {
 					continue
 				}
 				code, says := a.callRefused(t, row.Name, exampleArguments[row.Name])
-				if code != "denied" || says != "This needs the role "+string(connectors.LowestRole(row.May))+"; yours is "+string(role)+"." {
+				if code != "denied" || says != "Requires the "+string(connectors.LowestRole(row.May))+" role; yours is "+string(role)+"." {
 					t.Errorf("%s: %s, %s", row.Name, code, says)
 				}
 			}

@@ -126,20 +126,20 @@ func (r *Reader) page(ctx context.Context, at *url.URL) (servers []json.RawMessa
 	defer func() { _ = res.Body.Close() }()
 	switch {
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return nil, "", about("The registry leads on to another address. Give the address that it leads to.", nil)
+		return nil, "", about("The registry redirects. Enter the URL it redirects to.", nil)
 	case res.StatusCode != http.StatusOK:
-		return nil, "", about(fmt.Sprintf("The registry answered with status %d. Check the address.", res.StatusCode), nil)
+		return nil, "", about(fmt.Sprintf("The registry returned status %d. Check the URL.", res.StatusCode), nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, MaxPage+1))
 	if err != nil {
 		return nil, "", refused(err)
 	}
 	if len(body) > MaxPage {
-		return nil, "", about("The registry answered with more than 4 MiB at once.", nil)
+		return nil, "", about("The registry sent over 4 MiB at once.", nil)
 	}
 	servers, next, err = clientconfig.ReadPage(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if err != nil {
-		return nil, "", about("The answer is no list of an MCP registry. Check the address; it often ends in /v0.1/servers.", err)
+		return nil, "", about("Not an MCP registry list. Check the URL; it often ends in /v0.1/servers.", err)
 	}
 	return servers, next, nil
 }
@@ -157,9 +157,9 @@ func refused(err error) error {
 	case isFault:
 		return about(f.Message, err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return about("The registry did not answer in time.", err)
+		return about("The registry timed out.", err)
 	default:
-		return about("The registry cannot be reached. Check the address.", err)
+		return about("Can't reach the registry. Check the URL.", err)
 	}
 }
 

@@ -117,8 +117,8 @@ func TestARegistryThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 	s := httptest.NewServer(answers)
 	defer s.Close()
 	for address, want := range map[string]string{
-		s.URL + "/moved": "leads on to another address", s.URL + "/html": "no list of an MCP registry", s.URL + "/giant": "more than 4 MiB",
-		s.URL + "/nothing": "status 404", "http://127.0.0.1:1/v0.1/servers": "cannot be reached", "javascript:alert(1)": "not a URL", "": "not a URL", "https://u:p@x.example/": "holds a user name",
+		s.URL + "/moved": "registry redirects", s.URL + "/html": "Not an MCP registry list", s.URL + "/giant": "over 4 MiB",
+		s.URL + "/nothing": "status 404", "http://127.0.0.1:1/v0.1/servers": "Can't reach the registry", "javascript:alert(1)": "Enter a URL", "": "Enter a URL", "https://u:p@x.example/": "contains a user name",
 	} {
 		_, err := reader(safehttp.Local).Read(t.Context(), address, "")
 		f := fault.As(err)
@@ -145,7 +145,7 @@ func TestAProxyThatFailsIsSaid(t *testing.T) {
 	t.Parallel()
 	beyond := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, http.StatusForbidden)})
 	_, err := mcpregistry.New(beyond.Client(), beyond.CheckURL).Read(t.Context(), "https://8.8.8.8/", "")
-	if f := fault.As(err); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(f.Message, "The egress proxy does not let Patchbay connect to 8.8.8.8 (403).") {
+	if f := fault.As(err); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(f.Message, "The egress proxy blocks 8.8.8.8 (403).") {
 		t.Errorf("%v", err)
 	}
 }

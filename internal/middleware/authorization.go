@@ -12,7 +12,7 @@ func RequireSingleAuthorization(refuse ErrorWriter) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if len(r.Header["Authorization"]) > 1 {
-				refuse(w, r, fault.Errorf(fault.Malformed, "The request has several Authorization headers. Send one."))
+				refuse(w, r, fault.Errorf(fault.Malformed, "Send only one Authorization header."))
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -20,7 +20,7 @@ func SameOrigin(base *url.URL, refuse ErrorWriter) Middleware {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !hasBearer(r) {
 				if err := protection.Check(r); err != nil {
-					refuse(w, r, fault.Wrap(fault.Denied, err, "This was sent from a page of another site, and is refused."))
+					refuse(w, r, fault.Wrap(fault.Denied, err, "Refused: sent from another site."))
 					return
 				}
 			}

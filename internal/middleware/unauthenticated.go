@@ -59,7 +59,7 @@ func (l *UnauthenticatedLimit) Middleware(next http.Handler) http.Handler {
 			wait, undo := l.limiter.Take(ClientNetwork(middleware.GetClientIPAddr(r.Context())), l.now())
 			if wait > 0 {
 				l.onRefused()
-				l.refuse(w, r, NewRateLimitError(wait, "Too many requests came from this address without a sign-in. Try again in a moment."))
+				l.refuse(w, r, NewRateLimitError(wait, "Too many unauthenticated requests from this address. Try again in a moment."))
 				return
 			}
 			undoTake = undo

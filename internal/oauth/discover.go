@@ -122,12 +122,12 @@ func (d *discovery) chooseResource(m ResourceMetadata) {
 	pinned := d.target.Overrides.Resource
 	switch {
 	case pinned != nil && *pinned == "":
-		d.addTrace(step, "No resource is sent: the connector says so.")
+		d.addTrace(step, "No resource sent, as configured.")
 	case pinned != nil:
 		d.found.Resource = *pinned
-		d.addTrace(step, "The connector's own resource is sent.")
+		d.addTrace(step, "Sending the connector's resource.")
 	case m.Resource == "":
-		d.addTrace(step, "No resource is sent: none is published.")
+		d.addTrace(step, "No resource sent: none published.")
 	default:
 		d.found.Resource = m.Resource
 	}

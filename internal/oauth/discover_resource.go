@@ -9,25 +9,25 @@ func (d *discovery) findResource(ctx context.Context) (ResourceMetadata, error) 
 		t := d.fetchDocument(ctx, StepResource, raw)
 		if t.body == nil {
 			// A challenge often has a proxy's internal URL; the well-known URLs remain.
-			d.addTrace(t.TraceStep, "No document: on to the next.")
+			d.addTrace(t.TraceStep, "No document; trying the next.")
 			continue
 		}
 		m, ok := ParseResourceMetadata(t.body)
 		if !ok {
-			d.addTrace(t.TraceStep, "Not a protected-resource document: on to the next.")
+			d.addTrace(t.TraceStep, "Not a protected-resource document; trying the next.")
 			continue
 		}
 		t.Read = "protected-resource metadata"
 		if m.Resource == "" || coversResource(d.client.asciiURL(m.Resource), d.target.ServerURL) {
-			d.addTrace(t.TraceStep, "This is the resource's own document.")
+			d.addTrace(t.TraceStep, "The resource's own document.")
 			return m, nil
 		}
 		if d.target.Overrides.Resource != nil {
-			d.addTrace(t.TraceStep, "Its resource is not this server, and the connector says which one to send.")
+			d.addTrace(t.TraceStep, "Its resource isn't this server; the connector's is sent.")
 			return m, nil
 		}
 		// A document for another resource would make us send that one's token to this server.
-		d.addTrace(t.TraceStep, "Its resource is "+d.client.shownURL(m.Resource)+", which is not this server: refused.")
+		d.addTrace(t.TraceStep, "Its resource "+d.client.shownURL(m.Resource)+" isn't this server: refused.")
 		return m, newRefusal(StepResource, "the metadata is for %s, and the server is %s",
 			d.client.shownURL(m.Resource), shownURL(d.target.ServerURL))
 	}
@@ -62,5 +62,5 @@ func (d *discovery) asInterruption(step Step, err error) *Error {
 	if d.temporary != nil {
 		return d.temporary
 	}
-	return &Error{Step: step, Kind: KindTemporary, Detail: "no whole answer in time", Err: err}
+	return &Error{Step: step, Kind: KindTemporary, Detail: "a timeout", Err: err}
 }

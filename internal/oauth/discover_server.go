@@ -22,7 +22,7 @@ func (d *discovery) findServer(ctx context.Context, named []string) error {
 	switch {
 	case o.AuthorizationEndpoint != "" && o.TokenEndpoint != "":
 		d.found.Server = Metadata{Issuer: issuers[0], Assumed: true}
-		d.addTrace(TraceStep{Step: StepServer}, "No usable document; the connector names both endpoints.")
+		d.addTrace(TraceStep{Step: StepServer}, "No usable document; using the connector's endpoints.")
 		d.pinEndpoints()
 		return nil
 	case d.mismatch != nil:
@@ -49,7 +49,7 @@ func (d *discovery) candidateIssuers(named []string) (candidateIssuers []string,
 	case len(named) > 0:
 		return named[:min(len(named), maxIssuers)], false
 	}
-	d.addTrace(step, "No authorization server is named: the server's own origin is the issuer, as in MCP 2025-03-26.")
+	d.addTrace(step, "No authorization server named; using the server's origin as issuer (MCP 2025-03-26).")
 	return []string{originURL(d.server)}, true
 }
 
@@ -59,7 +59,7 @@ func (d *discovery) tryIssuer(ctx context.Context, issuer string) bool {
 	ascii := d.client.asciiURL(issuer)
 	if err := d.client.checkURL(StepServer, "issuer", ascii); err != nil {
 		d.recordForbidden(err)
-		d.addTrace(TraceStep{Step: StepServer, URL: d.client.shownURL(issuer)}, "This issuer may not be contacted.")
+		d.addTrace(TraceStep{Step: StepServer, URL: d.client.shownURL(issuer)}, "This issuer isn't allowed.")
 		return false
 	}
 	for _, raw := range serverCandidates(ascii) {
@@ -67,10 +67,10 @@ func (d *discovery) tryIssuer(ctx context.Context, issuer string) bool {
 		switch {
 		case t.forbidden:
 			d.recordForbidden(t.cause)
-			d.addTrace(t.TraceStep, "This issuer may not be contacted.")
+			d.addTrace(t.TraceStep, "This issuer isn't allowed.")
 			return false
 		case t.body == nil:
-			d.addTrace(t.TraceStep, "No document: on to the next.")
+			d.addTrace(t.TraceStep, "No document; trying the next.")
 		case d.takeDocument(t, issuer):
 			return true
 		}
@@ -102,7 +102,7 @@ func serverCandidates(issuer string) []string {
 func (d *discovery) takeDocument(t fetchAttempt, issuer string) bool {
 	m, ok := ParseMetadata(t.body)
 	if !ok || m.Issuer == "" && m.TokenEndpoint == "" {
-		d.addTrace(t.TraceStep, "Not an authorization server's document: on to the next.")
+		d.addTrace(t.TraceStep, "Not an authorization-server document; trying the next.")
 		return false
 	}
 	t.Read = "authorization-server metadata"
@@ -110,11 +110,11 @@ func (d *discovery) takeDocument(t fetchAttempt, issuer string) bool {
 		if d.mismatch == nil {
 			d.mismatch = newRefusal(StepServer, "the issuer is %s, and its document says %s", d.client.shownURL(issuer), d.shownIssuer(m.Issuer))
 		}
-		d.addTrace(t.TraceStep, "The document is of the issuer "+d.shownIssuer(m.Issuer)+", not of "+d.client.shownURL(issuer)+": not used.")
+		d.addTrace(t.TraceStep, "The document is from issuer "+d.shownIssuer(m.Issuer)+", not "+d.client.shownURL(issuer)+": not used.")
 		return false
 	}
 	if m.TokenEndpoint == "" && d.target.Overrides.TokenEndpoint == "" {
-		d.addTrace(t.TraceStep, "It names no token endpoint: on to the next.")
+		d.addTrace(t.TraceStep, "No token endpoint; trying the next.")
 		return false
 	}
 	d.convertEndpoints(&m)
@@ -123,7 +123,7 @@ func (d *discovery) takeDocument(t fetchAttempt, issuer string) bool {
 		return false
 	}
 	d.found.Server = m
-	d.addTrace(t.TraceStep, "This is the authorization server.")
+	d.addTrace(t.TraceStep, "Authorization server found.")
 	return true
 }
 
@@ -154,7 +154,7 @@ func (d *discovery) checkEndpoints(m *Metadata, step TraceStep) *Error {
 			continue
 		}
 		if err := d.client.checkURL(StepServer, e.what, e.raw); err != nil {
-			d.addTrace(step, "Its "+e.what+" is not one that may be used: refused.")
+			d.addTrace(step, "Its "+e.what+" isn't allowed: refused.")
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func (d *discovery) checkEndpoints(m *Metadata, step TraceStep) *Error {
 		"revocation endpoint":   &m.RevocationEndpoint,
 	} {
 		if *endpoint != "" && d.client.checkURL(StepServer, what, *endpoint) != nil {
-			d.addTrace(step, "Its "+what+" is not one that may be used: left out.")
+			d.addTrace(step, "Its "+what+" isn't allowed: left out.")
 			*endpoint = ""
 		}
 	}
@@ -178,7 +178,7 @@ func (d *discovery) assumeEndpoints(issuer string) {
 		TokenEndpoint:         issuer + "/token",
 		RegistrationEndpoint:  issuer + "/register",
 	}
-	d.addTrace(TraceStep{Step: StepServer}, "No document at all: the default endpoints of MCP 2025-03-26 are assumed.")
+	d.addTrace(TraceStep{Step: StepServer}, "No document; using the default endpoints of MCP 2025-03-26.")
 	d.pinEndpoints()
 }
 
@@ -186,11 +186,11 @@ func (d *discovery) pinEndpoints() {
 	o, m := d.target.Overrides, &d.found.Server
 	if o.AuthorizationEndpoint != "" {
 		m.AuthorizationEndpoint = o.AuthorizationEndpoint
-		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(o.AuthorizationEndpoint)}, "The authorization endpoint is the connector's.")
+		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(o.AuthorizationEndpoint)}, "Using the connector's authorization endpoint.")
 	}
 	if o.TokenEndpoint != "" {
 		m.PinTokenEndpoint(o.TokenEndpoint)
 		m.DocumentTokenEndpoint = d.client.asciiURL(m.DocumentTokenEndpoint) // can be the issuer
-		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(o.TokenEndpoint)}, "The token endpoint is the connector's.")
+		d.addTrace(TraceStep{Step: StepServer, URL: shownURL(o.TokenEndpoint)}, "Using the connector's token endpoint.")
 	}
 }

@@ -238,7 +238,7 @@ func TestASlowServerIsGivenUp(t *testing.T) {
 	c := newClient(t)
 	c.Timeout = 20 * time.Millisecond
 	_, err := c.Discover(t.Context(), oauth.Target{ServerURL: slow.URL + "/mcp"})
-	if failure := wantKind(t, err, oauth.KindTemporary); !strings.Contains(failure.Detail, "in time") {
+	if failure := wantKind(t, err, oauth.KindTemporary); failure.Detail != "a timeout" {
 		t.Errorf("%+v", failure)
 	}
 }
@@ -272,11 +272,11 @@ func TestTheTraceTellsWhatWasTried(t *testing.T) {
 	f.discover(oauth.Target{ServerURL: mcp.URL + "?key=hunter2", ResourceMetadata: "file:///etc/passwd"})
 	resource := strings.TrimSuffix(mcp.URL, "/mcp") + "/.well-known/oauth-protected-resource"
 	want := []oauth.TraceStep{
-		{Step: oauth.StepResource, URL: "(not a plain URL)", Read: "its URL is not a plain http or https URL", Decided: "No document: on to the next."},
-		{Step: oauth.StepResource, URL: resource + "/mcp?…", Status: 404, Read: "an error", Decided: "No document: on to the next."},
-		{Step: oauth.StepResource, URL: resource, Status: 200, Read: "protected-resource metadata", Decided: "This is the resource's own document."},
-		{Step: oauth.StepServer, URL: as.Issuer + "/.well-known/oauth-authorization-server", Status: 404, Read: "an error", Decided: "No document: on to the next."},
-		{Step: oauth.StepServer, URL: as.Issuer + "/.well-known/openid-configuration", Status: 200, Read: "authorization-server metadata", Decided: "This is the authorization server."},
+		{Step: oauth.StepResource, URL: "(not a plain URL)", Read: "its URL is not a plain http or https URL", Decided: "No document; trying the next."},
+		{Step: oauth.StepResource, URL: resource + "/mcp?…", Status: 404, Read: "an error", Decided: "No document; trying the next."},
+		{Step: oauth.StepResource, URL: resource, Status: 200, Read: "protected-resource metadata", Decided: "The resource's own document."},
+		{Step: oauth.StepServer, URL: as.Issuer + "/.well-known/oauth-authorization-server", Status: 404, Read: "an error", Decided: "No document; trying the next."},
+		{Step: oauth.StepServer, URL: as.Issuer + "/.well-known/openid-configuration", Status: 200, Read: "authorization-server metadata", Decided: "Authorization server found."},
 	}
 	if diff := cmp.Diff(want, f.Discovery.Trace); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)

@@ -17,7 +17,7 @@ import (
 func transportFailure(ctx context.Context, step Step, err error, sent, effect bool) *Error {
 	failure := &Error{Step: step, Kind: KindTemporary, Err: safeCause(err)}
 	if isForbidden(err) {
-		failure.Kind, failure.Detail = KindRefused, "its address is one that may not be contacted"
+		failure.Kind, failure.Detail = KindRefused, "its address isn't allowed"
 		return failure
 	}
 	if sent && effect {
@@ -27,9 +27,9 @@ func transportFailure(ctx context.Context, step Step, err error, sent, effect bo
 	case errors.Is(ctx.Err(), context.Canceled):
 		failure.Detail = "the request was cancelled"
 	case ctx.Err() != nil || isTimeout(err):
-		failure.Detail = "no whole answer in time"
+		failure.Detail = "a timeout"
 	case sent:
-		failure.Detail = "the connection broke before the answer was whole"
+		failure.Detail = "the connection broke mid-answer"
 	default:
 		failure.Detail = connectDetail(err)
 	}
@@ -63,16 +63,16 @@ func safeCause(err error) error {
 
 func connectDetail(err error) string {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return "its name does not exist"
+		return "its name doesn't resolve"
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "its certificate is signed by an unknown authority"
+		return "its certificate authority is unknown"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "its certificate is for another host"
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return "its certificate has expired or is not valid yet"
+		return "its certificate is expired or not yet valid"
 	}
 	if errors.Is(err, http.ErrSchemeMismatch) {
 		return "answers in plain HTTP"
@@ -99,34 +99,34 @@ func (e *Error) Sentence() string {
 	switch e.Kind {
 	case KindDead:
 		if e.Step == StepExchange {
-			return "The authorization server does not accept this answer any more. Connect again."
+			return "The authorization server no longer accepts this code. Reconnect."
 		}
-		return "The authorization server has ended this access. Connect again."
+		return "The authorization server ended access. Reconnect."
 	case KindClient:
-		return "The authorization server does not accept our client. Check the client id and secret, or connect again to register anew."
+		return "The authorization server rejects our client. Check the client ID and secret, or reconnect to register again."
 	case KindScope:
-		return "The authorization server refuses the requested scopes. Set the connector's scopes to ones that it grants."
+		return "The authorization server refuses these scopes. Set scopes it grants."
 	case KindDenied:
-		return "The access was not granted. Nothing was stored."
+		return "Access wasn't granted. Nothing was stored."
 	case KindTemporary, KindUnknownOutcome:
-		return "The authorization server could not be reached or did not answer properly. It may work later."
+		return "The authorization server can't be reached or failed. It may work later."
 	case KindNeedsClientID:
-		return "The authorization server does not let clients register themselves. Enter a client id for this connector."
+		return "The authorization server doesn't let clients self-register. Enter a client ID."
 	case KindRefused:
 		return "The connection was refused for safety: " + e.Detail + "."
 	case KindRejected:
 		return e.rejectedSentence()
 	default:
-		return "The authorization server answered with something that is not OAuth."
+		return "The authorization server's answer isn't OAuth."
 	}
 }
 
 func (e *Error) rejectedSentence() string {
 	switch e.Code {
 	case "invalid_target":
-		return "The authorization server does not know this resource. Set the connector's resource, or set it to nothing to send none."
+		return "The authorization server doesn't know this resource. Change the connector's resource, or send none."
 	case "invalid_redirect_uri":
-		return "The authorization server does not accept our redirect address. Register a client there and enter its id."
+		return "The authorization server rejects our redirect URI. Register a client there and enter its ID."
 	case "":
 		return "The authorization server refused the request."
 	}

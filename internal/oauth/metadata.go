@@ -71,7 +71,7 @@ func (m Metadata) checkClientOrigin(step Step, r Registration) *Error {
 
 // ForeignTokenEndpoint is the refusal to show a client of the issuer to a token endpoint of another origin.
 func ForeignTokenEndpoint(step Step, m Metadata) *Error {
-	return newRefusal(step, "the connector's token endpoint %s is not at the origin of %s; it needs a client id of its own, under Advanced in the connector's settings",
+	return newRefusal(step, "the connector's token endpoint %s has another origin than %s; it needs its own client ID under Advanced in the connector's settings",
 		shownURL(m.TokenEndpoint), shownURL(m.DocumentTokenEndpoint))
 }
 
@@ -135,7 +135,7 @@ func (m Metadata) checkPKCE() *Error {
 	case len(methods) == 0 && m.AllowMissingPKCE:
 		return nil
 	case len(methods) == 0:
-		return newRefusal(StepAuthorize, `the authorization server does not say that it supports PKCE with S256; "Accept a server that does not say that it checks PKCE" in the connector's settings allows that`)
+		return newRefusal(StepAuthorize, `the authorization server doesn't advertise PKCE with S256; "Allow servers that don't advertise PKCE" in the connector's settings permits it`)
 	}
 	return newRefusal(StepAuthorize, "the authorization server supports PKCE without S256 only")
 }

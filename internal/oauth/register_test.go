@@ -76,7 +76,7 @@ func TestRegister_NeedsClientID(t *testing.T) {
 		as := oauthtest.Start(t, b)
 		f := newFlowTo(t, as.Protect(t, oauthtest.ResourceBehaviour{OnServer: true, Metadata: oauthtest.NoMetadata}).URL)
 		_, err := f.Register(t.Context(), oauth.RegisterRequest{Server: f.Peer.Server, RedirectURIs: []string{redirectURI}})
-		if failure := wantKind(t, err, oauth.KindNeedsClientID); !strings.Contains(failure.Sentence(), "client id") {
+		if failure := wantKind(t, err, oauth.KindNeedsClientID); !strings.Contains(failure.Sentence(), "Enter a client ID") {
 			t.Errorf("%s: %s", name, failure.Sentence())
 		}
 	}

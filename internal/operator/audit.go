@@ -43,9 +43,9 @@ func (c auditVerifyCommand) Run(ctx context.Context, p IO) error {
 		if err != nil {
 			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
 		}
-		line := fmt.Sprintf("%s: %d entries are as they were recorded, up to %s", tenant.Slug, check.Events, hex.EncodeToString(check.Head))
+		line := fmt.Sprintf("%s: %d entries are unchanged, up to %s", tenant.Slug, check.Events, hex.EncodeToString(check.Head))
 		if check.Cut > 0 {
-			line = fmt.Sprintf("%s: %d entries are as they were recorded, up to %s; %d before them were cut off, which is signed",
+			line = fmt.Sprintf("%s: %d entries are unchanged, up to %s; %d earlier entries were removed, and that is signed",
 				tenant.Slug, check.Events-check.Cut, hex.EncodeToString(check.Head), check.Cut)
 		}
 		if check.Bad != nil {
@@ -77,16 +77,16 @@ func (auditVerifyCommand) verifyCalls(ctx context.Context, p IO, d *installation
 	if err != nil {
 		return false, fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
 	}
-	line := fmt.Sprintf("%s: %d calls ended as is on record, up to %s", tenant.Slug, check.Calls, hex.EncodeToString(check.Head))
+	line := fmt.Sprintf("%s: %d calls match the record, up to %s", tenant.Slug, check.Calls, hex.EncodeToString(check.Head))
 	if check.Gone > 0 {
-		line += fmt.Sprintf("; %d of them are not kept any more", check.Gone)
+		line += fmt.Sprintf("; %d of them are no longer stored", check.Gone)
 	}
 	if check.Cut > 0 {
-		line += fmt.Sprintf("; %d batches before them were cut off, which is signed", check.Cut)
+		line += fmt.Sprintf("; %d earlier batches were removed, and that is signed", check.Cut)
 	}
 	switch bad := check.Bad; {
 	case bad != nil:
-		line = fmt.Sprintf("%s: batch %d of %d that ended: %s", tenant.Slug, bad.N, check.Places, bad.Reason)
+		line = fmt.Sprintf("%s: batch %d of %d: %s", tenant.Slug, bad.N, check.Places, bad.Reason)
 		if bad.Call != nil {
 			line += " Its id is " + bad.Call.String() + "."
 		}

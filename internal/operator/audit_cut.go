@@ -31,7 +31,7 @@ func (auditTruncateCommand) Help() string {
 // Run cuts the logs, and prints a line for each tenant whose log was cut.
 func (c auditTruncateCommand) Run(ctx context.Context, p IO) error {
 	if c.KeepDays < db.MinAuditDays {
-		return fault.Errorf(fault.Invalid, "At least %d days of the audit log stay: write --keep-days=%d or more.", db.MinAuditDays, db.MinAuditDays)
+		return fault.Errorf(fault.Invalid, "Keep at least %d days of the audit log: use --keep-days=%d or more.", db.MinAuditDays, db.MinAuditDays)
 	}
 	settings, err := c.DatabaseFlags.Check()
 	if err != nil {
@@ -57,7 +57,7 @@ func (c auditTruncateCommand) Run(ctx context.Context, p IO) error {
 	}
 	session, ok := route.Session()
 	if !ok {
-		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, and this needs the database itself. Set PATCHBAY_DATABASE_DIRECT_URL to its own address.")
+		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, but this command needs a direct connection. Set PATCHBAY_DATABASE_DIRECT_URL.")
 	}
 	return c.truncateLog(ctx, p, d, session)
 }
@@ -69,7 +69,7 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installa
 		return err
 	}
 	if before.IsZero() {
-		p.printLine("No month of the audit log ended before %s. Nothing is removed.", kept.Format(time.DateOnly))
+		p.printLine("No month of the audit log ended before %s. Nothing was removed.", kept.Format(time.DateOnly))
 		return nil
 	}
 	tenants, err := d.Store.System().Tenants(ctx)
@@ -89,11 +89,11 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installa
 	}
 	gone, err := db.CutAudit(ctx, session, before, places)
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The audit log is as it was. Run this again, with a role that owns the tables.")
+		return fault.Wrap(fault.Unavailable, err, "The audit log is unchanged. Run this again with a role that owns the tables.")
 	}
 	for _, tenant := range tenants {
 		if place := places[tenant.ID.UUID]; place > 0 {
-			p.printLine("%s: entries up to %d are gone", tenant.Slug, place)
+			p.printLine("%s: removed the entries up to %d", tenant.Slug, place)
 		}
 	}
 	p.printLine("Removed: %s", strings.Join(gone, ", "))
@@ -109,14 +109,14 @@ func verifyChains(ctx context.Context, st *store.Store, tenants []connectors.Ten
 			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
 		}
 		if check.Bad != nil {
-			return fault.Errorf(fault.Conflict, "The audit log of %s is not as it was recorded, from entry %d on: %s Nothing is removed.", tenant.Slug, check.Bad.N, check.Bad.Reason)
+			return fault.Errorf(fault.Conflict, "The audit log of %s was altered from entry %d on: %s Nothing was removed.", tenant.Slug, check.Bad.N, check.Bad.Reason)
 		}
 		calls, err := st.Tenant(tenant.ID).Audit().CheckOutcomes(ctx, nil, time.Time{})
 		if err != nil {
 			return fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
 		}
 		if calls.Bad != nil {
-			return fault.Errorf(fault.Conflict, "The calls of %s did not end as is on record, from batch %d on: %s Nothing is removed.", tenant.Slug, calls.Bad.N, calls.Bad.Reason)
+			return fault.Errorf(fault.Conflict, "The calls of %s differ from the record from batch %d on: %s Nothing was removed.", tenant.Slug, calls.Bad.N, calls.Bad.Reason)
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func (c auditExportCommand) Run(ctx context.Context, p IO) error {
 		_, err = fmt.Fprintln(signed, signature)
 	}
 	if err := errors.Join(err, entries.Sync(), signed.Sync()); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The audit log could not be written. Look whether the disk is full, and name other files.")
+		return fault.Wrap(fault.Unavailable, err, "The audit log couldn't be written. Check the disk space, then choose other files.")
 	}
 	signer, err := door.Audit().Signer()
 	if err != nil {
@@ -68,10 +68,10 @@ func (c auditExportCommand) Run(ctx context.Context, p IO) error {
 func newFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil, fault.Wrap(fault.Conflict, err, path+" is there already. Name another file.")
+		return nil, fault.Wrap(fault.Conflict, err, path+" already exists. Choose another file.")
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, path+" cannot be made. Name another file.")
+		return nil, fault.Wrap(fault.Invalid, err, path+" can't be created. Choose another file.")
 	}
 	return f, nil
 }

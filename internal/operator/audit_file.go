@@ -22,7 +22,7 @@ func (f auditFileFlags) isSet() bool { return f != auditFileFlags{} }
 // verifyFile checks the signature and the chain of the export.
 func (f auditFileFlags) verifyFile(p IO) error {
 	if f.File == "" || f.Signature == "" || f.Key == "" {
-		return fault.Errorf(fault.Invalid, "An export is checked with its signature and the public key: name --file, --signature and --key.")
+		return fault.Errorf(fault.Invalid, "Checking an export takes --file, --signature and --key.")
 	}
 	file, err := os.Open(f.File)
 	if err != nil {
@@ -47,18 +47,18 @@ func (f auditFileFlags) verifyFile(p IO) error {
 }
 
 func newUnreadableError(path string, cause error) error {
-	return fault.Wrap(fault.Invalid, cause, path+" cannot be read.")
+	return fault.Wrap(fault.Invalid, cause, path+" can't be read.")
 }
 
 func (f auditFileFlags) printCheck(p IO, check store.AuditFile) error {
 	switch {
 	case check.Signed == nil && check.Bad == nil:
-		_, err := fmt.Fprintf(p.Stdout, "%d entries of tenant %s are as they were recorded and signed, up to %s\n", check.Events-check.Cut, check.Tenant, hex.EncodeToString(check.Head))
+		_, err := fmt.Fprintf(p.Stdout, "%d entries of tenant %s are unchanged and signed, up to %s\n", check.Events-check.Cut, check.Tenant, hex.EncodeToString(check.Head))
 		return err
 	case check.Signed == nil:
-		p.printLine("The file is what was signed, and the log was not as it was recorded then.")
+		p.printLine("The signature is valid, but the log was already altered when it was signed.")
 	default:
-		p.printLine("This is not what the key's installation has signed: the file, the signature or the key is another one.")
+		p.printLine("The signature is invalid: the file, the signature or the key doesn't match the others.")
 	}
 	if bad := check.Bad; bad != nil {
 		p.printLine("Entry %d: %s", bad.N, bad.Reason)

@@ -32,7 +32,7 @@ func (c BenchCommand) Run(ctx context.Context, p IO, s BenchServer) error {
 		return fault.Errorf(fault.Invalid, "A benchmark needs at least one connector, tenant, tool and round.")
 	}
 	if c.Apart && c.Steady == 0 {
-		return fault.Errorf(fault.Invalid, "--apart goes with --steady.")
+		return fault.Errorf(fault.Invalid, "--apart needs --steady.")
 	}
 	s.SetGCPercent()
 	return bench.Run(ctx, c.Options, bench.Program{Stdout: p.Stdout, Stderr: p.Stderr, Version: p.Version, StartJobs: s.StartJobs})

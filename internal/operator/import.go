@@ -76,14 +76,14 @@ func (c ImportCommand) readDocument(p IO) ([]byte, error) {
 	if c.File != "-" {
 		file, err := os.Open(c.File)
 		if err != nil {
-			return nil, fault.Wrap(fault.Internal, err, "The file cannot be read")
+			return nil, fault.Wrap(fault.Internal, err, "The file can't be read")
 		}
 		defer func() { _ = file.Close() }()
 		in = file
 	}
 	document, err := io.ReadAll(io.LimitReader(in, clientconfig.MaxBytes+1))
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "The file cannot be read")
+		return nil, fault.Wrap(fault.Internal, err, "The file can't be read")
 	}
 	return document, nil
 }
@@ -96,7 +96,7 @@ func (c ImportCommand) findTenant(ctx context.Context, st *store.Store) (connect
 	if err != nil || len(all) == 1 {
 		return append(all, connectors.Tenant{})[0], err
 	}
-	return connectors.Tenant{}, fault.Errorf(fault.Invalid, "There are %d tenants. Say by --tenant which of them gets the connectors.", len(all))
+	return connectors.Tenant{}, fault.Errorf(fault.Invalid, "There are %d tenants. Choose one with --tenant.", len(all))
 }
 
 func printImport(w io.Writer, report manage.ImportReport) error {
@@ -112,7 +112,7 @@ func printImport(w io.Writer, report manage.ImportReport) error {
 	}
 	stored := ""
 	if report.Dry {
-		stored = " Nothing is stored."
+		stored = " Nothing was stored."
 	}
 	_, err := fmt.Fprintf(w, "%d created, %d updated, %d unchanged, %d refused.%s\n", report.Count(manage.Created),
 		report.Count(manage.Updated), report.Count(manage.Unchanged), report.Count(manage.Refused), stored)

@@ -42,15 +42,15 @@ func (c keysRewrapCommand) Run(ctx context.Context, p IO) error {
 		return err
 	}
 	if m.Begun {
-		p.printLine("Wrapped the installation's keys a second time. Both keys open the database now.")
+		p.printLine("Wrapped the installation's keys with both. Both open the database now.")
 	}
 	switch {
 	case m.Done:
-		p.printLine("Moved: PATCHBAY_KEYSET=%s alone opens the database.", c.To)
+		p.printLine("Done: only PATCHBAY_KEYSET=%s opens the database now.", c.To)
 	case m.Begun:
-		p.printLine("Set PATCHBAY_KEYSET=%s on every server and restart them one after the other: %d of %d run with it. Then run this again.", c.To, m.Ready, m.All)
+		p.printLine("Set PATCHBAY_KEYSET=%s on every server and restart them one by one (%d of %d run with it). Then run this again.", c.To, m.Ready, m.All)
 	default:
-		return fault.Errorf(fault.Conflict, "%d of %d servers run with another PATCHBAY_KEYSET. Restart them with %s, and run this again.", m.All-m.Ready, m.All, c.To)
+		return fault.Errorf(fault.Conflict, "%d of %d servers run with another PATCHBAY_KEYSET. Restart them with %s, then run this again.", m.All-m.Ready, m.All, c.To)
 	}
 	return nil
 }
@@ -62,10 +62,10 @@ func rewrapTarget(text, version string) (*installation.KeySource, error) {
 	case strings.HasPrefix(text, "file:"):
 		kek, err := secret.ParseKEK(text)
 		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "--to must name a file that holds 32 random bytes in base64, as patchbay keys new prints them.")
+			return nil, fault.Wrap(fault.Invalid, err, "--to must name a file with 32 random bytes in base64, as patchbay keys new prints them.")
 		}
 		return installation.NewLocalKeySource(kek), nil
 	}
 	// The text is not repeated: it may be a key, and command lines are visible to others.
-	return nil, fault.Errorf(fault.Invalid, "--to must be aws-kms://ARN, hcvault://HOST/transit/keys/NAME or file:PATH, and never a key itself: others can read a command line.")
+	return nil, fault.Errorf(fault.Invalid, "--to must be aws-kms://ARN, hcvault://HOST/transit/keys/NAME or file:PATH, not the key itself: others can read a command line.")
 }

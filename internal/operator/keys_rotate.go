@@ -33,7 +33,7 @@ func (c keysRotateCommand) Run(ctx context.Context, p IO) error {
 	defer d.Close()
 	err = c.rotateKeys(ctx, d, store.RotationOptions{Notify: (&rotationPrinter{out: p}).printProgress})
 	if errors.Is(err, context.Canceled) {
-		return fault.Errorf(fault.Unavailable, "Interrupted. Nothing is lost: run patchbay keys rotate again, and it goes on where it stopped.")
+		return fault.Errorf(fault.Unavailable, "Interrupted. Nothing is lost: run patchbay keys rotate again to continue.")
 	}
 	return err
 }
@@ -62,23 +62,23 @@ type rotationPrinter struct {
 func (l *rotationPrinter) printProgress(p store.RotationProgress) {
 	switch p.Step {
 	case store.RotationResumed:
-		l.out.printLine("An earlier rotation is not finished. Going on with it.")
+		l.out.printLine("Continuing an unfinished rotation.")
 	case store.KeyAdded:
 		l.out.printLine("Added a new key.")
 	case store.ReadersAwaited:
 		l.out.printLine("Waiting for servers to read the new keys: %d of %d have.", p.Done, p.Total)
 	case store.KeyPromoted:
-		l.out.printLine("Secrets are sealed with the new key from now on.")
+		l.out.printLine("New secrets are now encrypted with the new key.")
 	case store.TenantKeysEnabled:
-		l.out.printLine("Each tenant's secrets are sealed with its own key from now on.")
+		l.out.printLine("Each tenant's secrets are now encrypted with its own key.")
 	case store.SecretsResealed:
 		l.printCount(p)
 	case store.SecretUnreadable:
-		l.out.printLine("Cannot be opened: %s", p.Row)
+		l.out.printLine("Can't be decrypted: %s", p.Row)
 	case store.BearersKept:
-		l.out.printLine("API keys (%s), agents' tokens (%s) and recovery codes (%s) that were made before are recognised by the key of then.", formatThousands(p.Done), formatThousands(p.Total), formatThousands(p.Codes))
+		l.out.printLine("Existing API keys (%s), agent tokens (%s) and recovery codes (%s) stay valid.", formatThousands(p.Done), formatThousands(p.Total), formatThousands(p.Codes))
 	case store.OldKeysRetired:
-		l.out.printLine("Retired the old key: nothing is sealed with it any more.")
+		l.out.printLine("Retired the old key: nothing is encrypted with it anymore.")
 	}
 }
 
@@ -87,7 +87,7 @@ func (l *rotationPrinter) printCount(p store.RotationProgress) {
 		return
 	}
 	l.countedAt = time.Now()
-	l.out.printLine("Re-sealed %s of %s.", formatThousands(p.Done), formatThousands(p.Total))
+	l.out.printLine("Re-encrypted %s of %s.", formatThousands(p.Done), formatThousands(p.Total))
 }
 
 // formatThousands formats a number with grouped thousands.

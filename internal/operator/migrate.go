@@ -47,7 +47,7 @@ func (c MigrateCommand) Run(ctx context.Context, p IO) error {
 	}
 	session, ok := route.Session()
 	if !ok {
-		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, and migrations need the database itself. Set PATCHBAY_DATABASE_DIRECT_URL to its own address.")
+		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, but migrations need a direct connection. Set PATCHBAY_DATABASE_DIRECT_URL.")
 	}
 	if err := db.Migrate(ctx, session, log); err != nil {
 		return err

@@ -17,7 +17,7 @@ func newPassword(p IO) (secret.Text, error) {
 		return secret.Text(value), auth.CheckPassword(config.Password, secret.Text(value))
 	}
 	if p.Stdin == nil || !term.IsTerminal(int(p.Stdin.Fd())) {
-		return "", fault.Errorf(fault.Invalid, "There is no terminal to ask for the password on. Set %s.", config.Password)
+		return "", fault.Errorf(fault.Invalid, "No terminal to read the password from. Set %s.", config.Password)
 	}
 	password, err := readPassword(p, "Password: ")
 	if err != nil {
@@ -26,12 +26,12 @@ func newPassword(p IO) (secret.Text, error) {
 	if err := auth.CheckPassword("password", password); err != nil {
 		return "", err
 	}
-	again, err := readPassword(p, "The same again: ")
+	again, err := readPassword(p, "Repeat password: ")
 	if err != nil {
 		return "", err
 	}
 	if password != again {
-		return "", fault.Errorf(fault.Invalid, "The two passwords differ.")
+		return "", fault.Errorf(fault.Invalid, "The passwords don't match.")
 	}
 	return password, nil
 }

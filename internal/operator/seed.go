@@ -94,7 +94,7 @@ func (s seeder) seedMember(ctx context.Context, operator auth.Actor, role connec
 	}
 	_, err := s.auth.CreateMember(ctx, operator.Tenant, person)
 	if fault.Is(err, fault.Conflict) {
-		s.out.printLine("  %-28s is there already", person.Email)
+		s.out.printLine("  %-28s already exists", person.Email)
 		return nil
 	}
 	if err != nil {

@@ -60,6 +60,6 @@ func (c ssoReleaseDomainCommand) Run(ctx context.Context, p IO) error {
 	if err := sso.New(sso.Options{Store: d.Store}).Release(ctx, auth.Operator(tenant), c.Domain); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s is %s's no more.\n", c.Domain, tenant.Slug)
+	_, err = fmt.Fprintf(p.Stdout, "Removed %s from %s.\n", c.Domain, tenant.Slug)
 	return err
 }

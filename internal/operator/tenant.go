@@ -52,5 +52,5 @@ func findTenant(ctx context.Context, st *store.Store, ref string) (connectors.Te
 	for _, t := range all[:min(len(all), most)] {
 		slugs = append(slugs, t.Slug)
 	}
-	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no tenant %q. There are %d, among them: %s.", ref, len(all), strings.Join(slugs, ", "))
+	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "No tenant %q. There are %d, including: %s.", ref, len(all), strings.Join(slugs, ", "))
 }

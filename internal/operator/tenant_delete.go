@@ -29,7 +29,7 @@ func (c tenantDeleteCommand) Run(ctx context.Context, p IO) error {
 		return err
 	}
 	if !c.Really {
-		return fault.Errorf(fault.Invalid, "This deletes the tenant %q (%s), all that is its own, and the key that opens its secrets, for good. Add --really to do it.", tenant.Name, tenant.Slug)
+		return fault.Errorf(fault.Invalid, "This permanently deletes the tenant %q (%s), its data and the key of its secrets. Add --really to confirm.", tenant.Name, tenant.Slug)
 	}
 	if err := d.Store.System().DeleteTenant(ctx, tenant.ID); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 type tenantLimitCommand struct {
 	databaseCommand
 	Tenant         string `arg:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
-	CallsPerMinute *int   `placeholder:"N" help:"Tool calls a minute of all its agents together; 0: without a limit. Unset: as it is."`
-	CallsPerDay    *int   `placeholder:"N" help:"Tool calls a day (UTC), likewise."`
+	CallsPerMinute *int   `placeholder:"N" help:"Tool calls per minute of all its agents together; 0: no limit. Unset: no change."`
+	CallsPerDay    *int   `placeholder:"N" help:"Tool calls per day (UTC), likewise."`
 }
 
 func (tenantLimitCommand) Help() string {
@@ -41,7 +41,7 @@ func (c tenantLimitCommand) Run(ctx context.Context, p IO) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s may call tools at most: %s a minute, %s a day. Its owner set %s and %s.\n", tenant.Slug,
+	_, err = fmt.Fprintf(p.Stdout, "Tool call limits of %s: %s per minute, %s per day. Its owner set %s and %s.\n", tenant.Slug,
 		formatLimit(most.PerMinute), formatLimit(most.PerDay), formatLimit(tenant.Quota.PerMinute), formatLimit(tenant.Quota.PerDay))
 	return err
 }

@@ -35,6 +35,6 @@ func (c userForgetFactorCommand) Run(ctx context.Context, p IO) error {
 	if err := newAuthService(d).RemoveMemberSecondFactor(ctx, auth.Operator(tenant), member.UserID); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s has no second factor any more.\n", member.Email)
+	_, err = fmt.Fprintf(p.Stdout, "Removed the second factor of %s.\n", member.Email)
 	return err
 }

@@ -47,7 +47,7 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 func failureFragment(r *http.Request, f *fault.Error) templ.Component {
 	text := i18n.TranslateKnown(r.Context(), f.Message)
 	if id := middleware.GetReqID(r.Context()); id != "" && isServerFault(f.Kind) {
-		text += " " + i18n.Parts(r.Context(), "If you ask someone about this, tell them|…")[0] + " " + id
+		text += " " + i18n.Parts(r.Context(), "When asking for help, quote|…")[0] + " " + id
 	}
 	return templates.AlertLine(web.Asset, text)
 }
@@ -64,7 +64,7 @@ func waysOut(r *http.Request, k fault.Kind) []templates.Link {
 	if referer := CameFrom(r, ""); !isReadMethod(r) && referer != "" {
 		links = append(links, templates.Link{Text: i18n.T(r.Context(), "Go back"), Href: referer})
 	}
-	return append(links, templates.Link{Text: i18n.T(r.Context(), "Go to the connectors"), Href: "/connectors"})
+	return append(links, templates.Link{Text: i18n.T(r.Context(), "Go to connectors"), Href: "/connectors"})
 }
 
 // returnPath is the page to return to. For a form it is the page that it was on.
@@ -82,21 +82,21 @@ func isReadMethod(r *http.Request) bool {
 func failureTitle(ctx context.Context, k fault.Kind) string {
 	switch k {
 	case fault.Denied:
-		return i18n.T(ctx, "You may not do this")
+		return i18n.T(ctx, "Not allowed")
 	case fault.NotFound:
-		return i18n.T(ctx, "There is nothing here")
+		return i18n.T(ctx, "Not found")
 	case fault.Conflict:
 		return i18n.T(ctx, "Not possible now")
 	case fault.TooLarge:
-		return i18n.T(ctx, "That is too large")
+		return i18n.T(ctx, "Too large")
 	case fault.Malformed, fault.Invalid, fault.BadMethod:
-		return i18n.T(ctx, "This cannot be done as asked")
+		return i18n.T(ctx, "Invalid request")
 	case fault.RateLimited:
-		return i18n.T(ctx, "Too many tries")
+		return i18n.T(ctx, "Too many attempts")
 	case fault.Upstream:
-		return i18n.T(ctx, "The server did not play along")
+		return i18n.T(ctx, "Server problem")
 	case fault.Unavailable:
-		return i18n.T(ctx, "Not available now")
+		return i18n.T(ctx, "Unavailable")
 	default:
 		return i18n.T(ctx, "Something went wrong")
 	}

@@ -14,8 +14,8 @@ func NewQuote(ctx context.Context, u *connectors.Upstream) templates.Quote {
 	case u == nil:
 		return templates.Quote{}
 	case u.ExitStatus != nil:
-		return templates.Quote{Label: i18n.T(ctx, "The program wrote, before it ended with exit status %d", *u.ExitStatus), Text: u.Said}
+		return templates.Quote{Label: i18n.T(ctx, "Program output before exit status %d", *u.ExitStatus), Text: u.Said}
 	default:
-		return templates.Quote{Label: i18n.T(ctx, "The server said"), Text: u.Said}
+		return templates.Quote{Label: i18n.T(ctx, "Server response"), Text: u.Said}
 	}
 }

@@ -69,11 +69,11 @@ func TestProblemNamesFieldsTypeAndConnectURL(t *testing.T) {
 	t.Parallel()
 	f := fault.Errorf(fault.Conflict, "A credential is missing.").WithType("credential-required")
 	f.ConnectURL = "https://patchbay.example.com/connect/x?a=1&b=2"
-	f.Fields = []fault.Field{{Location: "auth.token", Message: "A token is needed."}}
+	f.Fields = []fault.Field{{Location: "auth.token", Message: "Enter the token."}}
 	rec, _ := answer(t, false, get("/"), failing(f))
 	for _, want := range []string{
 		`"type":"/problems/credential-required"`, `"title":"Credential required"`, `"connect_url":"https://patchbay.example.com/connect/x?a=1&b=2"`,
-		`"errors":[{"location":"auth.token","message":"A token is needed."}]`,
+		`"errors":[{"location":"auth.token","message":"Enter the token."}]`,
 	} {
 		if !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("no %s in %s", want, rec.Body)

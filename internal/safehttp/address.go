@@ -13,9 +13,9 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 	switch {
 	case p.isOwn(host, at.Port(), excepted), addr.IsLoopback() && p.isOwn("localhost", at.Port(), excepted):
 		if !p.isOwn(host, at.Port(), true) && !p.isOwnLoopback(at.Port()) { // another server there
-			return newBlockedError(host, "The address %s is that of Patchbay's own machine; Patchbay does not connect to it.")
+			return newBlockedError(host, "The address %s is Patchbay's own machine and is blocked.")
 		}
-		return newBlockedError(host, "The address %s is Patchbay itself; it does not connect there.")
+		return newBlockedError(host, "Patchbay doesn't connect to itself (%s).")
 	case covered:
 		return nil
 	case named && !addr.IsUnspecified() && !addr.IsMulticast() && !addr.IsLinkLocalUnicast():
@@ -24,10 +24,10 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 		return nil
 	}
 	if p.guardian.SafeAddr(addr) != nil {
-		return newBlockedError(host, "The address %s "+describeAddress(addr)+"; Patchbay does not connect to it. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
+		return newBlockedError(host, "The address %s "+describeAddress(addr)+". The operator can allow it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	if p.guardian.SafeAddrPort(at) != nil {
-		return newBlockedError(host, "The port at %s is not one that Patchbay connects to. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
+		return newBlockedError(host, "The port of %s is blocked. The operator can allow it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	return nil
 }
@@ -36,15 +36,15 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 func describeAddress(addr netip.Addr) string {
 	switch {
 	case addr.IsLoopback():
-		return "is this machine's own"
+		return "is loopback"
 	case addr.IsPrivate():
 		return "is private"
 	case addr.IsLinkLocalUnicast():
 		return "is link-local"
 	case addr.IsUnspecified():
-		return "is no one's"
+		return "is unspecified"
 	case addr.IsMulticast():
-		return "is a multicast group's"
+		return "is multicast"
 	}
-	return "is not a public one"
+	return "is not public"
 }

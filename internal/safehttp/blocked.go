@@ -28,7 +28,7 @@ func hideAddress(host string, refusal error) error {
 	if _, err := netip.ParseAddr(host); err == nil || refusal == nil {
 		return refusal
 	}
-	return newBlockedError(host, "The name %s leads to an address where Patchbay does not connect.")
+	return newBlockedError(host, "The name %s resolves to a blocked address.")
 }
 
 // displayHost returns a host for use in a sentence: unchanged if it is plain ASCII, else quoted, and cut at 100

@@ -145,7 +145,7 @@ func (d *dialer) dialChecked(ctx context.Context, network, address string) (net.
 			defer safe.RecoverTo(safe.Upstream, &err)
 			at, err := netip.ParseAddrPort(address)
 			if err != nil || !strings.HasPrefix(network, "tcp") {
-				return hideAddress(host, newBlockedError(address, "The address %s cannot be read; Patchbay does not connect to it."))
+				return hideAddress(host, newBlockedError(address, "The address %s can't be read."))
 			}
 			if err := hideAddress(host, d.policy.checkAddress(at, named)); err != nil || d.checkDial == nil {
 				return err
@@ -175,7 +175,7 @@ func (d *dialer) throughProxy(ctx context.Context, host string, port uint16) (ne
 	for _, addr := range d.lookupHost(ctx, host) {
 		err := d.policy.checkAddress(netip.AddrPortFrom(addr, port), named)
 		if err == nil && addr.Unmap().IsLoopback() { // it would be the proxy's loopback
-			err = newBlockedError(host, "The name %s leads to this machine; Patchbay does not connect there through a proxy.")
+			err = newBlockedError(host, "The name %s is this machine and can't be reached through a proxy.")
 		}
 		if err != nil {
 			return nil, asDialError(hideAddress(host, err))

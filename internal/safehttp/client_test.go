@@ -102,7 +102,7 @@ func TestClient_RefusesNamesOfPrivateAddresses(t *testing.T) {
 		_, err := get(t, p, "https://mcp.example.com/")
 		wantBlocked(t, err, "mcp.example.com")
 		if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
-			if want := "The name mcp.example.com leads to an address where Patchbay does not connect."; blocked.Error() != want {
+			if want := "The name mcp.example.com resolves to a blocked address."; blocked.Error() != want {
 				t.Errorf("%s: %q, want %q", address, blocked.Error(), want)
 			}
 		}
@@ -113,7 +113,7 @@ func TestClient_ExplainsRefusedAddress(t *testing.T) {
 	t.Parallel()
 	_, err := get(t, safehttp.New(safehttp.Options{}), "https://10.0.0.5/")
 	wantBlocked(t, err, "10.0.0.5")
-	if want := "The address 10.0.0.5 is private; Patchbay does not connect to it."; !strings.Contains(err.Error(), want) {
+	if want := "The address 10.0.0.5 is private. The operator can allow it in PATCHBAY_EGRESS_ALLOW."; !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

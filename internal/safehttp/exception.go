@@ -29,7 +29,7 @@ func ParseAllow(csv string) ([]Exception, error) {
 		e, ok := parseException(text)
 		if !ok {
 			return nil, fault.Errorf(fault.Invalid,
-				"%q is no egress exception: write cidr:port or host:port, IPv6 in brackets, as 10.0.0.0/8:443 or [fd00::/8]:*.", text)
+				"%q isn't an egress exception: use cidr:port or host:port, IPv6 in brackets, like 10.0.0.0/8:443 or [fd00::/8]:*.", text)
 		}
 		all = append(all, e)
 	}

@@ -12,24 +12,24 @@ import (
 func hostDefect(host string) string {
 	name := strings.TrimSuffix(host, ".")
 	if name == "" || len(name) > 253 {
-		return "The URL names no readable host; Patchbay does not connect there."
+		return "The URL has no valid host."
 	}
 	for _, c := range []byte(name) {
 		if c >= 0x80 {
-			return "The host %s is not plain ASCII; write it in its xn-- form."
+			return "The host %s isn't ASCII; use its xn-- form."
 		}
 		if !isLetter(c) && !isDigit(c) && c != '-' && c != '.' && c != '_' {
-			return "The host %s holds a character that host names do not have."
+			return "The host %s contains an invalid character."
 		}
 	}
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 {
-			return "The host %s is not a host name."
+			return "The host %s is invalid."
 		}
 	}
 	if last := labels[len(labels)-1]; isNumeric(last) {
-		return "The host %s is a number; write an address in its usual form, as 192.0.2.1."
+		return "The host %s is a number; use an address like 192.0.2.1."
 	}
 	return ""
 }

@@ -95,7 +95,7 @@ func (p *Proxy) openTunnel(ctx context.Context, roots *x509.CertPool, target str
 		tlsConn := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: p.host})
 		if err := tlsConn.HandshakeContext(ctx); err != nil {
 			_ = c.Close()
-			return nil, &ProxyError{Why: "No secure connection to the egress proxy came about. Whoever runs Patchbay checks its certificate.", Err: err}
+			return nil, &ProxyError{Why: "TLS to the egress proxy failed. Ask the operator to check its certificate.", Err: err}
 		}
 		c = tlsConn
 	}
@@ -127,7 +127,7 @@ func (p *Proxy) sendConnect(c net.Conn, target string) error {
 		if failed, ok := errors.AsType[*net.OpError](err); ok {
 			return newUnreachableError(failed)
 		}
-		return &ProxyError{Why: "The egress proxy did not answer as a proxy does. Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY."}
+		return &ProxyError{Why: "The egress proxy doesn't answer like a proxy. Ask the operator to check PATCHBAY_EGRESS_PROXY."}
 	}
 	_ = resp.Body.Close()
 	switch {
@@ -135,7 +135,7 @@ func (p *Proxy) sendConnect(c net.Conn, target string) error {
 		host, _, _ := net.SplitHostPort(target)
 		return &ProxyError{Status: resp.StatusCode, Why: proxySentence(resp.StatusCode, host)}
 	case in.Buffered() > 0:
-		return &ProxyError{Why: "The egress proxy sent something of its own before the server's answer. Whoever runs Patchbay checks the proxy."}
+		return &ProxyError{Why: "The egress proxy sent data before the server's answer. Ask the operator to check it."}
 	}
 	return nil
 }

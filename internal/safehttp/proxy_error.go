@@ -27,13 +27,13 @@ func (e *ProxyError) Forbidden() bool { return e.Status == http.StatusForbidden 
 
 func newUnreachableError(cause error) *ProxyError {
 	e := &ProxyError{
-		Why:          "The egress proxy cannot be reached. Try again later; whoever runs Patchbay finds out more with patchbay doctor.",
-		OperatorHint: "The egress proxy cannot be reached. Check that it runs, and that PATCHBAY_EGRESS_PROXY names its host and port.",
+		Why:          "The egress proxy can't be reached. Try again later; the operator can run patchbay doctor.",
+		OperatorHint: "The egress proxy can't be reached. Check that it runs and that PATCHBAY_EGRESS_PROXY is right.",
 		Err:          cause,
 	}
 	if failed, ok := errors.AsType[net.Error](cause); ok && failed.Timeout() {
-		e.Why = "The egress proxy did not answer in time. Try again later; whoever runs Patchbay finds out more with patchbay doctor."
-		e.OperatorHint = "The egress proxy did not answer in time. Check that it runs, and that nothing between drops what is sent to it."
+		e.Why = "The egress proxy didn't answer in time. Try again later; the operator can run patchbay doctor."
+		e.OperatorHint = "The egress proxy didn't answer in time. Check that it runs and that nothing drops traffic to it."
 	}
 	return e
 }
@@ -42,11 +42,11 @@ func newUnreachableError(cause error) *ProxyError {
 func proxySentence(status int, host string) string {
 	switch status {
 	case http.StatusProxyAuthRequired:
-		return "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY."
+		return "The egress proxy refused Patchbay's credentials (407). Ask the operator to check PATCHBAY_EGRESS_PROXY."
 	case http.StatusForbidden:
-		return fmt.Sprintf("The egress proxy does not let Patchbay connect to %s (403). Whoever runs the proxy can allow it.", displayHost(host))
+		return fmt.Sprintf("The egress proxy blocks %s (403). The proxy's operator can allow it.", displayHost(host))
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return fmt.Sprintf("The egress proxy could not connect to %s (%d). Check the URL, and that the server is running.", displayHost(host), status)
+		return fmt.Sprintf("The egress proxy couldn't connect to %s (%d). Check the URL and that the server is running.", displayHost(host), status)
 	}
-	return fmt.Sprintf("The egress proxy answered %d in place of connecting to %s. Whoever runs Patchbay checks the proxy.", status, displayHost(host))
+	return fmt.Sprintf("The egress proxy answered %d instead of connecting to %s. Ask the operator to check it.", status, displayHost(host))
 }

@@ -43,18 +43,18 @@ func TestProxy_FailureHasOwnSentence(t *testing.T) {
 		want      string
 		permanent bool
 	}{
-		"it wants a password": {proxyStatus(407), "The egress proxy refused Patchbay's user name and password (407).", false},
-		"it forbids":          {proxyStatus(403), "The egress proxy does not let Patchbay connect to example.com (403).", true},
-		"it cannot":           {proxyStatus(502), "The egress proxy could not connect to example.com (502).", false},
-		"it is overloaded":    {proxyStatus(503), "The egress proxy could not connect to example.com (503).", false},
-		"it waits in vain":    {proxyStatus(504), "The egress proxy could not connect to example.com (504).", false},
-		"it is no proxy":      {proxyStatus(404), "The egress proxy answered 404 in place of connecting to example.com.", false},
-		"it redirects":        {proxyStatus(302), "The egress proxy answered 302 in place of connecting to example.com.", false},
-		"it speaks otherwise": {proxySends("220 mail.example.com ESMTP\r\n"), "The egress proxy did not answer as a proxy does.", false},
-		"it says nothing":     {proxySends(""), "The egress proxy did not answer as a proxy does.", false},
-		"it never ends":       {proxySends("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 200)), "The egress proxy did not answer as a proxy does.", false},
+		"it wants a password": {proxyStatus(407), "The egress proxy refused Patchbay's credentials (407).", false},
+		"it forbids":          {proxyStatus(403), "The egress proxy blocks example.com (403).", true},
+		"it cannot":           {proxyStatus(502), "The egress proxy couldn't connect to example.com (502).", false},
+		"it is overloaded":    {proxyStatus(503), "The egress proxy couldn't connect to example.com (503).", false},
+		"it waits in vain":    {proxyStatus(504), "The egress proxy couldn't connect to example.com (504).", false},
+		"it is no proxy":      {proxyStatus(404), "The egress proxy answered 404 instead of connecting to example.com.", false},
+		"it redirects":        {proxyStatus(302), "The egress proxy answered 302 instead of connecting to example.com.", false},
+		"it speaks otherwise": {proxySends("220 mail.example.com ESMTP\r\n"), "The egress proxy doesn't answer like a proxy.", false},
+		"it says nothing":     {proxySends(""), "The egress proxy doesn't answer like a proxy.", false},
+		"it never ends":       {proxySends("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 200)), "The egress proxy doesn't answer like a proxy.", false},
 		"it answers in others' place": {proxySends("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
-			"The egress proxy sent something of its own before the server's answer.", false},
+			"The egress proxy sent data before the server's answer.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +84,7 @@ func TestProxy_UnreachableHasSentence(t *testing.T) {
 	gone.Close()
 	err := sendUnchecked(t, newProxyPolicy(t, proxy, nil, "1.1.1.1"), "https://example.com/")
 	failed, ok := errors.AsType[*safehttp.ProxyError](err)
-	if !ok || !strings.HasPrefix(failed.Why, "The egress proxy cannot be reached.") || strings.Contains(err.Error(), "hunter2") {
+	if !ok || !strings.HasPrefix(failed.Why, "The egress proxy can't be reached.") || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}
 	if err := proxy.Try(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -97,7 +97,7 @@ func TestProxy_TLSMustBeTrusted(t *testing.T) {
 	proxy := egressproxy.New(t, egressproxy.Options{TLS: true})
 	err := sendUnchecked(t, newProxyPolicy(t, parseProxy(t, proxy.Address("patch:hunter2@")), nil, "1.1.1.1"), "https://example.com/")
 	failed, ok := errors.AsType[*safehttp.ProxyError](err)
-	if !ok || !strings.HasPrefix(failed.Why, "No secure connection to the egress proxy came about.") || len(proxy.Asked()) > 0 {
+	if !ok || !strings.HasPrefix(failed.Why, "TLS to the egress proxy failed.") || len(proxy.Asked()) > 0 {
 		t.Errorf("%v, and the proxy was asked %v", err, proxy.Asked())
 	}
 }

@@ -20,10 +20,10 @@ func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Opaque != "" || u.Scheme == "" {
-		return nil, fault.Errorf(fault.Invalid, "This is not a URL: write one as https://mcp.example.com/mcp.")
+		return nil, fault.Errorf(fault.Invalid, "Enter a URL like https://mcp.example.com/mcp.")
 	}
 	if strings.Contains(raw, "#") {
-		return nil, newBlockedError(u.Hostname(), "The URL of %s has a fragment (#); leave it out.")
+		return nil, newBlockedError(u.Hostname(), "The URL of %s has a fragment (#); remove it.")
 	}
 	if err := p.checkURL(u); err != nil {
 		return nil, err
@@ -32,20 +32,20 @@ func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 }
 
 // needsHTTPS refuses http, which would show credentials on the way. Mode Local permits it on this machine.
-const needsHTTPS = "The URL of %s must begin with https://. Its operator can permit http in PATCHBAY_EGRESS_ALLOW."
+const needsHTTPS = "The URL of %s must begin with https://. The operator can allow http in PATCHBAY_EGRESS_ALLOW."
 
 // checkURL returns a *BlockedError unless a request to u is allowed.
 func (p *Policy) checkURL(u *url.URL) error {
 	host := strings.ToLower(u.Hostname())
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return newBlockedError(host, "The URL of %s does not begin with https://; Patchbay speaks nothing else.")
+		return newBlockedError(host, "The URL of %s must begin with https://.")
 	case u.User != nil:
-		return newBlockedError(host, "The URL of %s holds a user name; give credentials in their own fields.")
+		return newBlockedError(host, "The URL of %s contains a user name; enter credentials separately.")
 	}
 	port, ok := parsePort(u)
 	if !ok {
-		return newBlockedError(host, "The URL of %s has a port that is no port.")
+		return newBlockedError(host, "The URL of %s has an invalid port.")
 	}
 	if strings.HasPrefix(u.Host, "[") || isDotted(host) {
 		return p.checkLiteral(u.Scheme, host, port)
@@ -57,7 +57,7 @@ func (p *Policy) checkURL(u *url.URL) error {
 func (p *Policy) checkLiteral(scheme, host string, port uint16) error {
 	addr, err := netip.ParseAddr(host)
 	if err != nil || addr.Zone() != "" || addr.Is4In6() || addr.Is4() && addr.String() != host {
-		return newBlockedError(host, "The address %s is not written in its usual form; Patchbay does not connect to it.")
+		return newBlockedError(host, "The address %s isn't in its usual form.")
 	}
 	at := netip.AddrPortFrom(addr, port)
 	if err := p.checkAddress(at, false); err != nil {
@@ -81,17 +81,17 @@ func (p *Policy) checkName(scheme, host string, port uint16) error {
 	freed := p.allowsHost(host, port)
 	switch {
 	case p.isOwn(host, port, freed), isLocalhost(host) && p.isOwnLoopback(port):
-		return newBlockedError(host, "The host %s is Patchbay itself; it does not connect there.")
+		return newBlockedError(host, "The host %s is Patchbay itself.")
 	case freed, p.local && isLocalhost(host):
 		return nil
 	case isMetadata(host):
-		return newBlockedError(host, "The name %s is that of a cloud's metadata service; Patchbay does not connect to it.")
+		return newBlockedError(host, "The name %s is a cloud metadata service and is blocked.")
 	case isInternal(host):
-		return newBlockedError(host, "The name %s is internal; Patchbay does not connect to it. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
+		return newBlockedError(host, "The name %s is internal. The operator can allow it in PATCHBAY_EGRESS_ALLOW.")
 	case scheme == "http":
 		return newBlockedError(host, needsHTTPS)
 	case !slices.Contains(allowedPorts, port):
-		return newBlockedError(host, "The port in the URL of %s is not one that Patchbay connects to. Its operator can permit it in PATCHBAY_EGRESS_ALLOW.")
+		return newBlockedError(host, "The port in the URL of %s is blocked. The operator can allow it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	return nil
 }

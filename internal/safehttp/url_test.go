@@ -200,17 +200,17 @@ func verdictOf(err error) string {
 func TestBlockedError_IsSentence(t *testing.T) {
 	t.Parallel()
 	p := safehttp.New(safehttp.Options{})
-	const byException = " Its operator can permit it in PATCHBAY_EGRESS_ALLOW."
+	const byException = " The operator can allow it in PATCHBAY_EGRESS_ALLOW."
 	for url, want := range map[string]string{
-		"https://10.0.0.5/":           "The address 10.0.0.5 is private; Patchbay does not connect to it." + byException,
-		"https://127.0.0.1/":          "The address 127.0.0.1 is this machine's own; Patchbay does not connect to it." + byException,
-		"https://169.254.169.254/":    "The address 169.254.169.254 is link-local; Patchbay does not connect to it." + byException,
-		"https://2130706433/":         "The host 2130706433 is a number; write an address in its usual form, as 192.0.2.1.",
-		"https://a.internal/":         "The name a.internal is internal; Patchbay does not connect to it." + byException,
-		"http://mcp.example.com/":     "The URL of mcp.example.com must begin with https://. Its operator can permit http in PATCHBAY_EGRESS_ALLOW.",
-		"https://10.0.0.5:9000/":      "The address 10.0.0.5 is private; Patchbay does not connect to it." + byException,
-		"https://8.8.8.8:9000/":       "The port at 8.8.8.8 is not one that Patchbay connects to." + byException,
-		"https://mcp.example.com:22/": "The port in the URL of mcp.example.com is not one that Patchbay connects to." + byException,
+		"https://10.0.0.5/":           "The address 10.0.0.5 is private." + byException,
+		"https://127.0.0.1/":          "The address 127.0.0.1 is loopback." + byException,
+		"https://169.254.169.254/":    "The address 169.254.169.254 is link-local." + byException,
+		"https://2130706433/":         "The host 2130706433 is a number; use an address like 192.0.2.1.",
+		"https://a.internal/":         "The name a.internal is internal." + byException,
+		"http://mcp.example.com/":     "The URL of mcp.example.com must begin with https://. The operator can allow http in PATCHBAY_EGRESS_ALLOW.",
+		"https://10.0.0.5:9000/":      "The address 10.0.0.5 is private." + byException,
+		"https://8.8.8.8:9000/":       "The port of 8.8.8.8 is blocked." + byException,
+		"https://mcp.example.com:22/": "The port in the URL of mcp.example.com is blocked." + byException,
 	} {
 		if _, err := p.CheckURL(url); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", url, err, want)

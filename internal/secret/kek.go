@@ -41,7 +41,7 @@ func ParseKEK(s string) (KEK, error) {
 	if path, ok := strings.CutPrefix(s, "file:"); ok {
 		b, err := readKeyFile(path)
 		if err != nil {
-			return KEK{}, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The file %s that PATCHBAY_KEYSET names cannot be read. Check its path, and that the user who runs Patchbay may read it.", path))
+			return KEK{}, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The PATCHBAY_KEYSET file %s can't be read. Check its path and permissions.", path))
 		}
 		s = strings.TrimSpace(b)
 	}
@@ -52,7 +52,7 @@ func ParseKEK(s string) (KEK, error) {
 func DecodeKEK(text Text) (KEK, error) {
 	raw, err := decodeBase64(strings.TrimSpace(text.Reveal()))
 	if err != nil || len(raw) != kekSize {
-		return KEK{}, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET must be 32 random bytes in base64, file:PATH of a file that holds them, or the URI of a KMS.")
+		return KEK{}, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET must be 32 random bytes in base64, a file:PATH that holds them, or a KMS URI.")
 	}
 	return KEK{key: (*[kekSize]byte)(raw)}, nil
 }

@@ -75,7 +75,7 @@ func (a admission) findMember(ctx context.Context) (m connectors.Member, isNew b
 		return m, false, err
 	}
 	if !a.settings.Joins {
-		return m, false, newRefusal("sso-no-member", fault.Denied, "You are no member here yet. Ask an owner of your organisation to add you.")
+		return m, false, newRefusal("sso-no-member", fault.Denied, "You're not a member here yet. Ask an owner to add you.")
 	}
 	role, ok := a.settings.RoleOf(a.who.Groups)
 	if !ok {

@@ -15,7 +15,7 @@ func (s *Service) checkSamePerson(ctx context.Context, tenant connectors.TenantI
 		return err
 	}
 	if err != nil || m.UserID != *a.UserID {
-		return newRefusal("sso-another", fault.Denied, "Somebody else signed in at the provider than the one who is signed in here. Sign in there as yourself.")
+		return newRefusal("sso-another", fault.Denied, "Someone else signed in at the provider. Sign in there as yourself.")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error 
 	}
 	domain = normalizeDomain(domain)
 	if !domainForm.MatchString(domain) || len(domain) > 253 {
-		return fault.InvalidFields(fault.Field{Location: "domain", Message: "This is no domain: write what follows the @ of your addresses, as acme.example."})
+		return fault.InvalidFields(fault.Field{Location: "domain", Message: "Enter what follows the @ in your email addresses, like acme.example."})
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.LockAndReadState(ctx, store.OfDomain(domain))
@@ -43,7 +43,7 @@ func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error 
 			return err
 		}
 		if len(now.Domains) >= maxDomains && was == nil {
-			return fault.InvalidFields(fault.Field{Location: "domain", Message: "At most 50 domains are kept. Release one first."})
+			return fault.InvalidFields(fault.Field{Location: "domain", Message: "At most 50 domains. Release one first."})
 		}
 		if err := tx.SSO().ClaimDomain(ctx, domain, "patchbay-verify="+rand.Text()); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *Service) Verify(ctx context.Context, a auth.Actor, domain string) error
 // Vouch verifies a domain on the operator's word, for networks without public DNS.
 func (s *Service) Vouch(ctx context.Context, a auth.Actor, domain string) error {
 	if a.Kind != auth.KindOperator {
-		return fault.Errorf(fault.Denied, "Only the operator of this server can do that.")
+		return fault.Errorf(fault.Denied, "Only the operator can do this.")
 	}
 	if err := s.Claim(ctx, a, domain); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) erro
 		left := now
 		left.Domains = slices.DeleteFunc(slices.Clone(now.Domains), func(d connectors.SSODomain) bool { return d.Domain == domain })
 		if now.Enabled && hasDomain(now) && !hasDomain(left) {
-			return fault.Errorf(fault.Conflict, "This is the last domain of single sign-on. Turn that off first.")
+			return fault.Errorf(fault.Conflict, "This is the last domain. Turn single sign-on off first.")
 		}
 		if err := tx.SSO().ReleaseDomain(ctx, domain); err != nil {
 			return err
@@ -132,7 +132,7 @@ func (s *Service) findClaimed(ctx context.Context, a auth.Actor, domain string) 
 			return d, nil
 		}
 	}
-	return connectors.SSODomain{}, fault.Errorf(fault.NotFound, "There is no such domain.")
+	return connectors.SSODomain{}, fault.Errorf(fault.NotFound, "No such domain.")
 }
 
 func (s *Service) lookUpProof(ctx context.Context, d connectors.SSODomain) error {
@@ -144,12 +144,12 @@ func (s *Service) lookUpProof(ctx context.Context, d connectors.SSODomain) error
 		return nil
 	}
 	if failure, ok := errors.AsType[*net.DNSError](err); err != nil && (!ok || !failure.IsNotFound) {
-		return fault.Errorf(fault.Upstream, "The name %s could not be looked up. Try again in a minute.", host)
+		return fault.Errorf(fault.Upstream, "The name %s couldn't be looked up. Try again in a minute.", host)
 	}
 	if len(records) > 0 {
-		return fault.Errorf(fault.Conflict, "The TXT record of %s holds something else. Copy the text below into it; a change may take some time to be seen.", host)
+		return fault.Errorf(fault.Conflict, "The TXT record of %s doesn't match. Copy the text below into it; DNS changes can take a while.", host)
 	}
-	return fault.Errorf(fault.Conflict, "%s has no TXT record yet. Add it with the text below; a change may take some time to be seen.", host)
+	return fault.Errorf(fault.Conflict, "%s has no TXT record yet. Add the text below; DNS changes can take a while.", host)
 }
 
 func normalizeDomain(domain string) string {

@@ -107,19 +107,19 @@ func (s *Service) recheckSettings(ctx context.Context, r Return, own flowSecret,
 	case err != nil:
 		return settings, err
 	case s.now().After(begun.ExpiresAt):
-		return settings, newRefusal("sso-late", fault.Denied, "The sign-in took more than ten minutes. Begin it again.")
+		return settings, newRefusal("sso-late", fault.Denied, "The sign-in took more than ten minutes. Start again.")
 	case settings.Issuer != begun.Issuer || settings.ClientID != begun.ClientID || begun.Tester == nil && !settings.Enabled:
 		return settings, errChanged()
 	case begun.Confirms != nil && (r.Person == nil || r.Person.Session != *begun.Confirms || r.Person.Tenant.ID != own.tenant):
-		return settings, newRefusal("sso-confirms", fault.Denied, "Whoever began this is not signed in any more. Sign in, and begin again.")
+		return settings, newRefusal("sso-confirms", fault.Denied, "Whoever started this is no longer signed in. Sign in and start again.")
 	case begun.Tester != nil && !isTester(r.Person, own.tenant, *begun.Tester):
-		return settings, newRefusal("sso-tester", fault.Denied, "Whoever began this test is not signed in any more. Sign in, and test again.")
+		return settings, newRefusal("sso-tester", fault.Denied, "Whoever started this test is no longer signed in. Sign in and test again.")
 	}
 	return settings, nil
 }
 
 func errChanged() error {
-	return newRefusal("sso-changed", fault.Denied, "Single sign-on was changed while you signed in. Begin again.")
+	return newRefusal("sso-changed", fault.Denied, "Single sign-on changed while you signed in. Start again.")
 }
 
 // isTester reports whether the actor is the owner that began the test.
@@ -130,7 +130,7 @@ func isTester(a *auth.Actor, tenant connectors.TenantID, tester connectors.UserI
 // readCallback returns the code of a callback (OpenID Connect Core section 3.1.2.5, RFC 9207 section 2.4).
 func readCallback(q url.Values, issuer string, p *provider) (string, error) {
 	if iss := q.Get("iss"); iss != issuer && (q.Has("iss") || p.meta.IssParameter) {
-		return "", newRefusal("sso-iss", fault.Denied, "The answer came from another provider than the one that was asked. Begin again.")
+		return "", newRefusal("sso-iss", fault.Denied, "The answer came from another provider. Start again.")
 	}
 	if failure := q.Get("error"); failure != "" {
 		return "", newProviderError(issuer, failure)
@@ -138,7 +138,7 @@ func readCallback(q url.Values, issuer string, p *provider) (string, error) {
 	if code := q.Get("code"); code != "" && len(q["code"]) == 1 {
 		return code, nil
 	}
-	return "", newRefusal("sso-answer", fault.Upstream, "The provider sent you back without an answer. Begin again.")
+	return "", newRefusal("sso-answer", fault.Upstream, "The provider sent you back without an answer. Start again.")
 }
 
 // exchangeCode exchanges a code for an identity.
@@ -157,14 +157,14 @@ func (s *Service) exchangeCode(ctx context.Context, p *provider, settings connec
 	}
 	raw, _ := tokens.Extra("id_token").(string)
 	if raw == "" {
-		return identity{}, newRefusal("sso-no-token", fault.Upstream, "The provider answered without saying who signed in: it sent no id token.")
+		return identity{}, newRefusal("sso-no-token", fault.Upstream, "The provider didn't say who signed in: no ID token.")
 	}
 	token, err := s.verifyIDToken(ctx, p, settings, raw, tokenExpectation{nonce: own.nonceText(), since: begun.CreatedAt, anew: begun.Confirms != nil})
 	if err != nil {
 		return identity{}, err
 	}
 	if token.AccessTokenHash != "" && token.VerifyAccessToken(tokens.AccessToken) != nil {
-		return identity{}, newRefusal("sso-at-hash", fault.Denied, "What the provider sent does not belong together. Begin again.")
+		return identity{}, newRefusal("sso-at-hash", fault.Denied, "The provider's answer is inconsistent. Start again.")
 	}
 	return s.identifyPerson(ctx, p, settings, token, tokens)
 }

@@ -141,14 +141,14 @@ func (s *Service) discoverProvider(ctx context.Context, tenant connectors.Tenant
 func (s *Service) checkMetadata(issuer string, p *provider) error {
 	for _, raw := range []string{p.Endpoint().AuthURL, p.Endpoint().TokenURL, p.meta.Keys} {
 		if _, err := s.checkURL(asciiURL(raw)); err != nil {
-			return newRefusal("sso-discovery", fault.Upstream, "The provider %s names an address where Patchbay does not go.", hostFor(issuer))
+			return newRefusal("sso-discovery", fault.Upstream, "The provider %s names a blocked address.", hostFor(issuer))
 		}
 	}
 	if len(p.meta.Challenges) > 0 && !slices.Contains(p.meta.Challenges, "S256") {
-		return newRefusal("sso-discovery", fault.Upstream, "The provider %s does not take PKCE with S256, which every sign-in here uses.", hostFor(issuer))
+		return newRefusal("sso-discovery", fault.Upstream, "The provider %s doesn't support PKCE with S256, which we require.", hostFor(issuer))
 	}
 	if p.authStyle() == oauth2.AuthStyleAutoDetect {
-		return newRefusal("sso-discovery", fault.Upstream, "The provider %s wants another proof of the client than its secret.", hostFor(issuer))
+		return newRefusal("sso-discovery", fault.Upstream, "The provider %s doesn't accept a client secret.", hostFor(issuer))
 	}
 	return nil
 }

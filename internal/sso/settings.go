@@ -140,10 +140,10 @@ func (s *Service) checkSettings(ctx context.Context, tx *store.Tenant, a auth.Ac
 	fields := s.checkProvider(before, after, client)
 	fields = append(fields, checkGroups(after)...)
 	if after.Enabled && after.TestedAt == nil {
-		fields = append(fields, fault.Field{Location: "enabled", Message: "Test the connection first: sign in at the provider once."})
+		fields = append(fields, fault.Field{Location: "enabled", Message: "Test the connection first."})
 	}
 	if after.Enabled && !hasDomain(after) {
-		fields = append(fields, fault.Field{Location: "enabled", Message: "Verify an e-mail domain first."})
+		fields = append(fields, fault.Field{Location: "enabled", Message: "Verify an email domain first."})
 	}
 	if err := fault.InvalidFields(fields...); err != nil {
 		return err
@@ -159,23 +159,23 @@ func (s *Service) checkProvider(before, after connectors.SSO, client secret.Text
 	u, err := s.checkURL(after.Issuer)
 	switch {
 	case after.Issuer == "":
-		fields = append(fields, fault.Field{Location: "issuer", Message: "Write the URL of the provider, as https://login.example.com."})
+		fields = append(fields, fault.Field{Location: "issuer", Message: "Enter the provider's URL, like https://login.example.com."})
 	case err != nil:
 		fields = append(fields, fault.Field{Location: "issuer", Message: err.Error()})
 	case u.RawQuery != "" || u.ForceQuery:
-		fields = append(fields, fault.Field{Location: "issuer", Message: "A provider's URL has no question mark."})
+		fields = append(fields, fault.Field{Location: "issuer", Message: "A provider URL has no question mark."})
 	}
 	if n := utf8.RuneCountInString(after.ClientID); n < 1 || n > 500 {
-		fields = append(fields, fault.Field{Location: "client_id", Message: "Write the client id that the provider gave you."})
+		fields = append(fields, fault.Field{Location: "client_id", Message: "Enter the client ID from your provider."})
 	}
 	if client.Empty() && after.Issuer != before.Issuer {
-		fields = append(fields, fault.Field{Location: "client_secret", Message: "Write the client's secret. It is for one provider, so that another one needs its own."})
+		fields = append(fields, fault.Field{Location: "client_secret", Message: "Enter the client secret. Each provider needs its own."})
 	}
 	if len(client.Reveal()) > 4096 {
-		fields = append(fields, fault.Field{Location: "client_secret", Message: "A client's secret has at most 4096 characters."})
+		fields = append(fields, fault.Field{Location: "client_secret", Message: "A client secret has at most 4096 characters."})
 	}
 	if utf8.RuneCountInString(after.GroupsClaim) > 200 {
-		fields = append(fields, fault.Field{Location: "groups_claim", Message: "The name of a claim has at most 200 characters."})
+		fields = append(fields, fault.Field{Location: "groups_claim", Message: "A claim name has at most 200 characters."})
 	}
 	return fields
 }
@@ -187,22 +187,22 @@ func checkGroups(after connectors.SSO) []fault.Field {
 	for _, g := range after.Groups {
 		switch n := utf8.RuneCountInString(g.Group); {
 		case n < 1 || n > 200:
-			wrong("A group has a name of 1 to 200 characters.")
+			wrong("A group name has 1 to 200 characters.")
 		case !g.Role.Valid():
-			wrong("Write a group and its role on each line, as: engineers = admin. The role is viewer, member, admin, owner or auditor.")
+			wrong("Enter one group and role per line, like engineers = admin. Roles: viewer, member, admin, owner, auditor.")
 		case seen[g.Group]:
-			wrong("A group stands there twice.")
+			wrong("A group is listed twice.")
 		}
 		seen[g.Group] = true
 	}
 	if len(after.Groups) > maxGroups {
-		wrong("At most 200 groups give a role.")
+		wrong("At most 200 groups have a role.")
 	}
 	if r := after.DefaultRole; r != "" && (!r.Valid() || r == connectors.RoleOwner || r == connectors.RoleAuditor) {
-		fields = append(fields, fault.Field{Location: "default_role", Message: "The role is viewer, member or admin."})
+		fields = append(fields, fault.Field{Location: "default_role", Message: "Choose viewer, member or admin."})
 	}
 	if after.Joins && after.DefaultRole == "" && len(after.Groups) == 0 {
-		fields = append(fields, fault.Field{Location: "joins", Message: "Say which role a new member has: by a group, or the one of everybody else."})
+		fields = append(fields, fault.Field{Location: "joins", Message: "Choose a role for new members: map a group, or set one for everyone else."})
 	}
 	return fields
 }
@@ -220,13 +220,13 @@ func hasDomain(s connectors.SSO) bool {
 func checkBreakGlass(ctx context.Context, tx *store.Tenant, after connectors.SSO) error {
 	if after.BreakGlass == nil {
 		if after.Enforced {
-			return newLockoutError("Choose the owner whose password goes on working, for the day on which the provider does not.")
+			return newLockoutError("Choose a break-glass owner.")
 		}
 		return nil
 	}
 	m, err := tx.People().Member(ctx, *after.BreakGlass)
 	if fault.Is(err, fault.NotFound) || err == nil && m.Role != connectors.RoleOwner {
-		return newLockoutError("This has to be an owner of your organisation.")
+		return newLockoutError("Choose an owner.")
 	}
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func checkBreakGlass(ctx context.Context, tx *store.Tenant, after connectors.SSO
 		return err
 	}
 	if !opens {
-		return newLockoutError("This owner has no password that opens your organisation.")
+		return newLockoutError("This owner has no password for your organisation.")
 	}
 	return nil
 }
@@ -248,7 +248,7 @@ func newLockoutError(message string) error {
 // checkStaysIn refuses a change that would end the actor's own session.
 func checkStaysIn(a auth.Actor, before, after connectors.SSO) error {
 	if a.BySSO && before.Enabled && !after.Enabled {
-		return fault.Errorf(fault.Conflict, "You are signed in by single sign-on, and this would turn it off and sign you out. Let an owner do it who signs in by a password.")
+		return fault.Errorf(fault.Conflict, "This would turn off single sign-on and sign you out. Ask an owner who signs in with a password.")
 	}
 	return nil
 }

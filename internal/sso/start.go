@@ -20,11 +20,11 @@ import (
 func (s *Service) Start(ctx context.Context, email, returnTo string, browser Browser) (string, error) {
 	domain := connectors.EmailDomain(email)
 	if domain == "" {
-		return "", fault.InvalidFields(fault.Field{Location: "email", Message: "Write your e-mail address: its domain says where you sign in."})
+		return "", fault.InvalidFields(fault.Field{Location: "email", Message: "Enter your email address to find your provider."})
 	}
 	tenant, err := s.store.System().People().SSOTenant(ctx, domain)
 	if fault.Is(err, fault.NotFound) {
-		return "", fault.InvalidFields(fault.Field{Location: "email", Message: "No organisation here has single sign-on for this address. Sign in by your password."})
+		return "", fault.InvalidFields(fault.Field{Location: "email", Message: "This address has no single sign-on. Sign in with your password."})
 	}
 	if err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func (s *Service) Try(ctx context.Context, a auth.Actor, browser Browser) (strin
 		return "", err
 	}
 	if a.UserID == nil {
-		return "", fault.Errorf(fault.Denied, "Only a person can sign in at the provider.")
+		return "", fault.Errorf(fault.Denied, "Only people can sign in at the provider.")
 	}
 	return s.beginSignIn(ctx, a.Tenant.ID, store.SSOFlow{Tester: a.UserID}, "", browser)
 }
@@ -46,7 +46,7 @@ func (s *Service) Try(ctx context.Context, a auth.Actor, browser Browser) (strin
 // Confirm begins a re-authentication of the actor at the provider, without a new session.
 func (s *Service) Confirm(ctx context.Context, a auth.Actor, browser Browser) (string, error) {
 	if a.UserID == nil || !a.BySSO {
-		return "", fault.Errorf(fault.Conflict, "Only who came by single sign-on confirms at the provider.")
+		return "", fault.Errorf(fault.Conflict, "Only a single sign-on session confirms at the provider.")
 	}
 	return s.beginSignIn(ctx, a.Tenant.ID, store.SSOFlow{Confirms: &a.Session}, a.Email, browser)
 }
@@ -113,7 +113,7 @@ func (s *Service) Check(ctx context.Context, a auth.Actor) error {
 }
 
 func errNotSetUp() error {
-	return fault.Errorf(fault.Conflict, "Single sign-on is not set up: write the provider and its client first.")
+	return fault.Errorf(fault.Conflict, "Single sign-on isn't set up. Enter the provider and its client first.")
 }
 
 func hostFor(raw string) string {

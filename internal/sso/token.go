@@ -52,24 +52,24 @@ func (s *Service) verifyIDToken(ctx context.Context, p *provider, settings conne
 		At    *float64 `json:"auth_time"` // a JSON number (OpenID Connect Core section 2), with fractions at some providers
 	}
 	if err := token.Claims(&azp); err != nil {
-		return nil, newRefusal("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
+		return nil, newRefusal("sso-token", fault.Upstream, "The provider's data about you can't be read.")
 	}
 	switch {
 	case len(token.Audience) > 1 && azp.Party == nil, azp.Party != nil && *azp.Party != settings.ClientID:
-		return nil, newRefusal("sso-azp", fault.Denied, "The provider's answer was made for another program (azp). Begin again.")
+		return nil, newRefusal("sso-azp", fault.Denied, "The provider's answer is for another client (azp). Start again.")
 	case token.IssuedAt.IsZero() || token.IssuedAt.After(s.now().Add(clockSkew)):
-		return nil, newRefusal("sso-iat", fault.Denied, "The provider's answer says that it was made in the future (iat). The clocks differ: the provider's, or this server's.")
+		return nil, newRefusal("sso-iat", fault.Denied, "The provider's answer is from the future (iat). The provider's clock or ours is wrong.")
 	case token.IssuedAt.Before(want.since.Add(-clockSkew)):
-		return nil, newRefusal("sso-old", fault.Denied, "The provider's answer is older than your sign-in (iat). Begin again.")
+		return nil, newRefusal("sso-old", fault.Denied, "The provider's answer is older than your sign-in (iat). Start again.")
 	case !equalText(token.Nonce, want.nonce):
-		return nil, newRefusal("sso-nonce", fault.Denied, "The provider's answer belongs to another sign-in (nonce). Begin again.")
+		return nil, newRefusal("sso-nonce", fault.Denied, "The provider's answer belongs to another sign-in (nonce). Start again.")
 	// With max_age, auth_time is required (OpenID Connect Core section 3.1.2.1), but some large providers omit
 	// it. Their response is new nevertheless, from a browser in which the person is signed in there; a stolen
 	// session of ours has none.
 	case want.anew && azp.At != nil && time.Unix(int64(*azp.At), 0).Before(want.since.Add(-clockSkew)):
-		return nil, newRefusal("sso-not-anew", fault.Denied, "The provider did not ask you again: it says that you signed in earlier (auth_time). Sign out there, and begin again.")
+		return nil, newRefusal("sso-not-anew", fault.Denied, "The provider reused an earlier sign-in (auth_time). Sign out there and start again.")
 	case token.Subject == "" || len(token.Subject) > 255:
-		return nil, newRefusal("sso-sub", fault.Upstream, "The provider does not say who you are: its answer has no subject (sub).")
+		return nil, newRefusal("sso-sub", fault.Upstream, "The provider didn't say who you are: no subject (sub).")
 	}
 	return token, nil
 }
@@ -77,19 +77,19 @@ func (s *Service) verifyIDToken(ctx context.Context, p *provider, settings conne
 // explainInvalid returns which of the library's checks failed.
 func (s *Service) explainInvalid(ctx context.Context, p *provider, settings connectors.SSO, raw string, cause error) error {
 	if _, ok := errors.AsType[*oidc.TokenExpiredError](cause); ok {
-		return newRefusal("sso-expired", fault.Denied, "The provider's answer has expired (exp). Begin again; if it stays so, the clocks differ: the provider's, or this server's.")
+		return newRefusal("sso-expired", fault.Denied, "The provider's answer has expired (exp). Start again; if it persists, the provider's clock or ours is wrong.")
 	}
 	signed := &oidc.Config{SkipClientIDCheck: true, SkipExpiryCheck: true, SkipIssuerCheck: true, Now: s.now}
 	token, err := p.Verifier(signed).Verify(ctx, raw)
 	switch {
 	case err != nil:
-		return newRefusal("sso-signature", fault.Denied, "The provider's answer is not signed by a key of the provider.")
+		return newRefusal("sso-signature", fault.Denied, "The provider's answer isn't signed with its key.")
 	case token.Issuer != settings.Issuer:
-		return newRefusal("sso-issuer", fault.Denied, "The provider's answer was made by another provider (iss).")
+		return newRefusal("sso-issuer", fault.Denied, "The provider's answer is from another provider (iss).")
 	case !slices.Contains(token.Audience, settings.ClientID):
-		return newRefusal("sso-audience", fault.Denied, "The provider's answer was made for another program (aud).")
+		return newRefusal("sso-audience", fault.Denied, "The provider's answer is for another client (aud).")
 	}
-	return newRefusal("sso-token", fault.Denied, "The provider's answer does not hold.")
+	return newRefusal("sso-token", fault.Denied, "The provider's answer is invalid.")
 }
 
 // idClaims are the claims in use.
@@ -106,7 +106,7 @@ func (s *Service) identifyPerson(ctx context.Context, p *provider, settings conn
 	var who idClaims
 	all := map[string]json.RawMessage{}
 	if token.Claims(&who) != nil || token.Claims(&all) != nil {
-		return identity{}, newRefusal("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
+		return identity{}, newRefusal("sso-token", fault.Upstream, "The provider's data about you can't be read.")
 	}
 	_, grouped := all[settings.GroupsClaim]
 	if (who.Email == "" || !grouped) && p.UserInfoEndpoint() != "" && tokens.AccessToken != "" {
@@ -123,16 +123,16 @@ func newIdentity(settings connectors.SSO, subject store.SSOSubject, who idClaims
 	found := identity{Subject: subject, Email: auth.NormalizeEmail(who.Email), Name: who.Name, Groups: groups}
 	switch {
 	case who.Subject != subject.ID:
-		return identity{}, newRefusal("sso-sub", fault.Denied, "The provider speaks of two persons in one answer. Begin again.")
+		return identity{}, newRefusal("sso-sub", fault.Denied, "The provider's answer names two people. Start again.")
 	case connectors.EmailDomain(found.Email) == "":
-		return found, newRefusal("sso-no-email", fault.Upstream, "The provider does not say your e-mail address. Its client needs the scope email.")
+		return found, newRefusal("sso-no-email", fault.Upstream, "The provider didn't send your email address. Its client needs the email scope.")
 	case isUnusualEmail(found.Email):
 		found.Email = "" // not to be audited
-		return found, newRefusal("sso-odd-email", fault.Upstream, "The provider says an e-mail address that nobody can have: it is longer than 254 characters, or holds white space or characters that are not seen. Have it corrected there, and sign in again.")
+		return found, newRefusal("sso-odd-email", fault.Upstream, "The provider sent an invalid email address: over 254 characters, or with white space or invisible characters. Have it corrected there and sign in again.")
 	case !isTrueJSON(who.Verified):
-		return found, newRefusal("sso-unverified", fault.Denied, "The provider has not verified your e-mail address (email_verified). Verify it there, and sign in again.")
+		return found, newRefusal("sso-unverified", fault.Denied, "The provider hasn't verified your email address (email_verified). Verify it there and sign in again.")
 	case settings.Governs() && !said:
-		return found, newRefusal("sso-groups", fault.Upstream, "The provider does not say your groups as a list of names, under the name that is set here. Whoever runs it adds them to what it tells Patchbay's client.")
+		return found, newRefusal("sso-groups", fault.Upstream, "The provider didn't send your groups as a list of names in the claim set here. Its administrator can add them.")
 	}
 	return found, nil
 }
@@ -159,10 +159,10 @@ func (s *Service) fetchUserInfo(ctx context.Context, p *provider, issuer string,
 	}
 	var said idClaims
 	if info.Claims(&said) != nil || info.Claims(&all) != nil {
-		return newRefusal("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
+		return newRefusal("sso-token", fault.Upstream, "The provider's data about you can't be read.")
 	}
 	if said.Subject != who.Subject { // OpenID Connect Core §5.3.2
-		return newRefusal("sso-sub", fault.Denied, "The provider speaks of two persons in one answer. Begin again.")
+		return newRefusal("sso-sub", fault.Denied, "The provider's answer names two people. Start again.")
 	}
 	if who.Email == "" { // address and email_verified must be of one response
 		who.Email, who.Verified = said.Email, said.Verified

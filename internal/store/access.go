@@ -63,7 +63,7 @@ func (t Agents) AcceptedDefinitions(ctx context.Context, hashes []connectors.Has
 // TooManyDefinitions returns the Conflict for an agent with definitions above [MaxServedBytes].
 func TooManyDefinitions() error {
 	return fault.Errorf(fault.Conflict,
-		"The definitions of the tools that this agent was granted have more than %d MiB together. Grant it fewer tools.", MaxServedBytes>>20)
+		"This agent's tool definitions exceed %d MiB. Grant it fewer tools.", MaxServedBytes>>20)
 }
 
 // GrantedConnectors returns the connectors that an agent was granted, by slug, including disabled ones.

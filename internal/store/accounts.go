@@ -184,7 +184,7 @@ func (t Accounts) RequestAccount(ctx context.Context, n NewAccountRequest) (id c
 			return err
 		}
 		if open >= MaxAccountRequests {
-			return fault.Errorf(fault.RateLimited, "%d calls of this agent wait for accounts already.", open)
+			return fault.Errorf(fault.RateLimited, "This agent already has %d calls waiting for accounts.", open)
 		}
 		return tx.q.InsertAccountRequest(ctx, dbgen.InsertAccountRequestParams{
 			TenantID: tx.id, ID: id, AgentID: n.Agent, ConnectorID: n.Connector, Session: n.Session, ExpiresAt: n.ExpiresAt,

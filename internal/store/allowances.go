@@ -53,7 +53,7 @@ func (t Calls) Allowances(ctx context.Context, agent connectors.AgentID, p Page)
 func (t Calls) EndAllowance(ctx context.Context, agent connectors.AgentID, k connectors.AllowanceKey) (connectors.Allowance, error) {
 	row, err := t.q.DeleteAllowance(ctx, dbgen.DeleteAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: k.ConnectorID, Kind: k.Kind, Tool: cleanText(k.Tool)})
 	if err != nil {
-		return connectors.Allowance{}, rowError(err, "allowance")
+		return connectors.Allowance{}, rowError(err, "standing approval")
 	}
 	return toAllowance(row), t.notifyChange(nil, "agent", agent)
 }

@@ -43,7 +43,7 @@ func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors
 			return toApproval(row), false, err
 		}
 	}
-	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call ends at this moment. Try again.")
+	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call is just ending. Try again.")
 }
 
 // insertApproval stores the approval and its notice in one transaction.
@@ -121,7 +121,7 @@ func (t Calls) DecideApproval(ctx context.Context, id connectors.ToolCallID, v A
 	if _, err := t.Approval(ctx, id); err != nil {
 		return connectors.Approval{}, err
 	}
-	return connectors.Approval{}, fault.Errorf(fault.Conflict, "This call was decided already, or does not wait any more.")
+	return connectors.Approval{}, fault.Errorf(fault.Conflict, "This call is no longer waiting for approval.")
 }
 
 // WithdrawApproval closes an open approval and reports whether it was open.
@@ -160,7 +160,7 @@ func (v *Vault) ApprovalCall(ctx context.Context, id connectors.ToolCallID) (con
 	}
 	plain, err := v.keyring.Open(row.Sealed, approvalAD(v.id, row.ID, row.AgentID, row.ConnectorID))
 	if err != nil {
-		return connectors.Approval{}, "", fault.Wrap(fault.Internal, err, "The stored call cannot be opened. Call the tool again.")
+		return connectors.Approval{}, "", fault.Wrap(fault.Internal, err, "The stored call can't be decrypted. Call the tool again.")
 	}
 	return toApproval(row), plain, nil
 }
@@ -199,7 +199,7 @@ func (v *Vault) ApprovalResult(ctx context.Context, id connectors.ToolCallID) (s
 func (v *Vault) openResult(id connectors.ToolCallID, sealed []byte) (secret.Text, error) {
 	plain, err := v.keyring.Open(sealed, approvalResultAD(v.id, id))
 	if err != nil {
-		return "", fault.Wrap(fault.Internal, err, "The stored result cannot be opened.")
+		return "", fault.Wrap(fault.Internal, err, "The stored result can't be decrypted.")
 	}
 	return plain, nil
 }

@@ -36,13 +36,13 @@ type AuditReason string
 
 // Flaws of a chain.
 const (
-	AuditChanged   AuditReason = "The entry is not what was recorded, or one before it is not."
-	AuditEntryGone AuditReason = "The entry is gone."
-	AuditLinkGone  AuditReason = "The link is gone."
-	AuditRestGone  AuditReason = "The links from here to the end of the chain are gone."
-	AuditEndMoved  AuditReason = "The chain does not end with the hash that is kept as its end."
-	AuditUnlinked  AuditReason = "There are entries that the chain does not name."
-	AuditCutOff    AuditReason = "The entries before this were cut off, and nothing that Patchbay has signed says so."
+	AuditChanged   AuditReason = "This entry or an earlier one was altered."
+	AuditEntryGone AuditReason = "The entry is missing."
+	AuditLinkGone  AuditReason = "The link is missing."
+	AuditRestGone  AuditReason = "The chain is missing from here on."
+	AuditEndMoved  AuditReason = "The chain doesn't end with its recorded hash."
+	AuditUnlinked  AuditReason = "Some entries aren't in the chain."
+	AuditCutOff    AuditReason = "Earlier entries were cut off without a signed record."
 )
 
 // auditPageSize is the number of links per query: some megabytes with their entries.

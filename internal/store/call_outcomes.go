@@ -35,9 +35,9 @@ type OutcomeMismatch struct {
 
 // Flaws besides those of the audit log.
 const (
-	OutcomeLinkChanged AuditReason = "What is on record of calls that ended is not what was recorded, or something before it is not."
-	OutcomeChanged     AuditReason = "The call does not stand in the history as it ended."
-	OutcomeGone        AuditReason = "The call is gone from the history, and was not old enough to be removed."
+	OutcomeLinkChanged AuditReason = "The record of call outcomes was altered, here or earlier."
+	OutcomeChanged     AuditReason = "The call in the history doesn't match its recorded outcome."
+	OutcomeGone        AuditReason = "The call disappeared from the history too early."
 )
 
 const (

@@ -94,7 +94,7 @@ func (v *Vault) WaitingCalls(ctx context.Context, p Page) (List[WaitingCall], er
 	for i, row := range list.Items {
 		plain, err := v.keyring.Open(row.Sealed, approvalAD(v.id, row.ID, row.AgentID, row.ConnectorID))
 		if err != nil {
-			return List[WaitingCall]{}, fault.Wrap(fault.Internal, err, "A stored call cannot be opened.")
+			return List[WaitingCall]{}, fault.Wrap(fault.Internal, err, "A stored call can't be decrypted.")
 		}
 		opened.Items[i] = WaitingCall{Approval: toApproval(row), Call: plain}
 	}

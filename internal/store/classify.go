@@ -31,81 +31,81 @@ type constraintFault struct {
 
 // constraintFaults has the constraints that a caller can violate. Violations of others are bugs.
 var constraintFaults = map[string]constraintFault{
-	"connectors_slug_key":       {fault.Conflict, "", "slug", "A connector with this slug exists already."},
-	"connectors_name_key":       {fault.Conflict, "", "name", "A connector with this name exists already."},
-	"agents_slug_key":           {fault.Conflict, "", "slug", "An agent with this slug exists already."},
-	"tenants_slug_key":          {fault.Conflict, "", "slug", "A tenant with this slug exists already."},
-	"tools_alias_key":           {fault.Conflict, "", "alias", "Agents already know another tool of this connector by this name."},
-	"invitations_open_key":      {fault.Conflict, "", "email", "This address is invited already. Send that invitation again for a new link."},
-	"users_email_key":           {fault.Conflict, "", "email", "This person is a member already."},
-	"memberships_pkey":          {fault.Conflict, "", "email", "This person is a member already."},
-	"sso_domains_verified_key":  {fault.Conflict, "", "domain", "Another organisation here has proven that this domain is its own. Ask the operator of this server."},
+	"connectors_slug_key":       {fault.Conflict, "", "slug", "This connector slug is taken."},
+	"connectors_name_key":       {fault.Conflict, "", "name", "This connector name is taken."},
+	"agents_slug_key":           {fault.Conflict, "", "slug", "This agent slug is taken."},
+	"tenants_slug_key":          {fault.Conflict, "", "slug", "This tenant slug is taken."},
+	"tools_alias_key":           {fault.Conflict, "", "alias", "Another tool of this connector already uses this name."},
+	"invitations_open_key":      {fault.Conflict, "", "email", "Already invited. Resend the invitation for a new link."},
+	"users_email_key":           {fault.Conflict, "", "email", "Already a member."},
+	"memberships_pkey":          {fault.Conflict, "", "email", "Already a member."},
+	"sso_domains_verified_key":  {fault.Conflict, "", "domain", "Another organisation has verified this domain. Ask the operator."},
 	"sync_runs_one_running_key": {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},
 
-	"credentials_connector_fkey":       {fault.NotFound, "", "", "There is no such connector."},
-	"tools_connector_fkey":             {fault.NotFound, "", "", "There is no such connector."},
-	"quarantined_tools_connector_fkey": {fault.NotFound, "", "", "There is no such connector."},
-	"sync_runs_connector_fkey":         {fault.NotFound, "", "", "There is no such connector."},
-	"credentials_agent_fkey":           {fault.NotFound, "", "", "There is no such agent."},
-	"oauth_flows_connector_fkey":       {fault.NotFound, "", "", "There is no such connector."},
-	"connect_links_connector_fkey":     {fault.NotFound, "", "", "There is no such connector."},
-	"connector_clients_connector_fkey": {fault.NotFound, "", "", "There is no such connector."},
-	"connector_envs_connector_fkey":    {fault.NotFound, "", "", "There is no such connector."},
-	"oauth_flows_agent_fkey":           {fault.NotFound, "", "", "There is no such agent."},
-	"connect_links_agent_fkey":         {fault.NotFound, "", "", "There is no such agent."},
-	"sync_runs_agent_fkey":             {fault.NotFound, "", "", "There is no such agent."},
-	"approvals_agent_fkey":             {fault.NotFound, "", "", "There is no such agent."},
-	"approvals_connector_fkey":         {fault.NotFound, "", "", "There is no such connector."},
-	"tool_allowances_agent_fkey":       {fault.NotFound, "", "", "There is no such agent."},
-	"tool_allowances_connector_fkey":   {fault.NotFound, "", "", "There is no such connector."},
-	"tool_allowances_grant_fkey":       {fault.NotFound, "", "", "There is no such grant."},
-	"tool_calls_agent_fkey":            {fault.NotFound, "", "", "There is no such agent."},
-	"tool_calls_connector_fkey":        {fault.NotFound, "", "", "There is no such connector."},
-	"gateway_mail_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
-	"agent_clients_agent_fkey":         {fault.NotFound, "", "", "There is no such agent."},
-	"agent_clients_member_fkey":        {fault.NotFound, "", "", "There is no such member."},
-	"account_requests_agent_fkey":      {fault.NotFound, "", "", "There is no such agent."},
-	"account_requests_connector_fkey":  {fault.NotFound, "", "", "There is no such connector."},
-	"personal_agents_agent_fkey":       {fault.NotFound, "", "", "There is no such agent."},
-	"personal_agents_member_fkey":      {fault.NotFound, "", "", "There is no such member."},
-	"member_tokens_agent_client_fkey":  {fault.NotFound, "", "", "There is no such client."},
-	"agent_tokens_agent_client_fkey":   {fault.NotFound, "", "", "There is no such client."},
-	"agent_tokens_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
-	"agent_grants_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
-	"agent_grants_connector_fkey":      {fault.NotFound, "", "", "There is no such connector."},
-	"sso_identities_member_fkey":       {fault.NotFound, "", "", "There is no such member."},
-	"memberships_user_id_fkey":         {fault.NotFound, "", "", "There is no such person."},
+	"credentials_connector_fkey":       {fault.NotFound, "", "", "No such connector."},
+	"tools_connector_fkey":             {fault.NotFound, "", "", "No such connector."},
+	"quarantined_tools_connector_fkey": {fault.NotFound, "", "", "No such connector."},
+	"sync_runs_connector_fkey":         {fault.NotFound, "", "", "No such connector."},
+	"credentials_agent_fkey":           {fault.NotFound, "", "", "No such agent."},
+	"oauth_flows_connector_fkey":       {fault.NotFound, "", "", "No such connector."},
+	"connect_links_connector_fkey":     {fault.NotFound, "", "", "No such connector."},
+	"connector_clients_connector_fkey": {fault.NotFound, "", "", "No such connector."},
+	"connector_envs_connector_fkey":    {fault.NotFound, "", "", "No such connector."},
+	"oauth_flows_agent_fkey":           {fault.NotFound, "", "", "No such agent."},
+	"connect_links_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
+	"sync_runs_agent_fkey":             {fault.NotFound, "", "", "No such agent."},
+	"approvals_agent_fkey":             {fault.NotFound, "", "", "No such agent."},
+	"approvals_connector_fkey":         {fault.NotFound, "", "", "No such connector."},
+	"tool_allowances_agent_fkey":       {fault.NotFound, "", "", "No such agent."},
+	"tool_allowances_connector_fkey":   {fault.NotFound, "", "", "No such connector."},
+	"tool_allowances_grant_fkey":       {fault.NotFound, "", "", "No such grant."},
+	"tool_calls_agent_fkey":            {fault.NotFound, "", "", "No such agent."},
+	"tool_calls_connector_fkey":        {fault.NotFound, "", "", "No such connector."},
+	"gateway_mail_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
+	"agent_clients_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
+	"agent_clients_member_fkey":        {fault.NotFound, "", "", "No such member."},
+	"account_requests_agent_fkey":      {fault.NotFound, "", "", "No such agent."},
+	"account_requests_connector_fkey":  {fault.NotFound, "", "", "No such connector."},
+	"personal_agents_agent_fkey":       {fault.NotFound, "", "", "No such agent."},
+	"personal_agents_member_fkey":      {fault.NotFound, "", "", "No such member."},
+	"member_tokens_agent_client_fkey":  {fault.NotFound, "", "", "No such client."},
+	"agent_tokens_agent_client_fkey":   {fault.NotFound, "", "", "No such client."},
+	"agent_tokens_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
+	"agent_grants_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
+	"agent_grants_connector_fkey":      {fault.NotFound, "", "", "No such connector."},
+	"sso_identities_member_fkey":       {fault.NotFound, "", "", "No such member."},
+	"memberships_user_id_fkey":         {fault.NotFound, "", "", "No such person."},
 
 	"tenants_slug_form":                {fault.Invalid, "", "slug", slugRule},
 	"tenants_name_length":              {fault.Invalid, "", "name", nameRule},
-	"users_email_form":                 {fault.Invalid, "", "email", "This is no e-mail address."},
-	"sso_domains_form":                 {fault.Invalid, "", "domain", "This is no domain: write it as acme.example."},
-	"sso_groups_name_length":           {fault.Invalid, "", "groups", "A group has a name of 1 to 200 characters."},
+	"users_email_form":                 {fault.Invalid, "", "email", "Enter an email address."},
+	"sso_domains_form":                 {fault.Invalid, "", "domain", "Enter a domain like acme.example."},
+	"sso_groups_name_length":           {fault.Invalid, "", "groups", "A group name has 1 to 200 characters."},
 	"sso_groups_role_known":            {fault.Invalid, "", "groups", roleRule},
-	"sso_settings_default_role_known":  {fault.Invalid, "", "default_role", "The role is viewer, member or admin."},
-	"invitations_email_form":           {fault.Invalid, "", "email", "This is no e-mail address."},
+	"sso_settings_default_role_known":  {fault.Invalid, "", "default_role", "Choose viewer, member or admin."},
+	"invitations_email_form":           {fault.Invalid, "", "email", "Enter an email address."},
 	"invitations_role_known":           {fault.Invalid, "", "role", roleRule},
 	"memberships_role_known":           {fault.Invalid, "", "role", roleRule},
 	"api_keys_role_known":              {fault.Invalid, "", "role", roleRule},
 	"api_keys_name_length":             {fault.Invalid, "", "name", nameRule},
 	"agents_slug_form":                 {fault.Invalid, "", "slug", slugRule},
 	"agents_name_length":               {fault.Invalid, "", "name", nameRule},
-	"agents_approval_known":            {fault.Invalid, "", "approval", "The approval is auto, always_ask, trusted_only or always_ask_all."},
+	"agents_approval_known":            {fault.Invalid, "", "approval", "Choose auto, always_ask, trusted_only or always_ask_all."},
 	"connectors_slug_form":             {fault.Invalid, "", "slug", slugRule},
 	"connectors_name_length":           {fault.Invalid, "", "name", nameRule},
 	"connectors_url_length":            {fault.Invalid, "", "url", "The URL is longer than 2048 characters."},
-	"connectors_timeout_range":         {fault.Invalid, "", "timeout_ms", "The timeout is 1000 to 300000 milliseconds."},
-	"connectors_retry_range":           {fault.Invalid, "", "retry_attempts", "The retries are 0 to 5."},
-	"connectors_definition_age_bounds": {fault.Invalid, "", "max_definition_age_s", "The age is 0 (any) or 60 to 86400 seconds."},
-	"connectors_interval_range":        {fault.Invalid, "", "sync_interval_s", "The interval is 0 (never) or at least 60 seconds."},
-	"credentials_type_known":           {fault.Invalid, "", "auth.type", "This auth type takes no credential."},
-	"connectors_transport_known":       {fault.Invalid, "", "transport", "This transport is not known."},
+	"connectors_timeout_range":         {fault.Invalid, "", "timeout_ms", "Use 1000 to 300000 milliseconds."},
+	"connectors_retry_range":           {fault.Invalid, "", "retry_attempts", "Use 0 to 5 retries."},
+	"connectors_definition_age_bounds": {fault.Invalid, "", "max_definition_age_s", "Use 0 (any) or 60 to 86400 seconds."},
+	"connectors_interval_range":        {fault.Invalid, "", "sync_interval_s", "Use 0 (never) or at least 60 seconds."},
+	"credentials_type_known":           {fault.Invalid, "", "auth.type", "This authentication takes no credential."},
+	"connectors_transport_known":       {fault.Invalid, "", "transport", "Unknown transport."},
 }
 
 const (
-	slugRule = "A slug has 1 to 48 lower-case letters, digits and hyphens, with no hyphen at either end."
-	nameRule = "A name has 1 to 100 characters."
-	roleRule = "The role is viewer, member, admin, owner or auditor."
+	slugRule = "Use 1 to 48 lowercase letters, digits and hyphens, with no hyphen at either end."
+	nameRule = "Must be 1–100 characters."
+	roleRule = "Choose viewer, member, admin, owner or auditor."
 )
 
 // classifyError converts a database error into a fault. pgx.ErrNoRows, the caller's cancellation and bugs of
@@ -119,16 +119,16 @@ func classifyError(err error) error {
 		return err
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok { // also if the server gives its own reason
-		return newUnavailable(err, "The database does not answer.")
+		return newUnavailable(err, "The database isn't responding.")
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyState(pg, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return newUnavailable(err, "The database did not answer in time.")
+		return newUnavailable(err, "The database didn't answer in time.")
 	}
 	if isDisconnected(err) {
-		return newUnavailable(err, "The database does not answer.")
+		return newUnavailable(err, "The database isn't responding.")
 	}
 	return err
 }
@@ -148,23 +148,23 @@ func classifyState(pg *pgconn.PgError, err error) error {
 	case "22021", "22P05": // character not in repertoire, untranslatable character
 		return fault.Wrap(fault.Invalid, err, "Text must be valid UTF-8 without NUL characters.")
 	case "2201B": // invalid regular expression
-		return fault.Wrap(fault.Invalid, err, "This is not a regular expression that the search takes.")
+		return fault.Wrap(fault.Invalid, err, "This regular expression isn't supported.")
 	case "54000": // program limit: an indexed value of several KiB
 		return fault.Wrap(fault.Invalid, err, "A value is too long.")
 	case "40001", "40P01", "55P03": // serialization, deadlock, lock not available
-		return fault.Wrap(fault.Unavailable, err, "The database was busy with the same rows. Try again.")
+		return fault.Wrap(fault.Unavailable, err, "The database is busy. Try again.")
 	case "PB001": // refuse_retired_key
-		return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", errRetiredKey, err), "The keys were changed at this moment. Try again.")
+		return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", errRetiredKey, err), "The keys just changed. Try again.")
 	case "25006": // read-only: a standby, or a primary during failover
-		return newUnavailable(err, "The database takes no changes at this moment.")
+		return newUnavailable(err, "The database is read-only right now.")
 	case "57014": // statement timeout
-		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
+		return fault.Wrap(fault.Unavailable, err, "The database didn't answer in time.")
 	}
 	switch pg.Code[:2] {
 	case "08", "57": // connection; operator intervention: shutdown, startup, terminated session
-		return newUnavailable(err, "The database does not answer.")
+		return newUnavailable(err, "The database isn't responding.")
 	case "53", "58": // resources, system
-		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+		return fault.Wrap(fault.Unavailable, err, "The database isn't responding.")
 	}
 	return err
 }
@@ -172,7 +172,7 @@ func classifyState(pg *pgconn.PgError, err error) error {
 func toConstraintFault(constraint string, err error) error {
 	v, ok := constraintFaults[constraint]
 	if !ok && strings.HasSuffix(constraint, "_tenant_id_fkey") {
-		v, ok = constraintFault{kind: fault.NotFound, message: "There is no such tenant."}, true
+		v, ok = constraintFault{kind: fault.NotFound, message: "No such organisation."}, true
 	}
 	if !ok {
 		return err
@@ -213,5 +213,5 @@ func affectedError(rows int64, err error, what string) error {
 }
 
 func newNotFound(what string) error {
-	return fault.Errorf(fault.NotFound, "There is no such %s.", what)
+	return fault.Errorf(fault.NotFound, "No such %s.", what)
 }

@@ -52,7 +52,7 @@ func TestNoticeConditions_OncePerCondition(t *testing.T) {
 	const recovered = `failures = 0, failing_since = null, ok_at = clock_timestamp()`
 	w.setClock(t, dead, "timeout", recovered)
 	w.setClock(t, refused, "timeout", recovered)
-	w.wantNotices(t, "Dead is down", "Dead works again", "Refused needs authorization")
+	w.wantNotices(t, "Dead is down", "Dead recovered", "Refused needs authorization")
 }
 
 func TestNoticeConditions_DownByTheTenantsSettings(t *testing.T) {
@@ -111,7 +111,7 @@ func TestNoticeConditions_EachOutageIsDelivered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.wantNotices(t, "Linear is down", "Linear is down", "Linear works again", "Linear works again")
+	w.wantNotices(t, "Linear is down", "Linear is down", "Linear recovered", "Linear recovered")
 	if n := len(w.deliveries(t, w.hook)); n != 4 {
 		t.Errorf("%d deliveries", n)
 	}

@@ -130,7 +130,7 @@ func (t Connectors) Update(ctx context.Context, id connectors.ConnectorID, versi
 		}
 		updated, err = tx.findConnector(ctx, &id.UUID, nil)
 		if err == nil && n == 0 {
-			return fault.Errorf(fault.Conflict, "The connector was changed meanwhile. Load it again and repeat the change.").WithType("stale-version")
+			return fault.Errorf(fault.Conflict, "The connector changed meanwhile. Reload it and repeat your change.").WithType("stale-version")
 		}
 		return err
 	})

@@ -47,7 +47,7 @@ func (v *Vault) Environment(ctx context.Context, c connectors.Connector) (connec
 			return e, nil
 		}
 	}
-	return nil, fault.Wrap(fault.Internal, err, "The stored environment cannot be opened. Set it again.")
+	return nil, fault.Wrap(fault.Internal, err, "The stored environment can't be decrypted. Set it again.")
 }
 
 // environmentAD binds an environment to its program, so that write access to the table cannot give it to

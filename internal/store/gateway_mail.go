@@ -53,7 +53,7 @@ func (t Calls) PutMail(ctx context.Context, n NewMail) error {
 			Urgent: n.Urgent, Most: maxAgentMail, MostBytes: maxAgentMailBytes,
 		})
 		if err == nil && put == 0 {
-			err = fault.Errorf(fault.RateLimited, "Too many messages of this agent wait to be fetched. Try again in a minute.")
+			err = fault.Errorf(fault.RateLimited, "This agent has too many unfetched messages. Try again in a minute.")
 		}
 		return err
 	})
@@ -97,7 +97,7 @@ func (v *Vault) openMail(rows []dbgen.MailRow) ([]MailMessage, error) {
 	for _, r := range rows {
 		plain, err := v.keyring.Open(r.Sealed, mailAD(v.id, r.ID, r.AgentID, r.Box))
 		if err != nil {
-			return nil, fault.Wrap(fault.Internal, err, "A stored message cannot be opened.")
+			return nil, fault.Wrap(fault.Internal, err, "A stored message can't be decrypted.")
 		}
 		letters = append(letters, MailMessage{ID: r.ID, Message: plain})
 	}

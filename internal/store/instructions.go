@@ -27,11 +27,11 @@ func (t *tenant) decideInstructions(ctx context.Context, d ToolDecision) error {
 	now := connectors.InstructionsDefinition(row.ServerInstructions).Hash
 	switch {
 	case d.Hash != nil && *d.Hash != now:
-		return fault.Errorf(fault.Conflict, "The server has changed its instructions again. Look at what it says now.").WithType(TypeToolChanged)
+		return fault.Errorf(fault.Conflict, "The server's instructions changed again. Review the latest version.").WithType(TypeToolChanged)
 	case row.InstructionsReview == connectors.ReviewAccepted:
-		return fault.Errorf(fault.Conflict, "The server's instructions are as they were accepted. There is nothing to decide.")
+		return fault.Errorf(fault.Conflict, "The server's instructions match the accepted version.")
 	case row.InstructionsReview == connectors.ReviewRejected && !d.Accept:
-		return fault.Errorf(fault.Conflict, "The server's instructions are rejected already.")
+		return fault.Errorf(fault.Conflict, "The server's instructions are already rejected.")
 	}
 	state := connectors.ChangeAccepted
 	if d.Accept {

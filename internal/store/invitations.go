@@ -43,7 +43,7 @@ func (t People) Invite(ctx context.Context, email string, role connectors.Role, 
 		InvitedBy: link.By, InvitedByName: cleanText(link.ByName), ExpiresAt: link.ExpiresAt,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		f := fault.Errorf(fault.Conflict, "This person is a member already.")
+		f := fault.Errorf(fault.Conflict, "Already a member.")
 		f.Fields = []fault.Field{{Location: "email", Message: f.Message}}
 		return connectors.Invitation{}, f
 	}

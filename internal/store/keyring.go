@@ -61,7 +61,7 @@ func loadKeyring(ctx context.Context, s scope, kek secret.KEK) (keyringSnapshot,
 
 func makeKeyring(ctx context.Context, q *dbgen.Queries, kek secret.KEK) (keyringSnapshot, error) {
 	if kek.IsZero() {
-		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "PATCHBAY_KEYSET is not set, and this database has no keys yet.")
+		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "PATCHBAY_KEYSET isn't set, and this database has no keys yet.")
 	}
 	keyring, err := secret.NewKeyring()
 	if err != nil {
@@ -84,7 +84,7 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keyringSnapshot, erro
 	}
 	wrapped := secret.Wrapped{Seal: stored[purposeSeal].Wrapped, MAC: stored[purposeMAC].Wrapped}
 	if wrapped.Seal == nil || wrapped.MAC == nil {
-		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "One of the two keysets stored in this database is missing. Restore the table keysets from a backup.")
+		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "One of this database's two keysets is missing. Restore the table keysets from a backup.")
 	}
 	moving := secret.Wrapped{Seal: stored[purposeSeal].Moving, MAC: stored[purposeMAC].Moving}
 	keyring, err := secret.Unwrap(kek, wrapped)
@@ -92,7 +92,7 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keyringSnapshot, erro
 		keyring, err = secret.Unwrap(kek, moving)
 	}
 	if errors.Is(err, secret.ErrWrongKEK) {
-		return keyringSnapshot{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database. Set the one that it was made with: no other opens them.")
+		return keyringSnapshot{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET can't decrypt this database's keys. Set the one that it was created with.")
 	}
 	if err != nil {
 		return keyringSnapshot{}, fmt.Errorf("open the stored keyring: %w", err)

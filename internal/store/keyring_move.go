@@ -119,7 +119,7 @@ func findMoveState(rows []dbgen.KeysetsRow, kek secret.KEK) (moveState, error) {
 	_, err = secret.Unwrap(kek, second)
 	if errors.Is(err, secret.ErrWrongKEK) {
 		return 0, fault.Errorf(fault.Conflict,
-			"The installation is being moved to another PATCHBAY_KEYSET already. Run that to its end, or take it back with patchbay keys rewrap --to what it was before.")
+			"The installation is already moving to another PATCHBAY_KEYSET. Finish that, or undo it with patchbay keys rewrap --to and the previous value.")
 	}
 	return movingTo, err
 }

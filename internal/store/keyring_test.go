@@ -47,7 +47,7 @@ func TestOpen_RefusesOtherKEK(t *testing.T) {
 	before := keysets(t, w.Pool)
 	_, err := store.Open(t.Context(), w.Pool, newKEK(t))
 	f := fault.As(err)
-	if f == nil || f.Message != "PATCHBAY_KEYSET does not open the keys stored in this database. Set the one that it was made with: no other opens them." {
+	if f == nil || f.Message != "PATCHBAY_KEYSET can't decrypt this database's keys. Set the one that it was created with." {
 		t.Errorf("error = %v", err)
 	}
 	if after := keysets(t, w.Pool); after != before {

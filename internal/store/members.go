@@ -117,7 +117,7 @@ func addNewUser(ctx context.Context, q *dbgen.Queries, id connectors.UserID, ema
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return id, err
 	}
-	f := fault.Errorf(fault.Conflict, "This address has an account already.")
+	f := fault.Errorf(fault.Conflict, "This address already has an account.")
 	f.Fields = []fault.Field{{Location: "email", Message: f.Message}}
 	return id, f
 }
@@ -182,7 +182,7 @@ func (t *tenant) requireOtherOwner(ctx context.Context, id connectors.UserID) er
 		return err
 	}
 	if len(owners) == 1 && owners[0] == id {
-		return fault.Errorf(fault.Conflict, "This is the last owner. Make somebody else an owner first.").WithType("last-owner")
+		return fault.Errorf(fault.Conflict, "This is the last owner. Make someone else an owner first.").WithType("last-owner")
 	}
 	return t.requireNotBreakGlass(ctx, id)
 }
@@ -195,7 +195,7 @@ func (t *tenant) requireNotBreakGlass(ctx context.Context, id connectors.UserID)
 		return err
 	}
 	if kept != nil && *kept == id {
-		return fault.Errorf(fault.Conflict, "This owner's password is the way in if single sign-on fails. Choose another owner for that first, in the settings.").WithType("break-glass")
+		return fault.Errorf(fault.Conflict, "This is the break-glass owner of single sign-on. Choose another in the settings first.").WithType("break-glass")
 	}
 	return nil
 }

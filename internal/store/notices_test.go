@@ -360,7 +360,7 @@ func TestAnAccountThatLapsesIsToldOnce(t *testing.T) {
 		titles = append(titles, n.Title)
 	}
 	slices.Sort(titles)
-	if diff := cmp.Diff([]string{"The access to just now lapses soon", "The access to soon lapses soon"}, titles); diff != "" {
+	if diff := cmp.Diff([]string{"Access to just now expires soon", "Access to soon expires soon"}, titles); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -37,7 +37,7 @@ func (v *Vault) ClientSecret(ctx context.Context, c connectors.Connector, issuer
 	}
 	plain, err := v.keyring.Open(row.Sealed, clientSecretAD(v.id, c.ID, row.ClientID, row.Origin, row.Issuer))
 	if err != nil {
-		return "", fault.Wrap(fault.Internal, err, "The stored client secret cannot be opened. Enter it again.")
+		return "", fault.Wrap(fault.Internal, err, "The stored client secret can't be decrypted. Enter it again.")
 	}
 	if row.Issuer == issuer {
 		return plain, nil
@@ -59,7 +59,7 @@ func (v *Vault) clientSecretFor(ctx context.Context, c connectors.Connector, iss
 	case row.ClientID != c.OAuth.ClientID || row.Origin != connectors.Origin(c.URL):
 		return row, newNotFound("client secret")
 	case row.Issuer != "" && row.Issuer != issuer:
-		return row, fault.Errorf(fault.Conflict, "The client secret belongs to the authorization server %s, and this one is %s. Enter the secret again if that is right.", row.Issuer, issuer)
+		return row, fault.Errorf(fault.Conflict, "The client secret is for the authorization server %s, not %s. If that is right, enter it again.", row.Issuer, issuer)
 	}
 	return row, nil
 }
@@ -81,7 +81,7 @@ func (v *Vault) bindClientSecret(ctx context.Context, row dbgen.ConnectorClient,
 	now, err := v.q.ClientSecret(ctx, v.id, row.ConnectorID)
 	// A concurrent binding keeps the secret valid. A secret entered anew does not.
 	if err == nil && (now.Issuer != issuer || now.ClientID != row.ClientID || now.Origin != row.Origin) {
-		return fault.Errorf(fault.Conflict, "The client secret was changed meanwhile. Try again.")
+		return fault.Errorf(fault.Conflict, "The client secret changed meanwhile. Try again.")
 	}
 	return rowError(err, "client secret")
 }

@@ -70,7 +70,7 @@ func (v *Vault) Verifier(f Flow) (secret.Text, error) {
 	}
 	plain, err := v.keyring.Open(f.sealed, flowAD(v.id, f.ID))
 	if err != nil {
-		return "", fault.Wrap(fault.Internal, err, "The pending connection cannot be opened. Connect again.")
+		return "", fault.Wrap(fault.Internal, err, "The pending connection can't be decrypted. Connect again.")
 	}
 	return plain, nil
 }

@@ -74,7 +74,7 @@ func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
 	g := Grant{Credential: c, RetryAt: toUTC(row.RetryAt)}
 	var tokens sealedTokens
 	if json.Unmarshal([]byte(plain.Reveal()), &tokens) != nil { // the cause could quote the secret
-		return Grant{}, fault.Errorf(fault.Internal, "The stored grant cannot be read. Connect again.")
+		return Grant{}, fault.Errorf(fault.Internal, "The stored grant can't be read. Connect again.")
 	}
 	g.Tokens = GrantTokens{
 		AccessToken: secret.Text(tokens.Access), RefreshToken: secret.Text(tokens.Refresh), ExpiresAt: c.ExpiresAt, Scopes: c.Scopes,

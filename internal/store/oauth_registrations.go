@@ -56,7 +56,7 @@ func (v *Vault) Registration(ctx context.Context, issuer, redirectURI string) (o
 	if row.Sealed != nil {
 		plain, err := v.keyring.Open(row.Sealed, registrationAD(v.id, row.Issuer, row.RedirectUri, row.ClientID))
 		if err != nil {
-			return oauth.Registration{}, fault.Wrap(fault.Internal, err, "The stored client registration cannot be opened. Connect again.")
+			return oauth.Registration{}, fault.Wrap(fault.Internal, err, "The stored client registration can't be decrypted. Connect again.")
 		}
 		r.ClientSecret = oauth.Secret(plain.Reveal())
 	}

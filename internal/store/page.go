@@ -141,5 +141,5 @@ func cursorID(s string) (*uuid.UUID, error) {
 }
 
 func newCursorError(cause error) error {
-	return fault.Wrap(fault.Malformed, cause, "The cursor is none of this list's.")
+	return fault.Wrap(fault.Malformed, cause, "The cursor is invalid.")
 }

@@ -71,7 +71,7 @@ func (s *Store) RotateTenantKeys(ctx context.Context, id connectors.TenantID, o 
 	}
 	have := s.keyring.current.Load()
 	if !have.perTenant {
-		return fault.Errorf(fault.Conflict, "The installation's key still seals the secrets of all tenants. Run patchbay keys rotate without a tenant first.")
+		return fault.Errorf(fault.Conflict, "The installation's key still encrypts all tenants' secrets. Run patchbay keys rotate without a tenant first.")
 	}
 	if _, err := s.keyring.tenantSealerOrNew(ctx, systemScope(s.pool), have, id.String()); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *Store) withRotationLock(ctx context.Context, fn func() error) error {
 		return classifyError(err)
 	}
 	if !locked {
-		return fault.Errorf(fault.Conflict, "A rotation of the keys is under way already.")
+		return fault.Errorf(fault.Conflict, "A key rotation is already running.")
 	}
 	return fn()
 }

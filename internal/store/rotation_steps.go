@@ -118,11 +118,11 @@ func (r *rotation) retireKeys(ctx context.Context, unreadable int) error {
 }
 
 func unreadableFault(n int) error {
-	what := fmt.Sprintf("%d secrets cannot be opened by any key and were left as they are", n)
+	what := fmt.Sprintf("No key opens %d secrets, which are unchanged", n)
 	if n == 1 {
-		what = "1 secret cannot be opened by any key and was left as it is"
+		what = "No key opens 1 secret, which is unchanged"
 	}
-	return fault.Errorf(fault.Conflict, "%s, so the old key stays. Set or delete what is listed, and run patchbay keys rotate again.", what)
+	return fault.Errorf(fault.Conflict, "%s. The old key is kept. Set them again or delete them, then run patchbay keys rotate.", what)
 }
 
 // storeKeys stores what next makes of the stored keys, as a new generation, if the rotation is at stage at.
@@ -165,7 +165,7 @@ func (r *rotation) awaitReaders(ctx context.Context, generation int) error {
 			return ctx.Err()
 		case <-patience:
 			return fault.Errorf(fault.Unavailable,
-				"%d of %d servers have not read the new keys: are they of an older version? Upgrade or stop them, and run patchbay keys rotate again.", n.Alive-n.Ready, n.Alive)
+				"%d of %d servers haven't read the new keys. Upgrade or stop them, then run patchbay keys rotate again.", n.Alive-n.Ready, n.Alive)
 		}
 	}
 }

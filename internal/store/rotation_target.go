@@ -41,7 +41,7 @@ func (installationKeys) lockSealer(ctx context.Context, s scope, r *liveKeyring)
 	}
 	for _, row := range rows {
 		if row.Moving != nil { // this process could wrap only one of two copies
-			return nil, fault.Errorf(fault.Conflict, "The installation is being moved to another PATCHBAY_KEYSET. Run patchbay keys rewrap to its end first.")
+			return nil, fault.Errorf(fault.Conflict, "The installation is moving to another PATCHBAY_KEYSET. Finish patchbay keys rewrap first.")
 		}
 	}
 	have, err := r.current.Load().reopenKeys(rows, r.kek)

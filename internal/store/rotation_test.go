@@ -155,7 +155,7 @@ func TestRotation_UnreadableRowKeepsOldKey(t *testing.T) {
 				named = append(named, p.Row)
 			}
 		}))
-		if f := fault.As(err); f == nil || f.Kind != fault.Conflict || !strings.HasPrefix(f.Message, "1 secret cannot be opened by any key") {
+		if f := fault.As(err); f == nil || f.Kind != fault.Conflict || !strings.HasPrefix(f.Message, "No key opens 1 secret") {
 			t.Errorf("error = %v", err)
 		}
 		if len(named) != 1 || !strings.Contains(named[0], "credentials tenant_id="+y.Tenant.String()) || !strings.Contains(named[0], "agent_id="+y.agent.ID.String()) {
@@ -177,7 +177,7 @@ func TestASecondRotationAtOnceIsRefused(t *testing.T) {
 	other, tried := y.open(t), 0
 	err := y.St.RotateSealingKeys(t.Context(), y.alone(t, func(store.RotationProgress) {
 		tried++
-		if err := other.RotateSealingKeys(t.Context(), store.RotationOptions{}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "under way") {
+		if err := other.RotateSealingKeys(t.Context(), store.RotationOptions{}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "already running") {
 			t.Errorf("the second: %v", err)
 		}
 	}))
@@ -199,7 +199,7 @@ func TestRotation_WaitsForLiveProcesses(t *testing.T) {
 	o := y.alone(t, nil)
 	o.Patience = 3 * time.Second
 	err := y.St.RotateSealingKeys(t.Context(), o)
-	if f := fault.As(err); f == nil || f.Kind != fault.Unavailable || !strings.HasPrefix(f.Message, "1 of 2 servers have not read the new keys") {
+	if f := fault.As(err); f == nil || f.Kind != fault.Unavailable || !strings.HasPrefix(f.Message, "1 of 2 servers haven't read the new keys") {
 		t.Errorf("error = %v", err)
 	}
 	if st := y.open(t); st.Keyring().Primary() != y.old {

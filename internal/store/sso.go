@@ -127,7 +127,7 @@ func (v *Vault) SSOSecret(ctx context.Context, issuer, client string) (secret.Te
 	}
 	plain, err := v.keyring.Open(row.Sealed, ssoSecretAD(v.id, row.Issuer))
 	if err != nil {
-		return "", fault.Wrap(fault.Internal, err, "The stored client secret cannot be opened. Set it again.")
+		return "", fault.Wrap(fault.Internal, err, "The stored client secret can't be decrypted. Set it again.")
 	}
 	return plain, nil
 }

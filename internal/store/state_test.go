@@ -33,7 +33,7 @@ var stateAttempts = map[string]attempt{
 	},
 }
 
-var missingHere = fault.Errorf(fault.NotFound, "There is no such thing here.")
+var missingHere = fault.Errorf(fault.NotFound, "No such thing here.")
 
 // states asks for the state of everything that the victim has.
 func (o outsider) states(ctx context.Context, ask func(context.Context, store.StateReader) (store.State, error)) (bool, error) {

@@ -78,7 +78,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return err
 	}
 	if applied < wanted {
-		return fault.Errorf(fault.Unavailable, "The database has schema version %d and this program wants %d. Run `patchbay migrate`.", applied, wanted)
+		return fault.Errorf(fault.Unavailable, "The database has schema version %d; this program needs %d. Run `patchbay migrate`.", applied, wanted)
 	}
 	return nil
 }

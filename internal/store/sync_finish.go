@@ -187,5 +187,5 @@ func (t *tenant) explainEnded(ctx context.Context, id connectors.SyncRunID) erro
 	if _, err := t.asTenant().Syncs().Get(ctx, id); err != nil {
 		return err
 	}
-	return fault.Errorf(fault.Conflict, "This sync has ended already.").WithType("sync-ended")
+	return fault.Errorf(fault.Conflict, "This sync has ended.").WithType("sync-ended")
 }

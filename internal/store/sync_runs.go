@@ -133,7 +133,7 @@ func errRunning() error {
 }
 
 func errTaken() error {
-	return fault.Errorf(fault.Conflict, "This sync has begun already.").WithType(TypeSyncTaken)
+	return fault.Errorf(fault.Conflict, "This sync has started.").WithType(TypeSyncTaken)
 }
 
 // toRepeatedRun adds the repetitions, which the clock row holds while the run is the newest.

@@ -37,7 +37,7 @@ func (s SystemSessions) RegisterClient(ctx context.Context, c MCPClient, address
 			return err
 		}
 		if n >= int64(l.PerNetwork) {
-			return fault.Errorf(fault.RateLimited, "Too many programs were registered from this address. Try again in an hour.")
+			return fault.Errorf(fault.RateLimited, "Too many clients were registered from this address. Try again in an hour.")
 		}
 		if _, err := tx.q.DeleteOldestUnusedClients(ctx, int32(l.Waiting-1)); err != nil {
 			return err

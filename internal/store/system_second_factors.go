@@ -48,7 +48,7 @@ func (s SystemPeople) BeginSecondFactor(ctx context.Context, user connectors.Use
 	return s.keys.sealAndRetry(ctx, s.scope, key, secondFactorAD(user), func(sealed []byte) error {
 		n, err := s.q.BeginSecondFactor(ctx, user, sealed, by.UUID)
 		if err == nil && n == 0 {
-			return fault.Errorf(fault.Conflict, "There is a second factor already. Take it away first.")
+			return fault.Errorf(fault.Conflict, "Remove the existing second factor first.")
 		}
 		return err
 	})
@@ -72,7 +72,7 @@ func (s SystemPeople) ConfirmSecondFactor(
 			return err
 		}
 		if n == 0 {
-			return fault.Errorf(fault.Conflict, "The key was made anew meanwhile. Scan the one that is shown now.")
+			return fault.Errorf(fault.Conflict, "The key was replaced meanwhile. Scan the one shown now.")
 		}
 		if err := tx.q.AddRecoveryCodes(ctx, user, codes); err != nil {
 			return err
@@ -148,7 +148,7 @@ func (s SystemPeople) RenewRecoveryCodes(ctx context.Context, user connectors.Us
 			return err
 		}
 		if was == nil {
-			return fault.Errorf(fault.NotFound, "There is no second factor.")
+			return fault.Errorf(fault.NotFound, "No second factor.")
 		}
 		if err := tx.q.DeleteRecoveryCodes(ctx, user); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (s *system) dropSecondFactor(ctx context.Context, user connectors.UserID, k
 		return err
 	}
 	if was == nil {
-		return fault.Errorf(fault.NotFound, "There is no second factor.")
+		return fault.Errorf(fault.NotFound, "No second factor.")
 	}
 	n, err := s.q.DeleteSecondFactor(ctx, user)
 	if err := affectedError(n, err, "second factor"); err != nil {

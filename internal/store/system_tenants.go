@@ -34,7 +34,7 @@ func (s *System) CreateTenant(ctx context.Context, name, slug string, made *Even
 			return connectors.Tenant{}, err
 		}
 	}
-	f := fault.Errorf(fault.Conflict, "A tenant with the slug %q exists already.", base)
+	f := fault.Errorf(fault.Conflict, "The tenant slug %q is taken.", base)
 	f.Fields = []fault.Field{{Location: "slug", Message: f.Message}}
 	return connectors.Tenant{}, f
 }

@@ -186,7 +186,7 @@ func (k *liveKeyring) tenantSealerOrNew(ctx context.Context, s scope, have *keyr
 	}
 	sealer, err = k.tenantSealer(ctx, s, have, tenant) // ours, or those of a faster process
 	if err == nil && sealer == nil {
-		return nil, fault.Errorf(fault.NotFound, "There is no such tenant.")
+		return nil, fault.Errorf(fault.NotFound, "No such organisation.")
 	}
 	return sealer, err
 }

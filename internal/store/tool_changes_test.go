@@ -291,7 +291,7 @@ func TestPeopleAreToldOfWhatWaits(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	w.Resynced(t, c.ID, said("a/b", "c", ""), said("two", "c", ""), said("shown", "a", `,"title":"T"`))
-	if got = notices(); len(got) != 1 || got[0].Times != 2 || got[0].Link != "/changes" || !strings.HasPrefix(got[0].Title, "2 tools of ") {
+	if got = notices(); len(got) != 1 || got[0].Times != 2 || got[0].Link != "/changes" || !strings.HasPrefix(got[0].Title, "2 tools to review in ") {
 		t.Errorf("%+v", got)
 	}
 }

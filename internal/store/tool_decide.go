@@ -64,13 +64,13 @@ func (t *tenant) decideTool(ctx context.Context, d ToolDecision) error {
 func checkDecidable(row dbgen.LockToolRow, d ToolDecision) error {
 	switch {
 	case row.Removed:
-		return fault.Errorf(fault.Conflict, "The server does not list the tool %q any more.", d.Tool).WithType(TypeToolChanged)
+		return fault.Errorf(fault.Conflict, "The server no longer lists the tool %q.", d.Tool).WithType(TypeToolChanged)
 	case d.Hash != nil && *d.Hash != *toHash(row.CurrentHash):
-		return fault.Errorf(fault.Conflict, "The server has changed the tool %q again. Look at what it says now.", d.Tool).WithType(TypeToolChanged)
+		return fault.Errorf(fault.Conflict, "The tool %q changed again. Review the latest version.", d.Tool).WithType(TypeToolChanged)
 	case row.Review == connectors.ReviewAccepted:
-		return fault.Errorf(fault.Conflict, "The tool %q is as it was accepted. There is nothing to decide.", d.Tool)
+		return fault.Errorf(fault.Conflict, "The tool %q matches the accepted version.", d.Tool)
 	case row.Review == connectors.ReviewRejected && !d.Accept:
-		return fault.Errorf(fault.Conflict, "The tool %q is rejected already.", d.Tool)
+		return fault.Errorf(fault.Conflict, "The tool %q is already rejected.", d.Tool)
 	}
 	return nil
 }

@@ -46,5 +46,5 @@ func splitToolQuery(query string) (words, pattern string, err error) {
 }
 
 func newPatternError(reason string) error {
-	return fault.InvalidFields(fault.Field{Location: "q", Message: "This is not a regular expression that the search takes: " + reason + "."})
+	return fault.InvalidFields(fault.Field{Location: "q", Message: "This regular expression isn't supported: " + reason + "."})
 }

@@ -45,7 +45,7 @@ func (v *Vault) MarkUsed(ctx context.Context, id connectors.CredentialID) error 
 func (v *Vault) openCredential(row dbgen.Credential) (connectors.Credential, secret.Text, error) {
 	plain, err := v.keyring.Open(row.Sealed, credentialAD(v.id, row.ConnectorID, row.AgentID, row.Origin))
 	if err != nil {
-		return connectors.Credential{}, "", fault.Wrap(fault.Internal, err, "The stored credential cannot be opened. Set it again.")
+		return connectors.Credential{}, "", fault.Wrap(fault.Internal, err, "The stored credential can't be decrypted. Set it again.")
 	}
 	return toCredential(row), plain, nil
 }

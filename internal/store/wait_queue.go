@@ -330,7 +330,7 @@ func (wq *waitQueue) newRefusal(why string) error {
 	wq.mu.Lock()
 	defer wq.mu.Unlock()
 	wq.stats.countRefused(why)
-	f := fault.Errorf(fault.Unavailable, "The database does not answer. Try again in %d seconds.", databaseRetryAfter)
+	f := fault.Errorf(fault.Unavailable, "The database isn't answering. Try again in %d seconds.", databaseRetryAfter)
 	f.RetryAfter = databaseRetryAfter
 	return f
 }

@@ -129,7 +129,7 @@ func (v *Vault) WebhookSecrets(ctx context.Context, id connectors.WebhookID) (co
 	}
 	plain, err := v.keyring.Open(row.Sealed, webhookSecretAD(v.id, id))
 	if err != nil {
-		return connectors.Webhook{}, WebhookSecrets{}, fault.Wrap(fault.Internal, err, "The webhook's stored secret cannot be opened. Make a new one.")
+		return connectors.Webhook{}, WebhookSecrets{}, fault.Wrap(fault.Internal, err, "The webhook's stored secret can't be decrypted. Create a new one.")
 	}
 	s, err := decodeSecrets(plain)
 	return toWebhook(row), s, err
@@ -147,7 +147,7 @@ func (s WebhookSecrets) encodeSecrets() (secret.Text, error) {
 func decodeSecrets(plain secret.Text) (WebhookSecrets, error) {
 	var form sealedSecrets
 	if json.Unmarshal([]byte(plain.Reveal()), &form) != nil { // the cause could quote the secret
-		return WebhookSecrets{}, fault.Errorf(fault.Internal, "The webhook's stored secret cannot be read. Make a new one.")
+		return WebhookSecrets{}, fault.Errorf(fault.Internal, "The webhook's stored secret can't be read. Create a new one.")
 	}
 	s := WebhookSecrets{Now: secret.Text(form.Now), Before: secret.Text(form.Before)}
 	if form.Until != nil {

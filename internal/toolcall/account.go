@@ -113,7 +113,7 @@ type Elicitation struct {
 }
 
 func accountPrompt(request *CallRequest) string {
-	return fmt.Sprintf("%q needs an account of yours. Connect it on this page of Patchbay; the call goes on then.", request.Tool.Connector.Connector.Name)
+	return fmt.Sprintf("%q needs your account. Connect it in Patchbay, and the call continues.", request.Tool.Connector.Connector.Name)
 }
 
 // accountInputRequired is the InputRequired result that asks for an account.
@@ -141,7 +141,7 @@ func (ac *accountRequests) resumeAfterAccount(ctx context.Context, request *Call
 		return ac.recorder.endWithRefusal(a, staleAccountError())
 	}
 	if action := findElicitationAction(request.Input); action == "decline" || action == "cancel" {
-		refusal := &RefusalError{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The person did not connect the account that %q needs.", a.connector.Connector.Name)}
+		refusal := &RefusalError{Code: CodeCredentialRequired, Sentence: fmt.Sprintf("The account for %q wasn't connected.", a.connector.Connector.Name)}
 		ac.explainer.addConnectURL(ctx, request.View, a.connector, refusal)
 		return ac.recorder.endWithRefusal(a, refusal)
 	}
@@ -176,7 +176,7 @@ func (ac *accountRequests) resumeAfterAccount(ctx context.Context, request *Call
 }
 
 func accountBusyRefusal() *RefusalError {
-	return &RefusalError{Code: CodeRateLimited, RetryAfter: waitPollInterval, Sentence: "This call waits for its account already, in another request with the same requestState. Wait for that one, or come back with the requestState."}
+	return &RefusalError{Code: CodeRateLimited, RetryAfter: waitPollInterval, Sentence: "This call already waits for its account in another request. Wait for that one, or retry later with the requestState."}
 }
 
 // findElicitationAction is the action of the client's elicitation response; empty: there is none.
@@ -191,7 +191,7 @@ func findElicitationAction(in *mcp.Input) string {
 }
 
 func staleAccountError() error {
-	return &InvalidArgumentsError{Sentence: "The requestState is not one of this call, or was used already. Make the call anew, without it."}
+	return &InvalidArgumentsError{Sentence: "The requestState isn't of this call or was already used. Repeat the call without it."}
 }
 
 // waitForAccount waits for the account and claims it. connected is false after the tenant's approval timeout.

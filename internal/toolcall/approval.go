@@ -75,9 +75,9 @@ func (ap *approvals) checkRequest(ctx context.Context, a *activeCall) error {
 func (a *activeCall) checkReviewable() error {
 	switch arguments := a.rawArguments(); {
 	case len(arguments) > maxReviewBytes:
-		return &InvalidArgumentsError{Sentence: "A person is asked about this call, and its arguments are too long to review: the maximum is 1 MiB."}
+		return &InvalidArgumentsError{Sentence: "This call needs approval, and its arguments are too long to review (maximum 1 MiB)."}
 	case isAmbiguous(arguments):
-		return &InvalidArgumentsError{Sentence: "A person is asked about this call, and its arguments can be read in two ways: an object names a member twice, or a text is not Unicode."}
+		return &InvalidArgumentsError{Sentence: "This call needs approval, and its arguments are ambiguous: an object has a duplicate member, or a text isn't Unicode."}
 	}
 	return nil
 }
@@ -96,9 +96,9 @@ func (ap *approvals) checkRecentDenial(ctx context.Context, a *activeCall) error
 	case err != nil:
 		return ap.explainer.explainError(ctx, view, a.connector, err)
 	}
-	sentence := "A person denied the same call less than five minutes ago, so no person was asked again."
+	sentence := "The same call was denied less than five minutes ago, so nobody was asked again."
 	if row.Reason != "" {
-		sentence += " The reason: " + row.Reason
+		sentence += " Reason: " + row.Reason
 	}
 	return &RefusalError{Code: CodeDenied, Sentence: sentence}
 }
@@ -164,7 +164,7 @@ func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row con
 
 func tooManyApprovalsRefusal() *RefusalError {
 	return &RefusalError{Code: CodeRateLimited, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
-		"%d calls of this agent wait for a person already. Wait until some are decided.", maxOpenApprovals)}
+		"This agent already has %d calls waiting for approval. Wait until some are decided.", maxOpenApprovals)}
 }
 
 // waitForApproval waits for the claimed call, the result or the refusal, at most the tenant's approval timeout.
@@ -230,23 +230,23 @@ func (ap *approvals) pollApproval(ctx context.Context, a *activeCall, id connect
 }
 
 func (a *activeCall) deletedRefusal(err error) error {
-	return a.withCallID(a.call.ID, &RefusalError{Code: CodeNotGranted, Sentence: "The agent or the connector of this call is not there any more.", Err: err})
+	return a.withCallID(a.call.ID, &RefusalError{Code: CodeNotGranted, Sentence: "The agent or connector of this call no longer exists.", Err: err})
 }
 
 func expiredApprovalRefusal() *RefusalError {
-	return &RefusalError{Code: CodeCancelled, Sentence: "This call does not wait for approval any more. Make it again if it is still needed."}
+	return &RefusalError{Code: CodeCancelled, Sentence: "This call is no longer waiting for approval. Repeat it if you still need it."}
 }
 
 func deniedRefusal(row connectors.Approval) *RefusalError {
-	sentence := "A person denied this call."
+	sentence := "This call was denied."
 	if row.Reason != "" {
-		sentence = "A person denied this call: " + row.Reason
+		sentence = "This call was denied: " + row.Reason
 	}
 	return &RefusalError{Code: CodeDenied, Sentence: sentence}
 }
 
 func unknownOutcomeRefusal() *RefusalError {
-	return &RefusalError{Code: CodeOutcomeUnknown, Sentence: "This call was approved, and Patchbay stopped while it was made. Whether the tool ran is not known, and it is not run again. Look at what it was to change before you call it again."}
+	return &RefusalError{Code: CodeOutcomeUnknown, Sentence: "This call was approved, but Patchbay stopped during it. The tool may have run, and won't run again. Check before repeating the call."}
 }
 
 func (a *activeCall) withCallID(id connectors.ToolCallID, r *RefusalError) error {
@@ -265,7 +265,7 @@ func (ap *approvals) loadOutcome(ctx context.Context, a *activeCall, id connecto
 // pendingOutcome tells the agent to repeat the call once it is approved.
 func (ap *approvals) pendingOutcome(ctx context.Context, a *activeCall, id connectors.ToolCallID) (Outcome, error) {
 	return ap.loadOutcome(ctx, a, id), a.withCallID(id, &RefusalError{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
-		"This call waits for a person's approval: %s Make the same call again when it was approved.", ap.o.BaseURL+"/approvals/"+id.String())})
+		"This call is waiting for approval: %s Repeat it once approved.", ap.o.BaseURL+"/approvals/"+id.String())})
 }
 
 // cancelApprovalWait withdraws the approval of a call that its client cancelled, unless it was just decided.

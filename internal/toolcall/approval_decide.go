@@ -42,7 +42,7 @@ func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connect
 		return err
 	}
 	if d.AllowFor < 0 || d.AllowFor > maxAllowance {
-		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "An allowance lasts 24 hours at most."})
+		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A standing approval lasts at most 24 hours."})
 	}
 	err := ap.o.Store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		row, err := tx.Calls().DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason})
@@ -104,7 +104,7 @@ func (ap *approvals) recordDecision(ctx context.Context, tx *store.Tenant, a aut
 // addAllowance lets the agent use what was approved without approval for a time.
 func (ap *approvals) addAllowance(ctx context.Context, tx *store.Tenant, a auth.Actor, row connectors.Approval, period time.Duration) error {
 	if !row.CanAllow() {
-		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "This name or URI is too long to be allowed for a time. Approve this request alone."})
+		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "This name or URI is too long for a standing approval. Approve only this request."})
 	}
 	err := tx.Calls().AddAllowance(ctx, row.AgentID, connectors.Allowance{
 		AllowanceKey: connectors.AllowanceKey{ConnectorID: row.ConnectorID, Kind: row.Kind, Tool: row.Tool},
@@ -114,9 +114,9 @@ func (ap *approvals) addAllowance(ctx context.Context, tx *store.Tenant, a auth.
 	case !fault.Is(err, fault.NotFound):
 		return err
 	case row.Kind == connectors.CallTool:
-		return fault.Errorf(fault.Conflict, "The agent may not use this tool any more, so it cannot be allowed for a time. Deny the call, or grant the tool first.")
+		return fault.Errorf(fault.Conflict, "The agent no longer has access to this tool. Deny the call, or grant access first.")
 	default:
-		return fault.Errorf(fault.Conflict, "The agent may not use this any more, so it cannot be allowed for a time. Deny the request, or change the grant first.")
+		return fault.Errorf(fault.Conflict, "The agent no longer has access to this. Deny the request, or grant access first.")
 	}
 }
 
@@ -154,7 +154,7 @@ func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connecto
 	}
 	tool := findTool(view, row)
 	if tool == nil {
-		return fault.Errorf(fault.NotFound, "There is no such tool.")
+		return fault.Errorf(fault.NotFound, "No such tool.")
 	}
 	a.request = &CallRequest{View: view, Tool: tool, Arguments: json.RawMessage(arguments.Reveal()), NoWait: true}
 	a.request.Wait = &store.WaitBudget{Tenant: t, Bytes: len(a.request.Arguments)}
@@ -164,9 +164,9 @@ func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connecto
 
 // recordFailure records an approved call that could not be restored.
 func (ap *approvals) recordFailure(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval, cause error) {
-	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more.", CallID: row.ID, Err: cause}
+	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool.", CallID: row.ID, Err: cause}
 	if !fault.Is(cause, fault.NotFound) {
-		refusal.Code, refusal.Sentence = CodeUnavailable, "The call could not be made. Make it again."
+		refusal.Code, refusal.Sentence = CodeUnavailable, "The call couldn't be made. Repeat it."
 	}
 	call, err := ap.o.Store.Tenant(t).Calls().Get(ctx, row.ID)
 	if err != nil {

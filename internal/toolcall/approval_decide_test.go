@@ -72,7 +72,7 @@ func TestDecide_ProgramMayNotApproveOwnCalls(t *testing.T) {
 			wantRefused(t, err, toolcall.CodeApprovalPending)
 			id := b.onlyWaiting(t)
 			_, err = b.Decide(t.Context(), actThroughProgram(ada), id, toolcall.Decision{Approve: true})
-			if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "Decide yourself") {
+			if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "Approve or deny its calls yourself") {
 				t.Errorf("its own program decides: %v", err)
 			}
 			b.remote.wantCalls(t, 0)

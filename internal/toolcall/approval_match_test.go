@@ -21,7 +21,7 @@ func TestApproval_RunsOnlyWhatWasReviewed(t *testing.T) {
 	answers, id := b.startWaiting(t, a, c, b.process)
 	for _, arguments := range []string{`{"q":"evil","q":"x"}`, `{"q":"x","o":{"a":1,"a":2}}`, `{"q":"x\ud800"}`, `{"q":["\udc00","\ud83d\ud83d"]}`} {
 		_, err := b.Call(t.Context(), b.order(t, b.process, a, c, "read", arguments))
-		if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); !ok || !strings.Contains(bad.Sentence, "two ways") {
+		if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); !ok || !strings.Contains(bad.Sentence, "arguments are ambiguous") {
 			t.Errorf("%s: %v", arguments, err)
 		}
 	}
@@ -66,7 +66,7 @@ func TestApproval_DenialHoldsForFiveMinutes(t *testing.T) {
 		_, err = b.callNoWait(t, p, a, c)
 		r := asRefusal(t, err, toolcall.CodeDenied)
 		p.history.Flush(t.Context())
-		if row := b.row(t, r.CallID); r.Sentence != "A person denied the same call less than five minutes ago, so no person was asked again. The reason: Not today." || row.Status != connectors.CallDenied {
+		if row := b.row(t, r.CallID); r.Sentence != "The same call was denied less than five minutes ago, so nobody was asked again. Reason: Not today." || row.Status != connectors.CallDenied {
 			t.Errorf("it says %q, on record is %+v", r.Sentence, row)
 		}
 	}

@@ -66,7 +66,7 @@ func (a *activeCall) checkDefinition(row connectors.Approval) error {
 	if a.request.Tool.Hash == row.Definition {
 		return nil
 	}
-	return a.withCallID(row.ID, &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after the call was asked for. Look at it, and make the call again.", row.Tool)})
+	return a.withCallID(row.ID, &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after this call was requested. Review it, then repeat the call.", row.Tool)})
 }
 
 // reloadOrder checks agent and tool as they are now, and limits the order to what the approver saw.
@@ -88,7 +88,7 @@ func (ap *approvals) reloadOrder(ctx context.Context, a *activeCall, row connect
 	}
 	tool := findTool(view, row)
 	if tool == nil {
-		return a.withCallID(row.ID, &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."})
+		return a.withCallID(row.ID, &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool."})
 	}
 	if tool.BlockedBy != "" || !tool.Listed() {
 		return blockedRefusal(tool)

@@ -82,7 +82,7 @@ func (ap *approvals) handleApprovalTask(ctx context.Context, q UpstreamRequest, 
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {
-		return nil, &InvalidArgumentsError{Sentence: "There is no such task any more."}
+		return nil, &InvalidArgumentsError{Sentence: "This task no longer exists."}
 	}
 	if err != nil {
 		return nil, unavailableRefusal(err, t.Call)
@@ -137,7 +137,7 @@ func (ap *approvals) loadApprovalTask(ctx context.Context, q UpstreamRequest, ro
 		})
 		switch {
 		case fault.Is(err, fault.NotFound):
-			return nil, &InvalidArgumentsError{Sentence: "There is no such task any more."}
+			return nil, &InvalidArgumentsError{Sentence: "This task no longer exists."}
 		case fault.Is(err, fault.Unavailable): // the client may retry
 			return nil, unavailableRefusal(err, row.ID)
 		}

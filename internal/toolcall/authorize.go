@@ -41,7 +41,7 @@ func (z *authorizer) checkToken(ctx context.Context, token *connectors.AgentToke
 	})
 	expiresAt := stored.Token.ExpiresAt
 	if fault.Is(err, fault.NotFound) || err == nil && expiresAt != nil && !expiresAt.After(z.o.Now()) {
-		return fault.Errorf(fault.Unauthenticated, "The token has ended.")
+		return fault.Errorf(fault.Unauthenticated, "Token expired or revoked.")
 	}
 	return err
 }
@@ -51,7 +51,7 @@ func (z *authorizer) checkToken(ctx context.Context, token *connectors.AgentToke
 func (z *authorizer) reauthorize(ctx context.Context, a *activeCall) error {
 	switch err := z.checkToken(ctx, a.request.Token, a.request.Wait); {
 	case fault.Is(err, fault.Unauthenticated):
-		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
+		return &RefusalError{Code: CodeNotGranted, Sentence: "The call's token expired or was revoked. Sign in again or use another, then repeat the call."}
 	case err != nil:
 		return z.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
@@ -72,7 +72,7 @@ func (z *authorizer) recheckTool(ctx context.Context, a *activeCall) error {
 	case !view.Agent.Enabled:
 		return disabledRefusal()
 	case tool == nil:
-		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the tool any more."}
+		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool."}
 	case tool.BlockedBy != "" || !tool.Listed():
 		return blockedRefusal(tool)
 	}
@@ -95,28 +95,28 @@ func (z *authorizer) loadFreshView(ctx context.Context, old *agentview.View, wai
 }
 
 func disabledRefusal() *RefusalError {
-	return &RefusalError{Code: CodeNotGranted, Sentence: "This agent is disabled. An admin enables it on the agent's page."}
+	return &RefusalError{Code: CodeNotGranted, Sentence: "This agent is disabled. An admin can enable it."}
 }
 
 func blockedRefusal(t *agentview.Tool) *RefusalError {
 	connector := t.Connector.Connector.Name
 	switch t.BlockedBy {
 	case agentview.HeldNotGranted:
-		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent may not use the tool %q of %q. An admin grants it on the agent's page.", t.Name, connector)}
+		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent has no access to the tool %q of %q. An admin can grant it.", t.Name, connector)}
 	case agentview.HeldReview:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed, and is held until an admin has looked at the change.", t.Name, connector)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed and is waiting for review.", t.Name, connector)}
 	case agentview.BlockedNew:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new, and is held until an admin accepts it.", t.Name, connector)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new and is waiting for review.", t.Name, connector)}
 	case agentview.HeldRejected:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q was rejected by an admin.", t.Name, connector)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("An admin rejected the tool %q of %q.", t.Name, connector)}
 	case agentview.BlockedMalformed:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed: MCP clients refuse it. An admin finds the reason on the connector's page.", t.Name, connector)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed. Admins see why on the connector's page.", t.Name, connector)}
 	case agentview.BlockedDisabled:
 		if !t.Connector.Connector.Enabled {
-			return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The connector %q is disabled. An admin enables it in its settings.", connector)}
+			return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The connector %q is disabled. An admin can enable it.", connector)}
 		}
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is disabled. An admin can enable it.", t.Name, connector)}
 	default:
-		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}
+		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("%q no longer offers the tool %q. List the tools again.", connector, t.Name)}
 	}
 }

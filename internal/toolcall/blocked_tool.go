@@ -31,9 +31,9 @@ func (e *explainer) explainBlocked(ctx context.Context, a *activeCall, err error
 		for i, kind := range kinds {
 			words[i] = kind.Words()
 		}
-		explained.Sentence += fmt.Sprintf(" What is different: %s.", strings.Join(words, ", "))
+		explained.Sentence += fmt.Sprintf(" Differences: %s.", strings.Join(words, ", "))
 	}
-	explained.Sentence += fmt.Sprintf(" An admin decides at %s/connectors/%s/tools/%s/changes.",
+	explained.Sentence += fmt.Sprintf(" Admins review it at %s/connectors/%s/tools/%s/changes.",
 		e.o.BaseURL, url.PathEscape(connector.Slug), url.PathEscape(tool.Name))
 	return &explained
 }

@@ -494,7 +494,7 @@ func TestExplain_ProxyFailure(t *testing.T) {
 	b.syncTools(t, c, `{"name":"echo","inputSchema":{"type":"object"}}`)
 	_, err := b.call(t, b.newTrustedAgent(t, c), c, `{}`)
 	refusal, ok := errors.AsType[*toolcall.RefusalError](err)
-	if !ok || refusal.Code != toolcall.CodeUpstream || !strings.HasPrefix(refusal.Sentence, "The egress proxy refused Patchbay's user name and password (407).") {
+	if !ok || refusal.Code != toolcall.CodeUpstream || !strings.HasPrefix(refusal.Sentence, "The egress proxy refused Patchbay's credentials (407).") {
 		t.Errorf("%v", err)
 	}
 }

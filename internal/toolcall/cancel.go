@@ -51,7 +51,7 @@ func (cn *canceller) cancelCall(ctx context.Context, a auth.Actor, id connectors
 	}
 	switch {
 	case call.Status.Ended():
-		err = fault.Errorf(fault.Conflict, "This call has ended already.")
+		err = fault.Errorf(fault.Conflict, "This call has ended.")
 	case call.Status == connectors.CallPendingApproval:
 		err = cn.cancelWaiting(ctx, a, call)
 	case call.InstanceID == nil && call.Task != nil:
@@ -70,10 +70,10 @@ func newCancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
 
 func (cn *canceller) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
 	waited, err := cn.approvals.withdrawApproval(ctx, &withdrawal{
-		Tenant: a.Tenant.ID, Call: call.ID, Reason: "A person cancelled this call.", Events: []store.Event{newCancelEvent(a, call)},
+		Tenant: a.Tenant.ID, Call: call.ID, Reason: "Someone cancelled this call.", Events: []store.Event{newCancelEvent(a, call)},
 	})
 	if err == nil && !waited {
-		err = fault.Errorf(fault.Conflict, "This call was decided at this moment. Look at it again.")
+		err = fault.Errorf(fault.Conflict, "This call was just decided. Reload it.")
 	}
 	cn.waiters.wake(call.ID)
 	if err == nil {
@@ -103,7 +103,7 @@ func (cn *canceller) cancelRunning(ctx context.Context, a auth.Actor, call conne
 		return nil
 	}
 	if call.AgentID == nil {
-		return fault.Errorf(fault.Conflict, "The agent of this call is not there any more.")
+		return fault.Errorf(fault.Conflict, "This call's agent no longer exists.")
 	}
 	return tenant.Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.Calls().PutMail(ctx, store.NewMail{
@@ -141,7 +141,7 @@ func (cn *canceller) cancelTask(ctx context.Context, a auth.Actor, call connecto
 		}
 	}
 	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =
-		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
+		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "Someone cancelled this call."
 	err := cn.recorder.finishTask(ctx, a.Tenant.ID, call)
 	if err == nil {
 		cn.announceCancelled(ctx, a.Tenant.ID, call.ID)

@@ -161,11 +161,11 @@ func (t *syncTimes) recentFailure(s serverKey, now time.Time) error {
 
 // staleDefinitionRefusal is the refusal after a failed sync.
 func (a *activeCall) staleDefinitionRefusal(err error) error {
-	reason := "That took too long."
+	reason := "Timed out."
 	if f := fault.As(err); f.Kind != fault.Internal {
 		reason = f.Message
 	}
 	return &RefusalError{Code: CodeUnavailable, RetryAfter: failedSyncTTL, Err: err, Sentence: fmt.Sprintf(
-		"The tool %q of %q may destroy something, and whether it is still what was accepted could not be seen: %s", a.request.Tool.Name,
+		"The tool %q of %q may be destructive, and couldn't be checked for changes: %s", a.request.Tool.Name,
 		a.connector.Connector.Name, reason)}
 }

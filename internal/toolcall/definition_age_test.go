@@ -74,7 +74,7 @@ func TestDefinitionAge_ChangedToolIsHeld(t *testing.T) {
 	b.clock.advance(16 * time.Minute)
 	_, err := b.call(t, a, c, `{"q":"x"}`)
 	r := asRefusal(t, err, toolcall.CodeHeld)
-	for _, want := range []string{"changed", "changed text", "orders to the model", "https://patchbay.example.com/connectors/" + c.Slug + "/tools/search/changes"} {
+	for _, want := range []string{"changed", "changed text", "instructions to the model", "https://patchbay.example.com/connectors/" + c.Slug + "/tools/search/changes"} {
 		if !strings.Contains(r.Sentence, want) {
 			t.Errorf("no %q in %q", want, r.Sentence)
 		}

@@ -70,9 +70,9 @@ func explainContext(ctx context.Context, c connectors.Connector) *RefusalError {
 	case errors.Is(cause, errTimeout), errors.Is(cause, context.DeadlineExceeded):
 		return timeoutRefusal(c)
 	case errors.Is(cause, errCancelled):
-		return &RefusalError{Code: CodeCancelled, Sentence: "A person cancelled this call."}
+		return &RefusalError{Code: CodeCancelled, Sentence: "Someone cancelled this call."}
 	case errors.Is(cause, errStopped):
-		return &RefusalError{Code: CodeUnavailable, Sentence: "Patchbay stopped during this call. Whether the tool ran is not known."}
+		return &RefusalError{Code: CodeUnavailable, Sentence: "Patchbay stopped during this call. The tool may have run."}
 	default:
 		return &RefusalError{Code: CodeCancelled, Sentence: "The client cancelled this call."}
 	}
@@ -80,13 +80,13 @@ func explainContext(ctx context.Context, c connectors.Connector) *RefusalError {
 
 func timeoutRefusal(c connectors.Connector) *RefusalError {
 	return &RefusalError{Code: CodeTimeout, Sentence: fmt.Sprintf(
-		"The server of %q did not answer within %s, and was told to stop. Whether the tool ran is not known.", c.Name, formatTimeout(c.Timeout))}
+		"%q didn't answer within %s and was told to stop. The tool may have run.", c.Name, formatTimeout(c.Timeout))}
 }
 
 func circuitOpenRefusal(name string, wait time.Duration) *RefusalError {
 	wait = max(wait, time.Second)
 	return &RefusalError{Code: CodeCircuitOpen, RetryAfter: wait, Sentence: fmt.Sprintf(
-		"The server of %q failed several times in a row, and is left alone for a while. Try again in %s.", name, formatDuration(wait))}
+		"%q keeps failing, so calls are paused. Try again in %s.", name, formatDuration(wait))}
 }
 
 // explainFault explains a fault in the chain of err.
@@ -122,15 +122,15 @@ func (e *explainer) explainUnauthorized(ctx context.Context, v *agentview.View, 
 	switch {
 	case failure.HTTPStatus == http.StatusForbidden:
 		refusal.Code = CodeUpstream
-		refusal.Sentence = fmt.Sprintf("The server of %q refused access (403). Check what the credential is allowed to do.", connector.Name)
+		refusal.Sentence = fmt.Sprintf("%q refused access (403). Check what the credential may do.", connector.Name)
 	case connector.Auth.Type == connectors.AuthNone:
 		refusal.Code = CodeCredentialRequired
-		refusal.Sentence = fmt.Sprintf("The server of %q asks for a credential (401). An admin chooses an authentication in the connector's settings.", connector.Name)
+		refusal.Sentence = fmt.Sprintf("%q needs a credential (401). An admin can set up its authentication.", connector.Name)
 	case connector.Auth.Type == connectors.AuthOAuth2:
-		refusal.Sentence = fmt.Sprintf("The server of %q refused the connected account (401). Connect it again.", connector.Name)
+		refusal.Sentence = fmt.Sprintf("%q refused the connected account (401). Reconnect it.", connector.Name)
 		e.addConnectURL(ctx, v, r, refusal)
 	default:
-		refusal.Sentence = fmt.Sprintf("The server of %q refused the credential (401). Set a new one on the connector's Credentials page.", connector.Name)
+		refusal.Sentence = fmt.Sprintf("%q refused the credential (401). Set a new one on the Credentials page.", connector.Name)
 		e.addConnectURL(ctx, v, r, refusal)
 	}
 	return refusal
@@ -151,58 +151,58 @@ func toCode(e *mcp.Error) Code {
 func errorSentence(e *mcp.Error, c connectors.Connector) string {
 	format := func(sentence string) string { return fmt.Sprintf(sentence, c.Name) }
 	if e.Interrupted() {
-		return format("The server of %q broke off before its answer was there. Whether the tool ran is not known.")
+		return format("%q broke off before answering. The tool may have run.")
 	}
 	switch e.Reason {
 	case mcp.ReasonTimeout:
 		if e.Phase == mcp.PhaseConnect {
-			return format("The server of %q did not take a connection in time. Try again later.")
+			return format("%q didn't accept a connection in time. Try again later.")
 		}
 		return timeoutRefusal(c).Sentence
 	case mcp.ReasonUnreachable:
 		if e.Phase == mcp.PhaseConnect || !e.Retryable {
-			return format("The server of %q cannot be reached. Try again later.")
+			return format("%q can't be reached. Try again later.")
 		}
-		return format("The server of %q broke off before its answer was there. Whether the tool ran is not known.")
+		return format("%q broke off before answering. The tool may have run.")
 	case mcp.ReasonTLS:
-		return format("The server of %q cannot be reached over a secure connection. An admin checks its URL and certificate.")
+		return format("TLS to %q failed. An admin can check its URL and certificate.")
 	case mcp.ReasonHTTPStatus:
 		return statusSentence(e, c.Name)
 	case mcp.ReasonTooLarge:
-		return format("The server of %q sent more than Patchbay takes.")
+		return format("%q sent too much data.")
 	case mcp.ReasonRedirect:
-		return format("The server of %q redirects elsewhere. An admin sets its new URL on the connector.")
+		return format("%q redirects elsewhere. An admin can update the connector's URL.")
 	case mcp.ReasonInput:
-		return format("The server of %q asked for input, and the client gave none.")
+		return format("%q asked for input and got none.")
 	case mcp.ReasonMemoryLimit:
-		return format("The server of %q answered at length while too many long answers were on their way, and Patchbay had no room for it. The tool may have run: look before you call it again.")
+		return format("%q sent a long answer when Patchbay had no room for it. The tool may have run: check before repeating the call.")
 	case mcp.ReasonUnsupportedVersion:
-		return format("The server of %q speaks a version of MCP that Patchbay does not know.")
+		return format("%q speaks an unsupported MCP version.")
 	case mcp.ReasonRPC:
 		return rpcSentence(e)
 	case mcp.ReasonProtocol:
 		if c.Transport == connectors.TransportStdio && strings.HasPrefix(e.Detail, "ended before its reply") {
-			return fmt.Sprintf("The program of %q %s. An admin finds its standard error in Patchbay's log, at level debug.", c.Name, e.Detail)
+			return fmt.Sprintf("The program of %q %s. Its standard error is in Patchbay's debug log.", c.Name, e.Detail)
 		}
-		return format("The server of %q did not answer as MCP wants it. Its log may say why.")
+		return format("%q didn't answer with valid MCP. Its log may say why.")
 	default:
-		return format("The server of %q did not answer as MCP wants it. Its log may say why.")
+		return format("%q didn't answer with valid MCP. Its log may say why.")
 	}
 }
 
 func statusSentence(e *mcp.Error, server string) string {
 	switch {
 	case e.SessionLost():
-		return fmt.Sprintf("The server of %q did not know the session any more. Whether the tool ran is not known; the next call has a new session.", server)
+		return fmt.Sprintf("%q lost the session. The tool may have run; the next call opens a new session.", server)
 	case e.HTTPStatus == http.StatusTooManyRequests, e.HTTPStatus == http.StatusServiceUnavailable && e.RetryAfter > 0:
 		if e.RetryAfter >= time.Second {
-			return fmt.Sprintf("The server of %q asks to be left alone for a while (%d). Try again in %s.", server, e.HTTPStatus, formatDuration(e.RetryAfter))
+			return fmt.Sprintf("%q asks us to wait (%d). Try again in %s.", server, e.HTTPStatus, formatDuration(e.RetryAfter))
 		}
-		return fmt.Sprintf("The server of %q asks to be left alone for a while (%d). Try again later.", server, e.HTTPStatus)
+		return fmt.Sprintf("%q asks us to wait (%d). Try again later.", server, e.HTTPStatus)
 	case e.HTTPStatus >= http.StatusInternalServerError:
-		return fmt.Sprintf("The server of %q answered with HTTP status %d. It has a problem of its own; try again later.", server, e.HTTPStatus)
+		return fmt.Sprintf("%q answered with HTTP %d, a problem on its side. Try again later.", server, e.HTTPStatus)
 	default:
-		return fmt.Sprintf("The server of %q answered with HTTP status %d.", server, e.HTTPStatus)
+		return fmt.Sprintf("%q answered with HTTP %d.", server, e.HTTPStatus)
 	}
 }
 
@@ -210,7 +210,7 @@ func rpcSentence(e *mcp.Error) string {
 	if e.RPCCode == 0 {
 		return "The server refused the request."
 	}
-	return fmt.Sprintf("The server refused the request with the JSON-RPC error %d.", e.RPCCode)
+	return fmt.Sprintf("The server refused the request with JSON-RPC error %d.", e.RPCCode)
 }
 
 // formatTimeout is formatDuration with milliseconds below one second.

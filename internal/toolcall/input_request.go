@@ -27,20 +27,20 @@ func checkInputRequest(raw []byte, client Client, connector connectors.Connector
 		return &RefusalError{Code: CodeUpstream, Sentence: errorSentence(&mcp.Error{Reason: mcp.ReasonInput}, connector)}
 	}
 	if len(raw) > maxInputBytes || isAmbiguous(raw) || !json.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
-		return failure("asked for input in a way that cannot be read.")
+		return failure("sent an unreadable input request.")
 	}
 	upstreamState, _ := findMember(raw, "requestState")
 	requests, _ := findMember(raw, "inputRequests")
 	var byKey map[string]json.RawMessage
 	if requests != nil && json.Unmarshal(requests, &byKey) != nil || len(byKey) > maxInputRequests || len(upstreamState) > maxInputState {
-		return failure("asked for input in a way that cannot be read.")
+		return failure("sent an unreadable input request.")
 	}
 	caps := parseCapabilities(client.Capabilities)
 	for key, request := range byKey {
 		method, _ := findMember(request, "method")
 		params, _ := findMember(request, "params")
 		if len(key) > maxInputKey || params != nil && params[0] != '{' || !caps.canAnswer(parseString(method), params) {
-			return failure("asked for something that the agent's client does not say that it answers.")
+			return failure("requested input that the agent's client doesn't support.")
 		}
 	}
 	return nil

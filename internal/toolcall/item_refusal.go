@@ -25,7 +25,7 @@ func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind con
 }
 
 var ungrantedSentences = map[connectors.CallKind]string{
-	connectors.CallPrompt:     "This agent may not use the prompts of %q. An admin grants them on the agent's page.",
-	connectors.CallResource:   "This agent may not read this resource of %q: the server does not list it, no template of the agent matches it, or the grant leaves it out. An admin changes the grant on the agent's page.",
-	connectors.CallCompletion: "This agent may not use this prompt or resource of %q. An admin grants it on the agent's page.",
+	connectors.CallPrompt:     "This agent has no access to the prompts of %q. An admin can grant it.",
+	connectors.CallResource:   "This agent has no access to this resource of %q: it isn't listed, matches no template of the agent, or isn't granted. An admin can change that.",
+	connectors.CallCompletion: "This agent has no access to this prompt or resource of %q. An admin can grant it.",
 }

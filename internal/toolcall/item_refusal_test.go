@@ -21,11 +21,11 @@ func TestSendRequest_RefusesWhatTheGrantLeavesOut(t *testing.T) {
 	}{
 		"a prompt":             {connectors.Grant{AllTools: true}, connectors.CallPrompt, "greet", ""},
 		"a resource":           {connectors.Grant{Resources: connectors.ResourcesListed}, connectors.CallResource, "file:///a", ""},
-		"an unlisted resource": {connectors.Grant{AllTools: true}, connectors.CallResource, "file:///b", "does not list it"},
-		"prompts left out":     {connectors.Grant{Resources: connectors.ResourcesListed}, connectors.CallPrompt, "greet", "may not use the prompts"},
-		"resources left out":   {connectors.Grant{Prompts: connectors.PromptsListed}, connectors.CallResource, "file:///a", "the grant leaves it out"},
-		"a completion":         {connectors.Grant{Resources: connectors.ResourcesListed}, connectors.CallCompletion, "greet", "may not use this prompt"},
-		"tools alone":          {connectors.Grant{Tools: []string{"search"}}, connectors.CallPrompt, "greet", "may not use the prompts"},
+		"an unlisted resource": {connectors.Grant{AllTools: true}, connectors.CallResource, "file:///b", "it isn't listed"},
+		"prompts left out":     {connectors.Grant{Resources: connectors.ResourcesListed}, connectors.CallPrompt, "greet", "no access to the prompts of"},
+		"resources left out":   {connectors.Grant{Prompts: connectors.PromptsListed}, connectors.CallResource, "file:///a", "isn't granted"},
+		"a completion":         {connectors.Grant{Resources: connectors.ResourcesListed}, connectors.CallCompletion, "greet", "no access to this prompt or resource"},
+		"tools alone":          {connectors.Grant{Tools: []string{"search"}}, connectors.CallPrompt, "greet", "no access to the prompts of"},
 		"approval of each":     {connectors.Grant{AllTools: true, Approval: &always}, connectors.CallPrompt, "greet", ""},
 	} {
 		b := newBench(t)

@@ -112,5 +112,5 @@ func slotOwner(v *agentview.View) connectors.AgentID {
 
 func tooManyCallsRefusal() *RefusalError {
 	return &RefusalError{Code: CodeRateLimited, RetryAfter: time.Second, Sentence: fmt.Sprintf(
-		"This agent has %d calls under way. Wait until some of them have ended.", maxCallsInFlight)}
+		"This agent has %d running calls. Wait until some end.", maxCallsInFlight)}
 }

@@ -76,11 +76,11 @@ func methodRefusal(v *agentview.View, connector *agentview.ConnectorView, method
 	}
 	switch {
 	case !connector.Connector.AllowsMethod(method):
-		return refuse("The connector %q does not allow this method. An admin allows it in the connector's settings.")
+		return refuse("The connector %q doesn't allow this method. An admin can allow it.")
 	case !connector.Grant.AllTools:
-		return refuse("Methods outside MCP need a grant of all tools of %q. An admin changes the grant on the agent's page.")
+		return refuse("Methods outside MCP need access to all tools of %q. An admin can grant it.")
 	case connector.Grant.ApprovalMode(v.Agent.Approval) != connectors.ApprovalAuto:
-		return refuse("Calls of this agent to %q need approval, and methods outside MCP cannot wait for one. An admin changes the approval on the agent's page.")
+		return refuse("This agent's calls to %q need approval, and methods outside MCP can't wait for it. An admin can change that.")
 	}
 	return nil
 }
@@ -98,5 +98,5 @@ func (q *UpstreamRequest) checkMethodResult(raw json.RawMessage) error {
 	if q.Kind != connectors.CallMethod || q.Notify || bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 		return nil
 	}
-	return &RefusalError{Code: CodeUpstream, Sentence: fmt.Sprintf("The server of %q answered with a result that is not a JSON object.", q.Connector.Connector.Name)}
+	return &RefusalError{Code: CodeUpstream, Sentence: fmt.Sprintf("%q returned a result that isn't a JSON object.", q.Connector.Connector.Name)}
 }

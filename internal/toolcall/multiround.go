@@ -248,7 +248,7 @@ func (m *multiRoundCall) deliverResponse(responses json.RawMessage) {
 // resumeCall resumes the call with a client's response. A question without a response is returned again.
 func (m *multiRoundCall) resumeCall(ctx context.Context, in *mcp.Input, client Client) (Outcome, error) {
 	if !m.attachClient(client) {
-		return Outcome{}, &InvalidArgumentsError{Sentence: "This call goes on with another request already."}
+		return Outcome{}, &InvalidArgumentsError{Sentence: "This call already continues in another request."}
 	}
 	defer m.detachClient()
 	m.deliverResponse(in.Responses)

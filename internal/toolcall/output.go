@@ -24,7 +24,7 @@ func checkOutput(ctx context.Context, v *agentview.View, tool *agentview.Tool, s
 	c.OutputCheck = tool.CheckOutput(ctx, structured)
 	if c.Problem != "" && v.Tenant.RefuseInvalidResults {
 		c.refusal = &RefusalError{Code: CodeInvalidResult, Sentence: fmt.Sprintf(
-			"The tool %q ran, but its result is withheld, because it does not fit the tool's output schema. %s", tool.Name, c.Problem)}
+			"The tool %q ran, but its result is withheld: it doesn't match the output schema. %s", tool.Name, c.Problem)}
 	}
 	return c
 }

@@ -32,7 +32,7 @@ type outputCase struct {
 var outputCases = []outputCase{
 	{name: "fits", tool: "count", result: `"content":[],"structuredContent":{"n":1}`, valid: new(true)},
 	{name: "does not fit", tool: "count", result: `"content":[],"structuredContent":{"n":"1"}`, valid: new(false), problem: `The field "n" must be an integer.`},
-	{name: "missing", tool: "count", result: `"content":[{"type":"text","text":"1"}]`, valid: new(false), problem: "The tool promises structured content, and sent none."},
+	{name: "missing", tool: "count", result: `"content":[{"type":"text","text":"1"}]`, valid: new(false), problem: "The declared structured content is missing."},
 	{name: "null", tool: "count", result: `"content":[],"structuredContent":null`, valid: new(false)},
 	{name: "error", tool: "count", result: `"content":[],"isError":true`, isError: true},
 	{name: "no schema", tool: "search", result: `"content":[],"structuredContent":{"n":"1"}`},

@@ -74,7 +74,7 @@ func TestOwnCall_AsksBeforeWhatMayDoHarm(t *testing.T) {
 	}
 	b.remote.wantCalls(t, 2)
 	if n := len(b.tryEvents(t)); n != 2 {
-		t.Errorf("%d calls are on record", n)
+		t.Errorf("%d calls match", n)
 	}
 	own := b.ownCall(c, "search", `{"q":"x"}`)
 	own.Confirmed = true
@@ -143,12 +143,12 @@ func TestOwnCall_NeedsAnAdminAndAToolThatIsServed(t *testing.T) {
 	_, err = b.runOwn(t, b.ownCall(c, "read", `{}`))
 	wantFault(t, err, fault.Conflict, "has not been accepted again")
 	_, err = b.runOwn(t, b.ownCall(c, "search", `{}`))
-	wantFault(t, err, fault.Conflict, "does not offer")
+	wantFault(t, err, fault.Conflict, "no longer offers the tool")
 	must(t, b.Door().Tx(t.Context(), func(tx *store.Tenant) error {
 		return tx.Tools().Curate(t.Context(), c.ID, []store.CuratedTool{{Name: "read"}})
 	}))
 	_, err = b.runOwn(t, b.ownCall(c, "read", `{}`))
-	wantFault(t, err, fault.Conflict, "switched off")
+	wantFault(t, err, fault.Conflict, "is disabled. An admin can enable it.")
 	b.remote.wantCalls(t, 0)
 	if n := len(b.tryEvents(t)); n != 0 {
 		t.Errorf("%d refused calls are on record as made", n)
@@ -181,7 +181,7 @@ func TestOwnCall_KeepsToTheQuotaOfTheTool(t *testing.T) {
 	_, err := b.runOwn(t, b.ownCall(c, "read", `{}`))
 	must(t, err)
 	call, err := b.runOwn(t, b.ownCall(c, "read", `{}`))
-	wantFault(t, err, fault.RateLimited, "1 call a day")
+	wantFault(t, err, fault.RateLimited, "allows 1 call per day")
 	if call.ErrorCode != string(toolcall.CodeQuotaExceeded) {
 		t.Errorf("%+v", call)
 	}

@@ -206,7 +206,7 @@ func (c *Executor) recheckPolicy(ctx context.Context, a *activeCall) error {
 }
 
 func approvalNeededRefusal() *RefusalError {
-	return &RefusalError{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
+	return &RefusalError{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "This call now needs approval. Repeat it."}
 }
 
 // recheckApproval checks agent, tool and definition, which is synced again if it is too old.

@@ -75,9 +75,9 @@ func (l *callLimits) takeMinuteToken(t *agentview.Tool, b *callQuota, now time.T
 	if wait <= 0 {
 		return nil
 	}
-	limit := fmt.Sprintf("This organisation may make %s a minute.", formatCalls(b.quota.PerMinute))
+	limit := fmt.Sprintf("This organisation may make %s per minute.", formatCalls(b.quota.PerMinute))
 	if b.owner.Tool != "" {
-		limit = fmt.Sprintf("The tool %q of %q takes %s a minute.", t.Name, t.Connector.Connector.Name, formatCalls(b.quota.PerMinute))
+		limit = fmt.Sprintf("The tool %q of %q allows %s per minute.", t.Name, t.Connector.Connector.Name, formatCalls(b.quota.PerMinute))
 	}
 	return l.quotaRefusal(b.owner, "minute", wait, now, limit)
 }
@@ -101,9 +101,9 @@ func (l *callLimits) applyQuotas(v *agentview.View, t *agentview.Tool, now time.
 }
 
 func (l *callLimits) dayQuotaRefusal(t *agentview.Tool, exhausted *callQuota, wait time.Duration, now time.Time) error {
-	limit := fmt.Sprintf("This organisation may make %s a day.", formatCalls(exhausted.quota.PerDay))
+	limit := fmt.Sprintf("This organisation may make %s per day.", formatCalls(exhausted.quota.PerDay))
 	if exhausted.owner.Tool != "" {
-		limit = fmt.Sprintf("The tool %q of %q takes %s a day.", t.Name, t.Connector.Connector.Name, formatCalls(exhausted.quota.PerDay))
+		limit = fmt.Sprintf("The tool %q of %q allows %s per day.", t.Name, t.Connector.Connector.Name, formatCalls(exhausted.quota.PerDay))
 	}
 	if wait == usePublishInterval { // calls are left, but not in this process's share
 		return rateRefusal(limit, wait)
@@ -122,7 +122,7 @@ func (l *callLimits) quotaRefusal(owner store.QuotaOwner, period string, wait ti
 	r := rateRefusal(limit, wait)
 	r.Code, r.RetryAt = CodeQuotaExceeded, now.Add(r.RetryAfter).UTC()
 	if day := nextDay(now); r.RetryAt.Equal(day) {
-		r.Sentence = fmt.Sprintf("%s Calls go on at %s UTC, in %s.", limit, day.Format("2006-01-02 15:04"), formatDuration(r.RetryAfter))
+		r.Sentence = fmt.Sprintf("%s Calls resume at %s UTC, in %s.", limit, day.Format("2006-01-02 15:04"), formatDuration(r.RetryAfter))
 	}
 	return r
 }
@@ -138,14 +138,14 @@ func (l *callLimits) applyRequestLimits(v *agentview.View, connector *agentview.
 
 func (l *callLimits) limitAgent(v *agentview.View, now time.Time) error {
 	if wait := l.agentRates.takeToken(v.Tenant.ID, v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
-		return rateRefusal(fmt.Sprintf("This agent may make %s a minute.", formatCalls(v.Agent.CallsPerMinute)), wait)
+		return rateRefusal(fmt.Sprintf("This agent may make %s per minute.", formatCalls(v.Agent.CallsPerMinute)), wait)
 	}
 	return nil
 }
 
 func (l *callLimits) limitConnector(v *agentview.View, connector *agentview.ConnectorView, now time.Time) error {
 	if wait := l.connectorRates.takeToken(v.Tenant.ID, connector.Connector.ID, connector.Connector.CallsPerMinute, now); wait > 0 {
-		return rateRefusal(fmt.Sprintf("The connector %q takes %s a minute.", connector.Connector.Name, formatCalls(connector.Connector.CallsPerMinute)), wait)
+		return rateRefusal(fmt.Sprintf("The connector %q allows %s per minute.", connector.Connector.Name, formatCalls(connector.Connector.CallsPerMinute)), wait)
 	}
 	return nil
 }

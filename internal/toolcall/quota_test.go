@@ -74,7 +74,7 @@ func TestQuota_DayLimitResetsNextDay(t *testing.T) {
 	if n != 2 || !refusal.RetryAt.Equal(midnight) || refusal.RetryAfter <= 11*time.Hour || refusal.RetryAfter > 12*time.Hour {
 		t.Errorf("%d calls, then in %s, at %s", n, refusal.RetryAfter, refusal.RetryAt)
 	}
-	want := `The tool "search" of "` + c.Name + `" takes 2 calls a day. Calls go on at ` + midnight.Format("2006-01-02") + ` 00:00 UTC, in 12 hours.`
+	want := `The tool "search" of "` + c.Name + `" allows 2 calls per day. Calls resume at ` + midnight.Format("2006-01-02") + ` 00:00 UTC, in 12 hours.`
 	if refusal.Sentence != want {
 		t.Errorf("%s", refusal.Sentence)
 	}
@@ -178,7 +178,7 @@ func TestQuota_MinuteRefusalRefundsDay(t *testing.T) {
 	b.setQuota(t, c, connectors.Quota{PerMinute: 1, PerDay: 3})
 	for range 2 {
 		n, refusal := b.callUntilQuota(t, b.process, a, c)
-		if n != 1 || refusal.RetryAfter > time.Minute || !strings.HasPrefix(refusal.Sentence, `The tool "search" of "`+c.Name+`" takes 1 call a minute. Try again in `) {
+		if n != 1 || refusal.RetryAfter > time.Minute || !strings.HasPrefix(refusal.Sentence, `The tool "search" of "`+c.Name+`" allows 1 call per minute. Try again in `) {
 			t.Errorf("%d calls, then: %s", n, refusal.Sentence)
 		}
 		b.clock.advance(time.Minute)
@@ -216,7 +216,7 @@ func TestQuota_TenantDayLimit(t *testing.T) {
 			_, err := b.call(t, other, two, "")
 			must(t, err)
 			n, refusal := b.callUntilQuota(t, b.process, a, one)
-			if n != 2 || !strings.HasPrefix(refusal.Sentence, "This organisation may make 3 calls a day. Calls go on at ") {
+			if n != 2 || !strings.HasPrefix(refusal.Sentence, "This organisation may make 3 calls per day. Calls resume at ") {
 				t.Errorf("%d calls, then: %s", n, refusal.Sentence)
 			}
 		})
@@ -229,7 +229,7 @@ func TestQuota_TenantMinuteLimit(t *testing.T) {
 	c := b.connector(t, b.remote)
 	a := b.newTrustedAgent(t, c)
 	must(t, b.Door().Calls().SetQuota(t.Context(), connectors.Quota{PerMinute: 2}))
-	if n, refusal := b.callUntilQuota(t, b.process, a, c); n != 2 || !strings.HasPrefix(refusal.Sentence, "This organisation may make 2 calls a minute. Try again in ") {
+	if n, refusal := b.callUntilQuota(t, b.process, a, c); n != 2 || !strings.HasPrefix(refusal.Sentence, "This organisation may make 2 calls per minute. Try again in ") {
 		t.Errorf("%d calls, then: %s", n, refusal.Sentence)
 	}
 }

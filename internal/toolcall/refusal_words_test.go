@@ -11,8 +11,8 @@ import (
 func TestBlockedRefusal_NamesWhatIsDisabled(t *testing.T) {
 	t.Parallel()
 	for enabled, want := range map[bool]string{
-		false: `The connector "Linear" is disabled. An admin enables it in its settings.`,
-		true:  `The tool "search" of "Linear" is switched off. An admin can switch it on.`,
+		false: `The connector "Linear" is disabled. An admin can enable it.`,
+		true:  `The tool "search" of "Linear" is disabled. An admin can enable it.`,
 	} {
 		c := connectors.Connector{Settings: connectors.Settings{Name: "Linear", Enabled: enabled}}
 		tool := &agentview.Tool{Name: "search", Connector: &agentview.ConnectorView{Connector: c}, BlockedBy: agentview.BlockedDisabled}
@@ -26,11 +26,11 @@ func TestErrorSentence_SaysThatAProgramEnded(t *testing.T) {
 	t.Parallel()
 	c := connectors.Connector{Settings: connectors.Settings{Name: "Files", Transport: connectors.TransportStdio}}
 	ended := &mcp.Error{Reason: mcp.ReasonProtocol, Detail: "ended before its reply, with exit code 3"}
-	want := `The program of "Files" ended before its reply, with exit code 3. An admin finds its standard error in Patchbay's log, at level debug.`
+	want := `The program of "Files" ended before its reply, with exit code 3. Its standard error is in Patchbay's debug log.`
 	if got := errorSentence(ended, c); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := errorSentence(&mcp.Error{Reason: mcp.ReasonProtocol}, c); got != `The server of "Files" did not answer as MCP wants it. Its log may say why.` {
+	if got := errorSentence(&mcp.Error{Reason: mcp.ReasonProtocol}, c); got != `"Files" didn't answer with valid MCP. Its log may say why.` {
 		t.Errorf("%q", got)
 	}
 }

@@ -199,7 +199,7 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 func (rs *requestSender) recheckQuery(ctx context.Context, q *UpstreamRequest) error {
 	switch err := rs.authorizer.checkToken(ctx, q.Token, q.Wait); {
 	case fault.Is(err, fault.Unauthenticated):
-		return &RefusalError{Code: CodeNotGranted, Sentence: "The token with which this request came has ended meanwhile. Sign in again, or come with another one."}
+		return &RefusalError{Code: CodeNotGranted, Sentence: "The request's token expired or was revoked. Sign in again or use another."}
 	case err != nil:
 		return err
 	}
@@ -212,7 +212,7 @@ func (rs *requestSender) recheckQuery(ctx context.Context, q *UpstreamRequest) e
 	}
 	connector := view.Connector(q.Connector.Connector.Slug)
 	if connector == nil || connector.Connector.ID != q.Connector.Connector.ID || ItemRefusal(view, connector, q.Kind, q.Name) != nil {
-		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use what it asked for any more."}
+		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to what it requested."}
 	}
 	q.View, q.Connector = view, connector
 	if q.needsApproval(rs.o.Now()) {
@@ -251,7 +251,7 @@ func (rs *requestSender) upstreamParams(q UpstreamRequest) (json.RawMessage, err
 	}
 	var s callState
 	if isAmbiguous(q.Params) || !rs.handles.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
-		return nil, &InvalidArgumentsError{Sentence: "The requestState is not one of this request. Make it anew, without it."}
+		return nil, &InvalidArgumentsError{Sentence: "The requestState isn't of this request. Repeat it without."}
 	}
 	if len(s.State) == 0 {
 		s.State = json.RawMessage("null")

@@ -89,7 +89,7 @@ type taskRequest struct {
 func (tr *taskRequests) openTask(v *agentview.View, params json.RawMessage) (t taskHandle, handle json.RawMessage, _ error) {
 	handle, _ = findMember(params, "taskId")
 	if handle == nil || isAmbiguous(params) || !tr.handles.openHandle(v, purposeTask, handle, &t) { // with two ids the server could read the other one
-		return t, nil, &InvalidArgumentsError{Sentence: "There is no such task."}
+		return t, nil, &InvalidArgumentsError{Sentence: "No such task."}
 	}
 	return t, handle, nil
 }
@@ -98,7 +98,7 @@ func (tr *taskRequests) openTask(v *agentview.View, params json.RawMessage) (t t
 func findTaskConnector(v *agentview.View, t taskHandle) (*agentview.ConnectorView, error) {
 	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })
 	if index < 0 {
-		return nil, &RefusalError{Code: CodeNotGranted, Sentence: "This agent may not use the connector of this task any more.", CallID: t.Call}
+		return nil, &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to this task's connector.", CallID: t.Call}
 	}
 	return v.Connectors[index], nil
 }

@@ -49,7 +49,7 @@ func isTaskUnknown(err error) bool {
 func (rec *callRecorder) recordExpired(ctx context.Context, v *agentview.View, t taskHandle) {
 	call := connectors.ToolCall{
 		ID: t.Call, Task: []byte(`{"status":"failed"}`), Status: connectors.CallError, Outcome: connectors.OutcomeLost, ErrorCode: "task_expired",
-		ErrorMessage: "The server does not know this task any more. How it ended is not known.",
+		ErrorMessage: "The server no longer knows this task. Its outcome is unknown.",
 	}
 	rec.o.logUnsaved(ctx, rec.finishTask(context.WithoutCancel(ctx), v.Tenant.ID, call))
 }

@@ -163,7 +163,7 @@ func (r *handshakeRequest) cancelTask(ctx context.Context) (json.RawMessage, err
 		return nil, err
 	}
 	if t.isEnded() {
-		return nil, &InvalidArgumentsError{Sentence: fmt.Sprintf("The task cannot be cancelled: its status is %q.", t.Status)}
+		return nil, &InvalidArgumentsError{Sentence: fmt.Sprintf("The task can't be cancelled: its status is %q.", t.Status)}
 	}
 	if _, err := r.sendRequest(ctx, "tasks/cancel"); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (w *resultWaits) beginWait(ctx context.Context, id connectors.ToolCallID) (
 func (r *handshakeRequest) waitError(ctx context.Context) error {
 	return &RefusalError{
 		Code: CodeTimeout, CallID: r.task.Call, RetryAfter: time.Second, Err: context.Cause(ctx),
-		Sentence: "The task has not ended yet, and goes on. Ask for its result again.",
+		Sentence: "The task is still running. Ask for its result again.",
 	}
 }
 
@@ -265,7 +265,7 @@ func (r *handshakeRequest) toResult(raw json.RawMessage) (json.RawMessage, error
 	if json.Unmarshal(raw, &ended) == nil && ended.Error != nil {
 		return nil, &mcp.Error{Phase: mcp.PhaseCall, Reason: mcp.ReasonRPC, RPCCode: ended.Error.Code, RPC: ended.Error}
 	}
-	return nil, &RefusalError{Code: CodeCancelled, CallID: r.task.Call, Sentence: "The task was cancelled, and has no result."}
+	return nil, &RefusalError{Code: CodeCancelled, CallID: r.task.Call, Sentence: "The task was cancelled and has no result."}
 }
 
 // awaitUpstream follows a task of a server. The client answers its requests, and is told its states.
@@ -365,7 +365,7 @@ func (c *Executor) HandshakeTasks(ctx context.Context, v *agentview.View, client
 	})
 	switch {
 	case fault.Is(err, fault.Invalid), fault.Is(err, fault.Malformed):
-		return nil, &InvalidArgumentsError{Sentence: "The cursor is none of this list. Read the list from its beginning."}
+		return nil, &InvalidArgumentsError{Sentence: "The cursor is invalid. List from the start."}
 	case err != nil:
 		return nil, unavailableRefusal(err, connectors.ToolCallID{})
 	}

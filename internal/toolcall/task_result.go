@@ -81,7 +81,7 @@ func (tr *taskRequests) handleStoredTask(ctx context.Context, q UpstreamRequest,
 	}
 	var result storedResult
 	if len(letters) == 0 || json.Unmarshal([]byte(letters[0].Message.Reveal()), &result) != nil {
-		return nil, &InvalidArgumentsError{Sentence: "There is no such task any more."}
+		return nil, &InvalidArgumentsError{Sentence: "This task no longer exists."}
 	}
 	return withMember(t.Stored.formatTask(handle), "result", result.Raw), nil
 }

@@ -52,7 +52,7 @@ func (a *activeCall) prepareTask(s *mcp.Session, call *mcp.Call) error {
 		}
 	case support == agentview.TaskRequired && !accepts:
 		return &RefusalError{Code: CodeUpstream, Sentence: fmt.Sprintf(
-			"The server of %q requires a task for each call of %q and does not say that it supports tasks, so that the tool cannot be called. Tell the server's author.",
+			"%q requires a task for %q without declaring task support, so the tool can't be called. Tell the server's author.",
 			a.connector.Connector.Name, a.request.Tool.Name)}
 	case support == agentview.TaskRequired, support == agentview.TaskOptional && accepts && a.request.HandshakeTasks:
 		call.TaskTTL = a.request.taskTTL()
@@ -175,6 +175,6 @@ func (r *taskRelay) stopRelay() {
 func unknownTaskMethod(method string) error {
 	return &mcp.Error{
 		Phase: mcp.PhaseRequest, Reason: mcp.ReasonRPC, RPCCode: mcp.CodeMethodNotFound,
-		RPC: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf("There is no method %q here.", method)},
+		RPC: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf("Unknown method %q.", method)},
 	}
 }

@@ -37,7 +37,7 @@ func (c *comparison) compareAnnotations(before, now any) {
 	c.compareUnknownAnnotations(before, now)
 	if found == len(c.change.Differences)+c.change.More {
 		c.add(Difference{Path: "annotations", Kind: Cosmetic, Before: c.shortJSON(before, before != nil), After: c.shortJSON(now, now != nil),
-			Sentence: "The annotations say the same in other words."})
+			Sentence: "The annotations are reworded, not changed."})
 	}
 }
 
@@ -55,10 +55,10 @@ func (c *comparison) compareHint(name string, old, next, safe bool) {
 
 // hintSentences describe a hint that became riskier, and safer.
 var hintSentences = map[string][2]string{
-	"readOnlyHint":    {"The tool no longer says that it only reads.", "The tool says now that it only reads."},
-	"destructiveHint": {"The tool may now destroy what is there.", "The tool says now that it destroys nothing."},
-	"idempotentHint":  {"The same call, made twice, may now do more than once.", "The same call, made twice, is now said to do no more than once."},
-	"openWorldHint":   {"The tool may now reach other systems.", "The tool says now that it reaches no other systems."},
+	"readOnlyHint":    {"The tool no longer says it's read-only.", "The tool now says it's read-only."},
+	"destructiveHint": {"The tool may now be destructive.", "The tool now says it isn't destructive."},
+	"idempotentHint":  {"The tool may no longer be idempotent.", "The tool now says it's idempotent."},
+	"openWorldHint":   {"The tool may now reach other systems.", "The tool now says it reaches no other systems."},
 }
 
 // compareUnknownAnnotations reports unknown members, and hints that are not boolean. Programs interpret those
@@ -67,7 +67,7 @@ func (c *comparison) compareUnknownAnnotations(before, now any) {
 	a, _ := before.(map[string]any)
 	b, isObject := now.(map[string]any)
 	if !isObject && now != nil {
-		c.add(Difference{Path: "annotations", Kind: Other, After: c.shortJSON(now, true), Sentence: "The annotations are no object any more."})
+		c.add(Difference{Path: "annotations", Kind: Other, After: c.shortJSON(now, true), Sentence: "The annotations are no longer an object."})
 		return
 	}
 	for _, name := range c.work.memberNames(a, b) {
@@ -82,6 +82,6 @@ func (c *comparison) compareUnknownAnnotations(before, now any) {
 		}
 		old, hadBefore := a[name]
 		c.add(Difference{Path: "annotations." + truncateText(name), Kind: Other, Before: c.shortJSON(old, hadBefore), After: c.shortJSON(value, hasNow),
-			Sentence: fmt.Sprintf("annotations.%s changed, and Patchbay does not know what it means.", truncateText(name))})
+			Sentence: fmt.Sprintf("annotations.%s changed; its meaning is unknown.", truncateText(name))})
 	}
 }

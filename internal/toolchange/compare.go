@@ -16,14 +16,14 @@ func (b *Budget) Compare(before, now []byte, names *Names) Change {
 	case bytes.Equal(before, now) && (before == nil) == (now == nil):
 		return r.buildChange()
 	case now == nil:
-		r.add(Difference{Kind: Removed, Sentence: "The server does not list the tool any more."})
+		r.add(Difference{Kind: Removed, Sentence: "The server no longer lists this tool."})
 		return r.buildChange()
 	}
 	c := comparison{changeBuilder: r, names: names, isNew: before == nil, rawBefore: before, rawNow: now}
 	if size := len(before) + len(now); size > maxComparedBytes || !r.work.spendUnits(rawByteWork*size) {
 		c.isIncomplete = true
 	} else if !c.readDefinitions(before, now) {
-		r.addUncompared("", Other, "The definition cannot be read: it is no object.")
+		r.addUncompared("", Other, "The definition isn't an object.")
 		return r.buildChange()
 	}
 	if c.isNew {
@@ -75,7 +75,7 @@ func (c *comparison) readDefinitions(before, now []byte) bool {
 	d := decodeDifferences(old, next, c.work)
 	c.before, c.now, c.tooLarge, c.isIncomplete = d.before, d.now, d.tooLarge, len(d.tooLarge) > 0
 	if d.hasDuplicates {
-		c.add(Difference{Kind: Other, Sentence: "The definition names a member twice: programs read it in different ways."})
+		c.add(Difference{Kind: Other, Sentence: "The definition has a duplicate member, which programs read differently."})
 	}
 	return true
 }
@@ -83,9 +83,9 @@ func (c *comparison) readDefinitions(before, now []byte) bool {
 // buildNewTool rates a new tool. It has low risk if it claims to be read-only and nothing else is found.
 func (c *comparison) buildNewTool() Change {
 	reads := newToolHints(c.now["annotations"]).readOnly
-	risk, sentence := High, "The tool is new, and does not say that it only reads."
+	risk, sentence := High, "The tool is new and doesn't say it's read-only."
 	if reads {
-		sentence = "The tool is new, and says that it only reads."
+		sentence = "The tool is new and says it's read-only."
 		if len(c.kinds) == 0 {
 			risk = Low
 		}
@@ -118,7 +118,7 @@ func (c *comparison) compareMembers() {
 
 func (c *comparison) addTooLarge(member string) {
 	title := memberTitle(member)
-	c.addUncompared(title, TypeChanged, title+" is too large to be compared whole.")
+	c.addUncompared(title, TypeChanged, title+" is too large to compare fully.")
 }
 
 // memberTitle returns the readable path of a member.
@@ -141,7 +141,7 @@ func (c *comparison) compareMember(name string) {
 	switch {
 	case cosmeticMembers[name]:
 		c.add(Difference{Path: name, Kind: Cosmetic, Before: c.shortJSON(before, hadBefore), After: c.shortJSON(now, hasNow),
-			Sentence: fmt.Sprintf("%s changed, which no model acts on.", name)})
+			Sentence: fmt.Sprintf("%s changed, which models ignore.", name)})
 	case name == "description":
 		c.compareText("description", Text, before, now, hadBefore, hasNow)
 	case name == "instructions" && c.toolName == "":
@@ -154,7 +154,7 @@ func (c *comparison) compareMember(name string) {
 		c.compareAnnotations(before, now)
 	default:
 		c.add(Difference{Path: truncateText(name), Kind: Other, Before: c.shortJSON(before, hadBefore), After: c.shortJSON(now, hasNow),
-			Sentence: fmt.Sprintf("%s changed, and Patchbay does not know what it means.", truncateText(name))})
+			Sentence: fmt.Sprintf("%s changed; its meaning is unknown.", truncateText(name))})
 	}
 }
 
@@ -166,15 +166,15 @@ func (c *comparison) compareText(path string, kind Kind, before, now any, hadBef
 		return
 	}
 	if (aText || !hadBefore) && (bText || !hasNow) && collapseSpace(a) == collapseSpace(b) {
-		c.add(Difference{Path: path, Kind: Cosmetic, Sentence: "Only white space changed here."})
+		c.add(Difference{Path: path, Kind: Cosmetic, Sentence: "Only white space changed."})
 		return
 	}
-	sentence := "The text that agents read changed."
+	sentence := "The text for agents changed."
 	switch {
 	case !hadBefore:
-		sentence = "There is text now for agents to read."
+		sentence = "Text for agents was added."
 	case !hasNow:
-		sentence = "The text that agents read is gone."
+		sentence = "The text for agents was removed."
 	}
 	c.add(Difference{Path: path, Kind: kind, Before: c.shortJSON(before, hadBefore), After: c.shortJSON(now, hasNow), Sentence: sentence})
 }

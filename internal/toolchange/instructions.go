@@ -38,24 +38,24 @@ var instructionRules = []instructionRule{
 
 	{[]string{"before "},
 		compilePattern(`\bbefore (?:using|calling|invoking|running|you (?:use|call|run)) (?:this|any|the|other|another)\b[^.!?]{0,60}?\b(?:read|open|cat|fetch|send|include|collect|list the files|copy)\b`),
-		"The text wants something done before the tool is used."},
+		"The text demands another action before using the tool."},
 	{[]string{"this tool"},
 		compilePattern(`\b(?:always|must|only) (?:use|call|prefer|choose) this tool (?:instead|over|rather|before|first|for (?:all|every|any))|\bthis tool (?:replaces|supersedes|overrides)\b`),
-		"The text wants the tool used in place of others."},
-	{[]string{"instead of", "in place of"}, compilePattern(`\b(?:use|call) (?:this|it) (?:instead|in place) of (?:any|all|every|the) other tools?\b`), "The text wants the tool used in place of others."},
+		"The text wants the tool used instead of others."},
+	{[]string{"instead of", "in place of"}, compilePattern(`\b(?:use|call) (?:this|it) (?:instead|in place) of (?:any|all|every|the) other tools?\b`), "The text wants the tool used instead of others."},
 	{[]string{"system prompt", "chat history", "conversation history", "whole conversation", "full conversation", "previous messages"},
 		compilePattern(`\b(?:send|pass|include|append|forward|attach|repeat|reveal|print|put|insert|provide)\b[^.!?]{0,60}(?:system prompt|chat history|conversation history|(?:whole|full|entire) conversation|previous messages)`),
-		"The text wants the conversation handed over."},
+		"The text asks for the conversation."},
 
 	{[]string{"<important>", "<system>", "</system>", "<secret>", "<instructions>", "<hidden>", "<|im_start|>", "<|system|>", "[inst]", "<<sys>>", "[system]", "### system", "<assistant>"},
-		nil, "The text has marks that set words apart for a model alone."},
+		nil, "The text has markers meant only for models."},
 	{[]string{"~/.ssh", "id_rsa", "id_ed25519", ".cursor/mcp.json", "claude_desktop_config", "/etc/passwd", "/etc/shadow", ".aws/credentials", ".netrc", ".kube/config", ".npmrc", ".git-credentials"},
-		nil, "The text names a file in which secrets are kept."},
+		nil, "The text names a file that holds secrets."},
 }
 
 const (
-	overrules = "The text tells a model to set other instructions aside."
-	conceals  = "The text tells a model to keep something from the user."
+	overrules = "The text tells models to ignore other instructions."
+	conceals  = "The text tells models to hide something from the user."
 )
 
 // originalText returns the text before lower-casing if offsets are the same in both.
@@ -86,7 +86,7 @@ func (c *comparison) findInstructions(p definitionText) []finding {
 		}
 	}
 	if blob := findBase64(p.text); blob != "" {
-		found = append(found, finding{key: blob, shown: blob, sentence: "The text has a long encoded part that no person can read."})
+		found = append(found, finding{key: blob, shown: blob, sentence: "The text has a long encoded part, unreadable to people."})
 	}
 	return found
 }

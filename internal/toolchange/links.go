@@ -18,7 +18,7 @@ func (c *comparison) findLinks(p definitionText) []finding {
 	var found []finding
 	add := func(match, label string) {
 		match = strings.TrimRight(match, ".,;:!?*_")
-		found = append(found, finding{key: strings.ToLower(match), shown: match, sentence: fmt.Sprintf("The text names %s that it did not name.", label)})
+		found = append(found, finding{key: strings.ToLower(match), shown: match, sentence: fmt.Sprintf("The text now names %s.", label)})
 	}
 	if text := urlPart(p.text); text != "" && c.work.spendUnits(urlByteWork*len(text)) {
 		for _, match := range urlPattern.FindAllString(text, maxDifferences) {
@@ -27,7 +27,7 @@ func (c *comparison) findLinks(p definitionText) []finding {
 	}
 	if strings.Contains(p.text, "@") && c.work.spendUnits(emailByteWork*len(p.text)) {
 		for _, match := range emailPattern.FindAllString(p.text, maxDifferences) {
-			add(match, "an e-mail address")
+			add(match, "an email address")
 		}
 	}
 	return found

@@ -33,7 +33,7 @@ func describe(t *testing.T, text string) []byte {
 
 func TestCompare_SaysThatMentionsAreLeftOut(t *testing.T) {
 	t.Parallel()
-	const sentence = "The texts have more words that may name another tool than the 200 that Patchbay looks up."
+	const sentence = "The texts have more possible tool names than the 200 that Patchbay checks."
 	for words, want := range map[int]bool{199: false, 200: false, 201: true, 5000: true} {
 		var text strings.Builder
 		for n := range words {

@@ -38,7 +38,7 @@ func (w *schemaComparison) compareNodes(path string, before, now any, depth int)
 	switch {
 	case !aFits || !bFits || depth > maxDepth:
 		if !w.work.equalValues(before, now) {
-			w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "cannot be compared")
+			w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "can't be compared")
 		}
 		return
 	case a.ref != "" && b.ref != "":
@@ -90,7 +90,7 @@ func (w *schemaComparison) compareTextKeywords(path string, a, b map[string]any)
 	for _, keyword := range ignoredKeywords {
 		if before, now := a[keyword], b[keyword]; !w.work.equalValues(before, now) {
 			w.add(Difference{Path: path, Kind: Cosmetic, Before: w.shortJSON(before, before != nil), After: w.shortJSON(now, now != nil),
-				Sentence: strings.TrimPrefix(keyword, "$") + " changed, which no model acts on."})
+				Sentence: strings.TrimPrefix(keyword, "$") + " changed, which models ignore."})
 		}
 	}
 }
@@ -118,10 +118,10 @@ func (w *schemaComparison) compareWrapping(path string, a, b map[string]any) boo
 		switch {
 		case hadBefore == hasNow:
 		case hasNow && w.containsSchema(now, a):
-			w.addDifference(path, TypeWidened, w.shortJSON(w.validationKeywords(a), true), w.shortJSON(w.validationKeywords(b), true), "takes other values as well now")
+			w.addDifference(path, TypeWidened, w.shortJSON(w.validationKeywords(a), true), w.shortJSON(w.validationKeywords(b), true), "now accepts more values")
 			return true
 		case hadBefore && w.containsSchema(before, b):
-			w.addDifference(path, TypeNarrowed, w.shortJSON(w.validationKeywords(a), true), w.shortJSON(w.validationKeywords(b), true), "takes fewer values now")
+			w.addDifference(path, TypeNarrowed, w.shortJSON(w.validationKeywords(a), true), w.shortJSON(w.validationKeywords(b), true), "now accepts fewer values")
 			return true
 		}
 	}
@@ -142,15 +142,15 @@ func (w *schemaComparison) compareRequired(path string, a, b map[string]any) {
 	members, _ := a["properties"].(map[string]any)
 	still, _ := b["properties"].(map[string]any)
 	for _, name := range valuesOnlyIn(now, before) {
-		happened := "has to be given now"
+		happened := "is now required"
 		if _, known := members[name]; !known {
-			happened = "has to be given"
+			happened = "is required"
 		}
 		w.addDifference(w.memberPath(path, name), RequiredAdded, "", "", happened)
 	}
 	for _, name := range valuesOnlyIn(before, now) {
 		if _, present := still[name]; present {
-			w.addDifference(w.memberPath(path, name), RequiredRemoved, "", "", "may be left out now")
+			w.addDifference(w.memberPath(path, name), RequiredRemoved, "", "", "is now optional")
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (w *schemaComparison) compareKeyword(path, keyword string, a, b map[string]
 		if slices.Contains(textKeywords, keyword) || slices.Contains(ignoredKeywords, keyword) || valueKeywords[keyword] || w.work.equalValues(before, now) {
 			return
 		}
-		w.addDifference(path, TypeChanged, w.keywordJSON(keyword, before, hadBefore), w.keywordJSON(keyword, now, hasNow), "is checked in another way now: "+truncateText(keyword))
+		w.addDifference(path, TypeChanged, w.keywordJSON(keyword, before, hadBefore), w.keywordJSON(keyword, now, hasNow), "is now checked differently: "+truncateText(keyword))
 	}
 }
 
@@ -216,7 +216,7 @@ func (w *schemaComparison) compareProperties(path string, before, now any, depth
 	a, aFits := before.(map[string]any)
 	b, bFits := now.(map[string]any)
 	if !aFits && before != nil || !bFits && now != nil {
-		w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "cannot be compared")
+		w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "can't be compared")
 		return
 	}
 	for _, name := range w.work.memberNames(a, b) {
@@ -229,7 +229,7 @@ func (w *schemaComparison) compareProperties(path string, before, now any, depth
 			w.addDifference(propertyPath, ParameterAdded, "", w.shortJSON(next, true), "is new: "+w.describeTypes(next))
 		case !hasNow:
 			w.before.markReached(old, 0)
-			w.addDifference(propertyPath, ParameterRemoved, w.shortJSON(old, true), "", "is not there any more")
+			w.addDifference(propertyPath, ParameterRemoved, w.shortJSON(old, true), "", "was removed")
 		default:
 			w.compareNodes(propertyPath, old, next, depth)
 		}
@@ -249,9 +249,9 @@ func (w *schemaComparison) describeTypes(schema any) string {
 func (w *schemaComparison) compareAdditional(path string, before, now any, depth int) {
 	switch allowedBefore, allowedNow := before != false, now != false; {
 	case allowedBefore && !allowedNow:
-		w.addDifference(path, TypeNarrowed, w.shortJSON(before, true), "false", "is not taken any more: only the named members are")
+		w.addDifference(path, TypeNarrowed, w.shortJSON(before, true), "false", "is no longer allowed")
 	case !allowedBefore && allowedNow:
-		w.addDifference(path, TypeWidened, "false", w.shortJSON(now, true), "is taken now: members of any name")
+		w.addDifference(path, TypeWidened, "false", w.shortJSON(now, true), "is now allowed")
 	case allowedBefore && allowedNow:
 		w.compareNodes(path, before, now, depth)
 	}
@@ -271,7 +271,7 @@ func (w *schemaComparison) compareTuple(path string, before, now any, depth int)
 	a, aFits := before.([]any)
 	b, bFits := now.([]any)
 	if !aFits || !bFits || len(a) != len(b) {
-		w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "has other places now")
+		w.addDifference(path, TypeChanged, w.shortJSON(before, before != nil), w.shortJSON(now, now != nil), "now has different items")
 		return
 	}
 	for i := range a {

@@ -8,7 +8,7 @@ func (w *schemaComparison) compareAlternatives(path, keyword string, before, now
 	a, aFits := before.([]any)
 	b, bFits := now.([]any)
 	if before != nil && !aFits || now != nil && !bFits || (before == nil) != (now == nil) {
-		w.addDifference(path, TypeChanged, w.keywordJSON(keyword, before, before != nil), w.keywordJSON(keyword, now, now != nil), "is checked in another way now: "+keyword)
+		w.addDifference(path, TypeChanged, w.keywordJSON(keyword, before, before != nil), w.keywordJSON(keyword, now, now != nil), "is now checked differently: "+keyword)
 		return
 	}
 	removed, added := w.matchEqual(path, a, b, depth)
@@ -20,11 +20,11 @@ func (w *schemaComparison) compareAlternatives(path, keyword string, before, now
 	case len(removed) == 1 && len(added) == 1:
 		w.compareNodes(fmt.Sprintf("%s (alternative %d)", path, added[0]+1), a[removed[0]], b[added[0]], depth)
 	case len(removed) > 0 && len(added) > 0:
-		w.addDifference(path, TypeChanged, w.keywordJSON(keyword, before, true), w.keywordJSON(keyword, now, true), "has other alternatives now")
+		w.addDifference(path, TypeChanged, w.keywordJSON(keyword, before, true), w.keywordJSON(keyword, now, true), "now has different alternatives")
 	case len(added) > 0:
-		w.addDifference(path, wider, w.keywordJSON(keyword, before, true), w.keywordJSON(keyword, now, true), fmt.Sprintf("has %d more alternatives", len(added)))
+		w.addDifference(path, wider, w.keywordJSON(keyword, before, true), w.keywordJSON(keyword, now, true), fmt.Sprintf("now has %d more alternatives", len(added)))
 	case len(removed) > 0:
-		w.addDifference(path, narrower, w.keywordJSON(keyword, before, true), w.keywordJSON(keyword, now, true), fmt.Sprintf("has %d alternatives less", len(removed)))
+		w.addDifference(path, narrower, w.keywordJSON(keyword, before, true), w.keywordJSON(keyword, now, true), fmt.Sprintf("now has %d fewer alternatives", len(removed)))
 	}
 }
 

@@ -133,7 +133,7 @@ func (w *schemaComparison) compareDefinitions(path string) {
 				w.compareNodes(definitionPath, before, now, 1)
 				continue
 			}
-			w.addDifference(definitionPath, TypeChanged, "", w.shortJSON(now, true), "is new, and nothing leads to it")
+			w.addDifference(definitionPath, TypeChanged, "", w.shortJSON(now, true), "is new and unused")
 		}
 	}
 }

@@ -31,9 +31,9 @@ func (w *schemaComparison) compareValues(path string, a, b map[string]any) {
 		w.compareBound(path, name, a, b, 0)
 	}
 	if hadBefore, hasNow := a["uniqueItems"] == true, b["uniqueItems"] == true; hadBefore != hasNow {
-		kind, happened := TypeWidened, "may hold the same twice now"
+		kind, happened := TypeWidened, "now allows duplicate items"
 		if hasNow {
-			kind, happened = TypeNarrowed, "may not hold the same twice any more"
+			kind, happened = TypeNarrowed, "no longer allows duplicate items"
 		}
 		w.addDifference(path, kind, fmt.Sprint(hadBefore), fmt.Sprint(hasNow), happened)
 	}
@@ -80,9 +80,9 @@ func (w *schemaComparison) compareAllowedValues(path string, a, b map[string]any
 			})
 		}
 	case hasNow:
-		w.addDifference(path, TypeNarrowed, "", w.allowedJSON(b), "takes listed values only now")
+		w.addDifference(path, TypeNarrowed, "", w.allowedJSON(b), "now accepts only listed values")
 	case hadBefore:
-		w.addDifference(path, TypeWidened, w.allowedJSON(a), "", "takes values that are not listed now")
+		w.addDifference(path, TypeWidened, w.allowedJSON(a), "", "now accepts unlisted values")
 	}
 }
 
@@ -135,11 +135,11 @@ type setChange struct {
 func (w *schemaComparison) addSetChange(path string, c setChange) {
 	switch {
 	case len(c.added) > 0 && len(c.removed) > 0:
-		w.addDifference(path, TypeChanged, c.before, c.now, "has another "+c.label)
+		w.addDifference(path, TypeChanged, c.before, c.now, "now has a different "+c.label)
 	case len(c.added) > 0:
-		w.addDifference(path, TypeWidened, c.before, c.now, "takes more now: "+joinShort(c.added))
+		w.addDifference(path, TypeWidened, c.before, c.now, "now also accepts: "+joinShort(c.added))
 	case len(c.removed) > 0:
-		w.addDifference(path, TypeNarrowed, c.before, c.now, "does not take any more: "+joinShort(c.removed))
+		w.addDifference(path, TypeNarrowed, c.before, c.now, "no longer accepts: "+joinShort(c.removed))
 	}
 }
 
@@ -181,18 +181,18 @@ func (w *schemaComparison) compareBound(path, keyword string, a, b map[string]an
 	if hadBefore == hasNow && w.work.equalValues(before, now) {
 		return
 	}
-	kind, happened := TypeChanged, "has another "+keyword
+	kind, happened := TypeChanged, "now has a different "+keyword
 	switch {
 	case !hadBefore:
-		kind, happened = TypeNarrowed, "has a "+keyword+" now"
+		kind, happened = TypeNarrowed, "now has a "+keyword
 	case !hasNow:
-		kind, happened = TypeWidened, "has no "+keyword+" any more"
+		kind, happened = TypeWidened, "no longer has a "+keyword
 	default:
 		switch order := compareNumbers(before, now) * up; {
 		case order < 0:
-			kind, happened = TypeNarrowed, "has a narrower "+keyword
+			kind, happened = TypeNarrowed, "now has a narrower "+keyword
 		case order > 0:
-			kind, happened = TypeWidened, "has a wider "+keyword
+			kind, happened = TypeWidened, "now has a wider "+keyword
 		}
 	}
 	w.addDifference(path, kind, w.keywordJSON(keyword, before, hadBefore), w.keywordJSON(keyword, now, hasNow), happened)

@@ -84,7 +84,7 @@ func (c *comparison) checkName() {
 	if !found {
 		return
 	}
-	sentence := fmt.Sprintf("The name looks like %q, a tool of the connector %q.", other.Tool, other.Connector)
+	sentence := fmt.Sprintf("The name resembles %q, a tool of the connector %q.", other.Tool, other.Connector)
 	if exact {
 		sentence = fmt.Sprintf("The connector %q has a tool of the same name.", other.Connector)
 	}
@@ -109,7 +109,7 @@ func (c *comparison) compareMentions(old, fresh []definitionText) {
 		return found
 	})
 	if _, isCut := findMentions(c.rawBefore, c.rawNow, c.work); isCut {
-		c.addUncompared("", Shadows, fmt.Sprintf("The texts have more words that may name another tool than the %d that Patchbay looks up.", maxMentions))
+		c.addUncompared("", Shadows, fmt.Sprintf("The texts have more possible tool names than the %d that Patchbay checks.", maxMentions))
 	}
 }
 

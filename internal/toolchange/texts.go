@@ -104,7 +104,7 @@ func childPath(path, name string) string {
 func (c *comparison) compareTexts() {
 	c.searchTexts()
 	if c.isIncomplete || c.work.isExhausted() {
-		c.addUncompared("", TypeChanged, "The definition is too large or too deep to be looked through whole.")
+		c.addUncompared("", TypeChanged, "The definition is too large or deep to check fully.")
 	}
 }
 
@@ -159,7 +159,7 @@ func (c *comparison) compareHiddenText(old, next, fresh []definitionText) {
 	for _, p := range fresh {
 		if c.work.spendUnits(hiddenByteWork*len(p.text)) && strings.ContainsFunc(p.text, isNew) {
 			c.add(Difference{Path: p.path, Kind: HiddenText, After: c.shortJSON(p.text, true),
-				Sentence: "There are characters here that a model reads and a person does not see."})
+				Sentence: "Some characters here are visible to models but not to people."})
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (s *Syncer) checkProgram(c connectors.Connector, env connectors.Environment
 	}
 	message := fields[0].Message
 	if strings.HasPrefix(fields[0].Location, "env.") {
-		message += " Set the connector's environment without it."
+		message += " Remove it from the connector's environment."
 	}
 	return upstreamFault(codeBlocked, message, &fault.Remote{Phase: string(mcp.PhaseConnect)}, nil)
 }
@@ -86,7 +86,7 @@ func acquireProgramSlot(ctx context.Context, g *limit.Gate[connectors.TenantID],
 		return func() { g.Release(tenant) }, nil
 	}
 	f := fault.Errorf(fault.Unavailable,
-		"Too many programs run already: %d for each tenant, %d in all. Try again when one has ended.", maxTenantPrograms, maxPrograms)
+		"Too many programs are running: %d per tenant, %d in total. Try again when one ends.", maxTenantPrograms, maxPrograms)
 	f.Code = string(mcp.ReasonUnreachable)
 	return nil, f
 }
@@ -108,21 +108,21 @@ func (s *Syncer) acquireSyncProgram(
 
 // programSentence is [failureSentence] for programs.
 func programSentence(e *mcp.Error, c connectors.Connector) string {
-	const stderr = " What it wrote to its standard error stands in Patchbay's log, at level debug."
+	const stderr = " Its standard error is in Patchbay's debug log."
 	switch e.Reason {
 	case mcp.ReasonUnreachable:
-		return "The program " + orElse(e.Detail, "cannot be reached") + ". Check the command, its arguments and its folder."
+		return "The program " + orElse(e.Detail, "can't be reached") + ". Check its command, arguments and folder."
 	case mcp.ReasonTimeout:
-		return fmt.Sprintf("The program did not answer within %s. Try again, or give the connector a longer timeout.", formatDuration(c.Timeout))
+		return fmt.Sprintf("The program didn't answer within %s. Try again, or increase the connector's timeout.", formatDuration(c.Timeout))
 	case mcp.ReasonProtocol:
-		return "The program " + orElse(e.Detail, "does not speak MCP") + ". Check its arguments and its environment." + stderr
+		return "The program " + orElse(e.Detail, "doesn't speak MCP") + ". Check its arguments and environment." + stderr
 	case mcp.ReasonUnsupportedVersion:
-		return "The program speaks a version of MCP that Patchbay does not know" + detailSuffix(e.Detail) + ". Update the program, or Patchbay."
+		return "The program speaks an unsupported MCP version" + detailSuffix(e.Detail) + ". Update it or Patchbay."
 	case mcp.ReasonTooLarge:
-		return "The program " + orElse(e.Detail, "sent more than Patchbay takes") + "."
+		return "The program " + orElse(e.Detail, "exceeded Patchbay's size limit") + "."
 	case mcp.ReasonRPC:
 		return fmt.Sprintf("The program refused %s with the JSON-RPC error %d.", requestName(e.Phase), e.RPCCode) + stderr
 	default:
-		return "The conversation with the program failed. Try again later."
+		return "The connection to the program failed. Try again later."
 	}
 }

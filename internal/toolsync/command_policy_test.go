@@ -88,7 +88,7 @@ func TestProgram_NoLongerAllowedIsNotStarted(t *testing.T) {
 	b, _ := withPrograms(t, []string{"-c", "something else"})
 	c := b.Connector(t, shell)
 	_, err := b.run(t, c)
-	if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.Contains(f.Message, "may not be started with these arguments") {
+	if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.Contains(f.Message, "isn't allowed with these arguments") {
 		t.Errorf("sync: %v", err)
 	}
 	_, err = b.sync.Probe(t.Context(), b.Tenant, nil, connectors.DraftOf(c), connectors.Secret{})
@@ -124,9 +124,9 @@ func TestProgram_StoredIsCheckedAgainstCurrentRules(t *testing.T) {
 	}
 	b = b.restrictPrograms(t, connectors.AllowedCommand{Path: mcptest.Shell, Args: mcptest.Program, Env: []string{"LD_PRELOAD"}})
 	for want, c := range map[string]connectors.Connector{
-		"/bin/sh may not work in this folder":       folder,
-		"/bin/sh may not be given GREETING on this": named,
-		"LD_PRELOAD would change which code":        code, // cannot be allowed
+		"/bin/sh isn't allowed in this folder.":                    folder,
+		"/bin/sh may not get GREETING: the operator must allow it": named,
+		"LD_PRELOAD can't be set: it changes which code runs.":     code, // cannot be allowed
 	} {
 		_, err := b.run(t, c)
 		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.HasPrefix(f.Message, want) || strings.Contains(f.Message, "sekret") {
@@ -174,10 +174,10 @@ func TestProgram_FailureSentencesNameTheProgram(t *testing.T) {
 	t.Parallel()
 	b, _ := withPrograms(t, nil)
 	for script, want := range map[string]string{
-		"exit 7":              "The program ended before its reply, with exit code 7. Check its arguments and its environment.",
+		"exit 7":              "The program ended before its reply, with exit code 7. Check its arguments and environment.",
 		"exec >&-; sleep 100": "The program closed its standard output.",
 		"exec nothing-there":  "The program ended before its reply, with exit code 127.",
-		"sleep 100":           "The program did not answer within 3 seconds.",
+		"sleep 100":           "The program didn't answer within 3 seconds.",
 	} {
 		c := b.Connector(t, shell, func(d *connectors.Draft) {
 			d.Command.Args = []string{"-c", script}

@@ -65,7 +65,7 @@ func TestSync_RefusedCredentialNeedsAttention(t *testing.T) {
 	_, err := b.run(t, c)
 
 	f := wantFault(t, err, fault.Upstream, "unauthorized")
-	if want := "The server refused the credential (401). Set a new one on the connector's credentials page."; f.Message != want {
+	if want := "The server refused the credential (401). Set a new one on the Credentials page."; f.Message != want {
 		t.Errorf("message = %q", f.Message)
 	}
 	if now := b.reload(t, c); now.Status != connectors.StatusNeedsAuth {

@@ -58,80 +58,80 @@ func failureSentence(e *mcp.Error, c connectors.Connector, credentialSent bool) 
 	if c.Transport == connectors.TransportStdio {
 		return programSentence(e, c)
 	}
-	const checkURL = " Check that the URL is that of its MCP endpoint."
+	const checkURL = " Check that the URL is its MCP endpoint."
 	switch e.Reason {
 	case mcp.ReasonUnreachable:
 		return unreachableSentence(e)
 	case mcp.ReasonTimeout:
 		return timeoutSentence(e, c)
 	case mcp.ReasonTLS:
-		return "No secure connection to the server came about" + detailSuffix(e.Detail) + ". Check the URL and the server's certificate."
+		return "TLS to the server failed" + detailSuffix(e.Detail) + ". Check the URL and the server's certificate."
 	case mcp.ReasonUnauthorized:
 		return unauthorizedSentence(e.HTTPStatus, c, credentialSent)
 	case mcp.ReasonHTTPStatus:
 		return statusSentence(e)
 	case mcp.ReasonProtocol:
 		if e.Detail == "" {
-			return "The server's answer is not MCP." + checkURL
+			return "The server's answer isn't MCP." + checkURL
 		}
 		return "The server " + e.Detail + "." + checkURL
 	case mcp.ReasonUnsupportedVersion:
-		return "The server speaks a version of MCP that Patchbay does not know" + detailSuffix(e.Detail) + ". Update the server, or Patchbay."
+		return "The server speaks an unsupported MCP version" + detailSuffix(e.Detail) + ". Update it or Patchbay."
 	case mcp.ReasonTooLarge:
-		return "The server " + orElse(e.Detail, "sent more than Patchbay takes") + ". Ask its operator for a smaller list."
+		return "The server " + orElse(e.Detail, "exceeded Patchbay's size limit") + ". Ask its operator for a smaller list."
 	case mcp.ReasonRedirect:
-		return "The server " + orElse(e.Detail, "redirects elsewhere") + ". If that is the right server, set its URL on the connector."
+		return "The server " + orElse(e.Detail, "redirects elsewhere") + ". If that is right, update the connector's URL."
 	case mcp.ReasonRPC:
 		return refusalSentence(e)
 	default:
-		return "The conversation with the server failed. Try again later."
+		return "The connection to the server failed. Try again later."
 	}
 }
 
 // unreachableSentence separates a failed connect from a connection that broke.
 func unreachableSentence(e *mcp.Error) string {
 	if e.Phase == mcp.PhaseConnect || !e.Retryable {
-		return "The server cannot be reached. Check the URL, and that the server is running."
+		return "The server can't be reached. Check the URL and that the server is running."
 	}
-	return "The connection broke before the server's answer was there. Try again; if it breaks again, check the URL, and the server's log."
+	return "The connection broke before the server answered. Try again; if it recurs, check the URL and the server's log."
 }
 
 func refusalSentence(e *mcp.Error) string {
 	if e.RPCCode == 0 { // the error had no code, or not a number
 		return fmt.Sprintf("The server refused %s. Its log may say why.", requestName(e.Phase))
 	}
-	return fmt.Sprintf("The server refused %s with the JSON-RPC error %d. Its log may say why.", requestName(e.Phase), e.RPCCode)
+	return fmt.Sprintf("The server refused %s with JSON-RPC error %d. Its log may say why.", requestName(e.Phase), e.RPCCode)
 }
 
 func timeoutSentence(e *mcp.Error, c connectors.Connector) string {
 	if e.Phase == mcp.PhaseConnect {
-		return "The server did not take a connection in time. Check the URL, and that the server is running."
+		return "The server didn't accept a connection in time. Check the URL and that the server is running."
 	}
-	return fmt.Sprintf("The server did not answer within %s. Try again, or give the connector a longer timeout.", formatDuration(c.Timeout))
+	return fmt.Sprintf("The server didn't answer within %s. Try again, or increase the connector's timeout.", formatDuration(c.Timeout))
 }
 
 func unauthorizedSentence(status int, c connectors.Connector, credentialSent bool) string {
 	switch machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT; {
 	case status == http.StatusForbidden && credentialSent:
-		return "The server refused access (403). Check what the credential is allowed to do."
+		return "The server refused access (403). Check what the credential may do."
 	case credentialSent && machine:
-		return fmt.Sprintf("The server refused the token that the authorization server gave (%d). Check what this client is allowed to do, and the connector's scopes and resource.", status)
+		return fmt.Sprintf("The server refused the authorization server's token (%d). Check what this client may do, and the connector's scopes and resource.", status)
 	case credentialSent && c.Auth.Type == connectors.AuthOAuth2:
-		return fmt.Sprintf("The server refused the connected account (%d). Connect it again on the connector's Credentials page.", status)
+		return fmt.Sprintf("The server refused the connected account (%d). Reconnect it on the Credentials page.", status)
 	case credentialSent && isTrial(c):
-		return fmt.Sprintf("The server refused the credential (%d). Enter another one.", status)
+		return fmt.Sprintf("The server refused the credential (%d). Enter another.", status)
 	case credentialSent:
-		return fmt.Sprintf("The server refused the credential (%d). Set a new one on the connector's credentials page.", status)
+		return fmt.Sprintf("The server refused the credential (%d). Set a new one on the Credentials page.", status)
 	case c.Auth.Type == connectors.AuthNone && status == http.StatusForbidden:
-		return "The server refused access (403). It may want a credential: choose an authentication in the connector's settings. Or a firewall before it keeps Patchbay out."
+		return "The server refused access (403). It may need a credential: choose an authentication in the connector's settings. Or a firewall blocks Patchbay."
 	case c.Auth.Type == connectors.AuthNone:
-		return fmt.Sprintf("The server asks for a credential (%d). Choose an authentication in the connector's settings.", status)
+		return fmt.Sprintf("The server needs a credential (%d). Choose an authentication in the connector's settings.", status)
 	case c.Auth.Type == connectors.AuthOAuth2:
-		return "The server asks for an account. Save the connector, then press Connect."
+		return "The server needs an account. Save the connector, then press Connect."
 	case isTrial(c):
-		return fmt.Sprintf("The server asks for a credential (%d). Enter one.", status)
+		return fmt.Sprintf("The server needs a credential (%d). Enter one.", status)
 	default:
-		return fmt.Sprintf("The server asks for a credential (%d). Set one on the connector's credentials page.", status)
+		return fmt.Sprintf("The server needs a credential (%d). Set one on the Credentials page.", status)
 	}
 }
 
@@ -142,15 +142,15 @@ func statusSentence(e *mcp.Error) string {
 	switch status := e.HTTPStatus; {
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && e.RetryAfter > 0:
 		if e.RetryAfter >= time.Second {
-			return fmt.Sprintf("The server asks to be left alone for a while (%d). Try again in %s.", status, formatDuration(e.RetryAfter))
+			return fmt.Sprintf("The server asks us to wait (%d). Try again in %s.", status, formatDuration(e.RetryAfter))
 		}
-		return fmt.Sprintf("The server asks to be left alone for a while (%d). Try again later.", status)
+		return fmt.Sprintf("The server asks us to wait (%d). Try again later.", status)
 	case status >= 500 && status != http.StatusNotImplemented: // file servers and others answer a POST with 501
-		return fmt.Sprintf("The server answered with HTTP status %d. It has a problem of its own; try again later.", status)
+		return fmt.Sprintf("The server answered with HTTP %d, a problem on its side. Try again later.", status)
 	case status == http.StatusBadRequest || status == http.StatusNotAcceptable: // a server of MCP, most likely
-		return fmt.Sprintf("The server answered with HTTP status %d: it does not accept the request. Its log may say why.", status)
+		return fmt.Sprintf("The server refused the request with HTTP %d. Its log may say why.", status)
 	default:
-		return fmt.Sprintf("The server answered with HTTP status %d. Check that the URL is that of its MCP endpoint.", status)
+		return fmt.Sprintf("The server answered with HTTP %d. Check that the URL is its MCP endpoint.", status)
 	}
 }
 

@@ -68,8 +68,8 @@ func signInSentence(e *oauth.Error, c connectors.Connector) string {
 	case e.Kind != oauth.KindClient && e.Kind != oauth.KindDead:
 		return e.Sentence()
 	case c.Auth.Type == connectors.AuthPrivateKeyJWT:
-		return "The authorization server does not know this client or its key. Check the client id, the key and its algorithm."
+		return "The authorization server doesn't know this client or its key. Check the client ID, key and algorithm."
 	default:
-		return "The authorization server does not know this client or its secret. Check both."
+		return "The authorization server doesn't know this client or its secret. Check both."
 	}
 }

@@ -37,36 +37,36 @@ var failures = map[string]struct {
 	"hangs": {
 		on:   map[string]mcptest.Handler{"tools/list": mcptest.Hang},
 		code: "timeout", phase: "list",
-		sentence: "The server did not answer within 5 seconds. Try again, or give the connector a longer timeout.",
+		sentence: "The server didn't answer within 5 seconds. Try again, or increase the connector's timeout.",
 	},
 	"status 500": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(500, remoteText)},
 		code: "http_status", status: 500, phase: "initialize",
-		sentence: "The server answered with HTTP status 500. It has a problem of its own; try again later.",
+		sentence: "The server answered with HTTP 500, a problem on its side. Try again later.",
 		said:     remoteText,
 	},
 	"status 404": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(404, remoteText)},
 		code: "http_status", status: 404, phase: "initialize",
-		sentence: "The server answered with HTTP status 404. Check that the URL is that of its MCP endpoint.",
+		sentence: "The server answered with HTTP 404. Check that the URL is its MCP endpoint.",
 		said:     remoteText,
 	},
 	"asks to wait": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(429, remoteText, "Retry-After", "90")},
 		code: "http_status", status: 429, phase: "initialize",
-		sentence: "The server asks to be left alone for a while (429). Try again in 90 seconds.",
+		sentence: "The server asks us to wait (429). Try again in 90 seconds.",
 		said:     remoteText,
 	},
 	"HTML": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Answer("text/html", func(mcptest.Call) string { return "<!doctype html><p>" + remoteText })},
 		code: "protocol", status: 200, phase: "initialize",
-		sentence: "The server answered with HTML. Check that the URL is that of its MCP endpoint.",
+		sentence: "The server answered with HTML. Check that the URL is its MCP endpoint.",
 		said:     "<!doctype html><p>" + remoteText,
 	},
 	"garbage": {
 		on:   map[string]mcptest.Handler{"tools/list": mcptest.Answer("application/json", func(mcptest.Call) string { return "\x00\x01" + remoteText })},
 		code: "protocol", status: 200, phase: "list",
-		sentence: "The server answered with something that is not JSON. Check that the URL is that of its MCP endpoint.",
+		sentence: "The server answered with non-JSON. Check that the URL is its MCP endpoint.",
 		said:     `\u0000\u0001` + remoteText,
 	},
 	"huge": {
@@ -74,30 +74,30 @@ var failures = map[string]struct {
 			return mcptest.Result(c, `{"tools":["`+strings.Repeat("x", 9<<20)+`"]}`)
 		})},
 		code: "too_large", phase: "list",
-		sentence: "The server sent more than 8 MiB. Ask its operator for a smaller list.",
+		sentence: "The server sent over 8 MiB. Ask its operator for a smaller list.",
 	},
 	"a JSON-RPC error": {
 		on: map[string]mcptest.Handler{"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
 			return mcptest.Failure(c, -32603, remoteText)
 		})},
 		code: "rpc", status: 200, rpc: -32603, phase: "list",
-		sentence: "The server refused to list its tools with the JSON-RPC error -32603. Its log may say why.",
+		sentence: "The server refused to list its tools with JSON-RPC error -32603. Its log may say why.",
 		said:     remoteText,
 	},
 	"an unknown version": {
 		version: "1999-01-01",
 		code:    "unsupported_version", phase: "initialize",
-		sentence: "The server speaks a version of MCP that Patchbay does not know: we offered MCP 2025-11-25, the server chose 1999-01-01. Update the server, or Patchbay.",
+		sentence: "The server speaks an unsupported MCP version: we offered MCP 2025-11-25, the server chose 1999-01-01. Update it or Patchbay.",
 	},
 	"a redirect": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(307, "", "Location", "https://elsewhere.example.com/mcp?"+remoteText)},
 		code: "redirect", phase: "initialize",
-		sentence: "The server redirects to https://elsewhere.example.com. If that is the right server, set its URL on the connector.",
+		sentence: "The server redirects to https://elsewhere.example.com. If that is right, update the connector's URL.",
 	},
 	"no credential": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(401, remoteText)},
 		code: "unauthorized", status: 401, phase: "initialize",
-		sentence: "The server asks for a credential (401). Choose an authentication in the connector's settings.",
+		sentence: "The server needs a credential (401). Choose an authentication in the connector's settings.",
 		said:     remoteText,
 	},
 }
@@ -189,7 +189,7 @@ func TestSync_ReportsAnUntrustedCertificate(t *testing.T) {
 	t.Cleanup(up.Close)
 	_, err := b.run(t, b.addConnector(t, up.URL))
 	f := wantFault(t, err, fault.Upstream, "tls")
-	want := "No secure connection to the server came about: its certificate is signed by an unknown authority. Check the URL and the server's certificate."
+	want := "TLS to the server failed: its certificate authority is unknown. Check the URL and the server's certificate."
 	if f.Message != want {
 		t.Errorf("sentence:\n%s\nwant:\n%s", f.Message, want)
 	}
@@ -375,8 +375,8 @@ func TestSync_PanicClosesTheRun(t *testing.T) {
 func TestSync_ProxyFailureIsNotTheServers(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
-		http.StatusProxyAuthRequired: "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY.",
-		http.StatusForbidden:         "The egress proxy does not let Patchbay connect to 8.8.8.8 (403). Whoever runs the proxy can allow it.",
+		http.StatusProxyAuthRequired: "The egress proxy refused Patchbay's credentials (407). Ask the operator to check PATCHBAY_EGRESS_PROXY.",
+		http.StatusForbidden:         "The egress proxy blocks 8.8.8.8 (403). The proxy's operator can allow it.",
 	} {
 		b := newBundle(t)
 		b.sync = newUnstartedSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {

@@ -40,9 +40,9 @@ type serverItems struct {
 
 // quarantineSource names the list of a quarantined item. Tools need no such sentence.
 var quarantineSource = map[connectors.ItemKind]string{
-	connectors.ItemPrompt:   "It stands on the list of prompts.",
-	connectors.ItemResource: "It stands on the list of resources.",
-	connectors.ItemTemplate: "It stands on the list of resource templates.",
+	connectors.ItemPrompt:   "Listed as a prompt.",
+	connectors.ItemResource: "Listed as a resource.",
+	connectors.ItemTemplate: "Listed as a resource template.",
 }
 
 // addList adds the entries of one list. Malformed ones are also stored in quarantine; package agentview does not

@@ -99,10 +99,10 @@ func TestSync_QuarantinesMalformedItems(t *testing.T) {
 		have[i] = name + ": " + q.Reason
 	}
 	want := []string{
-		`b: The member "arguments" is of the JSON type object; MCP requires array. It stands on the list of prompts.`,
-		`-: The entry is not an object. It stands on the list of prompts.`,
-		`file:///a: The member "size" is 1.5; MCP clients read whole numbers of 64 bits. It stands on the list of resources.`,
-		`file:///{x}: The member "name" is missing; MCP requires it. It stands on the list of resource templates.`,
+		`b: "arguments" has JSON type object; MCP requires array. Listed as a prompt.`,
+		`-: Not an object. Listed as a prompt.`,
+		`file:///a: "size" is 1.5; MCP clients need 64-bit integers. Listed as a resource.`,
+		`file:///{x}: Missing "name", which MCP requires. Listed as a resource template.`,
 	}
 	if diff := cmp.Diff(want, have); diff != "" || run.Counts.Total != 1 || run.Counts.Quarantined != 4 {
 		t.Errorf("counts %+v (-want +got):\n%s", run.Counts, diff)

@@ -154,8 +154,8 @@ func TestSync_FreshTokenRefusedNeedsReconnect(t *testing.T) {
 		opts []func(*connectors.Draft)
 		says string
 	}{
-		"account": {nil, "must be connected again: the server refuses the access, also after it was renewed."},
-		"machine": {[]func(*connectors.Draft){machineDraft}, "cannot sign in: the server refuses the access that the authorization server gives."},
+		"account": {nil, `": the server refuses even the renewed access.`},
+		"machine": {[]func(*connectors.Draft){machineDraft}, "can't sign in: the server refuses the authorization server's token."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -187,7 +187,7 @@ func TestSync_RefusedWithoutRefreshTokenNeedsReconnect(t *testing.T) {
 	g.storeGrant(t, nil)
 	g.as.ExpireAccess()
 	_, err := g.run(t, g.connector)
-	g.wantNeedsAuth(t, err, "must be connected again: the server does not accept the access any more.")
+	g.wantNeedsAuth(t, err, `": the server no longer accepts this access.`)
 	if n := len(g.resource.Tokens()); n != 1 {
 		t.Errorf("the server was asked %d times", n)
 	}
@@ -203,7 +203,7 @@ func TestSync_TemporaryRefreshFailureKeepsCredential(t *testing.T) {
 	_, err := g.run(t, g.connector)
 
 	f := wantFault(t, err, fault.Unavailable, credentials.CodeNotRenewed)
-	if !strings.Contains(f.Message, "could not be renewed just now") {
+	if !strings.Contains(f.Message, "couldn't refresh its access") {
 		t.Errorf("message %q", f.Message)
 	}
 	if c := g.credential(t); c.Status != connectors.CredentialRefreshFailed {
@@ -224,7 +224,7 @@ func TestSync_InsufficientScopeNeedsReconnectForAllScopes(t *testing.T) {
 	g.storeGrant(t, nil, "read")
 	for range 2 { // the second run sends only an anonymous request
 		_, err := g.run(t, g.connector)
-		g.wantNeedsAuth(t, err, "must be connected again: the server asks for more access than was granted.")
+		g.wantNeedsAuth(t, err, `": the server needs more access than was granted.`)
 	}
 	stored, err := g.St.Vault(g.Tenant).Grant(t.Context(), g.connector.ID, nil)
 	must(t, err)
@@ -257,7 +257,7 @@ func TestSync_EndlessScopeDemandsFail(t *testing.T) {
 	})}, machineDraft)
 	g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
 	_, err := g.run(t, g.connector)
-	g.wantNeedsAuth(t, err, "cannot sign in: the server keeps asking for more access than it was granted.")
+	g.wantNeedsAuth(t, err, "can't sign in: the server keeps needing more access.")
 	if n := g.as.Count(oauthtest.ClientCredentials); n != 3 {
 		t.Errorf("%d token requests", n)
 	}
@@ -286,7 +286,7 @@ func TestSync_DeadAccountOfOneAgentAffectsNoOther(t *testing.T) {
 	g.as.ExpireAccess()
 	g.as.EndGrants()
 	_, err := g.runAs(t, g.connector, &ann)
-	g.wantNeedsAuth(t, err, "The agent's account of the connector")
+	g.wantNeedsAuth(t, err, "Reconnect the agent's account for ")
 	_, err = g.runAs(t, g.connector, &bob)
 	g.wantNeedsAuth(t, err, "This agent has no connected account for the connector")
 	g.storeGrant(t, &bob.ID)
@@ -316,7 +316,7 @@ func TestProbe_OAuthAccountIsTriedAnonymously(t *testing.T) {
 	if err != nil || rep.OK || rep.Error == nil {
 		t.Fatalf("probe = %+v, %v", rep, err)
 	}
-	if rep.Error.Code != "unauthorized" || rep.Error.Message != "The server asks for an account. Save the connector, then press Connect." {
+	if rep.Error.Code != "unauthorized" || rep.Error.Message != "The server needs an account. Save the connector, then press Connect." {
 		t.Errorf("%s: %s", rep.Error.Code, rep.Error.Message)
 	}
 	if tokens := g.resource.Tokens(); len(tokens) == 0 || strings.Join(tokens, "") != "" || len(g.as.Requests()) != 0 {
@@ -344,13 +344,13 @@ func TestProbe_MachineClientSignsInAndStoresNothing(t *testing.T) {
 		said   string // by the authorization server
 		remote fault.Remote
 	}{
-		"wrong secret": {secret: "wrong", said: `"error":"invalid_client"`, code: "unauthorized", says: "does not know this client or its secret", remote: fault.Remote{HTTPStatus: 401}},
+		"wrong secret": {secret: "wrong", said: `"error":"invalid_client"`, code: "unauthorized", says: "doesn't know this client or its secret", remote: fault.Remote{HTTPStatus: 401}},
 		"unavailable": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable },
-			code: "http_status", says: "could not be reached", said: `"error_description":"REFLECTED-`, remote: fault.Remote{HTTPStatus: 503, Retryable: true}},
+			code: "http_status", says: "can't be reached or failed", said: `"error_description":"REFLECTED-`, remote: fault.Remote{HTTPStatus: 503, Retryable: true}},
 		"page": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Page },
-			code: "protocol", says: "is not OAuth", said: "<html>Just a moment…</html>", remote: fault.Remote{HTTPStatus: 200}},
+			code: "protocol", says: "isn't OAuth", said: "<html>Just a moment…</html>", remote: fault.Remote{HTTPStatus: 200}},
 		"resource": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.RefuseResource = true },
-			code: "unauthorized", says: "does not know this resource", said: `"error":"invalid_target"`, remote: fault.Remote{HTTPStatus: 400}},
+			code: "unauthorized", says: "doesn't know this resource", said: `"error":"invalid_target"`, remote: fault.Remote{HTTPStatus: 400}},
 	} {
 		g.as.Set(func(b *oauthtest.Behaviour) {
 			*b = oauthtest.Behaviour{}
@@ -430,7 +430,7 @@ func TestProbe_StoredAccountIsUsedWhileItStaysValid(t *testing.T) {
 	if rep := probe(func(s *connectors.OAuthSettings) { s.Scopes = []string{"write"} }); !rep.OK {
 		t.Errorf("other scopes: %+v", rep)
 	}
-	if rep := probe(func(s *connectors.OAuthSettings) { s.ClientID = "another" }); rep.OK || !strings.HasPrefix(rep.Error.Message, "The server asks for an account.") {
+	if rep := probe(func(s *connectors.OAuthSettings) { s.ClientID = "another" }); rep.OK || !strings.HasPrefix(rep.Error.Message, "The server needs an account.") {
 		t.Errorf("another client: %+v", rep)
 	}
 	g.as.ExpireAccess()

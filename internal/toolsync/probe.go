@@ -31,7 +31,7 @@ type ProbeReport struct {
 const maxProbes = 4
 
 func tooManyProbesError() error {
-	f := fault.Errorf(fault.RateLimited, "%d tests of connections are running already. Wait until one ends, and try again.", maxProbes)
+	f := fault.Errorf(fault.RateLimited, "%d connection tests are already running. Try again when one ends.", maxProbes)
 	f.RetryAfter = 5
 	return f
 }

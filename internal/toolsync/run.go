@@ -114,7 +114,7 @@ func (r *run) explainMissing(ctx context.Context, refusal error) error {
 func (r *run) explainAttempt(ctx context.Context, err error, a attempt) error {
 	f := explainError(err, r.connector, a.credential != nil)
 	if ctx.Err() != nil && f.Code == string(mcp.ReasonTimeout) { // the run's budget ended, not that of one response
-		f.Message = "The server took too long for its whole list. Try again, or give the connector a longer timeout."
+		f.Message = "The server took too long to list everything. Try again, or increase the connector's timeout."
 	}
 	r.addSaid(ctx, r.tenant, r.connector, a, f)
 	return r.addTokenSaid(ctx, r.tenant, r.connector, f)

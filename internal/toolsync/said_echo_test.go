@@ -106,7 +106,7 @@ func TestSync_EndedAccountQuotesTheAuthorizationServer(t *testing.T) {
 	g.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.DeadEcho })
 	for range 2 { // the second run requests no token
 		_, err := g.run(t, g.connector)
-		g.wantNeedsAuth(t, err, "must be connected again")
+		g.wantNeedsAuth(t, err, `Reconnect the account for "`)
 		run := g.lastRun(t, g.connector)
 		if run.Upstream == nil || run.Upstream.Status != http.StatusBadRequest || !strings.Contains(run.Upstream.Said, "consent was withdrawn") {
 			t.Fatalf("%+v", run.Upstream)

@@ -155,7 +155,7 @@ func (r *scheduledRun) recordKnownList(ctx context.Context, list listing) {
 	case fault.Is(err, fault.NotFound): // the connector is deleted, or this process counts as dead
 		return
 	case err != nil:
-		r.recordOutcome(ctx, list, fault.Wrap(fault.Unavailable, err, "The sync could not be stored."))
+		r.recordOutcome(ctx, list, fault.Wrap(fault.Unavailable, err, "The sync couldn't be stored."))
 		return
 	}
 	done, _ := r.runAndRecord(ctx, r.startedAt, func() (connectors.SyncRun, error) { // the run holds the failure, which is logged

@@ -15,7 +15,7 @@ import (
 // HTTP/2 only: one stream is reset, and the connection goes on.
 func TestSloppyHTTP2Servers_AreReadOrExplained(t *testing.T) {
 	t.Parallel()
-	const broke = "The connection broke before the server's answer was there. Try again; if it breaks again, check the URL, and the server's log."
+	const broke = "The connection broke before the server answered. Try again; if it recurs, check the URL and the server's log."
 	for name, c := range map[string]struct {
 		list mcptest.Handler
 		says string // empty: success
@@ -31,7 +31,7 @@ func TestSloppyHTTP2Servers_AreReadOrExplained(t *testing.T) {
 		}, broke},
 		"the length is a lie": {mcptest.Status(200, "{", "Content-Length", "100"), broke},
 		"a status and no body": {mcptest.Status(502, ""),
-			"The server answered with HTTP status 502. It has a problem of its own; try again later."},
+			"The server answered with HTTP 502, a problem on its side. Try again later."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -110,7 +110,7 @@ func (s *Syncer) failDisabledRun(ctx context.Context, tenant connectors.TenantID
 }
 
 func disabledError(c connectors.Connector) *fault.Error {
-	f := fault.Errorf(fault.Conflict, "The connector %q is disabled. Enable it to sync its tools.", c.Name)
+	f := fault.Errorf(fault.Conflict, "The connector %q is disabled. Enable it to sync.", c.Name)
 	f.Code = codeDisabled
 	return f
 }

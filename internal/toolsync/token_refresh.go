@@ -88,10 +88,10 @@ func (r *run) requestMissingScopes(ctx context.Context, a attempt, scopes []stri
 
 // Sentences stored with a refused credential.
 const (
-	refusedAgain   = "The server refuses the access, also after it was renewed. Connect again."
-	refusedForGood = "The server does not accept the access any more. Connect again."
-	refusedMachine = "The server refuses the access that the authorization server gives. Check what this client is allowed to do, then enter its secret again."
-	refusedKey     = "The server refuses the access that the authorization server gives. Check what this client is allowed to do, then enter its key again."
+	refusedAgain   = "The server refuses even the renewed access. Connect again."
+	refusedForGood = "The server no longer accepts this access. Connect again."
+	refusedMachine = "The server refuses the authorization server's token. Check what this client may do, then enter its secret again."
+	refusedKey     = "The server refuses the authorization server's token. Check what this client may do, then enter its key again."
 )
 
 func (r *run) markRefused(ctx context.Context, a attempt, reason string, refusal *mcp.Error) (attempt, error) {

@@ -135,9 +135,9 @@ func TestDeliver_ExplainsFailures(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"a redirect": {http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP, "It answered 302, a redirect, and Patchbay follows none. Enter the address where it leads."},
-		"silence":    {func(http.ResponseWriter, *http.Request) { <-released }, "It did not answer within 0.2 seconds."},
-		"hanging up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without an answer."},
+		"a redirect": {http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP, "It answered 302, a redirect that Patchbay doesn't follow. Enter its target."},
+		"silence":    {func(http.ResponseWriter, *http.Request) { <-released }, "It didn't answer within 0.2 seconds."},
+		"hanging up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without answering."},
 		"no status":  {respondWith(599), "It answered 599."},
 	} {
 		w, there := newWebhookTest(t, func(o *webhooks.Options) { o.Timeout = 200 * time.Millisecond }), receive(t, tc.answer)
@@ -165,7 +165,7 @@ func TestDeliver_ChecksEgressRulesEachTime(t *testing.T) {
 	strict := safehttp.New(safehttp.Options{Mode: safehttp.Public})
 	w.post = webhooks.New(webhooks.Options{Store: w.St, HTTP: strict.Client(), CheckURL: strict.CheckURL, Jitter: func(d time.Duration) time.Duration { return d }})
 	d = w.deliver(t, d, webhooks.Schedule[0])
-	if !strings.Contains(d.Error, "Patchbay does not connect to it") || len(there.all()) != 0 {
+	if !strings.Contains(d.Error, "is loopback. The operator can allow it in PATCHBAY_EGRESS_ALLOW.") || len(there.all()) != 0 {
 		t.Errorf("%+v, received %d", d, len(there.all()))
 	}
 }
@@ -310,7 +310,7 @@ func TestDeliver_ReportsAProxyFailure(t *testing.T) {
 	w := newWebhookTest(t, func(o *webhooks.Options) { o.HTTP, o.CheckURL = beyond.Client(), beyond.CheckURL })
 	hook, _ := w.addWebhook(t, "https://8.8.8.8/hook")
 	d := w.deliver(t, w.addDelivery(t, hook), webhooks.Schedule[0])
-	if d.Error != "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY." || d.Status != 0 {
+	if d.Error != "The egress proxy refused Patchbay's credentials (407). Ask the operator to check PATCHBAY_EGRESS_PROXY." || d.Status != 0 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -29,7 +29,7 @@ func (p *Post) Create(ctx context.Context, a auth.Actor, w connectors.Webhook) (
 			return err
 		}
 		if n >= connectors.MaxWebhooks {
-			return fault.Errorf(fault.Conflict, "There are %d webhooks, and more than that are not kept. Delete one first.", n)
+			return fault.Errorf(fault.Conflict, "At most %d webhooks. Delete one first.", n)
 		}
 		if created, err = tx.Webhooks().Create(ctx, w, store.WebhookSecrets{Now: text}); err != nil {
 			return err
@@ -130,7 +130,7 @@ func egressSentence(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Message
 	}
-	return "This is no address that Patchbay can send to."
+	return "Patchbay can't send to this address."
 }
 
 // newEvent returns an audit entry of a webhook. It holds the host only, for the rest of a URL may be a secret.

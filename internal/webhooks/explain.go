@@ -26,17 +26,17 @@ func (p *Post) explainError(ctx context.Context, err error) string {
 	_, noName := errors.AsType[*net.DNSError](err)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
-		return fmt.Sprintf("It did not answer within %g seconds.", p.timeout.Seconds())
+		return fmt.Sprintf("It didn't answer within %g seconds.", p.timeout.Seconds())
 	case noName:
-		return "Its name is not known (DNS)."
+		return "Its name wasn't found (DNS)."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "It refused the connection."
 	case isTLSError(err):
-		return "It has no certificate that Patchbay trusts, or does not speak TLS."
+		return "It has no trusted certificate or doesn't speak TLS."
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return "It closed the connection without an answer."
+		return "It closed the connection without answering."
 	default:
-		return "It could not be reached, or its answer is no HTTP."
+		return "It couldn't be reached or didn't answer with HTTP."
 	}
 }
 
@@ -52,9 +52,9 @@ func isTLSError(err error) bool {
 func explainStatus(status int) string {
 	switch {
 	case status == http.StatusGone:
-		return "It answered 410 Gone: it wants nothing more."
+		return "It answered 410 Gone: no more deliveries."
 	case status >= 300 && status < 400:
-		return fmt.Sprintf("It answered %d, a redirect, and Patchbay follows none. Enter the address where it leads.", status)
+		return fmt.Sprintf("It answered %d, a redirect that Patchbay doesn't follow. Enter its target.", status)
 	case http.StatusText(status) != "":
 		return fmt.Sprintf("It answered %d %s.", status, http.StatusText(status))
 	default:

@@ -22,7 +22,7 @@ func (p *Post) Test(ctx context.Context, a auth.Actor, id connectors.WebhookID) 
 			return err
 		}
 		body := connectors.DeliveryBody{
-			Title: "A test of the webhook " + w.Name, Text: "It was sent by hand. Nothing has happened.", Link: "/webhooks/" + w.ID.String(),
+			Title: "Test of webhook " + w.Name, Text: "Just a test: nothing has happened.", Link: "/webhooks/" + w.ID.String(),
 		}
 		if created, err = tx.Webhooks().AddTestDelivery(ctx, id, body); err != nil {
 			return err

@@ -85,7 +85,7 @@ func (m signedMessage) signWith(text secret.Text) (string, error) {
 	encoded, ok := strings.CutPrefix(text.Reveal(), secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil { // the cause could quote the secret
-		return "", fault.Errorf(fault.Internal, "The webhook's stored secret is none. Make a new one.")
+		return "", fault.Errorf(fault.Internal, "The webhook's stored secret is invalid. Create a new one.")
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(m.id + "." + m.unixTime() + "."))

@@ -62,7 +62,7 @@ func (p *Post) newRequest(ctx context.Context, w connectors.Webhook, s store.Web
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(m.body))
 	if err != nil {
-		return nil, fault.Errorf(fault.Invalid, "This is no address that Patchbay can send to.")
+		return nil, fault.Errorf(fault.Invalid, "Patchbay can't send to this address.")
 	}
 	r.Close = true // notices are rare: no connection is reused
 	r.Header.Set("Content-Type", "application/json")

@@ -79,7 +79,7 @@ func AgentAccess(p AgentAccessPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Grants) == 0 {
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "Nothing is granted"), i18n.T(ctx, "The agent sees no tool. Choose a connector below, and the tools that it may use.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No access yet"), i18n.T(ctx, "Choose a connector and tools below.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -264,12 +264,12 @@ func AgentAccess(p AgentAccessPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "No connector matches"), i18n.T(ctx, "Try another word.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "No matching connectors"), i18n.T(ctx, "Try another word.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case p.Pager.Next != "" || p.Pager.First != "":
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "None on this page"), i18n.T(ctx, "All connectors of this page are granted.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "None on this page"), i18n.T(ctx, "All on this page are granted.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -282,7 +282,7 @@ func AgentAccess(p AgentAccessPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			default:
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "There are no others"), i18n.T(ctx, "Every connector is granted, or none is there yet.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No others"), i18n.T(ctx, "All connectors are granted, or none exist.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -327,9 +327,9 @@ func grantTable(rows []GrantRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Table of connectors"))
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Connectors table"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `agent_access.templ`, Line: 63, Col: 81}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `agent_access.templ`, Line: 63, Col: 78}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
@@ -366,9 +366,9 @@ func grantTable(rows []GrantRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var20 string
-		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Of each request, estimated for OpenAI"))
+		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Per request, estimated for OpenAI"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `agent_access.templ`, Line: 69, Col: 106}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `agent_access.templ`, Line: 69, Col: 102}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
@@ -381,7 +381,7 @@ func grantTable(rows []GrantRow) templ.Component {
 		var templ_7745c5c3_Var21 string
 		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Tokens"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `agent_access.templ`, Line: 69, Col: 132}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `agent_access.templ`, Line: 69, Col: 128}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 		if templ_7745c5c3_Err != nil {

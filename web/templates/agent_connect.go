@@ -29,7 +29,7 @@ type AgentTokenRow struct {
 // Snippet is a configuration for an MCP client.
 type Snippet struct {
 	Client string // "Claude Code"
-	Where  string // "Run this in a terminal."
+	Where  string // "Run in a terminal."
 	Text   string
 	Open   bool
 }

@@ -10,7 +10,7 @@ import (
 
 var (
 	stateEnabled = templates.State{Kind: templates.StateOK, Text: "Enabled"}
-	approvals    = []templates.Option{{Value: "always_ask", Label: "Ask every time"}, {Value: "trusted_only", Label: "Ask, but for trusted tools"}, {Value: "auto", Label: "Never ask"}}
+	approvals    = []templates.Option{{Value: "always_ask", Label: "Ask every time"}, {Value: "trusted_only", Label: "Ask, except for trusted tools"}, {Value: "auto", Label: "Never ask"}}
 	histories    = []templates.Option{{Value: "none", Label: "Nothing"}, {Value: "redacted", Label: "Without what looks like a secret"}, {Value: "full", Label: "Everything"}}
 	inAgents     = templates.Crumb{Text: "Agents", Href: "/agents"}
 )
@@ -20,28 +20,28 @@ func agentHead(tab templates.AgentTab) templates.AgentHead {
 }
 
 var grantRows = []templates.GrantRow{
-	{Connector: "Linear", Mark: templates.Mark{Initial: "L"}, Href: "/agents/support/connectors/linear", State: stateOK, Tools: "3 of 23 tools", Tokens: "1,240", Approval: "Ask, but for trusted tools"},
+	{Connector: "Linear", Mark: templates.Mark{Initial: "L"}, Href: "/agents/support/connectors/linear", State: stateOK, Tools: "3 of 23 tools", Tokens: "1,240", Approval: "Ask, except for trusted tools"},
 	{Connector: "GitHub", Mark: templates.Mark{Initial: "G"}, Href: "/agents/support/connectors/github", State: stateBad, Tools: "All 42 tools", Approval: "Ask every time"},
 }
 
 func grantPage(f templates.Frame) templates.GrantPage {
 	tools := []templates.GrantTool{
-		{Name: "create_issue", Shown: "create_issue", Title: "Create issue", About: "Create a new issue in a team, with a title, a description and labels. Returns the issue's identifier.", Granted: true, Effect: "destructive", Tokens: 180, Size: "180 tokens", Now: templates.State{Kind: templates.StateWarn, Text: "The agent sees it, and a call waits for a person."}, WhyHref: "/agents/support/tools/mcp_linear__create_issue", Badges: []templates.Badge{{Kind: templates.BadgeRisk, Text: "destructive"}, {Text: "open world"}}},
-		{Name: "list_issues", Shown: "list_issues", Title: "List issues", About: "List issues by team, state, assignee or label.", Granted: true, Trusted: true, Effect: "read_only", Tokens: 96, Size: "96 tokens", Now: templates.State{Kind: templates.StateOK, Text: "The agent sees it, and a call goes ahead."}, WhyHref: "/agents/support/tools/mcp_linear__list_issues", Badges: []templates.Badge{{Kind: templates.BadgeGood, Text: "read-only"}}},
-		{Name: "move_project", Shown: "move_project", Effect: "unsaid", Now: templates.State{Kind: templates.StateBad, Text: "The tool is new and nobody has accepted it yet. Accept it on the tool's page."}, WhyHref: "/agents/support/tools/mcp_linear__move_project", Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "new", Title: "It is not served to agents yet."}}},
+		{Name: "create_issue", Shown: "create_issue", Title: "Create issue", About: "Create a new issue in a team, with a title, a description and labels. Returns the issue's identifier.", Granted: true, Effect: "destructive", Tokens: 180, Size: "180 tokens", Now: templates.State{Kind: templates.StateWarn, Text: "Calls need approval."}, WhyHref: "/agents/support/tools/mcp_linear__create_issue", Badges: []templates.Badge{{Kind: templates.BadgeRisk, Text: "destructive"}, {Text: "open world"}}},
+		{Name: "list_issues", Shown: "list_issues", Title: "List issues", About: "List issues by team, state, assignee or label.", Granted: true, Trusted: true, Effect: "read_only", Tokens: 96, Size: "96 tokens", Now: templates.State{Kind: templates.StateOK, Text: "Calls run without approval."}, WhyHref: "/agents/support/tools/mcp_linear__list_issues", Badges: []templates.Badge{{Kind: templates.BadgeGood, Text: "read-only"}}},
+		{Name: "move_project", Shown: "move_project", Effect: "unsaid", Now: templates.State{Kind: templates.StateBad, Text: "Accept this new tool on its page."}, WhyHref: "/agents/support/tools/mcp_linear__move_project", Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "new", Title: "Not available to agents yet."}}},
 		{Name: "archive_project", Shown: "archive_project", About: "Archive a project.", Granted: true, Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "removed"}}},
 		{Name: "a_tool_with_a_name_that_is_as_long_as_names_of_tools_may_be_and_then_a_little_more_of_it", Shown: "a_tool_with_a_name_that_is_as_long_as_names_of_tools_may_be_and_then_a_little_more_of_it", About: "Long."},
 	}
 	return templates.GrantPage{
 		Frame: f, Head: agentHead(templates.AgentAccessTab), Connector: "Linear", ToolsHref: "/connectors/linear/tools", Action: "/agents/support/connectors/linear",
 		Granted: true, Form: templates.Form{Values: map[string]string{"all": "false", "approval": "trusted_only"}},
-		Approvals: append([]templates.Option{{Label: "As the agent: ask every time"}}, approvals...), Tools: tools, Count: "3 of 23 chosen, about 410 tokens", Estimate: "Tokens are an estimate.", Effects: []templates.Option{{Label: "Any effect (5)"}, {Value: "read_only", Label: "Read-only (1)"}},
+		Approvals: append([]templates.Option{{Label: "Agent default: ask every time"}}, approvals...), Tools: tools, Count: "3 of 23 chosen, about 410 tokens", Estimate: "Tokens are an estimate.", Effects: []templates.Option{{Label: "Any effect (5)"}, {Value: "read_only", Label: "Read-only (1)"}},
 		Reaches: []templates.GrantLink{
 			{Connector: "GitHub", Href: "/agents/support/connectors/github", Tools: "All 42 tools", Approval: "Ask every time", State: stateBad},
-			{Connector: "Linear", Href: "/agents/support/connectors/linear", Tools: "3 of 23 tools", Approval: "Ask, but for trusted tools", State: stateOK, Here: true},
-		}, Goes: []string{"3 tools", "its rule of approval"},
-		PromptChoices: []templates.Option{{Value: "none", Label: "None"}, {Value: "listed", Label: "All that the server lists"}}, ResourceChoices: []templates.Option{{Value: "none", Label: "None"}},
-		ItemNotes: []string{"The grant includes: prompts."},
+			{Connector: "Linear", Href: "/agents/support/connectors/linear", Tools: "3 of 23 tools", Approval: "Ask, except for trusted tools", State: stateOK, Here: true},
+		}, Goes: []string{"3 tools", "its approval rule"},
+		PromptChoices: []templates.Option{{Value: "none", Label: "None"}, {Value: "listed", Label: "All listed"}}, ResourceChoices: []templates.Option{{Value: "none", Label: "None"}},
+		ItemNotes: []string{"Includes: prompts."},
 	}
 }
 
@@ -54,7 +54,7 @@ func agentConnect(f templates.Frame) templates.AgentConnectPage {
 			{Name: "a token with a name that goes on", Prefix: "pb_agent_0188bbbb", State: templates.State{Kind: templates.StateOff, Text: "Expired"}, Created: longAgo, LastUsed: never, Expires: longAgo, Revoke: "/agents/support/tokens/2/revoke"},
 		},
 		Snippets: []templates.Snippet{
-			{Client: "Claude Code", Where: "Run this in a terminal.", Text: "claude mcp add --transport http patchbay https://patchbay.example.com/mcp --header \"Authorization: Bearer pb_agent_…\"", Open: true},
+			{Client: "Claude Code", Where: "Run in a terminal.", Text: "claude mcp add --transport http patchbay https://patchbay.example.com/mcp --header \"Authorization: Bearer pb_agent_…\"", Open: true},
 			{Client: "Cursor", Where: "Add this to ~/.cursor/mcp.json.", Text: "{\n  \"mcpServers\": {\n    \"patchbay\": {\n      \"url\": \"https://patchbay.example.com/mcp\"\n    }\n  }\n}"},
 		},
 	}
@@ -80,11 +80,11 @@ func agentSamples(pages map[string]templ.Component, with func(templates.Frame) t
 	}
 	pages["agent"] = templates.Agent(overview)
 	overview.Grants, overview.Calls, overview.Credentials = nil, nil, nil
-	overview.Attention = []templates.Attention{{Kind: templates.StateWarn, Title: "No token", Text: "No program can come as this agent.", Action: &templates.Link{Text: "Make a token", Href: "/agents/support/connect"}}}
+	overview.Attention = []templates.Attention{{Kind: templates.StateWarn, Title: "No token", Text: "No program can come as this agent.", Action: &templates.Link{Text: "Create token", Href: "/agents/support/connect"}}}
 	pages["agent-fresh"] = templates.Agent(overview)
 	pages["agent-settings"] = templates.AgentSettings(templates.AgentSettingsPage{
 		Frame: f, Head: agentHead(templates.AgentSettingsTab), Approvals: approvals, Goes: []string{"its tokens", "1 credential"},
-		Form: templates.Form{Values: map[string]string{"name": "Support", "slug": "support", "approval": "auto", "name_limit": "64", "calls_per_minute": "0", "enabled": "true"}, Errors: map[string]string{"name_limit": "Names of tools have 64 to 128 characters at most."}},
+		Form: templates.Form{Values: map[string]string{"name": "Support", "slug": "support", "approval": "auto", "name_limit": "64", "calls_per_minute": "0", "enabled": "true"}, Errors: map[string]string{"name_limit": "Must be 64–128 characters."}},
 	})
 	accessSamples(pages, f)
 	connecting := agentConnect(f)
@@ -103,17 +103,17 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 	all.Form.Values, all.Granted = map[string]string{"all": "true"}, false
 	pages["grant-all"] = templates.Grant(all)
 	pages["grant-viewer"] = templates.Grant(grantPage(asViewer(f)))
-	summary := templates.UnusedSummary{Title: "34 of 52 tools were not called in 30 days", Text: "Without them each request has about 11,200 tokens less.", Warn: true, Review: "/agents/support/unused"}
+	summary := templates.UnusedSummary{Title: "34 of 52 tools unused in 30 days", Text: "Without them each request has about 11,200 tokens less.", Warn: true, Review: "/agents/support/unused"}
 	pages["agent-unused"] = templates.Unused(unusedPage(f, summary))
 	pages["agent-unused-viewer"] = templates.Unused(unusedPage(asViewer(f), summary))
 	pages["agent-unused-none"] = templates.Unused(templates.UnusedPage{
-		Frame: f, Head: agentHead(templates.AgentToolsTab), Action: "/agents/support/unused", Summary: templates.UnusedSummary{Title: "Every tool was called in 30 days", Text: "There is nothing to leave out."},
+		Frame: f, Head: agentHead(templates.AgentToolsTab), Action: "/agents/support/unused", Summary: templates.UnusedSummary{Title: "Every tool was called in 30 days", Text: "Nothing to remove."},
 	})
 	summary.Later = "/agents/support/unused?part=summary"
 	sees := templates.AgentToolsPage{Frame: f, Head: agentHead(templates.AgentToolsTab), Count: "45 tools", Unused: &summary, Estimate: "Tokens are an estimate.",
-		Stats:     []templates.Stat{{Label: "Tools that it sees", Value: "45"}, {Label: "Tokens, OpenAI", Value: "≈ 11,240", Href: "/agents/support/tools?provider=openai"}},
+		Stats:     []templates.Stat{{Label: "Tools available", Value: "45"}, {Label: "Tokens, OpenAI", Value: "≈ 11,240", Href: "/agents/support/tools?provider=openai"}},
 		Providers: []templates.Option{{Value: "openai", Label: "Tokens for OpenAI"}}, Sorts: []templates.Option{{Label: "By connector"}, {Value: "size", Label: "Largest first"}}, Rows: []templates.AgentToolRow{
-			{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Asks a person"}, Badges: toolViews[0].Badges},
+			{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Needs approval"}, Badges: toolViews[0].Badges},
 			{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Tokens: "96", Badges: toolViews[1].Badges},
 			{Exposed: "mcp_" + strings.Repeat("long_", 11) + "__x", Href: "/agents/support/tools/x", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateBad, Text: "Held"}},
 		}}
@@ -122,8 +122,8 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 	pages["agent-tools-none"] = templates.AgentTools(sees)
 	pages["agent-why"] = templates.AgentTool(templates.AgentToolPage{
 		Frame: f, Head: agentHead(templates.AgentToolsTab), Exposed: "mcp_linear__create_issue", State: templates.State{Kind: templates.StateBad, Text: "Held"},
-		Why: "The server changed the tool's definition. It waits for a person's word.", Advice: "Compare the two definitions, and accept or reject the new one. Until then calls are refused.",
-		Links: []templates.Link{{Text: "Open the tool", Href: "/connectors/linear/tools/create_issue"}, {Text: "Change the grant", Href: "/agents/support/connectors/linear"}},
+		Why: "The server changed the tool's definition. The change needs review.", Advice: "Compare the two definitions, and accept or reject the new one. Until then calls are refused.",
+		Links: []templates.Link{{Text: "Open tool", Href: "/connectors/linear/tools/create_issue"}, {Text: "Change access", Href: "/agents/support/connectors/linear"}},
 		Facts: []templates.Fact{{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Credential", Value: "shared, active"}},
 	})
 }
@@ -131,7 +131,7 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 func unusedPage(f templates.Frame, summary templates.UnusedSummary) templates.UnusedPage {
 	summary.Review = ""
 	return templates.UnusedPage{
-		Frame: f, Head: agentHead(templates.AgentToolsTab), Summary: summary, Action: "/agents/support/unused", Drop: "Take the chosen tools away",
+		Frame: f, Head: agentHead(templates.AgentToolsTab), Summary: summary, Action: "/agents/support/unused", Drop: "Remove selected tools",
 		Days: []templates.Option{{Value: "30", Label: "30 days"}}, Providers: []templates.Option{{Value: "openai", Label: "Tokens for OpenAI"}},
 		Young: "3 tools are too new to tell.", Estimate: "Tokens are an estimate.",
 		Groups: []templates.UnusedGroup{

@@ -25,7 +25,7 @@ type AgentToolRow struct {
 	Href          string // of the page that explains the state
 	Connector     string
 	ConnectorHref string // the grant's page
-	State         State  // "Callable", "Asks a person", "Held"
+	State         State  // "Callable", "Needs approval", "Held"
 	Tokens        string // estimated size in a request
 	Badges        []Badge
 }

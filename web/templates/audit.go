@@ -26,7 +26,7 @@ type AuditSigned struct {
 type AuditVerdict struct {
 	State  State
 	At     *When  // nil: never checked
-	Good   string // "12 entries are good"
+	Good   string // "12 entries intact"
 	Reason string // what is wrong; empty: nothing
 	Place  *Link  // link to the flaw; nil: it cannot be shown
 }

@@ -17,8 +17,8 @@ func auditSamples(pages map[string]templ.Component, with func(templates.Frame) t
 			{At: longAgo, Actor: "Patchbay", Kind: "system", Action: "credential.revoked", Target: "github"},
 		},
 	}
-	page.Verdict = templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "Every entry is as it was recorded"}, At: &ago, Good: "2 entries are good"}
-	page.Calls = &templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "Every call ended as is on record"}, At: &ago, Good: "1,204 calls are on record"}
+	page.Verdict = templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "All entries intact"}, At: &ago, Good: "2 entries intact"}
+	page.Calls = &templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "All recorded outcomes match"}, At: &ago, Good: "1,204 calls match"}
 	page.Signed = templates.AuditSigned{
 		Entries: "/audit/export.jsonl?until=2", Signature: "/audit/export.sig?until=2", Key: []templates.Fact{{Label: "Public key", Value: "MCowBQYDK2VwAyEA", Mono: true, Copy: true}},
 	}
@@ -27,16 +27,16 @@ func auditSamples(pages map[string]templ.Component, with func(templates.Frame) t
 	bad.Rows = []templates.AuditRow{page.Rows[0]}
 	bad.Rows[0].Bad, bad.Single, bad.Filtered = true, true, true
 	bad.Verdict = templates.AuditVerdict{
-		State: templates.State{Kind: templates.StateBad, Text: "Entry 2 is not as it was recorded"}, At: &ago, Good: "1 entry is good",
-		Reason: "Somebody changed it in the database, or one before it.", Place: &templates.Link{Text: "Show this entry", Href: "/audit?entry=0189aaaa"},
+		State: templates.State{Kind: templates.StateBad, Text: "Entry 2 was altered"}, At: &ago, Good: "1 entry intact",
+		Reason: "This entry or an earlier one was altered.", Place: &templates.Link{Text: "Show entry", Href: "/audit?entry=0189aaaa"},
 	}
 	bad.Calls = &templates.AuditVerdict{
-		State: templates.State{Kind: templates.StateBad, Text: "Calls are not as they ended"}, At: &ago,
-		Reason: "Somebody changed a call in the database after it had ended.", Place: &templates.Link{Text: "Show this call", Href: "/calls/0189aaaa"},
+		State: templates.State{Kind: templates.StateBad, Text: "Recorded outcomes don't match"}, At: &ago,
+		Reason: "A finished call was changed in the database.", Place: &templates.Link{Text: "Show call", Href: "/calls/0189aaaa"},
 	}
 	pages["audit-bad"] = templates.Audit(bad)
 	page.Rows, page.Count, page.Filtered = nil, "0 events", true
-	page.Filter = templates.Form{Errors: map[string]string{"since": "Write days as 2026-11-21."}}
+	page.Filter = templates.Form{Errors: map[string]string{"since": "Use dates like 2026-11-21."}}
 	pages["audit-none"] = templates.Audit(page)
 	pages["audit-empty"] = templates.Audit(templates.AuditPage{Frame: f})
 }

@@ -22,11 +22,11 @@ func authOptions(ctx context.Context) []Option {
 }
 
 func algorithmOptions(ctx context.Context) []Option {
-	return append([]Option{{"", i18n.T(ctx, "The usual one for the key")}}, optionsFor(connectors.KeyAlgorithms)...)
+	return append([]Option{{"", i18n.T(ctx, "Default for the key")}}, optionsFor(connectors.KeyAlgorithms)...)
 }
 
 func methodOptions(ctx context.Context) []Option {
-	return append([]Option{{"", i18n.T(ctx, "As the server advertises")}}, optionsFor(connectors.TokenAuthMethods)...)
+	return append([]Option{{"", i18n.T(ctx, "As advertised")}}, optionsFor(connectors.TokenAuthMethods)...)
 }
 
 func optionsFor(values []string) []Option {
@@ -68,23 +68,23 @@ func (p connectorFormProps) clientOpen() bool {
 // accountSentence says what is left to do when accounts are connected by OAuth.
 func (p connectorFormProps) accountSentence(ctx context.Context) string {
 	if p.New {
-		return i18n.T(ctx, "Nothing to fill in. After adding it, press Connect: the server's own page asks who you are.")
+		return i18n.T(ctx, "Nothing to fill in. Add the connector, then press Connect.")
 	}
-	return i18n.T(ctx, "Nothing to fill in. Accounts are connected on the Credentials tab: the server's own page asks who you are.")
+	return i18n.T(ctx, "Nothing to fill in. Connect accounts on the Credentials tab.")
 }
 
 // clientSecret is the secret of a machine, or of the OAuth client that an admin registered. The latter has a
 // help text of its own, since such a connector's stored credentials are accounts.
 func (p connectorFormProps) clientSecret(ctx context.Context) fieldProps {
-	f := p.newSecretField(ctx, "auth.client_secret", i18n.T(ctx, "Client secret"), i18n.T(ctx, "Of that client, where it has one."))
+	f := p.newSecretField(ctx, "auth.client_secret", i18n.T(ctx, "Client secret"), i18n.T(ctx, "If the client has one."))
 	if p.Form.Is("auth.type", string(connectors.AuthOAuth2)) && !p.New {
-		f.Placeholder, f.Help = "", i18n.T(ctx, "Of that client, where it has one. A stored one is never shown; leave this empty to keep it.")
+		f.Placeholder, f.Help = "", i18n.T(ctx, "If the client has one. Leave empty to keep the stored one.")
 	}
 	return f
 }
 
 func (p connectorFormProps) privateKey(ctx context.Context) fieldProps {
-	f := p.newSecretField(ctx, "auth.private_key", i18n.T(ctx, "Private key"), i18n.T(ctx, "PEM, without a passphrase. Its public half is known to the server."))
+	f := p.newSecretField(ctx, "auth.private_key", i18n.T(ctx, "Private key"), i18n.T(ctx, "PEM without a passphrase. The server knows the public key."))
 	f.Rows, f.Mono, f.Autocomplete = 4, true, "off"
 	if f.Placeholder == "" {
 		f.Placeholder = "-----BEGIN PRIVATE KEY-----"

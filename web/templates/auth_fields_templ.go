@@ -102,7 +102,7 @@ func authFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.header", i18n.T(ctx, "Header"), func(f *fieldProps) {
 			f.Optional, f.Mono, f.Placeholder = true, true, connectors.DefaultAPIKeyHeader
-			f.Help = i18n.T(ctx, "The header that carries the key. Left empty: %s.", connectors.DefaultAPIKeyHeader)
+			f.Help = i18n.T(ctx, "Header for the key. Default: %s.", connectors.DefaultAPIKeyHeader)
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -133,9 +133,9 @@ func authFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var7 string
-		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "User name and password"))
+		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Username and password"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 28, Col: 49}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 28, Col: 48}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
@@ -145,7 +145,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.username", i18n.T(ctx, "User name"), func(f *fieldProps) { f.Later, f.Autocomplete = true, "off" })).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.newField("auth.username", i18n.T(ctx, "Username"), func(f *fieldProps) { f.Later, f.Autocomplete = true, "off" })).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -319,9 +319,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Servers say what is needed, and Patchbay registers itself. Set here only what a server gets wrong or does not offer."))
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Usually detected. Set only what the server gets wrong or doesn't offer."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 53, Col: 197}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 53, Col: 152}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
@@ -425,9 +425,9 @@ func clientFields(p connectorFormProps) templ.Component {
 			templ_7745c5c3_Var21 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = field(p.newField("auth.client_id", i18n.T(ctx, "Client id"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.client_id", i18n.T(ctx, "Client ID"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Autocomplete = true, true, "off"
-			f.Help = i18n.T(ctx, "Of a client that was registered at the server by hand. A machine always has one.")
+			f.Help = i18n.T(ctx, "If you registered a client by hand. Machine sign-in always needs one.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -493,7 +493,7 @@ func clientFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.algorithm", i18n.T(ctx, "Algorithm"), func(f *fieldProps) {
 			f.Later, f.Options = true, algorithmOptions(ctx)
-			f.Help = i18n.T(ctx, "What the key signs with.")
+			f.Help = i18n.T(ctx, "The key's signing algorithm.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -504,14 +504,14 @@ func clientFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.scopes", i18n.T(ctx, "Scopes"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Placeholder = true, true, i18n.T(ctx, "read write")
-			f.Help = i18n.T(ctx, "Separated by spaces. Left empty, what the server asks for or lists is requested.")
+			f.Help = i18n.T(ctx, "Separated by spaces. Empty: what the server asks for or lists.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.issuer", i18n.T(ctx, "Issuer"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type, f.Placeholder = true, true, "url", "https://accounts.example.com"
-			f.Help = i18n.T(ctx, "The authorization server. Needed where the MCP server does not name it, or names a wrong one.")
+			f.Help = i18n.T(ctx, "The authorization server, if the MCP server names none or a wrong one.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -560,7 +560,7 @@ func endpointFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.authorization_endpoint", i18n.T(ctx, "Authorization endpoint"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type = true, true, "url"
-			f.Help = i18n.T(ctx, "Where a person signs in. Needed where the authorization server's document is missing or wrong.")
+			f.Help = i18n.T(ctx, "Sign-in URL, if the authorization server's metadata is missing or wrong.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -571,19 +571,19 @@ func endpointFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint", i18n.T(ctx, "Token endpoint"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Type = true, true, "url"
-			f.Help = i18n.T(ctx, "Where tokens are fetched. Needed where the authorization server's document is missing or wrong.")
+			f.Help = i18n.T(ctx, "Token URL, if the authorization server's metadata is missing or wrong.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.resource", i18n.T(ctx, "Resource"), func(f *fieldProps) {
-			f.Later, f.Mono, f.Placeholder = true, true, i18n.T(ctx, "as the server publishes it")
-			f.Help = i18n.T(ctx, "Which server the token is for. Needed where the published one is refused (invalid_target).")
+			f.Later, f.Mono, f.Placeholder = true, true, i18n.T(ctx, "as published")
+			f.Help = i18n.T(ctx, "The server the token is for, if the published one is refused (invalid_target).")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = check(p.Form, "auth.no_resource", i18n.T(ctx, "Send no resource"), i18n.T(ctx, "For authorization servers that do not know the parameter and refuse it.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = check(p.Form, "auth.no_resource", i18n.T(ctx, "Send no resource"), i18n.T(ctx, "For authorization servers that reject the parameter.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -604,9 +604,9 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint_auth_method", i18n.T(ctx, "How the client proves itself"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("auth.token_endpoint_auth_method", i18n.T(ctx, "Client authentication"), func(f *fieldProps) {
 			f.Later, f.Options = true, methodOptions(ctx)
-			f.Help = i18n.T(ctx, "Needed where the server refuses the way that it advertises (invalid_client).")
+			f.Help = i18n.T(ctx, "If the server refuses its advertised method (invalid_client).")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -628,8 +628,8 @@ func endpointFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = check(p.Form, "auth.allow_missing_pkce_metadata", i18n.T(ctx, "Accept a server that does not say that it checks PKCE"),
-			i18n.T(ctx, "Without that check a stolen code is as good as a token. For servers whose makers promise it elsewhere.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = check(p.Form, "auth.allow_missing_pkce_metadata", i18n.T(ctx, "Allow servers that don't advertise PKCE"),
+			i18n.T(ctx, "Without PKCE, a stolen code works as a token. Only for servers documented to check it.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

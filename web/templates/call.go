@@ -66,7 +66,7 @@ type Content struct {
 
 // Result is a tool's result. All of it is remote text.
 type Result struct {
-	State      State // "Done", "The tool reports an error"
+	State      State // "Done", "Tool error"
 	Facts      string
 	Blocks     []ResultBlock
 	Structured string      // indented JSON; empty: none
@@ -74,7 +74,7 @@ type Result struct {
 	Note       string      // what is missing, and why
 	Problem    *Attention  // why there is no result
 	Link       *Link       // to the call
-	Checked    string      // "It fits the output schema.", or could not be checked; empty: there is no schema, or Misfit
+	Checked    string      // "Matches the output schema.", or could not be checked; empty: there is no schema, or Misfit
 	Waiting    *ResultWait // the result is pending
 }
 

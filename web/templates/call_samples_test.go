@@ -15,7 +15,7 @@ func callRow(id, tool string, s templates.State) templates.CallRow {
 var callRows = func() []templates.CallRow {
 	rows := []templates.CallRow{
 		callRow("01", "create_issue", templates.State{Kind: templates.StateBusy, Text: "Running"}),
-		callRow("02", "archive_project", templates.State{Kind: templates.StateWarn, Text: "Waits for a person"}),
+		callRow("02", "archive_project", templates.State{Kind: templates.StateWarn, Text: "Waiting for approval"}),
 		callRow("03", "list_issues", templates.State{Kind: templates.StateOK, Text: "Success"}),
 		callRow("04", "list_issues", templates.State{Kind: templates.StateBad, Text: "Error"}),
 		callRow("05", "linear://issues/with/a/long/uri/that/does/not/end/soon/enough/for/its/column", templates.State{Kind: templates.StateOff, Text: "Cancelled"}),
@@ -23,7 +23,7 @@ var callRows = func() []templates.CallRow {
 	}
 	rows[0].Since, rows[0].Duration, rows[0].Progress, rows[0].Cancel = ago.ISO, "12.4 s", "40 %, reading page 3", rows[0].Href+"/cancel"
 	rows[1].Since, rows[1].Duration, rows[1].Cancel = ago.ISO, "2 min 5 s", rows[1].Href+"/cancel"
-	rows[3].Reason = "The server did not answer within 30 s, and the call was cancelled there."
+	rows[3].Reason = "“Linear” didn't answer within 30 seconds and was told to stop. The tool may have run."
 	rows[4].Kind = "resource"
 	return rows
 }()
@@ -47,9 +47,9 @@ func callSamples(pages map[string]templ.Component, with func(templates.Frame) te
 
 	f = with(frame("create_issue", templates.NavCalls, templates.Crumb{Text: "Calls", Href: "/calls"}))
 	detail := templates.CallDetail{
-		Asset: f.Asset, Call: callRows[2], Arguments: templates.Content{JSON: "{\n  \"team\": \"ENG\"\n}"}, Again: &templates.Link{Text: "Try it again", Href: "/connectors/linear/tools/list_issues"},
+		Asset: f.Asset, Call: callRows[2], Arguments: templates.Content{JSON: "{\n  \"team\": \"ENG\"\n}"}, Again: &templates.Link{Text: "Try again", Href: "/connectors/linear/tools/list_issues"},
 		Facts: []templates.Fact{
-			{Label: "Agent", Value: "Support", Href: "/agents/support"}, {Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Came by", Value: "the gateway"},
+			{Label: "Agent", Value: "Support", Href: "/agents/support"}, {Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Source", Value: "the gateway"},
 			{Label: "Started", When: &ago}, {Label: "Took", Value: "340 ms"}, {Label: "Outcome", Value: "a result"}, {Label: "Sent", Value: "14 bytes"}, {Label: "Received", Value: "2 KiB"}, {Label: "ID", Value: callID + "03", Mono: true, Copy: true},
 		},
 		Result: result(),
@@ -59,7 +59,7 @@ func callSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	detail.Arguments = templates.Content{Note: "The organisation keeps no arguments of calls."}
 	pages["call-running"] = templates.Call(templates.CallPage{Frame: f, Detail: detail})
 	detail.Call = callRows[3]
-	detail.Attention = &templates.Attention{Kind: templates.StateBad, Title: "Error", Text: "The server did not answer within 30 s, and the call was cancelled there."}
+	detail.Attention = &templates.Attention{Kind: templates.StateBad, Title: "Error", Text: "“Linear” didn't answer within 30 seconds and was told to stop. The tool may have run."}
 	pages["call-failed"] = templates.Call(templates.CallPage{Frame: f, Detail: detail})
 }
 
@@ -90,7 +90,7 @@ func result() *templates.Result {
 			{Kind: templates.BlockLink, Title: "Link", Text: "https://linear.app/issue/ENG-1", About: "text/html"},
 			{Kind: templates.BlockFile, Title: "Audio", About: "audio/wav · 1.2 MiB"},
 		},
-		Misfit: &templates.Attention{Kind: templates.StateWarn, Title: "It does not fit the output schema", Text: "At /issues: an array of objects was promised."},
+		Misfit: &templates.Attention{Kind: templates.StateWarn, Title: "Doesn't match the output schema", Text: "At /issues: an array of objects was promised."},
 		Note:   "Only the first 200,000 bytes are kept.",
 	}
 }
@@ -100,7 +100,7 @@ func approvalCard(asset templates.Assets, id string) templates.ApprovalCard {
 		Asset: asset, ID: callID + id, Action: "/approvals/" + callID + id, Tool: "archive_project", ToolHref: "/connectors/linear/tools/archive_project", Title: "Archive project",
 		Agent: "Support", AgentHref: "/agents/support", Connector: "Linear", Badges: []templates.Badge{{Kind: templates.BadgeRisk, Text: "destructive"}, {Text: "open world"}},
 		Arguments: templates.Content{JSON: "{\n  \"project\": \"Old website\",\n  \"notify\": true\n}"}, History: "Called 12 times in the last 30 days, denied once.",
-		Asked: ago, Since: ago.ISO, Waits: "2 min 5 s", Ends: soon, State: templates.State{Kind: templates.StateWarn, Text: "Waits for a person"}, Waiting: true, CanDecide: true, CallHref: "/calls/" + callID + id, ReturnTo: "/approvals",
+		Asked: ago, Since: ago.ISO, Waits: "2 min 5 s", Ends: soon, State: templates.State{Kind: templates.StateWarn, Text: "Waiting for approval"}, Waiting: true, CanDecide: true, CallHref: "/calls/" + callID + id, ReturnTo: "/approvals",
 	}
 }
 
@@ -108,7 +108,7 @@ func approvalSamples(pages map[string]templ.Component, with func(templates.Frame
 	f := with(frame("Approvals", templates.NavApprovals))
 	f.Listen = "/events?on=approvals"
 	second := approvalCard(f.Asset, "12")
-	second.Risky = &templates.Attention{Kind: templates.StateWarn, Title: "The tool has changed", Text: "Its definition is another one than when the call was made."}
+	second.Risky = &templates.Attention{Kind: templates.StateWarn, Title: "Tool changed", Text: "Its definition is another one than when the call was made."}
 	pages["approvals"] = templates.Approvals(templates.ApprovalsPage{Frame: f, Rows: []templates.ApprovalCard{approvalCard(f.Asset, "11"), second}})
 	f.Waiting = 0
 	pages["approvals-empty"] = templates.Approvals(templates.ApprovalsPage{Frame: f})
@@ -126,7 +126,7 @@ func trySamples(pages map[string]templ.Component, with func(templates.Frame) tem
 	page := templates.ToolPage{Frame: f, Tool: toolViews[0], Try: &try, Input: "{}", Output: "{}", About: []templates.Fact{{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}}}
 	pages["try"] = templates.Tool(page)
 	inJSON := try
-	inJSON.AsJSON, inJSON.Form.Problem, inJSON.Result = true, "At /team: a string is needed.", &templates.Result{Waiting: &templates.ResultWait{Text: "The call waits for a person.", Since: ago.ISO, Link: templates.Link{Text: "Open the approval", Href: "/approvals/" + callID + "11"}}}
+	inJSON.AsJSON, inJSON.Form.Problem, inJSON.Result = true, "At /team: a string is needed.", &templates.Result{Waiting: &templates.ResultWait{Text: "The call waits for approval.", Since: ago.ISO, Link: templates.Link{Text: "Open approval", Href: "/approvals/" + callID + "11"}}}
 	inJSON.Form.Values = map[string]string{"json": "{\n  \"team\": 5\n}"}
 	page.Try = &inJSON
 	pages["try-json"] = templates.Tool(page)
@@ -142,7 +142,7 @@ func trySamples(pages map[string]templ.Component, with func(templates.Frame) tem
 
 func tryFields() []templates.TryField {
 	return []templates.TryField{
-		{Name: "arg.0", Label: "team", Kind: templates.AskLine, Type: "text", Required: true, Needed: true, Help: "Key of the team", Error: "This is needed."},
+		{Name: "arg.0", Label: "team", Kind: templates.AskLine, Type: "text", Required: true, Needed: true, Help: "Key of the team", Error: "Required."},
 		{Name: "arg.1", Label: "body", Kind: templates.AskText, Rows: 3, Help: "Markdown"},
 		{Name: "arg.2", Label: "priority", Kind: templates.AskLine, Type: "number", Step: "1", Min: "0", Max: "4", Value: "0", Notes: "0–4"},
 		{Name: "arg.3", Label: "state", Kind: templates.AskChoice, Options: []templates.Option{{Label: "–"}, {Value: `"started"`, Label: "started"}}},

@@ -44,7 +44,7 @@ func Calls(p CallsPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Calls"), i18n.T(ctx, "What agents asked of the servers, and what came of it.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Calls"), i18n.T(ctx, "What agents called, and how it ended.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -52,7 +52,7 @@ func Calls(p CallsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = quotasToday(p.Quotas, i18n.T(ctx, "used up, or nearly; since midnight, UTC")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quotasToday(p.Quotas, i18n.T(ctx, "used up or nearly, since midnight UTC")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -382,7 +382,7 @@ func CallsList(l CallList) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty(l.Asset, "search", i18n.T(ctx, "No call matches"), i18n.T(ctx, "Try other filters.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(l.Asset, "search", i18n.T(ctx, "No matching calls"), i18n.T(ctx, "Try other filters.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -418,7 +418,7 @@ func CallsList(l CallList) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty(l.Asset, "activity", i18n.T(ctx, "No calls yet"), i18n.T(ctx, "A call is here from the moment an agent makes it.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(l.Asset, "activity", i18n.T(ctx, "No calls yet"), i18n.T(ctx, "Agents' calls appear here.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -457,9 +457,9 @@ func callTable(asset Assets, rows []CallRow, acts bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var21 string
-		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Table of calls"))
+		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Calls table"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `call.templ`, Line: 58, Col: 76}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `call.templ`, Line: 58, Col: 73}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 		if templ_7745c5c3_Err != nil {

@@ -94,7 +94,7 @@ type DifferenceRow struct {
 // historyLabel labels the list of past changes.
 func historyLabel(ctx context.Context, ofServer bool) string {
 	if ofServer {
-		return i18n.T(ctx, "Changes of the instructions")
+		return i18n.T(ctx, "Instruction changes")
 	}
-	return i18n.T(ctx, "Changes of this tool")
+	return i18n.T(ctx, "Tool changes")
 }

@@ -84,7 +84,7 @@ type ConnectLink struct {
 func (r CredentialRow) secretField(ctx context.Context, name, label string) fieldProps {
 	return fieldProps{
 		Form: r.Form, In: r.Key, Name: name, Label: label, Secret: true, Autocomplete: "new-password",
-		Help: i18n.T(ctx, "Stored sealed, and never shown again."),
+		Help: i18n.T(ctx, "Encrypted, never shown again."),
 	}
 }
 
@@ -95,9 +95,9 @@ func (r CredentialRow) privateKey(ctx context.Context) fieldProps {
 }
 
 func (r CredentialRow) clientField(ctx context.Context) fieldProps {
-	f := fieldProps{Form: r.Form, In: r.Key, Name: "client_id", Label: i18n.T(ctx, "Client id"), Mono: true, Later: true, Autocomplete: "off"}
+	f := fieldProps{Form: r.Form, In: r.Key, Name: "client_id", Label: i18n.T(ctx, "Client ID"), Mono: true, Later: true, Autocomplete: "off"}
 	if r.ClientID != "" {
-		f.Optional, f.Placeholder, f.Help = true, r.ClientID, i18n.T(ctx, "Left empty, it is the connector's.")
+		f.Optional, f.Placeholder, f.Help = true, r.ClientID, i18n.T(ctx, "Empty: the connector's.")
 	}
 	return f
 }

@@ -46,7 +46,7 @@ type TestResult struct {
 // Failure shows why a request to a server failed.
 type Failure struct {
 	Sentence string // "The server refused the credential (401)."
-	Phase    string // in words: "while opening the session"
+	Phase    string // in words: "while initializing"
 	Facts    []Fact // code, HTTP status, …
 	Said     Quote
 }
@@ -90,9 +90,9 @@ func (p connectorFormProps) newSecretField(ctx context.Context, name, label, hel
 	switch {
 	case p.Stored:
 		f.Placeholder = i18n.T(ctx, "Stored")
-		f.Help = i18n.T(ctx, "A secret is stored and never shown. Leave this empty to keep it.")
+		f.Help = i18n.T(ctx, "Leave empty to keep the stored secret.")
 	case p.Test != nil:
-		f.Help = i18n.T(ctx, "Type it again to save it: secrets never come back from the server.")
+		f.Help = i18n.T(ctx, "Enter it again; forms don't keep secrets.")
 	}
 	return f
 }
@@ -107,9 +107,9 @@ func (p connectorFormProps) isProgram() bool {
 // environmentField is a program's environment, which is never shown again.
 func (p connectorFormProps) environmentField(ctx context.Context) fieldProps {
 	f := fieldProps{Form: p.Form, Name: "env", Label: i18n.T(ctx, "Environment"), Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
-	f.Help = i18n.T(ctx, "One “NAME=value” a line. The values are secrets: they are stored sealed, and never shown.")
+	f.Help = i18n.T(ctx, "One “NAME=value” per line. Values are encrypted and never shown.")
 	if len(p.Env) > 0 {
-		f.Help = i18n.T(ctx, "Stored: %s. Leave this empty to keep them; what you enter replaces them all. Another command, argument or folder gets none of them.", strings.Join(p.Env, ", "))
+		f.Help = i18n.T(ctx, "Stored: %s. Leave empty to keep them; new values replace them all. Another command, argument or folder gets none.", strings.Join(p.Env, ", "))
 	}
 	return f
 }
@@ -126,22 +126,22 @@ func (p connectorFormProps) advancedOpen() bool {
 
 func modeOptions(ctx context.Context) []Option {
 	return []Option{
-		{string(connectors.CredentialShared), i18n.T(ctx, "One, shared by all agents")},
+		{string(connectors.CredentialShared), i18n.T(ctx, "One for all agents")},
 		{string(connectors.CredentialPerAgent), i18n.T(ctx, "One per agent")},
 	}
 }
 
 func toolChangeOptions(ctx context.Context) []Option {
 	return []Option{
-		{string(connectors.ToolChangesHoldRisky), i18n.T(ctx, "Hold the risky ones for an admin")},
-		{string(connectors.ToolChangesHoldAll), i18n.T(ctx, "Hold all of them for an admin")},
-		{string(connectors.ToolChangesAuto), i18n.T(ctx, "Serve them at once")},
+		{string(connectors.ToolChangesHoldRisky), i18n.T(ctx, "Hold risky ones for review")},
+		{string(connectors.ToolChangesHoldAll), i18n.T(ctx, "Hold all for review")},
+		{string(connectors.ToolChangesAuto), i18n.T(ctx, "Serve at once")},
 	}
 }
 
 func listenOptions(ctx context.Context) []Option {
 	return []Option{
-		{string(connectors.ListenAuto), i18n.T(ctx, "Where the server tells of them")},
+		{string(connectors.ListenAuto), i18n.T(ctx, "If the server supports it")},
 		{string(connectors.ListenOff), i18n.T(ctx, "Off")},
 	}
 }
@@ -150,8 +150,8 @@ func transportOptions(ctx context.Context) []Option {
 	return []Option{
 		{string(connectors.TransportStreamableHTTP), "Streamable HTTP"},
 		{string(connectors.TransportHTTP), i18n.T(ctx, "JSON replies only")},
-		{string(connectors.TransportSSE), i18n.T(ctx, "HTTP and SSE, as of 2024")},
-		{string(connectors.TransportStdio), i18n.T(ctx, "A program on Patchbay's machine (stdio)")},
+		{string(connectors.TransportSSE), i18n.T(ctx, "HTTP+SSE (2024)")},
+		{string(connectors.TransportStdio), i18n.T(ctx, "Program on Patchbay's machine (stdio)")},
 	}
 }
 

@@ -82,7 +82,7 @@ func ConnectorForm(p ConnectorFormPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Add connector"), i18n.T(ctx, "An MCP server and how to sign in to it. Nothing is stored before you add it.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Add connector"), i18n.T(ctx, "Nothing is stored until you add it.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -152,9 +152,9 @@ func ConnectorSettings(p ConnectorSettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var7 string
-				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Only admins change connectors. Ask one of them if something here should be different."))
+				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Only admins can change connectors."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 26, Col: 124}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 26, Col: 73}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 				if templ_7745c5c3_Err != nil {
@@ -307,14 +307,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("name", i18n.T(ctx, "Name"), func(f *fieldProps) {
 			f.MaxLength, f.Focus = "100", p.New && p.Form.Value("name") == ""
-			f.Help = i18n.T(ctx, "As people call it, like “Linear”.")
+			f.Help = i18n.T(ctx, "For example “Linear”.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("transport", i18n.T(ctx, "Transport"), func(f *fieldProps) {
 			f.Options = transportOptions(ctx)
-			f.Help = i18n.T(ctx, "Streamable HTTP fits nearly every server. A program runs only where the operator has allowed its command.")
+			f.Help = i18n.T(ctx, "Streamable HTTP fits nearly every server. The operator must allow a program's command.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -338,7 +338,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("url", "URL", func(f *fieldProps) {
 			f.Type, f.Mono, f.Placeholder, f.Later = "url", true, "https://mcp.example.com/mcp", p.isProgram()
-			f.Help = i18n.T(ctx, "The server's MCP endpoint, as its documentation gives it.")
+			f.Help = i18n.T(ctx, "The MCP endpoint from the server's documentation.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -362,14 +362,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("command", i18n.T(ctx, "Command"), func(f *fieldProps) {
 			f.Later, f.Mono, f.Placeholder = true, true, "/usr/local/bin/mcp-server"
-			f.Help = i18n.T(ctx, "For a program: the absolute path of one that the operator allows.")
+			f.Help = i18n.T(ctx, "Absolute path of a program that the operator allows.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("args", i18n.T(ctx, "Arguments"), func(f *fieldProps) {
 			f.Optional, f.Rows, f.Mono = true, 3, true
-			f.Help = i18n.T(ctx, "One a line, without quotes. Everyone here can read them: no secrets.")
+			f.Help = i18n.T(ctx, "One per line, unquoted. Visible to everyone here: no secrets.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -380,7 +380,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("cwd", i18n.T(ctx, "Folder"), func(f *fieldProps) {
 			f.Optional, f.Mono, f.Placeholder = true, true, "/"
-			f.Help = i18n.T(ctx, "Where the program works, if the operator allows another folder than /.")
+			f.Help = i18n.T(ctx, "Working folder, if the operator allows one other than /.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -391,7 +391,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("description", i18n.T(ctx, "Description"), func(f *fieldProps) {
 			f.Optional, f.Rows = true, 2
-			f.Help = i18n.T(ctx, "What it is for. People read it, servers and agents do not.")
+			f.Help = i18n.T(ctx, "Shown only to people.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -428,14 +428,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.type", i18n.T(ctx, "Type"), func(f *fieldProps) {
 			f.Options = authOptions(ctx)
-			f.Help = i18n.T(ctx, "What the server asks for.")
+			f.Help = i18n.T(ctx, "What the server needs.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("credential_mode", i18n.T(ctx, "Whose credential"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("credential_mode", i18n.T(ctx, "Credential"), func(f *fieldProps) {
 			f.Options = modeOptions(ctx)
-			f.Help = i18n.T(ctx, "With one per agent, each agent signs in as itself; set them on the Credentials tab afterwards.")
+			f.Help = i18n.T(ctx, "With one per agent, set them on the Credentials tab afterwards.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -480,9 +480,9 @@ func connectorEditor(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var19 string
-		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "slug, headers, time limits"))
+		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "slug, headers, timeouts"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 106, Col: 67}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 106, Col: 64}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 		if templ_7745c5c3_Err != nil {
@@ -494,14 +494,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("slug", i18n.T(ctx, "Slug"), func(f *fieldProps) {
 			f.Optional, f.Mono = p.New, true
-			f.Help = slugHelp(ctx, i18n.T(ctx, "Stands in addresses and in the names that agents see."), p.New)
+			f.Help = slugHelp(ctx, i18n.T(ctx, "Used in URLs and tool names."), p.New)
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("headers", i18n.T(ctx, "Extra headers"), func(f *fieldProps) {
 			f.Optional, f.Rows, f.Mono, f.Placeholder = true, 3, true, i18n.T(ctx, "X-Team: eu")
-			f.Help = i18n.T(ctx, "One “Name: value” a line, sent with each request. Everyone here can read them: no secrets.")
+			f.Help = i18n.T(ctx, "One “Name: value” per line, sent with each request. Visible to everyone here: no secrets.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -510,30 +510,30 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("timeout_ms", i18n.T(ctx, "Timeout, ms"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("timeout_ms", i18n.T(ctx, "Timeout (ms)"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "1000", "300000"
-			f.Help = i18n.T(ctx, "For each request: 1000 to 300000.")
+			f.Help = i18n.T(ctx, "Per request: 1000 to 300000.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("retry_attempts", i18n.T(ctx, "Retries"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "0", "5"
-			f.Help = i18n.T(ctx, "After a try that failed: 0 to 5.")
+			f.Help = i18n.T(ctx, "0 to 5.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("sync_interval_s", i18n.T(ctx, "Sync every, s"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("sync_interval_s", i18n.T(ctx, "Sync every (s)"), func(f *fieldProps) {
 			f.Type, f.Min = "number", "0"
-			f.Help = i18n.T(ctx, "60 or more; 0 is never.")
+			f.Help = i18n.T(ctx, "60 or more; 0: never.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("calls_per_minute", i18n.T(ctx, "Calls a minute"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("calls_per_minute", i18n.T(ctx, "Calls per minute"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max, f.Optional = "number", "0", "1000000", true
-			f.Help = i18n.T(ctx, "Of all agents together; 0 is no limit.")
+			f.Help = i18n.T(ctx, "All agents together; 0: no limit.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -544,14 +544,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("tool_changes", i18n.T(ctx, "When tools change"), func(f *fieldProps) {
 			f.Options = toolChangeOptions(ctx)
-			f.Help = i18n.T(ctx, "What is held waits under Changes; agents are served what was accepted before.")
+			f.Help = i18n.T(ctx, "Held changes wait under Changes; agents keep the accepted version.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("max_definition_age_s", i18n.T(ctx, "Look again after, s"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("max_definition_age_s", i18n.T(ctx, "Re-check before risky calls after (s)"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "0", "86400"
-			f.Help = i18n.T(ctx, "Before a call that may destroy something: when the last sync is older, it is repeated first. 60 or more; 0 is never.")
+			f.Help = i18n.T(ctx, "Before a possibly destructive call, syncs if the last sync is older. 60 or more; 0: never.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -560,30 +560,30 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("connect_timeout_ms", i18n.T(ctx, "Connect timeout, ms"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("connect_timeout_ms", i18n.T(ctx, "Connect timeout (ms)"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "100", "60000"
-			f.Help = i18n.T(ctx, "For each new connection: 100 to 60000.")
+			f.Help = i18n.T(ctx, "Per new connection: 100 to 60000.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("retry_backoff_ms", i18n.T(ctx, "First pause, ms"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("retry_backoff_ms", i18n.T(ctx, "First pause (ms)"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "50", "10000"
-			f.Help = i18n.T(ctx, "Before the first retry: 50 to 10000. It doubles each time.")
+			f.Help = i18n.T(ctx, "50 to 10000. Doubles each time.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("max_response_bytes", i18n.T(ctx, "Longest response, bytes"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("max_response_bytes", i18n.T(ctx, "Response limit (bytes)"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "65536", "8388608"
-			f.Help = i18n.T(ctx, "Of each message: 65536 to 8388608.")
+			f.Help = i18n.T(ctx, "Per message: 65536 to 8388608.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("stream_reconnects", i18n.T(ctx, "Stream reconnects"), func(f *fieldProps) {
 			f.Type, f.Min, f.Max = "number", "0", "100"
-			f.Help = i18n.T(ctx, "Of a stream that breaks without an event: 0 to 100.")
+			f.Help = i18n.T(ctx, "If a stream breaks without an event: 0 to 100.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -592,14 +592,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = check(p.Form, "session_per_agent", i18n.T(ctx, "A session for each agent"),
-			i18n.T(ctx, "Agents that share a credential get separate sessions where the server keeps state for a session, and separate programs.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = check(p.Form, "session_per_agent", i18n.T(ctx, "Session per agent"),
+			i18n.T(ctx, "Agents sharing a credential get separate sessions on stateful servers, and separate programs.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.newField("methods", i18n.T(ctx, "Methods outside MCP"), func(f *fieldProps) {
+		templ_7745c5c3_Err = field(p.newField("methods", i18n.T(ctx, "Non-MCP methods"), func(f *fieldProps) {
 			f.Optional, f.Rows, f.Mono, f.Placeholder = true, 3, true, "acme/search"
-			f.Help = i18n.T(ctx, "One a line, or a prefix as acme/*. Agents with all tools and without approvals may send them at the connector's own address.")
+			f.Help = i18n.T(ctx, "One per line, or a prefix like acme/*. For agents with all tools and no approvals, at the connector's own URL.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -623,7 +623,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("listen", i18n.T(ctx, "Listen for changes"), func(f *fieldProps) {
 			f.Options = listenOptions(ctx)
-			f.Help = i18n.T(ctx, "Patchbay keeps one stream to the server open, and syncs as soon as the server says that its tools have changed.")
+			f.Help = i18n.T(ctx, "Keeps a stream open and syncs when the server announces changes.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -657,7 +657,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = state(State{Kind: StateBusy, Text: i18n.T(ctx, "Talking to the server")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = state(State{Kind: StateBusy, Text: i18n.T(ctx, "Testing")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -710,9 +710,9 @@ func connectorEditor(p connectorFormProps) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var25 string
-			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Move and drop credentials"))
+			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Move and delete credentials"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 202, Col: 135}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 202, Col: 137}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 			if templ_7745c5c3_Err != nil {
@@ -773,9 +773,9 @@ func moveQuestion(drops []string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var28 string
-			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Credentials are never sent to another origin. Nothing is saved yet. The move drops, for good:"))
+			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Nothing is saved yet. Moving to another origin permanently deletes:"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 218, Col: 118}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 218, Col: 92}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 			if templ_7745c5c3_Err != nil {
@@ -809,9 +809,9 @@ func moveQuestion(drops []string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Correct the URL, or confirm the move at the end of the form."))
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Correct the URL, or confirm the move below."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 224, Col: 85}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 224, Col: 68}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {
@@ -853,9 +853,9 @@ func TestPanel(asset Assets, t *TestResult) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 string
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Test of the connection"))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Connection test"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 233, Col: 109}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 233, Col: 102}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 		if templ_7745c5c3_Err != nil {
@@ -866,9 +866,9 @@ func TestPanel(asset Assets, t *TestResult) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var33 string
-		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Talking to the server"))
+		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Testing"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 234, Col: 61}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 234, Col: 47}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 		if templ_7745c5c3_Err != nil {
@@ -1005,9 +1005,9 @@ func failure(asset Assets, f Failure) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var38 string
-			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "It happened %s.", f.Phase))
+			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Happened %s.", f.Phase))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 268, Col: 61}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 268, Col: 58}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 			if templ_7745c5c3_Err != nil {
@@ -1063,9 +1063,9 @@ func dependents(p ConnectorSettingsPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var40 string
-		templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "What depends on it"))
+		templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Used by"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 281, Col: 42}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 281, Col: 31}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 		if templ_7745c5c3_Err != nil {
@@ -1081,9 +1081,9 @@ func dependents(p ConnectorSettingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var41 string
-			templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Nothing: no agent was granted it, and nobody called its tools in the last 30 days."))
+			templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "No agent has access, and no tool was called in the last 30 days."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 283, Col: 106}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 283, Col: 88}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 			if templ_7745c5c3_Err != nil {
@@ -1174,9 +1174,9 @@ func connectorDanger(p ConnectorSettingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var45 string
-			templ_7745c5c3_Var45, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Listen again"))
+			templ_7745c5c3_Var45, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Resume listening"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 303, Col: 38}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 303, Col: 42}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var45))
 			if templ_7745c5c3_Err != nil {
@@ -1213,9 +1213,9 @@ func connectorDanger(p ConnectorSettingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var48 string
-			templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Listen again"))
+			templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Resume listening"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 307, Col: 106}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 307, Col: 110}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 			if templ_7745c5c3_Err != nil {
@@ -1253,9 +1253,9 @@ func connectorDanger(p ConnectorSettingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var50 string
-			templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "It is no longer synced, and agents cannot use its tools. Everything is kept."))
+			templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Stops syncs and agents' access to its tools. Nothing is deleted."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 316, Col: 101}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 316, Col: 89}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var50))
 			if templ_7745c5c3_Err != nil {
@@ -1331,9 +1331,9 @@ func connectorDanger(p ConnectorSettingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var54 string
-			templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "It is synced again, and agents can use its tools."))
+			templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Resumes syncs and agents' access to its tools."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 330, Col: 74}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 330, Col: 71}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 			if templ_7745c5c3_Err != nil {
@@ -1388,9 +1388,9 @@ func connectorDanger(p ConnectorSettingsPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var58 string
-		templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Removes the connector and all that hangs on it. Agents that were granted it lose its tools at once."))
+		templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Deletes the connector and its data. Agents lose its tools at once."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 341, Col: 123}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_form.templ`, Line: 341, Col: 90}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var58))
 		if templ_7745c5c3_Err != nil {

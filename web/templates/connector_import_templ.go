@@ -48,7 +48,7 @@ func ConnectorImport(p ConnectorImportPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Import connectors"), i18n.T(ctx, "From the file in which Claude, Cursor, VS Code or another client lists its MCP servers.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Import connectors"), i18n.T(ctx, "From the config file of Claude, Cursor, VS Code or another client.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -67,16 +67,16 @@ func ConnectorImport(p ConnectorImportPage) templ.Component {
 			templ_7745c5c3_Err = field(fieldProps{
 				Form: p.Form, Name: "document", Label: i18n.T(ctx, "Document"), Rows: 12, Mono: true, Secret: true, Later: true,
 				Placeholder: importExample,
-				Help:        i18n.T(ctx, "Paste the JSON, comments included. Tokens and keys in it are sealed and never shown again, here neither."),
+				Help:        i18n.T(ctx, "Paste JSON, comments included. Tokens and keys are encrypted on import and never shown again."),
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "file", Label: i18n.T(ctx, "Or a file"), Type: "file", Later: true, Help: i18n.T(ctx, "As .mcp.json, mcp.json or settings.json; at most 1 MiB.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "file", Label: i18n.T(ctx, "Or a file"), Type: "file", Later: true, Help: i18n.T(ctx, "Like .mcp.json, mcp.json or settings.json; at most 1 MiB.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = check(p.Form, "confirm", i18n.T(ctx, "Drop credentials of moved connectors"), i18n.T(ctx, "Otherwise a server at another origin is refused where that would drop credentials. The preview lists them.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = check(p.Form, "confirm", i18n.T(ctx, "Delete credentials of moved connectors"), i18n.T(ctx, "Otherwise, moves that would delete credentials are refused. The preview lists them.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -194,9 +194,9 @@ func ImportPreview(asset Assets, t *ImportTable) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 string
-			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "What you pasted is not kept, since it may hold secrets: paste it again, or choose the file again, to import it."))
+			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Not kept, as it may hold secrets: paste it or choose the file again to import."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_import.templ`, Line: 54, Col: 163}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_import.templ`, Line: 54, Col: 130}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -293,7 +293,7 @@ func ConnectorImported(p ConnectorImportedPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Import connectors"), i18n.T(ctx, "Each server was taken or refused by itself.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Import connectors"), i18n.T(ctx, "Result for each server.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -377,9 +377,9 @@ func importTable(asset Assets, t ImportTable) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Servers of the document"))
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Servers table"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_import.templ`, Line: 81, Col: 87}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_import.templ`, Line: 81, Col: 77}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -665,9 +665,9 @@ func exportMenu(asset Assets) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 string
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "A file without secrets, for"))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Without secrets, for"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_import.templ`, Line: 138, Col: 68}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_import.templ`, Line: 138, Col: 61}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 		if templ_7745c5c3_Err != nil {

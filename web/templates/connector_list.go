@@ -29,7 +29,7 @@ type ConnectorRow struct {
 	State      State
 	Reason     string  // one sentence under the state; empty: none
 	Repair     *Link   // to the repair, beside the state; nil: none
-	Remarks    []Badge // besides the state: "down for days", "lapses soon"
+	Remarks    []Badge // besides the state: "down for days", "expires soon"
 	Credential string  // "Bearer · shared", "None"
 	Tools      string  // "23"
 	LastSync   When
@@ -40,7 +40,7 @@ type ConnectorRow struct {
 
 // ExpiringAccounts lists the accounts that end soon unless a person connects them again.
 type ExpiringAccounts struct {
-	Title string // "2 accounts lapse within 72 hours"
+	Title string // "2 accounts expire within 72 hours"
 	Rows  []ExpiringAccountRow
 }
 

@@ -105,7 +105,7 @@ func toolsFilter(p ConnectorToolsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = filterSelect(p.Filter, "annotation", i18n.T(ctx, "What the server says of it"), p.Hints).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = filterSelect(p.Filter, "annotation", i18n.T(ctx, "Annotation"), p.Hints).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -212,9 +212,9 @@ func bulkBar(b ToolBulk) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Chosen tools"))
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Selected tools"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 33, Col: 110}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 33, Col: 112}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {
@@ -275,9 +275,9 @@ func bulkBar(b ToolBulk) templ.Component {
 		}
 		if b.All {
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Choose none"))
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Clear selection"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 41, Col: 33}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 41, Col: 37}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -285,9 +285,9 @@ func bulkBar(b ToolBulk) templ.Component {
 			}
 		} else {
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Choose all shown"))
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Select all"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 43, Col: 38}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 43, Col: 32}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {
@@ -390,9 +390,9 @@ func bulkBar(b ToolBulk) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var25 string
-		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Rename with prefix"))
+		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Add prefix"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 52, Col: 136}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 52, Col: 128}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 		if templ_7745c5c3_Err != nil {
@@ -403,9 +403,9 @@ func bulkBar(b ToolBulk) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var26 string
-		templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Server’s names and texts"))
+		templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Reset to server’s"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 54, Col: 142}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 54, Col: 135}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 		if templ_7745c5c3_Err != nil {
@@ -482,7 +482,7 @@ func chosenTool(t ToolView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var30 string
-		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Choose %s", t.Name))
+		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Select %s", t.Name))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 63, Col: 58}
 		}
@@ -498,7 +498,7 @@ func chosenTool(t ToolView) templ.Component {
 	})
 }
 
-// curatePanel is what agents are told of a tool.
+// curatePanel is how agents see a tool.
 func curatePanel(asset Assets, c Curate) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -573,15 +573,15 @@ func curatePanel(asset Assets, c Curate) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = check(c.Form, "enabled", i18n.T(ctx, "Agents may use it"), i18n.T(ctx, "Otherwise they neither see nor call it.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = check(c.Form, "enabled", i18n.T(ctx, "Available to agents"), i18n.T(ctx, "Otherwise hidden and not callable.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "alias", Label: i18n.T(ctx, "Name"), Optional: true, Mono: true, Placeholder: c.Name, MaxLength: "128", Help: i18n.T(ctx, "Agents see %s. The server is asked by its own name.", c.Exposed)}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "alias", Label: i18n.T(ctx, "Name"), Optional: true, Mono: true, Placeholder: c.Name, MaxLength: "128", Help: i18n.T(ctx, "Agents see %s; calls use the server's name.", c.Exposed)}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "agent_description", Label: i18n.T(ctx, "Description"), Optional: true, Rows: 4, MaxLength: "4000", Help: i18n.T(ctx, "Agents read this in place of the server’s description. Changes of the server’s are still reviewed.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "agent_description", Label: i18n.T(ctx, "Description"), Optional: true, Rows: 4, MaxLength: "4000", Help: i18n.T(ctx, "Replaces the server’s description for agents; changes to the original are still reviewed.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -589,11 +589,11 @@ func curatePanel(asset Assets, c Curate) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "calls_per_minute", Label: i18n.T(ctx, "Calls a minute"), Type: "number", Min: "0", Max: "1000000", Help: i18n.T(ctx, "Of all agents together. 0 is no limit.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "calls_per_minute", Label: i18n.T(ctx, "Calls per minute"), Type: "number", Min: "0", Max: "1000000", Help: i18n.T(ctx, "All agents together. 0: no limit.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "calls_per_day", Label: i18n.T(ctx, "Calls a day"), Type: "number", Min: "0", Max: "1000000000", Help: i18n.T(ctx, "From midnight to midnight, UTC. 0 is no limit.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "calls_per_day", Label: i18n.T(ctx, "Calls per day"), Type: "number", Min: "0", Max: "1000000000", Help: i18n.T(ctx, "Midnight to midnight, UTC. 0: no limit.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -601,7 +601,7 @@ func curatePanel(asset Assets, c Curate) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "tags", Label: i18n.T(ctx, "Tags"), Optional: true, Help: i18n.T(ctx, "For people, to find it by. A blank or a comma between two.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: c.Form, Name: "tags", Label: i18n.T(ctx, "Tags"), Optional: true, Help: i18n.T(ctx, "For people only. Separate with spaces or commas.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -610,9 +610,9 @@ func curatePanel(asset Assets, c Curate) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var34 string
-			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Save for agents"))
+			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Save"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 92, Col: 94}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `curate.templ`, Line: 92, Col: 83}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 			if templ_7745c5c3_Err != nil {

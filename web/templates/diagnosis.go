@@ -10,8 +10,8 @@ import (
 // Stages it has not run.
 type Diagnosis struct {
 	Action  string
-	Title   string // "Diagnosis", "Why it is not connected"
-	First   bool   // it is the reason for the page, and stands above the rest
+	Title   string // "Diagnosis", "Why it isn't connected"
+	First   bool   // shown first, as the reason for the page
 	At      When
 	Problem *Attention // nil: the authorization server is usable
 	Stages  []DiagnosisStage

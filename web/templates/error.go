@@ -4,7 +4,7 @@ package templates
 type ErrorPage struct {
 	Frame     Frame
 	Status    int
-	Title     string // "There is no such page"
+	Title     string // "Not found"
 	Text      string // what to do
 	Said      Quote
 	RequestID string // empty: none

@@ -206,7 +206,7 @@ func errorBody(p ErrorPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			said := i18n.Parts(ctx, "If you ask someone about this, tell them|…")
+			said := i18n.Parts(ctx, "When asking for help, quote|…")
 			var templ_7745c5c3_Var10 string
 			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(said[0])
 			if templ_7745c5c3_Err != nil {

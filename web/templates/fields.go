@@ -100,7 +100,7 @@ func checkProps(form Form, name string) fieldProps {
 
 func slugHelp(ctx context.Context, use string, fresh bool) string {
 	if fresh {
-		return i18n.T(ctx, "%s Left empty, it is made from the name.", use)
+		return i18n.T(ctx, "%s Default: derived from the name.", use)
 	}
 	return use
 }

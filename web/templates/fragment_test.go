@@ -34,7 +34,7 @@ func TestThePanelOfATestTravelsAlone(t *testing.T) {
 	t.Parallel()
 	page := render(t, templates.TestPanel(web.Asset, &templates.TestResult{Failure: &templates.Failure{Sentence: "The server did not answer.", Phase: "while connecting"}}))
 	panel, ok := page.ByID("test-result")
-	if !ok || !strings.Contains(panel.Text(), "The server did not answer. It happened while connecting.") {
+	if !ok || !strings.Contains(panel.Text(), "The server did not answer. Happened while connecting.") {
 		t.Errorf("the panel says %q", panel.Text())
 	}
 }

@@ -44,7 +44,7 @@ func Grant(p GrantPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = title(i18n.T(ctx, "%s for %s", p.Connector, p.Head.Name), i18n.T(ctx, "Which of its tools the agent sees, and which of their calls wait for a person.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "%s for %s", p.Connector, p.Head.Name), i18n.T(ctx, "Which tools the agent sees, and which calls need approval.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -382,9 +382,9 @@ func grantDrop(p GrantPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var20 string
-		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Take the grant away"))
+		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Remove access"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 73, Col: 43}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 73, Col: 37}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
@@ -395,9 +395,9 @@ func grantDrop(p GrantPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var21 string
-		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "The agent does not see these tools any more, from the next second on."))
+		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "The agent loses these tools within a second."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 76, Col: 92}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 76, Col: 67}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 		if templ_7745c5c3_Err != nil {
@@ -425,7 +425,7 @@ func grantDrop(p GrantPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = confirm(confirmProps{ID: "drop", Button: i18n.T(ctx, "Take away"), Subject: p.Connector, Variant: "destructive", Title: i18n.T(ctx, "Take %s from %s?", p.Connector, p.Head.Name), Yes: i18n.T(ctx, "Take away"), Action: p.Action + "/remove"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = confirm(confirmProps{ID: "drop", Button: i18n.T(ctx, "Remove access"), Subject: p.Connector, Variant: "destructive", Title: i18n.T(ctx, "Remove %s from %s?", p.Connector, p.Head.Name), Yes: i18n.T(ctx, "Remove access"), Action: p.Action + "/remove"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -506,7 +506,7 @@ func grantForm(p GrantPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "approval", Label: i18n.T(ctx, "Calls of these tools"), Options: p.Approvals, Later: true, Help: i18n.T(ctx, "Whoever decides sees the arguments first.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "approval", Label: i18n.T(ctx, "Calls to these tools"), Options: p.Approvals, Later: true, Help: i18n.T(ctx, "Approvers see the arguments first.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -564,9 +564,9 @@ func grantForm(p GrantPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var29 string
-		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "All tools, those of later syncs too"))
+		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "All tools, including future ones"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 102, Col: 175}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 102, Col: 172}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 		if templ_7745c5c3_Err != nil {
@@ -587,9 +587,9 @@ func grantForm(p GrantPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var30 string
-		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "The chosen ones"))
+		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Selected tools"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 103, Col: 157}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 103, Col: 156}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 		if templ_7745c5c3_Err != nil {
@@ -691,7 +691,7 @@ func grantForm(p GrantPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "resources", Label: i18n.T(ctx, "Resources"), Options: p.ResourceChoices, Later: true, Help: i18n.T(ctx, "Any other address is refused, also one that a tool's result links to.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "resources", Label: i18n.T(ctx, "Resources"), Options: p.ResourceChoices, Later: true, Help: i18n.T(ctx, "All other URIs are refused, even those in tool results.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -737,9 +737,9 @@ func grantForm(p GrantPage) templ.Component {
 			}
 		} else {
 			var templ_7745c5c3_Var38 string
-			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Grant"))
+			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Grant access"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 135, Col: 27}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 135, Col: 34}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 			if templ_7745c5c3_Err != nil {
@@ -918,9 +918,9 @@ func grantFilter(p GrantPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var49 string
-		templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Choose shown"))
+		templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Select all"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 153, Col: 171}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 153, Col: 169}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var49))
 		if templ_7745c5c3_Err != nil {
@@ -944,9 +944,9 @@ func grantFilter(p GrantPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var51 string
-		templ_7745c5c3_Var51, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Leave out shown"))
+		templ_7745c5c3_Var51, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Clear"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 154, Col: 170}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `grant.templ`, Line: 154, Col: 160}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var51))
 		if templ_7745c5c3_Err != nil {
@@ -995,7 +995,7 @@ func grantList(p GrantPage, fixed bool) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(p.Tools) == 0 {
-			templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "No tools yet"), i18n.T(ctx, "The connector has not been synced, or its server offers none. All of them may be granted beforehand.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "No tools yet"), i18n.T(ctx, "Not synced yet, or none offered. You can grant all tools in advance.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -8,18 +8,18 @@ import (
 
 var healthSample = []templates.HealthLine{
 	{Kind: templates.StateBad, Icon: "ban", Label: "Server", Text: "Down for days", Details: []templates.HealthDetail{
-		{Text: "since", When: &longAgo}, {Text: "90 syncs in a row"}, {Text: "asked every 6 hours until it answers"},
+		{Text: "since", When: &longAgo}, {Text: "90 syncs in a row"}, {Text: "checked every 6 hours"},
 	}},
-	{Kind: templates.StateWarn, Icon: "hourglass", Label: "Authorization", Text: "Lapses soon", Details: []templates.HealthDetail{{Text: "ends", When: &soon}}},
-	{Kind: templates.StateOK, Icon: "circle-check", Label: "Tools", Text: "Up to date", Details: []templates.HealthDetail{{Text: "as of", When: &ago}, {Text: "next sync", When: &soon}}},
+	{Kind: templates.StateWarn, Icon: "hourglass", Label: "Authorization", Text: "Expires soon", Details: []templates.HealthDetail{{Text: "ends", When: &soon}}},
+	{Kind: templates.StateOK, Icon: "circle-check", Label: "Tools", Text: "Up to date", Details: []templates.HealthDetail{{Text: "synced", When: &ago}, {Text: "next sync", When: &soon}}},
 }
 
 // chartSample has hours of success, of failures in part and in full, and without a sync.
 func chartSample() *templates.Charts {
 	c := templates.Chart{
 		ID: "last 24 hours", Title: "Last 24 hours", From: "24 hours ago", ViewBox: "0 0 95 40", Uptime: "93.4 %", Latency: "340 ms",
-		Said:  "Uptime in the last 24 hours: 93.4 %. Of 92 syncs 7 failed.",
-		Speed: "Latency in the last 24 hours: a sync took 340 ms on average and 1.2 s at most.",
+		Said:  "Uptime, last 24 hours: 93.4 %. 92, syncs 7 failed.",
+		Speed: "Latency, last 24 hours: mean 340 ms, max 1.2 s.",
 		Rows:  []templates.ChartRow{{When: longAgo, OK: "4", Failed: "0", Mean: "340 ms", Max: "1.2 s"}},
 	}
 	for i := range 24 {

@@ -18,7 +18,7 @@ type Needs struct {
 // NeedGroup is the needs of one kind.
 type NeedGroup struct {
 	ID    string // unique on the page
-	Title string // "Calls wait for approval"
+	Title string // "Calls waiting for approval"
 	Icon  string
 	Kind  StateKind
 	Count string

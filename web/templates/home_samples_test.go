@@ -23,16 +23,16 @@ func needsSample(asset templates.Assets) templates.Needs {
 		}
 	}
 	return templates.Needs{Asset: asset, Count: "14", Groups: []templates.NeedGroup{
-		group("needs-approval", "Calls wait for approval", "inbox", templates.StateWarn, "1", templates.NeedRow{
+		group("needs-approval", "Calls waiting for approval", "inbox", templates.StateWarn, "1", templates.NeedRow{
 			Name: "create_issue", Mono: true, Line: "Support asks GitHub", Since: "asked", When: ago,
-			Action: templates.Link{Text: "Decide", Href: "/approvals/1"},
+			Action: templates.Link{Text: "Review call", Href: "/approvals/1"},
 		}),
 		group("needs-authorization", "Connectors need authorization", "key-round", templates.StateBad, "12", templates.NeedRow{
 			Name: "Sentry", Line: "The server refused the token. Connect the account again.", Since: "since", When: longAgo,
 			Action: templates.Link{Text: "Reconnect", Href: "/connectors/sentry/credentials#credential-shared"},
 		}),
-		group("needs-renewal", "Accounts lapse within 72 hours", "hourglass", templates.StateWarn, "1", templates.NeedRow{
-			Name: "Linear", Line: "The account of Support", Since: "ends", When: soon,
+		group("needs-renewal", "Accounts expiring within 72 hours", "hourglass", templates.StateWarn, "1", templates.NeedRow{
+			Name: "Linear", Line: "Support's account", Since: "ends", When: soon,
 			Action: templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials#credential-support"},
 		}),
 	}}
@@ -44,11 +44,11 @@ func figuresSample() templates.Figures {
 		Title:   "Last 24 hours",
 		Periods: []templates.Period{{Text: "24 hours", Href: "/?period=24h", Current: true}, {Text: "7 days", Href: "/?period=7d"}},
 		List: []templates.Figure{
-			{Label: "Calls", Value: "12,480", Note: "3 denied or cancelled", Href: "/calls", Said: "Calls in the last 24 hours: 12,480.", Spark: s},
-			{Label: "Errors", Value: "0.42 %", Note: "52 of 12,480", Href: "/calls?status=error", Said: "Errors in the last 24 hours: 52 of 12,480 calls.", Spark: s},
-			{Label: "p95 latency", Value: "640 ms", Note: "median 120 ms", Href: "/calls", Said: "Latency in the last 24 hours: 640 ms.", Spark: s},
+			{Label: "Calls", Value: "12,480", Note: "3 denied or cancelled", Href: "/calls", Said: "Calls, last 24 hours: 12,480.", Spark: s},
+			{Label: "Errors", Value: "0.42 %", Note: "52 of 12,480", Href: "/calls?status=error", Said: "Errors, last 24 hours: 52 of 12,480 calls.", Spark: s},
+			{Label: "p95 latency", Value: "640 ms", Note: "median 120 ms", Href: "/calls", Said: "Latency, last 24 hours: p95 640 ms.", Spark: s},
 			{Label: "Tools", Value: "148", Note: "of 7 connectors", Href: "/tools", Said: "Tools: 148.", Spark: s},
-			{Label: "Syncs", Value: "672", Note: "none failed", Href: "/connectors", Said: "Syncs in the last 24 hours: 672.", Spark: s},
+			{Label: "Syncs", Value: "672", Note: "none failed", Href: "/connectors", Said: "Syncs, last 24 hours: 672.", Spark: s},
 		},
 		Rows: []templates.FigureRow{{When: ago, Calls: "520", Failed: "2", P95: "640 ms", Tools: "148", Syncs: "28"}},
 	}

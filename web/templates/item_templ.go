@@ -100,7 +100,7 @@ func ConnectorPrompts(p ConnectorPromptsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = noItems(p.Frame, p.Head.Href+"/prompts", p.Filtered, p.Synced, i18n.T(ctx, "The server offers no prompts")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = noItems(p.Frame, p.Head.Href+"/prompts", p.Filtered, p.Synced, i18n.T(ctx, "No prompts")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -217,7 +217,7 @@ func ConnectorResources(p ConnectorResourcesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = noItems(p.Frame, p.Head.Href+"/resources", p.Filtered, p.Synced, i18n.T(ctx, "The server lists no resources")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = noItems(p.Frame, p.Head.Href+"/resources", p.Filtered, p.Synced, i18n.T(ctx, "No resources")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -455,7 +455,7 @@ func AgentItems(p AgentItemsPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "Nothing matches"), i18n.T(ctx, "Names, titles and descriptions were searched. Try another word.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "No matches"), i18n.T(ctx, "Searched names, titles and descriptions.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -490,9 +490,9 @@ func AgentItems(p AgentItemsPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var22 string
-						templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Open its access"))
+						templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Open access"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `item.templ`, Line: 80, Col: 110}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `item.templ`, Line: 80, Col: 106}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 						if templ_7745c5c3_Err != nil {
@@ -504,7 +504,7 @@ func AgentItems(p AgentItemsPage) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = empty(p.Frame.Asset, "file", i18n.T(ctx, "The agent sees no prompts or resources"), i18n.T(ctx, "Its grants leave them out, or the servers offer none.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = empty(p.Frame.Asset, "file", i18n.T(ctx, "No prompts or resources"), i18n.T(ctx, "Not granted, or not offered by servers.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -698,17 +698,17 @@ func noItems(f Frame, href string, filtered, synced bool, none string) templ.Com
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty(f.Asset, "search", i18n.T(ctx, "Nothing matches"), i18n.T(ctx, "Names, titles and descriptions were searched. Try another word.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var31), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(f.Asset, "search", i18n.T(ctx, "No matches"), i18n.T(ctx, "Searched names, titles and descriptions.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var31), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case synced:
-			templ_7745c5c3_Err = empty(f.Asset, "file", none, i18n.T(ctx, "The last sync found none. The credential may decide what the server shows.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(f.Asset, "file", none, i18n.T(ctx, "The last sync found none; that may depend on the credential.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		default:
-			templ_7745c5c3_Err = empty(f.Asset, "file", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "What the server offers is here after the first sync.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(f.Asset, "file", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "Available after the first sync.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -743,9 +743,9 @@ func itemNotes() templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var35 string
-		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Prompts and resources need no review: what the server changes reaches agents with the next sync. An agent's grant includes or leaves them out."))
+		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "No review needed: changes reach agents with the next sync, if their access includes them."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `item.templ`, Line: 123, Col: 164}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `item.templ`, Line: 123, Col: 111}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 		if templ_7745c5c3_Err != nil {

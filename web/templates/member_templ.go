@@ -44,7 +44,7 @@ func Members(p MembersPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Members"), i18n.T(ctx, "People of %s.", p.Frame.Tenant.Name)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Members"), i18n.T(ctx, "People in %s.", p.Frame.Tenant.Name)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -89,9 +89,9 @@ func Members(p MembersPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Table of members"))
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Members table"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 14, Col: 80}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 14, Col: 77}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -241,11 +241,11 @@ func Members(p MembersPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Invite, In: "invite", Name: "email", Label: i18n.T(ctx, "E-mail"), Type: "email", Autocomplete: "off", Help: i18n.T(ctx, "You get a link to send there. It opens for 72 hours, once, and for this address alone.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Invite, In: "invite", Name: "email", Label: i18n.T(ctx, "Email"), Type: "email", Autocomplete: "off", Help: i18n.T(ctx, "Creates a single-use link for this address. It expires in 72 hours.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Invite, In: "invite", Name: "role", Label: i18n.T(ctx, "Role"), Options: p.Roles, Help: i18n.T(ctx, "The least that the person needs.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Invite, In: "invite", Name: "role", Label: i18n.T(ctx, "Role"), Options: p.Roles, Help: i18n.T(ctx, "Choose the lowest role that works.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -254,9 +254,9 @@ func Members(p MembersPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var13 string
-				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Make the link"))
+				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Create invite link"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 49, Col: 70}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 49, Col: 75}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 				if templ_7745c5c3_Err != nil {
@@ -281,9 +281,9 @@ func Members(p MembersPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var14 string
-				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Add without an invitation"))
+				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Add without invitation"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 57, Col: 48}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 57, Col: 45}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 				if templ_7745c5c3_Err != nil {
@@ -301,15 +301,15 @@ func Members(p MembersPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "email", Label: i18n.T(ctx, "E-mail"), Type: "email", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "email", Label: i18n.T(ctx, "Email"), Type: "email", Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "role", Label: i18n.T(ctx, "Role"), Options: p.Roles, Help: i18n.T(ctx, "The least that the person needs.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "role", Label: i18n.T(ctx, "Role"), Options: p.Roles, Help: i18n.T(ctx, "Choose the lowest role that works.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "password", Label: i18n.T(ctx, "First password"), Secret: true, Autocomplete: "new-password", Help: i18n.T(ctx, "10 characters or more; they can change it.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "password", Label: i18n.T(ctx, "Initial password"), Secret: true, Autocomplete: "new-password", Help: i18n.T(ctx, "At least 10 characters; they can change it.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -527,9 +527,9 @@ func member(p MembersPage, m MemberRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Change"))
+			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Change role"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 99, Col: 156}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 99, Col: 161}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 			if templ_7745c5c3_Err != nil {
@@ -601,9 +601,9 @@ func member(p MembersPage, m MemberRow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var29 string
-					templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "You can no longer see %s until an owner adds you again. What you made stays.", p.Frame.Tenant.Name))
+					templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "You can't see %s until an owner adds you again. What you made stays.", p.Frame.Tenant.Name))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 118, Col: 123}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 118, Col: 115}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 					if templ_7745c5c3_Err != nil {
@@ -637,9 +637,9 @@ func member(p MembersPage, m MemberRow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var31 string
-					templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Every browser where %s is signed in asks for the password again, whichever organisation it shows, and programs that act as %s are ended. They stay a member.", m.Name, m.Name))
+					templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Signs %s out of every browser, in all organisations, and ends clients that act as %s. They stay a member.", m.Name, m.Name))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 122, Col: 198}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 122, Col: 147}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 					if templ_7745c5c3_Err != nil {
@@ -677,9 +677,9 @@ func member(p MembersPage, m MemberRow) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var33 string
-						templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "For whoever has lost it. Until they set up another their password alone signs them in, so be sure that it is they who ask. They are signed out everywhere."))
+						templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Make sure it's really them: until they set up another, their password alone signs them in. Signs them out everywhere."))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 126, Col: 181}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 126, Col: 144}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 						if templ_7745c5c3_Err != nil {
@@ -691,7 +691,7 @@ func member(p MembersPage, m MemberRow) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = confirm(confirmProps{ID: "factor" + idFromPath(m.Action), Button: i18n.T(ctx, "Second factor"), Subject: m.Name, Variant: "ghost", Title: i18n.T(ctx, "Take the second factor of %s away?", m.Name), Yes: i18n.T(ctx, "Take it away"), Action: m.Action + "/second-factor/remove"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var32), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = confirm(confirmProps{ID: "factor" + idFromPath(m.Action), Button: i18n.T(ctx, "Second factor"), Subject: m.Name, Variant: "ghost", Title: i18n.T(ctx, "Remove the second factor of %s?", m.Name), Yes: i18n.T(ctx, "Remove second factor"), Action: m.Action + "/second-factor/remove"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var32), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -717,9 +717,9 @@ func member(p MembersPage, m MemberRow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var35 string
-					templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "%s can no longer see %s. What they made stays.", m.Name, p.Frame.Tenant.Name))
+					templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "%s loses access to %s. What they made stays.", m.Name, p.Frame.Tenant.Name))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 130, Col: 101}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `member.templ`, Line: 130, Col: 99}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 					if templ_7745c5c3_Err != nil {

@@ -9,7 +9,7 @@ import (
 // addManyAgents makes a page of credentials one of many.
 func addManyAgents(many *templates.ConnectorCredentialsPage) {
 	many.Mode = "per_agent"
-	many.Missing = &templates.MissingNotice{Title: "12 agents have no credential", Path: "/connectors/linear/credentials/missing", URL: "https://patchbay.example.com/connectors/linear/credentials/missing"}
+	many.Missing = &templates.MissingNotice{Title: "12 agents need credentials", Path: "/connectors/linear/credentials/missing", URL: "https://patchbay.example.com/connectors/linear/credentials/missing"}
 	many.States, many.Count = []templates.Option{{Value: "", Label: "All states"}, {Value: "missing", Label: "Not connected"}}, "50+ agents"
 	many.Pager = templates.Pager{Next: "/connectors/linear/credentials?cursor=x", CSV: "/exports/connectors/linear/credentials?format=csv", JSON: "/exports/connectors/linear/credentials?format=json"}
 }

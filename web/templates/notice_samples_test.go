@@ -7,28 +7,28 @@ import (
 )
 
 func noticeSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
-	list := with(frame("Notices", templates.NavNotices))
+	list := with(frame("Notifications", templates.NavNotices))
 	list.Listen, list.Unread = "/events?on=notices", 100
 	rows := []templates.NoticeRow{
-		{ID: "5", State: templates.State{Kind: templates.StateBusy, Text: "Approval"}, Title: "Support asks to call delete_issue", Text: "The call to Linear waits until somebody approves or denies it.", Href: "/approvals/5", When: ago, Unread: true},
-		{ID: "4", State: templates.State{Kind: templates.StateWarn, Text: "Changed tool"}, Title: "create_issue of Linear changed", Text: "Its definition waits for a person.", Href: "/connectors/linear/tools/create_issue", When: ago, Times: "3 times", Unread: true},
-		{ID: "3", State: templates.State{Kind: templates.StateBad, Text: "Needs authorization"}, Title: "Sentry (Support) needs authorization", Text: "The authorization server ended the access.", Said: templates.Quote{Label: "The server said", Text: "{\"error\":\"invalid_grant\"}"}, Href: "/connectors/sentry/credentials#credential-support", When: longAgo},
+		{ID: "5", State: templates.State{Kind: templates.StateBusy, Text: "Approval"}, Title: "Support asks to call delete_issue", Text: "The call to Linear needs approval, unless already decided.", Href: "/approvals/5", When: ago, Unread: true},
+		{ID: "4", State: templates.State{Kind: templates.StateWarn, Text: "Changed tool"}, Title: "create_issue of Linear changed", Text: "Its definition waits for approval.", Href: "/connectors/linear/tools/create_issue", When: ago, Times: "3 times", Unread: true},
+		{ID: "3", State: templates.State{Kind: templates.StateBad, Text: "Needs authorization"}, Title: "Sentry (Support) needs authorization", Text: "The authorization server ended access.", Said: templates.Quote{Label: "Server response", Text: "{\"error\":\"invalid_grant\"}"}, Href: "/connectors/sentry/credentials#credential-support", When: longAgo},
 		{ID: "2", State: templates.State{Kind: templates.StateOK, Text: "Connector recovered"}, Title: "A connector with a name that is as long as names may be, and a little longer than a narrow screen can show in a line", When: longAgo},
 	}
 	pages["notices"] = templates.Notices(templates.NoticesPage{Frame: list, Rows: rows, Unread: true, Pager: templates.Pager{Next: "/notices?cursor=x"}})
-	pages["notices-empty"] = templates.Notices(templates.NoticesPage{Frame: asViewer(with(frame("Notices", templates.NavNotices)))})
+	pages["notices-empty"] = templates.Notices(templates.NoticesPage{Frame: asViewer(with(frame("Notifications", templates.NavNotices)))})
 	webhookSamples(pages, with)
 }
 
 func webhookSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	kinds := []templates.Choice{
 		{Value: "approval.waiting", Label: "Approval", Chosen: true}, {Value: "tool_change.waiting", Label: "Changed tool"}, {Value: "connector.needs_auth", Label: "Needs authorization", Chosen: true},
-		{Value: "grant.lapsing", Label: "Access lapses"}, {Value: "connector.down", Label: "Connector down"}, {Value: "connector.recovered", Label: "Connector recovered"},
+		{Value: "grant.lapsing", Label: "Access expires"}, {Value: "connector.down", Label: "Connector down"}, {Value: "connector.recovered", Label: "Connector recovered"},
 	}
 	chat := templates.WebhookRow{Name: "Chat", Href: "/webhooks/1", Host: "hooks.example.com", State: templates.State{Kind: templates.StateOK, Text: "On"}, Told: "Everything", Delivered: ago}
 	pager := templates.WebhookRow{
 		Name: "Pager of the night shift", Href: "/webhooks/2", Host: "a-long-name.of-a-host.that-is-somewhere.example.com:8443", State: templates.State{Kind: templates.StateBad, Text: "Turned off"},
-		Reason: "Its receiver answered 410 Gone: it wants nothing more. Turn the webhook on again if that was a mistake.", Told: "2 kinds", Delivered: never,
+		Reason: "The receiver answered 410 Gone. Turn the webhook back on if that's a mistake.", Told: "2 kinds", Delivered: never,
 	}
 	list := with(frame("Webhooks", templates.NavWebhooks))
 	pages["webhooks"] = templates.Webhooks(templates.WebhooksPage{Frame: list, Rows: []templates.WebhookRow{chat, pager}, Count: "2 webhooks", Kinds: kinds})
@@ -38,10 +38,10 @@ func webhookSamples(pages map[string]templ.Component, with func(templates.Frame)
 	one := with(frame("Pager of the night shift", templates.NavWebhooks, templates.Crumb{Text: "Webhooks", Href: "/webhooks"}))
 	pages["webhook"] = templates.Webhook(templates.WebhookPage{
 		Frame: one, Webhook: pager, Kinds: kinds, Form: templates.Form{Values: map[string]string{"name": pager.Name, "url": "https://hooks.example.com/", "enabled": "false"}},
-		Facts:  []templates.Fact{{Label: "Last notice arrived", When: &never}, {Label: "ID", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}},
+		Facts:  []templates.Fact{{Label: "Last delivered", When: &never}, {Label: "ID", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}},
 		Secret: &templates.NewAPIKey{Name: pager.Name, Token: "whsec_c2hvd24gdGhpcyBvbmNlLCBpbiBhIHNhbXBsZSBwYWdl"},
 		Deliveries: []templates.DeliveryRow{
-			{ID: "msg_3", Kind: "Approval", State: templates.State{Kind: templates.StateWarn, Text: "Is tried again"}, Reason: "It did not answer within 10 seconds.", Status: "no answer", Tries: "3", Made: ago, Tried: ago, Next: &soon, Took: "10.0 s", Again: "/webhooks/2/deliveries/3/redeliver", Subject: "Approval, 2 minutes ago"},
+			{ID: "msg_3", Kind: "Approval", State: templates.State{Kind: templates.StateWarn, Text: "Retrying"}, Reason: "It didn't answer within 10 seconds.", Status: "no answer", Tries: "3", Made: ago, Tried: ago, Next: &soon, Took: "10.0 s", Again: "/webhooks/2/deliveries/3/redeliver", Subject: "Approval, 2 minutes ago"},
 			{ID: "msg_2", Kind: "Needs authorization", State: templates.State{Kind: templates.StateOK, Text: "Delivered"}, Status: "200 OK", Tries: "1", Made: longAgo, Tried: longAgo, Took: "45 ms"},
 		},
 	})

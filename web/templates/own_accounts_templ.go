@@ -48,7 +48,7 @@ func OwnAccounts(p OwnAccountsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = title(i18n.T(ctx, "My accounts"), i18n.T(ctx, "What the agents of your own use in your name, and what they still miss. Nobody else's agent gets at these.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "My accounts"), i18n.T(ctx, "Accounts that only your agents use, in your name, or still need.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -88,7 +88,7 @@ func OwnAccounts(p OwnAccountsPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "bot", i18n.T(ctx, "No agents of your own"), i18n.T(ctx, "When you let a program in as a new agent, that agent is yours. The accounts that it needs are connected here.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "bot", i18n.T(ctx, "No agents yet"), i18n.T(ctx, "Agents you create by signing in a client are yours. Connect their accounts here.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -183,9 +183,9 @@ func OwnAccounts(p OwnAccountsPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var10 string
-					templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "It was granted no connector that wants an account of yours."))
+					templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "None of its connectors needs your account."))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 27, Col: 100}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 27, Col: 83}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 					if templ_7745c5c3_Err != nil {
@@ -581,9 +581,9 @@ func ownDisconnect(row OwnAccount) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var31 string
-				templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "%s can no longer use %s until an account is connected again. The server is told that the access has ended, where it takes that.", row.Agent, row.Connector))
+				templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "%s can't use %s until an account is reconnected. Where supported, access is revoked at the server.", row.Agent, row.Connector))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 92, Col: 176}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 92, Col: 147}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 				if templ_7745c5c3_Err != nil {
@@ -661,9 +661,9 @@ func OwnAccountOf(p OwnAccountPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var35 string
-				templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "You can close this page. The program that asked for it goes on by itself, or when you tell it to."))
+				templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "You can close this page. The client continues by itself or when you tell it to."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 103, Col: 135}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 103, Col: 117}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 				if templ_7745c5c3_Err != nil {
@@ -679,9 +679,9 @@ func OwnAccountOf(p OwnAccountPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var36 string
-				templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "%s needs your account there, and uses it in your name.", p.Row.Agent))
+				templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "%s needs your account to act in your name.", p.Row.Agent))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 105, Col: 105}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 105, Col: 93}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var36))
 				if templ_7745c5c3_Err != nil {
@@ -838,7 +838,7 @@ func OwnAccountOf(p OwnAccountPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = factRow(i18n.T(ctx, "You are")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var43), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = factRow(i18n.T(ctx, "Signed in as")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var43), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -935,9 +935,9 @@ func OwnAccountOf(p OwnAccountPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var49 string
-				templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Your role connects no accounts. Those that are there can be disconnected."))
+				templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Your role can only disconnect accounts."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 140, Col: 111}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 140, Col: 77}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var49))
 				if templ_7745c5c3_Err != nil {
@@ -1058,9 +1058,9 @@ func OwnAccountOf(p OwnAccountPage) templ.Component {
 			}
 			if p.Row.usesOAuth() {
 				var templ_7745c5c3_Var56 string
-				templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "You sign in on the server's own page: Patchbay never sees your password.") + " ")
+				templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "You sign in at the server; Patchbay never sees your password.") + " ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 156, Col: 99}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 156, Col: 88}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var56))
 				if templ_7745c5c3_Err != nil {
@@ -1076,9 +1076,9 @@ func OwnAccountOf(p OwnAccountPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var57 string
-			templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "All of my accounts"))
+			templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "All my accounts"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 158, Col: 69}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `own_accounts.templ`, Line: 158, Col: 66}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var57))
 			if templ_7745c5c3_Err != nil {

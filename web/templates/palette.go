@@ -63,7 +63,7 @@ func (f Frame) actionWays(ctx context.Context) SearchGroup {
 	if f.Can.Own {
 		list = append(list,
 			SearchResult{Icon: "plus", Text: i18n.T(ctx, "New API key"), Href: "/api-keys#add"},
-			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Invite somebody"), Href: "/members#invite"})
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Invite someone"), Href: "/members#invite"})
 	}
 	for _, t := range f.Tenants {
 		if t.Slug != f.Tenant.Slug {
@@ -71,7 +71,7 @@ func (f Frame) actionWays(ctx context.Context) SearchGroup {
 		}
 	}
 	list = append(list,
-		SearchResult{Icon: "sun", Text: i18n.T(ctx, "Switch between light and dark"), Script: "theme"},
+		SearchResult{Icon: "sun", Text: i18n.T(ctx, "Toggle light and dark"), Script: "theme"},
 		SearchResult{Icon: "info", Text: i18n.T(ctx, "Keyboard shortcuts"), Script: "keys"},
 		SearchResult{Icon: "log-out", Text: i18n.T(ctx, "Sign out"), Action: "/logout"})
 	return SearchGroup{ID: "actions", Title: i18n.T(ctx, "Actions"), List: list}

@@ -26,7 +26,7 @@ type TenantQuota struct {
 // limitHelp is a field's help, with the operator's maximum.
 func limitHelp(ctx context.Context, limit string) string {
 	if limit == "" {
-		return i18n.T(ctx, "0 is no limit.")
+		return i18n.T(ctx, "0 means no limit.")
 	}
-	return i18n.T(ctx, "Whoever runs this installation allows %s; 0 is as many.", limit)
+	return i18n.T(ctx, "0 for the operator's maximum, %s.", limit)
 }

@@ -225,9 +225,9 @@ func quotaFields(p SettingsPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "tool calls of all agents together"))
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "tool calls of all agents"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `quota.templ`, Line: 32, Col: 73}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `quota.templ`, Line: 32, Col: 64}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {
@@ -237,11 +237,11 @@ func quotaFields(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_minute", Label: i18n.T(ctx, "Calls a minute"), Type: "number", Min: "0", Max: "1000000", Help: limitHelp(ctx, p.Quota.MaxPerMinute)}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_minute", Label: i18n.T(ctx, "Calls per minute"), Type: "number", Min: "0", Max: "1000000", Help: limitHelp(ctx, p.Quota.MaxPerMinute)}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_day", Label: i18n.T(ctx, "Calls a day"), Type: "number", Min: "0", Max: "1000000000", Help: limitHelp(ctx, p.Quota.MaxPerDay)}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "calls_per_day", Label: i18n.T(ctx, "Calls per day"), Type: "number", Min: "0", Max: "1000000000", Help: limitHelp(ctx, p.Quota.MaxPerDay)}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -125,7 +125,7 @@ var runs = []templates.SyncRunRow{
 	{ID: "4", Trigger: "Manual", State: stateBusy, Started: ago},
 	{ID: "3", Trigger: "Schedule", State: templates.State{Kind: templates.StateOK, Text: "Done"}, Started: ago, Duration: "1.2 s", Total: "23 tools", Added: 2, Changed: 1, Removed: 1, Quarantined: 2},
 	{ID: "2", Trigger: "API", Agent: "Support", State: templates.State{Kind: templates.StateOK, Text: "Done"}, Started: longAgo, Duration: "480 ms", Total: "22 tools"},
-	{ID: "1", Trigger: "Manual", State: templates.State{Kind: templates.StateBad, Text: "Failed"}, Started: longAgo, Duration: "30 s", Error: "The server did not answer within 30 s."},
+	{ID: "1", Trigger: "Manual", State: templates.State{Kind: templates.StateBad, Text: "Failed"}, Started: longAgo, Duration: "30 s", Error: "The server didn't answer within 30 seconds."},
 }
 
 func overview(f templates.Frame) templates.ConnectorOverviewPage {
@@ -133,12 +133,12 @@ func overview(f templates.Frame) templates.ConnectorOverviewPage {
 		Frame: f, Head: head(templates.TabOverview, stateBad),
 		Attention: []templates.Attention{
 			{Kind: templates.StateBad, Title: "Needs authorization", Text: "The server refused the credential (401). Set a new one.", When: &ago, Action: &templates.Link{Text: "Set credential", Href: "/connectors/linear/credentials"}},
-			{Kind: templates.StateWarn, Title: "2 tools are set aside", Text: "They are not well formed.", Action: &templates.Link{Text: "Show them", Href: "/connectors/linear/tools"}},
+			{Kind: templates.StateWarn, Title: "2 malformed tools", Text: "Invalid entries were left out. The rest synced.", Action: &templates.Link{Text: "Show them", Href: "/connectors/linear/tools"}},
 		},
 		Stats: []templates.Stat{{Label: "Tools", Value: "23"}, {Label: "Last sync", When: &ago}, {Label: "Next sync", Value: "in 13 minutes"}},
 		Server: []templates.Fact{
 			{Label: "Name", Value: "Linear MCP"}, {Label: "Version", Value: "1.4.2", Mono: true}, {Label: "Protocol", Value: "2025-06-18", Mono: true},
-			{Label: "Asks for", Value: "A credential for everything"},
+			{Label: "Scopes", Value: "A credential for everything"},
 		},
 		Connection: []templates.Fact{
 			{Label: "Transport", Value: "Streamable HTTP"}, {Label: "Authentication", Value: "Bearer · shared"}, {Label: "Sync", Value: "every 15 minutes"},
@@ -189,7 +189,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	list := with(frame("Connectors", templates.NavConnectors))
 	list.Flash = &templates.Flash{Kind: templates.FlashNotice, Text: "Discovered 23 tools from 'Linear'."}
 	pages["connectors"] = templates.Connectors(connectorsPage(list))
-	list.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: "Sync failed: The server refused the request.", Said: templates.Quote{Label: "The server said", Text: "quota exceeded"}}
+	list.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: "Sync failed: The server refused the request.", Said: templates.Quote{Label: "Server response", Text: "quota exceeded"}}
 	pages["connectors-viewer"] = templates.Connectors(connectorsPage(asViewer(list)))
 	list.Flash = nil
 	pages["connectors-empty"] = templates.Connectors(templates.ConnectorsPage{Frame: list})
@@ -214,14 +214,14 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		"auth.type": "oauth2", "auth.client_id": "0oa1b2c3d4", "auth.scopes": "read write", "auth.issuer": "https://login.example.com",
 		"auth.no_resource": "true", "auth.token_endpoint_auth_method": "client_secret_post",
 	})
-	overridden.Errors = map[string]string{"auth.authorization_endpoint": "An address begins with https:// and has a host.", "auth.allow_missing_pkce_metadata": "Not for this type."}
+	overridden.Errors = map[string]string{"auth.authorization_endpoint": "Enter an https:// URL with a host.", "auth.allow_missing_pkce_metadata": "Not for this type."}
 	pages["connector-overridden"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: overridden})
 
 	wrong := connectorForm()
 	wrong.Problem = "3 fields need attention."
-	wrong.Errors = map[string]string{"url": "Use https, or a host that the operator has allowed.", "auth.token": "A token is needed.", "headers.X-Bad Name": "“X-Bad Name” is no header name."}
+	wrong.Errors = map[string]string{"url": "Use https, or a host that the operator has allowed.", "auth.token": "Enter the token.", "headers.X-Bad Name": "“X-Bad Name” is no header name."}
 	pages["connector-wrong"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: wrong, Test: &templates.TestResult{Failure: &templates.Failure{
-		Sentence: "The server refused the credential (401). Set a new one on the connector's credentials page.", Phase: "while opening the session",
+		Sentence: "The server refused the credential (401). Set a new one on the Credentials page.", Phase: "while initializing",
 		Facts: []templates.Fact{{Label: "Code", Value: "unauthorized", Mono: true}, {Label: "HTTP status", Value: "401", Mono: true}},
 	}}})
 
@@ -230,18 +230,18 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	}
 	pages["connector-overview"] = templates.ConnectorOverview(overview(with(frame("Linear", templates.NavConnectors, inConnectors))))
 	pages["connector-tools"] = templates.ConnectorTools(templates.ConnectorToolsPage{Frame: one("Tools"), Head: head(templates.TabTools, stateOK), Rows: toolViews, Count: "3 tools", Quarantined: quarantined, Synced: true})
-	allowing := overview(one("Methods outside MCP"))
+	allowing := overview(one("Non-MCP methods"))
 	allowing.Method = &templates.MethodForm{Action: "/connectors/linear/methods", Allowed: []string{"acme/*"}}
 	pages["connector-methods"] = templates.ConnectorOverview(allowing)
-	method := templates.ConnectorMethodPage{Frame: allowing.Frame, Head: allowing.Head, Form: *allowing.Method, Said: templates.Quote{Label: "The server said", Text: "No."}}
-	method.Form.PerAgent, method.Form.Form = true, templates.Form{Values: map[string]string{"method": "acme/a"}, Errors: map[string]string{"params": "This is not one JSON object."}}
+	method := templates.ConnectorMethodPage{Frame: allowing.Frame, Head: allowing.Head, Form: *allowing.Method, Said: templates.Quote{Label: "Server response", Text: "No."}}
+	method.Form.PerAgent, method.Form.Form = true, templates.Form{Values: map[string]string{"method": "acme/a"}, Errors: map[string]string{"params": "Enter a JSON object."}}
 	pages["connector-method"] = templates.ConnectorMethod(method)
-	method.Result = &templates.Result{State: stateOK, Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: "{}"}}, Link: &templates.Link{Text: "Open the call", Href: "/calls/1"}}
+	method.Result = &templates.Result{State: stateOK, Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: "{}"}}, Link: &templates.Link{Text: "Open call", Href: "/calls/1"}}
 	pages["connector-method-result"] = templates.ConnectorMethod(method)
 	pages["connector-runs"] = templates.ConnectorRuns(templates.ConnectorRunsPage{Frame: one("Sync runs"), Head: head(templates.TabRuns, stateBusy), Rows: runs, Pager: templates.Pager{First: "/connectors/linear/runs", Next: "/connectors/linear/runs?cursor=x"}})
 	itemSamples(pages, one, head, with(frame("Support", templates.NavAgents)))
-	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, ListeningSuspended: "The server said more than 600 things within a minute. Ask its operator, then switch listening on again.", Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})
-	pages["connector-settings-move"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Enabled: true, Drops: []string{"The accounts of 2 agents would be disconnected, of \"Ops\", \"Sales\"."}})
+	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, ListeningSuspended: "The server sent over 600 messages in a minute. Ask its operator, then turn listening on.", Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})
+	pages["connector-settings-move"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Enabled: true, Drops: []string{`Disconnects accounts of 2 agents: "Ops", "Sales".`}})
 	tool := with(frame("create_issue", templates.NavConnectors, inConnectors, linear))
 	pages["tool"] = templates.Tool(templates.ToolPage{Frame: tool, Tool: toolViews[0], About: []templates.Fact{
 		{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Exposed as", Value: "mcp_linear__create_issue", Mono: true, Copy: true},
@@ -259,17 +259,17 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 func importSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	f := with(frame("Import connectors", templates.NavConnectors, inConnectors))
 	rows := []templates.ImportRow{
-		{Name: "linear", Address: "https://mcp.linear.app/mcp", Line: "line 3", State: templates.State{Kind: templates.StateWarn, Text: "Create, without its token"}, Notes: []string{"The token is not in the document: ${LINEAR_TOKEN} stands there. Set it."}},
+		{Name: "linear", Address: "https://mcp.linear.app/mcp", Line: "line 3", State: templates.State{Kind: templates.StateWarn, Text: "Create, without its token"}, Notes: []string{"The token is missing; the document has ${LINEAR_TOKEN}. Set it."}},
 		{Name: "render", Href: "/connectors/render", Address: "https://mcp.render.com/mcp", Line: "line 4", State: templates.State{Kind: templates.StateOK, Text: "Update"}, Notes: []string{"Changes: url, headers."}},
 		{Name: "everything", Href: "/connectors/everything", Address: "https://everything.example.com/a/very/long/path/that/does/not/end/soon/mcp", Line: "line 5", State: templates.State{Kind: templates.StateOff, Text: "Leave unchanged"}},
-		{Name: "files", Line: "line 6", State: templates.State{Kind: templates.StateBad, Text: "Refuse"}, Notes: []string{"No stdio command is allowed on this installation."}},
+		{Name: "files", Line: "line 6", State: templates.State{Kind: templates.StateBad, Text: "Refuse"}, Notes: []string{"Stdio commands aren't allowed here."}},
 	}
 	pages["connector-import"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f})
 	pages["connector-import-preview"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f, Preview: &templates.ImportTable{
 		Title: "1 to create, 1 to update, 1 unchanged, 1 refused", Kind: templates.StateWarn, Dry: true, Rows: rows,
 	}})
 	pages["connector-import-wrong"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f, Form: templates.Form{
-		Errors: map[string]string{"document": "Line 7: this is not JSON. A comma, a colon or a quote may be missing before it."},
+		Errors: map[string]string{"document": "Line 7: invalid JSON. A comma, colon or quote may be missing."},
 	}})
 	rows[0].Href, rows[0].Repair = "/connectors/linear", &templates.Link{Text: "Set it", Href: "/connectors/linear/credentials"}
 	pages["connector-imported"] = templates.ConnectorImported(templates.ConnectorImportedPage{Frame: f, Table: templates.ImportTable{
@@ -297,16 +297,16 @@ func catalogSamples(pages map[string]templ.Component, with func(templates.Frame)
 	pages["catalog"] = templates.Catalog(page)
 	page.Cards, page.Count, page.Query, page.Filtered = nil, "0 servers", "nothing", true
 	pages["catalog-empty"] = templates.Catalog(page)
-	f = with(frame("Import from a registry", templates.NavConnectors, inConnectors))
+	f = with(frame("Import from registry", templates.NavConnectors, inConnectors))
 	pages["listing"] = templates.Listing(templates.ListingPage{Frame: f})
 	pages["listing-wrong"] = templates.Listing(templates.ListingPage{Frame: f, Form: templates.Form{
-		Values: map[string]string{"url": "https://registry.example.com"}, Errors: map[string]string{"url": "The registry did not answer in time.", "document": "The document is not JSON."},
+		Values: map[string]string{"url": "https://registry.example.com"}, Errors: map[string]string{"url": "The registry timed out.", "document": "Not valid JSON."},
 	}})
 	pages["listing-preview"] = templates.Listing(templates.ListingPage{Frame: f, Preview: &templates.ListingPreview{
-		Title: "3 servers", Remarks: []string{"12 more to be started as programs, without an address, left out."}, Rows: []templates.ListingRow{
+		Title: "3 servers", Remarks: []string{"12 more left out: programs without a URL."}, Rows: []templates.ListingRow{
 			{Name: "com.example/weather", Address: "https://weather.example.com/mcp", Summary: "<b>Tells</b> the weather.", Needs: "Access token", Value: `{"server":{"name":"com.example/weather"}}`},
-			{Name: "com.example/notes", Address: "https://notes.example.com/mcp", Needs: "None that the list tells of", State: templates.State{Kind: templates.StateOK, Text: "Added"}, Href: "/connectors/notes"},
-			{Name: "com.example/evil", Needs: "None that the list tells of", State: templates.State{Kind: templates.StateBad, Text: "Cannot be added"}, Said: []string{"A URL begins with https:// or http:// and names a host."}},
+			{Name: "com.example/notes", Address: "https://notes.example.com/mcp", Needs: "None listed", State: templates.State{Kind: templates.StateOK, Text: "Added"}, Href: "/connectors/notes"},
+			{Name: "com.example/evil", Needs: "None listed", State: templates.State{Kind: templates.StateBad, Text: "Can't be added"}, Said: []string{"Enter an http:// or https:// URL with a host."}},
 		},
 	}})
 }
@@ -320,10 +320,10 @@ func credentialSamples(pages map[string]templ.Component, with func(templates.Fra
 	})
 	missing := templates.State{Kind: templates.StateOff, Text: "Not set"}
 	pages["credentials-agents"] = templates.ConnectorCredentials(templates.ConnectorCredentialsPage{
-		Frame: f, Head: h, Auth: "basic", Mode: "per_agent", About: "Each agent signs in with a user name and a password of its own.",
+		Frame: f, Head: h, Auth: "basic", Mode: "per_agent", About: "Each agent signs in with its own username and password.",
 		Rows: []templates.CredentialRow{
 			{Key: "support", Who: "Support", Href: "/agents/support", Stored: true, State: templates.State{Kind: templates.StateBad, Text: "Refused"}, Account: "support-bot", Facts: setAndUsed, Error: "The server refused it (401). Set a new one.", Action: "/connectors/linear/agents/support/credential"},
-			{Key: "billing", Who: "Billing", Href: "/agents/billing", State: missing, Action: "/connectors/linear/agents/billing/credential", Open: true, Form: templates.Form{Errors: map[string]string{"password": "A password is needed."}}},
+			{Key: "billing", Who: "Billing", Href: "/agents/billing", State: missing, Action: "/connectors/linear/agents/billing/credential", Open: true, Form: templates.Form{Errors: map[string]string{"password": "Enter the password."}}},
 		},
 	})
 }
@@ -335,17 +335,17 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 	page := func(row ...templates.CredentialRow) templates.ConnectorCredentialsPage {
 		return templates.ConnectorCredentialsPage{
 			Frame: f, Head: head(templates.TabCredentials, stateOK), Auth: "oauth2", Mode: "shared",
-			About: "A person signs in on the server's own page, and the access is renewed for as long as it is used. One account serves all agents.",
+			About: "Sign-in on the server's page, renewed while in use. One account for all agents.",
 			Rows:  row, Diagnosis: &templates.Diagnosis{Title: "Diagnosis", Action: "/connectors/linear/diagnose"},
 		}
 	}
-	renewed := []templates.Fact{{Label: "Token ends", When: &soon}, {Label: "Last renewed", When: &ago}, {Label: "Last used", When: &ago}}
+	renewed := []templates.Fact{{Label: "Token expires", When: &soon}, {Label: "Last renewed", When: &ago}, {Label: "Last used", When: &ago}}
 	shared := templates.CredentialRow{Key: "shared", Who: "All agents", Action: "/connectors/linear", State: templates.State{Kind: templates.StateOff, Text: "Not connected"}}
 	pages["account-none"] = templates.ConnectorCredentials(page(shared))
 	shared.Stored, shared.State, shared.Account, shared.Facts = true, stateOK, "ada@example.com", renewed
 	shared.Scopes = []string{"read", "write", "issues:create", "comments:create", "offline_access"}
 	pages["account-connected"] = templates.ConnectorCredentials(page(shared))
-	shared.State, shared.Error = templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "The authorization server has ended this access. Connect again."
+	shared.State, shared.Error = templates.State{Kind: templates.StateBad, Text: "Needs reconnecting"}, "The authorization server ended access. Reconnect."
 	linked := page(shared)
 	linked.Link = &templates.ConnectLink{URL: "https://patchbay.example.com/connect/0Lq1nY8example-example-example-example-example", Ends: soon}
 	pages["account-dead"] = templates.ConnectorCredentials(linked)
@@ -358,8 +358,8 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 		}
 		return row
 	}
-	failing := agent("Billing", templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}, true)
-	failing.Error = "The authorization server could not be reached or did not answer properly. It may work later."
+	failing := agent("Billing", templates.State{Kind: templates.StateWarn, Text: "Refresh failed, retrying"}, true)
+	failing.Error = "The authorization server can't be reached or failed. It may work later."
 	for i := range 30 {
 		failing.Scopes = append(failing.Scopes, "https://www.example.com/auth/service"+strconv.Itoa(i)+".readonly")
 	}
@@ -375,13 +375,13 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 	pages["diagnosis"] = templates.ConnectorCredentials(diagnosed)
 	failed := page(templates.CredentialRow{Key: "shared", Who: "All agents", Action: "/connectors/linear", State: templates.State{Kind: templates.StateOff, Text: "Not connected"}})
 	failed.Diagnosis = diagnosis()
-	failed.Diagnosis.Title, failed.Diagnosis.First = "Why it is not connected", true
+	failed.Diagnosis.Title, failed.Diagnosis.First = "Why it isn't connected", true
 	failed.Diagnosis.Stages = failed.Diagnosis.Stages[:2]
 	failed.Diagnosis.Stages[1].Steps[1].Kind = templates.StateBad
 	failed.Diagnosis.Outcome, failed.Diagnosis.Scopes = failed.Diagnosis.Outcome[:1], nil
 	failed.Diagnosis.Problem = &templates.Attention{
-		Kind: templates.StateBad, Title: "An account cannot be connected", Text: "The connection was refused for safety: the issuer is https://mcp.linear.app, and its document says https://login.example.com.",
-		Action: &templates.Link{Text: "Open the settings", Href: "/connectors/linear/settings"},
+		Kind: templates.StateBad, Title: "Can't connect an account", Text: "Connection refused for safety: the issuer is https://mcp.linear.app, and its document says https://login.example.com.",
+		Action: &templates.Link{Text: "Open settings", Href: "/connectors/linear/settings"},
 	}
 	pages["diagnosis-failed"] = templates.ConnectorCredentials(failed)
 
@@ -394,7 +394,7 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 
 	list := connectorsPage(with(frame("Connectors", templates.NavConnectors)))
 	list.Rows[3].Credential, list.Rows[3].Repair = "OAuth · per agent", &templates.Link{Text: "Reconnect", Href: "/connectors/c4/credentials"}
-	list.Expiring = &templates.ExpiringAccounts{Title: "2 accounts lapse within 72 hours", Rows: []templates.ExpiringAccountRow{
+	list.Expiring = &templates.ExpiringAccounts{Title: "2 accounts expire within 72 hours", Rows: []templates.ExpiringAccountRow{
 		{Connector: "Render", Href: "/connectors/c3/credentials#credential-shared", When: soon},
 		{Connector: "Sentry", Agent: "Support", Href: "/connectors/c4/credentials#credential-support", When: soon},
 	}}
@@ -405,22 +405,22 @@ func diagnosis() *templates.Diagnosis {
 	return &templates.Diagnosis{
 		Title: "Diagnosis", Action: "/connectors/linear/diagnose", Scopes: []string{"read", "write"},
 		Stages: []templates.DiagnosisStage{
-			{Name: "The MCP server, asked without a credential", Steps: []templates.DiagnosisStep{
-				{Kind: templates.StateOK, URL: "https://mcp.linear.app/mcp", Status: "401 Unauthorized", Read: "a challenge", Decided: "Its challenge names its metadata."},
+			{Name: "MCP server, without credentials", Steps: []templates.DiagnosisStep{
+				{Kind: templates.StateOK, URL: "https://mcp.linear.app/mcp", Status: "401 Unauthorized", Read: "a challenge", Decided: "The challenge names the metadata."},
 			}},
-			{Name: "What the MCP server says of itself", Steps: []templates.DiagnosisStep{
-				{Kind: templates.StateOff, URL: "https://mcp.linear.app/.well-known/oauth-protected-resource/mcp", Status: "404 Not Found", Read: "an error", Decided: "No document: on to the next."},
-				{Kind: templates.StateOK, URL: "https://mcp.linear.app/.well-known/oauth-protected-resource", Status: "200 OK", Read: "protected-resource metadata", Decided: "This is the resource's own document."},
+			{Name: "MCP server metadata", Steps: []templates.DiagnosisStep{
+				{Kind: templates.StateOff, URL: "https://mcp.linear.app/.well-known/oauth-protected-resource/mcp", Status: "404 Not Found", Read: "an error", Decided: "No document; trying the next."},
+				{Kind: templates.StateOK, URL: "https://mcp.linear.app/.well-known/oauth-protected-resource", Status: "200 OK", Read: "protected-resource metadata", Decided: "The resource's own document."},
 			}},
-			{Name: "What the authorization server says of itself", Steps: []templates.DiagnosisStep{
-				{Kind: templates.StateOff, Decided: "The issuer is the connector's: https://mcp.linear.app."},
-				{Kind: templates.StateOK, URL: "https://mcp.linear.app/.well-known/oauth-authorization-server", Status: "200 OK", Read: "authorization-server metadata", Decided: "This is the authorization server."},
+			{Name: "Authorization server metadata", Steps: []templates.DiagnosisStep{
+				{Kind: templates.StateOff, Decided: "Issuer from the connector: https://mcp.linear.app."},
+				{Kind: templates.StateOK, URL: "https://mcp.linear.app/.well-known/oauth-authorization-server", Status: "200 OK", Read: "authorization-server metadata", Decided: "Authorization server found."},
 			}},
 		},
 		Outcome: []templates.Fact{
-			{Label: "Authorization server", Value: "https://mcp.linear.app", Mono: true}, {Label: "Signs in at", Value: "linear.app", Mono: true},
-			{Label: "Gives tokens at", Value: "mcp.linear.app", Mono: true}, {Label: "Client", Value: "Patchbay registers itself when an account is connected."},
-			{Label: "Resource", Value: "https://mcp.linear.app", Mono: true}, {Label: "Server asks for", Value: "a credential for everything"}, {Label: "Looked at", When: &ago},
+			{Label: "Authorization server", Value: "https://mcp.linear.app", Mono: true}, {Label: "Authorization endpoint", Value: "linear.app", Mono: true},
+			{Label: "Token endpoint", Value: "mcp.linear.app", Mono: true}, {Label: "Client", Value: "Registered when an account is connected."},
+			{Label: "Resource", Value: "https://mcp.linear.app", Mono: true}, {Label: "Server requires", Value: "credential for everything"}, {Label: "Checked", When: &ago},
 		},
 	}
 }
@@ -437,27 +437,27 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 		New: &templates.NewInvitation{Email: "joan@example.com", Role: "Member", URL: "https://patchbay.example.com/setup/invitation?token=abc", Ends: ago},
 		Invited: []templates.InvitationRow{
 			{Email: "joan@example.com", Role: "Member", By: "Ada Lovelace", State: templates.State{Kind: templates.StateBusy, Text: "Waiting"}, Sent: ago, Ends: ago, Action: "/invitations/1"},
-			{Email: "hedy@example.com", Role: "Owner", State: templates.State{Kind: templates.StateWarn, Text: "Lapsed"}, Sent: longAgo, Ends: longAgo, Action: "/invitations/2"},
+			{Email: "hedy@example.com", Role: "Owner", State: templates.State{Kind: templates.StateWarn, Text: "Expired"}, Sent: longAgo, Ends: longAgo, Action: "/invitations/2"},
 		},
-		Invite: templates.Form{Values: map[string]string{"role": "viewer"}, Errors: map[string]string{"email": "This person is a member already."}},
+		Invite: templates.Form{Values: map[string]string{"role": "viewer"}, Errors: map[string]string{"email": "Already a member."}},
 	})
 	f = with(frame("API keys", templates.NavAPIKeys))
 	pages["api-keys"] = templates.APIKeys(templates.APIKeysPage{
 		Frame: f, Count: "2 keys", Roles: roles,
 		New: &templates.NewAPIKey{Name: "nightly export", Token: "pb_key_0189aaaabbbbccccddddeeeeffff0000_exampleexampleexampleexample_abc123", Example: "curl -H 'Authorization: Bearer pb_key_…' http://127.0.0.1:8080/api/v1/connectors"},
 		Rows: []templates.APIKeyRow{
-			{Name: "warehouse", Prefix: "pb_key_0189cccc", By: "Ada Lovelace", Role: "Viewer", State: templates.State{Kind: templates.StateWarn, Text: "Ends soon"}, Created: longAgo, LastUsed: ago, Expires: ago, Revoke: "/api-keys/3/revoke"},
+			{Name: "warehouse", Prefix: "pb_key_0189cccc", By: "Ada Lovelace", Role: "Viewer", State: templates.State{Kind: templates.StateWarn, Text: "Expires soon"}, Created: longAgo, LastUsed: ago, Expires: ago, Revoke: "/api-keys/3/revoke"},
 			{Name: "nightly export", Prefix: "pb_key_0189aaaa", Role: "Member", State: templates.State{Kind: templates.StateOK, Text: "Active"}, Created: ago, LastUsed: never, Expires: never, Revoke: "/api-keys/1/revoke"},
 			{Name: "old script", Prefix: "pb_key_0188bbbb", Role: "Admin", State: templates.State{Kind: templates.StateOff, Text: "Revoked"}, Created: longAgo, LastUsed: longAgo, Expires: longAgo},
 		},
 	})
-	pages["api-keys-empty"] = templates.APIKeys(templates.APIKeysPage{Frame: f, Roles: roles, Soon: &templates.Attention{Kind: templates.StateWarn, Title: "“warehouse” stops soon", Text: "Make another key.", When: &ago}})
-	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc", "call_history": "redacted", "approval_timeout_s": "300", "history_days": "30", "calls_per_minute": "0", "calls_per_day": "0"}}, Quota: templates.TenantQuota{MaxPerDay: "100,000 calls a day", Bars: quotaSamples}, Histories: histories, Approvals: histories, Keys: templates.SealingKeysPanel{Unfinished: true, Own: true, Keys: []templates.SealingKeyRow{{ID: "09c8b1aa", State: templates.State{Kind: templates.StateBusy, Text: "Opens what it sealed before"}, Sealed: "12"}, {ID: "2b41f007", State: stateOK, Sealed: "3"}}, Facts: []templates.Fact{{Label: "Made", When: &longAgo}}}, Installation: []templates.Fact{{Label: "Address", Value: "https://patchbay.example.com", Mono: true, Copy: true}}, History: templates.HistoryLimits{Min: "30", Max: "90"}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
-	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "E-mail", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "This is not your password."}},
-		Limits: "A session ends after 24 hours without use, and after 7 days in any case.",
+	pages["api-keys-empty"] = templates.APIKeys(templates.APIKeysPage{Frame: f, Roles: roles, Soon: &templates.Attention{Kind: templates.StateWarn, Title: "“warehouse” expires soon", Text: "Make another key.", When: &ago}})
+	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc", "call_history": "redacted", "approval_timeout_s": "300", "history_days": "30", "calls_per_minute": "0", "calls_per_day": "0"}}, Quota: templates.TenantQuota{MaxPerDay: "100,000 calls per day", Bars: quotaSamples}, Histories: histories, Approvals: histories, Keys: templates.SealingKeysPanel{Unfinished: true, Own: true, Keys: []templates.SealingKeyRow{{ID: "09c8b1aa", State: templates.State{Kind: templates.StateBusy, Text: "Decrypts older data"}, Sealed: "12"}, {ID: "2b41f007", State: stateOK, Sealed: "3"}}, Facts: []templates.Fact{{Label: "Made", When: &longAgo}}}, Installation: []templates.Fact{{Label: "Address", Value: "https://patchbay.example.com", Mono: true, Copy: true}}, History: templates.HistoryLimits{Min: "30", Max: "90"}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
+	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "Email", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "Wrong password."}},
+		Limits: "Session length: 24 hours idle, 7 days at most.",
 		Sessions: []templates.SessionRow{
 			{Device: "Firefox on Linux", Address: "192.0.2.7", Here: true, Began: longAgo, Seen: ago, Action: "/account/sessions/1/revoke"},
-			{Device: "A browser that does not say its name", Address: "2001:db8:85a3:8d3:1319:8a2e:370:7348", Began: longAgo, Seen: ago, Action: "/account/sessions/2/revoke"},
+			{Device: "Unknown browser", Address: "2001:db8:85a3:8d3:1319:8a2e:370:7348", Began: longAgo, Seen: ago, Action: "/account/sessions/2/revoke"},
 		}})
 	pages["error"] = templates.Error(templates.ErrorPage{Frame: with(frame("Not found", templates.NavNone)), Status: 404, Title: "There is no such page", Text: "It may have been deleted, or it belongs to another organisation.", RequestID: "01890000-0000-7000-8000-0000000000ff", Links: []templates.Link{{Text: "Open connectors", Href: "/connectors"}}})
 }

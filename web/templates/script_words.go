@@ -9,8 +9,8 @@ import (
 
 // scriptTexts are the scripts' texts, by the English text. words.js finds them in the page.
 var scriptTexts = []i18n.Key{
-	"Copied", "Copying was refused by the browser", "Copying was refused by the browser. The text is selected",
-	"all of them", "%s of %s chosen", "%s shown",
+	"Copied", "The browser blocked copying", "The browser blocked copying. The text is selected",
+	"all of them", "%s of %s selected", "%s shown",
 	"%s s", "%s min %s s", "%s h %s min",
 }
 

@@ -48,7 +48,7 @@ func Settings(p SettingsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Settings"), i18n.T(ctx, "What concerns the whole organisation.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Settings"), i18n.T(ctx, "For the whole organisation.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -78,7 +78,7 @@ func Settings(p SettingsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "name", Label: i18n.T(ctx, "Organisation"), MaxLength: "100", Autocomplete: "organization", Help: i18n.T(ctx, "Members see it in the switcher and on every page.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "name", Label: i18n.T(ctx, "Organisation"), MaxLength: "100", Autocomplete: "organization", Help: i18n.T(ctx, "Members see it on every page.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -99,19 +99,19 @@ func Settings(p SettingsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "call_history", Label: i18n.T(ctx, "Keep of arguments and results"), Options: p.Histories, Help: i18n.T(ctx, "Holds for calls from now on. Who called what, when, and how it ended is kept as long as all history.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "call_history", Label: i18n.T(ctx, "What to store of calls"), Options: p.Histories, Help: i18n.T(ctx, "Applies to new calls. Who called what, when, and the outcome stay in the history.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "body_readers", Label: i18n.T(ctx, "Who reads kept arguments and results"), Options: p.Readers, Help: i18n.T(ctx, "Holds at once, for calls of before, too. Where it is auditors, each reading is an entry of the audit log. Whoever decides about a call that waits sees its arguments all the same.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "body_readers", Label: i18n.T(ctx, "Who reads stored arguments and results"), Options: p.Readers, Help: i18n.T(ctx, "Applies at once, also to past calls. With auditors, each read is in the audit log. Approvers always see a waiting call's arguments.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "approval_timeout_s", Label: i18n.T(ctx, "Wait for a person"), Type: "number", Min: "1", Max: "86400", Help: i18n.T(ctx, "In seconds. After that the agent is told to come back; the call goes on waiting in the inbox.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "approval_timeout_s", Label: i18n.T(ctx, "Wait for approval"), Type: "number", Min: "1", Max: "86400", Help: i18n.T(ctx, "In seconds. Then the agent is told to retry; the call keeps waiting for approval.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "invalid_results", Label: i18n.T(ctx, "Results that do not fit their output schema"), Options: p.Results, Help: i18n.T(ctx, "Refused, the agent gets an error in place of the result. The tool has run all the same.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "invalid_results", Label: i18n.T(ctx, "Results that don't match their schema"), Options: p.Results, Help: i18n.T(ctx, "If refused, the agent gets an error, though the tool has run.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -144,7 +144,7 @@ func Settings(p SettingsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "history_days", Label: i18n.T(ctx, "Days kept"), Type: "number", Optional: true, Min: p.History.Min, Max: p.History.Max, Help: i18n.T(ctx, "Calls, sync runs and decided changes of tools that are older are deleted. From %s to %s; empty: %s, as for everyone here. The audit log stays.", p.History.Min, p.History.Max, p.History.Max)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "history_days", Label: i18n.T(ctx, "Days kept"), Type: "number", Optional: true, Min: p.History.Min, Max: p.History.Max, Help: i18n.T(ctx, "Deletes older calls, sync runs and decided tool changes, not the audit log. %s to %s; empty: %s, the default.", p.History.Min, p.History.Max, p.History.Max)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -165,7 +165,7 @@ func Settings(p SettingsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "second_factor", Label: i18n.T(ctx, "Second factor"), Options: p.Factors, Help: i18n.T(ctx, "Asked for after the password. A member without one sets it up before anything else here opens. Whoever comes by single sign-on is asked by your provider instead.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "second_factor", Label: i18n.T(ctx, "Second factor"), Options: p.Factors, Help: i18n.T(ctx, "Asked after the password. Members without one must set it up first. With single sign-on, your provider asks instead.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -208,9 +208,9 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var9 string
-				templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "What other programs are told of this organisation, and where."))
+				templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Notify other programs of events."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `settings.templ`, Line: 60, Col: 87}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `settings.templ`, Line: 60, Col: 58}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 				if templ_7745c5c3_Err != nil {
@@ -221,9 +221,9 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var10 string
-				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Webhooks and their deliveries"))
+				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Webhooks and deliveries"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `settings.templ`, Line: 62, Col: 108}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `settings.templ`, Line: 62, Col: 102}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {
@@ -247,9 +247,9 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var12 string
-				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "People sign in at your own OpenID provider, and its groups say what they may do."))
+				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Sign in at your OpenID provider, with roles from its groups."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `settings.templ`, Line: 71, Col: 106}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `settings.templ`, Line: 71, Col: 86}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 				if templ_7745c5c3_Err != nil {
@@ -277,7 +277,7 @@ func Settings(p SettingsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = quotasToday(p.Quota.Bars, i18n.T(ctx, "since midnight, UTC; tools that were not called are left out")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quotasToday(p.Quota.Bars, i18n.T(ctx, "since midnight UTC; only called tools")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

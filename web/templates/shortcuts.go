@@ -13,7 +13,7 @@ type shortcut struct{ Key, Href, Text string }
 func shortcutPages(ctx context.Context, can Permissions) []shortcut {
 	list := []shortcut{
 		{"h", "/", i18n.T(ctx, "Home")}, {"c", "/connectors", i18n.T(ctx, "Connectors")}, {"o", "/tools", i18n.T(ctx, "Tools")}, {"a", "/agents", i18n.T(ctx, "Agents")}, {"l", "/calls", i18n.T(ctx, "Calls")},
-		{"t", "/tasks", i18n.T(ctx, "Tasks")}, {"p", "/approvals", i18n.T(ctx, "Approvals")}, {"d", "/changes", i18n.T(ctx, "Changes")}, {"b", "/catalog", i18n.T(ctx, "Catalog")}, {"n", "/notices", i18n.T(ctx, "Notices")},
+		{"t", "/tasks", i18n.T(ctx, "Tasks")}, {"p", "/approvals", i18n.T(ctx, "Approvals")}, {"d", "/changes", i18n.T(ctx, "Changes")}, {"b", "/catalog", i18n.T(ctx, "Catalog")}, {"n", "/notices", i18n.T(ctx, "Notifications")},
 	}
 	if can.Manage {
 		list = append(list, shortcut{"w", "/webhooks", i18n.T(ctx, "Webhooks")})

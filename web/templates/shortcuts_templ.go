@@ -192,19 +192,19 @@ func shortcuts(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Next row of a table"), "j").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Next row"), "j").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Row before it"), "k").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Previous row"), "k").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Open the row"), i18n.T(ctx, "Enter")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Open row"), i18n.T(ctx, "Enter")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Close, or leave a search"), i18n.T(ctx, "Esc")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = keyRow(i18n.T(ctx, "Close or leave search"), i18n.T(ctx, "Esc")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -217,9 +217,9 @@ func shortcuts(f Frame) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Use keys of one character. Turn them off where they are in the way of your own tools."))
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Use single-key shortcuts. Turn off if they conflict with your tools."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shortcuts.templ`, Line: 45, Col: 111}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shortcuts.templ`, Line: 45, Col: 94}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {

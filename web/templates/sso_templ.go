@@ -48,7 +48,7 @@ func SSO(p SSOPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Single sign-on"), i18n.T(ctx, "People sign in at your own OpenID provider, and its groups say what they may do.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Single sign-on"), i18n.T(ctx, "Sign in at your OpenID provider, with roles from its groups.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -106,9 +106,9 @@ func SSO(p SSOPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 string
-				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "You sign in at the provider once, in this browser, and see what it says of you. Nobody is signed in by it."))
+				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Sign in at the provider to see what it says about you, without signing in here."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 21, Col: 145}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 21, Col: 118}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {
@@ -119,9 +119,9 @@ func SSO(p SSOPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Test the connection"))
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Test connection"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 23, Col: 100}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 23, Col: 96}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 				if templ_7745c5c3_Err != nil {
@@ -165,7 +165,7 @@ func SSO(p SSOPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "issuer", Label: i18n.T(ctx, "Issuer"), Type: "url", Mono: true, Autocomplete: "off", Help: i18n.T(ctx, "The provider's URL, exactly as it names itself.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "issuer", Label: i18n.T(ctx, "Issuer"), Type: "url", Mono: true, Autocomplete: "off", Help: i18n.T(ctx, "Exactly as the provider names itself.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -173,7 +173,7 @@ func SSO(p SSOPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "client_secret", Label: i18n.T(ctx, "Client secret"), Secret: true, Optional: p.SetUp, Autocomplete: "off", Help: i18n.T(ctx, "It is stored sealed, for this issuer alone. Left empty, the one that is there stays.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "client_secret", Label: i18n.T(ctx, "Client secret"), Secret: true, Optional: p.SetUp, Autocomplete: "off", Help: i18n.T(ctx, "Encrypted, for this issuer only. Leave empty to keep the stored one.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -182,9 +182,9 @@ func SSO(p SSOPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 string
-			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Who gets in, and as what"))
+			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Membership and roles"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 43, Col: 51}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 43, Col: 47}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -194,19 +194,19 @@ func SSO(p SSOPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = check(p.Form, "joins", i18n.T(ctx, "Whoever signs in becomes a member"), i18n.T(ctx, "Off: only who is a member already gets in.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = check(p.Form, "joins", i18n.T(ctx, "Create members on first sign-in"), i18n.T(ctx, "Off: only existing members get in.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "groups_claim", Label: i18n.T(ctx, "Claim with the groups"), Mono: true, MaxLength: "200", Autocomplete: "off", Help: i18n.T(ctx, "What the provider calls a person's groups: often groups or roles.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "groups_claim", Label: i18n.T(ctx, "Groups claim"), Mono: true, MaxLength: "200", Autocomplete: "off", Help: i18n.T(ctx, "Often groups or roles.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "groups", Label: i18n.T(ctx, "Groups and their roles"), Rows: 5, Mono: true, Optional: true, Help: i18n.T(ctx, "One a line, as: engineers = admin. The highest counts, at each sign-in; who is in none of them any more is no member any more. Empty: members keep the role that they have here.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "groups", Label: i18n.T(ctx, "Group roles"), Rows: 5, Mono: true, Optional: true, Help: i18n.T(ctx, "One per line, like engineers = admin. The highest applies at each sign-in; anyone left without a role is removed. Empty: members keep their role.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "default_role", Label: i18n.T(ctx, "Everybody else"), Options: p.Roles, Later: true, Help: i18n.T(ctx, "Who is in none of these groups.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "default_role", Label: i18n.T(ctx, "Everyone else"), Options: p.Roles, Later: true, Help: i18n.T(ctx, "Anyone in none of these groups.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -227,15 +227,15 @@ func SSO(p SSOPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = check(p.Form, "enabled", i18n.T(ctx, "On"), i18n.T(ctx, "After a test, and with a verified domain. Another issuer or client turns it off until it was tested, too.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = check(p.Form, "enabled", i18n.T(ctx, "On"), i18n.T(ctx, "Needs a test and a verified domain. A new issuer or client turns it off until tested.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = check(p.Form, "enforced", i18n.T(ctx, "Only by single sign-on"), i18n.T(ctx, "Passwords open this organisation no more, and sessions by passwords end: but for one owner.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = check(p.Form, "enforced", i18n.T(ctx, "Require single sign-on"), i18n.T(ctx, "Ends password sign-in and its sessions, except for one owner.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "break_glass", Label: i18n.T(ctx, "This owner's password goes on working"), Options: p.Owners, Later: true, Help: i18n.T(ctx, "For the day on which the provider does not work.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "break_glass", Label: i18n.T(ctx, "Break-glass owner"), Options: p.Owners, Later: true, Help: i18n.T(ctx, "Keeps password sign-in, for when the provider is down.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -262,9 +262,9 @@ func SSO(p SSOPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var11 string
-				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Forget the provider"))
+				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Remove provider"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 69, Col: 46}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 69, Col: 42}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 				if templ_7745c5c3_Err != nil {
@@ -275,9 +275,9 @@ func SSO(p SSOPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var12 string
-				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Nobody signs in by it any more, and its secret is deleted. Domains and members stay."))
+				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Ends single sign-on and deletes the secret. Domains and members stay."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 72, Col: 110}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 72, Col: 95}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 				if templ_7745c5c3_Err != nil {
@@ -288,9 +288,9 @@ func SSO(p SSOPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var13 string
-				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Forget it"))
+				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Remove provider"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 74, Col: 94}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 74, Col: 100}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 				if templ_7745c5c3_Err != nil {
@@ -341,9 +341,9 @@ func ssoDomains(p SSOPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var15 string
-		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "E-mail domains"))
+		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Email domains"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 86, Col: 38}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 86, Col: 37}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 		if templ_7745c5c3_Err != nil {
@@ -354,9 +354,9 @@ func ssoDomains(p SSOPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var16 string
-		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "whose addresses sign in at the provider"))
+		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "for addresses that use the provider"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 87, Col: 79}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 87, Col: 75}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
@@ -372,9 +372,9 @@ func ssoDomains(p SSOPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Table of e-mail domains"))
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Email domains table"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 90, Col: 87}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 90, Col: 83}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {
@@ -501,9 +501,9 @@ func ssoDomains(p SSOPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var25 string
-				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "To show that %s is yours, add a TXT record to its DNS:", d.Domain))
+				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "To verify %s, add this TXT record to its DNS:", d.Domain))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 121, Col: 108}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sso.templ`, Line: 121, Col: 99}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 				if templ_7745c5c3_Err != nil {
@@ -548,7 +548,7 @@ func ssoDomains(p SSOPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = factRow(i18n.T(ctx, "Record's name")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = factRow(i18n.T(ctx, "Record name")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -644,7 +644,7 @@ func ssoDomains(p SSOPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Claim, Name: "domain", Label: i18n.T(ctx, "Another domain"), Mono: true, MaxLength: "253", Autocomplete: "off", Help: i18n.T(ctx, "What follows the @ of your addresses. It opens nothing until it is verified.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Claim, Name: "domain", Label: i18n.T(ctx, "Another domain"), Mono: true, MaxLength: "253", Autocomplete: "off", Help: i18n.T(ctx, "What follows the @ in your addresses. No effect until verified.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

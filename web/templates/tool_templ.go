@@ -169,17 +169,17 @@ func ConnectorTools(p ConnectorToolsPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "No tool matches"), i18n.T(ctx, "Names, descriptions and tags were searched. Try another word or filter.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "No matching tools"), i18n.T(ctx, "Searched names, descriptions and tags.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case p.Synced:
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "The server offers no tools"), i18n.T(ctx, "The last sync worked and the list was empty. The credential may decide what the server shows.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "No tools"), i18n.T(ctx, "The last sync found none; that may depend on the credential.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case !p.Head.Enabled:
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "The connector is disabled. An admin can enable it in its settings.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "The connector is disabled. An admin can enable it.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -214,9 +214,9 @@ func ConnectorTools(p ConnectorToolsPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var10 string
-					templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Open the sync runs"))
+					templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Open sync runs"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 37, Col: 111}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 37, Col: 107}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 					if templ_7745c5c3_Err != nil {
@@ -228,17 +228,17 @@ func ConnectorTools(p ConnectorToolsPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "No sync has worked yet"), i18n.T(ctx, "The sync runs say why.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "No successful sync yet"), i18n.T(ctx, "See the sync runs.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case p.Frame.Can.Sync:
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "Press Sync to ask the server for its tools.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "Press Sync to read its tools.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			default:
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "Its tools are here after the first sync.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "Not synced yet"), i18n.T(ctx, "Tools appear after the first sync.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -547,9 +547,9 @@ func toolBody(asset Assets, t ToolView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var23 string
-			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Re-described by an admin. The server says:"))
+			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Edited by an admin. The server says:"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 99, Col: 78}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 99, Col: 72}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {
@@ -714,9 +714,9 @@ func params(list []Param) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var31 string
-			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "It takes no parameters."))
+			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "No parameters."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 132, Col: 59}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 132, Col: 50}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 			if templ_7745c5c3_Err != nil {
@@ -732,9 +732,9 @@ func params(list []Param) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var32 string
-			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Table of parameters"))
+			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Parameters table"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 134, Col: 82}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 134, Col: 79}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 			if templ_7745c5c3_Err != nil {
@@ -1067,7 +1067,7 @@ func quarantine(asset Assets, list []QuarantinedTool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = state(State{Kind: StateWarn, Text: i18n.T(ctx, "%s set aside", strconv.Itoa(len(list)))}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = state(State{Kind: StateWarn, Text: i18n.T(ctx, "%s quarantined", strconv.Itoa(len(list)))}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1076,9 +1076,9 @@ func quarantine(asset Assets, list []QuarantinedTool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var50 string
-		templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "These entries of the server's list are not well-formed tools. They are kept, and agents never see them. The server's makers can mend them."))
+		templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Malformed entries in the server's list. Agents never see them; the server's makers can fix them."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 195, Col: 174}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 195, Col: 132}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var50))
 		if templ_7745c5c3_Err != nil {
@@ -1223,7 +1223,7 @@ func Tool(p ToolPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Tool.Removed != nil {
-				templ_7745c5c3_Err = attention(p.Frame.Asset, Attention{Kind: StateWarn, Title: i18n.T(ctx, "The server no longer offers it"), Text: i18n.T(ctx, "Agents cannot call it. It comes back by itself when the server lists it again. Last listed"), When: p.Tool.Removed}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = attention(p.Frame.Asset, Attention{Kind: StateWarn, Title: i18n.T(ctx, "Removed by the server"), Text: i18n.T(ctx, "Agents can't call it until the server lists it again. Last listed"), When: p.Tool.Removed}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1248,9 +1248,9 @@ func Tool(p ToolPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var57 string
-				templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "What agents read"))
+				templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Text for agents"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 236, Col: 44}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 236, Col: 43}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var57))
 				if templ_7745c5c3_Err != nil {
@@ -1261,9 +1261,9 @@ func Tool(p ToolPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var58 string
-				templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "re-described by an admin"))
+				templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "custom description"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 237, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 237, Col: 62}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var58))
 				if templ_7745c5c3_Err != nil {
@@ -1311,9 +1311,9 @@ func Tool(p ToolPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var61 string
-					templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "as the server sent it"))
+					templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "from the server"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 247, Col: 66}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 247, Col: 60}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var61))
 					if templ_7745c5c3_Err != nil {
@@ -1397,9 +1397,9 @@ func Tool(p ToolPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var65 string
-			templ_7745c5c3_Var65, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "as the server sent it"))
+			templ_7745c5c3_Var65, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "from the server"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 270, Col: 64}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 270, Col: 58}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var65))
 			if templ_7745c5c3_Err != nil {
@@ -1500,7 +1500,7 @@ func Tools(p ToolsPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = title(i18n.T(ctx, "Tools"), i18n.T(ctx, "What the servers of all connectors offer.")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = title(i18n.T(ctx, "Tools"), i18n.T(ctx, "Tools of all connectors.")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1626,7 +1626,7 @@ func Tools(p ToolsPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "No tools yet"), i18n.T(ctx, "Tools are here when a connector has been synced.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var75), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "wrench", i18n.T(ctx, "No tools yet"), i18n.T(ctx, "Tools appear after the first sync.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var75), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1662,7 +1662,7 @@ func Tools(p ToolsPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "No tool matches"), i18n.T(ctx, "Names and descriptions were searched. Try another word.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var77), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "search", i18n.T(ctx, "No matching tools"), i18n.T(ctx, "Searched names and descriptions.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var77), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1720,9 +1720,9 @@ func toolTable(tools []ToolView, heads Heads) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var80 string
-		templ_7745c5c3_Var80, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Table of tools"))
+		templ_7745c5c3_Var80, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Tools table"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 336, Col: 76}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 336, Col: 73}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var80))
 		if templ_7745c5c3_Err != nil {
@@ -1745,9 +1745,9 @@ func toolTable(tools []ToolView, heads Heads) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var81 string
-		templ_7745c5c3_Var81, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Remarks"))
+		templ_7745c5c3_Var81, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Notes"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 342, Col: 63}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 342, Col: 61}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var81))
 		if templ_7745c5c3_Err != nil {

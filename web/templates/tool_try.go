@@ -123,5 +123,5 @@ func (t TryIt) jsonHelp(ctx context.Context) string {
 	if t.OnlyJSON != "" {
 		return t.OnlyJSON
 	}
-	return i18n.T(ctx, "One JSON object. It is sent as it is written.")
+	return i18n.T(ctx, "One JSON object, sent as is.")
 }

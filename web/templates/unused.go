@@ -36,7 +36,7 @@ type UnusedPage struct {
 	Providers []Option
 	Groups    []UnusedGroup
 	Action    string
-	Drop      string // "Take the chosen tools away"
+	Drop      string // "Remove selected tools"
 	Young     string // how many tools are too new to judge; empty: none
 	Estimate  string
 }

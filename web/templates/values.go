@@ -80,7 +80,7 @@ type Attention struct {
 
 // Quote is what a server or program said. It is remote text. The zero value shows nothing.
 type Quote struct {
-	Label string // "The server said"
+	Label string // "Server response"
 	Text  string
 }
 

@@ -21,6 +21,6 @@ func (h *Handler) connectDisconnect(w http.ResponseWriter, r *http.Request) erro
 	}
 	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "Disconnected '%s'.", c.Name),
+		Text: i18n.T(r.Context(), "Disconnected “%s”.", c.Name),
 	})
 }

@@ -45,9 +45,9 @@ func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
 // connectDone is the final page of a connection by a link without a return address.
 func (h *Handler) connectDone(w http.ResponseWriter, r *http.Request) error {
 	frame := h.SignedOutFrame(r, i18n.T(r.Context(), "Connected"))
-	page := templates.SaidPage{Frame: frame, Title: i18n.T(r.Context(), "You can close this page"), Text: i18n.T(r.Context(), "Whoever sent you the link sees that the account is connected.")}
+	page := templates.SaidPage{Frame: frame, Title: i18n.T(r.Context(), "You can close this page"), Text: i18n.T(r.Context(), "The sender can see it's connected.")}
 	if frame.Flash == nil {
-		page.Frame.Title, page.Title, page.Text = i18n.T(r.Context(), "Nothing to do"), i18n.T(r.Context(), "Nothing to do here"), i18n.T(r.Context(), "To connect an account, open the link that you were sent.")
+		page.Frame.Title, page.Title, page.Text = i18n.T(r.Context(), "Nothing to do"), i18n.T(r.Context(), "Nothing to do"), i18n.T(r.Context(), "Open the link you were sent.")
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Said(page))
 }
@@ -91,7 +91,7 @@ func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, err er
 		return err
 	}
 	return h.Respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Link")), Status: respond.Status(f.Kind), Title: i18n.T(r.Context(), "This link does not work any more"), Text: f.Message,
+		Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Link")), Status: respond.Status(f.Kind), Title: i18n.T(r.Context(), "This link no longer works"), Text: f.Message,
 	}))
 }
 

@@ -59,7 +59,7 @@ func (h *Handler) renderConnectError(w http.ResponseWriter, r *http.Request, c c
 	state := credentialsPageState{status: respond.Status(problem.Kind)}
 	if failed, ok := errors.AsType[*connect.StartError](err); ok {
 		state.diagnosis = h.newDiagnosis(r.Context(), c, &failed.Diagnosis)
-		state.diagnosis.Title, state.diagnosis.First = i18n.T(r.Context(), "Why it is not connected"), true
+		state.diagnosis.Title, state.diagnosis.First = i18n.T(r.Context(), "Why it isn't connected"), true
 	} else if _, ok := shell.AsFormFault(r.Context(), err); ok {
 		state.alert = problem.Message
 	} else {

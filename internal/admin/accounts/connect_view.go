@@ -19,12 +19,12 @@ func (h *Handler) newDiagnosis(ctx context.Context, c connectors.Connector, d *c
 		return view
 	}
 	view.Stages = diagnosisStages(ctx, *d)
-	view.Outcome = append(diagnosisFacts(ctx, *d), templates.Fact{Label: i18n.T(ctx, "Looked at"), When: new(shell.NewWhen(ctx, d.At, h.Now()))})
+	view.Outcome = append(diagnosisFacts(ctx, *d), templates.Fact{Label: i18n.T(ctx, "Checked"), When: new(shell.NewWhen(ctx, d.At, h.Now()))})
 	view.Scopes = d.Scopes
 	if d.Problem != "" {
 		view.Problem = &templates.Attention{
-			Kind: templates.StateBad, Title: i18n.T(ctx, "An account cannot be connected"), Text: i18n.TranslateKnown(ctx, d.Problem),
-			Action: &templates.Link{Text: i18n.T(ctx, "Open the settings"), Href: shell.ConnectorPath(c.Slug) + "/settings"},
+			Kind: templates.StateBad, Title: i18n.T(ctx, "Can't connect an account"), Text: i18n.TranslateKnown(ctx, d.Problem),
+			Action: &templates.Link{Text: i18n.T(ctx, "Open settings"), Href: shell.ConnectorPath(c.Slug) + "/settings"},
 		}
 	}
 	return view
@@ -83,23 +83,23 @@ func diagnosisFacts(ctx context.Context, d connect.Diagnosis) []templates.Fact {
 	if s := d.Server; s != nil {
 		add(i18n.T(ctx, "Authorization server"), s.Issuer, true)
 		if s.Assumed {
-			add(i18n.T(ctx, "Its document"), i18n.T(ctx, "none: its endpoints are assumed, or the connector's own"), false)
+			add(i18n.T(ctx, "Metadata"), i18n.T(ctx, "none; using default or configured endpoints"), false)
 		}
-		add(i18n.T(ctx, "Signs in at"), shell.HostWithPort(s.AuthorizationEndpoint), true)
-		add(i18n.T(ctx, "Gives tokens at"), shell.HostWithPort(s.TokenEndpoint), true)
+		add(i18n.T(ctx, "Authorization endpoint"), shell.HostWithPort(s.AuthorizationEndpoint), true)
+		add(i18n.T(ctx, "Token endpoint"), shell.HostWithPort(s.TokenEndpoint), true)
 		add(i18n.T(ctx, "Client"), i18n.TranslateKnown(ctx, d.Client), false)
 		add(i18n.T(ctx, "Resource"), resourceName(ctx, d.Resource), d.Resource != "")
 	}
-	add(i18n.T(ctx, "Server asks for"), connectorpages.BehaviourName(ctx, d.Behaviour), false)
+	add(i18n.T(ctx, "Server requires"), connectorpages.BehaviourName(ctx, d.Behaviour), false)
 	if d.Server != nil && len(d.Scopes) == 0 {
-		add(i18n.T(ctx, "Scopes"), i18n.T(ctx, "none: the server decides"), false)
+		add(i18n.T(ctx, "Scopes"), i18n.T(ctx, "server default"), false)
 	}
 	return facts
 }
 
 func resourceName(ctx context.Context, resource string) string {
 	if resource == "" {
-		return i18n.T(ctx, "none is sent")
+		return i18n.T(ctx, "not sent")
 	}
 	return resource
 }
@@ -107,11 +107,11 @@ func resourceName(ctx context.Context, resource string) string {
 func stepName(ctx context.Context, s oauth.Step) string {
 	switch s {
 	case connect.StepProbe:
-		return i18n.T(ctx, "The MCP server, asked without a credential")
+		return i18n.T(ctx, "MCP server, without credentials")
 	case oauth.StepResource:
-		return i18n.T(ctx, "What the MCP server says of itself")
+		return i18n.T(ctx, "MCP server metadata")
 	case oauth.StepServer:
-		return i18n.T(ctx, "What the authorization server says of itself")
+		return i18n.T(ctx, "Authorization server metadata")
 	case oauth.StepRegister:
 		return i18n.T(ctx, "Registration")
 	default:

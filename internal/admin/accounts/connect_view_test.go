@@ -18,10 +18,10 @@ import (
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 var trace = []oauth.TraceStep{
-	{Step: connect.StepProbe, URL: "https://mcp.example.com/mcp", Status: 401, Read: "a challenge", Decided: "Its challenge names its metadata."},
-	{Step: oauth.StepResource, URL: "https://mcp.example.com/a", Status: 404, Read: "an error", Decided: "No document: on to the next."},
-	{Step: oauth.StepResource, URL: "https://mcp.example.com/b", Status: 200, Read: "protected-resource metadata", Decided: "This is the resource's own document."},
-	{Step: oauth.StepServer, URL: "https://as.example.com/c", Read: "no connection", Decided: "No document: on to the next."},
+	{Step: connect.StepProbe, URL: "https://mcp.example.com/mcp", Status: 401, Read: "a challenge", Decided: "The challenge names the metadata."},
+	{Step: oauth.StepResource, URL: "https://mcp.example.com/a", Status: 404, Read: "an error", Decided: "No document; trying the next."},
+	{Step: oauth.StepResource, URL: "https://mcp.example.com/b", Status: 200, Read: "protected-resource metadata", Decided: "The resource's own document."},
+	{Step: oauth.StepServer, URL: "https://as.example.com/c", Read: "no connection", Decided: "No document; trying the next."},
 }
 
 func TestDiagnosis_MarksDecisiveStepAndEnd(t *testing.T) {
@@ -31,11 +31,11 @@ func TestDiagnosis_MarksDecisiveStepAndEnd(t *testing.T) {
 		return templates.DiagnosisStep{Kind: kind, URL: trace[i].URL, Status: status, Read: trace[i].Read, Decided: trace[i].Decided}
 	}
 	want := []templates.DiagnosisStage{
-		{Name: "The MCP server, asked without a credential", Steps: []templates.DiagnosisStep{step(0, templates.StateOK, "401 Unauthorized")}},
-		{Name: "What the MCP server says of itself", Steps: []templates.DiagnosisStep{
+		{Name: "MCP server, without credentials", Steps: []templates.DiagnosisStep{step(0, templates.StateOK, "401 Unauthorized")}},
+		{Name: "MCP server metadata", Steps: []templates.DiagnosisStep{
 			step(1, templates.StateOff, "404 Not Found"), step(2, templates.StateOK, "200 OK"),
 		}},
-		{Name: "What the authorization server says of itself", Steps: []templates.DiagnosisStep{step(3, templates.StateBad, "")}},
+		{Name: "Authorization server metadata", Steps: []templates.DiagnosisStep{step(3, templates.StateBad, "")}},
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
@@ -49,17 +49,17 @@ func TestDiagnosis_OutcomeFacts(t *testing.T) {
 	t.Parallel()
 	have := diagnosisFacts(t.Context(), connect.Diagnosis{
 		Server: &oauth.Metadata{Issuer: "https://as.example.com", AuthorizationEndpoint: "https://login.example.com/a?b", TokenEndpoint: "https://as.example.com:8443/t", Assumed: true},
-		Client: "Patchbay registers itself when an account is connected.", Behaviour: connectors.AuthListOpen,
+		Client: "Registered when an account is connected.", Behaviour: connectors.AuthListOpen,
 	})
 	want := []templates.Fact{
 		{Label: "Authorization server", Value: "https://as.example.com", Mono: true},
-		{Label: "Its document", Value: "none: its endpoints are assumed, or the connector's own"},
-		{Label: "Signs in at", Value: "login.example.com", Mono: true},
-		{Label: "Gives tokens at", Value: "as.example.com:8443", Mono: true},
-		{Label: "Client", Value: "Patchbay registers itself when an account is connected."},
-		{Label: "Resource", Value: "none is sent"},
-		{Label: "Server asks for", Value: "a credential at calls, not at listing"},
-		{Label: "Scopes", Value: "none: the server decides"},
+		{Label: "Metadata", Value: "none; using default or configured endpoints"},
+		{Label: "Authorization endpoint", Value: "login.example.com", Mono: true},
+		{Label: "Token endpoint", Value: "as.example.com:8443", Mono: true},
+		{Label: "Client", Value: "Registered when an account is connected."},
+		{Label: "Resource", Value: "not sent"},
+		{Label: "Server requires", Value: "credential for calls only"},
+		{Label: "Scopes", Value: "server default"},
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
@@ -85,7 +85,7 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 	want := templates.CredentialRow{
 		Key: "support", Who: "Support", Href: "/agents/support", Action: "/connectors/notes/agents/support", Stored: true,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Account: "ann@example.com", Scopes: []string{"read"},
-		Facts: []templates.Fact{{Label: "Token ends", When: &endsAt}, {Label: "Last renewed", When: &renewedAt}, {Label: "Last used", When: &templates.When{Text: "never"}}},
+		Facts: []templates.Fact{{Label: "Token expires", When: &endsAt}, {Label: "Last renewed", When: &renewedAt}, {Label: "Last used", When: &templates.When{Text: "never"}}},
 	}
 	if diff := cmp.Diff(want, row(connectors.CredentialActive, "", nil)); diff != "" {
 		t.Error(diff)
@@ -95,16 +95,16 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 		state templates.State
 		error string
 	}{
-		"lapses":  {row(connectors.CredentialActive, "", &ends), templates.State{Kind: templates.StateWarn, Text: "Expires in 50 minutes"}, ""},
-		"failing": {row(connectors.CredentialRefreshFailed, "It may work later.", nil), templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}, "It may work later."},
-		"revoked": {row(connectors.CredentialRevoked, "It was ended.", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "It was ended."},
-		"expired": {row(connectors.CredentialExpired, "", nil), templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "The access has ended and cannot be renewed. Connect again."},
+		"expires": {row(connectors.CredentialActive, "", &ends), templates.State{Kind: templates.StateWarn, Text: "Expires in 50 minutes"}, ""},
+		"failing": {row(connectors.CredentialRefreshFailed, "It may work later.", nil), templates.State{Kind: templates.StateWarn, Text: "Refresh failed, retrying"}, "It may work later."},
+		"revoked": {row(connectors.CredentialRevoked, "It was ended.", nil), templates.State{Kind: templates.StateBad, Text: "Needs reconnecting"}, "It was ended."},
+		"expired": {row(connectors.CredentialExpired, "", nil), templates.State{Kind: templates.StateBad, Text: "Needs reconnecting"}, "The access has expired. Connect again."},
 	} {
 		if tc.row.State != tc.state || tc.row.Error != tc.error {
 			t.Errorf("%s: %+v, %q", name, tc.row.State, tc.row.Error)
 		}
 	}
-	for status, want := range map[connectors.CredentialStatus]string{connectors.CredentialActive: "Token ends", connectors.CredentialRevoked: "Last renewed"} {
+	for status, want := range map[connectors.CredentialStatus]string{connectors.CredentialActive: "Token expires", connectors.CredentialRevoked: "Last renewed"} {
 		if have := row(status, "", nil).Facts[0].Label; have != want {
 			t.Errorf("%s begins with %q, want %q", status, have, want)
 		}

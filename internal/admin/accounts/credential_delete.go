@@ -24,6 +24,6 @@ func (h *Handler) credentialDelete(w http.ResponseWriter, r *http.Request) error
 	}
 	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "The credential is deleted."),
+		Text: i18n.T(r.Context(), "Credential deleted."),
 	})
 }

@@ -96,6 +96,6 @@ func (h *Handler) missingNotice(ctx context.Context, c connectors.Connector, mis
 		return nil
 	}
 	return &templates.MissingNotice{
-		Title: i18n.N(ctx, missing, "%s agent has no credential", "%s agents have no credential"), Path: missingPath(c.Slug), URL: h.BaseURL + missingPath(c.Slug),
+		Title: i18n.N(ctx, missing, "%s agent needs credentials", "%s agents need credentials"), Path: missingPath(c.Slug), URL: h.BaseURL + missingPath(c.Slug),
 	}
 }

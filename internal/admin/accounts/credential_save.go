@@ -33,7 +33,7 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "The credential is stored. Sync to use it."),
+		Text: i18n.T(r.Context(), "Credential saved. Sync to use it."),
 	})
 }
 

@@ -54,7 +54,7 @@ func fillRow(ctx context.Context, row templates.CredentialRow, t connectors.Auth
 		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires %s", shell.FormatRelative(ctx, *a.EndsAt, now))}
 	}
 	if credential.Status == connectors.CredentialExpired && row.Error == "" {
-		row.Error = i18n.T(ctx, "The access has ended and cannot be renewed. Connect again.")
+		row.Error = i18n.T(ctx, "The access has expired. Connect again.")
 	}
 	return row
 }
@@ -79,9 +79,9 @@ func credentialFacts(ctx context.Context, c connectors.Credential, now time.Time
 	switch {
 	case c.ExpiresAt == nil:
 	case c.ExpiresAt.Before(now):
-		add(i18n.T(ctx, "Token ended"), shell.NewWhen(ctx, *c.ExpiresAt, now))
+		add(i18n.T(ctx, "Token expired"), shell.NewWhen(ctx, *c.ExpiresAt, now))
 	case c.Status != connectors.CredentialRevoked: // a revoked credential has no end to show
-		add(i18n.T(ctx, "Token ends"), shell.NewWhen(ctx, *c.ExpiresAt, now))
+		add(i18n.T(ctx, "Token expires"), shell.NewWhen(ctx, *c.ExpiresAt, now))
 	}
 	if c.ExpiresAt != nil || c.RefreshedAt != nil {
 		add(i18n.T(ctx, "Last renewed"), shell.NewWhenOrNever(ctx, c.RefreshedAt, now))
@@ -95,19 +95,19 @@ func authSentence(ctx context.Context, c connectors.Connector) string {
 	scope := scopeSentence(ctx, c)
 	switch c.Auth.Type {
 	case connectors.AuthNone:
-		return i18n.T(ctx, "Nothing is sent to prove who is asking.")
+		return i18n.T(ctx, "No credential sent.")
 	case connectors.AuthBearer:
-		return i18n.T(ctx, "A token is sent as a bearer token. %s", scope)
+		return i18n.T(ctx, "Bearer token. %s", scope)
 	case connectors.AuthAPIKey:
-		return i18n.T(ctx, "A key is sent in the header %s. %s", connectorpages.KeyHeader(c), scope)
+		return i18n.T(ctx, "Key in the %s header. %s", connectorpages.KeyHeader(c), scope)
 	case connectors.AuthBasic:
-		return i18n.T(ctx, "A user name and a password are sent. %s", scope)
+		return i18n.T(ctx, "Username and password. %s", scope)
 	case connectors.AuthOAuth2:
-		return i18n.T(ctx, "A person signs in on the server's own page, and the access is renewed for as long as it is used. %s", scope)
+		return i18n.T(ctx, "Sign-in on the server's page, renewed while in use. %s", scope)
 	case connectors.AuthClientCredentials:
-		return i18n.T(ctx, "Patchbay signs in by itself, with a client id and its secret.") + " " + scope
+		return i18n.T(ctx, "Client ID and secret.") + " " + scope
 	case connectors.AuthPrivateKeyJWT:
-		return i18n.T(ctx, "Patchbay signs in by itself, with a client id and a private key.") + " " + scope
+		return i18n.T(ctx, "Client ID and private key.") + " " + scope
 	default:
 		return shell.AuthName(ctx, c.Auth.Type) + ". " + scope
 	}
@@ -118,12 +118,12 @@ func scopeSentence(ctx context.Context, c connectors.Connector) string {
 	account, each := c.Auth.Type == connectors.AuthOAuth2, c.CredentialMode == connectors.CredentialPerAgent
 	switch {
 	case account && each:
-		return i18n.T(ctx, "Each agent has an account of its own, and never uses another's.")
+		return i18n.T(ctx, "Each agent has its own account.")
 	case account:
-		return i18n.T(ctx, "One account serves all agents.")
+		return i18n.T(ctx, "One account for all agents.")
 	case each:
-		return i18n.T(ctx, "Each agent has a credential of its own, and never uses another's.")
+		return i18n.T(ctx, "Each agent has its own credential.")
 	default:
-		return i18n.T(ctx, "One credential serves all agents.")
+		return i18n.T(ctx, "One credential for all agents.")
 	}
 }

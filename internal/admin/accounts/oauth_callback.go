@@ -71,7 +71,7 @@ func returnPath(done connect.Connection) string {
 // connectedFlash says that the account is connected, and how the first sync went. A failed sync does not fail
 // the connection.
 func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respond.Flash {
-	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Connected '%s'.", done.Connector.Name)}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Connected “%s”.", done.Connector.Name)}
 	if done.Run == nil {
 		return flash
 	}
@@ -80,11 +80,11 @@ func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respo
 	run, err := h.Syncer.Await(ctx, done.Tenant, *done.Run)
 	switch {
 	case ctx.Err() != nil || err == nil && run.FinishedAt == nil:
-		flash.Text += " " + i18n.T(r.Context(), "Its tools are being read.")
+		flash.Text += " " + i18n.T(r.Context(), "Syncing tools.")
 	case err != nil:
-		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s The sync failed: %s", flash.Text, h.Respond.Sentence(r, err))}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s Sync failed: %s", flash.Text, h.Respond.Sentence(r, err))}
 	case run.State == connectors.SyncFailed:
-		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s The sync failed: %s", flash.Text, run.ErrorMessage)}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s Sync failed: %s", flash.Text, run.ErrorMessage)}
 		if !done.ByLink { // the visitor of a link is no member
 			flash.Said = run.Upstream
 		}
@@ -102,7 +102,7 @@ func (h *Handler) showNotConnected(w http.ResponseWriter, r *http.Request, signe
 	}
 	var links []templates.Link
 	if signedIn {
-		links = []templates.Link{{Text: i18n.T(r.Context(), "Go to the connectors"), Href: "/connectors"}}
+		links = []templates.Link{{Text: i18n.T(r.Context(), "Go to connectors"), Href: "/connectors"}}
 	}
 	if f.Kind == fault.Denied {
 		return h.Respond.Page(w, r, http.StatusOK, templates.Said(templates.SaidPage{

@@ -23,5 +23,5 @@ func (h *Handler) ownAccountDisconnect(w http.ResponseWriter, r *http.Request) e
 	if err := disconnect(r.Context(), shell.Actor(r), connector, agent); err != nil {
 		return err
 	}
-	return h.redirectToOwnAccount(w, r, own, i18n.T(r.Context(), "Disconnected '%s'.", own.ConnectorName))
+	return h.redirectToOwnAccount(w, r, own, i18n.T(r.Context(), "Disconnected “%s”.", own.ConnectorName))
 }

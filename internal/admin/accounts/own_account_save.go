@@ -29,5 +29,5 @@ func (h *Handler) ownAccountSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.redirectToOwnAccount(w, r, own, i18n.T(r.Context(), "Connected '%s'.", own.ConnectorName))
+	return h.redirectToOwnAccount(w, r, own, i18n.T(r.Context(), "Connected “%s”.", own.ConnectorName))
 }

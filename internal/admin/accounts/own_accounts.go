@@ -50,7 +50,7 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 		Frame: h.NewFrame(r, templates.NavAccount, shell.NewCrumb(i18n.T(r.Context(), "Account"), "/account"), shell.NewCrumb(title, "")),
 	}
 	if len(accounts) >= store.MaxAccounts {
-		page.Limit = i18n.T(r.Context(), "These are the first %d.", store.MaxAccounts)
+		page.Limit = i18n.T(r.Context(), "Showing the first %d.", store.MaxAccounts)
 	}
 	for _, a := range agents {
 		own := templates.OwnAgent{Name: a.Name, Href: shell.AgentPath(a.Slug), Off: !a.Enabled}
@@ -113,13 +113,13 @@ func (h *Handler) findOwnAccount(r *http.Request) (store.AgentAccount, error) {
 			return a, nil
 		}
 	}
-	return store.AgentAccount{}, fault.Errorf(fault.NotFound, "This agent uses no account of yours there: the connector is not granted to it any more, or has one account for all.")
+	return store.AgentAccount{}, fault.Errorf(fault.NotFound, "This agent doesn't need your account: it lost access, or the connector shares one account.")
 }
 
 // mentionOtherTenants adds to a missing agent's error that it may be in another tenant of the person.
 func mentionOtherTenants(person auth.Actor, err error) error {
 	if fault.Is(err, fault.NotFound) && len(person.Memberships) > 1 {
-		return fault.Errorf(fault.NotFound, "There is no such agent in %s. If it is one of another organisation of yours, switch to that, and open the link again.", person.Tenant.Name)
+		return fault.Errorf(fault.NotFound, "No such agent in %s. If it's in another organisation, switch there and reopen the link.", person.Tenant.Name)
 	}
 	return err
 }

@@ -58,11 +58,11 @@ func (h *Handler) allowanceRows(ctx context.Context, a connectors.Agent, allowan
 func allowanceWords(ctx context.Context, a store.AgentAllowance) (kind, suspended string) {
 	switch a.Kind {
 	case connectors.CallPrompt:
-		kind, suspended = i18n.T(ctx, "Prompt"), i18n.T(ctx, "The server does not list it any more.")
+		kind, suspended = i18n.T(ctx, "Prompt"), i18n.T(ctx, "No longer listed by the server.")
 	case connectors.CallResource:
 		kind = i18n.T(ctx, "Resource")
 	default:
-		suspended = i18n.T(ctx, "The tool has changed since, so that calls need approval.")
+		suspended = i18n.T(ctx, "The tool changed since, so calls need approval.")
 	}
 	if a.InForce {
 		suspended = ""
@@ -84,6 +84,6 @@ func (h *Handler) allowanceEnd(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id"))), respond.Flash{
-		Kind: respond.Notice, Text: i18n.T(r.Context(), "The allowance is ended: %s needs approval again.", shell.ShortenText(tool, shell.MaxName)),
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "Standing approval revoked: %s needs approval again.", shell.ShortenText(tool, shell.MaxName)),
 	})
 }

@@ -59,7 +59,7 @@ func (h *Handler) tokenRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Registry.RevokeToken(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), id); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The token is revoked.")})
+	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Token revoked.")})
 }
 
 func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {

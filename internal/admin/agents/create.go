@@ -30,6 +30,6 @@ func (h *Handler) agentCreate(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.Respond.Back(w, r, shell.AgentPath(a.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "'%s' is added.", a.Name),
+		Text: i18n.T(r.Context(), "Added “%s”.", a.Name),
 	})
 }

@@ -17,5 +17,5 @@ func (h *Handler) agentDelete(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Registry.DeleteAgent(r.Context(), shell.Actor(r), shell.PathRef(r, "id")); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/agents", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "'%s' is deleted.", a.Name)})
+	return h.Respond.Back(w, r, "/agents", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Deleted “%s”.", a.Name)})
 }

@@ -32,7 +32,7 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.Respond.Back(w, r, shell.AgentPath(g.agent.Slug)+"/access", respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "'%s' may use %s of '%s'.", g.agent.Name, i18n.Lower(r.Context(), grantedTools(r.Context(), grant, -1)), g.connector.Name),
+		Text: i18n.T(r.Context(), "“%s” can use %s of “%s”.", g.agent.Name, i18n.Lower(r.Context(), grantedTools(r.Context(), grant, -1)), g.connector.Name),
 	})
 }
 
@@ -70,5 +70,5 @@ func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Registry.DropGrant(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), shell.PathRef(r, "connector")); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The grant is taken away.")})
+	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Access removed.")})
 }

@@ -102,17 +102,17 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Shown:      shown,
 		Estimate:   toolpages.EstimateText(r.Context(), toolfmt.OpenAI),
 		ItemNotes:  itemNotes(r.Context(), g),
-		Goes:       []string{grantedTools(r.Context(), g.grant, -1), i18n.T(r.Context(), "its rule of approval")},
+		Goes:       []string{grantedTools(r.Context(), g.grant, -1), i18n.T(r.Context(), "its approval rule")},
 	}
 	page.PromptChoices, page.ResourceChoices = promptChoices(r.Context(), g.exists), resourceChoices(r.Context(), g.exists)
 	if len(g.choices) == store.MaxToolChoices {
-		page.More = i18n.T(r.Context(), "Only the first %s are listed. The others keep what was chosen for them; the API changes it.", i18n.Number(r.Context(), store.MaxToolChoices))
+		page.More = i18n.T(r.Context(), "First %s shown. Others stay unchanged; use the API to edit them.", i18n.Number(r.Context(), store.MaxToolChoices))
 	}
 	return h.Respond.Page(w, r, status, templates.Grant(page))
 }
 
 // grantApprovals offers the approval modes for one connector. The agent's own comes first.
 func grantApprovals(ctx context.Context, a connectors.Agent) []templates.Option {
-	own := templates.Option{Value: "", Label: i18n.T(ctx, "As the agent: %s", i18n.Lower(ctx, approvalName(ctx, a.Approval)))}
+	own := templates.Option{Value: "", Label: i18n.T(ctx, "Agent default: %s", i18n.Lower(ctx, approvalName(ctx, a.Approval)))}
 	return append([]templates.Option{own}, shell.ApprovalOptions(ctx)...)
 }

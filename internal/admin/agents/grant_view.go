@@ -34,7 +34,7 @@ func grantTools(ctx context.Context, g grantState) []templates.GrantTool {
 			delete(granted, name)
 			tools = append(tools, templates.GrantTool{
 				Name: name, Shown: shell.ShortenText(name, shell.MaxName), Granted: true, Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
-				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "not there"), Title: i18n.T(ctx, "The server has not listed it.")}},
+				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "missing"), Title: i18n.T(ctx, "Not listed by the server.")}},
 			})
 		}
 	}
@@ -69,10 +69,10 @@ func (g grantState) newToolRow(ctx context.Context, c store.ToolChoice) template
 		t.Badges = append(t.Badges, badge)
 	}
 	if !c.Enabled {
-		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "disabled"), Title: i18n.T(ctx, "Nobody is served it.")})
+		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "disabled"), Title: i18n.T(ctx, "Unavailable to agents.")})
 	}
 	if c.Removed {
-		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "removed"), Title: i18n.T(ctx, "The server does not list it any more.")})
+		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "removed"), Title: i18n.T(ctx, "No longer listed by the server.")})
 	}
 	if access, known := g.explanations[c.Name]; known {
 		t.Now, t.WhyHref = accessState(ctx, access), agentToolPath(g.agent.Slug, access.Exposed)
@@ -98,11 +98,11 @@ func accessState(ctx context.Context, w agentview.ToolAccess) templates.State {
 	state := whyState(ctx, w)
 	switch {
 	case w.State == agentview.HeldNotGranted:
-		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not granted so far: the agent does not see it.")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "No access yet.")}
 	case w.Callable && w.NeedsApproval:
-		state.Text = i18n.T(ctx, "The agent sees it, and a call waits for a person.")
+		state.Text = i18n.T(ctx, "Calls need approval.")
 	case w.Callable:
-		state.Text = i18n.T(ctx, "The agent sees it, and a call goes ahead.")
+		state.Text = i18n.T(ctx, "Calls run without approval.")
 	default:
 		state.Text = i18n.TranslateKnown(ctx, w.Advice)
 	}
@@ -119,7 +119,7 @@ func grantCount(ctx context.Context, g connectors.Grant, tools []templates.Grant
 	}
 	how := i18n.T(ctx, "all of them")
 	if !g.AllTools {
-		how = i18n.T(ctx, "%s of %s chosen", i18n.Number(ctx, chosen), i18n.Number(ctx, len(tools)))
+		how = i18n.T(ctx, "%s of %s selected", i18n.Number(ctx, chosen), i18n.Number(ctx, len(tools)))
 	}
 	return i18n.N(ctx, tokens, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens", how)
 }

@@ -34,9 +34,9 @@ func (h *Handler) agentItems(w http.ResponseWriter, r *http.Request) error {
 		Filter:    templates.Form{Values: map[string]string{"q": query}},
 		Filtered:  query != "",
 		Pager:     shell.NewPager(r, ""),
-		Prompts:   table(connectors.ItemPrompt, i18n.T(ctx, "Prompts"), i18n.T(ctx, "Name that the agent sees")),
-		Resources: table(connectors.ItemResource, i18n.T(ctx, "Resources"), i18n.T(ctx, "URI that the agent sees")),
-		Templates: table(connectors.ItemTemplate, i18n.T(ctx, "Resource templates"), i18n.T(ctx, "URI template that the agent sees")),
+		Prompts:   table(connectors.ItemPrompt, i18n.T(ctx, "Prompts"), i18n.T(ctx, "Name shown to the agent")),
+		Resources: table(connectors.ItemResource, i18n.T(ctx, "Resources"), i18n.T(ctx, "URI shown to the agent")),
+		Templates: table(connectors.ItemTemplate, i18n.T(ctx, "Resource templates"), i18n.T(ctx, "URI template shown to the agent")),
 	}))
 }
 
@@ -47,7 +47,7 @@ func newAgentItemTable(ctx context.Context, view *agentview.View, kind connector
 	}
 	t.Count = i18n.Number(ctx, len(matching))
 	if len(matching) > maxShownItems {
-		t.Count = i18n.T(ctx, "the first %s of %s", i18n.Number(ctx, maxShownItems), i18n.Number(ctx, len(matching)))
+		t.Count = i18n.T(ctx, "first %s of %s", i18n.Number(ctx, maxShownItems), i18n.Number(ctx, len(matching)))
 	}
 	return t
 }
@@ -90,17 +90,17 @@ func grantedItems(ctx context.Context, g connectors.Grant) string {
 // itemNotes say what a grant's choices of prompts and resources mean now.
 func itemNotes(ctx context.Context, g grantState) []string {
 	if !g.exists {
-		return []string{i18n.T(ctx, "Unless chosen here, a grant of all tools includes all prompts and resources, and another grant none.")}
+		return []string{i18n.T(ctx, "Default: all if you grant all tools, otherwise none.")}
 	}
 	granted := grantedItems(ctx, g.grant)
-	notes := []string{i18n.T(ctx, "The grant includes: %s.", i18n.Lower(ctx, granted))}
+	notes := []string{i18n.T(ctx, "Includes: %s.", i18n.Lower(ctx, granted))}
 	switch {
 	case granted == "":
-		return []string{i18n.T(ctx, "The grant includes no prompts and no resources.")}
+		return []string{i18n.T(ctx, "No prompts or resources included.")}
 	case g.grant.LeavesItemsUnasked(g.agent.Approval):
-		notes = append(notes, i18n.T(ctx, "They are used without asking. To be asked, choose the approval that is for prompts and resources too."))
+		notes = append(notes, i18n.T(ctx, "They need no approval unless the approval rule includes them."))
 	case !g.grant.AllTools && g.grant.Prompts == connectors.PromptsListed && g.grant.Resources == connectors.ResourcesListedTemplates:
-		notes = append(notes, i18n.T(ctx, "Grants from before this choice keep all of them, also where they name tools. Leave out what the agent does not need."))
+		notes = append(notes, i18n.T(ctx, "Older access includes all of them, even with selected tools. Remove what the agent doesn't need."))
 	}
 	return notes
 }
@@ -108,14 +108,14 @@ func itemNotes(ctx context.Context, g grantState) []string {
 func promptChoices(ctx context.Context, exists bool) []templates.Option {
 	return withDefault(ctx, exists,
 		templates.Option{Value: string(connectors.PromptsNone), Label: i18n.T(ctx, "None")},
-		templates.Option{Value: string(connectors.PromptsListed), Label: i18n.T(ctx, "All that the server lists")})
+		templates.Option{Value: string(connectors.PromptsListed), Label: i18n.T(ctx, "All listed")})
 }
 
 func resourceChoices(ctx context.Context, exists bool) []templates.Option {
 	return withDefault(ctx, exists,
 		templates.Option{Value: string(connectors.ResourcesNone), Label: i18n.T(ctx, "None")},
-		templates.Option{Value: string(connectors.ResourcesListed), Label: i18n.T(ctx, "All that the server lists")},
-		templates.Option{Value: string(connectors.ResourcesListedTemplates), Label: i18n.T(ctx, "Listed ones, and those that match a template")})
+		templates.Option{Value: string(connectors.ResourcesListed), Label: i18n.T(ctx, "All listed")},
+		templates.Option{Value: string(connectors.ResourcesListedTemplates), Label: i18n.T(ctx, "Listed or matching a template")})
 }
 
 // withDefault adds the default of a new grant.
@@ -123,5 +123,5 @@ func withDefault(ctx context.Context, exists bool, choices ...templates.Option) 
 	if exists {
 		return choices
 	}
-	return append([]templates.Option{{Value: "", Label: i18n.T(ctx, "All with all tools, else none")}}, choices...)
+	return append([]templates.Option{{Value: "", Label: i18n.T(ctx, "Default")}}, choices...)
 }

@@ -24,7 +24,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := shell.AgentPath(a.Slug)
 	removals := toolsByConnector(f)
 	if len(removals) == 0 {
-		return h.Respond.Back(w, r, returnTo+"/unused", respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "No tool is chosen.")})
+		return h.Respond.Back(w, r, returnTo+"/unused", respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "No tool selected.")})
 	}
 	tools := 0
 	for _, c := range removals {
@@ -34,7 +34,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 		tools += len(c.tools)
 	}
 	return h.Respond.Back(w, r, returnTo+"/tools", respond.Flash{
-		Kind: respond.Notice, Text: i18n.T(r.Context(), "Taken away: %s of %s.", i18n.N(r.Context(), tools, "%s tool", "%s tools"), i18n.N(r.Context(), len(removals), "%s connector", "%s connectors")),
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "Removed %s of %s.", i18n.N(r.Context(), tools, "%s tool", "%s tools"), i18n.N(r.Context(), len(removals), "%s connector", "%s connectors")),
 	})
 }
 

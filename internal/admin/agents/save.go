@@ -29,5 +29,5 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.AgentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The agent is saved.")})
+	return h.Respond.Back(w, r, shell.AgentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Agent saved.")})
 }

@@ -36,7 +36,7 @@ func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, stat
 		Head:      agentHead(r.Context(), a, templates.AgentSettingsTab),
 		Form:      f,
 		Approvals: shell.ApprovalOptions(r.Context()),
-		Goes:      []string{i18n.T(r.Context(), "its tokens: programs that use them are refused at once"), i18n.T(r.Context(), "its grants"), i18n.T(r.Context(), "its credentials")},
+		Goes:      []string{i18n.T(r.Context(), "tokens, revoked immediately"), i18n.T(r.Context(), "access"), i18n.T(r.Context(), "credentials")},
 	}))
 }
 

@@ -116,7 +116,7 @@ func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors
 		list = append(list, item)
 	}
 	if !a.Enabled {
-		add(i18n.T(ctx, "Disabled"), i18n.T(ctx, "It is refused, whatever token it has."), i18n.T(ctx, "Enable it in the settings"), "/settings")
+		add(i18n.T(ctx, "Disabled"), i18n.T(ctx, "All its calls are refused."), i18n.T(ctx, "Enable in settings"), "/settings")
 	}
 	alive := 0
 	for _, t := range tokens {
@@ -125,7 +125,7 @@ func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors
 		}
 	}
 	if alive == 0 {
-		add(i18n.T(ctx, "No token"), i18n.T(ctx, "No program can come to the gateway as this agent."), i18n.T(ctx, "Make a token"), "/connect")
+		add(i18n.T(ctx, "No token"), i18n.T(ctx, "Nothing can connect as this agent yet."), i18n.T(ctx, "Create token"), "/connect")
 	}
 	return list
 }
@@ -139,7 +139,7 @@ func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, toke
 	}
 	lastUsed := shell.NewWhenOrNever(ctx, last, now)
 	return []templates.Stat{
-		{Label: i18n.T(ctx, "Tools that it sees"), Value: i18n.Number(ctx, tools), Href: shell.AgentPath(a.Slug) + "/tools"},
+		{Label: i18n.T(ctx, "Tools available"), Value: i18n.Number(ctx, tools), Href: shell.AgentPath(a.Slug) + "/tools"},
 		{Label: i18n.T(ctx, "Connectors"), Value: i18n.Number(ctx, grants), Href: shell.AgentPath(a.Slug) + "/access"},
 		{Label: i18n.T(ctx, "Approval"), Value: approvalName(ctx, a.Approval)},
 		{Label: i18n.T(ctx, "Last seen"), When: &lastUsed},
@@ -152,13 +152,13 @@ func agentFacts(ctx context.Context, a connectors.Agent, member connectors.Membe
 	facts := []templates.Fact{
 		{Label: i18n.T(ctx, "Slug"), Value: a.Slug, Mono: true, Copy: true},
 		{Label: i18n.T(ctx, "ID"), Value: a.ID.String(), Mono: true, Copy: true},
-		{Label: i18n.T(ctx, "Longest name"), Value: i18n.N(ctx, a.NameLimit, "%s character", "%s characters")},
+		{Label: i18n.T(ctx, "Name limit"), Value: i18n.N(ctx, a.NameLimit, "%s character", "%s characters")},
 	}
 	if name := member.DisplayName(); name != "" {
 		facts = append([]templates.Fact{{Label: i18n.T(ctx, "Belongs to"), Value: name}}, facts...)
 	}
 	if a.CallsPerMinute > 0 {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Limit"), Value: i18n.N(ctx, a.CallsPerMinute, "%s call a minute", "%s calls a minute")})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Limit"), Value: i18n.N(ctx, a.CallsPerMinute, "%s call per minute", "%s calls per minute")})
 	}
 	return append(facts, templates.Fact{Label: i18n.T(ctx, "Added"), When: &created}, templates.Fact{Label: i18n.T(ctx, "Changed"), When: &updated})
 }

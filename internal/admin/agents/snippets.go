@@ -34,26 +34,26 @@ func clientSnippets(ctx context.Context, address, token string) []templates.Snip
 	remote := object{"type": "http", "url": address, "headers": object{"Authorization": bearer}}
 	return []templates.Snippet{
 		{
-			Client: "Claude Code", Where: i18n.T(ctx, "Run this in a terminal."), Open: true,
+			Client: "Claude Code", Where: i18n.T(ctx, "Run in a terminal."), Open: true,
 			Text: fmt.Sprintf(`claude mcp add --transport http patchbay %s --header "Authorization: %s"`, address, bearer),
 		},
 		{
-			Client: "Claude Desktop", Where: i18n.T(ctx, "Add this to claude_desktop_config.json (Settings, Developer, Edit config). It needs Node.js: mcp-remote carries the token to the address."),
+			Client: "Claude Desktop", Where: i18n.T(ctx, "Add to claude_desktop_config.json (Settings, Developer, Edit config). Requires Node.js for mcp-remote."),
 			Text: encodeSnippet(object{"mcpServers": object{"patchbay": object{
 				"command": "npx", "args": []string{"-y", "mcp-remote", address, "--header", "Authorization:${AUTHORIZATION}"},
 				"env": object{"AUTHORIZATION": bearer},
 			}}}),
 		},
 		{
-			Client: "Cursor", Where: i18n.T(ctx, "Add this to ~/.cursor/mcp.json, or to .cursor/mcp.json of a project."),
+			Client: "Cursor", Where: i18n.T(ctx, "Add to ~/.cursor/mcp.json, or a project's .cursor/mcp.json."),
 			Text: encodeSnippet(object{"mcpServers": object{"patchbay": object{"url": address, "headers": object{"Authorization": bearer}}}}),
 		},
 		{
-			Client: "VS Code", Where: i18n.T(ctx, "Add this to .vscode/mcp.json, or to the file that “MCP: Open User Configuration” opens."),
+			Client: "VS Code", Where: i18n.T(ctx, "Add to .vscode/mcp.json, or the file from “MCP: Open User Configuration”."),
 			Text: encodeSnippet(object{"servers": object{"patchbay": remote}}),
 		},
 		{
-			Client: "Other clients", Where: i18n.T(ctx, "Most read an mcpServers object. The address speaks Streamable HTTP."),
+			Client: "Other clients", Where: i18n.T(ctx, "Most read an mcpServers object. Transport: Streamable HTTP."),
 			Text: encodeSnippet(object{"mcpServers": object{"patchbay": remote}}),
 		},
 	}

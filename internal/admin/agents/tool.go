@@ -48,7 +48,7 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 func whyState(ctx context.Context, w agentview.ToolAccess) templates.State {
 	switch {
 	case w.Callable && w.NeedsApproval:
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Needs approval")}
 	case w.Callable:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
 	case w.State == agentview.StateOK:
@@ -66,13 +66,13 @@ func whyState(ctx context.Context, w agentview.ToolAccess) templates.State {
 func whySentence(ctx context.Context, w agentview.ToolAccess) string {
 	switch {
 	case w.Listed && w.Callable && w.NeedsApproval:
-		return i18n.T(ctx, "The agent sees the tool. A call of it waits for a person.")
+		return i18n.T(ctx, "The agent sees the tool. Calls need approval.")
 	case w.Listed && w.Callable:
-		return i18n.T(ctx, "The agent sees the tool, and a call of it goes ahead.")
+		return i18n.T(ctx, "The agent can call the tool.")
 	case w.Listed:
-		return i18n.T(ctx, "The agent sees the tool, and a call of it is refused.")
+		return i18n.T(ctx, "The agent sees the tool, but calls are refused.")
 	default:
-		return i18n.T(ctx, "The agent does not see the tool, and cannot call it.")
+		return i18n.T(ctx, "The agent can't see or call the tool.")
 	}
 }
 
@@ -83,15 +83,15 @@ func whyLinks(ctx context.Context, a connectors.Agent, w agentview.ToolAccess, c
 	}
 	var links []templates.Link
 	if can.Manage {
-		links = append(links, templates.Link{Text: i18n.T(ctx, "Change the grant"), Href: grantPath(a.Slug, w.Connector)})
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Change access"), Href: grantPath(a.Slug, w.Connector)})
 	}
 	if w.AllowedUntil != nil {
-		links = append(links, templates.Link{Text: i18n.T(ctx, "Open the allowance"), Href: shell.AgentPath(a.Slug) + "#allowances"})
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Open standing approval"), Href: shell.AgentPath(a.Slug) + "#allowances"})
 	}
 	if w.State == agentview.StateOK && !w.Callable {
-		links = append(links, templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: shell.CredentialsPath(w.Connector)})
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Open credentials"), Href: shell.CredentialsPath(w.Connector)})
 	}
-	text := i18n.T(ctx, "Open the tool")
+	text := i18n.T(ctx, "Open tool")
 	if w.Callable && can.Sync {
 		text = i18n.T(ctx, "Try it")
 	}
@@ -100,8 +100,8 @@ func whyLinks(ctx context.Context, a connectors.Agent, w agentview.ToolAccess, c
 
 func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: i18n.T(ctx, "Sees it"), Value: yesNo(ctx, w.Listed)},
-		{Label: i18n.T(ctx, "May call it"), Value: yesNo(ctx, w.Callable)},
+		{Label: i18n.T(ctx, "Visible"), Value: yesNo(ctx, w.Listed)},
+		{Label: i18n.T(ctx, "Can call"), Value: yesNo(ctx, w.Callable)},
 	}
 	if w.Connector == "" {
 		return facts
@@ -109,18 +109,18 @@ func (h *Handler) whyFacts(ctx context.Context, w agentview.ToolAccess) []templa
 	facts = append(facts,
 		templates.Fact{Label: i18n.T(ctx, "Connector"), Value: w.Connector, Href: shell.ConnectorPath(w.Connector)},
 		templates.Fact{Label: i18n.T(ctx, "Tool"), Value: shell.ShortenText(w.Tool, shell.MaxName), Mono: true},
-		templates.Fact{Label: i18n.T(ctx, "Asks a person"), Value: yesNo(ctx, w.NeedsApproval)},
+		templates.Fact{Label: i18n.T(ctx, "Needs approval"), Value: yesNo(ctx, w.NeedsApproval)},
 	)
 	if w.Prompts != "" {
 		included := grantedItems(ctx, connectors.Grant{Prompts: w.Prompts, Resources: w.Resources})
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Also granted"), Value: cmp.Or(included, i18n.T(ctx, "no prompts or resources"))})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Also included"), Value: cmp.Or(included, i18n.T(ctx, "no prompts or resources"))})
 	}
 	if w.ItemsUnasked {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Prompts and resources"), Value: i18n.T(ctx, "used without asking")})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Prompts and resources"), Value: i18n.T(ctx, "no approval needed")})
 	}
 	if w.AllowedUntil != nil {
 		until := shell.NewWhen(ctx, *w.AllowedUntil, h.Now())
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Allowance ends"), When: &until})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Approved until"), When: &until})
 	}
 	facts = append(facts, toolpages.UncheckedFacts(ctx, w.Unchecked)...)
 	if w.Credential.Owner == "" {

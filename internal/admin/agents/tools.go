@@ -48,7 +48,7 @@ func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 		href := page.Head.Href
 		page.Stats, page.JSON, page.Estimate = sizeStats(r.Context(), view, href), definitionLinks(view.Agent.Slug), toolpages.EstimateText(r.Context(), q.provider)
 		page.Unused = &templates.UnusedSummary{
-			Asset: web.Asset, Title: i18n.T(r.Context(), "Unused tools"), Text: i18n.T(r.Context(), "What an agent never calls is sent with every request all the same."),
+			Asset: web.Asset, Title: i18n.T(r.Context(), "Unused tools"), Text: i18n.T(r.Context(), "They're still sent with every request."),
 			Review: href + "/unused", Later: href + "/unused?part=summary&provider=" + string(q.provider),
 		}
 	}
@@ -87,10 +87,10 @@ func (q visibleToolQuery) selectTools(tools []*agentview.Tool) []*agentview.Tool
 
 // sizeStats shows the size of the agent's tools for each provider, in tokens.
 func sizeStats(ctx context.Context, view *agentview.View, href string) []templates.Stat {
-	stats := []templates.Stat{{Label: i18n.T(ctx, "Tools that it sees"), Value: i18n.Number(ctx, len(view.Tools))}}
+	stats := []templates.Stat{{Label: i18n.T(ctx, "Tools available"), Value: i18n.Number(ctx, len(view.Tools))}}
 	for _, f := range toolpages.EstimateFormats {
 		stats = append(stats, templates.Stat{
-			Label: i18n.T(ctx, "Tokens a request, %s", toolpages.ProviderName(f)), Value: "≈ " + i18n.Number(ctx, view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
+			Label: i18n.T(ctx, "Tokens per request, %s", toolpages.ProviderName(f)), Value: "≈ " + i18n.Number(ctx, view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
 		})
 	}
 	return stats
@@ -150,9 +150,9 @@ func (h *Handler) callableState(ctx context.Context, t *agentview.Tool) template
 	case t.BlockedBy != "":
 		return templates.State{Kind: templates.StateBad, Text: blockedReason(ctx, t.BlockedBy)}
 	case t.NeedsApprovalAt(h.Now()):
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Needs approval")}
 	case t.NeedsApproval:
-		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Allowed · ends %s", shell.FormatRelative(ctx, t.Connector.Allowances[t.Name], h.Now()))}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Approved · expires %s", shell.FormatRelative(ctx, t.Connector.Allowances[t.Name], h.Now()))}
 	default:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
 	}

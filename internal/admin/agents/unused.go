@@ -58,7 +58,7 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 		Providers: toolpages.ProviderOptions(r.Context()),
 		Groups:    unusedGroups(r.Context(), unused, q.provider),
 		Action:    shell.AgentPath(a.Slug) + "/unused",
-		Drop:      i18n.T(r.Context(), "Take the chosen tools away"),
+		Drop:      i18n.T(r.Context(), "Remove selected tools"),
 		Young:     unusedYoung(r.Context(), unused.TooRecent, q.days),
 		Estimate:  toolpages.EstimateText(r.Context(), q.provider),
 	}))
@@ -67,7 +67,7 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 func lookbackOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, days := range lookbackDays {
-		options = append(options, templates.Option{Value: strconv.Itoa(days), Label: i18n.N(ctx, days, "Not called in %s day", "Not called in %s days")})
+		options = append(options, templates.Option{Value: strconv.Itoa(days), Label: i18n.N(ctx, days, "Unused for %s day", "Unused for %s days")})
 	}
 	return options
 }
@@ -77,14 +77,14 @@ func unusedSummary(ctx context.Context, u agentview.UnusedTools, q unusedQuery, 
 	seen, unused, days := len(u.View.Tools), len(u.Tools), i18n.N(ctx, q.days, "%s day", "%s days")
 	switch {
 	case seen == 0:
-		s.Title, s.Text = i18n.T(ctx, "The agent sees no tool"), i18n.T(ctx, "There is nothing to leave out.")
+		s.Title, s.Text = i18n.T(ctx, "No tools available"), i18n.T(ctx, "Nothing to remove.")
 	case unused > 0:
-		s.Warn, s.Title = true, i18n.N(ctx, seen, "%[2]s of %[1]s tool were not called in %[3]s", "%[2]s of %[1]s tools were not called in %[3]s", i18n.Number(ctx, unused), days)
-		s.Text = i18n.N(ctx, sizeOfAll(u.Tools, q.provider), "Without them each request has about %[1]s token less (%[2]s, estimated).", "Without them each request has about %[1]s tokens less (%[2]s, estimated).", toolpages.ProviderName(q.provider))
+		s.Warn, s.Title = true, i18n.N(ctx, seen, "%[2]s of %[1]s tool unused in %[3]s", "%[2]s of %[1]s tools unused in %[3]s", i18n.Number(ctx, unused), days)
+		s.Text = i18n.N(ctx, sizeOfAll(u.Tools, q.provider), "Removing them saves about %[1]s token per request (%[2]s, estimated).", "Removing them saves about %[1]s tokens per request (%[2]s, estimated).", toolpages.ProviderName(q.provider))
 	case u.TooRecent == seen:
-		s.Title, s.Text = i18n.T(ctx, "Too early to tell which tools are unused"), i18n.T(ctx, "All were granted, or listed by their servers, less than %s ago.", days)
+		s.Title, s.Text = i18n.T(ctx, "Too early to tell"), i18n.T(ctx, "All were granted or listed less than %s ago.", days)
 	default:
-		s.Title, s.Text = i18n.T(ctx, "No tool is unused"), i18n.T(ctx, "Each that could be was called in %s.", days)
+		s.Title, s.Text = i18n.T(ctx, "No unused tools"), i18n.T(ctx, "All tools older than %s were used.", days)
 	}
 	return s
 }
@@ -101,7 +101,7 @@ func unusedYoung(ctx context.Context, young, days int) string {
 	if young == 0 {
 		return ""
 	}
-	return i18n.T(ctx, "Of %s it is too early to tell: granted, or listed by their servers, less than %s ago.", i18n.N(ctx, young, "%s tool", "%s tools"), i18n.N(ctx, days, "%s day", "%s days"))
+	return i18n.T(ctx, "Too early to tell for %s: granted or listed less than %s ago.", i18n.N(ctx, young, "%s tool", "%s tools"), i18n.N(ctx, days, "%s day", "%s days"))
 }
 
 // unusedGroups groups the unused tools by connector. The tools come in that order.
@@ -126,7 +126,7 @@ func unusedGroup(ctx context.Context, agent string, tools []*agentview.Tool, f t
 		Count:     i18n.T(ctx, "%s of %s, about %s", i18n.Number(ctx, len(tools)), i18n.N(ctx, len(connector.Tools), "%s tool", "%s tools"), i18n.N(ctx, sizeOfAll(tools, f), "%s token", "%s tokens")),
 	}
 	if connector.Grant.AllTools {
-		g.Note = i18n.T(ctx, "All of its tools are granted, those of later syncs too. Without these the others are granted by name, and later ones are not.")
+		g.Note = i18n.T(ctx, "Access includes future tools. Removing any leaves only the current others.")
 	}
 	for _, t := range tools {
 		row := templates.UnusedTool{Value: connector.Connector.Slug + "/" + t.Name, Shown: shell.CleanText(t.Name), Size: i18n.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}

@@ -23,7 +23,7 @@ func (h *Handler) approvalApprove(w http.ResponseWriter, r *http.Request) error 
 	d := toolcall.Decision{Approve: true}
 	message := i18n.T(r.Context(), "Approved: %s.")
 	if f.Text("allow") != "" {
-		d.AllowFor, message = allowancePeriod, i18n.T(r.Context(), "Approved: %s. For 2 hours the agent may use it without asking. You can end this on the agent's page.")
+		d.AllowFor, message = allowancePeriod, i18n.T(r.Context(), "Approved: %s. Standing approval granted for 2 hours; revoke it on the agent's page.")
 	}
 	return h.decideApproval(w, r, f, d, message)
 }

@@ -54,9 +54,9 @@ func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval
 	}
 	switch w.Kind {
 	case connectors.CallPrompt:
-		card.Effect, card.ToolHref = i18n.T(ctx, "The agent asks to use a prompt. It only reads."), ""
+		card.Effect, card.ToolHref = i18n.T(ctx, "Uses a prompt. Read-only."), ""
 	case connectors.CallResource:
-		card.Effect, card.ToolHref = i18n.T(ctx, "The agent asks to read a resource."), ""
+		card.Effect, card.ToolHref = i18n.T(ctx, "Reads a resource."), ""
 	}
 	return card
 }
@@ -77,7 +77,7 @@ func approvalBadges(ctx context.Context, w pendingApproval, definition connector
 	}
 	badges := shell.HintBadges(ctx, definition)
 	if definition.Hints.ReadOnly == nil && definition.Hints.Destructive == nil {
-		badges = append(badges, templates.Badge{Text: i18n.T(ctx, "effects not said"), Title: i18n.T(ctx, "The server does not say whether it changes something. It may delete or overwrite.")})
+		badges = append(badges, templates.Badge{Text: i18n.T(ctx, "effects unknown"), Title: i18n.T(ctx, "The server declares no effects. It may delete or overwrite.")})
 	}
 	return badges
 }
@@ -95,19 +95,19 @@ func changedSinceCall(ctx context.Context, w pendingApproval) *templates.Attenti
 	if w.Kind != connectors.CallTool || w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
 		return nil
 	}
-	return &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "The tool has changed"), Text: i18n.T(ctx, "Its definition is not the one by which the agent made this call.")}
+	return &templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Tool changed"), Text: i18n.T(ctx, "The agent called a different version.")}
 }
 
 func waitingArguments(ctx context.Context, w toolcall.PendingApproval) templates.Content {
 	raw := w.Arguments
 	switch {
 	case w.Refusal != nil:
-		return templates.Content{Note: i18n.T(ctx, "Those who may decide see the arguments.")}
+		return templates.Content{Note: i18n.T(ctx, "Only approvers see the arguments.")}
 	case w.Withheld:
-		return templates.Content{Note: i18n.T(ctx, "Nothing is to be decided any more: the arguments are for your organisation's auditors now.")}
+		return templates.Content{Note: i18n.T(ctx, "No longer waiting. Only auditors can see the arguments.")}
 	}
 	if len(raw) == 0 || string(raw) == "{}" {
-		return templates.Content{Note: i18n.T(ctx, "The call has no arguments.")}
+		return templates.Content{Note: i18n.T(ctx, "No arguments.")}
 	}
 	return templates.Content{JSON: shell.IndentJSON(ctx, raw, shell.MaxPageJSON)}
 }
@@ -117,11 +117,11 @@ func approvalState(ctx context.Context, a connectors.Approval, now time.Time) te
 	switch a.State {
 	case connectors.ApprovalWaiting:
 		if !isPending(a, now) {
-			return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Lapsed")}
+			return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Expired")}
 		}
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waits for a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waiting for approval")}
 	case connectors.ApprovalApproved:
-		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Approved, about to run")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Approved, starting")}
 	case connectors.ApprovalExecuting:
 		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Approved, running")}
 	case connectors.ApprovalDone:
@@ -131,7 +131,7 @@ func approvalState(ctx context.Context, a connectors.Approval, now time.Time) te
 	case connectors.ApprovalUnknown:
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Approved, outcome unknown")}
 	default:
-		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Lapsed")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Expired")}
 	}
 }
 
@@ -160,10 +160,10 @@ func decisionText(ctx context.Context, a connectors.Approval) string {
 func recentCallsText(ctx context.Context, calls, denied int) string {
 	switch {
 	case calls == 0:
-		return i18n.T(ctx, "The agent has not called it lately.")
+		return i18n.T(ctx, "Not called recently.")
 	case denied == 0:
-		return i18n.T(ctx, "Lately called %s.", shell.FormatTimes(ctx, calls))
+		return i18n.T(ctx, "Recently called %s.", shell.FormatTimes(ctx, calls))
 	default:
-		return i18n.T(ctx, "Lately called %s, denied %s.", shell.FormatTimes(ctx, calls), shell.FormatTimes(ctx, denied))
+		return i18n.T(ctx, "Recently called %s, denied %s.", shell.FormatTimes(ctx, calls), shell.FormatTimes(ctx, denied))
 	}
 }

@@ -27,7 +27,7 @@ func taskProgress(ctx context.Context, raw []byte) string {
 	if len(raw) == 0 || json.Unmarshal(raw, &task) != nil {
 		return ""
 	}
-	text := i18n.T(ctx, map[string]i18n.Key{"working": "At work", "input_required": "Asks for input"}[task.Status.Value])
+	text := i18n.T(ctx, map[string]i18n.Key{"working": "Working", "input_required": "Needs input"}[task.Status.Value])
 	if text == "" {
 		return shell.ShortenText(i18n.T(ctx, "Task: %s", task.Status.Value), shell.MaxNote)
 	}
@@ -40,7 +40,7 @@ func ServerProgress(ctx context.Context, p *connectors.CallProgress) string {
 	case p == nil, p.Done == nil && p.Message == "":
 		return ""
 	case p.Done == nil:
-		return withServerMessage(i18n.T(ctx, "At work"), p.Message)
+		return withServerMessage(i18n.T(ctx, "Working"), p.Message)
 	case p.Total > 0:
 		return withServerMessage(i18n.T(ctx, "%s of %s", formatNumber(ctx, *p.Done), formatNumber(ctx, p.Total)), p.Message)
 	default:

@@ -15,7 +15,7 @@ func TestACallSaysHowFarItIs(t *testing.T) {
 		text, percent string
 	}{
 		{connectors.CallProgress{}, "", ""},
-		{connectors.CallProgress{Message: "thinking"}, "At work: “thinking”", ""},
+		{connectors.CallProgress{Message: "thinking"}, "Working: “thinking”", ""},
 		{connectors.CallProgress{Done: new(0.0)}, "At 0", ""},
 		{connectors.CallProgress{Done: new(3.0), Total: 10, Message: "copying"}, "3 of 10: “copying”", "30"},
 		{connectors.CallProgress{Done: new(0.5), Total: 1}, "0.5 of 1", "50"},
@@ -36,7 +36,7 @@ func TestACallSaysHowFarItIs(t *testing.T) {
 		t.Error("a call of which nothing was told says how far it is")
 	}
 	both := connectors.ToolCall{Task: []byte(`{"status":"working","statusMessage":"page 3"}`), Progress: &connectors.CallProgress{Done: new(1.0)}}
-	if have := callProgress(t.Context(), both); have != "At work: “page 3”" {
+	if have := callProgress(t.Context(), both); have != "Working: “page 3”" {
 		t.Errorf("a task's word does not come first: %q", have)
 	}
 }

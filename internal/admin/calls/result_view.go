@@ -47,12 +47,12 @@ type ContentBlock struct {
 func ResultView(ctx context.Context, r ToolResult, pictures func(n int) string) templates.Result {
 	v := templates.Result{State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Done")}}
 	if r.IsError.Value {
-		v.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "The tool reports an error")}
+		v.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Tool error")}
 	}
 	remaining := maxResultText
 	for i, raw := range r.Content.Value {
 		if i == MaxBlocks || remaining <= 0 {
-			v.Note = i18n.T(ctx, "%s more are not shown.", i18n.N(ctx, len(r.Content.Value)-i, "%s block", "%s blocks"))
+			v.Note = i18n.T(ctx, "%s not shown.", i18n.N(ctx, len(r.Content.Value)-i, "%s block", "%s blocks"))
 			break
 		}
 		b := blockView(ctx, raw, i, min(remaining, shell.MaxPageJSON), pictures)
@@ -63,7 +63,7 @@ func ResultView(ctx context.Context, r ToolResult, pictures func(n int) string) 
 		v.Structured = shell.IndentJSON(ctx, s, shell.MaxPageJSON)
 	}
 	if len(v.Blocks) == 0 && v.Structured == "" && v.Note == "" {
-		v.Note = i18n.T(ctx, "The result is empty.")
+		v.Note = i18n.T(ctx, "Empty result.")
 	}
 	return v
 }

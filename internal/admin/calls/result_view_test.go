@@ -33,7 +33,7 @@ func TestResultView_ByBlockType(t *testing.T) {
 		{"type":"resource_link","uri":"file:///a","name":"A","mimeType":"text/plain","size":2048}, {"type":"resource","resource":{"uri":"file:///b","text":"b"}},
 		{"type":"resource","resource":{"uri":"file:///c","mimeType":"application/pdf","blob":"AAAA"}}, {"type":"new","x":1}, 7]}`), pictures)
 	want := templates.Result{
-		State: templates.State{Kind: templates.StateBad, Text: "The tool reports an error"}, Structured: "{\n  \"n\": 9007199254740993\n}",
+		State: templates.State{Kind: templates.StateBad, Text: "Tool error"}, Structured: "{\n  \"n\": 9007199254740993\n}",
 		Blocks: []templates.ResultBlock{
 			{Kind: templates.BlockText, Text: `<b>plain</b>\u202e`},
 			{Kind: templates.BlockJSON, Text: "{\n  \"a\": 1\n}"},
@@ -55,7 +55,7 @@ func TestResultView_ByBlockType(t *testing.T) {
 func TestAHugeResultMakesNoHugePage(t *testing.T) {
 	t.Parallel()
 	many := readResult(t, `{"content":[`+strings.Repeat(`{"type":"text","text":"x"},`, 5000)+`{"type":"text","text":"x"}]}`)
-	if v := ResultView(t.Context(), many, nil); len(v.Blocks) != MaxBlocks || v.Note != "4,951 blocks more are not shown." {
+	if v := ResultView(t.Context(), many, nil); len(v.Blocks) != MaxBlocks || v.Note != "4,951 blocks not shown." {
 		t.Errorf("%d blocks, %q", len(v.Blocks), v.Note)
 	}
 	large := readResult(t, `{"content":[`+strings.Repeat(`{"type":"text","text":"`+strings.Repeat("ü", 1<<20)+`"},`, 20)+`7]}`)
@@ -66,7 +66,7 @@ func TestAHugeResultMakesNoHugePage(t *testing.T) {
 	if shown > 4*maxResultText {
 		t.Errorf("%d bytes are shown", shown)
 	}
-	if v := ResultView(t.Context(), readResult(t, `{"content":"odd","isError":"odd"}`), nil); v.Note != "The result is empty." || v.State.Kind != templates.StateOK {
+	if v := ResultView(t.Context(), readResult(t, `{"content":"odd","isError":"odd"}`), nil); v.Note != "Empty result." || v.State.Kind != templates.StateOK {
 		t.Errorf("an odd result: %+v", v)
 	}
 }
@@ -80,10 +80,10 @@ func TestACallSaysHowItEnded(t *testing.T) {
 	}{
 		{connectors.ToolCall{Status: connectors.CallRunning}, "Running", ""},
 		{connectors.ToolCall{Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK}, "Success", ""},
-		{connectors.ToolCall{Status: connectors.CallError, Outcome: connectors.OutcomeToolError}, "Error", "The tool reports an error"},
-		{connectors.ToolCall{Status: connectors.CallError, Outcome: connectors.OutcomeLost}, "Error", "Unknown: Patchbay stopped meanwhile"},
+		{connectors.ToolCall{Status: connectors.CallError, Outcome: connectors.OutcomeToolError}, "Error", "Tool error"},
+		{connectors.ToolCall{Status: connectors.CallError, Outcome: connectors.OutcomeLost}, "Error", "Unknown: Patchbay stopped"},
 		{connectors.ToolCall{Status: connectors.CallError, Outcome: connectors.OutcomeTransport, ErrorMessage: "It is away."}, "Error", "It is away."},
-		{connectors.ToolCall{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied}, "Denied", "Denied by a person"},
+		{connectors.ToolCall{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied}, "Denied", "Denied"},
 		{connectors.ToolCall{Status: connectors.CallCancelled, ErrorMessage: "x"}, "Cancelled", ""},
 	} {
 		row := CallRow(t.Context(), tc.call, templates.Permissions{Sync: true}, noon)
@@ -96,8 +96,8 @@ func TestACallSaysHowItEnded(t *testing.T) {
 func TestATaskSaysHowFarItIs(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		``: "", `{`: "", `{"status":"working"}`: "At work", `{"status":"working","statusMessage":"page 3"}`: "At work: “page 3”",
-		`{"status":"input_required"}`: "Asks for input", `{"status":"completed"}`: "Task: completed",
+		``: "", `{`: "", `{"status":"working"}`: "Working", `{"status":"working","statusMessage":"page 3"}`: "Working: “page 3”",
+		`{"status":"input_required"}`: "Needs input", `{"status":"completed"}`: "Task: completed",
 	} {
 		if have := taskProgress(t.Context(), []byte(raw)); have != want {
 			t.Errorf("%s: %q, want %q", raw, have, want)
@@ -108,7 +108,7 @@ func TestATaskSaysHowFarItIs(t *testing.T) {
 func TestHowOftenIsWords(t *testing.T) {
 	t.Parallel()
 	for want, n := range map[string][2]int{
-		"The agent has not called it lately.": {0, 0}, "Lately called once.": {1, 0}, "Lately called 12 times, denied once.": {12, 1}, "Lately called 1,204 times, denied twice.": {1204, 2},
+		"Not called recently.": {0, 0}, "Recently called once.": {1, 0}, "Recently called 12 times, denied once.": {12, 1}, "Recently called 1,204 times, denied twice.": {1204, 2},
 	} {
 		if have := recentCallsText(t.Context(), n[0], n[1]); have != want {
 			t.Errorf("%q, want %q", have, want)

@@ -29,7 +29,7 @@ func (h *Handler) callShow(w http.ResponseWriter, r *http.Request) error {
 	}
 	detail := CallDetail(r.Context(), web.Asset, c, shell.Actor(r).Tenant.CallHistory, frame.Can, h.Now())
 	if shell.Actor(r).Tenant.WithholdsBodies() && !c.Withheld && c.HasBodies() {
-		detail.Facts = append(detail.Facts, templates.Fact{Label: i18n.T(r.Context(), "That you read it"), Value: i18n.T(r.Context(), "is on record")})
+		detail.Facts = append(detail.Facts, templates.Fact{Label: i18n.T(r.Context(), "This view"), Value: i18n.T(r.Context(), "recorded")})
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Call(templates.CallPage{Frame: frame, Detail: detail}))
 }
@@ -48,7 +48,7 @@ func (h *Handler) callCancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The call is cancelled.")}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Call cancelled.")}
 	_, err = h.Calls.Cancel(r.Context(), shell.Actor(r), id)
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		flash = respond.Flash{Kind: respond.Alert, Text: problem.Message} // the call ended in between
@@ -69,7 +69,7 @@ func (h *Handler) callPicture(w http.ResponseWriter, r *http.Request) error {
 	}
 	kind, picture, ok := findPicture(c.Content, chi.URLParam(r, "n"))
 	if !ok {
-		return fault.Errorf(fault.NotFound, "There is no such picture.")
+		return fault.Errorf(fault.NotFound, "No such picture.")
 	}
 	header := w.Header()
 	header.Set("Content-Type", kind)

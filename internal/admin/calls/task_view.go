@@ -83,10 +83,10 @@ func taskState(ctx context.Context, s connectors.CallStatus, serverStatus string
 	case s.Ended():
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
 	case s == connectors.CallPendingApproval:
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waits for a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waiting for approval")}
 	case serverStatus == "input_required":
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Asks for input")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Needs input")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "At work")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Working")}
 	}
 }

@@ -52,7 +52,7 @@ func callDuration(c connectors.ToolCall, now time.Time) time.Duration {
 func CallState(ctx context.Context, s connectors.CallStatus) templates.State {
 	switch s {
 	case connectors.CallPendingApproval:
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waits for a person")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Waiting for approval")}
 	case connectors.CallRunning:
 		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Running")}
 	case connectors.CallSuccess:
@@ -84,21 +84,21 @@ func CallReason(ctx context.Context, c connectors.ToolCall) string {
 func outcomeName(ctx context.Context, o connectors.CallOutcome) string {
 	switch o {
 	case connectors.OutcomeOK:
-		return i18n.T(ctx, "A result")
+		return i18n.T(ctx, "Result")
 	case connectors.OutcomeToolError:
-		return i18n.T(ctx, "The tool reports an error")
+		return i18n.T(ctx, "Tool error")
 	case connectors.OutcomeRPCError:
-		return i18n.T(ctx, "The server refused the request")
+		return i18n.T(ctx, "Server refused the request")
 	case connectors.OutcomeTransport:
-		return i18n.T(ctx, "The server did not answer as it should")
+		return i18n.T(ctx, "No valid server response")
 	case connectors.OutcomeRefused:
-		return i18n.T(ctx, "Refused before anything was sent")
+		return i18n.T(ctx, "Refused, nothing sent")
 	case connectors.OutcomeDenied:
-		return i18n.T(ctx, "Denied by a person")
+		return i18n.T(ctx, "Denied")
 	case connectors.OutcomeCancelled:
 		return i18n.T(ctx, "Cancelled")
 	case connectors.OutcomeLost:
-		return i18n.T(ctx, "Unknown: Patchbay stopped meanwhile")
+		return i18n.T(ctx, "Unknown: Patchbay stopped")
 	default:
 		return ""
 	}
@@ -138,7 +138,7 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 	facts := []templates.Fact{
 		agent,
 		{Label: i18n.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: linkIf(c.ConnectorID != nil, shell.ConnectorPath(c.ConnectorSlug))},
-		{Label: i18n.T(ctx, "Came by"), Value: sourceName(ctx, c.Source)},
+		{Label: i18n.T(ctx, "Source"), Value: sourceName(ctx, c.Source)},
 		{Label: i18n.T(ctx, "Started"), When: &started},
 	}
 	add := func(ok bool, f templates.Fact) {
@@ -182,7 +182,7 @@ func CallDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCa
 		Attention: callAttention(ctx, c), Said: respond.NewQuote(ctx, c.Upstream), Arguments: callArguments(ctx, c, history, can),
 	}
 	if canRepeat(c, can) && c.Kind == connectors.CallTool && c.ConnectorID != nil && len(c.Arguments) > 0 {
-		d.Again = &templates.Link{Text: i18n.T(ctx, "Try it again"), Href: shell.ToolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
+		d.Again = &templates.Link{Text: i18n.T(ctx, "Try again"), Href: shell.ToolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
 	}
 	if c.Status == connectors.CallSuccess || c.IsError || c.StructuredValid != nil {
 		d.Result = callResult(ctx, c, history, can)
@@ -207,8 +207,8 @@ func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attent
 	switch c.Status {
 	case connectors.CallPendingApproval:
 		return &templates.Attention{
-			Kind: templates.StateWarn, Title: i18n.T(ctx, "It waits for a person"), Text: i18n.T(ctx, "Nothing was sent to the server yet."),
-			Action: &templates.Link{Text: i18n.T(ctx, "Open the approval"), Href: shell.ApprovalPath(c.ID)},
+			Kind: templates.StateWarn, Title: i18n.T(ctx, "Waiting for approval"), Text: i18n.T(ctx, "Nothing sent yet."),
+			Action: &templates.Link{Text: i18n.T(ctx, "Open approval"), Href: shell.ApprovalPath(c.ID)},
 		}
 	case connectors.CallError, connectors.CallDenied:
 		return &templates.Attention{Kind: templates.StateBad, Title: CallState(ctx, c.Status).Text, Text: CallReason(ctx, c)}
@@ -224,7 +224,7 @@ func callArguments(ctx context.Context, c connectors.ToolCall, history connector
 	if len(c.Arguments) > 0 {
 		return templates.Content{JSON: shell.IndentJSON(ctx, c.Arguments, shell.MaxPageJSON)}
 	}
-	return templates.Content{Note: notStoredNote(ctx, c.RequestBytes, history, i18n.T(ctx, "The call had no arguments."))}
+	return templates.Content{Note: notStoredNote(ctx, c.RequestBytes, history, i18n.T(ctx, "No arguments."))}
 }
 
 // notStoredNote says why a content was not stored.
@@ -233,9 +233,9 @@ func notStoredNote(ctx context.Context, size int64, history connectors.CallHisto
 	case size == 0:
 		return otherwise
 	case history == connectors.HistoryNone:
-		return i18n.T(ctx, "Not kept (%s): the organisation's settings say what calls keep.", shell.FormatBytes(ctx, size))
+		return i18n.T(ctx, "Not stored (%s), per your organisation's settings.", shell.FormatBytes(ctx, size))
 	default:
-		return i18n.T(ctx, "Not kept (%s).", shell.FormatBytes(ctx, size))
+		return i18n.T(ctx, "Not stored (%s).", shell.FormatBytes(ctx, size))
 	}
 }
 
@@ -243,9 +243,9 @@ func notStoredNote(ctx context.Context, size int64, history connectors.CallHisto
 // since reading them is audited.
 func withheldNote(ctx context.Context, can templates.Permissions) string {
 	if can.Bodies {
-		return i18n.T(ctx, "Load the page again to read this. It is put on record that you do.")
+		return i18n.T(ctx, "Reload to read this; reading is logged.")
 	}
-	return i18n.T(ctx, "What is kept of this is for your organisation's auditors.")
+	return i18n.T(ctx, "Only auditors can see this.")
 }
 
 // AddVerdict shows in a result whether its structured content fits the tool's output schema, if that was checked.
@@ -253,10 +253,10 @@ func AddVerdict(ctx context.Context, v *templates.Result, c connectors.ToolCall)
 	switch {
 	case c.StructuredValid == nil:
 	case *c.StructuredValid:
-		v.Checked = i18n.T(ctx, "The structured content fits the output schema.")
+		v.Checked = i18n.T(ctx, "Matches the output schema.")
 	default:
 		v.Misfit = &templates.Attention{
-			Kind: templates.StateWarn, Title: i18n.T(ctx, "It does not fit the output schema"), Text: shell.ShortenText(i18n.TranslateKnown(ctx, c.StructuredError), shell.MaxDescription),
+			Kind: templates.StateWarn, Title: i18n.T(ctx, "Doesn't match the output schema"), Text: shell.ShortenText(i18n.TranslateKnown(ctx, c.StructuredError), shell.MaxDescription),
 		}
 	}
 }
@@ -267,7 +267,7 @@ func callResult(ctx context.Context, c connectors.ToolCall, history connectors.C
 		return &templates.Result{Facts: facts, State: CallState(ctx, c.Status), Note: withheldNote(ctx, can)}
 	}
 	if len(c.Content) == 0 && len(c.Structured) == 0 {
-		v := templates.Result{Facts: facts, Note: notStoredNote(ctx, c.ResponseBytes, history, i18n.T(ctx, "The result is empty."))}
+		v := templates.Result{Facts: facts, Note: notStoredNote(ctx, c.ResponseBytes, history, i18n.T(ctx, "Empty result."))}
 		v.State = CallState(ctx, c.Status)
 		return &v
 	}
@@ -277,7 +277,7 @@ func callResult(ctx context.Context, c connectors.ToolCall, history connectors.C
 	v := ResultView(ctx, r, func(n int) string { return fmt.Sprintf("%s/pictures/%d", shell.CallPath(c.ID), n) })
 	v.Facts = facts
 	if c.Truncated {
-		v.Note = i18n.T(ctx, "Only the beginning is kept: the history holds 200,000 bytes of a call. The agent got all.")
+		v.Note = i18n.T(ctx, "Truncated: we store 200,000 bytes per call. The agent got everything.")
 	}
 	return &v
 }

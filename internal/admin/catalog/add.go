@@ -21,7 +21,7 @@ func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	to, next := nextStepAfterAdd(r.Context(), c, e)
-	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "'%s' is added. %s", c.Name, next)})
+	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Added “%s”. %s", c.Name, next)})
 }
 
 // nextStepAfterAdd is the page where a new connector gets what it lacks, and a sentence about it.
@@ -32,7 +32,7 @@ func nextStepAfterAdd(ctx context.Context, c connectors.Connector, e catalog.Ent
 	case c.Auth.Type == connectors.AuthOAuth2:
 		return shell.CredentialsPath(c.Slug), i18n.T(ctx, "Connect it.")
 	case c.Auth.Type == connectors.AuthNone:
-		return shell.ConnectorPath(c.Slug), i18n.T(ctx, "Sync it to read its tools.")
+		return shell.ConnectorPath(c.Slug), i18n.T(ctx, "Sync to load tools.")
 	case e.Note != "":
 		return shell.CredentialsPath(c.Slug), i18n.T(ctx, "Set its credential.") + " " + e.Note
 	default:

@@ -27,7 +27,7 @@ func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
 		report, err = h.Registry.Import(r.Context(), shell.Actor(r), document, manage.ImportOptions{Dry: true})
 	}
 	if err == nil && len(report.Entries) > 0 && !report.Entries[0].Listed {
-		err = fault.Errorf(fault.Invalid, "This is no list of an MCP registry. For a client's file, use Import on the list of connectors.")
+		err = fault.Errorf(fault.Invalid, "This isn't an MCP registry list. Import client files under Connectors.")
 	}
 	form := templates.Form{Values: map[string]string{"url": r.PostFormValue("url"), "search": r.PostFormValue("search")}}
 	if problem, ok := connectorpages.AsDocumentFault(r.Context(), err); ok {
@@ -49,7 +49,7 @@ func (h *Handler) registryImport(w http.ResponseWriter, r *http.Request) error {
 	}
 	chosen := f.Values["chosen"]
 	if len(chosen) == 0 {
-		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: i18n.T(r.Context(), "Choose at least one server. List them again to do so.")}, nil)
+		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: i18n.T(r.Context(), "No server selected. List them again.")}, nil)
 	}
 	report, err := h.Registry.Import(r.Context(), shell.Actor(r), []byte("["+strings.Join(chosen, ",")+"]"), manage.ImportOptions{})
 	if problem, ok := connectorpages.AsDocumentFault(r.Context(), err); ok {
@@ -63,14 +63,14 @@ func (h *Handler) registryImport(w http.ResponseWriter, r *http.Request) error {
 		table.Rows[i].Line = "" // the preview had no line numbers
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
-		Frame: h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(i18n.T(r.Context(), "Catalog"), "/catalog"), shell.NewCrumb(i18n.T(r.Context(), "Import from a registry"), "")),
+		Frame: h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(i18n.T(r.Context(), "Catalog"), "/catalog"), shell.NewCrumb(i18n.T(r.Context(), "Import from registry"), "")),
 		Table: *table,
 	}))
 }
 
 func (h *Handler) listingPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ListingPreview) error {
 	page := templates.ListingPage{
-		Frame:   h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(i18n.T(r.Context(), "Catalog"), "/catalog"), shell.NewCrumb(i18n.T(r.Context(), "Import from a registry"), "")),
+		Frame:   h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(i18n.T(r.Context(), "Catalog"), "/catalog"), shell.NewCrumb(i18n.T(r.Context(), "Import from registry"), "")),
 		Form:    f,
 		Preview: preview,
 	}

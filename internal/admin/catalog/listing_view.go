@@ -23,10 +23,10 @@ func listingPreview(ctx context.Context, report manage.ImportReport, complete bo
 	}
 	p.Title = i18n.N(ctx, len(p.Rows), "%s server", "%s servers")
 	if programs > 0 {
-		p.Remarks = append(p.Remarks, i18n.T(ctx, "%s more to be started as programs, without an address, left out.", i18n.Number(ctx, programs)))
+		p.Remarks = append(p.Remarks, i18n.T(ctx, "%s more left out: programs without a URL.", i18n.Number(ctx, programs)))
 	}
 	if !complete {
-		p.Remarks = append(p.Remarks, i18n.T(ctx, "The registry lists more than is shown here. Search for a name."))
+		p.Remarks = append(p.Remarks, i18n.T(ctx, "More in the registry. Search by name."))
 	}
 	return p
 }
@@ -37,7 +37,7 @@ func listingRow(ctx context.Context, e manage.ImportedEntry) templates.ListingRo
 	case manage.Created:
 		row.Value = string(e.Document)
 	case manage.Refused:
-		row.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Cannot be added")}
+		row.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Can't be added")}
 		row.Said = connectorpages.ImportNotes(ctx, e)
 	default:
 		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Added")}
@@ -52,13 +52,13 @@ func listingRow(ctx context.Context, e manage.ImportedEntry) templates.ListingRo
 func listingNeeds(ctx context.Context, e manage.ImportedEntry) string {
 	switch e.Missing.What {
 	case "":
-		return i18n.T(ctx, "None that the list tells of")
+		return i18n.T(ctx, "None listed")
 	case "token":
 		return i18n.T(ctx, "Access token")
 	case "key":
 		return i18n.T(ctx, "API key")
 	case "password":
-		return i18n.T(ctx, "User name and password")
+		return i18n.T(ctx, "Username and password")
 	default:
 		return i18n.T(ctx, "Account (OAuth)")
 	}

@@ -38,7 +38,7 @@ func signInName(ctx context.Context, t connectors.AuthType) string {
 	case connectors.AuthAPIKey:
 		return i18n.T(ctx, "API key")
 	case connectors.AuthBasic:
-		return i18n.T(ctx, "User name and password")
+		return i18n.T(ctx, "Username and password")
 	default:
 		return i18n.T(ctx, "No sign-in")
 	}
@@ -51,7 +51,7 @@ func catalogCard(ctx context.Context, o manage.Offer) templates.CatalogCard {
 		Add: "/catalog/" + url.PathEscape(o.Slug) + "/add",
 	}
 	if o.OwnClient {
-		card.SignIn = i18n.T(ctx, "Account (OAuth), with a client id of yours")
+		card.SignIn = i18n.T(ctx, "Account (OAuth), your own client ID")
 	}
 	if o.Added != nil {
 		card.Added = &templates.Link{Text: o.Added.Name, Href: shell.ConnectorPath(o.Added.Slug)}

@@ -29,7 +29,7 @@ func newChart(ctx context.Context, s shell.TimeRange, start i18n.Key, hours []co
 	list, title := connectors.UptimePeriods(hours, now, s.HoursPerPart, s.Parts), i18n.T(ctx, s.InSentence)
 	c := templates.Chart{
 		ID: title, Title: i18n.T(ctx, s.Title), From: i18n.T(ctx, start), ViewBox: fmt.Sprintf("0 0 %d %d", s.Parts*shell.BarStep-1, shell.BarHeight),
-		Uptime: "–", Latency: "–", Said: i18n.T(ctx, "No sync in the %s.", title), Speed: i18n.T(ctx, "No sync in the %s.", title),
+		Uptime: "–", Latency: "–", Said: i18n.T(ctx, "No syncs, %s.", title), Speed: i18n.T(ctx, "No syncs, %s.", title),
 	}
 	var inRange []connectors.HealthHour
 	for _, h := range hours {
@@ -47,8 +47,8 @@ func newChart(ctx context.Context, s shell.TimeRange, start i18n.Key, hours []co
 	}
 	if total.Syncs() > 0 {
 		c.Uptime, c.Latency = formatPercent(total.Uptime), shell.FormatDuration(ctx, total.Mean)
-		c.Said = i18n.T(ctx, "Uptime in the %s: %s. Of %s %s failed.", title, c.Uptime, i18n.N(ctx, total.Syncs(), "%s sync", "%s syncs"), i18n.Number(ctx, total.Failed))
-		c.Speed = i18n.T(ctx, "Latency in the %s: a sync took %s on average and %s at most.", title, c.Latency, shell.FormatDuration(ctx, total.Max))
+		c.Said = i18n.T(ctx, "Uptime, %s: %s. %s, %s failed.", title, c.Uptime, i18n.N(ctx, total.Syncs(), "%s sync", "%s syncs"), i18n.Number(ctx, total.Failed))
+		c.Speed = i18n.T(ctx, "Latency, %s: mean %s, max %s.", title, c.Latency, shell.FormatDuration(ctx, total.Max))
 	}
 	return c
 }

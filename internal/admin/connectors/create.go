@@ -22,18 +22,18 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	to, next := shell.ConnectorPath(c.Slug), i18n.T(r.Context(), "Sync it to read its tools.")
+	to, next := shell.ConnectorPath(c.Slug), i18n.T(r.Context(), "Sync to load tools.")
 	switch {
 	case c.Auth.Type == connectors.AuthOAuth2 && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Connect the accounts of its agents.")
+		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Connect its agents' accounts.")
 	case c.Auth.Type == connectors.AuthOAuth2:
 		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Connect it.")
 	case c.Auth.Type != connectors.AuthNone && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Set the credentials of its agents.")
+		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Set its agents' credentials.")
 	}
 	return h.Respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "'%s' is added. %s", c.Name, next),
+		Text: i18n.T(r.Context(), "Added “%s”. %s", c.Name, next),
 	})
 }
 

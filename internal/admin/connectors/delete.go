@@ -19,6 +19,6 @@ func (h *Handler) connectorDelete(w http.ResponseWriter, r *http.Request) error 
 	}
 	return h.Respond.Back(w, r, "/connectors", respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "'%s' is deleted.", c.Name),
+		Text: i18n.T(r.Context(), "Deleted “%s”.", c.Name),
 	})
 }

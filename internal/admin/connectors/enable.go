@@ -23,9 +23,9 @@ func (h *Handler) connectorEnable(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	message := i18n.Key("'%s' is disabled.")
+	message := i18n.Key("Disabled “%s”.")
 	if enabled {
-		message = "'%s' is enabled."
+		message = i18n.Key("Enabled “%s”.")
 	}
 	return h.Respond.Back(w, r, shell.ConnectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,

@@ -23,9 +23,9 @@ func expiringAccountsView(ctx context.Context, expiring []store.ExpiringCredenti
 		return nil
 	}
 	hours := strconv.Itoa(int(ExpiryHorizon.Hours()))
-	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%[1]s account lapses within %[2]s hours", "%[1]s accounts lapse within %[2]s hours", hours)}
+	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%[1]s account expires within %[2]s hours", "%[1]s accounts expire within %[2]s hours", hours)}
 	if len(expiring) == MaxExpiring {
-		l.Title = i18n.T(ctx, "%[1]s or more accounts lapse within %[2]s hours", strconv.Itoa(MaxExpiring), hours)
+		l.Title = i18n.T(ctx, "%[1]s+ accounts expire within %[2]s hours", strconv.Itoa(MaxExpiring), hours)
 	}
 	for _, one := range expiring {
 		l.Rows = append(l.Rows, templates.ExpiringAccountRow{

@@ -16,7 +16,7 @@ func (h *Handler) connectorExport(w http.ResponseWriter, r *http.Request) error 
 		client = clientconfig.Client(named)
 	}
 	if !slices.Contains(clientconfig.Clients, client) {
-		return fault.Errorf(fault.NotFound, "There is no such client.")
+		return fault.Errorf(fault.NotFound, "No such client.")
 	}
 	file, err := h.Registry.Export(r.Context(), shell.Actor(r), client)
 	if err != nil {

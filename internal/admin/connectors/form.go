@@ -158,7 +158,7 @@ func (p *DraftParser) readNumber(name string, to *int) {
 	}
 	n, err := strconv.ParseInt(typed, 10, 32)
 	if err != nil {
-		p.addProblem(name, "This is not a whole number.")
+		p.addProblem(name, "Enter a whole number.")
 		return
 	}
 	*to = int(n)
@@ -184,7 +184,7 @@ func (p *DraftParser) readHeaders(ctx context.Context, to *map[string]string) {
 		name, value, found := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if _, twice := headers[name]; twice || !found || name == "" {
-			p.addProblem("headers", i18n.T(ctx, "Each line is one header, as X-Team: eu, and each name stands once."))
+			p.addProblem("headers", i18n.T(ctx, "One header per line, like X-Team: eu, no duplicates."))
 			return
 		}
 		headers[name] = strings.TrimSpace(value)

@@ -58,7 +58,7 @@ func (p *DraftParser) readResource(ctx context.Context, to **string) {
 	typed, none := p.Form.Text("auth.resource"), p.Form.Checked("auth.no_resource")
 	switch {
 	case typed != "" && none:
-		p.addProblem("auth.resource", i18n.T(ctx, "Give a resource, or send none."))
+		p.addProblem("auth.resource", i18n.T(ctx, "Enter a resource or send none."))
 	case typed != "" || none:
 		*to = &typed
 	default:

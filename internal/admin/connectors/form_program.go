@@ -49,7 +49,7 @@ func (p *DraftParser) readEnvironment(ctx context.Context) connectors.Environmen
 		name, value, found := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
 		if _, twice := env[name]; twice || !found || name == "" {
-			p.addProblem("env", i18n.T(ctx, "Each line is one variable, as API_TOKEN=value, and each name stands once."))
+			p.addProblem("env", i18n.T(ctx, "One variable per line, like API_TOKEN=value, no duplicates."))
 			return nil
 		}
 		if env == nil {

@@ -21,22 +21,22 @@ func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock,
 	l := templates.HealthLine{Label: i18n.T(ctx, "Server")}
 	switch h.Reachable.State {
 	case connectors.ReachUp:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "Answers")
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "Responding")
 		if clock.CheckedAt != nil {
-			l.Details = []templates.HealthDetail{timeDetail(ctx, i18n.T(ctx, "last asked"), *clock.CheckedAt, now)}
+			l.Details = []templates.HealthDetail{timeDetail(ctx, i18n.T(ctx, "checked"), *clock.CheckedAt, now)}
 		}
 	case connectors.ReachFailing:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", i18n.T(ctx, "Fails")
+		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", i18n.T(ctx, "Failing")
 		if h.Reachable.Down {
 			l.Text = i18n.T(ctx, "Down")
 		}
 		l.Details = failureDetails(ctx, h, now)
 	case connectors.ReachDead:
 		l.Kind, l.Icon, l.Text = templates.StateBad, "ban", i18n.T(ctx, "Down for days")
-		l.Details = append(failureDetails(ctx, h, now), templates.HealthDetail{Text: i18n.T(ctx, "asked every 6 hours until it answers")})
+		l.Details = append(failureDetails(ctx, h, now), templates.HealthDetail{Text: i18n.T(ctx, "checked every 6 hours")})
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "Not known yet")
-		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "the next sync asks it")}}
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "Not checked yet")
+		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "next sync checks it")}}
 	}
 	return l
 }
@@ -55,17 +55,17 @@ func authLine(ctx context.Context, c connectors.Connector, a connectors.Authoriz
 	case connectors.AuthStateNone:
 		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "Not needed")
 	case connectors.AuthStateOK:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "In order")
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", i18n.T(ctx, "Valid")
 	case connectors.AuthStateLapses:
-		l.Kind, l.Icon, l.Text = templates.StateWarn, "hourglass", i18n.T(ctx, "Lapses soon")
+		l.Kind, l.Icon, l.Text = templates.StateWarn, "hourglass", i18n.T(ctx, "Expires soon")
 		l.Details = []templates.HealthDetail{timeDetail(ctx, i18n.T(ctx, "ends"), *a.Ends, now)}
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "key-round", i18n.T(ctx, "Needs a person")
-		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "a credential is missing, has ended, or was refused")}}
+		l.Kind, l.Icon, l.Text = templates.StateBad, "key-round", i18n.T(ctx, "Needs attention")
+		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "credential missing, expired or refused")}}
 	}
 	// The attention above the figures has the button already.
 	if can.Manage && a.Ends != nil || can.Manage && c.LastError == nil && a.State == connectors.AuthStatePerson {
-		l.Action = &templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: shell.CredentialsPath(c.Slug)}
+		l.Action = &templates.Link{Text: i18n.T(ctx, "Open credentials"), Href: shell.CredentialsPath(c.Slug)}
 	}
 	return l
 }
@@ -80,21 +80,21 @@ func freshLine(ctx context.Context, f connectors.Freshness, now time.Time) templ
 	case connectors.FreshNever:
 		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "None yet")
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "Read by hand only")
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "Manual sync only")
 	}
 	if f.AsOf != nil {
-		l.Details = append(l.Details, timeDetail(ctx, i18n.T(ctx, "as of"), *f.AsOf, now))
+		l.Details = append(l.Details, timeDetail(ctx, i18n.T(ctx, "synced"), *f.AsOf, now))
 	}
 	if f.State == connectors.FreshStale {
-		l.Details = append(l.Details, templates.HealthDetail{Text: i18n.T(ctx, "older than two intervals, still served")})
+		l.Details = append(l.Details, templates.HealthDetail{Text: i18n.T(ctx, "over two intervals old")})
 	}
 	if f.NextSync != nil && f.NextSync.After(now) {
 		return withDetail(l, timeDetail(ctx, i18n.T(ctx, "next sync"), *f.NextSync, now))
 	}
 	if f.NextSync != nil {
-		return withDetail(l, templates.HealthDetail{Text: i18n.T(ctx, "the next sync is due")})
+		return withDetail(l, templates.HealthDetail{Text: i18n.T(ctx, "next sync due")})
 	}
-	return withDetail(l, templates.HealthDetail{Text: i18n.T(ctx, "no next sync by itself")})
+	return withDetail(l, templates.HealthDetail{Text: i18n.T(ctx, "no automatic sync")})
 }
 
 func withDetail(l templates.HealthLine, d templates.HealthDetail) templates.HealthLine {
@@ -118,13 +118,13 @@ func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) [
 		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: text, Title: i18n.T(ctx, "First failure %s", shell.FormatRelative(ctx, *h.Reachable.Since, now))})
 	}
 	if c.Vanished != nil {
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "tools gone"), Title: shell.VanishedText(ctx, *c.Vanished)})
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "tools missing"), Title: shell.VanishedText(ctx, *c.Vanished)})
 	}
 	if h.Authorized.State == connectors.AuthStateLapses {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "lapses soon"), Title: i18n.T(ctx, "An account ends %s", shell.FormatRelative(ctx, *h.Authorized.Ends, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "expires soon"), Title: i18n.T(ctx, "An account expires %s", shell.FormatRelative(ctx, *h.Authorized.Ends, now))})
 	}
 	if h.Fresh.State == connectors.FreshStale {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "out of date"), Title: i18n.T(ctx, "Its tools are as of %s", shell.FormatRelative(ctx, *h.Fresh.AsOf, now))})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "out of date"), Title: i18n.T(ctx, "Tools last synced %s", shell.FormatRelative(ctx, *h.Fresh.AsOf, now))})
 	}
 	return list
 }
@@ -148,12 +148,12 @@ func staleToolsAttention(ctx context.Context, c connectors.Connector, now time.T
 	}
 	asOf := shell.NewWhen(ctx, *h.Fresh.AsOf, now)
 	a := &templates.Attention{
-		Kind: templates.StateWarn, Title: i18n.T(ctx, "The last tools that arrived"), When: &asOf,
-		Text: i18n.T(ctx, "The server has not been read since. Agents go on with these."),
+		Kind: templates.StateWarn, Title: i18n.T(ctx, "Tools last synced"), When: &asOf,
+		Text: i18n.T(ctx, "Not synced since. Agents keep using these."),
 	}
 	if c.LastError != nil {
-		a.Text = i18n.T(ctx, "The last sync failed. Agents go on with these, and the overview says why.")
-		a.Action = &templates.Link{Text: i18n.T(ctx, "Open the overview"), Href: shell.ConnectorPath(c.Slug)}
+		a.Text = i18n.T(ctx, "The last sync failed. Agents keep using these.")
+		a.Action = &templates.Link{Text: i18n.T(ctx, "Open overview"), Href: shell.ConnectorPath(c.Slug)}
 	}
 	return a
 }

@@ -95,7 +95,7 @@ func ParseUpload(r *http.Request) error {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return err
 		}
-		return fault.Wrap(fault.Malformed, err, "This form cannot be read.")
+		return fault.Wrap(fault.Malformed, err, "Can't read this form.")
 	}
 	return nil
 }
@@ -111,13 +111,13 @@ func ReadDocument(r *http.Request) (document []byte, field string, err error) {
 	case err != nil:
 		return nil, "file", err
 	case hasText && len(chosen) > 0:
-		return nil, "file", fault.Errorf(fault.Invalid, "Paste a document or choose a file, not both.")
+		return nil, "file", fault.Errorf(fault.Invalid, "Paste or choose a file, not both.")
 	case hasText:
 		return pasted, "document", nil
 	case len(chosen) > 0:
 		return chosen, "file", nil
 	default:
-		return nil, "document", fault.Errorf(fault.Invalid, "Paste a document, or choose a file.")
+		return nil, "document", fault.Errorf(fault.Invalid, "Paste or choose a file.")
 	}
 }
 
@@ -131,7 +131,7 @@ func chosenFile(r *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Malformed, err, "This file cannot be read.")
+		return nil, fault.Wrap(fault.Malformed, err, "Can't read this file.")
 	}
 	defer func() { _ = file.Close() }()
 	return io.ReadAll(io.LimitReader(file, clientconfig.MaxBytes+1))

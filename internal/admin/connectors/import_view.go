@@ -31,7 +31,7 @@ func ImportTable(ctx context.Context, report manage.ImportReport) *templates.Imp
 
 func importSummary(ctx context.Context, report manage.ImportReport) string {
 	if len(report.Entries) == 0 {
-		return i18n.T(ctx, "The document lists no server")
+		return i18n.T(ctx, "No servers found")
 	}
 	names := map[manage.Outcome]i18n.Key{
 		manage.Created: "%s created", manage.Updated: "%s updated", manage.Unchanged: "%s unchanged", manage.Refused: "%s refused",

@@ -81,7 +81,7 @@ func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) err
 		},
 	}
 	if all.Next != "" {
-		page.More = i18n.T(r.Context(), "Only the first %s are shown. The filter finds the others.", i18n.Number(r.Context(), store.MaxLimit))
+		page.More = i18n.T(r.Context(), "Showing the first %s. Filter to find others.", i18n.Number(r.Context(), store.MaxLimit))
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorResources(page))
 }

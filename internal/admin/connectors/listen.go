@@ -21,7 +21,7 @@ func (h *Handler) connectorListen(w http.ResponseWriter, r *http.Request) error 
 	}
 	return h.Respond.Back(w, r, shell.ConnectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "Patchbay listens for changes of '%s' again.", c.Name),
+		Text: i18n.T(r.Context(), "Listening to “%s” again.", c.Name),
 	})
 }
 
@@ -37,19 +37,19 @@ func listeningState(ctx context.Context, tenant store.Syncs, c connectors.Connec
 }
 
 func listeningFact(ctx context.Context, l connectors.Listening, supported bool, now time.Time) templates.Fact {
-	label := i18n.T(ctx, "Listens for changes")
+	label := i18n.T(ctx, "Listening for changes")
 	switch {
 	case !supported:
-		return templates.Fact{Label: label, Value: i18n.T(ctx, "no: the server does not tell of them")}
+		return templates.Fact{Label: label, Value: i18n.T(ctx, "not supported")}
 	case l.State == connectors.ListenListening:
 		since := shell.NewWhen(ctx, l.Since, now)
 		return templates.Fact{Label: i18n.T(ctx, "%s since", label), When: &since}
 	case l.State == connectors.ListenStateOff:
 		return templates.Fact{Label: label, Value: i18n.T(ctx, "no. %s", i18n.TranslateKnown(ctx, l.Why()))}
 	case l.Why() != "":
-		return templates.Fact{Label: label, Value: i18n.T(ctx, "not now. %s", i18n.TranslateKnown(ctx, l.Why()))}
+		return templates.Fact{Label: label, Value: i18n.T(ctx, "paused. %s", i18n.TranslateKnown(ctx, l.Why()))}
 	}
-	return templates.Fact{Label: label, Value: i18n.T(ctx, "in a moment")}
+	return templates.Fact{Label: label, Value: i18n.T(ctx, "starting")}
 }
 
 // listeningAttention says that listening was suspended because the server misbehaved.
@@ -58,9 +58,9 @@ func listeningAttention(ctx context.Context, c connectors.Connector, l connector
 		return nil
 	}
 	since := shell.NewWhen(ctx, l.Since, now)
-	a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Changes are not heard of"), Text: i18n.TranslateKnown(ctx, l.Why()), When: &since}
+	a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Listening suspended"), Text: i18n.TranslateKnown(ctx, l.Why()), When: &since}
 	if can.Manage {
-		a.Action = &templates.Link{Text: i18n.T(ctx, "Listen again in the settings"), Href: shell.ConnectorPath(c.Slug) + "/settings#listening"}
+		a.Action = &templates.Link{Text: i18n.T(ctx, "Resume in settings"), Href: shell.ConnectorPath(c.Slug) + "/settings#listening"}
 	}
 	return []templates.Attention{a}
 }

@@ -43,7 +43,7 @@ func readParams(f shell.PostedForm) (json.RawMessage, error) {
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(typed), &object) != nil || object == nil {
-		return nil, fault.InvalidFields(fault.Field{Location: "params", Message: "This is not one JSON object."})
+		return nil, fault.InvalidFields(fault.Field{Location: "params", Message: "Enter a JSON object."})
 	}
 	return json.RawMessage(typed), nil
 }
@@ -57,7 +57,7 @@ type methodOutcome struct {
 
 func (h *Handler) methodPage(w http.ResponseWriter, r *http.Request, c connectors.Connector, f shell.PostedForm, out methodOutcome) error {
 	page := templates.ConnectorMethodPage{
-		Frame: h.ConnectorFrame(r, c, i18n.T(r.Context(), "Methods outside MCP")), Head: ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
+		Frame: h.ConnectorFrame(r, c, i18n.T(r.Context(), "Non-MCP methods")), Head: ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
 		Form: newMethodForm(c), Result: methodResult(r.Context(), out),
 	}
 	page.Form.Form = f.ToForm(nil)
@@ -91,7 +91,7 @@ func methodResult(ctx context.Context, out methodOutcome) *templates.Result {
 	}
 	v := &templates.Result{
 		Facts: shell.FormatDuration(ctx, out.call.Duration) + " · " + shell.FormatBytes(ctx, out.call.ResponseBytes),
-		Link:  &templates.Link{Text: i18n.T(ctx, "Open the call"), Href: shell.CallPath(out.call.ID)},
+		Link:  &templates.Link{Text: i18n.T(ctx, "Open call"), Href: shell.CallPath(out.call.ID)},
 	}
 	switch {
 	case out.err != nil:

@@ -27,6 +27,6 @@ func (h *Handler) connectorPing(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.Respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "The server responded in %d ms, after %d ms to connect.", report.Ping/time.Millisecond, report.Connect/time.Millisecond),
+		Text: i18n.T(r.Context(), "Ping %d ms, connect %d ms.", report.Ping/time.Millisecond, report.Connect/time.Millisecond),
 	})
 }

@@ -96,7 +96,7 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Also found"), Value: totals})
 	}
 	if len(report.Tools) > maxTested {
-		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Shown"), Value: i18n.T(ctx, "the first %d tools", maxTested)})
+		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Shown"), Value: i18n.T(ctx, "first %d tools", maxTested)})
 	}
 	for _, t := range report.Tools[:min(len(report.Tools), maxTested)] {
 		result.Tools = append(result.Tools, toolpages.DefinitionView(ctx, t, toolpages.ListDetail))

@@ -32,13 +32,13 @@ func loadRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
 	}
 	id, ok := shell.PathRef(r, "run").UUID()
 	if !ok {
-		return d, fault.Errorf(fault.NotFound, "There is no such sync run.")
+		return d, fault.Errorf(fault.NotFound, "No such sync run.")
 	}
 	if d.run, err = tx.Syncs().Get(r.Context(), connectors.SyncRunID{UUID: id}); err != nil {
 		return d, err
 	}
 	if d.run.ConnectorID != d.connector.ID {
-		return d, fault.Errorf(fault.NotFound, "There is no such sync run.")
+		return d, fault.Errorf(fault.NotFound, "No such sync run.")
 	}
 	if d.requests, err = tx.Syncs().RunRequests(r.Context(), d.run.ID); err != nil {
 		return d, err
@@ -70,7 +70,7 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 		None: noRequests(ctx, run),
 	}
 	if row.Error != "" {
-		page.Error = &templates.Attention{Kind: templates.StateBad, Title: i18n.T(ctx, "It failed"), Text: row.Error}
+		page.Error = &templates.Attention{Kind: templates.StateBad, Title: i18n.T(ctx, "Failed"), Text: row.Error}
 	}
 	page.Said = respond.NewQuote(ctx, run.Upstream)
 	for _, f := range []templates.Fact{
@@ -81,7 +81,7 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 		{Label: i18n.T(ctx, "Also found"), Value: row.Items},
 		{Label: i18n.T(ctx, "Changed without review"), Value: strings.Join(row.ItemChanges, "; ")},
 		{Label: i18n.T(ctx, "Protocol"), Value: shell.CleanText(run.ProtocolVersion), Mono: true},
-		{Label: i18n.T(ctx, "Came to the same"), Value: repeatText(ctx, run.Repeats)},
+		{Label: i18n.T(ctx, "Same result"), Value: repeatText(ctx, run.Repeats)},
 		{Label: i18n.T(ctx, "ID"), Value: run.ID.String(), Mono: true, Copy: true},
 	} {
 		if f.Value != "" {
@@ -99,7 +99,7 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 		page.Requests = append(page.Requests, requestRow(ctx, q, end))
 	}
 	if requests.Left > 0 {
-		page.Left = i18n.N(ctx, requests.Left, "%s more request between the first and the last.", "%s more requests between the first and the last.")
+		page.Left = i18n.N(ctx, requests.Left, "%s more request in between.", "%s more requests in between.")
 	}
 	page.Total = i18n.T(ctx, "%s · %s · %s received", i18n.N(ctx, len(requests.List)+requests.Left, "%s request", "%s requests"), formatDurationPrecisely(ctx, end), shell.FormatBytes(ctx, received))
 	return page
@@ -117,13 +117,13 @@ func repeatText(ctx context.Context, times int) string {
 func noRequests(ctx context.Context, run connectors.SyncRun) string {
 	switch {
 	case run.State == connectors.SyncQueued:
-		return i18n.T(ctx, "The sync has not begun.")
+		return i18n.T(ctx, "Not started yet.")
 	case run.State == connectors.SyncRunning:
-		return i18n.T(ctx, "They are here when the sync has ended.")
+		return i18n.T(ctx, "Shown after the sync.")
 	case run.Trigger == connectors.TriggerSchedule && run.State == connectors.SyncOK:
-		return i18n.T(ctx, "A scheduled sync that finds nothing new keeps none. Sync the connector by hand to see them.")
+		return i18n.T(ctx, "Scheduled syncs without changes keep no requests. Sync manually to see them.")
 	}
-	return i18n.T(ctx, "The server was not asked, or the sync is older than requests are kept.")
+	return i18n.T(ctx, "The server wasn't contacted, or its requests are no longer stored.")
 }
 
 // Size of the waterfall picture.
@@ -182,7 +182,7 @@ func requestName(ctx context.Context, q connectors.SyncRequest) string {
 	case "listen":
 		return i18n.T(ctx, "Event stream")
 	case "close":
-		return i18n.T(ctx, "End the session")
+		return i18n.T(ctx, "End session")
 	}
 	return i18n.T(ctx, "Request")
 }

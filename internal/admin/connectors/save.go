@@ -46,7 +46,7 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 	if c.Auth.Type == connectors.AuthOAuth2 && before.Auth.Type != connectors.AuthOAuth2 {
 		to, notices = shell.CredentialsPath(c.Slug), append(notices, i18n.T(r.Context(), "Connect it."))
 	}
-	text := strings.Join(append([]string{i18n.T(r.Context(), "The settings are saved.")}, notices...), " ")
+	text := strings.Join(append([]string{i18n.T(r.Context(), "Settings saved.")}, notices...), " ")
 	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }
 
@@ -80,7 +80,7 @@ func readVersion(f shell.PostedForm) (int, error) {
 	}
 	n, err := strconv.ParseInt(typed, 10, 32)
 	if err != nil {
-		return 0, fault.Errorf(fault.Malformed, "This form is damaged. Load the page again.")
+		return 0, fault.Errorf(fault.Malformed, "Invalid form. Reload the page.")
 	}
 	return int(n), nil
 }

@@ -21,7 +21,7 @@ func serverFacts(ctx context.Context, c connectors.Connector, requests []connect
 		{Label: i18n.T(ctx, "Title"), Value: shell.CleanText(c.Server.Title)},
 		{Label: i18n.T(ctx, "Version"), Value: shell.CleanText(c.Server.Version), Mono: true},
 		{Label: i18n.T(ctx, "Protocol"), Value: shell.CleanText(c.Server.ProtocolVersion), Mono: true},
-		{Label: i18n.T(ctx, "Era"), Value: eraWords(ctx, c.Era)},
+		{Label: i18n.T(ctx, "Session style"), Value: eraWords(ctx, c.Era)},
 		{Label: i18n.T(ctx, "Session"), Value: sessionWords(ctx, c.Era, requests)},
 		{Label: i18n.T(ctx, "Capabilities"), Value: capabilityWords(ctx, c.Capabilities)},
 	} {
@@ -36,11 +36,11 @@ func serverFacts(ctx context.Context, c connectors.Connector, requests []connect
 func eraWords(ctx context.Context, era string) string {
 	switch era {
 	case "modern":
-		return i18n.T(ctx, "modern: no handshake, each request says all")
+		return i18n.T(ctx, "stateless, no handshake")
 	case "handshake":
-		return i18n.T(ctx, "handshake: opened by initialize")
+		return i18n.T(ctx, "initialize handshake")
 	case "sse":
-		return i18n.T(ctx, "HTTP+SSE of 2024: one stream, and posts beside it")
+		return i18n.T(ctx, "HTTP+SSE (2024)")
 	}
 	return ""
 }
@@ -50,11 +50,11 @@ func eraWords(ctx context.Context, era string) string {
 func sessionWords(ctx context.Context, era string, requests []connectors.SyncRequest) string {
 	switch {
 	case era == "modern":
-		return i18n.T(ctx, "none: the server keeps nothing between requests")
+		return i18n.T(ctx, "none (stateless server)")
 	case len(requests) == 0:
 		return ""
 	case slices.ContainsFunc(requests, func(q connectors.SyncRequest) bool { return q.Phase == "close" }):
-		return i18n.T(ctx, "one for each conversation, ended by us")
+		return i18n.T(ctx, "one per conversation")
 	}
 	return i18n.T(ctx, "none")
 }
@@ -74,10 +74,10 @@ func capabilityWords(ctx context.Context, raw []byte) string {
 		}
 		var more []string
 		if can.ListChanged {
-			more = append(more, i18n.T(ctx, "tells of changes"))
+			more = append(more, i18n.T(ctx, "change notifications"))
 		}
 		if can.Subscribe {
-			more = append(more, i18n.T(ctx, "watched one by one"))
+			more = append(more, i18n.T(ctx, "subscribable"))
 		}
 		if more != nil {
 			name += " (" + strings.Join(more, ", ") + ")"
@@ -93,9 +93,9 @@ func BehaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 	case connectors.AuthOpen:
 		return i18n.T(ctx, "nothing")
 	case connectors.AuthListOpen:
-		return i18n.T(ctx, "a credential at calls, not at listing")
+		return i18n.T(ctx, "credential for calls only")
 	case connectors.AuthAll:
-		return i18n.T(ctx, "a credential for everything")
+		return i18n.T(ctx, "credential for everything")
 	default:
 		return ""
 	}
@@ -103,16 +103,16 @@ func BehaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 
 // signInWords says which authentication a server wants, and what Patchbay sends.
 func signInWords(ctx context.Context, c connectors.Connector) []templates.Fact {
-	text := i18n.T(ctx, "not known until a sync has asked it")
+	text := i18n.T(ctx, "unknown until synced")
 	switch c.AuthBehaviour {
 	case connectors.AuthOpen:
-		text = i18n.T(ctx, "none: it lists its tools to everybody")
+		text = i18n.T(ctx, "nothing")
 	case connectors.AuthListOpen:
-		text = i18n.T(ctx, "a credential at calls, and none for the list of tools")
+		text = i18n.T(ctx, "credential for calls only")
 	case connectors.AuthAll:
-		text = i18n.T(ctx, "a credential for everything, the list of tools included")
+		text = i18n.T(ctx, "credential for everything")
 	}
-	return []templates.Fact{{Label: i18n.T(ctx, "Server wants"), Value: text}, {Label: i18n.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
+	return []templates.Fact{{Label: i18n.T(ctx, "Server requires"), Value: text}, {Label: i18n.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
 }
 
 func sendsWords(ctx context.Context, c connectors.Connector) string {
@@ -121,20 +121,20 @@ func sendsWords(ctx context.Context, c connectors.Connector) string {
 	case connectors.AuthNone:
 		return i18n.T(ctx, "no credential")
 	case connectors.AuthBearer:
-		what = i18n.T(ctx, "a stored bearer token")
+		what = i18n.T(ctx, "stored bearer token")
 	case connectors.AuthAPIKey:
-		what = i18n.T(ctx, "a stored key")
+		what = i18n.T(ctx, "stored key")
 	case connectors.AuthBasic:
-		what = i18n.T(ctx, "a stored user name and password")
+		what = i18n.T(ctx, "stored username and password")
 	case connectors.AuthOAuth2:
-		what = i18n.T(ctx, "the access token of a connected account, renewed by us")
+		what = i18n.T(ctx, "account's access token, auto-renewed")
 	default:
-		what = i18n.T(ctx, "an access token that we get as a machine, renewed by us")
+		what = i18n.T(ctx, "client-credentials token, auto-renewed")
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent {
-		return i18n.T(ctx, "%s; each agent has its own", what)
+		return i18n.T(ctx, "%s, per agent", what)
 	}
-	return i18n.T(ctx, "%s; one for all agents", what)
+	return i18n.T(ctx, "%s, shared", what)
 }
 
 // lastRequests are the requests of the newest run that recorded any.

@@ -95,12 +95,12 @@ func deletionEffects(ctx context.Context, c connectors.Connector, used connector
 		effects = append(effects, i18n.N(ctx, used.Accounts, "%s stored credential", "%s stored credentials"))
 	}
 	if used.Agents > 0 {
-		effects = append(effects, i18n.T(ctx, "what %s may use of it", agentNamesText(ctx, used)))
+		effects = append(effects, i18n.T(ctx, "access of %s", agentNamesText(ctx, used)))
 	}
 	if used.Approvals > 0 {
-		effects = append(effects, i18n.T(ctx, "%s for a person", waitingCallsText(ctx, used)))
+		effects = append(effects, i18n.T(ctx, "%s for approval", waitingCallsText(ctx, used)))
 	}
-	return append(effects, i18n.T(ctx, "its sync runs"))
+	return append(effects, i18n.T(ctx, "sync runs"))
 }
 
 // dependentsText lists the uses of a connector; nil if there are none.
@@ -111,24 +111,24 @@ func dependentsText(ctx context.Context, used connectors.Dependents) []string {
 	}
 	switch {
 	case used.Calls > connectors.MaxCountedCalls:
-		list = append(list, i18n.T(ctx, "More than %s calls in the last 30 days.", i18n.Number(ctx, connectors.MaxCountedCalls)))
+		list = append(list, i18n.T(ctx, "Over %s calls in 30 days.", i18n.Number(ctx, connectors.MaxCountedCalls)))
 	case used.Calls > 0:
-		list = append(list, i18n.N(ctx, used.Calls, "%s call in the last 30 days.", "%s calls in the last 30 days."))
+		list = append(list, i18n.N(ctx, used.Calls, "%s call in 30 days.", "%s calls in 30 days."))
 	}
 	if used.Approvals > 0 {
-		list = append(list, i18n.T(ctx, "%s for a person.", waitingCallsText(ctx, used)))
+		list = append(list, i18n.T(ctx, "%s for approval.", waitingCallsText(ctx, used)))
 	}
 	if used.Accounts > 0 {
-		list = append(list, i18n.N(ctx, used.Accounts, "%s credential stored for it.", "%s credentials stored for it."))
+		list = append(list, i18n.N(ctx, used.Accounts, "%s stored credential.", "%s stored credentials."))
 	}
 	return list
 }
 
 func waitingCallsText(ctx context.Context, used connectors.Dependents) string {
 	if used.Approvals == 1 {
-		return i18n.T(ctx, "1 call that waits")
+		return i18n.T(ctx, "1 call waiting")
 	}
-	return i18n.T(ctx, "%s calls that wait", i18n.Number(ctx, used.Approvals))
+	return i18n.T(ctx, "%s calls waiting", i18n.Number(ctx, used.Approvals))
 }
 
 // agentNamesText names the first agents that were granted a connector, and counts the rest.

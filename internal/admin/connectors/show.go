@@ -87,9 +87,9 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 func instructionsReview(ctx context.Context, c connectors.Connector) string {
 	switch c.Instructions().Review {
 	case connectors.ReviewChanged:
-		return i18n.T(ctx, "The server changed them. Agents are given what was accepted before, until an admin has looked.")
+		return i18n.T(ctx, "Changed by the server. Agents keep the accepted version until review.")
 	case connectors.ReviewRejected:
-		return i18n.T(ctx, "An admin rejected them. Agents are given what was accepted before.")
+		return i18n.T(ctx, "Rejected by an admin. Agents keep the accepted version.")
 	}
 	return ""
 }

@@ -27,9 +27,9 @@ func SweepView(ctx context.Context, s connectors.BulkSync, now time.Time) *templ
 	switch {
 	case s.Open():
 	case s.Failed > 0:
-		v.Kind, v.Title = templates.StateWarn, i18n.T(ctx, "All connectors were asked")
+		v.Kind, v.Title = templates.StateWarn, i18n.T(ctx, "Sync finished")
 	default:
-		v.Kind, v.Title = templates.StateOK, i18n.T(ctx, "All connectors are synced")
+		v.Kind, v.Title = templates.StateOK, i18n.T(ctx, "All connectors synced")
 	}
 	return v
 }

@@ -21,9 +21,9 @@ func (h *Handler) syncAll(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text := i18n.T(r.Context(), "No connector is enabled.")
+	text := i18n.T(r.Context(), "No connectors enabled.")
 	if queued > 0 {
-		text = i18n.N(r.Context(), queued, "Queued a sync of %s connector.", "Queued a sync of %s connectors.")
+		text = i18n.N(r.Context(), queued, "Syncing %s connector.", "Syncing %s connectors.")
 	}
 	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }

@@ -77,8 +77,8 @@ func stateOptions(ctx context.Context) []templates.Option {
 
 func hintOptions(ctx context.Context) []templates.Option {
 	names := map[connectors.Hint]string{
-		connectors.HintReadOnly: i18n.T(ctx, "Says read-only"), connectors.HintDestructive: i18n.T(ctx, "Says destructive"),
-		connectors.HintIdempotent: i18n.T(ctx, "Says idempotent"), connectors.HintOpenWorld: i18n.T(ctx, "Says open world"),
+		connectors.HintReadOnly: i18n.T(ctx, "Read-only"), connectors.HintDestructive: i18n.T(ctx, "Destructive"),
+		connectors.HintIdempotent: i18n.T(ctx, "Idempotent"), connectors.HintOpenWorld: i18n.T(ctx, "Open world"),
 	}
 	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any annotation")}}
 	for _, hint := range connectors.ToolHints {

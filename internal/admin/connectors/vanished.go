@@ -19,7 +19,7 @@ func (h *Handler) acknowledgeTools(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	return h.Respond.Back(w, r, shell.ConnectorPath(c.Slug), respond.Flash{
-		Kind: respond.Notice, Text: i18n.T(r.Context(), "The tools of '%s' are taken as they are.", c.Name),
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "Current tools of “%s” accepted.", c.Name),
 	})
 }
 
@@ -30,7 +30,7 @@ func vanishedAttention(ctx context.Context, c connectors.Connector, can template
 	}
 	a := templates.Attention{
 		Kind: templates.StateBad, Title: shell.VanishedText(ctx, *c.Vanished), When: new(shell.NewWhen(ctx, c.Vanished.At, now)),
-		Text: i18n.T(ctx, "The server does not list them any more. Agents cannot call them until it does."),
+		Text: i18n.T(ctx, "The server no longer lists them, so agents can't call them."),
 	}
 	if can.Manage {
 		a.Send = &templates.Link{Text: i18n.T(ctx, "Acknowledge"), Href: shell.ConnectorPath(c.Slug) + "/acknowledge_tools"}

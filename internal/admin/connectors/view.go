@@ -60,7 +60,7 @@ func lacksAccount(c connectors.Connector) bool {
 func statusReason(ctx context.Context, c connectors.Connector) string {
 	switch {
 	case c.Status == connectors.StatusNeedsAuth && (c.LastError == nil || !connectors.NeedsPerson(c.LastError.Code)):
-		return i18n.T(ctx, "No credential is stored that works.")
+		return i18n.T(ctx, "No working credential.")
 	case c.LastError != nil && c.Status != connectors.StatusDisabled:
 		return i18n.TranslateKnown(ctx, c.LastError.Message)
 	}
@@ -133,7 +133,7 @@ func connectorAttention(ctx context.Context, c connectors.Connector, quarantined
 		list = append(list, a)
 	}
 	if c.Status == connectors.StatusNeverSynced && c.Running == nil && lacksAccount(c) {
-		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "No account is connected"), Text: i18n.T(ctx, "Connect one, and the tools are read right away.")}
+		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "No account connected"), Text: i18n.T(ctx, "Connect one to read the tools.")}
 		if can.Manage {
 			a.Action = connectLink(ctx, c)
 		}
@@ -143,14 +143,14 @@ func connectorAttention(ctx context.Context, c connectors.Connector, quarantined
 		list = append(list, templates.Attention{
 			Kind:   templates.StateWarn,
 			Title:  i18n.N(ctx, quarantined, "%s malformed tool", "%s malformed tools"),
-			Text:   i18n.T(ctx, "The server listed entries that are no tools. They are kept aside; the others arrived."),
+			Text:   i18n.T(ctx, "Invalid entries were left out. The rest synced."),
 			Action: &templates.Link{Text: i18n.T(ctx, "Show"), Href: shell.ConnectorPath(c.Slug) + "/tools"},
 		})
 	}
 	if !c.Enabled {
-		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Disabled"), Text: i18n.T(ctx, "It is not synced, and agents cannot use its tools.")}
+		a := templates.Attention{Kind: templates.StateWarn, Title: i18n.T(ctx, "Disabled"), Text: i18n.T(ctx, "Not synced or available to agents.")}
 		if can.Manage {
-			a.Action = &templates.Link{Text: i18n.T(ctx, "Enable it in the settings"), Href: shell.ConnectorPath(c.Slug) + "/settings#enabled"}
+			a.Action = &templates.Link{Text: i18n.T(ctx, "Enable in settings"), Href: shell.ConnectorPath(c.Slug) + "/settings#enabled"}
 		}
 		list = append(list, a)
 	}
@@ -164,9 +164,9 @@ func repairLink(ctx context.Context, c connectors.Connector) *templates.Link {
 	case c.Auth.Type == connectors.AuthOAuth2:
 		return connectLink(ctx, c)
 	default:
-		return &templates.Link{Text: i18n.T(ctx, "Set the credential"), Href: shell.CredentialsPath(c.Slug)}
+		return &templates.Link{Text: i18n.T(ctx, "Set credential"), Href: shell.CredentialsPath(c.Slug)}
 	}
-	return &templates.Link{Text: i18n.T(ctx, "Open the settings"), Href: shell.ConnectorPath(c.Slug) + "/settings"}
+	return &templates.Link{Text: i18n.T(ctx, "Open settings"), Href: shell.ConnectorPath(c.Slug) + "/settings"}
 }
 
 // connectionFacts describe a connector's connection, except for what overviewStats has.
@@ -187,7 +187,7 @@ func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fa
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Extra headers"), Value: strings.Join(names, ", "), Mono: true})
 	}
 	return append(facts,
-		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s s a request", strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64))},
+		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s s per request", strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64))},
 		templates.Fact{Label: i18n.T(ctx, "Retries"), Value: i18n.Number(ctx, c.RetryAttempts)},
 		templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true},
 	)

@@ -94,7 +94,7 @@ func TestFailureOfATestIsExplained(t *testing.T) {
 		Kind: fault.Upstream, Code: "rpc", Message: "The server refused the list.", Remote: &fault.Remote{Phase: "list", RPCCode: -32601},
 	}})
 	want := &templates.TestResult{Failure: &templates.Failure{
-		Sentence: "The server refused the list.", Phase: "while reading the tools",
+		Sentence: "The server refused the list.", Phase: "while listing tools",
 		Facts: []templates.Fact{{Label: "Code", Value: "rpc", Mono: true}, {Label: "JSON-RPC error", Value: "-32601", Mono: true}},
 	}}
 	if diff := cmp.Diff(want, result); diff != "" {

@@ -9,7 +9,7 @@ import (
 // RateLimited if there is none.
 func (h *Handler) acquireStream(person connectors.UserID) (release func(), err error) {
 	if !h.Streams.TryAcquire(person) {
-		f := fault.Errorf(fault.RateLimited, "Too many pages listen for news at once. Close some, or reload them to see what is new.")
+		f := fault.Errorf(fault.RateLimited, "Too many open pages. Close some, or reload for updates.")
 		f.RetryAfter = int(keepAliveInterval.Seconds())
 		return nil, f
 	}

@@ -42,7 +42,7 @@ type stream struct {
 func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	cookie, err := r.Cookie(h.Auth.Sessions().Cookie.Name)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unauthenticated, err, "Sign in to go on.")
+		return nil, fault.Wrap(fault.Unauthenticated, err, "Sign in to continue.")
 	}
 	w.Header().Set("Content-Type", eventStreamType)
 	w.Header().Set("X-Accel-Buffering", "no") // disables buffering in nginx
@@ -233,7 +233,7 @@ func (s *stream) checkSession() error {
 		return err
 	}
 	if a.Tenant.ID != s.actor.Tenant.ID {
-		return fault.Errorf(fault.Unauthenticated, "The session has moved to another tenant.")
+		return fault.Errorf(fault.Unauthenticated, "This session switched to another organisation.")
 	}
 	s.actor.Role, s.actor.Tenant, s.checked = a.Role, a.Tenant, s.h.Now()
 	return nil

@@ -41,9 +41,9 @@ func figuresView(ctx context.Context, f *connectors.Figures, s shell.TimeRange, 
 func callsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s shell.TimeRange) templates.Figure {
 	calls := total.Calls.Calls()
 	fig := templates.Figure{
-		Label: i18n.T(ctx, "Calls"), Value: i18n.Number(ctx, calls), Href: "/calls", Note: i18n.T(ctx, "%s an hour", i18n.Number(ctx, calls/(s.HoursPerPart*s.Parts))),
+		Label: i18n.T(ctx, "Calls"), Value: i18n.Number(ctx, calls), Href: "/calls", Note: i18n.T(ctx, "%s per hour", i18n.Number(ctx, calls/(s.HoursPerPart*s.Parts))),
 		Spark: shell.NewSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Calls()), true }),
-		Said:  i18n.T(ctx, "Calls in the %s: %s.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, calls)),
+		Said:  i18n.T(ctx, "Calls, %s: %s.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, calls)),
 	}
 	if total.Calls.Other > 0 {
 		fig.Note = i18n.T(ctx, "%s denied or cancelled", i18n.Number(ctx, total.Calls.Other))
@@ -56,11 +56,11 @@ func errorsFigure(ctx context.Context, parts []connectors.Period, total connecto
 	fig := templates.Figure{
 		Label: i18n.T(ctx, "Errors"), Value: "–", Href: "/calls?status=error", Note: i18n.T(ctx, "no calls"),
 		Spark: shell.NewSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Failed), true }),
-		Said:  i18n.T(ctx, "Errors in the %s: there were no calls.", i18n.T(ctx, s.InSentence)),
+		Said:  i18n.T(ctx, "Errors, %s: no calls.", i18n.T(ctx, s.InSentence)),
 	}
 	if calls > 0 {
 		fig.Value, fig.Note = formatShare(failed, calls), i18n.T(ctx, "%s of %s", i18n.Number(ctx, failed), i18n.Number(ctx, calls))
-		fig.Said = i18n.N(ctx, calls, "Errors in the %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors in the %[2]s: %[3]s of %[1]s calls, %[4]s.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, failed), fig.Value)
+		fig.Said = i18n.N(ctx, calls, "Errors, %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors, %[2]s: %[3]s of %[1]s calls, %[4]s.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, failed), fig.Value)
 	}
 	return fig
 }
@@ -77,11 +77,11 @@ func latencyFigure(ctx context.Context, parts []connectors.Period, total connect
 		Spark: shell.NewSparkline(parts, func(p *connectors.Period) (float64, bool) {
 			return float64(p.P95()), p.Calls.Latencies.Count() > 0
 		}),
-		Said: i18n.T(ctx, "Latency in the %s: no server was called.", i18n.T(ctx, s.InSentence)),
+		Said: i18n.T(ctx, "Latency, %s: no calls.", i18n.T(ctx, s.InSentence)),
 	}
 	if total.Calls.Latencies.Count() > 0 {
 		fig.Value, fig.Note = shell.FormatDuration(ctx, total.P95()), i18n.T(ctx, "median %s", shell.FormatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
-		fig.Said = i18n.T(ctx, "Latency in the %s: 95 of 100 calls took at most %s, and half of them %s.", i18n.T(ctx, s.InSentence), fig.Value, shell.FormatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
+		fig.Said = i18n.T(ctx, "Latency, %s: p95 %s, median %s.", i18n.T(ctx, s.InSentence), fig.Value, shell.FormatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))
 	}
 	return fig
 }
@@ -100,7 +100,7 @@ func syncsFigure(ctx context.Context, parts []connectors.Period, total connector
 	fig := templates.Figure{
 		Label: i18n.T(ctx, "Syncs"), Value: i18n.Number(ctx, syncs), Href: "/connectors", Note: i18n.T(ctx, "none failed"),
 		Spark: shell.NewSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Syncs.OK + p.Syncs.Failed), true }),
-		Said:  i18n.T(ctx, "Syncs in the %s: %s, of which %s failed.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, syncs), i18n.Number(ctx, total.Syncs.Failed)),
+		Said:  i18n.T(ctx, "Syncs, %s: %s, %s failed.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, syncs), i18n.Number(ctx, total.Syncs.Failed)),
 	}
 	if total.Syncs.Failed > 0 {
 		fig.Note = i18n.T(ctx, "%s failed", i18n.Number(ctx, total.Syncs.Failed))

@@ -77,7 +77,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 	switch kind {
 	case connectors.NeedApproval:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Calls wait for approval"), Icon: "inbox", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All approvals"), Href: "/approvals"},
+			Title: i18n.T(ctx, "Calls waiting for approval"), Icon: "inbox", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All approvals"), Href: "/approvals"},
 		}
 	case connectors.NeedAuthorization:
 		return templates.NeedGroup{
@@ -86,22 +86,22 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 		}
 	case connectors.NeedServer:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Connectors fail"), Icon: "circle-alert", Kind: templates.StateBad,
-			All: templates.Link{Text: i18n.T(ctx, "All that fail"), Href: "/connectors?status=error"},
+			Title: i18n.T(ctx, "Failing connectors"), Icon: "circle-alert", Kind: templates.StateBad,
+			All: templates.Link{Text: i18n.T(ctx, "All failing"), Href: "/connectors?status=error"},
 		}
 	case connectors.NeedTools:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Tools vanished"), Icon: "wrench", Kind: templates.StateBad,
+			Title: i18n.T(ctx, "Tools missing"), Icon: "wrench", Kind: templates.StateBad,
 			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
 		}
 	case connectors.NeedRenewal:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Accounts lapse within 72 hours"), Icon: "hourglass", Kind: templates.StateWarn,
+			Title: i18n.T(ctx, "Accounts expiring within 72 hours"), Icon: "hourglass", Kind: templates.StateWarn,
 			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
 		}
 	default:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Changed tools wait"), Icon: "shield-alert", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All changes"), Href: "/changes"},
+			Title: i18n.T(ctx, "Changed tools to review"), Icon: "shield-alert", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All changes"), Href: "/changes"},
 		}
 	}
 }
@@ -109,7 +109,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 // needRow is one row, with its action if the person may do it, else with a link.
 func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, now time.Time) templates.NeedRow {
 	row := templates.NeedRow{Name: n.Connector, When: shell.NewWhen(ctx, n.At, now), Since: i18n.T(ctx, "since")}
-	view := templates.Link{Text: i18n.T(ctx, "Look"), Href: shell.ConnectorPath(n.ConnectorSlug)}
+	view := templates.Link{Text: i18n.T(ctx, "Open"), Href: shell.ConnectorPath(n.ConnectorSlug)}
 	choose := func(allowed bool, text, href string) templates.Link {
 		if allowed {
 			return templates.Link{Text: text, Href: href}
@@ -118,14 +118,14 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 	}
 	switch n.Kind {
 	case connectors.NeedApproval:
-		view.Href = "/approvals/" + n.Call.String()
+		view = templates.Link{Text: i18n.T(ctx, "Open call"), Href: "/approvals/" + n.Call.String()}
 		row.Name, row.Mono, row.Since = shell.ShortenText(shell.CleanText(n.Tool), shell.MaxName), true, i18n.T(ctx, "asked")
-		row.Line = i18n.T(ctx, "%s asks %s", n.Agent, n.Connector)
-		row.Action = choose(can.Sync, i18n.T(ctx, "Decide"), view.Href)
+		row.Line = i18n.T(ctx, "%s via %s", n.Agent, n.Connector)
+		row.Action = choose(can.Sync, i18n.T(ctx, "Review call"), view.Href)
 	case connectors.NeedAuthorization:
 		row.Line = i18n.TranslateKnown(ctx, n.Reason)
 		if row.Line == "" {
-			row.Line = i18n.T(ctx, "No credential is stored that works.")
+			row.Line = i18n.T(ctx, "No working credential.")
 		}
 		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
 	case connectors.NeedServer:
@@ -133,19 +133,19 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 	case connectors.NeedTools:
 		row.Line, row.Action = shell.VanishedText(ctx, n.Vanished), view
 	case connectors.NeedRenewal:
-		row.Line, row.Since = i18n.T(ctx, "The account that all agents share"), i18n.T(ctx, "ends")
+		row.Line, row.Since = i18n.T(ctx, "Shared account"), i18n.T(ctx, "ends")
 		if n.Agent != "" {
-			row.Line = i18n.T(ctx, "The account of %s", n.Agent)
+			row.Line = i18n.T(ctx, "%s's account", n.Agent)
 		}
 		if n.At.Before(now) {
-			row.Since = i18n.T(ctx, "ended")
+			row.Since = i18n.T(ctx, "expired")
 		}
 		row.Action = choose(can.Manage, i18n.T(ctx, "Reconnect"), shell.AccountPath(n.ConnectorSlug, n.AgentSlug))
 	default:
-		view.Href = shell.ReviewedPath(n.ConnectorSlug, n.Tool) + "/changes"
+		view = templates.Link{Text: i18n.T(ctx, "Open change"), Href: shell.ReviewedPath(n.ConnectorSlug, n.Tool) + "/changes"}
 		row.Name, row.Mono, row.Since = shell.CleanText(toolpages.ChangedName(ctx, n.Tool)), n.Tool != connectors.InstructionsTool, i18n.T(ctx, "seen")
 		row.Line = reviewLine(ctx, n)
-		row.Action = choose(can.Manage, i18n.T(ctx, "Review"), view.Href)
+		row.Action = choose(can.Manage, i18n.T(ctx, "Review change"), view.Href)
 	}
 	return row
 }
@@ -153,9 +153,9 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 func reviewLine(ctx context.Context, n connectors.Need) string {
 	risk := i18n.T(ctx, riskNames[n.Risk])
 	if n.Again {
-		return i18n.T(ctx, "Changed at %s · %s", n.Connector, risk)
+		return i18n.T(ctx, "Changed in %s · %s", n.Connector, risk)
 	}
-	return i18n.T(ctx, "New at %s · %s", n.Connector, risk)
+	return i18n.T(ctx, "New in %s · %s", n.Connector, risk)
 }
 
 var riskNames = map[string]i18n.Key{"high": "high risk", "low": "low risk", "none": "no risk"}

@@ -23,7 +23,7 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.NewFrame(r, templates.NavNotices, shell.NewCrumb(i18n.T(r.Context(), "Notices"), ""))
+	frame := h.NewFrame(r, templates.NavNotices, shell.NewCrumb(i18n.T(r.Context(), "Notifications"), ""))
 	if cursor == "" {
 		frame.Listen = noticeEventsPath(list.Items)
 	}
@@ -52,7 +52,7 @@ func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
 	for _, text := range f.Values["id"] {
 		id, ok := connectors.Ref(text).UUID()
 		if !ok {
-			return fault.Errorf(fault.NotFound, "There is no such notice.")
+			return fault.Errorf(fault.NotFound, "No such notification.")
 		}
 		ids = append(ids, connectors.NoticeID{UUID: id})
 	}
@@ -60,5 +60,5 @@ func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/notices", respond.Flash{Kind: respond.Notice, Text: i18n.N(r.Context(), n, "%s notice marked as read.", "%s notices marked as read.")})
+	return h.Respond.Back(w, r, "/notices", respond.Flash{Kind: respond.Notice, Text: i18n.N(r.Context(), n, "%s marked as read.", "%s marked as read.")})
 }

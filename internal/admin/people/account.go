@@ -31,7 +31,7 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The password is changed.")})
+	return h.Respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Password changed.")})
 }
 
 func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f shell.PostedForm, problem *fault.Error) error {
@@ -67,7 +67,7 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f shell.Po
 func accountFacts(ctx context.Context, a auth.Actor) []templates.Fact {
 	facts := []templates.Fact{
 		{Label: i18n.T(ctx, "Name"), Value: a.Name},
-		{Label: i18n.T(ctx, "E-mail"), Value: a.Email},
+		{Label: i18n.T(ctx, "Email"), Value: a.Email},
 	}
 	for _, m := range a.Memberships {
 		facts = append(facts, templates.Fact{Label: m.Tenant.Name, Value: shell.RoleName(ctx, m.Role)})

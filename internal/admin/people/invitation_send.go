@@ -60,13 +60,13 @@ func (h *Handler) inviteRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Auth.RevokeInvitation(r.Context(), shell.Actor(r), id); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The invitation is taken back.")})
+	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Invitation revoked.")})
 }
 
 func invitationID(r *http.Request) (connectors.InvitationID, error) {
 	id, ok := shell.PathRef(r, "id").UUID()
 	if !ok {
-		return connectors.InvitationID{}, fault.Errorf(fault.NotFound, "There is no such invitation.")
+		return connectors.InvitationID{}, fault.Errorf(fault.NotFound, "No such invitation.")
 	}
 	return connectors.InvitationID{UUID: id}, nil
 }

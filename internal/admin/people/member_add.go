@@ -25,7 +25,7 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.Respond.Back(w, r, "/members", respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "%s is a member now.", m.Email),
+		Text: i18n.T(r.Context(), "%s is now a member.", m.Email),
 	})
 }
 

@@ -18,6 +18,6 @@ func (h *Handler) memberFactorRemove(w http.ResponseWriter, r *http.Request) err
 		return h.renderMemberError(w, r, err)
 	}
 	return h.Respond.Back(w, r, "/members", respond.Flash{
-		Kind: respond.Notice, Text: i18n.T(r.Context(), "The second factor is taken away, and the member is signed out everywhere."),
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "Second factor removed, member signed out everywhere."),
 	})
 }

@@ -103,7 +103,7 @@ func memberState(ctx context.Context, m connectors.Member, now time.Time) templa
 	case m.Seen == nil && m.SignedIn == nil:
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Never signed in")}
 	case m.Seen == nil || now.Sub(*m.Seen) > inactiveAfter:
-		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Away")}
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Inactive")}
 	}
 	return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Active")}
 }
@@ -119,7 +119,7 @@ func invitationRow(ctx context.Context, i connectors.Invitation, now time.Time) 
 		Action: "/invitations/" + i.ID.String(),
 	}
 	if i.State(now) == connectors.InvitationLapsed {
-		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Lapsed")}
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expired")}
 	}
 	return row
 }

@@ -17,5 +17,5 @@ func (h *Handler) memberRemove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Auth.RemoveMember(r.Context(), shell.Actor(r), id); err != nil {
 		return h.renderMemberError(w, r, err)
 	}
-	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The member is removed.")})
+	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Member removed.")})
 }

@@ -23,7 +23,7 @@ func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Auth.SetMemberRole(r.Context(), shell.Actor(r), id, connectors.Role(f.Text("role"))); err != nil {
 		return h.renderMemberError(w, r, err)
 	}
-	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The role is changed.")})
+	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Role changed.")})
 }
 
 // renderMemberError shows on the list why a member was not changed, as for the last owner.
@@ -38,7 +38,7 @@ func (h *Handler) renderMemberError(w http.ResponseWriter, r *http.Request, err 
 func userID(r *http.Request) (connectors.UserID, error) {
 	id, ok := shell.PathRef(r, "id").UUID()
 	if !ok {
-		return connectors.UserID{}, fault.Errorf(fault.NotFound, "There is no such member.")
+		return connectors.UserID{}, fault.Errorf(fault.NotFound, "No such member.")
 	}
 	return connectors.UserID{UUID: id}, nil
 }

@@ -17,5 +17,5 @@ func (h *Handler) memberSignOut(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Auth.SignOutMember(r.Context(), shell.Actor(r), id); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The member is signed out everywhere.")})
+	return h.Respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Member signed out everywhere.")})
 }

@@ -52,7 +52,7 @@ func (h *Handler) memberProgramRevoke(w http.ResponseWriter, r *http.Request) er
 func programID(r *http.Request, param string) (connectors.AgentClientID, error) {
 	id, ok := shell.PathRef(r, param).UUID()
 	if !ok {
-		return connectors.AgentClientID{}, fault.Errorf(fault.NotFound, "There is no such client.")
+		return connectors.AgentClientID{}, fault.Errorf(fault.NotFound, "No such client.")
 	}
 	return connectors.AgentClientID{UUID: id}, nil
 }

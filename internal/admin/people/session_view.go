@@ -30,7 +30,7 @@ func sessionRows(ctx context.Context, sessions []connectors.Session, current con
 // sessionLimits says when a session expires.
 func sessionLimits(ctx context.Context, a *auth.Service) string {
 	idle, lifetime := a.SessionLimits()
-	return i18n.T(ctx, "A session ends after %s without use, and after %s in any case.", formatLifetime(ctx, idle), formatLifetime(ctx, lifetime))
+	return i18n.T(ctx, "Session length: %s idle, %s at most.", formatLifetime(ctx, idle), formatLifetime(ctx, lifetime))
 }
 
 // formatLifetime formats a duration in days, hours or minutes.
@@ -65,9 +65,9 @@ func deviceName(ctx context.Context, userAgent string) string {
 	browser, system := matchSign(userAgent, browserSigns), matchSign(userAgent, systemSigns)
 	switch {
 	case browser == "" && system == "":
-		return i18n.T(ctx, "A browser that does not say its name")
+		return i18n.T(ctx, "Unknown browser")
 	case browser == "":
-		return i18n.T(ctx, "A browser on %s", system)
+		return i18n.T(ctx, "Browser on %s", system)
 	case system == "":
 		return browser
 	default:

@@ -17,9 +17,9 @@ func TestABrowserIsNamedAsPeopleKnowIt(t *testing.T) {
 		"Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Mobile Safari/537.36":                                   "Chrome on Android",
 		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36":                                 "Chrome on ChromeOS",
 		"curl/8.5.0":              "curl",
-		"Something/1 (Linux)":     "A browser on Linux",
-		"":                        "A browser that does not say its name",
-		"<script>x</script> \x7f": "A browser that does not say its name",
+		"Something/1 (Linux)":     "Browser on Linux",
+		"":                        "Unknown browser",
+		"<script>x</script> \x7f": "Unknown browser",
 	} {
 		if got := deviceName(t.Context(), said); got != want {
 			t.Errorf("%q is %q, want %q", said, got, want)

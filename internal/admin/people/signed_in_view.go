@@ -48,5 +48,5 @@ func (h *Handler) memberPrograms(ctx context.Context, person auth.Actor) ([]temp
 }
 
 func programEndedText(ctx context.Context) string {
-	return i18n.T(ctx, "The program's access is ended.")
+	return i18n.T(ctx, "Access removed.")
 }

@@ -93,7 +93,7 @@ func (h *Handler) readAuditUntil(r *http.Request) (int64, error) {
 	}
 	until, err := strconv.ParseInt(r.URL.Query().Get("until"), 10, 64)
 	if err != nil || until < 1 || until > end {
-		return 0, fault.Errorf(fault.NotFound, "The audit log has no such place. Take the export from its page.")
+		return 0, fault.Errorf(fault.NotFound, "Invalid position. Export from the audit log page.")
 	}
 	return until, nil
 }

@@ -101,7 +101,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: shell.NewPager(r, list.Next), Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next), "%s event", "%s events"),
 	}
 	if !ok {
-		page.Filter.Errors["since"] = i18n.T(r.Context(), "Write days as 2026-11-21.")
+		page.Filter.Errors["since"] = i18n.T(r.Context(), "Use dates like 2026-11-21.")
 	}
 	for _, e := range list.Items {
 		row := h.auditRow(r.Context(), e)
@@ -183,7 +183,7 @@ var auditColumns = []export.Column[store.RecordedEvent]{
 func (h *Handler) auditFile(w http.ResponseWriter, r *http.Request) error {
 	filter, ok := readAuditQuery(r.URL.Query()).toFilter("")
 	if !ok {
-		return fault.Errorf(fault.Malformed, "Write days as 2026-11-21.")
+		return fault.Errorf(fault.Malformed, "Use dates like 2026-11-21.")
 	}
 	return shell.TableFile[store.RecordedEvent]{Name: "audit", Columns: auditColumns, List: func(ctx context.Context, p store.Page) (store.List[store.RecordedEvent], error) {
 		filter.Page = p

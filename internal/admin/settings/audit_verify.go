@@ -25,15 +25,15 @@ func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The log is verified: every entry is as it was recorded.")}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Log verified: all entries intact.")}
 	if calls.Rest != nil {
-		flash.Text = i18n.T(r.Context(), "The log is verified. There are more calls than can be looked at now: Patchbay looks at all of them once a day.")
+		flash.Text = i18n.T(r.Context(), "Log verified. Too many calls to check now; all are checked daily.")
 	}
 	if calls.Bad != nil {
-		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "Calls are not as it was recorded that they ended.")}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "Some recorded outcomes don't match.")}
 	}
 	if check.Bad != nil {
-		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "The log is not as it was recorded.")}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "The log was altered.")}
 	}
 	return h.Respond.Back(w, r, "/audit", flash)
 }
@@ -45,11 +45,11 @@ func (h *Handler) auditVerdict(ctx context.Context, s store.AuditState) template
 	}
 	checkedAt := shell.NewWhen(ctx, s.CheckedAt.UTC(), h.Now())
 	v := templates.AuditVerdict{
-		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Every entry is as it was recorded")},
-		Good: i18n.N(ctx, int(s.Good), "%s entry is good", "%s entries are good"),
+		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "All entries intact")},
+		Good: i18n.N(ctx, int(s.Good), "%s entry intact", "%s entries intact"),
 	}
 	if s.Bad != nil {
-		v.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Entry %s is not as it was recorded", i18n.Number(ctx, int(s.Bad.N)))}
+		v.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Entry %s was altered", i18n.Number(ctx, int(s.Bad.N)))}
 		v.Reason, v.Place = auditReason(ctx, s.Bad.Reason), auditFlawLink(ctx, *s.Bad)
 	}
 	return v
@@ -59,9 +59,9 @@ func (h *Handler) auditVerdict(ctx context.Context, s store.AuditState) template
 func auditFlawLink(ctx context.Context, bad store.AuditFlaw) *templates.Link {
 	switch {
 	case bad.EventID != nil && bad.Reason == store.AuditChanged:
-		return &templates.Link{Text: i18n.T(ctx, "Show this entry"), Href: "/audit?entry=" + bad.EventID.String()}
+		return &templates.Link{Text: i18n.T(ctx, "Show entry"), Href: "/audit?entry=" + bad.EventID.String()}
 	case bad.Last != nil:
-		return &templates.Link{Text: i18n.T(ctx, "Show the last entry before it"), Href: "/audit?entry=" + bad.Last.String()}
+		return &templates.Link{Text: i18n.T(ctx, "Show previous entry"), Href: "/audit?entry=" + bad.Last.String()}
 	default:
 		return nil
 	}
@@ -70,17 +70,17 @@ func auditFlawLink(ctx context.Context, bad store.AuditFlaw) *templates.Link {
 func auditReason(ctx context.Context, reason store.AuditReason) string {
 	switch reason {
 	case store.AuditEntryGone:
-		return i18n.T(ctx, "The entry was removed from the database.")
+		return i18n.T(ctx, "The entry was removed.")
 	case store.AuditLinkGone, store.AuditRestGone:
-		return i18n.T(ctx, "The entries from here on were cut out of the chain.")
+		return i18n.T(ctx, "Entries from here on were removed.")
 	case store.AuditEndMoved:
-		return i18n.T(ctx, "The chain does not end as it did when its last entry was recorded.")
+		return i18n.T(ctx, "The chain doesn't end with its recorded hash.")
 	case store.AuditCutOff:
-		return i18n.T(ctx, "The entries before this were cut off, and nothing that Patchbay has signed says so.")
+		return i18n.T(ctx, "Earlier entries were cut off without a signed record.")
 	case store.AuditUnlinked:
-		return i18n.T(ctx, "There are entries in the database that Patchbay did not record.")
+		return i18n.T(ctx, "The database contains entries not recorded by Patchbay.")
 	default:
-		return i18n.T(ctx, "Somebody changed it in the database, or one before it.")
+		return i18n.T(ctx, "This entry or an earlier one was altered.")
 	}
 }
 
@@ -91,16 +91,16 @@ func (h *Handler) outcomeVerdict(ctx context.Context, s store.OutcomeState) *tem
 	}
 	checkedAt := shell.NewWhen(ctx, s.CheckedAt.UTC(), h.Now())
 	v := &templates.AuditVerdict{
-		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Every call ended as is on record")},
-		Good: i18n.N(ctx, int(s.Good), "%s call is on record", "%s calls are on record"),
+		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "All recorded outcomes match")},
+		Good: i18n.N(ctx, int(s.Good), "%s call matches", "%s calls match"),
 	}
 	if s.Bad == nil {
 		return v
 	}
-	v.State, v.Good = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Calls are not as they ended")}, ""
+	v.State, v.Good = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Recorded outcomes don't match")}, ""
 	v.Reason = outcomeReason(ctx, s.Bad.Reason)
 	if s.Bad.Call != nil && s.Bad.Reason == store.OutcomeChanged {
-		v.Place = &templates.Link{Text: i18n.T(ctx, "Show this call"), Href: shell.CallPath(*s.Bad.Call)}
+		v.Place = &templates.Link{Text: i18n.T(ctx, "Show call"), Href: shell.CallPath(*s.Bad.Call)}
 	}
 	return v
 }
@@ -108,10 +108,10 @@ func (h *Handler) outcomeVerdict(ctx context.Context, s store.OutcomeState) *tem
 func outcomeReason(ctx context.Context, reason store.AuditReason) string {
 	switch reason {
 	case store.OutcomeChanged:
-		return i18n.T(ctx, "Somebody changed a call in the database after it had ended.")
+		return i18n.T(ctx, "A finished call was changed in the database.")
 	case store.OutcomeGone:
-		return i18n.T(ctx, "Somebody removed a call from the database that was not old enough.")
+		return i18n.T(ctx, "A call was removed from the database too early.")
 	default:
-		return i18n.T(ctx, "Somebody changed in the database what is on record of how calls ended.")
+		return i18n.T(ctx, "Recorded outcomes were changed in the database.")
 	}
 }

@@ -64,7 +64,7 @@ func (h *Handler) sealingKeysPanel(r *http.Request) (templates.SealingKeysPanel,
 		return templates.SealingKeysPanel{}, err
 	}
 	madeAt := shell.NewWhen(r.Context(), keys.MadeAt, h.Now())
-	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Own: keys.Own, Facts: []templates.Fact{{Label: i18n.T(r.Context(), "Made"), When: &madeAt}}}
+	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Own: keys.Own, Facts: []templates.Fact{{Label: i18n.T(r.Context(), "Created"), When: &madeAt}}}
 	rotated := templates.Fact{Label: i18n.T(r.Context(), "Last rotated"), Value: i18n.T(r.Context(), "Never")}
 	if keys.RotatedAt != nil {
 		rotatedAt := shell.NewWhen(r.Context(), *keys.RotatedAt, h.Now())
@@ -80,10 +80,10 @@ func (h *Handler) sealingKeysPanel(r *http.Request) (templates.SealingKeysPanel,
 func sealingState(ctx context.Context, k auth.SealingKey) templates.State {
 	switch {
 	case k.IsUnknown:
-		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Not known here: what it sealed does not open")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Unknown key: its data can't be decrypted")}
 	case k.IsPrimary:
-		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Seals what is stored")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Encrypts new data")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Opens what it sealed before")}
+		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Decrypts older data")}
 	}
 }

@@ -55,7 +55,7 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(now):
 		row.State = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Expired")}
 	case expiresSoon(k, now):
-		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Ends soon")}
+		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires soon")}
 	}
 	return row
 }
@@ -80,13 +80,13 @@ func expiringKeysAttention(ctx context.Context, keys []connectors.APIKey, now ti
 	}
 	slices.SortStableFunc(expiring, func(a, b connectors.APIKey) int { return a.ExpiresAt.Compare(*b.ExpiresAt) })
 	first := shell.NewWhen(ctx, *expiring[0].ExpiresAt, now)
-	title := i18n.T(ctx, "“%s” stops soon", expiring[0].Name)
+	title := i18n.T(ctx, "“%s” expires soon", expiring[0].Name)
 	if len(expiring) > 1 {
-		title = i18n.N(ctx, len(expiring), "%s key stops within a week", "%s keys stop within a week")
+		title = i18n.N(ctx, len(expiring), "%s key expires within a week", "%s keys expire within a week")
 	}
 	return &templates.Attention{
 		Kind: templates.StateWarn, Title: title, When: &first,
-		Text: i18n.T(ctx, "Make another key and give it to the program before then: programs are refused from that moment on."),
+		Text: i18n.T(ctx, "Create a new key before then, or clients lose access."),
 	}
 }
 

@@ -53,7 +53,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The settings are saved.")})
+	return h.Respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Settings saved.")})
 }
 
 // tenantChange reads the form. A missing field keeps its value.
@@ -94,8 +94,8 @@ func tenantChange(f shell.PostedForm, before connectors.Tenant) (auth.TenantChan
 func historyOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: string(connectors.HistoryFull), Label: i18n.T(ctx, "Everything")},
-		{Value: string(connectors.HistoryRedacted), Label: i18n.T(ctx, "All but what looks like a secret")},
-		{Value: string(connectors.HistoryNone), Label: i18n.T(ctx, "Nothing but their sizes")},
+		{Value: string(connectors.HistoryRedacted), Label: i18n.T(ctx, "Likely secrets redacted")},
+		{Value: string(connectors.HistoryNone), Label: i18n.T(ctx, "Sizes only")},
 	}
 }
 
@@ -103,7 +103,7 @@ func historyOptions(ctx context.Context) []templates.Option {
 func readerOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: string(connectors.ReadersEveryone), Label: i18n.T(ctx, "Everyone who sees the call")},
-		{Value: string(connectors.ReadersAuditors), Label: i18n.T(ctx, "Auditors alone, on record")},
+		{Value: string(connectors.ReadersAuditors), Label: i18n.T(ctx, "Auditors only, logged")},
 	}
 }
 
@@ -122,8 +122,8 @@ func factorValue(required bool) string {
 
 func factorOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: factorOptional, Label: i18n.T(ctx, "Whoever wants one")},
-		{Value: factorRequired, Label: i18n.T(ctx, "Every member")},
+		{Value: factorOptional, Label: i18n.T(ctx, "Optional")},
+		{Value: factorRequired, Label: i18n.T(ctx, "Required")},
 	}
 }
 
@@ -142,7 +142,7 @@ func invalidResultsValue(refuse bool) string {
 
 func invalidResultsOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: resultsRecorded, Label: i18n.T(ctx, "Pass on and record")},
+		{Value: resultsRecorded, Label: i18n.T(ctx, "Forward and record")},
 		{Value: resultsRefused, Label: i18n.T(ctx, "Refuse")},
 	}
 }
@@ -176,7 +176,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Facts: []templates.Fact{
 			{Label: i18n.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
 			{Label: i18n.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},
-			{Label: i18n.T(r.Context(), "Made"), When: &created},
+			{Label: i18n.T(r.Context(), "Created"), When: &created},
 			history,
 		},
 		Installation: h.installationFacts(r.Context()),
@@ -188,8 +188,8 @@ func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 	return []templates.Fact{
 		{Label: i18n.T(ctx, "Version"), Value: cmp.Or(h.Version, "unknown"), Mono: true, Copy: true},
 		{Label: i18n.T(ctx, "Address"), Value: h.BaseURL, Mono: true, Copy: true},
-		{Label: i18n.T(ctx, "Callback for OAuth clients"), Value: h.Connect.RedirectURI(), Mono: true, Copy: true},
-		{Label: i18n.T(ctx, "Gateway for agents"), Value: h.BaseURL + "/mcp", Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "OAuth redirect URI"), Value: h.Connect.RedirectURI(), Mono: true, Copy: true},
+		{Label: i18n.T(ctx, "Gateway URL"), Value: h.BaseURL + "/mcp", Mono: true, Copy: true},
 	}
 }
 
@@ -197,7 +197,7 @@ func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 func (h *Handler) historyFact(ctx context.Context, t connectors.Tenant) (templates.Fact, error) {
 	since, err := h.Auth.HistorySince(ctx, t)
 	if err != nil || since == nil {
-		return templates.Fact{Label: i18n.T(ctx, "History since"), Value: i18n.T(ctx, "There is none yet")}, err
+		return templates.Fact{Label: i18n.T(ctx, "History since"), Value: i18n.T(ctx, "No history yet")}, err
 	}
 	at := shell.NewWhen(ctx, *since, h.Now())
 	return templates.Fact{Label: i18n.T(ctx, "History since"), When: &at}, nil

@@ -23,17 +23,17 @@ func (h *Handler) ssoClaim(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The domain is added. Verify it next.")})
+	return h.Respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Domain added. Verify it next.")})
 }
 
 // ssoVerify checks the DNS record that proves a domain.
 func (h *Handler) ssoVerify(w http.ResponseWriter, r *http.Request) error {
-	return h.ssoDomain(w, r, h.SSO.Verify, i18n.T(r.Context(), "The domain is verified."))
+	return h.ssoDomain(w, r, h.SSO.Verify, i18n.T(r.Context(), "Domain verified."))
 }
 
 // ssoRelease releases a domain.
 func (h *Handler) ssoRelease(w http.ResponseWriter, r *http.Request) error {
-	return h.ssoDomain(w, r, h.SSO.Release, i18n.T(r.Context(), "The domain is released."))
+	return h.ssoDomain(w, r, h.SSO.Release, i18n.T(r.Context(), "Domain released."))
 }
 
 func (h *Handler) ssoDomain(w http.ResponseWriter, r *http.Request, act func(context.Context, auth.Actor, string) error, message string) error {

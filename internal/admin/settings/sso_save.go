@@ -28,9 +28,9 @@ func (h *Handler) ssoSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The settings are saved.")}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Settings saved.")}
 	if !saved.Enabled && f.Checked("enabled") {
-		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "The settings are saved. Single sign-on is off until the new connection was tested.")}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "Saved. Single sign-on is off until you test the connection.")}
 	}
 	return h.Respond.Back(w, r, "/settings/sso", flash)
 }
@@ -74,5 +74,5 @@ func (h *Handler) ssoForget(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The provider is forgotten.")})
+	return h.Respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Provider removed.")})
 }

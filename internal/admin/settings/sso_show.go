@@ -86,21 +86,21 @@ func ssoState(ctx context.Context, s connectors.SSO) (templates.State, string) {
 	}
 	switch {
 	case s.Enforced:
-		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On, and the only way")}, ""
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On, required")}, ""
 	case s.Enabled:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On")}, ""
 	case !s.IsSetUp():
-		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Write the provider and its client below. At the provider, register the address for the way back.")
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Enter provider and client below, then register the redirect URI with the provider.")
 	case s.TestedAt == nil:
-		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Test the connection before you turn it on.")
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Test the connection first.")
 	case !verified:
-		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Verify an e-mail domain before you turn it on.")
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Verify an email domain first.")
 	}
-	return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "It is tested, and can be turned on.")
+	return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")}, i18n.T(ctx, "Tested and ready to turn on.")
 }
 
 func (h *Handler) ssoFacts(ctx context.Context, s connectors.SSO) []templates.Fact {
-	facts := []templates.Fact{{Label: i18n.T(ctx, "Address for the way back"), Value: h.SSO.RedirectURI(), Mono: true, Copy: true}}
+	facts := []templates.Fact{{Label: i18n.T(ctx, "Redirect URI"), Value: h.SSO.RedirectURI(), Mono: true, Copy: true}}
 	if s.IsSetUp() {
 		tested := shell.NewWhenOrNever(ctx, s.TestedAt, h.Now())
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Tested"), When: &tested})
@@ -114,7 +114,7 @@ func ssoDomainRow(ctx context.Context, d connectors.SSODomain) templates.SSODoma
 	case d.VerifiedAt == nil:
 		row.State, row.Host, row.Proof = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Not verified")}, connectors.ProofHost(d.Domain), d.Proof
 	case d.VerifiedBy == connectors.ProofOperator:
-		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Verified by the operator")}
+		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Verified by operator")}
 	default:
 		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Verified")}
 	}
@@ -133,7 +133,7 @@ func defaultRoleOptions(ctx context.Context) []templates.Option {
 }
 
 func ownerOptions(ctx context.Context, tenant store.People) ([]templates.Option, error) {
-	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Nobody's")}}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "No one")}}
 	page := store.Page{Limit: store.MaxLimit}
 	for {
 		list, err := tenant.Members(ctx, page)

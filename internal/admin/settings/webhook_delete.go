@@ -16,5 +16,5 @@ func (h *Handler) webhookDelete(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Webhooks.Delete(r.Context(), shell.Actor(r), hook.ID); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/webhooks", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The webhook is deleted.")})
+	return h.Respond.Back(w, r, "/webhooks", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Webhook deleted.")})
 }

@@ -27,5 +27,5 @@ func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, webhookPath(saved.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The webhook is saved.")})
+	return h.Respond.Back(w, r, webhookPath(saved.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Webhook saved.")})
 }

@@ -20,13 +20,13 @@ func (h *Handler) webhookTest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The test has arrived, in %s.", shell.FormatDuration(r.Context(), d.Duration))}
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Test delivered in %s.", shell.FormatDuration(r.Context(), d.Duration))}
 	switch d.State {
 	case connectors.DeliveryDelivered:
 	case connectors.DeliveryWaiting:
-		flash.Text = i18n.T(r.Context(), "The test waits for others to the same place, and is sent within minutes.")
+		flash.Text = i18n.T(r.Context(), "Test queued behind other deliveries; sent within minutes.")
 	default:
-		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "The test did not arrive: %s", d.Error)}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "Test failed: %s", d.Error)}
 	}
 	return h.Respond.Back(w, r, webhookPath(hook.ID), flash)
 }
@@ -38,7 +38,7 @@ func (h *Handler) webhookRedeliver(w http.ResponseWriter, r *http.Request) error
 	}
 	id, ok := shell.PathRef(r, "delivery").UUID()
 	if !ok {
-		return fault.Errorf(fault.NotFound, "There is no such delivery.")
+		return fault.Errorf(fault.NotFound, "No such delivery.")
 	}
 	_, err = h.Webhooks.Redeliver(r.Context(), shell.Actor(r), hook.ID, connectors.DeliveryID{UUID: id})
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
@@ -47,5 +47,5 @@ func (h *Handler) webhookRedeliver(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "It is sent again. Reload the page to see whether it has arrived.")})
+	return h.Respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Resending. Reload to see the result.")})
 }

@@ -52,7 +52,7 @@ func (h *Handler) webhookShow(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) findWebhook(r *http.Request) (connectors.Webhook, error) {
 	id, ok := shell.PathRef(r, "id").UUID()
 	if !ok {
-		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "There is no such webhook.")
+		return connectors.Webhook{}, fault.Errorf(fault.NotFound, "No such webhook.")
 	}
 	return h.TenantStore(r).Webhooks().Get(r.Context(), connectors.WebhookID{UUID: id})
 }

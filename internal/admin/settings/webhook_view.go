@@ -21,7 +21,7 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 		Name: hook.Name, Href: webhookPath(hook.ID), Host: webhookHost(hook), Told: i18n.T(ctx, "Everything"), Delivered: shell.NewWhenOrNever(ctx, hook.DeliveredAt, now),
 	}
 	if n := len(hook.Kinds); n > 0 {
-		row.Told = i18n.N(ctx, n, "%s kind", "%s kinds")
+		row.Told = i18n.N(ctx, n, "%s event", "%s events")
 	}
 	switch hook.State() {
 	case connectors.WebhookOff:
@@ -31,7 +31,7 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 		}
 	case connectors.WebhookTrouble:
 		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Failing")}
-		row.Reason = i18n.T(ctx, "Nothing has arrived since %s. It is tried again by itself, for three days.", shell.NewWhen(ctx, *hook.FailingSince, now).Text)
+		row.Reason = i18n.T(ctx, "First failed %s. We retry for three days.", shell.NewWhen(ctx, *hook.FailingSince, now).Text)
 	default:
 		row.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On")}
 	}
@@ -41,14 +41,14 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) []templates.Fact {
 	delivered, made := shell.NewWhenOrNever(ctx, hook.DeliveredAt, now), shell.NewWhen(ctx, hook.CreatedAt, now)
 	facts := []templates.Fact{
-		{Label: i18n.T(ctx, "Last notice arrived"), When: &delivered}, // a test does not count
-		{Label: i18n.T(ctx, "Failed since then"), Value: i18n.N(ctx, hook.Failures, "%s try", "%s tries")},
+		{Label: i18n.T(ctx, "Last delivered"), When: &delivered}, // a test does not count
+		{Label: i18n.T(ctx, "Failures since"), Value: i18n.N(ctx, hook.Failures, "%s attempt", "%s attempts")},
 	}
 	if hook.RotatingUntil != nil && hook.RotatingUntil.After(now) {
 		until := shell.NewWhen(ctx, *hook.RotatingUntil, now)
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Old secret ends"), When: &until})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Old secret expires"), When: &until})
 	}
-	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: i18n.T(ctx, "Made"), When: &made})
+	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: i18n.T(ctx, "Created"), When: &made})
 }
 
 // deliveryRow is one delivery of a notice.
@@ -86,9 +86,9 @@ func deliveryState(ctx context.Context, d connectors.Delivery) templates.State {
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
 	}
 	if d.Tries > 0 {
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Is tried again")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Retrying")}
 	}
-	return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Waits")}
+	return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Waiting")}
 }
 
 // kindChoices offers the kinds of notices and events.

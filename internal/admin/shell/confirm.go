@@ -60,7 +60,7 @@ func (h *Shell) requireConfirmation(route string, act respond.HandlerFunc) respo
 			r.Form.Del(name)
 		}
 		if len(dropped) > 0 && !d.retypesSecrets {
-			return fault.Errorf(fault.Malformed, "This form is damaged. Load the page again.")
+			return fault.Errorf(fault.Malformed, "Invalid form. Reload the page.")
 		}
 		return act(w, r.WithContext(context.WithValue(r.Context(), droppedSecretsKey{}, dropped)))
 	}
@@ -106,7 +106,7 @@ func (h *Shell) checkConfirmation(r *http.Request, f PostedForm) error {
 // ConfirmPage responds with the form that asks a person to confirm their identity.
 func (h *Shell) ConfirmPage(w http.ResponseWriter, r *http.Request, status int, page templates.ConfirmPage) error {
 	a := Actor(r)
-	page.Frame, page.BySSO, page.Factor, page.Email = h.SignedOutFrame(r, i18n.T(r.Context(), "Confirm that it is you")), a.BySSO, a.HasSecondFactor, a.Email
+	page.Frame, page.BySSO, page.Factor, page.Email = h.SignedOutFrame(r, i18n.T(r.Context(), "Confirm it's you")), a.BySSO, a.HasSecondFactor, a.Email
 	page.Back = respond.CameFrom(r, "/")
 	for _, field := range page.Held {
 		page.Dropped = page.Dropped || field.Name == confirmSecretNames
@@ -135,7 +135,7 @@ func hiddenFields(f PostedForm) []templates.HiddenField {
 func (f PostedForm) MarkTypedSecrets(ctx context.Context, form templates.Form) {
 	for name := range f.Values {
 		if secretFields[name] && f.Text(name) != "" {
-			form.Errors[name] = i18n.T(ctx, "Type it again to save it: secrets never come back from the server.")
+			form.Errors[name] = i18n.T(ctx, "Enter it again; forms don't keep secrets.")
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (f PostedForm) CheckSecretsRetyped(ctx context.Context) error {
 	dropped, _ := ctx.Value(droppedSecretsKey{}).([]string)
 	var fields []fault.Field
 	for _, name := range dropped {
-		fields = append(fields, fault.Field{Location: name, Message: "Type this again: secrets are not kept while you confirm who you are."})
+		fields = append(fields, fault.Field{Location: name, Message: "Enter this again. Secrets aren't kept during confirmation."})
 	}
 	return fault.InvalidFields(fields...)
 }

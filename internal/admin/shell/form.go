@@ -32,7 +32,7 @@ func ReadForm(r *http.Request) (PostedForm, error) {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return PostedForm{}, err
 		}
-		return PostedForm{}, fault.Wrap(fault.Malformed, err, "This form cannot be read.")
+		return PostedForm{}, fault.Wrap(fault.Malformed, err, "Can't read this form.")
 	}
 	return PostedForm{Values: r.PostForm}, nil
 }
@@ -103,7 +103,7 @@ func (f PostedForm) ReadLastDay(name string) (*time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, typed)
 	if err != nil {
-		return nil, fault.InvalidFields(fault.Field{Location: name, Message: "This is not a date, as 2027-01-31."})
+		return nil, fault.InvalidFields(fault.Field{Location: name, Message: "Enter a date like 2027-01-31."})
 	}
 	end := day.AddDate(0, 0, 1)
 	return &end, nil

@@ -19,8 +19,8 @@ import (
 func ApprovalOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Value: string(connectors.ApprovalAlwaysAsk), Label: i18n.T(ctx, "Ask every time")},
-		{Value: string(connectors.ApprovalAskAll), Label: i18n.T(ctx, "Ask every time, for prompts and resources too")},
-		{Value: string(connectors.ApprovalTrustedOnly), Label: i18n.T(ctx, "Ask, but for trusted tools")},
+		{Value: string(connectors.ApprovalAskAll), Label: i18n.T(ctx, "Ask every time, including prompts and resources")},
+		{Value: string(connectors.ApprovalTrustedOnly), Label: i18n.T(ctx, "Ask, except for trusted tools")},
 		{Value: string(connectors.ApprovalAuto), Label: i18n.T(ctx, "Never ask")},
 	}
 }
@@ -145,15 +145,15 @@ func RoleOptions(ctx context.Context) []templates.Option {
 func RoleAbility(ctx context.Context, r connectors.Role) string {
 	switch r {
 	case connectors.RoleViewer:
-		return i18n.T(ctx, "Viewer: reads")
+		return i18n.T(ctx, "Viewer: read-only")
 	case connectors.RoleMember:
-		return i18n.T(ctx, "Member: also syncs, runs tools and decides approvals")
+		return i18n.T(ctx, "Member: also syncs, runs tools, decides approvals")
 	case connectors.RoleAdmin:
 		return i18n.T(ctx, "Admin: also manages connectors, agents and credentials")
 	case connectors.RoleOwner:
 		return i18n.T(ctx, "Owner: also manages members, keys and settings")
 	case connectors.RoleAuditor:
-		return i18n.T(ctx, "Auditor: reads, the audit log included, and changes nothing")
+		return i18n.T(ctx, "Auditor: read-only, including the audit log")
 	default:
 		return string(r)
 	}
@@ -227,11 +227,11 @@ func TriggerName(ctx context.Context, t connectors.SyncTrigger) string {
 	case connectors.TriggerAPI:
 		return "API"
 	case connectors.TriggerOAuth:
-		return i18n.T(ctx, "Sign-in at the server")
+		return i18n.T(ctx, "Account connected")
 	case connectors.TriggerSchedule:
 		return i18n.T(ctx, "Schedule")
 	case connectors.TriggerListChanged:
-		return i18n.T(ctx, "The server said so")
+		return i18n.T(ctx, "Server notification")
 	default:
 		return string(t)
 	}
@@ -255,7 +255,7 @@ func StatusName(ctx context.Context, s connectors.ConnectorStatus) string {
 
 // VanishedText counts vanished tools.
 func VanishedText(ctx context.Context, v connectors.VanishedTools) string {
-	return i18n.N(ctx, v.Of, "%[2]s of %[1]s tool is gone", "%[2]s of %[1]s tools are gone", i18n.Number(ctx, v.Tools))
+	return i18n.N(ctx, v.Of, "%[2]s of %[1]s tool gone", "%[2]s of %[1]s tools gone", i18n.Number(ctx, v.Tools))
 }
 
 // ConnectorState is a connector's status as a mark.
@@ -300,7 +300,7 @@ func CredentialState(ctx context.Context, t connectors.AuthType, s connectors.Cr
 	case connectors.CredentialExpired:
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Expired")}
 	case connectors.CredentialRefreshFailed:
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, still trying")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, retrying")}
 	default:
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Revoked")}
 	}
@@ -314,9 +314,9 @@ func accountState(ctx context.Context, s connectors.CredentialStatus) templates.
 	case connectors.CredentialActive:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Connected")}
 	case connectors.CredentialRefreshFailed:
-		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, still trying")}
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Refresh failed, retrying")}
 	default:
-		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Must be reconnected")}
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Needs reconnecting")}
 	}
 }
 
@@ -326,17 +326,17 @@ func PhaseName(ctx context.Context, phase string) string {
 	case "connect":
 		return i18n.T(ctx, "while connecting")
 	case "discover":
-		return i18n.T(ctx, "while looking for the server")
+		return i18n.T(ctx, "during discovery")
 	case "initialize":
-		return i18n.T(ctx, "while opening the session")
+		return i18n.T(ctx, "while initializing")
 	case "initialized":
-		return i18n.T(ctx, "while confirming the session")
+		return i18n.T(ctx, "while confirming initialization")
 	case "list":
-		return i18n.T(ctx, "while reading the tools")
+		return i18n.T(ctx, "while listing tools")
 	case "auth":
 		return i18n.T(ctx, "while authenticating")
 	case "close":
-		return i18n.T(ctx, "while closing the session")
+		return i18n.T(ctx, "while disconnecting")
 	default:
 		return phase
 	}
@@ -354,9 +354,9 @@ func StatusText(status int) string {
 func KindName(ctx context.Context, k connectors.NoticeKind) string {
 	names := map[connectors.NoticeKind]string{
 		connectors.NoticeApproval: i18n.T(ctx, "Approval"), connectors.NoticeToolChange: i18n.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: i18n.T(ctx, "Needs authorization"),
-		connectors.NoticeLapsing: i18n.T(ctx, "Access lapses"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
-		connectors.NoticeToolsVanished: i18n.T(ctx, "Tools vanished"),
-		connectors.EventListChanged:    i18n.T(ctx, "Server announces changes"), connectors.EventMessage: i18n.T(ctx, "Server reports an error"),
+		connectors.NoticeLapsing: i18n.T(ctx, "Access expires"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
+		connectors.NoticeToolsVanished: i18n.T(ctx, "Tools missing"),
+		connectors.EventListChanged:    i18n.T(ctx, "Server announces changes"), connectors.EventMessage: i18n.T(ctx, "Server error"),
 		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
 	}
 	if name, ok := names[k]; ok {
@@ -383,18 +383,18 @@ func HintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
 	isTrue := func(hint *bool) bool { return hint != nil && *hint }
 	switch {
 	case isTrue(d.Hints.ReadOnly):
-		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: i18n.T(ctx, "read-only"), Title: i18n.T(ctx, "The server says that it changes nothing.")})
+		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: i18n.T(ctx, "read-only"), Title: i18n.T(ctx, "The server says it's read-only.")})
 	case isTrue(d.Hints.Destructive):
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "destructive"), Title: i18n.T(ctx, "The server says that it may delete or overwrite.")})
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "destructive"), Title: i18n.T(ctx, "The server says it may delete or overwrite.")})
 	}
 	if isTrue(d.Hints.Idempotent) {
-		list = append(list, templates.Badge{Text: i18n.T(ctx, "idempotent"), Title: i18n.T(ctx, "The server says that doing it twice does no more than once.")})
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "idempotent"), Title: i18n.T(ctx, "The server says repeating it has no extra effect.")})
 	}
 	if isTrue(d.Hints.OpenWorld) {
-		list = append(list, templates.Badge{Text: i18n.T(ctx, "open world"), Title: i18n.T(ctx, "The server says that it deals with things outside of itself.")})
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "open world"), Title: i18n.T(ctx, "The server says it reaches external systems.")})
 	}
 	if len(d.Notes) > 0 {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(TranslateAll(ctx, d.Notes), " ")})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.N(ctx, len(d.Notes), "%s invalid field", "%s invalid fields"), Title: strings.Join(TranslateAll(ctx, d.Notes), " ")})
 	}
 	return list
 }

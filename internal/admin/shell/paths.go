@@ -64,7 +64,7 @@ func PathRef(r *http.Request, param string) connectors.Ref {
 func TokenID(r *http.Request) (connectors.AgentTokenID, error) {
 	id, ok := PathRef(r, "token").UUID()
 	if !ok {
-		return connectors.AgentTokenID{}, fault.Errorf(fault.NotFound, "There is no such token.")
+		return connectors.AgentTokenID{}, fault.Errorf(fault.NotFound, "No such token.")
 	}
 	return connectors.AgentTokenID{UUID: id}, nil
 }
@@ -73,7 +73,7 @@ func TokenID(r *http.Request) (connectors.AgentTokenID, error) {
 func CallID(r *http.Request) (connectors.ToolCallID, error) {
 	id, ok := PathRef(r, "id").UUID()
 	if !ok {
-		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "There is no such call.")
+		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "No such call.")
 	}
 	return connectors.ToolCallID{UUID: id}, nil
 }

@@ -27,14 +27,14 @@ func perMinuteText(ctx context.Context, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return i18n.N(ctx, n, "%s call a minute", "%s calls a minute")
+	return i18n.N(ctx, n, "%s call per minute", "%s calls per minute")
 }
 
 func perDayText(ctx context.Context, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return i18n.N(ctx, n, "%s call a day", "%s calls a day")
+	return i18n.N(ctx, n, "%s call per day", "%s calls per day")
 }
 
 // TenantQuota is the tenant's quota with today's use.
@@ -63,7 +63,7 @@ func (h *Shell) quotaBars(r *http.Request, tenant store.Calls, include func(conn
 			continue
 		}
 		bar := dayBar(ctx, u)
-		if bar.Of = i18n.T(ctx, "The whole organisation"); u.Tool != "" {
+		if bar.Of = i18n.T(ctx, "Whole organisation"); u.Tool != "" {
 			bar.Of, bar.Href = u.ConnectorSlug+"/"+ShortenText(u.Tool, MaxName), ToolPath(u.ConnectorSlug, u.Tool)
 		}
 		bars = append(bars, bar)
@@ -86,7 +86,7 @@ func (h *Shell) ToolQuotaBars(r *http.Request, t connectors.Tool) ([]templates.Q
 		owner := store.QuotaOwner{Tenant: Actor(r).Tenant.ID, Connector: t.ConnectorID, Tool: t.Name}
 		n := limit - h.calls.MinuteLeft(owner, t.Quota)
 		bar := newQuotaBar(n, limit)
-		bar.Said = i18n.N(r.Context(), n, "%s of %s call of the minute", "%s of %s calls of the minute", i18n.Number(r.Context(), limit))
+		bar.Said = i18n.N(r.Context(), n, "%s of %s calls this minute", "%s of %s calls this minute", i18n.Number(r.Context(), limit))
 		bars = append(bars, bar)
 	}
 	return bars, nil

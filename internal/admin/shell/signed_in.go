@@ -13,9 +13,9 @@ import (
 // ReachableConnectors describes the connectors of the resource that a program signed in to.
 func ReachableConnectors(ctx context.Context, resource string) string {
 	if _, slug, one := strings.Cut(strings.TrimPrefix(resource, "/"), "/"); one {
-		return i18n.T(ctx, "the connector %s alone", slug)
+		return i18n.T(ctx, "%s only", slug)
 	}
-	return i18n.T(ctx, "all connectors of the agent")
+	return i18n.T(ctx, "the agent's connectors")
 }
 
 // SignedInRow shows a program that signed in.
@@ -25,9 +25,9 @@ func SignedInRow(ctx context.Context, c connectors.AgentClient, now time.Time) t
 	case "":
 		row.Opens = ReachableConnectors(ctx, c.Resource)
 	case connectors.ScopeAdmin:
-		row.Opens = i18n.T(ctx, "acts as its person, with all that they may do")
+		row.Opens = i18n.T(ctx, "acts as member, all permissions")
 	default:
-		row.Opens = i18n.T(ctx, "acts as its person, and only reads")
+		row.Opens = i18n.T(ctx, "acts as member, read-only")
 	}
 	return row
 }

@@ -34,7 +34,7 @@ type TableFile[T any] struct {
 func (t TableFile[T]) Serve(h *Shell, w http.ResponseWriter, r *http.Request) error {
 	format := export.Format(cmp.Or(r.URL.Query().Get("format"), string(export.CSV)))
 	if !slices.Contains(export.Formats, format) {
-		return fault.Errorf(fault.NotFound, "Tables are exported as csv or json.")
+		return fault.Errorf(fault.NotFound, "Choose csv or json.")
 	}
 	file, err := export.Table[T]{Name: t.Name, Columns: t.Columns, Part: t.readPart(r.Context(), ReadOrder(r.URL.Query())), Now: h.Now}.Open()
 	if err != nil {

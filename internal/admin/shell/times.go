@@ -85,7 +85,7 @@ func FormatDuration(ctx context.Context, d time.Duration) string {
 func FormatInterval(ctx context.Context, d time.Duration) string {
 	switch {
 	case d <= 0:
-		return i18n.T(ctx, "never by itself")
+		return i18n.T(ctx, "manually")
 	case d%(24*time.Hour) == 0:
 		return i18n.N(ctx, int(d.Hours())/24, "every day", "every %s days")
 	case d%time.Hour == 0:

@@ -51,7 +51,7 @@ func TestDurationsAndIntervalsAreWords(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		0: "never by itself", 15 * time.Minute: "every 15 minutes", time.Hour: "every hour", 48 * time.Hour: "every 2 days", 90 * time.Second: "every 90 seconds",
+		0: "manually", 15 * time.Minute: "every 15 minutes", time.Hour: "every hour", 48 * time.Hour: "every 2 days", 90 * time.Second: "every 90 seconds",
 	} {
 		if have := FormatInterval(t.Context(), d); have != want {
 			t.Errorf("%v: %q, want %q", d, have, want)

@@ -85,7 +85,7 @@ func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, person a
 func (h *Handler) authorizeAsMemberPage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form, status int) error {
 	ctx := r.Context()
 	page := h.newAuthorizePage(w, r, person, request, f)
-	page.Opens, page.Role = i18n.T(ctx, "Patchbay itself, as you"), shell.RoleName(ctx, person.Role)
+	page.Opens, page.Role = i18n.T(ctx, "Patchbay, as you"), shell.RoleName(ctx, person.Role)
 	for _, scope := range request.Scopes {
 		page.Scopes = append(page.Scopes, templates.Option{Value: string(scope), Label: scopeName(ctx, scope, person.Role)})
 	}
@@ -95,9 +95,9 @@ func (h *Handler) authorizeAsMemberPage(w http.ResponseWriter, r *http.Request, 
 func scopeName(ctx context.Context, scope connectors.ClientScope, role connectors.Role) string {
 	switch {
 	case scope == connectors.ScopeAdmin:
-		return i18n.T(ctx, "do all that you may do")
+		return i18n.T(ctx, "do everything you can")
 	case scope.Limit(role) == connectors.RoleViewer:
-		return i18n.T(ctx, "only read, as a viewer does")
+		return i18n.T(ctx, "only read, like a viewer")
 	default:
 		return i18n.T(ctx, "only read")
 	}
@@ -106,7 +106,7 @@ func scopeName(ctx context.Context, scope connectors.ClientScope, role connector
 // newAuthorizePage fills the parts that both consent pages share.
 func (h *Handler) newAuthorizePage(w http.ResponseWriter, r *http.Request, person auth.Actor, request authserver.Request, f templates.Form) templates.AuthorizePage {
 	ctx := r.Context()
-	frame := h.SignedOutFrame(r, i18n.T(ctx, "Let a program in?"))
+	frame := h.SignedOutFrame(r, i18n.T(ctx, "Allow a client?"))
 	frame.Path = r.URL.RequestURI()
 	allowFormRedirect(w.Header(), request.RedirectURI)
 	return templates.AuthorizePage{
@@ -118,7 +118,7 @@ func (h *Handler) newAuthorizePage(w http.ResponseWriter, r *http.Request, perso
 
 // agentChoices lists the agents a program can become. The new agent comes first: it has no grants.
 func agentChoices(ctx context.Context, agents []connectors.Agent, client string) []templates.Option {
-	all := []templates.Option{{Value: newAgentChoice, Label: i18n.T(ctx, "a new one, for “%s” alone", client)}}
+	all := []templates.Option{{Value: newAgentChoice, Label: i18n.T(ctx, "New agent for “%s”", client)}}
 	for _, a := range agents {
 		all = append(all, templates.Option{Value: a.Slug, Label: a.Name})
 	}
@@ -150,7 +150,7 @@ func otherTenantLinks(r *http.Request, person auth.Actor) []templates.Link {
 		query := r.URL.Query()
 		query.Set(tenantParam, m.Tenant.Slug)
 		query.Del(agentsParam)
-		links = append(links, templates.Link{Text: i18n.T(r.Context(), "Choose %s instead", m.Tenant.Name), Href: r.URL.Path + "?" + query.Encode()})
+		links = append(links, templates.Link{Text: i18n.T(r.Context(), "Switch to %s", m.Tenant.Name), Href: r.URL.Path + "?" + query.Encode()})
 	}
 	return links
 }
@@ -164,9 +164,9 @@ func withoutTenant(u *url.URL) string {
 func redirectTargetName(ctx context.Context, p authserver.RedirectTarget) string {
 	switch {
 	case p.App != "":
-		return i18n.T(ctx, "the program on your computer for %s links", p.App+":")
+		return i18n.T(ctx, "an app on your computer (%s)", p.App+":")
 	case p.Local:
-		return i18n.T(ctx, "your computer, %s", p.Host)
+		return i18n.T(ctx, "your computer (%s)", p.Host)
 	default:
 		return p.Host
 	}

@@ -66,7 +66,7 @@ func (h *Handler) confirmedBySSO(w http.ResponseWriter, r *http.Request, person 
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Said(templates.SaidPage{
 		Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Confirmed")), Title: i18n.T(r.Context(), "Confirmed"),
-		Text: i18n.T(r.Context(), "Close this tab, and go on in the one where you began."),
+		Text: i18n.T(r.Context(), "Close this tab and continue where you started."),
 	}))
 }
 

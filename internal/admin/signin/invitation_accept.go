@@ -106,21 +106,21 @@ func (h *Handler) renderJoinError(w http.ResponseWriter, r *http.Request, err er
 	respond.SetRetryAfter(w.Header(), f)
 	return h.Respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
 		Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Invitation")), Status: respond.Status(f.Kind), Title: joinHeadline(r.Context(), f), Text: f.Message,
-		Links: []templates.Link{{Text: i18n.T(r.Context(), "Go to sign-in"), Href: "/login"}},
+		Links: []templates.Link{{Text: i18n.T(r.Context(), "Sign in"), Href: "/login"}},
 	}))
 }
 
 func joinHeadline(ctx context.Context, f *fault.Error) string {
 	switch f.Type {
 	case auth.TypeInvitationLapsed:
-		return i18n.T(ctx, "This invitation has lapsed")
+		return i18n.T(ctx, "Invitation expired")
 	case auth.TypeInvitationUsed:
-		return i18n.T(ctx, "This invitation was used")
+		return i18n.T(ctx, "Invitation already used")
 	case auth.TypeInvitationRevoked:
-		return i18n.T(ctx, "This invitation was taken back")
+		return i18n.T(ctx, "Invitation revoked")
 	}
 	if f.Kind == fault.RateLimited {
-		return i18n.T(ctx, "Too many tries")
+		return i18n.T(ctx, "Too many attempts")
 	}
-	return i18n.T(ctx, "This link opens nothing")
+	return i18n.T(ctx, "Invalid link")
 }

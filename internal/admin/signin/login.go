@@ -19,7 +19,7 @@ func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 	}
 	frame := h.SignedOutFrame(r, i18n.T(r.Context(), "Sign in"))
 	if r.URL.Query().Has("unsent") && frame.Flash == nil {
-		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: i18n.T(r.Context(), "You were signed out before this was sent, and nothing was changed. Sign in, and send it again.")}
+		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: i18n.T(r.Context(), "You were signed out; nothing changed. Sign in and resend.")}
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{Frame: frame, ReturnTo: returnTo}))
 }

@@ -53,7 +53,7 @@ func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(f.Text("return_to"), "/")
 	err = h.Auth.FinishSignIn(r.Context(), f.Text("code"), auth.NewBrowser(r))
 	if fault.Is(err, fault.Unauthenticated) {
-		return h.Respond.Back(w, r, withReturnPath("/login", returnTo), respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "That took too long. Sign in again.")})
+		return h.Respond.Back(w, r, withReturnPath("/login", returnTo), respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "Timed out. Sign in again.")})
 	}
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)

@@ -29,7 +29,7 @@ func (h *Handler) loginSSO(w http.ResponseWriter, r *http.Request) error {
 		return errReturnTooLong()
 	}
 	if wait, _ := h.SSOStarts.Take(clientNetwork(r), h.Now()); wait > 0 {
-		problem := respond.LocalizedFault(r.Context(), middleware.NewRateLimitError(wait, "Too many sign-ins began from this address just now. Try again in a moment."))
+		problem := respond.LocalizedFault(r.Context(), middleware.NewRateLimitError(wait, "Too many sign-ins from this address. Try again in a moment."))
 		return h.signInPage(w, r, f.ToForm(problem), problem, returnTo)
 	}
 	shell.ClearWriteDeadline(w)
@@ -61,7 +61,7 @@ func clientNetwork(r *http.Request) netip.Addr {
 const maxReturnTo = 8 << 10
 
 func errReturnTooLong() error {
-	return fault.Errorf(fault.Invalid, "The address that brought you here is longer than Patchbay can keep while you sign in. Nothing was allowed or changed.")
+	return fault.Errorf(fault.Invalid, "This URL is too long to keep during sign-in. Nothing was allowed or changed.")
 }
 
 // ssoCallback is the redirect target of SSO providers. Its address holds a code and a state, so it is treated
@@ -122,19 +122,19 @@ func (h *Handler) signInPage(w http.ResponseWriter, r *http.Request, form templa
 
 // trialText says what a provider reported about the owner.
 func trialText(ctx context.Context, t sso.Trial) string {
-	text := i18n.T(ctx, "The connection works: the provider knows you as %s.", t.Email)
+	text := i18n.T(ctx, "Connection works: signed in as %s.", t.Email)
 	if len(t.Groups) > 0 {
-		text += " " + i18n.T(ctx, "Your groups: %s.", strings.Join(t.Groups, ", "))
+		text += " " + i18n.T(ctx, "Groups: %s.", strings.Join(t.Groups, ", "))
 	} else {
-		text += " " + i18n.T(ctx, "It names no groups.")
+		text += " " + i18n.T(ctx, "No groups.")
 	}
 	if t.Role == "" {
-		text += " " + i18n.T(ctx, "They give you no access.")
+		text += " " + i18n.T(ctx, "No access.")
 	} else {
-		text += " " + i18n.T(ctx, "They make you: %s.", shell.RoleName(ctx, t.Role))
+		text += " " + i18n.T(ctx, "Role: %s.", shell.RoleName(ctx, t.Role))
 	}
 	if !t.Covered {
-		text += " " + i18n.T(ctx, "Your address is of no domain that is verified.")
+		text += " " + i18n.T(ctx, "Your email domain isn't verified.")
 	}
 	return text
 }

@@ -94,7 +94,7 @@ func (h *Handler) factorRemove(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "The second factor is taken away.")})
+	return h.Respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Second factor removed.")})
 }
 
 func revealCodes(codes []secret.Text) []string {
@@ -148,14 +148,14 @@ func groupByFour(key string) string {
 }
 
 func codesLeftText(ctx context.Context, n int) string {
-	return i18n.N(ctx, n, "%s recovery code was not used.", "%s recovery codes were not used.")
+	return i18n.N(ctx, n, "%s recovery code left.", "%s recovery codes left.")
 }
 
 // FactorFact is the account page's line about the second factor.
 func (h *Handler) FactorFact(r *http.Request) (templates.Fact, error) {
 	fact := templates.Fact{Label: i18n.T(r.Context(), "Second factor"), Href: factorPath}
 	if shell.Actor(r).BySSO {
-		fact.Value = i18n.T(r.Context(), "Your organisation's provider asks for it")
+		fact.Value = i18n.T(r.Context(), "Managed by your provider")
 		return fact, nil
 	}
 	f, err := h.Auth.SecondFactor(r.Context(), shell.Actor(r))
@@ -164,7 +164,7 @@ func (h *Handler) FactorFact(r *http.Request) (templates.Fact, error) {
 	case f.On:
 		fact.Value = i18n.T(r.Context(), "On")
 	default:
-		fact.Value = i18n.T(r.Context(), "Set it up")
+		fact.Value = i18n.T(r.Context(), "Set up")
 	}
 	return fact, err
 }

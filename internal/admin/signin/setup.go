@@ -42,7 +42,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return h.Respond.Back(w, r, "/login", respond.Flash{
 			Kind: respond.Notice,
-			Text: i18n.T(r.Context(), "The account is an owner now. Sign in."),
+			Text: i18n.T(r.Context(), "Owner set up. Sign in."),
 		})
 	}
 	return h.continueSignIn(w, r, h.Auth.StartSession(r.Context(), user.ID, auth.NewBrowser(r)), "/")

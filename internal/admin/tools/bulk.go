@@ -39,7 +39,7 @@ func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "%s changed for agents.", i18n.N(r.Context(), changed, "%s tool", "%s tools"))})
+	return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "%s updated.", i18n.N(r.Context(), changed, "%s tool", "%s tools"))})
 }
 
 // faultText is a fault's message and field errors in one line.
@@ -53,7 +53,7 @@ func faultText(f *fault.Error) string {
 // bulkPatch is the change that a button of the bar makes.
 func bulkPatch(do, word string) (func(tool string) connectors.ToolPatch, error) {
 	if word == "" && (do == "tag" || do == "untag" || do == "prefix") {
-		return nil, fault.Errorf(fault.Invalid, "Type the tag or the prefix first.")
+		return nil, fault.Errorf(fault.Invalid, "Enter a tag or prefix.")
 	}
 	patch := connectors.ToolPatch{}
 	switch do {
@@ -67,7 +67,7 @@ func bulkPatch(do, word string) (func(tool string) connectors.ToolPatch, error) 
 		patch.Alias, patch.AgentText = new(""), new("")
 	case "prefix":
 	default:
-		return nil, fault.Errorf(fault.Invalid, "Choose what to do with the tools.")
+		return nil, fault.Errorf(fault.Invalid, "Choose an action.")
 	}
 	return func(tool string) connectors.ToolPatch {
 		patch.Tool = tool

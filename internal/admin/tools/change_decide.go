@@ -63,13 +63,13 @@ func (h *Handler) submitVerdict(r *http.Request, v manage.ToolVerdict) (err erro
 func decidedText(ctx context.Context, tool string, accept bool) string {
 	switch {
 	case accept && tool == connectors.InstructionsTool:
-		return i18n.T(ctx, "Accepted: %s of %s. Agents are given them as they are now.")
+		return i18n.T(ctx, "Accepted: %s of %s. Agents now get the new version.")
 	case accept:
-		return i18n.T(ctx, "Accepted: %s of %s. Agents are served it as it is now.")
+		return i18n.T(ctx, "Accepted: %s of %s. Agents now get the new version.")
 	case tool == connectors.InstructionsTool:
-		return i18n.T(ctx, "Rejected: %s of %s. Agents are given what was accepted before.")
+		return i18n.T(ctx, "Rejected: %s of %s. Agents keep the accepted version.")
 	}
-	return i18n.T(ctx, "Rejected: %s of %s. Agents do not see it.")
+	return i18n.T(ctx, "Rejected: %s of %s. Agents can't see it.")
 }
 
 // readSeenHash reads the hash of the definition that the person saw. Without it a newer definition could be
@@ -77,7 +77,7 @@ func decidedText(ctx context.Context, tool string, accept bool) string {
 func readSeenHash(f shell.PostedForm) (hash connectors.Hash, err error) {
 	n, err := hex.Decode(hash[:], []byte(f.Text("hash")))
 	if err != nil || n != len(hash) {
-		return hash, fault.Errorf(fault.Malformed, "This form does not say which definition it is about. Load the page again.")
+		return hash, fault.Errorf(fault.Malformed, "This form has no definition. Reload the page.")
 	}
 	return hash, nil
 }

@@ -81,7 +81,7 @@ func (h *Handler) changeAcceptCosmetic(w http.ResponseWriter, r *http.Request) e
 	}
 	text := i18n.N(r.Context(), len(accepted), "Accepted %s cosmetic change.", "Accepted %s cosmetic changes.")
 	if len(accepted) == 0 {
-		text = i18n.T(r.Context(), "No cosmetic change waits any more.")
+		text = i18n.T(r.Context(), "No cosmetic changes left.")
 	}
 	return h.Respond.Back(w, r, "/changes", respond.Flash{Kind: respond.Notice, Text: text})
 }

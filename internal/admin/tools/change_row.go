@@ -57,7 +57,7 @@ func changeState(ctx context.Context, c connectors.ToolChange) templates.State {
 	case connectors.ChangeSuperseded:
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Superseded")}
 	default:
-		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Taken over")}
+		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Applied automatically")}
 	}
 }
 
@@ -75,7 +75,7 @@ func riskState(ctx context.Context, risk toolchange.Risk) templates.State {
 // kindBadges shows the kinds of differences, most significant first.
 func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge {
 	if len(kinds) == 0 {
-		return []templates.Badge{{Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "It waited already when differences began to be kept. Its page shows them.")}}
+		return []templates.Badge{{Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "Predates change records; see its page.")}}
 	}
 	badges := make([]templates.Badge, len(kinds))
 	for i, k := range kinds {
@@ -103,5 +103,5 @@ func kindBadge(ctx context.Context, k toolchange.Kind) templates.Badge {
 }
 
 var riskWords = map[toolchange.Risk]i18n.Key{
-	toolchange.High: "a person should look.", toolchange.Low: "little that an agent could be led astray by.", toolchange.None: "nothing that a model acts on.",
+	toolchange.High: "needs review.", toolchange.Low: "unlikely to mislead agents.", toolchange.None: "doesn't affect models.",
 }

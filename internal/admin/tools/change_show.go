@@ -39,7 +39,7 @@ func (h *Handler) changeShow(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) changePageByRef(w http.ResponseWriter, r *http.Request, change connectors.Ref) error {
 	id, ok := change.UUID()
 	if !ok {
-		return fault.Errorf(fault.NotFound, "There is no such change.")
+		return fault.Errorf(fault.NotFound, "No such change.")
 	}
 	return h.changePage(w, r, &connectors.ToolChangeID{UUID: id})
 }
@@ -69,7 +69,7 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 		row := changeRow(r.Context(), change, h.Now())
 		row.Connector, row.Href = "", withReturnTo(shell.ChangeHref(c.Slug, tool, change.ID), list)
 		if change.State == connectors.ChangeWaiting {
-			row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(r.Context(), "Waits")}
+			row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(r.Context(), "Waiting")}
 		}
 		view.History = append(view.History, row)
 	}
@@ -88,15 +88,15 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 func decisionHelp(ctx context.Context, tool string, served, canReject bool) string {
 	switch {
 	case tool == connectors.InstructionsTool && !canReject:
-		return i18n.T(ctx, "Accepted, agents are given the instructions as they are now.")
+		return i18n.T(ctx, "If accepted, agents get the new instructions.")
 	case tool == connectors.InstructionsTool:
-		return i18n.T(ctx, "Until somebody decides, agents are given the instructions as they were. Accepted, they are given them as they are now; rejected, as they were.")
+		return i18n.T(ctx, "Agents keep the old instructions unless an admin accepts.")
 	case !canReject:
-		return i18n.T(ctx, "Accepted, agents are served the tool as it is now.")
+		return i18n.T(ctx, "If accepted, agents get the new version.")
 	case served:
-		return i18n.T(ctx, "Until somebody decides, agents are served the tool as it was. Accepted, they are served it as it is now; rejected, they do not see it.")
+		return i18n.T(ctx, "Agents see the old version for now. Accepting serves the new one; rejecting hides the tool.")
 	}
-	return i18n.T(ctx, "Until somebody decides, agents do not see the tool. Accepted, they are served it; rejected, they still do not see it.")
+	return i18n.T(ctx, "Agents can't see the tool unless an admin accepts it.")
 }
 
 // readReturnList is the list that the person came from, by default that of waiting changes.

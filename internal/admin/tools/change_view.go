@@ -76,8 +76,8 @@ func changeWarning(ctx context.Context, c manage.ShownChange) *templates.Attenti
 		return nil
 	}
 	return &templates.Attention{
-		Kind: templates.StateBad, Title: i18n.T(ctx, "This may be an attack"),
-		Text: i18n.T(ctx, "Servers that were taken over look like this: %s. Ask whoever runs the server before you accept it.", strings.Join(kinds, ", ")),
+		Kind: templates.StateBad, Title: i18n.T(ctx, "Possible attack"),
+		Text: i18n.T(ctx, "Typical of compromised servers: %s. Ask the server's operator before accepting.", strings.Join(kinds, ", ")),
 	}
 }
 

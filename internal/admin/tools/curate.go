@@ -40,7 +40,7 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.Respond.Back(w, r, shell.ToolPath(tool.ConnectorSlug, tool.Name)+"#for-agents", respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "What agents are told of '%s' is saved.", shell.ShortenText(tool.Name, shell.MaxName)),
+		Text: i18n.T(r.Context(), "“%s” saved.", shell.ShortenText(tool.Name, shell.MaxName)),
 	})
 }
 
@@ -56,11 +56,11 @@ func (h *Handler) curationText(r *http.Request, c connectors.Connector, name str
 	}
 	switch renamed := tool.AgentName() != tool.Name; {
 	case tool.AgentText != "" && renamed:
-		return i18n.T(r.Context(), "Renamed and re-described by an admin: agents see %s, and read the admin’s description. This is what the server says.", tool.AgentName()), nil
+		return i18n.T(r.Context(), "Agents see %s with an admin's description. The server's is shown here.", tool.AgentName()), nil
 	case tool.AgentText != "":
-		return i18n.T(r.Context(), "Re-described by an admin: agents read the admin’s description. This is what the server says."), nil
+		return i18n.T(r.Context(), "Agents read an admin's description. The server's is shown here."), nil
 	case renamed:
-		return i18n.T(r.Context(), "Renamed by an admin: agents see %s. This is what the server says.", tool.AgentName()), nil
+		return i18n.T(r.Context(), "Agents see it as %s. This is the server's version.", tool.AgentName()), nil
 	}
 	return "", nil
 }
@@ -88,10 +88,10 @@ func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, c
 	}
 	state := i18n.T(ctx, "yes")
 	if !t.Enabled {
-		state = i18n.T(ctx, "no, an admin switched it off")
+		state = i18n.T(ctx, "no, disabled by admin")
 	}
 	for _, f := range []templates.Fact{
-		{Label: i18n.T(ctx, "Agents may use it"), Value: state},
+		{Label: i18n.T(ctx, "Available to agents"), Value: state},
 		{Label: i18n.T(ctx, "Name"), Value: t.Alias, Mono: true},
 		{Label: i18n.T(ctx, "Tags"), Value: tags},
 		{Label: i18n.T(ctx, "Limit"), Value: shell.QuotaText(ctx, t.Quota)},

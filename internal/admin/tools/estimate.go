@@ -48,7 +48,7 @@ func ProviderOptions(ctx context.Context) []templates.Option {
 func EstimateText(ctx context.Context, f toolfmt.Format) string {
 	margin := i18n.Number(ctx, toolfmt.Margin(f))
 	if f == toolfmt.OpenAI {
-		return i18n.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, right to within %s %% for each tool, by its published vocabulary.", ProviderName(f), margin)
+		return i18n.T(ctx, "Estimated tokens per request to %s, within %s %% per tool (published tokenizer).", ProviderName(f), margin)
 	}
-	return i18n.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, which publishes no vocabulary: we guess that it is right to within %s %%.", ProviderName(f), margin)
+	return i18n.T(ctx, "Estimated tokens per request to %s, probably within %s %%: its tokenizer isn't published.", ProviderName(f), margin)
 }

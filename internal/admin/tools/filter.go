@@ -62,6 +62,6 @@ func effectName(ctx context.Context, e connectors.Effect) string {
 	case connectors.EffectDestructive:
 		return i18n.T(ctx, "Destructive")
 	default:
-		return i18n.T(ctx, "Does not say")
+		return i18n.T(ctx, "Not stated")
 	}
 }

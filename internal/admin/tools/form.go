@@ -76,19 +76,19 @@ type formBuilder struct {
 // newForm builds a form from a tool's input schema.
 func (d *schemaDocument) newForm(ctx context.Context) toolForm {
 	if d.size > maxFormSchema || !d.isWhole {
-		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too large for a form. Write one JSON object.")}
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "Schema too large for a form. Enter a JSON object.")}
 	}
 	m := &formBuilder{schemaDocument: d, remaining: maxFormFields, choiceBytes: maxChoiceBytes}
 	s, _ := m.resolve(d.root)
 	if len(s.properties) == 0 && (len(s.alternatives()) > 0 || len(s.allOf) > 0 || s.ref != nil) {
-		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "Schema too complex for a form. Enter a JSON object.")}
 	}
 	fields := m.buildFields(s, formField{name: "arg", required: true, alwaysRequired: true, alwaysSent: true}, 1)
 	if m.hasLongKey {
-		return toolForm{jsonOnlyReason: i18n.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "Schema too complex for a form. Enter a JSON object.")}
 	}
 	if m.remaining < 0 {
-		return toolForm{jsonOnlyReason: i18n.T(ctx, "There are too many parameters for a form. Write one JSON object.")}
+		return toolForm{jsonOnlyReason: i18n.T(ctx, "Too many parameters for a form. Enter a JSON object.")}
 	}
 	return toolForm{fields: fields}
 }

@@ -20,12 +20,12 @@ type formReader struct {
 }
 
 const (
-	messageRequired i18n.Key = "This is needed."
-	messageNumber   i18n.Key = "This is not a number."
-	messageInteger  i18n.Key = "This is not a whole number."
-	messageChoice   i18n.Key = "This is none of the choices."
-	messageJSON     i18n.Key = "This is not JSON."
-	messageDateTime i18n.Key = "This is not a date with a time."
+	messageRequired i18n.Key = "Required."
+	messageNumber   i18n.Key = "Enter a number."
+	messageInteger  i18n.Key = "Enter a whole number."
+	messageChoice   i18n.Key = "Choose a listed option."
+	messageJSON     i18n.Key = "Not valid JSON."
+	messageDateTime i18n.Key = "Enter a date and time."
 )
 
 // readArguments returns the fields' values as one JSON object in the schema's order, and errors by control.

@@ -29,7 +29,7 @@ func (d *schemaDocument) listParams(ctx context.Context, follow bool) []template
 	s, _ := d.resolve(d.root)
 	list := d.appendParams(ctx, s, "", 1, nil)
 	if !d.isWhole && len(list) < maxParams {
-		list = append(list, templates.Param{Name: "…", Description: i18n.T(ctx, "The other parameters are not shown, because the input schema is too large.")})
+		list = append(list, templates.Param{Name: "…", Description: i18n.T(ctx, "Schema too large to show all parameters.")})
 	}
 	return list
 }

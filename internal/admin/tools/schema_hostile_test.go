@@ -95,7 +95,7 @@ func TestToolPage_SaysThatParametersAreNotShown(t *testing.T) {
 	} {
 		document := newDocument(json.RawMessage(schema))
 		list := document.listParams(t.Context(), true)
-		if len(list) == 0 || list[len(list)-1].Description != "The other parameters are not shown, because the input schema is too large." {
+		if len(list) == 0 || list[len(list)-1].Description != "Schema too large to show all parameters." {
 			t.Errorf("%s: %v", name, list)
 		}
 		if document.newForm(t.Context()).jsonOnlyReason == "" {

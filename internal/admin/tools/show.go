@@ -112,16 +112,16 @@ func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t
 
 // pendingChange says that the tool's definition waits for a decision or was rejected.
 func pendingChange(ctx context.Context, t connectors.Tool) *templates.Attention {
-	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: i18n.T(ctx, "Look at the change"), Href: shell.ToolPath(t.ConnectorSlug, t.Name) + "/changes"}}
+	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: i18n.T(ctx, "Review change"), Href: shell.ToolPath(t.ConnectorSlug, t.Name) + "/changes"}}
 	switch {
 	case t.RemovedAt != nil:
 		return nil
 	case t.Review == connectors.ReviewChanged:
-		a.Title, a.Text = i18n.T(ctx, "Its server changed it"), i18n.T(ctx, "Agents are served the definition from before, and calls are refused until an admin has looked.")
+		a.Title, a.Text = i18n.T(ctx, "Tool changed"), i18n.T(ctx, "Until reviewed, agents see the old version and calls are refused.")
 	case t.Review == connectors.ReviewNew:
-		a.Title, a.Text = i18n.T(ctx, "It is new"), i18n.T(ctx, "Agents do not see it until an admin accepts it.")
+		a.Title, a.Text = i18n.T(ctx, "New tool"), i18n.T(ctx, "Hidden from agents until an admin accepts it.")
 	case t.Review == connectors.ReviewRejected:
-		a.Title, a.Text = i18n.T(ctx, "It was rejected"), i18n.T(ctx, "Agents do not see it until its server goes back to what was accepted, or an admin accepts it after all.")
+		a.Title, a.Text = i18n.T(ctx, "Rejected"), i18n.T(ctx, "Hidden until the server reverts it or an admin accepts it.")
 	default:
 		return nil
 	}

@@ -62,7 +62,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	confirmed := f.Text("confirm") == tool.Hash.String()
 	if f.Text("definition") != tool.Hash.String() && !t.asJSON {
 		t.values = tool.form.defaults()
-		t.form.Problem = i18n.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
+		t.form.Problem = i18n.T(r.Context(), "The tool changed. Fill in the form again.")
 		return h.toolPage(w, r, http.StatusConflict, t)
 	}
 	arguments, ok := t.readArguments(r.Context())
@@ -74,7 +74,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	case !ok, !timeoutOK:
 		return h.toolPage(w, r, http.StatusUnprocessableEntity, t)
 	case len(arguments) > maxArguments:
-		t.form.Problem = i18n.T(r.Context(), "These arguments are larger than %s MiB, which is more than an agent can send. Nothing was sent: shorten them.", strconv.Itoa(maxArguments>>20))
+		t.form.Problem = i18n.T(r.Context(), "Not sent: arguments are limited to %s MiB.", strconv.Itoa(maxArguments>>20))
 		return h.toolPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
 	shell.ClearWriteDeadline(w)
@@ -105,7 +105,7 @@ func (t *trial) readArguments(ctx context.Context) (json.RawMessage, bool) {
 	typed := json.RawMessage(cmp.Or(t.typed, "{}"))
 	var object map[string]json.RawMessage
 	if json.Unmarshal(typed, &object) != nil || object == nil {
-		t.setError("json", i18n.T(ctx, "This is not one JSON object."))
+		t.setError("json", i18n.T(ctx, "Enter a JSON object."))
 		return nil, false
 	}
 	return typed, true
@@ -120,7 +120,7 @@ func (t *trial) switchMode(ctx context.Context, to string, arguments json.RawMes
 	}
 	values, complete := t.tool.form.fillValues(arguments)
 	if !complete {
-		t.form.Problem = i18n.T(ctx, "These arguments do not fit into the form.")
+		t.form.Problem = i18n.T(ctx, "These arguments don't fit the form.")
 		return
 	}
 	t.asJSON, t.values = false, values
@@ -133,7 +133,7 @@ func (t *trial) readTimeout(ctx context.Context) (timeout time.Duration, ok bool
 	}
 	ms, err := strconv.Atoi(t.timeout)
 	if limit := int(connectors.MaxTimeout.Milliseconds()); err != nil || ms < 1 || ms > limit {
-		t.setError("timeout_ms", i18n.T(ctx, "A timeout is %d to %d milliseconds.", 1, limit))
+		t.setError("timeout_ms", i18n.T(ctx, "Must be %d–%d milliseconds.", 1, limit))
 		return 0, false
 	}
 	return time.Duration(ms) * time.Millisecond, true
@@ -150,7 +150,7 @@ func (t *trial) setError(field, message string) {
 func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, request toolcall.CallRequest) (status int, err error) {
 	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
-		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "There is no such agent.")}
+		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "No such agent.")}
 		return http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {
@@ -165,7 +165,7 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, req
 	}
 	tool := findTool(view, t.tool.connector.Slug, t.tool.Name)
 	if tool == nil {
-		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "This agent was not granted the tool.")}
+		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "This agent doesn't have access.")}
 		return http.StatusUnprocessableEntity, nil
 	}
 	request.View, request.Tool = view, tool

@@ -29,13 +29,13 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 	maps.DeleteFunc(v.Form.Values, func(_, value string) bool { return value == "" })
 	switch {
 	case t.tool.RemovedAt != nil:
-		v.Instead = i18n.T(ctx, "The server does not offer it any more.")
+		v.Instead = i18n.T(ctx, "The server no longer offers it.")
 	case !t.tool.connector.Enabled:
-		v.Instead = i18n.T(ctx, "The connector is disabled.")
+		v.Instead = i18n.T(ctx, "Connector disabled.")
 	case len(v.Agents) > 0:
 	case can.Manage:
 		v.Instead = i18n.T(ctx, "Each agent has its own account here, and none is connected yet.")
-		v.Repair = &templates.Link{Text: i18n.T(ctx, "Open the credentials"), Href: shell.CredentialsPath(t.tool.connector.Slug)}
+		v.Repair = &templates.Link{Text: i18n.T(ctx, "Open credentials"), Href: shell.CredentialsPath(t.tool.connector.Slug)}
 	default:
 		v.Instead = i18n.T(ctx, "Members try a tool as an agent, under its rules. No agent that is enabled was granted this one.")
 	}
@@ -47,15 +47,15 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 
 // trialResult is a trial's result so far.
 func trialResult(ctx context.Context, c connectors.ToolCall, hasOutputSchema bool, tenant connectors.Tenant) *templates.Result {
-	link := &templates.Link{Text: i18n.T(ctx, "Open the call"), Href: shell.CallPath(c.ID)}
+	link := &templates.Link{Text: i18n.T(ctx, "Open call"), Href: shell.CallPath(c.ID)}
 	since := c.StartedAt.UTC().Format(time.RFC3339Nano)
 	switch {
 	case c.Status == connectors.CallPendingApproval:
 		return &templates.Result{Waiting: &templates.ResultWait{
-			Text: i18n.T(ctx, "The agent's rules want a person's word. Nothing was sent yet."), Since: since, Link: templates.Link{Text: i18n.T(ctx, "Open the approval"), Href: shell.ApprovalPath(c.ID)},
+			Text: i18n.T(ctx, "This agent's calls need approval. Nothing has been sent yet."), Since: since, Link: templates.Link{Text: i18n.T(ctx, "Open approval"), Href: shell.ApprovalPath(c.ID)},
 		}}
 	case c.Status == connectors.CallRunning:
-		return &templates.Result{Waiting: &templates.ResultWait{Text: i18n.T(ctx, "The call still runs."), Since: since, Link: *link}}
+		return &templates.Result{Waiting: &templates.ResultWait{Text: i18n.T(ctx, "Still running."), Since: since, Link: *link}}
 	case c.Status != connectors.CallSuccess && !c.IsError:
 		return &templates.Result{Link: link, Facts: shell.FormatDuration(ctx, c.Duration), Problem: &templates.Attention{
 			Kind: templates.StateBad, Title: callpages.CallState(ctx, c.Status).Text, Text: callpages.CallReason(ctx, c),
@@ -68,7 +68,7 @@ func trialResult(ctx context.Context, c connectors.ToolCall, hasOutputSchema boo
 	v.Facts, v.Link = shell.FormatDuration(ctx, c.Duration)+" · "+shell.FormatBytes(ctx, c.ResponseBytes), link
 	callpages.AddVerdict(ctx, &v, c)
 	if hasOutputSchema && !c.IsError && c.StructuredValid == nil {
-		v.Checked = i18n.T(ctx, "No mismatch was found, but the structured content could not be checked against the whole output schema.")
+		v.Checked = i18n.T(ctx, "No mismatch found; the output schema was only partly checked.")
 	}
 	return &v
 }

@@ -14,14 +14,14 @@ import (
 const maxUncheckedFacts = 5
 
 var uncheckedNames = map[string]i18n.Key{
-	agentview.UncheckedPattern:     "the regular expression is too large",
-	agentview.UncheckedSyntax:      "the regular expression is not supported",
-	agentview.UncheckedReference:   "the reference is not followed",
-	agentview.UncheckedCycle:       "the schema refers to itself without end",
-	agentview.UncheckedDialect:     "the schema's dialect is not supported",
-	agentview.UncheckedKeyword:     "the keyword is not valid",
-	agentview.UncheckedSize:        "the schema is too large",
-	agentview.UncheckedCombination: "large or deeply nested arguments may be too much to check",
+	agentview.UncheckedPattern:     "regular expression too large",
+	agentview.UncheckedSyntax:      "unsupported regular expression",
+	agentview.UncheckedReference:   "reference not followed",
+	agentview.UncheckedCycle:       "endless self-reference",
+	agentview.UncheckedDialect:     "unsupported schema dialect",
+	agentview.UncheckedKeyword:     "invalid keyword",
+	agentview.UncheckedSize:        "schema too large",
+	agentview.UncheckedCombination: "possibly large or deeply nested arguments",
 }
 
 // UncheckedFacts name the parts of an input schema that are not validated, and the size limit.
@@ -35,10 +35,10 @@ func UncheckedFacts(ctx context.Context, all []agentview.UncheckedPart) []templa
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: text})
 	}
 	if len(all) > len(facts) {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: i18n.T(ctx, "more parts of the schema")})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: i18n.T(ctx, "other schema parts")})
 	}
 	if !slices.ContainsFunc(all, func(u agentview.UncheckedPart) bool { return u.Reason == agentview.UncheckedCombination }) {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: i18n.T(ctx, "arguments too large or nested too deeply to check in 50 ms")})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Not checked"), Value: i18n.T(ctx, "arguments that take over 50 ms to check")})
 	}
 	return facts
 }

@@ -9,8 +9,8 @@ import (
 func TestUncheckedFactsNamePlaceAndReason(t *testing.T) {
 	t.Parallel()
 	facts := UncheckedFacts(t.Context(), []agentview.UncheckedPart{{Pointer: "/properties/a/pattern", Reason: agentview.UncheckedPattern}, {Reason: agentview.UncheckedSize}})
-	if len(facts) != 3 || facts[0].Value != "/properties/a/pattern: the regular expression is too large" || facts[1].Value != "the schema is too large" ||
-		facts[2].Value != "arguments too large or nested too deeply to check in 50 ms" {
+	if len(facts) != 3 || facts[0].Value != "/properties/a/pattern: regular expression too large" || facts[1].Value != "schema too large" ||
+		facts[2].Value != "arguments that take over 50 ms to check" {
 		t.Errorf("%+v", facts)
 	}
 	if facts = UncheckedFacts(t.Context(), []agentview.UncheckedPart{{Reason: agentview.UncheckedCombination}}); len(facts) != 1 {

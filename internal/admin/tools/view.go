@@ -48,7 +48,7 @@ func toolView(ctx context.Context, t connectors.Tool, limits definitionDetail, n
 	if t.RemovedAt != nil {
 		removed := shell.NewWhen(ctx, *t.RemovedAt, now)
 		v.Removed = &removed
-		v.Badges = append(v.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "removed"), Title: i18n.T(ctx, "The server does not list it any more.")})
+		v.Badges = append(v.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "removed"), Title: i18n.T(ctx, "No longer listed by the server.")})
 	}
 	if badge, ok := ReviewBadge(ctx, t.Review); ok {
 		v.Badges = append(v.Badges, badge)
@@ -61,10 +61,10 @@ func toolView(ctx context.Context, t connectors.Tool, limits definitionDetail, n
 func curationBadges(ctx context.Context, t connectors.Tool) []templates.Badge {
 	var list []templates.Badge
 	if !t.Enabled {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "disabled"), Title: i18n.T(ctx, "An admin switched it off: agents neither see nor call it.")})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "disabled"), Title: i18n.T(ctx, "Disabled by an admin: agents can't use it.")})
 	}
 	if t.AgentText != "" {
-		list = append(list, templates.Badge{Text: i18n.T(ctx, "re-described"), Title: i18n.T(ctx, "Agents read an admin’s description in place of the server’s.")})
+		list = append(list, templates.Badge{Text: i18n.T(ctx, "re-described"), Title: i18n.T(ctx, "Agents read an admin's description instead.")})
 	}
 	for _, tag := range t.Tags {
 		list = append(list, templates.Badge{Text: "#" + tag})
@@ -94,17 +94,17 @@ func DefinitionView(ctx context.Context, def connectors.Definition, limits defin
 func ReviewBadge(ctx context.Context, r connectors.Review) (templates.Badge, bool) {
 	switch r {
 	case connectors.ReviewChanged:
-		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "Its definition changed; agents are served the accepted one.")}, true
+		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "Changed; agents see the accepted version.")}, true
 	case connectors.ReviewNew:
-		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "new"), Title: i18n.T(ctx, "It is not served to agents yet.")}, true
+		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "new"), Title: i18n.T(ctx, "Not available to agents yet.")}, true
 	case connectors.ReviewRejected:
-		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "rejected"), Title: i18n.T(ctx, "It is not served to agents.")}, true
+		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "rejected"), Title: i18n.T(ctx, "Not available to agents.")}, true
 	default:
 		return templates.Badge{}, false
 	}
 }
 
-// QuarantinedTool shows a tool that was set aside, with the reason.
+// QuarantinedTool shows a malformed tool, with the reason.
 func QuarantinedTool(ctx context.Context, q connectors.Quarantined) templates.QuarantinedTool {
 	name := i18n.T(ctx, "(no name)")
 	if q.Name != nil && *q.Name != "" {

@@ -46,7 +46,7 @@ func (x *exchange) identifyPeer() *RPCError {
 func (s *Server) findPeer(caller, id string) (*Client, *RPCError) {
 	p, err := s.openSession(caller, id)
 	if err != nil || s.postedBoxes.get(mailboxName(boxEnded, caller, p.Session, "")) {
-		return nil, newStatusError(http.StatusNotFound, revision.CodeInvalidRequest, "There is no such session. Send initialize for a new one.")
+		return nil, newStatusError(http.StatusNotFound, revision.CodeInvalidRequest, "No such session. Send initialize for a new one.")
 	}
 	return p, nil
 }

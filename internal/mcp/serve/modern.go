@@ -62,7 +62,7 @@ func (x *exchange) readRequestMeta(m *wire.Incoming) *RPCError {
 	version, isText := wire.Unquote(m.Version)
 	switch {
 	case !once:
-		return HeaderMismatch("The header MCP-Protocol-Version stands there more than once.")
+		return HeaderMismatch("Duplicate MCP-Protocol-Version header.")
 	case m.Version == nil && header != "" && !revision.Modern.Supports(header):
 		return unsupportedVersion(header)
 	case !isText:
@@ -99,7 +99,7 @@ func missingMeta(name string) *RPCError {
 func (x *exchange) checkMirroredHeaders(m *wire.Incoming) *RPCError {
 	switch method, once := singleHeader(x.r.Header, revision.HeaderMethod); {
 	case !once:
-		return HeaderMismatch("The header Mcp-Method stands there more than once.")
+		return HeaderMismatch("Duplicate Mcp-Method header.")
 	case method == "":
 		return HeaderMismatch("The header Mcp-Method is missing.")
 	case method != x.Method:
@@ -117,7 +117,7 @@ func (x *exchange) checkNameHeader() *RPCError {
 	name, readable := wire.HeaderText(header)
 	switch {
 	case !once:
-		return HeaderMismatch("The header Mcp-Name stands there more than once.")
+		return HeaderMismatch("Duplicate Mcp-Name header.")
 	case header == "" && x.Name != "" && nameHeaderRequired[x.Method]:
 		return HeaderMismatch("The header Mcp-Name is missing.")
 	case header == "" || !hasName(x.Method):

@@ -23,7 +23,7 @@ func (e *RPCError) Error() string { return fmt.Sprintf("JSON-RPC error %d", e.Co
 
 // MethodNotFound is the error for an unknown method.
 func MethodNotFound(method string) *RPCError {
-	return &RPCError{Code: revision.CodeMethodNotFound, Message: fmt.Sprintf("There is no method %q here.", truncateText(method))}
+	return &RPCError{Code: revision.CodeMethodNotFound, Message: fmt.Sprintf("Unknown method %q.", truncateText(method))}
 }
 
 // InvalidParams is the error for invalid params, with the reason as a sentence.

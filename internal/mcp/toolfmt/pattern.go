@@ -18,7 +18,7 @@ const (
 )
 
 // ErrPatternTooLarge means that an expression may be too expensive to parse.
-var ErrPatternTooLarge = errors.New("the regular expression is too large")
+var ErrPatternTooLarge = errors.New("regular expression too large")
 
 // PatternParser parses the regular expressions of one schema within a budget of work. The zero value is ready
 // for use.

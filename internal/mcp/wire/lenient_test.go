@@ -51,7 +51,7 @@ func TestFind_IgnoresOtherIDs(t *testing.T) {
 
 func TestFindPage_LoneSurrogateInName(t *testing.T) {
 	t.Parallel()
-	const defect = "The tool's name is not valid Unicode."
+	const defect = "The name isn't valid Unicode."
 	for name, want := range map[string]string{
 		`a\ud83d`:            defect,
 		`\ud83db`:            defect,

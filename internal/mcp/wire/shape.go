@@ -66,7 +66,7 @@ func CheckItem(kind ItemKind, raw []byte, without ...string) Shape {
 	return Shape{Defect: c.defect, Edits: c.edits}
 }
 
-const notAnObject = "The entry is not an object."
+const notAnObject = "Not an object."
 
 // itemChecker checks the values that a scanner reads.
 type itemChecker struct {
@@ -107,7 +107,7 @@ func (c *itemChecker) checkItem(kind ItemKind) error {
 		return err
 	}
 	if c.overflow != "" && c.defect == "" {
-		c.defect = "The entry holds the number " + c.overflow + ", which is too large for most programs."
+		c.defect = "The entry has the number " + c.overflow + ", too large for most programs."
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (c *itemChecker) addMissing(members []memberRule, seen uint32, kept int) {
 			c.edits = append(c.edits, Edit{From: c.pos, To: c.pos, Text: text})
 		case m.required:
 			c.pushStep(m.name)
-			c.reportDefect(func(at string) string { return fmt.Sprintf("The member %q is missing; MCP requires it.", at) })
+			c.reportDefect(func(at string) string { return fmt.Sprintf("Missing %q, which MCP requires.", at) })
 			c.depthOfPath--
 		}
 	}
@@ -364,7 +364,7 @@ func (c *itemChecker) reportType(first byte, m *memberRule) {
 		want = m.kind.elementTypeName()
 	}
 	c.reportDefect(func(at string) string {
-		return fmt.Sprintf("The member %q is of the JSON type %s; MCP requires %s.", at, typeName(first), want)
+		return fmt.Sprintf("%q has JSON type %s; MCP requires %s.", at, typeName(first), want)
 	})
 }
 
@@ -374,7 +374,7 @@ func (c *itemChecker) reportDefect(say func(at string) string) {
 		return
 	}
 	if c.depthOfPath == 1 && c.path[0].name == "inputSchema" {
-		c.defect = "The tool's inputSchema is not an object."
+		c.defect = "The inputSchema isn't an object."
 		return
 	}
 	var at strings.Builder

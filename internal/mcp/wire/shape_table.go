@@ -115,25 +115,25 @@ func (c *itemChecker) checkContent(m *memberRule, raw []byte) {
 	case kindText, kindTexts:
 		if len(m.enum) > 0 && !slices.Contains(m.enum, string(unquoteKey(raw))) {
 			c.reportDefect(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP allows %s.", at, shortenValue(raw), strings.Join(m.enum, ", "))
+				return fmt.Sprintf("%q is %s; MCP allows %s.", at, shortenValue(raw), strings.Join(m.enum, ", "))
 			})
 		}
 	case kindDateTime:
 		if !isoDateTime.Match(unquoteKey(raw)) {
 			c.reportDefect(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP requires a date and time with a time zone.", at, shortenValue(raw))
+				return fmt.Sprintf("%q is %s; MCP requires a date-time with time zone.", at, shortenValue(raw))
 			})
 		}
 	case kindInteger:
 		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
 			c.reportDefect(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP clients read whole numbers of 64 bits.", at, shortenValue(raw))
+				return fmt.Sprintf("%q is %s; MCP clients need 64-bit integers.", at, shortenValue(raw))
 			})
 		}
 	case kindFraction:
 		if n, err := strconv.ParseFloat(string(raw), 64); err != nil || n < 0 || n > 1 {
 			c.reportDefect(func(at string) string {
-				return fmt.Sprintf("The member %q is %s; MCP requires a number from 0 to 1.", at, shortenValue(raw))
+				return fmt.Sprintf("%q is %s; MCP requires 0 to 1.", at, shortenValue(raw))
 			})
 		}
 	}

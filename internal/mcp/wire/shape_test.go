@@ -13,7 +13,7 @@ func TestCheckItemNamesTheDefect(t *testing.T) {
 	t.Parallel()
 	const tool, prompt, resource, template = wire.ToolItem, wire.PromptItem, wire.ResourceItem, wire.TemplateItem
 	mistyped := func(at, is, want string) string {
-		return fmt.Sprintf("The member %q is of the JSON type %s; MCP requires %s.", at, is, want)
+		return fmt.Sprintf("%q has JSON type %s; MCP requires %s.", at, is, want)
 	}
 	keys := map[wire.ItemKind]string{
 		tool: `"name":"a",`, prompt: `"name":"a",`, resource: `"uri":"u:a","name":"a",`, template: `"uriTemplate":"u:{a}","name":"a",`,
@@ -34,31 +34,31 @@ func TestCheckItemNamesTheDefect(t *testing.T) {
 		{tool, `"icons":{}`, mistyped("icons", "object", "array")},
 		{tool, `"icons":["i"]`, mistyped("icons[0]", "string", "object")},
 		{tool, `"icons":[{"src":"i"},null]`, mistyped("icons[1]", "null", "object")},
-		{tool, `"icons":[{}]`, `The member "icons[0].src" is missing; MCP requires it.`},
+		{tool, `"icons":[{}]`, `Missing "icons[0].src", which MCP requires.`},
 		{tool, `"icons":[{"src":"i","sizes":"48x48"}]`, mistyped("icons[0].sizes", "string", "array")},
 		{tool, `"icons":[{"src":"i","sizes":["any",48]}]`, mistyped("icons[0].sizes[1]", "number", "string")},
-		{tool, `"icons":[{"src":"i","theme":"blue"}]`, `The member "icons[0].theme" is "blue"; MCP allows light, dark.`},
+		{tool, `"icons":[{"src":"i","theme":"blue"}]`, `"icons[0].theme" is "blue"; MCP allows light, dark.`},
 		{tool, `"_meta":"m"`, mistyped("_meta", "string", "object")},
-		{tool, `"_meta":{"x":-1e400}`, "The entry holds the number -1e400, which is too large for most programs."},
-		{tool, `"_meta":{"x":` + strings.Repeat("9", 309) + `}`, "The entry holds the number " + strings.Repeat("9", 60) + "…, which is too large for most programs."},
-		{tool, `"execution":{"taskSupport":"always"}`, `The member "execution.taskSupport" is "always"; MCP allows required, optional, forbidden.`},
+		{tool, `"_meta":{"x":-1e400}`, "The entry has the number -1e400, too large for most programs."},
+		{tool, `"_meta":{"x":` + strings.Repeat("9", 309) + `}`, "The entry has the number " + strings.Repeat("9", 60) + "…, too large for most programs."},
+		{tool, `"execution":{"taskSupport":"always"}`, `"execution.taskSupport" is "always"; MCP allows required, optional, forbidden.`},
 		{tool, `"outputSchema":"{}"`, mistyped("outputSchema", "string", "object")},
 		{tool, `"outputSchema":{"$schema":7}`, mistyped("outputSchema.$schema", "number", "string")},
-		{tool, `"inputSchema":{"type":"array"}`, `The member "inputSchema.type" is "array"; MCP allows object.`},
+		{tool, `"inputSchema":{"type":"array"}`, `"inputSchema.type" is "array"; MCP allows object.`},
 		{tool, `"inputSchema":{"properties":{"p":null}}`, mistyped("inputSchema.properties.p", "null", "object")},
 		{tool, `"inputSchema":{"required":["p",7]}`, mistyped("inputSchema.required[1]", "number", "string")},
-		{tool, `"inputSchema":null`, "The tool's inputSchema is not an object."},
-		{tool, `"name":7,"name":"a"`, "The tool's name is not a string."},
+		{tool, `"inputSchema":null`, "The inputSchema isn't an object."},
+		{tool, `"name":7,"name":"a"`, "The name isn't a string."},
 		{tool, `"title":null,"x":1e300`, ""},
 		{prompt, `"name":7`, mistyped("name", "number", "string")},
 		{prompt, `"arguments":{}`, mistyped("arguments", "object", "array")},
-		{prompt, `"arguments":[{"title":"t"}]`, `The member "arguments[0].name" is missing; MCP requires it.`},
+		{prompt, `"arguments":[{"title":"t"}]`, `Missing "arguments[0].name", which MCP requires.`},
 		{prompt, `"arguments":[{"name":"n","required":"yes"}]`, mistyped("arguments[0].required", "string", "boolean")},
 		{resource, `"uri":7`, mistyped("uri", "number", "string")},
-		{resource, `"size":1.5`, `The member "size" is 1.5; MCP clients read whole numbers of 64 bits.`},
-		{resource, `"annotations":{"audience":["admin"]}`, `The member "annotations.audience[0]" is "admin"; MCP allows user, assistant.`},
-		{resource, `"annotations":{"priority":1.1}`, `The member "annotations.priority" is 1.1; MCP requires a number from 0 to 1.`},
-		{resource, `"annotations":{"lastModified":"2025-01-12T15:00:58"}`, `The member "annotations.lastModified" is "2025-01-12T15:00:58"; MCP requires a date and time with a time zone.`},
+		{resource, `"size":1.5`, `"size" is 1.5; MCP clients need 64-bit integers.`},
+		{resource, `"annotations":{"audience":["admin"]}`, `"annotations.audience[0]" is "admin"; MCP allows user, assistant.`},
+		{resource, `"annotations":{"priority":1.1}`, `"annotations.priority" is 1.1; MCP requires 0 to 1.`},
+		{resource, `"annotations":{"lastModified":"2025-01-12T15:00:58"}`, `"annotations.lastModified" is "2025-01-12T15:00:58"; MCP requires a date-time with time zone.`},
 		{resource, `"annotations":{"lastModified":"2024-02-29T23:59:59.1+01:00"}`, ""},
 		{template, `"uriTemplate":{}`, mistyped("uriTemplate", "object", "string")},
 	} {
@@ -101,9 +101,9 @@ func TestShapeAppliesEdits(t *testing.T) {
 func TestCheckItem_NoItem(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		``: "The entry is not valid JSON.", `null`: "The entry is not an object.", `{`: "The entry is not valid JSON.",
-		`{"uri":"u"}}`: "The entry is not valid JSON.", "{\"uri\":\"\xff\"}": "The entry is not valid UTF-8.",
-		`{"uri":` + strings.Repeat("[", 9999): "The entry is nested too deeply.",
+		``: "Not valid JSON.", `null`: "Not an object.", `{`: "Not valid JSON.",
+		`{"uri":"u"}}`: "Not valid JSON.", "{\"uri\":\"\xff\"}": "Not valid UTF-8.",
+		`{"uri":` + strings.Repeat("[", 9999): "Nested too deeply.",
 	} {
 		if have := wire.CheckItem(wire.ResourceItem, []byte(raw)).Defect; have != want {
 			t.Errorf("%.20q: %s, want %s", raw, have, want)

@@ -34,7 +34,7 @@ type Page struct {
 // readPage reads the result of tools/list.
 func (s *scanner) readPage() (*Page, error) {
 	if s.peek() != '{' {
-		return &Page{Size: len(s.data), Defect: "sent a tool list that is not an object"}, s.skipValue()
+		return &Page{Size: len(s.data), Defect: "sent a non-object tool list"}, s.skipValue()
 	}
 	page := &Page{Size: len(s.data)}
 	listed, cursor := false, true
@@ -57,7 +57,7 @@ func (s *scanner) readPage() (*Page, error) {
 	case !listed:
 		page.Defect = "sent a tool list without tools"
 	case !cursor:
-		page.Defect = "sent a cursor that is not a string"
+		page.Defect = "sent a non-string cursor"
 	}
 	return page, err
 }
@@ -158,11 +158,11 @@ func quoteText(text []byte) []byte {
 func brokenReason(err error) string {
 	switch {
 	case errors.Is(err, ErrDepth):
-		return "The entry is nested too deeply."
+		return "Nested too deeply."
 	case errors.Is(err, ErrUTF8):
-		return "The entry is not valid UTF-8."
+		return "Not valid UTF-8."
 	}
-	return "The entry is not valid JSON."
+	return "Not valid JSON."
 }
 
 // readTool reads and checks one entry. The edits rename members that have an alias for their name.
@@ -189,21 +189,21 @@ func (c *itemChecker) newToolEntry() Entry {
 // checkName checks a tool's name; raw is empty if there is none.
 func checkName(raw []byte) Entry {
 	if len(raw) == 0 {
-		return Entry{Defect: "The tool has no name."}
+		return Entry{Defect: "Missing name."}
 	}
 	if raw[0] != '"' {
-		return Entry{Defect: "The tool's name is not a string."}
+		return Entry{Defect: "The name isn't a string."}
 	}
 	name := string(unquoteKey(raw))
 	switch length := utf8.RuneCountInString(name); {
 	case length == 0:
-		return Entry{Defect: "The tool's name is empty."}
+		return Entry{Defect: "The name is empty."}
 	case strings.ContainsRune(name, 0):
-		return Entry{Defect: "The tool's name holds a NUL character."}
+		return Entry{Defect: "The name contains a NUL character."}
 	case hasLoneSurrogate(raw):
-		return Entry{Defect: "The tool's name is not valid Unicode."}
+		return Entry{Defect: "The name isn't valid Unicode."}
 	case length > maxNameLength:
-		return Entry{Defect: "The tool's name is longer than 128 characters.", Name: shortenName(name)}
+		return Entry{Defect: "The name exceeds 128 characters.", Name: shortenName(name)}
 	}
 	return Entry{Name: &name}
 }

@@ -143,23 +143,23 @@ func TestFindPage_QuarantinesBadEntries(t *testing.T) {
 	long := `{"name":"` + strings.Repeat("ü", 129) + `"}`
 	deep := `{"name":"deep","inputSchema":{"a":` + nestJSON(600, "1") + `}}`
 	for name, c := range map[string]struct{ entry, defect string }{
-		"a text":                 {`"a"`, `The entry is not an object. "a"`},
-		"null":                   {`null`, `The entry is not an object. null`},
-		"an array":               {`[{}]`, `The entry is not an object. [{}]`},
-		"no name":                {`{}`, `The tool has no name. {}`},
-		"another case":           {`{"Name":"a"}`, `The tool has no name. {"Name":"a"}`},
-		"a number for a name":    {`{"name":1}`, `The tool's name is not a string. {"name":1}`},
-		"null for a name":        {`{"name":null}`, `The tool's name is not a string. {"name":null}`},
-		"an empty name":          {`{"name":""}`, `The tool's name is empty. {"name":""}`},
-		"a name with NUL":        {`{"name":"a\u0000"}`, `The tool's name holds a NUL character. {"name":"a\u0000"}`},
-		"a long name":            {long, `The tool's name is longer than 128 characters. ` + long},
-		"no object for a schema": {`{"name":"a","inputSchema":[]}`, `The tool's inputSchema is not an object. {"name":"a","inputSchema":[]}`},
-		"null for a schema":      {`{"name":"a","inputSchema":null}`, `The tool's inputSchema is not an object. {"name":"a","inputSchema":null}`},
-		"broken JSON":            {`{"name":"a",}`, `The entry is not valid JSON. "{\"name\":\"a\",}"`},
-		"a broken string":        {"{\"name\":\"a\nb\"}", `The entry is not valid JSON. "{\"name\":\"a\nb\"}"`},
-		"NaN":                    {`{"name":"a","inputSchema":{"maximum":NaN}}`, `The entry is not valid JSON. "{\"name\":\"a\",\"inputSchema\":{\"maximum\":NaN}}"`},
-		"invalid UTF-8":          {"{\"name\":\"\xff\"}", `The entry is not valid UTF-8. "{\"name\":\"\ufffd\"}"`},
-		"nested too deeply":      {deep, `The entry is nested too deeply. ` + quoteJSON(deep)},
+		"a text":                 {`"a"`, `Not an object. "a"`},
+		"null":                   {`null`, `Not an object. null`},
+		"an array":               {`[{}]`, `Not an object. [{}]`},
+		"no name":                {`{}`, `Missing name. {}`},
+		"another case":           {`{"Name":"a"}`, `Missing name. {"Name":"a"}`},
+		"a number for a name":    {`{"name":1}`, `The name isn't a string. {"name":1}`},
+		"null for a name":        {`{"name":null}`, `The name isn't a string. {"name":null}`},
+		"an empty name":          {`{"name":""}`, `The name is empty. {"name":""}`},
+		"a name with NUL":        {`{"name":"a\u0000"}`, `The name contains a NUL character. {"name":"a\u0000"}`},
+		"a long name":            {long, `The name exceeds 128 characters. ` + long},
+		"no object for a schema": {`{"name":"a","inputSchema":[]}`, `The inputSchema isn't an object. {"name":"a","inputSchema":[]}`},
+		"null for a schema":      {`{"name":"a","inputSchema":null}`, `The inputSchema isn't an object. {"name":"a","inputSchema":null}`},
+		"broken JSON":            {`{"name":"a",}`, `Not valid JSON. "{\"name\":\"a\",}"`},
+		"a broken string":        {"{\"name\":\"a\nb\"}", `Not valid JSON. "{\"name\":\"a\nb\"}"`},
+		"NaN":                    {`{"name":"a","inputSchema":{"maximum":NaN}}`, `Not valid JSON. "{\"name\":\"a\",\"inputSchema\":{\"maximum\":NaN}}"`},
+		"invalid UTF-8":          {"{\"name\":\"\xff\"}", `Not valid UTF-8. "{\"name\":\"\ufffd\"}"`},
+		"nested too deeply":      {deep, `Nested too deeply. ` + quoteJSON(deep)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,10 +196,10 @@ func TestFindPage_NoToolList(t *testing.T) {
 		`{"tools":[],"nextCursor":null}`:    "",
 		`{}`:                                "sent a tool list without tools",
 		`{"tools":{}}`:                      "sent a tool list without tools",
-		`[]`:                                "sent a tool list that is not an object",
-		`null`:                              "sent a tool list that is not an object",
-		`{"tools":[],"nextCursor":1}`:       "sent a cursor that is not a string",
-		`{"tools":[],"nextCursor":{"a":1}}`: "sent a cursor that is not a string",
+		`[]`:                                "sent a non-object tool list",
+		`null`:                              "sent a non-object tool list",
+		`{"tools":[],"nextCursor":1}`:       "sent a non-string cursor",
+		`{"tools":[],"nextCursor":{"a":1}}`: "sent a non-string cursor",
 	} {
 		reply, err := findPage([]byte(`{"id":1,"result":`+result+`}`), 1)
 		if err != nil {

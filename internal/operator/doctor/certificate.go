@@ -36,16 +36,16 @@ func (r *report) checkCertificate(ctx context.Context, server config.Server, roo
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
 	case isInvalid && invalid.Reason == x509.Expired:
-		r.reportProblem(what, "%s has one that is good from %s to %s: browsers and agents refuse it. Renew it where TLS ends, and check this machine's clock.",
+		r.reportProblem(what, "%s has a certificate valid from %s to %s: browsers and agents reject it. Renew it where TLS terminates, and check this machine's clock.",
 			base.Host, formatDay(invalid.Cert.NotBefore), formatDay(invalid.Cert.NotAfter))
 	case errors.As(err, &elsewhere):
-		r.reportProblem(what, "%s has one for other names: browsers and agents refuse it. Put one for %s where TLS ends, or mend PATCHBAY_BASE_URL.", base.Host, base.Hostname())
+		r.reportProblem(what, "%s has a certificate for other names: browsers and agents reject it. Install one for %s where TLS terminates, or fix PATCHBAY_BASE_URL.", base.Host, base.Hostname())
 	case errors.As(err, &unknown):
-		r.reportNote(what, "%s has one of an authority that this machine does not know. Browsers and agents have to know it; where a public authority signed, the chain between is not sent.", base.Host)
+		r.reportNote(what, "%s has a certificate from an authority that this machine doesn't trust. Browsers and agents must trust it. If the authority is public, the intermediate certificates are missing.", base.Host)
 	case isInvalid:
-		r.reportProblem(what, "%s has one that is not good: %v. Put another where TLS ends.", base.Host, invalid)
+		r.reportProblem(what, "%s has an invalid certificate: %v. Replace it where TLS terminates.", base.Host, invalid)
 	case err != nil:
-		r.reportNote(what, "%s cannot be reached from this machine (%v). Where people reach it, nothing is wrong.", base.Host, errors.Unwrap(err))
+		r.reportNote(what, "%s can't be reached from this machine (%v). If people can reach it, ignore this.", base.Host, errors.Unwrap(err))
 	default:
 		_ = res.Body.Close()
 		r.reportReachable(what, base.Host, res)
@@ -55,11 +55,11 @@ func (r *report) checkCertificate(ctx context.Context, server config.Server, roo
 func (r *report) reportReachable(what, host string, res *http.Response) {
 	switch until := res.TLS.PeerCertificates[0].NotAfter; {
 	case time.Until(until) < minValidity:
-		r.reportProblem(what, "the one of %s ends on %s. Renew it where TLS ends, and find out why that did not happen by itself.", host, formatDay(until))
+		r.reportProblem(what, "the certificate of %s expires on %s. Renew it where TLS terminates, and check why it wasn't renewed automatically.", host, formatDay(until))
 	case res.StatusCode != http.StatusOK:
-		r.reportNote(what, "good until %s; but %s answers /healthz with %d. Where a server of yours runs, its proxy does not lead to it.", formatDay(until), host, res.StatusCode)
+		r.reportNote(what, "valid until %s, but %s answers /healthz with %d. If a server is running, its proxy doesn't reach it.", formatDay(until), host, res.StatusCode)
 	default:
-		r.reportOK(what, "good until %s", formatDay(until))
+		r.reportOK(what, "valid until %s", formatDay(until))
 	}
 }
 

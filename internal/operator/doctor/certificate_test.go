@@ -60,13 +60,13 @@ func TestDoctor_ChecksPublicCertificate(t *testing.T) {
 		stranger bool
 		want     string
 	}{
-		"good":             {"127.0.0.1", -day, 90 * day, 200, false, `OK       certificate    good until \d{4}-\d\d-\d\d`},
-		"over":             {"127.0.0.1", -9 * day, -day, 200, false, `PROBLEM  certificate    127\.0\.0\.1:\d+ has one that is good from \S+ to \S+: browsers and agents refuse it\. Renew it where TLS ends, and check this machine's clock\.`},
-		"of tomorrow":      {"127.0.0.1", day, 9 * day, 200, false, `PROBLEM  certificate    \S+ has one that is good from \S+ to \S+: browsers`},
-		"soon over":        {"127.0.0.1", -day, 13 * day, 200, false, `PROBLEM  certificate    the one of \S+ ends on \S+\. Renew it`},
-		"another's":        {"127.0.0.9", -day, 90 * day, 200, false, `PROBLEM  certificate    \S+ has one for other names: browsers and agents refuse it\. Put one for 127\.0\.0\.1 where TLS ends`},
-		"of an own CA":     {"127.0.0.1", -day, 90 * day, 200, true, `NOTE     certificate    \S+ has one of an authority that this machine does not know\.`},
-		"leads to nothing": {"127.0.0.1", -day, 90 * day, 502, false, `NOTE     certificate    good until \S+; but \S+ answers /healthz with 502\.`},
+		"good":             {"127.0.0.1", -day, 90 * day, 200, false, `OK       certificate    valid until \d{4}-\d\d-\d\d`},
+		"over":             {"127.0.0.1", -9 * day, -day, 200, false, `PROBLEM  certificate    127\.0\.0\.1:\d+ has a certificate valid from \S+ to \S+: browsers and agents reject it\. Renew it where TLS terminates, and check this machine's clock\.`},
+		"of tomorrow":      {"127.0.0.1", day, 9 * day, 200, false, `PROBLEM  certificate    \S+ has a certificate valid from \S+ to \S+: browsers`},
+		"soon over":        {"127.0.0.1", -day, 13 * day, 200, false, `PROBLEM  certificate    the certificate of \S+ expires on \S+\. Renew it`},
+		"another's":        {"127.0.0.9", -day, 90 * day, 200, false, `PROBLEM  certificate    \S+ has a certificate for other names: browsers and agents reject it\. Install one for 127\.0\.0\.1 where TLS terminates`},
+		"of an own CA":     {"127.0.0.1", -day, 90 * day, 200, true, `NOTE     certificate    \S+ has a certificate from an authority that this machine doesn't trust\.`},
+		"leads to nothing": {"127.0.0.1", -day, 90 * day, 502, false, `NOTE     certificate    valid until \S+, but \S+ answers /healthz with 502\.`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,5 +91,5 @@ func TestDoctor_UnreachableBaseURLIsNoProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFinding(t, func(e *report) { e.checkCertificate(t.Context(), server, nil) }, `NOTE     certificate    127\.0\.0\.1:\d+ cannot be reached from this machine \(.*refused\)\. Where people reach it, nothing is wrong\.`)
+	wantFinding(t, func(e *report) { e.checkCertificate(t.Context(), server, nil) }, `NOTE     certificate    127\.0\.0\.1:\d+ can't be reached from this machine \(.*refused\)\. If people can reach it, ignore this\.`)
 }

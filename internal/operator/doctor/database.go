@@ -40,7 +40,7 @@ func (r *report) checkDatabase(ctx context.Context, d config.Database) {
 			return
 		}
 		if !postgres.Exists(d.DataDir) {
-			r.reportNote("database", "there is none yet in %s; the first start makes it.", d.DataDir)
+			r.reportNote("database", "there is none yet in %s; the first start creates it.", d.DataDir)
 			return
 		}
 	}
@@ -86,7 +86,7 @@ func (r *report) checkLogin(ctx context.Context, pool *pgxpool.Pool) {
 	case err != nil:
 		r.reportError(what, err)
 	case super:
-		r.reportNote(what, "connections sign in as %s, which bypasses row-level security, and work as %s: a statement that resets the role sees all tenants. Let DATABASE_URL sign in as %s itself, or as a role that is no superuser.", user, db.AppRole, db.AppRole)
+		r.reportNote(what, "connections sign in as %s, which bypasses row-level security, and work as %s: a statement that resets the role sees all tenants. Use %s or another role without superuser rights in DATABASE_URL.", user, db.AppRole, db.AppRole)
 	default:
 		r.reportOK(what, "signs in as %s", user)
 	}
@@ -99,9 +99,9 @@ func (r *report) checkPooler(ctx context.Context, route db.Route, pool *pgxpool.
 		return
 	}
 	if _, ok := route.Session(); !ok {
-		r.reportNote(what, "there is one, and no way past it: queued syncs begin up to a second later, and what an agent may do is read once a second, and one process does not hear another. Set PATCHBAY_DATABASE_DIRECT_URL, or run one process alone.")
+		r.reportNote(what, "there is one, without a direct connection: queued syncs start up to a second later, agents' permissions are read once a second, and processes can't notify each other. Set PATCHBAY_DATABASE_DIRECT_URL, or run one process only.")
 	} else {
-		r.reportOK(what, "there is one, and PATCHBAY_DATABASE_DIRECT_URL leads past it")
+		r.reportOK(what, "there is one, and PATCHBAY_DATABASE_DIRECT_URL bypasses it")
 	}
 	var role string
 	var unbounded bool
@@ -110,7 +110,7 @@ func (r *report) checkPooler(ctx context.Context, route db.Route, pool *pgxpool.
 	case err != nil:
 		r.reportError(what, err)
 	case unbounded:
-		r.reportNote(what, "a statement or a forgotten transaction may last for ever. Let an administrator run: alter role %s set statement_timeout = '60s'; alter role %s set idle_in_transaction_session_timeout = '60s'", name, name)
+		r.reportNote(what, "statements and idle transactions have no timeout. Have an administrator run: alter role %s set statement_timeout = '60s'; alter role %s set idle_in_transaction_session_timeout = '60s'", name, name)
 	}
 }
 
@@ -146,13 +146,13 @@ func (r *report) checkDirectory(d config.Database) bool {
 	const writable = 2 // W_OK of access(2)
 	switch {
 	case err != nil:
-		r.reportProblem(what, "%s cannot be read. Choose another with PATCHBAY_DATA_DIR.", dir)
+		r.reportProblem(what, "%s can't be read. Choose another with PATCHBAY_DATA_DIR.", dir)
 		return false
 	case !info.IsDir():
-		r.reportProblem(what, "%s is no directory. Choose another with PATCHBAY_DATA_DIR.", dir)
+		r.reportProblem(what, "%s is not a directory. Choose another with PATCHBAY_DATA_DIR.", dir)
 		return false
 	case syscall.Access(dir, writable) != nil:
-		r.reportProblem(what, "%s is not writable for this user. Change its owner, or choose another with PATCHBAY_DATA_DIR.", dir)
+		r.reportProblem(what, "%s isn't writable for this user. Change its owner, or choose another with PATCHBAY_DATA_DIR.", dir)
 		return false
 	}
 	r.reportOK(what, "%s", d.DataDir)
@@ -163,12 +163,12 @@ func (r *report) checkDirectory(d config.Database) bool {
 func (r *report) checkDisk(dir string) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(dir, &stat); err != nil {
-		r.reportNote("disk", "how much is free below %s is not known.", dir)
+		r.reportNote("disk", "the free space in %s is unknown.", dir)
 		return
 	}
 	free := stat.Bavail * uint64(stat.Bsize)
 	if free < minFreeDisk {
-		r.reportProblem("disk", "%d MiB are free below %s. Make room: PostgreSQL stops when the disk is full.", free>>20, dir)
+		r.reportProblem("disk", "%d MiB are free in %s. Free up space: PostgreSQL stops when the disk is full.", free>>20, dir)
 		return
 	}
 	r.reportOK("disk", "%d GiB free", free>>30)
@@ -179,7 +179,7 @@ func (r *report) checkKeyset(d config.Database) (*installation.KeySource, bool) 
 		info, err := os.Stat(d.KeysetFile())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			r.reportProblem("keyset", "%s is gone, and nothing else opens the database. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
+			r.reportProblem("keyset", "%s is missing, and nothing else opens the database. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
 			return nil, false
 		case err == nil && info.Mode().Perm()&0o077 != 0:
 			r.reportProblem("keyset", "%s can be read by others. Run chmod 600 on it.", d.KeysetFile())
@@ -204,7 +204,7 @@ func (r *report) checkClock(ctx context.Context, pool *pgxpool.Pool) {
 	r.reportOK("database", "PostgreSQL %s answers", version)
 	// The database's time lies between the request and now: a slow network is no skew.
 	if there.Before(asked.Add(-maxClockSkew)) || there.After(time.Now().Add(maxClockSkew)) {
-		r.reportProblem("clock", "this machine and the database differ by %s. Set both clocks by NTP.", time.Since(there).Abs().Round(time.Second))
+		r.reportProblem("clock", "this machine and the database differ by %s. Synchronize both clocks with NTP.", time.Since(there).Abs().Round(time.Second))
 		return
 	}
 	r.reportOK("clock", "agrees with the database")
@@ -227,13 +227,13 @@ func (r *report) checkSchema(ctx context.Context, pool *pgxpool.Pool) bool {
 func (r *report) reportSchema(applied, wanted int64, missing []int64) bool {
 	switch {
 	case applied < wanted:
-		r.reportProblem("schema", "version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
+		r.reportProblem("schema", "version %d, but this program needs %d. Run patchbay migrate.", applied, wanted)
 		return false
 	case applied > wanted:
-		r.reportProblem("schema", "version %d, and this program knows %d: a newer Patchbay has migrated it. Run that version's programs, or restore a backup from before its upgrade.", applied, wanted)
+		r.reportProblem("schema", "version %d, but this program supports %d: a newer Patchbay migrated it. Run that version, or restore a backup from before the upgrade.", applied, wanted)
 		return false
 	case len(missing) > 0:
-		r.reportProblem("schema", "version %d, without these that come before: %s. Run patchbay migrate.", applied, strings.Trim(fmt.Sprint(missing), "[]"))
+		r.reportProblem("schema", "version %d, without the earlier versions %s. Run patchbay migrate.", applied, strings.Trim(fmt.Sprint(missing), "[]"))
 		return false
 	}
 	r.reportOK("schema", "version %d", applied)
@@ -255,7 +255,7 @@ func (r *report) checkKeyOpens(ctx context.Context, pool *pgxpool.Pool, keys *in
 	defer st.Close()
 	r.reportOK("keyset", "opens the database%s", keys.DescribeKMS())
 	if st.KeysMoving() {
-		r.reportNote("keyset", "the installation is being moved to another PATCHBAY_KEYSET, and both open the database. Restart each server with the new one, and run patchbay keys rewrap again.")
+		r.reportNote("keyset", "the installation is moving to another PATCHBAY_KEYSET, and both open the database. Restart each server with the new one, then run patchbay keys rewrap again.")
 	}
 	r.checkSealingKeys(st)
 	if r.allowedRead {
@@ -269,10 +269,10 @@ func (r *report) checkSealingKeys(st *store.Store) {
 	n, unfinished, perTenant := st.SealingKeys()
 	switch {
 	case unfinished:
-		r.reportNote(what, "%d: a rotation is under way, or was interrupted. Run patchbay keys rotate to end it.", n)
+		r.reportNote(what, "%d: a rotation is running or was interrupted. Run patchbay keys rotate to finish it.", n)
 		return
 	case !perTenant:
-		r.reportNote(what, "%d, which seals the secrets of all tenants. Run patchbay keys rotate to give each tenant a key of its own; there is no way back to a version before that.", n)
+		r.reportNote(what, "%d, which encrypts the secrets of all tenants. Run patchbay keys rotate to give each tenant its own key; after that you can't go back to earlier versions.", n)
 		return
 	}
 	r.reportOK(what, "%d", n)

@@ -38,19 +38,19 @@ func TestDoctor_ChecksDataDirectory(t *testing.T) {
 	directory := func(dir string) func(*report) {
 		return func(e *report) { e.checkDirectory(config.Database{DataDir: dir}) }
 	}
-	wantFinding(t, directory(file), `PROBLEM  data directory \S+/file is no directory\. Choose another with PATCHBAY_DATA_DIR\.`)
-	wantFinding(t, directory(file+"/below"), `PROBLEM  data directory \S+ cannot be read\. Choose another with PATCHBAY_DATA_DIR\.`)
+	wantFinding(t, directory(file), `PROBLEM  data directory \S+/file is not a directory\. Choose another with PATCHBAY_DATA_DIR\.`)
+	wantFinding(t, directory(file+"/below"), `PROBLEM  data directory \S+ can't be read\. Choose another with PATCHBAY_DATA_DIR\.`)
 	if runtime.GOOS == "linux" { // the disk's line follows
-		wantFinding(t, func(e *report) { e.checkDisk("/proc") }, `PROBLEM  disk           0 MiB are free below /proc\. Make room: `)
+		wantFinding(t, func(e *report) { e.checkDisk("/proc") }, `PROBLEM  disk           0 MiB are free in /proc\. Free up space: `)
 	}
-	wantFinding(t, func(e *report) { e.checkDisk(file + "/none") }, `NOTE     disk           how much is free below \S+ is not known\.`)
+	wantFinding(t, func(e *report) { e.checkDisk(file + "/none") }, `NOTE     disk           the free space in \S+ is unknown\.`)
 }
 
 func TestDoctor_ChecksKeyset(t *testing.T) {
 	t.Parallel()
 	d := config.Database{DataDir: t.TempDir()}
 	look := func(e *report) { e.checkKeyset(d) }
-	wantFinding(t, look, `PROBLEM  keyset         \S+/keyset is gone, and nothing else opens the database\. Restore it from a backup, or set PATCHBAY_KEYSET\.`)
+	wantFinding(t, look, `PROBLEM  keyset         \S+/keyset is missing, and nothing else opens the database\. Restore it from a backup, or set PATCHBAY_KEYSET\.`)
 	if _, err := installation.NewKeySource(d, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +93,9 @@ func TestDoctor_ChecksClockAndSchema(t *testing.T) {
 	if _, err := owner.Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values (99999, true)"); err != nil {
 		t.Fatal(err)
 	}
-	wantFinding(t, schema, `PROBLEM  schema         version 99999, and this program knows \d+: a newer Patchbay has migrated it\. Run that version's programs, or restore`)
+	wantFinding(t, schema, `PROBLEM  schema         version 99999, but this program supports \d+: a newer Patchbay migrated it\. Run that version, or restore`)
 	wantFinding(t, func(e *report) { e.reportSchema(92, 92, []int64{90, 91}) },
-		`PROBLEM  schema         version 92, without these that come before: 90 91\. Run patchbay migrate\.`)
+		`PROBLEM  schema         version 92, without the earlier versions 90 91\. Run patchbay migrate\.`)
 	if _, err := owner.Exec(t.Context(), "update goose_db_version set version_id = 88 where version_id = 99999"); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestDoctor_ChecksClockAndSchema(t *testing.T) {
 	if _, err := owner.Exec(t.Context(), "delete from goose_db_version where version_id > 0"); err != nil {
 		t.Fatal(err)
 	}
-	wantFinding(t, schema, `PROBLEM  schema         version 0, and this program wants \d+\. Run patchbay migrate\.`)
+	wantFinding(t, schema, `PROBLEM  schema         version 0, but this program needs \d+\. Run patchbay migrate\.`)
 
 	clock := func(e *report) { e.checkClock(t.Context(), pool) }
 	const answers = `OK       database       PostgreSQL \S.* answers\n`
@@ -118,7 +118,7 @@ func TestDoctor_ChecksClockAndSchema(t *testing.T) {
 	var said bytes.Buffer
 	e := &report{out: &said}
 	e.checkClock(t.Context(), late)
-	if !strings.Contains(said.String(), "PROBLEM  clock          this machine and the database differ by 1h0m") || !strings.Contains(said.String(), "Set both clocks by NTP.") || e.problems != 1 {
+	if !strings.Contains(said.String(), "PROBLEM  clock          this machine and the database differ by 1h0m") || !strings.Contains(said.String(), "Synchronize both clocks with NTP.") || e.problems != 1 {
 		t.Errorf("an hour late:\n%s", said.String())
 	}
 }

@@ -43,12 +43,12 @@ func (r *report) checkLoops(ctx context.Context, server config.Server, roots *x5
 	for _, l := range state.Loops {
 		last := l.Last.UTC().Format(time.RFC3339)
 		if l.Waiting {
-			r.reportProblem(what, "%q panicked %d times, last at %s, and waits to be started again. The server's log has the stack: report it.", l.Name, l.Panics, last)
+			r.reportProblem(what, "%q panicked %d times, last at %s, and is waiting to restart. The server's log has the stack: please report it.", l.Name, l.Panics, last)
 		} else {
-			r.reportNote(what, "%q panicked %d times, last at %s, and runs again. The server's log has the stack: report it.", l.Name, l.Panics, last)
+			r.reportNote(what, "%q panicked %d times, last at %s, and is running again. The server's log has the stack: please report it.", l.Name, l.Panics, last)
 		}
 	}
 	if len(state.Loops) == 0 && state.Status != "" {
-		r.reportOK(what, "no background loop has panicked lately")
+		r.reportOK(what, "no recent panics in background loops")
 	}
 }

@@ -18,9 +18,9 @@ func TestDoctor_NamesLoopsThatPanicked(t *testing.T) {
 		loops []telemetry.RestartedLoop
 		want  string
 	}{
-		"none":       {nil, `OK       loops          no background loop has panicked lately`},
-		"waits":      {[]telemetry.RestartedLoop{{Name: "history", Panics: 2, Last: at, Waiting: true}}, `PROBLEM  loops          "history" panicked 2 times, last at 2026-01-02T03:04:05Z, and waits .*`},
-		"runs again": {[]telemetry.RestartedLoop{{Name: "history", Panics: 1, Last: at}}, `NOTE     loops          "history" panicked 1 times, last at \S+, and runs again.*`},
+		"none":       {nil, `OK       loops          no recent panics in background loops`},
+		"waits":      {[]telemetry.RestartedLoop{{Name: "history", Panics: 2, Last: at, Waiting: true}}, `PROBLEM  loops          "history" panicked 2 times, last at 2026-01-02T03:04:05Z, and is waiting to restart.*`},
+		"runs again": {[]telemetry.RestartedLoop{{Name: "history", Panics: 1, Last: at}}, `NOTE     loops          "history" panicked 1 times, last at \S+, and is running again.*`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,7 +19,7 @@ const stdioCommands = "stdio commands"
 // checkCommands reports the programs that connectors may start, and which of them other users could replace.
 func (r *report) checkCommands(server config.Server) {
 	if len(server.Stdio) == 0 {
-		r.reportOK(stdioCommands, "none may be started")
+		r.reportOK(stdioCommands, "none allowed")
 		return
 	}
 	for i, allowed := range installation.AllowedCommands(server) {
@@ -34,11 +34,11 @@ func (r *report) checkProgram(allowed connectors.AllowedCommand) bool {
 	info, err := os.Stat(allowed.Path)
 	switch {
 	case err != nil:
-		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and does not exist here.", allowed.Path)
+		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS but doesn't exist here.", allowed.Path)
 	case info.IsDir() || info.Mode()&0o111 == 0:
-		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and is no program.", allowed.Path)
+		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS but isn't a program.", allowed.Path)
 	case isWorldWritable(info):
-		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS, and everybody on this machine may write to it: whoever does runs as Patchbay.", allowed.Path)
+		r.reportProblem(stdioCommands, "%s is allowed in PATCHBAY_STDIO_COMMANDS but writable by everyone on this machine: whoever changes it runs code as Patchbay.", allowed.Path)
 	default:
 		return true
 	}
@@ -52,9 +52,9 @@ func (r *report) checkFolders(p config.Program) bool {
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil || !info.IsDir():
-			r.reportProblem(stdioCommands, "%s is allowed in the folder %s, which does not exist here.", p.Path, dir)
+			r.reportProblem(stdioCommands, "%s is allowed in the folder %s, which doesn't exist here.", p.Path, dir)
 		case isWorldWritable(info):
-			r.reportProblem(stdioCommands, "%s is allowed in the folder %s, and everybody on this machine may write to it: some programs look for their code where they work.", p.Path, dir)
+			r.reportProblem(stdioCommands, "%s is allowed in the folder %s, which is writable by everyone on this machine: some programs load code from their working folder.", p.Path, dir)
 		default:
 			continue
 		}
@@ -70,9 +70,9 @@ func (r *report) checkArguments(allowed connectors.AllowedCommand) {
 	open := allowed.AnyArgs() || allowed.Rule == connectors.ArgsPrefix && hasOnlyOptions(allowed.Args)
 	switch {
 	case open && canRunAnyCode(allowed.Path):
-		r.reportNote(stdioCommands, "%s runs whatever code its arguments say: with it every tenant's admins run any code as Patchbay's own user. Write its arguments after it, with absolute paths in them.", allowed.Path)
+		r.reportNote(stdioCommands, "%s runs any code that its arguments name: every tenant's admins can run code as Patchbay's user. Add its arguments, with absolute paths.", allowed.Path)
 	case allowed.AnyArgs():
-		r.reportOK(stdioCommands, "%s with any arguments: every tenant's admins run it as Patchbay's own user", allowed.Path)
+		r.reportOK(stdioCommands, "%s with any arguments: every tenant's admins can run it as Patchbay's user", allowed.Path)
 	case allowed.Rule == connectors.ArgsNone:
 		r.reportOK(stdioCommands, "%s without arguments", allowed.Path)
 	case allowed.Rule == connectors.ArgsPrefix:
@@ -115,7 +115,7 @@ func (r *report) checkStoredPrograms(ctx context.Context, st *store.Store) {
 		n++
 		if why := r.refusalReasons(c); why != "" {
 			refused++
-			r.reportNote(what, "%s of the tenant %s is not started. %s", c.Slug, tenant.Slug, why)
+			r.reportNote(what, "%s of the tenant %s isn't started. %s", c.Slug, tenant.Slug, why)
 		}
 	})
 	switch {

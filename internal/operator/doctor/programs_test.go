@@ -55,21 +55,21 @@ func TestDoctor_WarnsOfInterpreters(t *testing.T) {
 	}
 	own, shared := folder("own", 0o755), folder("shared", 0o777)
 	for list, want := range map[string]string{
-		"":                                "OK       stdio commands none may be started",
-		server:                            "OK       stdio commands " + server + " with any arguments: every tenant's admins run it as Patchbay's own user",
+		"":                                "OK       stdio commands none allowed",
+		server:                            "OK       stdio commands " + server + " with any arguments: every tenant's admins can run it as Patchbay's user",
 		"args=none " + server:             "OK       stdio commands " + server + " without arguments",
 		server + " --stdio":               "OK       stdio commands " + server + " with its 1 arguments",
 		"args=prefix " + server + " -a b": "OK       stdio commands " + server + " with its 2 arguments, and any after them",
-		python:                            "NOTE     stdio commands " + python + " runs whatever code its arguments say",
-		link:                              "NOTE     stdio commands " + link + " runs whatever code its arguments say",
-		"args=prefix " + python + " -u":   "NOTE     stdio commands " + python + " runs whatever code its arguments say",
+		python:                            "NOTE     stdio commands " + python + " runs any code that its arguments name",
+		link:                              "NOTE     stdio commands " + link + " runs any code that its arguments name",
+		"args=prefix " + python + " -u":   "NOTE     stdio commands " + python + " runs any code that its arguments name",
 		python + " -u /opt/x.py":          "OK       stdio commands " + python + " with its 2 arguments",
 		"cwd=" + own + " " + server:       "OK       stdio commands " + server + " with any arguments",
-		"cwd=" + shared + " " + server:    "PROBLEM  stdio commands " + server + " is allowed in the folder " + shared + ", and everybody",
-		"cwd=" + dir + "/no " + server:    "PROBLEM  stdio commands " + server + " is allowed in the folder " + dir + "/no, which does not exist here.",
-		dir + "/no":                       "PROBLEM  stdio commands " + dir + "/no is allowed in PATCHBAY_STDIO_COMMANDS, and does not exist here.",
-		own:                               "PROBLEM  stdio commands " + own + " is allowed in PATCHBAY_STDIO_COMMANDS, and is no program.",
-		open + " -v":                      "PROBLEM  stdio commands " + open + " is allowed in PATCHBAY_STDIO_COMMANDS, and everybody",
+		"cwd=" + shared + " " + server:    "PROBLEM  stdio commands " + server + " is allowed in the folder " + shared + ", which is writable by everyone",
+		"cwd=" + dir + "/no " + server:    "PROBLEM  stdio commands " + server + " is allowed in the folder " + dir + "/no, which doesn't exist here.",
+		dir + "/no":                       "PROBLEM  stdio commands " + dir + "/no is allowed in PATCHBAY_STDIO_COMMANDS but doesn't exist here.",
+		own:                               "PROBLEM  stdio commands " + own + " is allowed in PATCHBAY_STDIO_COMMANDS but isn't a program.",
+		open + " -v":                      "PROBLEM  stdio commands " + open + " is allowed in PATCHBAY_STDIO_COMMANDS but writable by everyone",
 	} {
 		if got := findings(t, list); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%s:\n%s", list, got)
@@ -106,9 +106,9 @@ func TestDoctor_NamesRefusedStoredPrograms(t *testing.T) {
 	}
 	got := examine(connectors.AllowedCommand{Path: "/usr/bin/npx", Args: []string{"some-server"}})
 	for _, want := range []string{
-		"is not started. /usr/bin/npx may not work in this folder", "is not started. /usr/bin/npx may not be started with these arguments",
-		"is not started. /usr/bin/npx may not be given NODE_OPTIONS", "/usr/bin/npx may not be given TOKEN on this installation: its operator names the variables, with env=TOKEN.",
-		"NODE_OPTIONS would change which code the program runs.",
+		"isn't started. /usr/bin/npx isn't allowed in this folder. Leave it empty.", "isn't started. /usr/bin/npx isn't allowed with these arguments.",
+		"isn't started. /usr/bin/npx may not get NODE_OPTIONS", "/usr/bin/npx may not get TOKEN: the operator must allow it with env=TOKEN.",
+		"NODE_OPTIONS can't be set: it changes which code runs.",
 	} {
 		if !strings.Contains(got, want) || strings.Count(got, "\n") != 3 {
 			t.Errorf("%q is not said:\n%s", want, got)

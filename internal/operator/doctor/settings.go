@@ -19,13 +19,13 @@ import (
 // checkSettings reports unknown and invalid settings.
 func (r *report) checkSettings(environ []string, err error) {
 	for _, name := range config.UnknownVariables(environ) {
-		r.reportProblem("settings", "%s is set, and no setting has that name. patchbay serve --help lists them.", name)
+		r.reportProblem("settings", "%s is set but isn't a known setting. patchbay serve --help lists them.", name)
 	}
 	if err != nil {
 		r.reportError("settings", err)
 		return
 	}
-	r.reportOK("settings", "all are legal")
+	r.reportOK("settings", "all valid")
 }
 
 // checkTraces reports where traces go. The server ignores misspelt settings of traces.
@@ -44,16 +44,16 @@ func (r *report) checkBaseURL(server config.Server) {
 	const what = "base URL"
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
-		r.reportProblem(what, "PATCHBAY_ADDR names a host that is not known: %s.", server.Addr)
+		r.reportProblem(what, "PATCHBAY_ADDR names an unknown host: %s.", server.Addr)
 		return
 	}
 	base := server.BaseURL(addr)
 	loopback := config.IsLoopback(base.Hostname())
 	switch {
 	case base.Scheme == "http" && !loopback:
-		r.reportProblem(what, "%s is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL to its address.", base)
+		r.reportProblem(what, "%s is plain http: passwords and keys are sent unencrypted. Put an https proxy in front and set PATCHBAY_BASE_URL to its URL.", base)
 	case !server.BaseURLIsSet() && !config.IsLoopback(addr.IP.String()):
-		r.reportProblem(what, "the server listens on %s, and links are made for %s. Set PATCHBAY_BASE_URL to the address that people use.", server.Addr, base)
+		r.reportProblem(what, "the server listens on %s, but links point to %s. Set PATCHBAY_BASE_URL to the URL that people use.", server.Addr, base)
 	default:
 		r.reportOK(what, "%s", base)
 	}
@@ -71,11 +71,11 @@ func (r *report) checkCallback(server config.Server) {
 	url, loopback := connect.CallbackURL(strings.TrimSuffix(base.String(), "/")), config.IsLoopback(base.Hostname())
 	switch {
 	case base.Scheme != "https" && !loopback:
-		r.reportProblem(what, "%s is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL to an https address, and register the callback below that.", url)
+		r.reportProblem(what, "%s is plain http: authorization servers reject it, and codes would be sent unencrypted. Set PATCHBAY_BASE_URL to an https URL and register the callback under it.", url)
 	case loopback && server.Egress == config.EgressPublic:
-		r.reportNote(what, "%s is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL to the https address that people use.", url)
+		r.reportNote(what, "%s works only on this machine, but connectors lead outside: only a browser on this machine can connect accounts. Set PATCHBAY_BASE_URL to the https URL that people use.", url)
 	default:
-		r.reportOK(what, "%s: register it as redirect URI where you make a client by hand", url)
+		r.reportOK(what, "%s: use it as the redirect URI when you register a client by hand", url)
 	}
 }
 
@@ -87,7 +87,7 @@ func (r *report) checkEgress(server config.Server) {
 		return
 	}
 	if server.Egress == config.EgressLocal && !server.IsLocal() {
-		r.reportProblem(what, "local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
+		r.reportProblem(what, "local, but others can reach this server: every tenant's admins can reach this machine. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
 		return
 	}
 	r.reportOK(what, "%s, with %d exceptions", server.Egress, len(allow))
@@ -97,7 +97,7 @@ func (r *report) checkEgress(server config.Server) {
 func (r *report) reportHTTPMode(server config.Server) {
 	const what = "HTTP"
 	if server.HTTP == config.HTTPStandard {
-		r.reportOK(what, "standard: net/http alone, at more CPU for each call than with PATCHBAY_HTTP=fast")
+		r.reportOK(what, "standard: net/http only, which takes more CPU per call than PATCHBAY_HTTP=fast")
 		return
 	}
 	r.reportOK(what, "fast")
@@ -125,7 +125,7 @@ func (r *report) checkProxy(ctx context.Context, server config.Server) {
 		r.reportError(what, err)
 		return
 	}
-	r.reportOK(what, "%s answers; what leaves this machine goes through it", p)
+	r.reportOK(what, "%s answers; all outbound traffic uses it", p)
 }
 
 func addParentheses(cause error) string {
@@ -142,5 +142,5 @@ func (r *report) checkCatalog(server config.Server) {
 		r.reportError(what, err)
 		return
 	}
-	r.reportOK(what, "%d servers, Patchbay's own of %s", len(offered.Entries(catalog.Filter{})), offered.Date)
+	r.reportOK(what, "%d servers; Patchbay's own list is from %s", len(offered.Entries(catalog.Filter{})), offered.Date)
 }

@@ -25,9 +25,9 @@ func TestDoctor_TriesEgressProxy(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                                "",
 		fine.Address("patch:hunter2@"):    "OK       egress proxy   " + fine.URL + " answers",
-		fine.Address("patch:hunter2no@"):  "PROBLEM  egress proxy   " + fine.URL + ": The egress proxy refused Patchbay's user name and password (407).",
-		gone.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + gone.URL + ": The egress proxy cannot be reached. Check that it runs, and that PATCHBAY_EGRESS_PROXY names its host and port. (",
-		none.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + none.URL + ": The egress proxy did not answer as a proxy does.",
+		fine.Address("patch:hunter2no@"):  "PROBLEM  egress proxy   " + fine.URL + ": The egress proxy refused Patchbay's credentials (407).",
+		gone.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + gone.URL + ": The egress proxy can't be reached. Check that it runs and that PATCHBAY_EGRESS_PROXY is right. (",
+		none.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + none.URL + ": The egress proxy doesn't answer like a proxy.",
 		"socks5://hunter2@127.0.0.1:1080": "PROBLEM  egress proxy   PATCHBAY_EGRESS_PROXY must be the address of an HTTP proxy",
 	} {
 		server, err := config.ServerFlags{EgressProxy: address}.Check()
@@ -53,21 +53,21 @@ func TestDoctor_ExplainsWrongAddresses(t *testing.T) {
 	}{
 		"at home":              {config.ServerFlags{}, (*report).checkBaseURL, "OK       base URL       http://127.0.0.1:8080\n"},
 		"behind a proxy":       {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far}, (*report).checkBaseURL, "OK       base URL       " + far + "\n"},
-		"plain":                {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*report).checkBaseURL, "PROBLEM  base URL       http://patchbay.example.com is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL"},
-		"open without an URL":  {config.ServerFlags{Addr: "0.0.0.0:8080"}, (*report).checkBaseURL, "PROBLEM  base URL       the server listens on 0.0.0.0:8080, and links are made for http://"},
-		"callback at home":     {config.ServerFlags{}, (*report).checkCallback, "OK       OAuth callback http://127.0.0.1:8080/oauth/callback: register it"},
-		"callback":             {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far + "/"}, (*report).checkCallback, "OK       OAuth callback " + far + "/oauth/callback: register it as redirect URI"},
-		"plain callback":       {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*report).checkCallback, "PROBLEM  OAuth callback http://patchbay.example.com/oauth/callback is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL"},
-		"callback on loopback": {config.ServerFlags{Egress: "public"}, (*report).checkCallback, "NOTE     OAuth callback http://127.0.0.1:8080/oauth/callback is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL"},
-		"callback to itself":   {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: "http://localhost"}, (*report).checkCallback, "NOTE     OAuth callback http://localhost/oauth/callback is this machine alone"},
+		"plain":                {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*report).checkBaseURL, "PROBLEM  base URL       http://patchbay.example.com is plain http: passwords and keys are sent unencrypted. Put an https proxy in front and set PATCHBAY_BASE_URL"},
+		"open without an URL":  {config.ServerFlags{Addr: "0.0.0.0:8080"}, (*report).checkBaseURL, "PROBLEM  base URL       the server listens on 0.0.0.0:8080, but links point to http://"},
+		"callback at home":     {config.ServerFlags{}, (*report).checkCallback, "OK       OAuth callback http://127.0.0.1:8080/oauth/callback: use it"},
+		"callback":             {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far + "/"}, (*report).checkCallback, "OK       OAuth callback " + far + "/oauth/callback: use it as the redirect URI"},
+		"plain callback":       {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*report).checkCallback, "PROBLEM  OAuth callback http://patchbay.example.com/oauth/callback is plain http: authorization servers reject it, and codes would be sent unencrypted. Set PATCHBAY_BASE_URL"},
+		"callback on loopback": {config.ServerFlags{Egress: "public"}, (*report).checkCallback, "NOTE     OAuth callback http://127.0.0.1:8080/oauth/callback works only on this machine, but connectors lead outside: only a browser on this machine can connect accounts. Set PATCHBAY_BASE_URL"},
+		"callback to itself":   {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: "http://localhost"}, (*report).checkCallback, "NOTE     OAuth callback http://localhost/oauth/callback works only on this machine"},
 		"egress at home":       {config.ServerFlags{}, (*report).checkEgress, "OK       egress         local, with 0 exceptions\n"},
 		"egress":               {config.ServerFlags{Addr: "0.0.0.0:80", EgressAllow: "10.0.0.0/8:443"}, (*report).checkEgress, "OK       egress         public, with 1 exceptions\n"},
-		"egress to everything": {config.ServerFlags{Addr: "0.0.0.0:80", Egress: "local"}, (*report).checkEgress, "PROBLEM  egress         local, while others can reach this server: every tenant's admin reaches this machine. Set PATCHBAY_EGRESS=public"},
-		"egress by a name":     {config.ServerFlags{BaseURL: far, Egress: "local"}, (*report).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
-		"egress by a proxy":    {config.ServerFlags{Proxies: "127.0.0.1", Egress: "local"}, (*report).checkEgress, "PROBLEM  egress         local, while others can reach this server"},
+		"egress to everything": {config.ServerFlags{Addr: "0.0.0.0:80", Egress: "local"}, (*report).checkEgress, "PROBLEM  egress         local, but others can reach this server: every tenant's admins can reach this machine. Set PATCHBAY_EGRESS=public"},
+		"egress by a name":     {config.ServerFlags{BaseURL: far, Egress: "local"}, (*report).checkEgress, "PROBLEM  egress         local, but others can reach this server"},
+		"egress by a proxy":    {config.ServerFlags{Proxies: "127.0.0.1", Egress: "local"}, (*report).checkEgress, "PROBLEM  egress         local, but others can reach this server"},
 		"egress unset, a name": {config.ServerFlags{BaseURL: far}, (*report).checkEgress, "OK       egress         public, with 0 exceptions\n"},
 		"HTTP":                 {config.ServerFlags{}, (*report).reportHTTPMode, "OK       HTTP           fast\n"},
-		"standard HTTP":        {config.ServerFlags{HTTP: "standard"}, (*report).reportHTTPMode, "OK       HTTP           standard: net/http alone"},
+		"standard HTTP":        {config.ServerFlags{HTTP: "standard"}, (*report).reportHTTPMode, "OK       HTTP           standard: net/http only"},
 		"egress to nonsense":   {config.ServerFlags{EgressAllow: "10.0.0.0/99:1"}, (*report).checkEgress, "PROBLEM  egress         "},
 		"catalog":              {config.ServerFlags{}, (*report).checkCatalog, "OK       catalog        "},
 		"catalog that is gone": {config.ServerFlags{Catalog: "/nowhere/catalog.json"}, (*report).checkCatalog, "PROBLEM  catalog        PATCHBAY_CATALOG names a file that cannot be read: /nowhere/catalog.json."},
@@ -97,7 +97,7 @@ func TestDoctor_NamesUnknownAndRefusedSettings(t *testing.T) {
 		t.Error("nothing is found")
 	}
 	for _, want := range []string{
-		"PROBLEM  settings       PATCHBAY_EGRES is set, and no setting has that name. patchbay serve --help lists them.\n",
+		"PROBLEM  settings       PATCHBAY_EGRES is set but isn't a known setting. patchbay serve --help lists them.\n",
 		"PROBLEM  settings       PATCHBAY_BASE_URL ", "PROBLEM  settings       PATCHBAY_MAX_CONNECTORS must be a number from 1",
 	} {
 		if !strings.Contains(said.String(), want) {

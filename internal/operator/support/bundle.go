@@ -104,9 +104,9 @@ func (b *Bundle) Write(w io.Writer) error {
 
 func (b *Bundle) listContents() []byte {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "What helps to understand this installation of Patchbay, made %s.\n\n", b.made.Format(time.RFC3339))
-	fmt.Fprint(&text, "It holds no credential, token, password or key, and nothing that agents sent or were answered. It names hosts, and in doctor.txt\n"+
-		"connectors and tenants where there is a problem. Patchbay keeps no log of its own: add the lines of level WARN and ERROR from\nwhere yours goes, as from journalctl -u patchbay.\n\n")
+	fmt.Fprintf(&text, "Diagnostics of a Patchbay installation, created %s.\n\n", b.made.Format(time.RFC3339))
+	fmt.Fprint(&text, "It contains no credentials, tokens, passwords or keys, and no calls or results of agents. It names hosts, and in doctor.txt\n"+
+		"connectors and tenants with problems. Patchbay stores no log: add the WARN and ERROR lines from where yours goes,\nsuch as journalctl -u patchbay.\n\n")
 	for _, f := range b.files {
 		fmt.Fprintf(&text, "%-20s %s\n", f.name, bundleFiles[f.name])
 	}
@@ -118,11 +118,11 @@ func (b *Bundle) listContents() []byte {
 
 // bundleFiles describes each file.
 var bundleFiles = map[string]string{
-	"version.txt":    "the program and the machine that the bundle was made with",
-	"settings.txt":   "every setting; of those that can hold a secret, whether it is set",
-	"doctor.txt":     "what patchbay doctor says",
-	"database.json":  "the schema, the rows and bytes of each table, what waits",
+	"version.txt":    "the program and the machine",
+	"settings.txt":   "every setting; for those that can hold a secret, only whether it is set",
+	"doctor.txt":     "the output of patchbay doctor",
+	"database.json":  "the schema, the rows and bytes of each table, and the queues",
 	"metrics.txt":    "the running server's metrics",
-	"goroutines.txt": "what the running server does, by stack",
-	"heap.pb.gz":     "where the running server's memory was allocated, for go tool pprof",
+	"goroutines.txt": "the running server's goroutines, by stack",
+	"heap.pb.gz":     "the running server's heap profile, for go tool pprof",
 }

@@ -39,7 +39,7 @@ func TestSupportBundle_ShowsValuesOfNonSecretSettings(t *testing.T) {
 	told := settingsOf(t, o)
 	for _, want := range []string{
 		"PATCHBAY_ADDR                  127.0.0.1:8080\n", "PATCHBAY_STDIO_COMMANDS        set\n", "DATABASE_URL                   set\n",
-		"PATCHBAY_KEYSET                set\n", "PATCHBAY_CATALOG               unset\n", "PATCHBAY_EGRES                 no setting has that name\n",
+		"PATCHBAY_KEYSET                set\n", "PATCHBAY_CATALOG               unset\n", "PATCHBAY_EGRES                 unknown setting\n",
 		"OTEL_EXPORTER_OTLP_HEADERS     set\n",
 	} {
 		if !strings.Contains(told, want) {

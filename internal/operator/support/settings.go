@@ -53,7 +53,7 @@ func (o Options) writeSettings(w io.Writer) error {
 		}
 	}
 	if wrong {
-		fmt.Fprintln(w, "Some are wrong, as doctor.txt says; their values are left out, and so are all others.")
+		fmt.Fprintln(w, "Some are invalid (see doctor.txt), so all values are left out.")
 	}
 	for _, line := range o.Environ {
 		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "OTEL_") {
@@ -61,7 +61,7 @@ func (o Options) writeSettings(w io.Writer) error {
 		}
 	}
 	for _, name := range config.UnknownVariables(o.Environ) {
-		fmt.Fprintf(w, "%-30s no setting has that name\n", name)
+		fmt.Fprintf(w, "%-30s unknown setting\n", name)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (b *Bundle) readDatabaseState(ctx context.Context, flags config.DatabaseFla
 // addRunning adds files of the running server, from its private address.
 func (b *Bundle) addRunning(ctx context.Context, private string) {
 	if private == "" {
-		b.missing = append(b.missing, "metrics and profiles of the running server: it has no private address. Set PATCHBAY_PRIVATE_ADDR.")
+		b.missing = append(b.missing, "metrics and profiles of the running server: PATCHBAY_PRIVATE_ADDR isn't set.")
 		return
 	}
 	for _, file := range [][2]string{{"metrics.txt", "/metrics"}, {"goroutines.txt", "/debug/pprof/goroutine?debug=1"}, {"heap.pb.gz", "/debug/pprof/heap"}} {

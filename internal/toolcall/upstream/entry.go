@@ -64,7 +64,7 @@ func (p *Pool) acquireEntry(ctx context.Context, w *SessionRequest, u *credentia
 	case e.hasVersion(version), version.isOlder(e.version):
 		return p.addUser(e), nil
 	case version.connectorVersion < e.version.connectorVersion:
-		return nil, fault.Errorf(fault.Conflict, "The connector %q was changed just now. Try again.", w.Connector.Name)
+		return nil, fault.Errorf(fault.Conflict, "The connector %q just changed. Try again.", w.Connector.Name)
 	default:
 		p.retireEntry(e, !version.isCompatible(e.version, u))
 	}

@@ -141,10 +141,10 @@ func (p *Pool) closeEntry(e *entry) {
 func (p *Pool) ensureCapacity(tenant connectors.TenantID) error {
 	isOfTenant := func(e *entry) bool { return e.key.tenant == tenant }
 	if p.perTenant[tenant] >= p.o.MaxPerTenant && !p.retireIdle(isOfTenant) {
-		return newFullError("Your organisation has too many conversations with servers under way. Try again in a moment.")
+		return newFullError("Your organisation has too many open server connections. Try again in a moment.")
 	}
 	if len(p.sessions) >= p.o.MaxSessions && !p.retireIdle(func(*entry) bool { return true }) {
-		return newFullError("Patchbay has too many conversations with servers under way. Try again in a moment.")
+		return newFullError("Patchbay has too many open server connections. Try again in a moment.")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func Read(environ []string) (Settings, error) {
 		if value := of(name); value != "" {
 			s.Endpoint = value
 			if u, err := url.Parse(value); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				return s, fault.Errorf(fault.Invalid, "%s must be an http or https address, as http://localhost:4318.", name)
+				return s, fault.Errorf(fault.Invalid, "%s must be an http or https address, like http://localhost:4318.", name)
 			}
 		}
 	}
@@ -52,19 +52,19 @@ func Read(environ []string) (Settings, error) {
 func checkRest(of func(string) string) error {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
 		if !slices.Contains([]string{"", "http/protobuf", "http/json"}, of(name)) {
-			return fault.Errorf(fault.Invalid, "%s must be http/protobuf or http/json, and is %q: Patchbay sends traces over HTTP. Collectors take that at port 4318.", name, of(name))
+			return fault.Errorf(fault.Invalid, "%s must be http/protobuf or http/json, not %q: Patchbay sends traces over HTTP, which collectors take at port 4318.", name, of(name))
 		}
 	}
 	if e := of("OTEL_TRACES_EXPORTER"); !slices.Contains([]string{"", "otlp"}, e) {
-		return fault.Errorf(fault.Invalid, "OTEL_TRACES_EXPORTER must be otlp or none, and is %q.", e)
+		return fault.Errorf(fault.Invalid, "OTEL_TRACES_EXPORTER must be otlp or none, not %q.", e)
 	}
 	sampler := strings.ToLower(of("OTEL_TRACES_SAMPLER"))
 	if !slices.Contains([]string{"", "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}, sampler) {
-		return fault.Errorf(fault.Invalid, "OTEL_TRACES_SAMPLER must be always_on, always_off, traceidratio, or one of these after parentbased_, and is %q.", sampler)
+		return fault.Errorf(fault.Invalid, "OTEL_TRACES_SAMPLER must be always_on, always_off, traceidratio, or one of these after parentbased_, not %q.", sampler)
 	}
 	if arg := of("OTEL_TRACES_SAMPLER_ARG"); arg != "" && strings.HasSuffix(sampler, "traceidratio") {
 		if ratio, err := strconv.ParseFloat(arg, 64); err != nil || !(ratio >= 0 && ratio <= 1) {
-			return fault.Errorf(fault.Invalid, "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, and is %q.", arg)
+			return fault.Errorf(fault.Invalid, "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not %q.", arg)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@
     if (!(await copy(button))) {
       const shown = button.closest(".code")?.querySelector("pre");
       if (shown) getSelection().selectAllChildren(shown);
-      say(shown ? words.say("Copying was refused by the browser. The text is selected") : words.say("Copying was refused by the browser"));
+      say(shown ? words.say("The browser blocked copying. The text is selected") : words.say("The browser blocked copying"));
       return;
     }
     say(words.say("Copied"));

@@ -19,7 +19,7 @@
     const whole = form.querySelector("[name=all][value=true]").checked;
     const chosen = all.filter((row) => whole || box(row).checked);
     const tokens = chosen.reduce((sum, row) => sum + Number(row.dataset.tokens), 0);
-    const how = whole ? words.say("all of them") : words.say("%s of %s chosen", words.number(chosen.length), words.number(all.length));
+    const how = whole ? words.say("all of them") : words.say("%s of %s selected", words.number(chosen.length), words.number(all.length));
     place.textContent = words.count(tokens, "%[2]s, about %[1]s tokens", how);
   };
 
