@@ -45,7 +45,7 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 
 # Tests wait more than they compute: two packages for each core. A garbage collection less often saves a fifth of their
 # processor time.
-GO_TEST = GOGC=400 $(GO) test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(PATIENCE)
+GO_TEST = GOGC=off GOMEMLIMIT=600MiB $(GO) test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(PATIENCE)
 # Packages without goroutines or locks: checks of source text, and readers of schemas. The race detector finds nothing
 # there and takes ten times as long. `make race` runs them without it, and packages with test files for !race twice.
 SEQUENTIAL = ./internal/archtest ./internal/renames ./internal/jsonschema ./internal/mcp/toolfmt ./internal/toolchange

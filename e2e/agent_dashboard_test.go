@@ -99,7 +99,7 @@ func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
 	tab.WaitText("#waiting", "1")
 	look.at("approvals")
 	tab.Click("button[name=allow]")
-	tab.WaitText("main", "For 2 hours the agent may use it without asking.")
+	tab.WaitText("main", "Standing approval granted for 2 hours")
 	(<-waiting).wants(t, "issues found")
 	denied := night.ask("mcp_tools__create_issue", `{"title":"A title"}`)
 	tab.WaitText("#approvals", "create_issue")
