@@ -199,6 +199,13 @@ func (c *Client) CreateWebhook(ctx context.Context, in WebhookCreate) (Webhook, 
 	return out, err
 }
 
+// DecideToolChanges: Decide several changes of tools and instructions at once, all or none. It needs the role admin.
+func (c *Client) DecideToolChanges(ctx context.Context, in ChangeDecisions) (Decided, error) {
+	var out Decided
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "tool_changes", "decide"}, nil, in, &out)
+	return out, err
+}
+
 // DeleteAgent: Delete an agent and its credentials. It needs the role admin.
 func (c *Client) DeleteAgent(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id)}, nil, nil, nil)
@@ -527,6 +534,14 @@ func (c *Client) ImportConnectors(ctx context.Context, q ImportConnectorsQuery, 
 func (c *Client) Invite(ctx context.Context, in InvitationCreate) (Invitation, error) {
 	var out Invitation
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "invitations"}, nil, in, &out)
+	return out, err
+}
+
+// KeepTool: Keep the accepted definition of a changed tool, until the server changes it again. It needs the role admin.
+// Agents see and call the tool as it was accepted; the server runs its new code. 409 where that would not be safe: the change looks like an attack, or its hints are riskier.
+func (c *Client) KeepTool(ctx context.Context, id string, name string, in ToolVerdict) (Tool, error) {
+	var out Tool
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "keep"}, nil, in, &out)
 	return out, err
 }
 
@@ -1612,7 +1627,7 @@ func (c *Client) AllToolCalls(ctx context.Context, q ListToolCallsQuery) iter.Se
 
 // ListToolChangesQuery says more of what is asked for. What is zero is left out.
 type ListToolChangesQuery struct {
-	// What became of them: those that wait for a decision, unless it says otherwise. One of: waiting, accepted, rejected, automatic, superseded, any.
+	// What became of them: those that wait for a decision, unless it says otherwise. One of: waiting, accepted, rejected, kept, automatic, superseded, any.
 	State string
 	// Only changes at this connector, by id or slug.
 	Connector string
@@ -1827,6 +1842,21 @@ func (c *Client) RemoveMemberSecondFactor(ctx context.Context, id string) error 
 func (c *Client) ResetUsage(ctx context.Context) (Usage, error) {
 	var out Usage
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "usage", "reset"}, nil, nil, &out)
+	return out, err
+}
+
+// RestoreInstructions: Go back to earlier instructions of a server, which agents are then given. It needs the role admin.
+func (c *Client) RestoreInstructions(ctx context.Context, id string, in EarlierVersion) (Instructions, error) {
+	var out Instructions
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "instructions", "restore"}, nil, in, &out)
+	return out, err
+}
+
+// RestoreTool: Go back to an earlier definition of a tool, which agents are then served. It needs the role admin.
+// Any definition that agents were served, as long as the history has it. Where calls would not be safe, the server's definition waits for a decision again, and calls are refused until then.
+func (c *Client) RestoreTool(ctx context.Context, id string, name string, in EarlierVersion) (Tool, error) {
+	var out Tool
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "restore"}, nil, in, &out)
 	return out, err
 }
 

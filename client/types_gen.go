@@ -453,6 +453,8 @@ type AuditEvent struct {
 	IP string `json:"ip"`
 	// Of the request that did it, as the log has it; empty: none did.
 	RequestID string `json:"request_id"`
+	// The entry as a sentence, for people: Ada Keller granted support-bot all tools of linear.
+	Sentence string `json:"sentence"`
 	// What it was done to.
 	Target string `json:"target"`
 }
@@ -575,6 +577,23 @@ type CallsCheck struct {
 	Reason string `json:"reason"`
 	// All were looked at. There may be more than fit into the time of a request: the daily check and patchbay audit verify look at them.
 	Whole bool `json:"whole"`
+}
+
+// ChangeDecision is what the API is asked with. What is nil is left out.
+type ChangeDecision struct {
+	// Its id or slug.
+	Connector string `json:"connector"`
+	// Of the definition that was looked at, after_hash of the change: where the server has changed the tool again, the answer is 409.
+	Hash string `json:"hash"`
+	// The server's own name for it. Empty: the server's instructions.
+	Tool string `json:"tool"`
+}
+
+// ChangeDecisions is what the API is asked with. What is nil is left out.
+type ChangeDecisions struct {
+	Changes []ChangeDecision `json:"changes"`
+	// keep: see keepTool; of instructions the same as reject. One of: accept, reject, keep.
+	Verdict string `json:"verdict"`
 }
 
 // Compared is what the API answers with.
@@ -892,6 +911,12 @@ type Curated struct {
 	Changed int64 `json:"changed"`
 }
 
+// Decided is what the API answers with.
+type Decided struct {
+	// How many changes.
+	Decided int64 `json:"decided"`
+}
+
 // Delivery is what the API answers with.
 type Delivery struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -939,6 +964,12 @@ type Difference struct {
 	// As people name it: arguments.filter.limit. Empty: the whole tool.
 	Path     string `json:"path"`
 	Sentence string `json:"sentence"`
+}
+
+// EarlierVersion is what the API is asked with. What is nil is left out.
+type EarlierVersion struct {
+	// Of the earlier definition: before_hash of a change.
+	Hash string `json:"hash"`
 }
 
 // Field is what the API answers with.
@@ -1983,7 +2014,7 @@ type Tool struct {
 	OutputSchema json.RawMessage `json:"output_schema"`
 	// Null: there now.
 	RemovedAt *time.Time `json:"removed_at"`
-	// One of: accepted, changed, new, rejected.
+	// kept: agents are served an earlier definition, by decision. One of: accepted, changed, new, rejected, kept.
 	Review string   `json:"review"`
 	Tags   []string `json:"tags"`
 	Title  string   `json:"title"`
@@ -2128,7 +2159,7 @@ type ToolChange struct {
 	// One of: none, low, high.
 	Risk   string    `json:"risk"`
 	SeenAt time.Time `json:"seen_at"`
-	// automatic: the connector's tool_changes took it. superseded: the server changed the tool again before a decision. One of: waiting, accepted, rejected, automatic, superseded.
+	// kept: a person keeps before_hash in service. automatic: the connector's tool_changes took it. superseded: the server changed the tool again before a decision. One of: waiting, accepted, rejected, kept, automatic, superseded.
 	State string `json:"state"`
 	// The sync that met it; null: not known.
 	SyncRunID *string `json:"sync_run_id"`
@@ -2300,8 +2331,10 @@ type Webhook struct {
 	// Null: the last try arrived.
 	FailingSince *time.Time `json:"failing_since"`
 	// Tries since the last that arrived.
-	Failures int64  `json:"failures"`
-	ID       string `json:"id"`
+	Failures int64 `json:"failures"`
+	// The body: signed JSON, or the message of a chat. One of: json, slack, teams.
+	Format string `json:"format"`
+	ID     string `json:"id"`
 	// Of notices and events that it is told of; empty: of all notices, but not of connector.list_changed and connector.message, which must be named.
 	Kinds []string `json:"kinds"`
 	Name  string   `json:"name"`
@@ -2317,6 +2350,8 @@ type Webhook struct {
 
 // WebhookCreate is what the API is asked with. What is nil is left out.
 type WebhookCreate struct {
+	// json, slack or teams; absent: json.
+	Format *string `json:"format,omitzero"`
 	// Of notices and events; absent or empty: of all notices, but not of connector.list_changed and connector.message.
 	Kinds []string `json:"kinds,omitzero"`
 	Name  string   `json:"name"`
@@ -2335,6 +2370,8 @@ type WebhookList struct {
 type WebhookPatch struct {
 	// Off: what waits is cancelled. On: it begins anew.
 	Enabled *bool `json:"enabled,omitzero"`
+	// json, slack or teams.
+	Format *string `json:"format,omitzero"`
 	// Of notices and events; empty: of all notices, but not of connector.list_changed and connector.message.
 	Kinds []string `json:"kinds,omitzero"`
 	Name  *string  `json:"name,omitzero"`

@@ -1355,6 +1355,7 @@ END) stored,
     stream_reconnects integer not null default 5,
     methods text[] not null default '{}'::text[],
     icon_hash bytea,
+    tags text[] not null default '{}'::text[],
     constraint connectors_args_number CHECK ((cardinality(args) <= 100)),
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
@@ -1385,6 +1386,7 @@ END) stored,
     constraint connectors_slug_key UNIQUE (tenant_id, slug),
     constraint connectors_stdio_has_no_url CHECK (((transport <> 'stdio'::text) OR (url = ''::text))),
     constraint connectors_stream_reconnects_check CHECK (((stream_reconnects >= 0) AND (stream_reconnects <= 100))),
+    constraint connectors_tags_few CHECK ((cardinality(tags) <= 20)) NOT VALID,
     constraint connectors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint connectors_timeout_range CHECK (((timeout_ms >= 1000) AND (timeout_ms <= 300000))),
     constraint connectors_tool_changes_known CHECK ((tool_changes = ANY (ARRAY['auto'::text, 'hold_risky'::text, 'hold_all'::text]))),
@@ -1599,11 +1601,17 @@ create table memberships (
     seen_at timestamp with time zone,
     sso_only boolean not null default false,
     signed_out_at timestamp with time zone,
+    mail text not null default 'none'::text,
+    mail_language text not null default 'en'::text,
+    mailed_at timestamp with time zone,
+    constraint memberships_mail_known CHECK ((mail = ANY (ARRAY['none'::text, 'approvals'::text, 'all'::text]))) NOT VALID,
+    constraint memberships_mail_language_form CHECK ((mail_language ~ '^[a-z]{2}$'::text)) NOT VALID,
     constraint memberships_pkey PRIMARY KEY (tenant_id, user_id),
     constraint memberships_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text, 'auditor'::text]))),
     constraint memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
+CREATE INDEX memberships_mail_idx ON public.memberships USING btree (tenant_id, user_id) WHERE (mail <> 'none'::text);
 CREATE INDEX memberships_user_id_idx ON public.memberships USING btree (user_id);
 CREATE TRIGGER one_address_once AFTER INSERT OR UPDATE OF tenant_id, user_id ON public.memberships FOR EACH ROW EXECUTE FUNCTION check_membership();
 alter table memberships enable row level security;
@@ -1683,6 +1691,21 @@ alter table oauth_flows enable row level security;
 alter table oauth_flows force row level security;
 create policy tenant_rows on oauth_flows for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on oauth_flows to patchbay_app;
+
+create table password_resets (
+    token_hash bytea not null,
+    user_id uuid not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    constraint password_resets_pkey PRIMARY KEY (token_hash),
+    constraint password_resets_token_hash_length CHECK ((length(token_hash) = 32)),
+    constraint password_resets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX password_resets_user_id_idx ON public.password_resets USING btree (user_id);
+alter table password_resets enable row level security;
+alter table password_resets force row level security;
+create policy system_rows on password_resets for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+grant delete, insert, select, update on password_resets to patchbay_app;
 
 create table personal_agents (
     tenant_id uuid not null,
@@ -2097,6 +2120,8 @@ create table tenants (
     down_after_failures integer not null default 3,
     down_after_minutes integer not null default 10,
     refuse_invalid_results boolean not null default false,
+    sample boolean not null default false,
+    first_steps_dismissed_at timestamp with time zone,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_body_readers_known CHECK ((body_readers = ANY (ARRAY['everyone'::text, 'auditors'::text]))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
@@ -2187,6 +2212,7 @@ create table tool_calls (
     structured_valid boolean,
     structured_error text not null default ''::text,
     task_expires_at timestamp with time zone,
+    waited_us bigint,
     constraint tool_calls_ended_has_end CHECK ((((status = ANY (ARRAY['success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])) = (completed_at IS NOT NULL)) AND ((completed_at IS NULL) = (duration_us IS NULL)))),
     constraint tool_calls_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text, 'completion'::text, 'method'::text]))) NOT VALID,
     constraint tool_calls_outcome_known CHECK ((outcome = ANY (ARRAY[''::text, 'ok'::text, 'tool_error'::text, 'rpc_error'::text, 'transport'::text, 'refused'::text, 'denied'::text, 'cancelled'::text, 'lost'::text]))),
@@ -2221,11 +2247,11 @@ create table tool_changes (
     state text not null,
     decided_by text not null default ''::text,
     decided_at timestamp with time zone,
-    constraint tool_changes_decided CHECK (((state = ANY (ARRAY['accepted'::text, 'rejected'::text])) = (decided_at IS NOT NULL))),
+    constraint tool_changes_decided CHECK (((state = ANY (ARRAY['accepted'::text, 'rejected'::text, 'kept'::text])) = (decided_at IS NOT NULL))) NOT VALID,
     constraint tool_changes_has_definition CHECK (((after_hash IS NOT NULL) OR (before_hash IS NOT NULL))),
     constraint tool_changes_pkey PRIMARY KEY (tenant_id, id),
     constraint tool_changes_risk_known CHECK ((risk = ANY (ARRAY['none'::text, 'low'::text, 'high'::text]))),
-    constraint tool_changes_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'accepted'::text, 'rejected'::text, 'automatic'::text, 'superseded'::text]))),
+    constraint tool_changes_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'accepted'::text, 'rejected'::text, 'kept'::text, 'automatic'::text, 'superseded'::text]))) NOT VALID,
     constraint tool_changes_waiting_has_definition CHECK (((state <> 'waiting'::text) OR (after_hash IS NOT NULL)))
 );
 CREATE UNIQUE INDEX tool_changes_one_waits_key ON public.tool_changes USING btree (tenant_id, connector_id, tool) WHERE (state = 'waiting'::text);
@@ -2278,7 +2304,7 @@ create table tools (
     constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
     constraint tools_quota_range CHECK ((((calls_per_minute >= 0) AND (calls_per_minute <= 1000000)) AND ((calls_per_day >= 0) AND (calls_per_day <= 1000000000)))),
-    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
+    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text, 'kept'::text]))) NOT VALID,
     constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
 ) with (fillfactor=85);
 CREATE UNIQUE INDEX tools_alias_key ON public.tools USING btree (tenant_id, connector_id, alias) WHERE (alias <> ''::text);
@@ -2443,8 +2469,10 @@ create table webhooks (
     delivered_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    format text not null default 'json'::text,
     constraint webhooks_disabled_why_known CHECK ((disabled_why = ANY (ARRAY[''::text, 'gone'::text, 'failing'::text]))),
     constraint webhooks_failing CHECK (((failures >= 0) AND ((failures = 0) = (failing_since IS NULL)))),
+    constraint webhooks_format_known CHECK ((format = ANY (ARRAY['json'::text, 'slack'::text, 'teams'::text]))) NOT VALID,
     constraint webhooks_kinds_number CHECK ((cardinality(kinds) <= 50)),
     constraint webhooks_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint webhooks_pkey PRIMARY KEY (tenant_id, id),

@@ -144,7 +144,7 @@ func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
 	c.must(http.StatusOK, http.MethodPost, "/connectors/slow/sync_tools", nil)
 	a := c.hire("helper", "slow")
 	tab.Go(s.base + "/calls")
-	tab.WaitText("main", "No calls yet")
+	tab.WaitText("main", "No calls in 7 days")
 	browser.Eval[bool](tab, `(window.marked = true)`)
 
 	first := a.ask("mcp_slow__wait", `{"n":1}`)
@@ -169,7 +169,7 @@ func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
 	third := a.ask("mcp_slow__wait", `{"n":3}`)
 	<-up.came
 	tab.WaitText("#calls tbody", "Running")
-	tab.Click("#calls tbody tr:first-child a.cover")
+	tab.Go(s.base + browser.Eval[string](tab, `document.querySelector("#calls tbody tr:first-child a.cover").getAttribute("href")`))
 	tab.WaitText("main", "Running")
 	release()
 	(<-third).wants(t, "done")
@@ -185,6 +185,9 @@ func TestAgentsAreServedWithoutScript(t *testing.T) {
 	tab.Go(s.base + "/agents/night/connectors/tools")
 	tab.Click("label:has(> [name=all][value=true])")
 	tab.Click("[data-grant] .sticky button[type=submit]")
+	tab.WaitText("h1", "Grant “Night” all tools of")
+	tab.Click("main form button[type=submit]")
+	tab.Forgive("422")
 	tab.WaitText("main", "All 12 tools")
 	tab.Go(s.base + "/agents/night/connect")
 	tab.Click("form[action$='/tokens'] button")

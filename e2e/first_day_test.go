@@ -157,11 +157,11 @@ func TestSeedMakesExamplesOnce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	upstream := h.devMCP()
-	first := h.run("seed", "--dev-mcp", upstream)
+	first := h.run("seed", "--no-history", "--dev-mcp", upstream)
 	if !strings.Contains(first, "owner@acorn.example") || !strings.Contains(first, "password") {
 		t.Fatalf("the first seed printed:\n%s", first)
 	}
-	if second := h.run("seed", "--dev-mcp", upstream); strings.Contains(second, "password") || strings.Contains(second, "http://127.0.0.1:0") {
+	if second := h.run("seed", "--no-history", "--dev-mcp", upstream); strings.Contains(second, "password") || strings.Contains(second, "http://127.0.0.1:0") {
 		t.Errorf("the second seed made something:\n%s", second)
 	}
 	s := h.serve()

@@ -34,13 +34,14 @@ func TestADocumentIsPreviewedAndImportedInTheBrowser(t *testing.T) {
 	tab.WaitText("#exports", "VS Code")
 	look.at("import-exports")
 	tab.Go(s.base + "/connectors")
-	tab.Click("main a[href='/connectors/import']")
+	tab.Click("main [popovertarget=add-connector]")
+	tab.Click("#add-connector a[href='/connectors/import']")
 	tab.WaitPath("/connectors/import")
 	look.at("import-new")
 
 	paste(tab, document)
-	tab.Click("button[formaction='/connectors/import/preview']")
-	tab.WaitText("#import-preview", "2 to create, 1 to update, 2 refused")
+	tab.Click("button[formaction^='/connectors/import/preview']")
+	tab.WaitText("#import-preview", "2 to create, 1 to update, 2 can't be imported")
 	tab.WaitText("#import-preview", "the document has ${LINEAR_TOKEN}")
 	if got := tab.Value("[name=document]"); got != document {
 		t.Errorf("the preview lost the document: %q", got)
@@ -50,12 +51,13 @@ func TestADocumentIsPreviewedAndImportedInTheBrowser(t *testing.T) {
 	}
 	look.at("import-preview")
 	tab.Click("main form .actions button:not([formaction])")
-	tab.WaitText("main", "2 created, 1 updated, 2 refused")
+	tab.WaitText("main", "2 created, 1 updated, 2 not imported")
 	look.at("imported")
 	tab.Click("a[href='/connectors/linear/credentials']")
 	tab.WaitPath("/connectors/linear/credentials")
 
 	tab.Go(s.base + "/connectors/import")
+	tab.WaitPath("/connectors/import")
 	paste(tab, "{\n\"a\": }")
 	tab.Click("main form .actions button:not([formaction])")
 	tab.WaitText("main .error", "Line 2: invalid JSON.")
@@ -64,8 +66,9 @@ func TestADocumentIsPreviewedAndImportedInTheBrowser(t *testing.T) {
 
 	tab.Scripts(false)
 	tab.Go(s.base + "/connectors/import")
+	tab.WaitPath("/connectors/import")
 	paste(tab, document)
-	tab.Click("button[formaction='/connectors/import/preview']")
-	tab.WaitText("#import-preview", "3 unchanged, 2 refused")
+	tab.Click("button[formaction^='/connectors/import/preview']")
+	tab.WaitText("#import-preview", "3 unchanged, 2 can't be imported")
 	tab.WaitText("#import-preview", "paste it or choose the file again")
 }

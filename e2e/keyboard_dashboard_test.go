@@ -37,19 +37,22 @@ func TestPatchbayIsWorkedByKeyboardAlone(t *testing.T) {
 
 	tab.Press("gc")
 	tab.WaitPath("/connectors")
-	tabTo(t, tab, "main a[href='/connectors/new']")
+	tabTo(t, tab, "main [popovertarget=add-connector]")
+	tab.Press("\r")
+	tabTo(t, tab, "#add-connector a[href='/connectors/new']")
 	tab.Press("\r")
 	tab.WaitPath("/connectors/new")
-	tabTo(t, tab, "[name=name]")
-	tab.Press("Lamp")
-	tabTo(t, tab, "[name=url]")
-	tab.Press(url)
+	tab.Press(url)  // the field has the focus
 	tab.Press("\r") // asks the server first
 	tab.WaitText("#test-result", "switch_on")
+	tabTo(t, tab, "[name=name]")
+	tab.Press("Lamp") // in place of what the server calls itself
 	look.at("keyboard-connector")
 	tabTo(t, tab, "main form button[type=submit]:not([formaction])")
 	tab.Press("\r")
-	tab.WaitPath("/connectors/lamp")
+	tab.WaitPath("/connectors/lamp/start")
+	tab.WaitText(".start-tools", "switch_on")
+	tab.Go(s.base + "/connectors/lamp")
 	tabTo(t, tab, "form[action$='/sync_tools'] button")
 	tab.Press(" ")
 	tab.WaitText("body", "from 'Lamp'.")

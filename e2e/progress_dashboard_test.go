@@ -69,7 +69,7 @@ func TestACallsProgressMovesWithoutAReload(t *testing.T) {
 	c.must(http.StatusOK, http.MethodPost, "/connectors/steps/sync_tools", nil)
 	a := c.hire("helper", "steps")
 	tab.Go(page.base + "/calls")
-	tab.WaitText("main", "No calls yet")
+	tab.WaitText("main", "No calls in 7 days")
 	browser.Eval[bool](tab, `(window.marked = true)`)
 	stays := func() {
 		t.Helper()
@@ -100,7 +100,7 @@ func TestACallsProgressMovesWithoutAReload(t *testing.T) {
 	stays()
 	newLooker(t, tab).at("calls-progress")
 
-	tab.Click("#calls tbody tr:first-child a.cover")
+	tab.Go(page.base + browser.Eval[string](tab, `document.querySelector("#calls tbody tr:first-child a.cover").getAttribute("href")`))
 	tab.WaitText("main", "4 of 10: “copying”")
 	browser.Eval[bool](tab, `(window.marked = true)`)
 	step(9, "tidying <b>up</b>")

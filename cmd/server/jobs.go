@@ -21,7 +21,7 @@ func (s *serverRun) startJobs(ctx context.Context, d *installation.Database, h *
 	}
 	runner, err := jobs.New(jobs.Options{
 		Pool: d.Pool, ListenPool: d.ListenPool, Syncer: h.syncer, Due: d.Store.System().Syncs().DueShards, Turn: d.Store.System().Syncs().ClaimClockTick, Queued: d.Store.System().Syncs().LongQueued, Log: s.log, Tracer: s.traces.tracer,
-		Parts: []jobs.Module{jobs.Webhooks(h.webhooks, d.Store.System(), s.log), h.maintenanceJobs()},
+		Parts: []jobs.Module{jobs.Webhooks(h.webhooks, d.Store.System(), s.log), jobs.Mail(h.mailing), h.maintenanceJobs()},
 	})
 	if err != nil {
 		return nil, err

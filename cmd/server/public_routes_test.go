@@ -50,6 +50,10 @@ var publicStatus = map[string]int{
 	"GET /login/sso/callback": http.StatusForbidden,           // without a state of this browser
 	"GET /setup":              http.StatusNotFound,
 	"POST /setup":             http.StatusNotFound,
+	"GET /forgot":             http.StatusNotFound, // without an SMTP server
+	"POST /forgot":            http.StatusNotFound,
+	"GET /reset":              http.StatusNotFound, // without a link
+	"POST /reset":             http.StatusNotFound,
 	"GET /setup/invitation":   http.StatusNotFound,
 	"POST /setup/invitation":  http.StatusNotFound,
 	"POST /language":          http.StatusSeeOther,

@@ -19,6 +19,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/installation"
+	"patchbay/internal/mail"
 	"patchbay/internal/operator"
 	"patchbay/internal/postgres"
 	"patchbay/internal/safe"
@@ -59,6 +60,10 @@ func (c serveCommand) Run(ctx context.Context, p operator.IO) error {
 	if err != nil {
 		return err
 	}
+	smtp, err := installation.MailOptions(server)
+	if err != nil {
+		return err
+	}
 	offered, err := installation.LoadCatalog(server.Catalog)
 	if err != nil {
 		return err
@@ -74,7 +79,7 @@ func (c serveCommand) Run(ctx context.Context, p operator.IO) error {
 	setGCPercent()
 	safe.SetLogger(log)
 	s := &serverRun{
-		server: server, database: database, allow: allow, proxy: way, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.Stdout,
+		server: server, database: database, allow: allow, proxy: way, smtp: smtp, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.Stdout,
 	}
 	return s.runServer(ctx)
 }
@@ -85,6 +90,7 @@ type serverRun struct {
 	database  config.Database
 	allow     []safehttp.Exception
 	proxy     *safehttp.Proxy // nil: none
+	smtp      *mail.Options   // nil: no e-mail
 	catalog   *catalog.Catalog
 	collector otlp.Settings // of traces
 	instance  uuid.UUID     // this process

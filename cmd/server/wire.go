@@ -19,6 +19,8 @@ import (
 	"patchbay/internal/credentialexport"
 	"patchbay/internal/credentials"
 	"patchbay/internal/installation"
+	"patchbay/internal/mail"
+	"patchbay/internal/mailing"
 	"patchbay/internal/manage"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcpadmin"
@@ -57,6 +59,7 @@ type app struct {
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
 	webhooks    *webhooks.Post
+	mailing     *mailing.Service // nil: no e-mail is sent
 	sso         *sso.Service
 	authServer  *authserver.Server
 	api         *api.Handler
@@ -134,6 +137,7 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	h.webhooks = webhooks.New(webhooks.Options{
 		Store: d.Store, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
+	h.mailing = h.buildMailing()
 	h.sso = sso.New(sso.Options{
 		Store: d.Store, HTTP: safehttp.Bounded(egress.Client(), maxProviderResponse, providerTimeout), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
@@ -141,6 +145,16 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 		Store: d.Store, Auth: h.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: strings.TrimRight(h.baseURL.String(), "/"), Log: s.log,
 	})
 	h.agents = h.buildAgents(dialer)
+}
+
+// buildMailing returns nil without an SMTP server.
+func (h *app) buildMailing() *mailing.Service {
+	if h.run.smtp == nil {
+		return nil
+	}
+	o := *h.run.smtp
+	o.Helo = h.baseURL.Hostname()
+	return mailing.New(mailing.Options{Store: h.database.Store, Auth: h.auth, Sender: mail.New(o), BaseURL: h.baseURL.String(), Log: h.run.log})
 }
 
 // buildHandlers builds the handlers for people and programs.
@@ -166,7 +180,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	}
 	h.admin = admin.New(admin.Options{
 		Store: d.Store, Auth: h.auth, SSO: h.sso, AuthServer: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
-		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
+		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Mailing: h.mailing, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})

@@ -17,6 +17,12 @@ where audit_events.tenant_id = @tenant_id
 order by id desc
 limit @max_rows;
 
+-- name: SlugNames :many
+-- The names of agents and connectors with one of the slugs.
+select 'agent'::text as kind, agents.slug, agents.name from agents where agents.tenant_id = @tenant_id and agents.slug = any(@slugs::text[])
+union all
+select 'connector'::text as kind, connectors.slug, connectors.name from connectors where connectors.tenant_id = @tenant_id and connectors.slug = any(@slugs::text[]);
+
 -- name: AuditHead :one
 -- The end of the chain and the result of its last check. No row: the log is empty.
 select events, hash, checked_at, checked_events, checked_bad, checked_reason, checked_event, checked_last

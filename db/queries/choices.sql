@@ -46,6 +46,6 @@ select agents.slug, agents.name
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
 where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
-  and (agent_grants.all_tools or @tool::text = any(agent_grants.tools))
+  and (agent_grants.all_tools or @tool::text = '' or @tool::text = any(agent_grants.tools)) -- '': the server's instructions
 order by agents.name, agents.id
 limit @max_rows;

@@ -30,6 +30,9 @@ cross join lateral (
 where connectors.tenant_id = @tenant_id
   and (@status::text = '' or connector_status(connectors.status, held.needs_credential) = @status)
   and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
+  and (@transport::text = '' or connectors.transport = @transport)
+  and (@auth_type::text = '' or connectors.auth_type = @auth_type)
+  and (@tag::text = '' or @tag::text = any(connectors.tags))
   and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids))
   and (sqlc.narg(after_name)::text is null
        or (lower(connectors.name), connectors.id) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid))
@@ -173,3 +176,11 @@ where tenant_id = @tenant_id and connector_id = @connector_id;
 -- name: DeleteEnvironment :execrows
 delete from connector_envs
 where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: ConnectorNames :many
+-- All of a tenant, for a filter.
+select connectors.slug, connectors.name
+from connectors
+where connectors.tenant_id = @tenant_id
+order by lower(connectors.name), connectors.id
+limit @max_rows;

@@ -79,3 +79,17 @@ where tenant_id = @tenant_id and user_id = @user_id;
 -- name: RemoveMember :execrows
 delete from memberships
 where tenant_id = @tenant_id and user_id = @user_id;
+
+-- name: MailPreference :one
+select memberships.mail, memberships.mail_language, memberships.role, users.address as email
+from memberships
+join users on users.id = memberships.user_id
+where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
+
+-- name: SetMailPreference :execrows
+-- Notices up to now are not sent.
+update memberships
+set mail = @mail,
+    mail_language = @mail_language,
+    mailed_at = now()
+where tenant_id = @tenant_id and user_id = @user_id;

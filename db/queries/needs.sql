@@ -46,6 +46,45 @@ from (
 where listed.nth <= @max_rows::integer
 order by listed.needs_auth desc, listed.nth;
 
+-- name: CountNeeds :one
+-- The counts of CountBadges, and how many rows AttentionConnectors, AttentionVanished and AttentionRenewals list together.
+select (
+    select count(*)
+    from approvals
+    where approvals.tenant_id = @tenant_id and approvals.state = 'waiting' and approvals.expires_at > now()
+) as approvals, (
+    select count(*)
+    from tool_changes
+    where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting'
+) as changes, ((
+    select count(*)
+    from connectors
+    left join (
+        select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+               count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+        from credentials
+        where credentials.tenant_id = @tenant_id
+        group by credentials.connector_id, credentials.agent_id is null
+    ) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+    where connectors.tenant_id = @tenant_id and connectors.enabled
+      and (connectors.status in ('needs_auth', 'error')
+           or connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)))
+) + (
+    select count(*)
+    from connector_clock clock
+    join connectors on connectors.tenant_id = clock.tenant_id and connectors.id = clock.connector_id
+    where clock.tenant_id = @tenant_id and clock.vanished_at is not null and connectors.enabled
+) + (
+    select count(*)
+    from credentials
+    join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+    where credentials.tenant_id = @tenant_id and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+      and connectors.enabled
+      and case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+               then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+               else credentials.expires_at end < now() + make_interval(secs => @seconds::double precision)
+))::bigint as connectors;
+
 -- name: AttentionRenewals :many
 -- The rows of ExpiringCredentials, the next expiry first.
 select connectors.slug as connector_slug, connectors.name as connector, connectors.url, connectors.icon_hash,

@@ -61,8 +61,7 @@ order by id desc
 limit @max_rows;
 
 -- name: CountBadges :one
--- Counts for the badges: open approvals, open changes, and unread ones among the newest notices. Each page runs it
--- once, and each open event stream once a second.
+-- Open approvals and open changes. Each page runs it once, and each open event stream once a second.
 select (
     select count(*)
     from approvals
@@ -71,20 +70,7 @@ select (
     select count(*)
     from tool_changes
     where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting'
-) as changes, (
-    select count(*)
-    from (
-        select notices.id, notices.at
-        from notices
-        where notices.tenant_id = @tenant_id
-        order by notices.id desc
-        limit @newest
-    ) newest
-    join memberships on memberships.tenant_id = @tenant_id and memberships.user_id = sqlc.narg(user_id)::uuid and memberships.created_at <= newest.at
-    where not exists (
-        select from notice_reads
-        where notice_reads.tenant_id = @tenant_id and notice_reads.notice_id = newest.id and notice_reads.user_id = memberships.user_id)
-) as notices;
+) as changes;
 
 -- name: ReadNotices :execrows
 -- ids null: all notices.

@@ -23,6 +23,9 @@ cross join lateral (
 where connectors.tenant_id = @tenant_id
   and (@status::text = '' or now.status = @status)
   and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
+  and (@transport::text = '' or connectors.transport = @transport)
+  and (@auth_type::text = '' or connectors.auth_type = @auth_type)
+  and (@tag::text = '' or @tag::text = any(connectors.tags))
   and (sqlc.narg(after_key)::text is null
        or case when @down::boolean then ordered.key < sqlc.narg(after_key) else ordered.key > sqlc.narg(after_key) end
        or ordered.key = sqlc.narg(after_key)
@@ -48,6 +51,9 @@ cross join lateral (
                else ''
            end as key) ordered
 where agents.tenant_id = @tenant_id
+  and (@pattern::text = '' or agents.name ilike @pattern or agents.slug ilike @pattern or agents.description ilike @pattern)
+  and (@approval::text = '' or agents.approval = @approval)
+  and (sqlc.narg(enabled)::boolean is null or agents.enabled = sqlc.narg(enabled))
   and (sqlc.narg(after_key)::text is null
        or case when @down::boolean then ordered.key < sqlc.narg(after_key) else ordered.key > sqlc.narg(after_key) end
        or ordered.key = sqlc.narg(after_key)
@@ -79,7 +85,8 @@ where tools.tenant_id = @tenant_id
        or @state::text = 'enabled' and tools.enabled
        or @state::text = 'disabled' and not tools.enabled
        or @state::text = 'changed' and tools.review = 'changed'
-       or @state::text = 'held' and tools.review <> 'accepted'
+       or @state::text = 'held' and tools.review not in ('accepted', 'kept')
+       or @state::text = 'kept' and tools.review = 'kept'
        or @state::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
   and (@says::text = ''
        or exists (select from tool_definitions definition
@@ -118,6 +125,42 @@ order by case when @down::boolean then ordered.moment end desc,
          case when @names_down::boolean then tools.connector_id end desc,
          case when not @names_down::boolean then tools.connector_id end
 limit @max_rows;
+
+-- name: CountTools :one
+-- The filters are those of Tools.
+select count(*)
+from tools
+where tools.tenant_id = @tenant_id
+  and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
+  and (@removed::boolean or tools.removed_at is null)
+  and (@tag::text = '' or @tag::text = any(tools.tags))
+  and (@state::text = ''
+       or @state::text = 'enabled' and tools.enabled
+       or @state::text = 'disabled' and not tools.enabled
+       or @state::text = 'changed' and tools.review = 'changed'
+       or @state::text = 'held' and tools.review not in ('accepted', 'kept')
+       or @state::text = 'kept' and tools.review = 'kept'
+       or @state::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
+  and (@says::text = ''
+       or exists (select from tool_definitions definition
+                  where definition.tenant_id = @tenant_id and definition.hash = tools.current_hash
+                    and encode(definition.raw, 'escape') ~ @says::text))
+  and (@pattern::text = ''
+       or tools.name ~* @pattern::text or tools.alias ~* @pattern::text or tools.agent_text ~* @pattern::text
+       or exists (select from tool_definitions matched
+                  where matched.tenant_id = @tenant_id and matched.hash = tools.current_hash
+                    and (matched.title ~* @pattern::text or matched.description ~* @pattern::text)))
+  and (@query::text = ''
+       or tools.name ilike @prefix::text
+       or tools.alias ilike @prefix::text
+       or tools.agent_text <> '' and tools.agent_text ilike '%' || @prefix::text
+       or lower(@query::text) = any(tools.tags)
+       or exists (select from tool_definitions definition
+                  where definition.tenant_id = @tenant_id and definition.hash = tools.current_hash
+                    and definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
+                                                  then websearch_to_tsquery('english', @query)
+                                                  else websearch_to_tsquery('simple', @query)
+                                             end));
 
 -- name: ToolsByName :many
 -- The tools of a page, in the order of the arrays. The page ends early at max_bytes, as in Tools.

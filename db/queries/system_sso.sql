@@ -8,3 +8,9 @@ join sso_settings on sso_settings.tenant_id = sso_domains.tenant_id
 where sso_domains.domain = @domain
   and sso_domains.verified_at is not null
   and sso_settings.enabled;
+
+-- name: SignInWays :one
+-- What the sign-in page of an installation offers: owned is false until the first set-up.
+-- @sqlc-vet-disable tenant-scope
+select exists (select from memberships where memberships.role = 'owner')::boolean as owned,
+       exists (select from sso_settings where sso_settings.enabled)::boolean as sso;

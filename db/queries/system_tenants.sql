@@ -8,6 +8,12 @@ values (@id, @slug, @name)
 on conflict (slug) do nothing
 returning tenants.*;
 
+-- name: MarkSample :execrows
+-- @sqlc-vet-disable tenant-scope
+update tenants
+set sample = true
+where id = @id;
+
 -- name: DisableStatementTimeout :exec
 -- For the rest of the transaction.
 -- @sqlc-vet-disable tenant-scope

@@ -6,20 +6,27 @@ from tool_calls
 where tenant_id = @tenant_id and id = @id;
 
 -- name: ToolCalls :many
--- Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page.
-select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id, credential_id,
-       definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by,
-       (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
-       (case when length(task) <= 16384 then task end)::bytea as task,
-       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id
-from tool_calls
-where tenant_id = @tenant_id
-  and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
-  and (sqlc.narg(connector_id)::uuid is null or connector_id = sqlc.narg(connector_id))
-  and (@status::text = '' or status = @status)
-  and (@tool::text = '' or tool = @tool or exposed_name = @tool)
-  and (sqlc.narg(after_id)::uuid is null or id < sqlc.narg(after_id))
-order by id desc
+-- Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page. The names are those that the
+-- agent and the connector have now.
+select call.tenant_id, call.id, call.agent_id, call.agent_slug, call.connector_id, call.connector_slug, call.kind, call.tool, call.exposed_name,
+       call.source, call.caller, call.token_id, call.credential_id, call.definition_hash, call.instance_id, call.status, call.outcome, call.error_code,
+       call.error_message, call.is_error, call.structured_valid, call.structured_error, call.approved_by,
+       (case when length(call.arguments) <= 16384 then call.arguments end)::bytea as arguments,
+       (case when length(call.task) <= 16384 then call.task end)::bytea as task,
+       call.progress, call.truncated, call.request_bytes, call.response_bytes, call.started_at, call.completed_at, call.duration_us, call.waited_us,
+       call.address, call.request_id, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name
+from tool_calls call
+left join agents on agents.tenant_id = call.tenant_id and agents.id = call.agent_id
+left join connectors on connectors.tenant_id = call.tenant_id and connectors.id = call.connector_id
+where call.tenant_id = @tenant_id
+  and (sqlc.narg(agent_id)::uuid is null or call.agent_id = sqlc.narg(agent_id))
+  and (sqlc.narg(connector_id)::uuid is null or call.connector_id = sqlc.narg(connector_id))
+  and (@status::text = '' or call.status = @status)
+  and (@tool::text = '' or call.tool = @tool or call.exposed_name = @tool)
+  and (sqlc.narg(from_id)::uuid is null or call.id >= sqlc.narg(from_id))
+  and (sqlc.narg(to_id)::uuid is null or call.id < sqlc.narg(to_id))
+  and (sqlc.narg(after_id)::uuid is null or call.id < sqlc.narg(after_id))
+order by call.id desc
 limit @max_rows;
 
 -- name: InsertPendingCall :execrows
@@ -39,7 +46,8 @@ from this_agent, this_connector;
 update tool_calls
 set status = 'running',
     instance_id = @instance_id,
-    approved_by = @approved_by
+    approved_by = @approved_by,
+    waited_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
 where tenant_id = @tenant_id and id = @id and status = 'pending_approval';
 
 -- name: EndPendingCall :one
@@ -50,7 +58,8 @@ with ended as (
         error_code = @error_code,
         error_message = @error_message,
         completed_at = now(),
-        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint),
+        waited_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     where tenant_id = @tenant_id and id = @id and status = 'pending_approval'
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )

@@ -155,6 +155,48 @@ update tools
 set review = 'rejected'
 where tenant_id = @tenant_id and connector_id = @connector_id and name = @tool;
 
+-- name: SetAcceptedDefinition :exec
+-- Serves the definition accepted_hash, which the server no longer has.
+update tools
+set accepted_hash = @accepted_hash, review = @review
+where tenant_id = @tenant_id and connector_id = @connector_id and name = @tool;
+
+-- name: KindsOfDefinition :one
+-- The kinds of difference of the newest change that brought a definition.
+select kinds
+from tool_changes
+where tenant_id = @tenant_id and connector_id = @connector_id and tool = @tool and after_hash = @hash
+order by id desc
+limit 1;
+
+-- name: RiskyChanges :many
+-- Waiting changes of high risk that brought one of the definitions.
+select tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool, tool_changes.after_hash, tool_changes.kinds
+from tool_changes
+join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
+where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting' and tool_changes.risk = 'high'
+  and tool_changes.after_hash = any(@hashes::bytea[])
+order by connectors.name, tool_changes.tool;
+
+-- name: ServedDefinitions :many
+-- Definitions that agents were served before a change, with the time at which the server first had them; the epoch: in the
+-- first sync.
+select served.hash::bytea as hash,
+       coalesce((select min(brought.seen_at)
+                 from tool_changes brought
+                 where brought.tenant_id = @tenant_id and brought.connector_id = @connector_id and brought.tool = @tool
+                   and brought.after_hash = served.hash), 'epoch'::timestamptz)::timestamptz as seen_at
+from (select distinct past.before_hash as hash
+      from tool_changes past
+      where past.tenant_id = @tenant_id and past.connector_id = @connector_id and past.tool = @tool
+        and past.before_hash = any(@hashes::bytea[]) and past.after_hash is not null) served;
+
+-- name: InsertDecidedChange :exec
+-- A change that a person decided without a sync.
+insert into tool_changes (tenant_id, id, connector_id, tool, before_hash, after_hash, kinds, risk, state, decided_by, decided_at)
+values (@tenant_id, @id, @connector_id, @tool, @before_hash, @after_hash, @kinds::text[], @risk, @state, @decided_by,
+        case when @state <> 'waiting' then now() end);
+
 -- name: DecideChange :one
 -- Decides the open change. If none is open, the last decision is repeated with the new state.
 with decided as (
@@ -221,6 +263,11 @@ where tenant_id = @tenant_id and id = @id;
 -- name: RejectInstructions :exec
 update connectors
 set instructions_review = 'rejected'
+where tenant_id = @tenant_id and id = @id;
+
+-- name: RestoreInstructions :exec
+update connectors
+set accepted_instructions = @accepted_instructions, instructions_review = 'rejected'
 where tenant_id = @tenant_id and id = @id;
 
 -- name: AcceptCosmeticInstructions :many

@@ -25,7 +25,8 @@ with asked as materialized (
            or @state::text = 'enabled' and tools.enabled
            or @state::text = 'disabled' and not tools.enabled
            or @state::text = 'changed' and tools.review = 'changed'
-           or @state::text = 'held' and tools.review <> 'accepted'
+           or @state::text = 'held' and tools.review not in ('accepted', 'kept')
+           or @state::text = 'kept' and tools.review = 'kept'
            or @state::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
       and (@says::text = ''
            or exists (select from tool_definitions said

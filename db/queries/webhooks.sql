@@ -1,8 +1,8 @@
 -- Webhooks and their deliveries.
 
 -- name: CreateWebhook :one
-insert into webhooks (tenant_id, id, name, url, kinds, sealed)
-values (@tenant_id, @id, @name, @url, @kinds, @sealed)
+insert into webhooks (tenant_id, id, name, url, format, kinds, sealed)
+values (@tenant_id, @id, @name, @url, @format, @kinds, @sealed)
 returning *;
 
 -- name: CountWebhooks :one
@@ -28,6 +28,7 @@ where tenant_id = @tenant_id and id = @id;
 update webhooks
 set name = @name,
     url = @url,
+    format = @format,
     kinds = @kinds,
     enabled = @enabled,
     disabled_why = case when @enabled then '' else disabled_why end,

@@ -12,7 +12,7 @@ func TestTheKeysPageInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	tab := d.openSignedInTab(connectors.RoleOwner)
-	tab.Go(d.base + "/api-keys")
+	tab.Go(d.base + "/api-keys#add")
 	tab.WaitText("main", "No keys yet")
 	checkAppearance(tab, "api-keys-empty")
 	tab.Fill("[name=name]", "warehouse")

@@ -28,7 +28,7 @@ func TestAudit_Filters(t *testing.T) {
 		t.Error("the log shows a secret")
 	}
 	today := time.Now().UTC().Format(time.DateOnly)
-	b.get("/audit?action=connector&target=LIN&since="+today+"&until="+today).want(t, http.StatusOK, "1 event", "connector.create")
+	b.get("/audit?action=connector&target=LIN&since="+today+"&until="+today).want(t, http.StatusOK, "2 events", "connector.create", "connector.sync")
 	b.get("/audit?action=connector.create").want(t, http.StatusOK, "1 event")
 	for _, none := range []string{"actor=nobody", "target=github", "until=2001-01-01", "action=webhook"} {
 		b.get("/audit?"+none).want(t, http.StatusOK, "No matching entries")

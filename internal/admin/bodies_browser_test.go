@@ -15,7 +15,7 @@ func TestBodies_AuditorInABrowser(t *testing.T) {
 	owner := d.openSignedInTab(connectors.RoleOwner)
 	owner.Go(d.base + "/settings")
 	owner.Choose("[name=body_readers]", "auditors")
-	owner.Click("main form.panel-form button[type=submit]")
+	owner.Click("main form:has([name=body_readers]) button[type=submit]")
 	owner.WaitText(".flash", "Settings saved.")
 	checkAppearanceOf(t, owner, "settings-readers")
 	owner.Go(d.base + "/calls/" + call.String())

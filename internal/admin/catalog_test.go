@@ -51,7 +51,7 @@ func TestCatalog_ServerIsAddedWithOneClick(t *testing.T) {
 	for slug, next := range map[string][3]string{
 		"linear":    {"/connectors/linear/credentials", "Added “Linear”. Connect it.", "Connect"},
 		"github":    {"/connectors/github/credentials", "Added “GitHub”. Set its credential.", "Set"},
-		"deepwiki":  {"/connectors/deepwiki", "Added “DeepWiki”. Sync to load tools.", "Sync"},
+		"deepwiki":  {"/connectors/deepwiki/start", "Added “DeepWiki”.", "Sync again"},
 		"asana":     {"/connectors/asana/settings", "client id", "Client ID"},
 		"new-relic": {"/connectors/new-relic/credentials", "Enter a user key.", "Key in the api-key header."},
 	} {
@@ -109,7 +109,7 @@ func listedServer(name, remotes string) string {
 
 const weatherRemote = `{"type": "streamable-http", "url": "https://weather.example.com/mcp", "headers": [{"name": "Authorization", "value": "Bearer {token}", "isRequired": true, "isSecret": true}]}`
 
-var boxValue = regexp.MustCompile(`name="chosen" value="([^"]*)"`)
+var boxValue = regexp.MustCompile(`name="(?:chosen|change)" value="([^"]*)"`)
 
 // checkboxValues are the values of the page's server checkboxes.
 func (p page) checkboxValues() []string {

@@ -18,6 +18,7 @@ func TestInstructionsChange_InABrowser(t *testing.T) {
 	tab.Click("main a[href='/connectors/linear/instructions/changes']")
 	tab.WaitText("main", "Possible attack")
 	checkAppearanceOf(t, tab, "change-instructions")
-	tab.Click("form[action='/connectors/linear/instructions/accept'] button")
+	tab.Click("[popovertarget=accept]")
+	tab.Click("#accept button[type=submit]")
 	tab.WaitText("main", "Accepted: Server instructions of Linear.")
 }

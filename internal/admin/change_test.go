@@ -59,6 +59,13 @@ func seen(raw string) url.Values {
 	return url.Values{"hash": {connectors.HashDefinition([]byte(raw)).String()}}
 }
 
+// sure is the form after a yes to the question.
+func sure(raw string) url.Values {
+	form := seen(raw)
+	form.Set("sure", "yes")
+	return form
+}
+
 func TestAChangedToolIsShownWithItsRisks(t *testing.T) {
 	t.Parallel()
 	d, _ := newDashboardWithChangedTool(t)
@@ -92,7 +99,7 @@ func TestAnAdminAcceptsWhatIsOnThePage(t *testing.T) {
 	up.SetTools(evilTool)
 	b.submit("/connectors/linear/sync_tools", nil)
 	b.submit(path+"/reject", seen(evilTool)).want(t, http.StatusOK, "Rejected: search of Linear.", "Nothing waiting")
-	b.submit(path+"/accept", seen(evilTool)).want(t, http.StatusOK, "Accepted: search of Linear.", "Nothing waiting")
+	b.submit(path+"/accept", sure(evilTool)).want(t, http.StatusOK, "Accepted: search of Linear.", "Nothing waiting")
 	b.get(path+"/changes").want(t, http.StatusOK, "Accepted by", "Rejected", "Superseded")
 }
 
@@ -133,6 +140,7 @@ func TestChanges_Filters(t *testing.T) {
 		b.get("/changes"+nothing).want(t, http.StatusOK, "No matching changes")
 	}
 	verdict.Set("return_to", "https://evil.example/changes?x")
+	verdict.Set("sure", "yes")
 	b.submit("/connectors/linear/tools/search/accept", verdict).want(t, http.StatusOK, "Accepted: search of Linear.", "1 change")
 }
 
@@ -148,9 +156,8 @@ func TestChanges_ArriveLive(t *testing.T) {
 	if said := events.until("delete"); !strings.Contains(said, "2 changes") {
 		t.Errorf("the list is %s", said)
 	}
+	elsewhere := d.signInAsRole(connectors.RoleViewer).openEventsAt("/events?on=calls")
 	b.submit("/connectors/linear/tools/search/reject", seen(evilTool))
 	events.until("1 change")
-
-	elsewhere := d.signInAsRole(connectors.RoleViewer).openEventsAt("/events?on=calls")
 	elsewhere.until("changes-waiting")
 }

@@ -22,7 +22,7 @@ func TestABrowserConfirmsAndTheActIsDone(t *testing.T) {
 		tab.Click("main form button[type=submit]")
 		tab.WaitPath("/")
 		d.advancePastConfirmation()
-		tab.Go(d.base + "/api-keys")
+		tab.Go(d.base + "/api-keys#add")
 		tab.Fill("[name=name]", "nightly export")
 		tab.Choose("[name=role]", "member")
 		tab.Click("main form[action='/api-keys'] button[type=submit]")

@@ -17,7 +17,7 @@ import (
 )
 
 // advancePastConfirmation moves the clock past the validity of every confirmation.
-func (d *dashboard) advancePastConfirmation() { d.signInAhead.Add(int64(11 * time.Minute)) }
+func (d *dashboard) advancePastConfirmation() { d.signInAhead.Add(int64(61 * time.Minute)) }
 
 func TestConfirmRules_EveryActHasARow(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestConfirm_DangerousActsAskFirst(t *testing.T) {
 	ids, b := d.ownThings(), d.signInAsRole(connectors.RoleOwner)
 	d.advancePastConfirmation()
 	before := d.snapshot()
-	form := url.Values{"name": {"Changed"}, "role": {"viewer"}, "email": {"a@example.com"}, "kind": {"a", "b"}}
+	form := url.Values{"name": {"Changed"}, "role": {"viewer"}, "email": {"a@example.com"}, "kind": {"a", "b"}, "sure": {"yes"}}
 	for _, secret := range []string{"token", "key", "password", "client_secret", "private_key", "env", "auth.token", "current_password", "new_password"} {
 		form[secret] = []string{"s3cret"}
 	}
@@ -55,9 +55,9 @@ func TestConfirm_DangerousActsAskFirst(t *testing.T) {
 		}
 		p := b.do(method, ids.fill(pattern), map[bool]url.Values{true: form}[method == http.MethodPost])
 		switch {
-		case p.Status == http.StatusSeeOther && strings.HasPrefix(p.Location, "/confirm?return_to=") && (method == http.MethodGet || row.Afresh != ""):
+		case p.Status == http.StatusSeeOther && strings.HasPrefix(p.Location, "/confirm?return_to=") && method == http.MethodGet:
 		case p.Status == http.StatusForbidden && method == http.MethodPost:
-			if strings.Contains(p.Body, "s3cret") || !p.says("Nothing has happened yet.") || !strings.Contains(p.Body, `name="confirm_password"`) || !strings.Contains(p.Body, `value="Changed"`) {
+			if strings.Contains(p.Body, "s3cret") || !p.says("Confirm your password to ") || p.says("Confirm your password to continue") || !strings.Contains(p.Body, `name="confirm_password"`) || strings.Contains(p.Body, "Changed") {
 				t.Errorf("%s:\n%s", route, p.Body)
 			}
 		default:
@@ -106,8 +106,8 @@ func TestConfirm_ResumesTheHeldForm(t *testing.T) {
 	b, m := d.signInAsRole(connectors.RoleOwner), d.createMember(connectors.RoleViewer)
 	d.advancePastConfirmation()
 	path := "/members/" + m.UserID.String() + "/role"
-	sent := heldFormValues(t, b.post(path, url.Values{"role": {"admin"}, "note": {"a", "b"}}), path)
-	if sent.Get("role") != "admin" || len(sent["note"]) != 2 {
+	sent := heldFormValues(t, b.post(path, url.Values{"role": {"admin"}}), path)
+	if held := sent.Get("confirm_held"); held == "" || strings.Contains(held, "admin") {
 		t.Errorf("%v", sent)
 	}
 	sent.Set("confirm_password", "not the password")
@@ -119,41 +119,104 @@ func TestConfirm_ResumesTheHeldForm(t *testing.T) {
 	if got, err := d.Door().People().Member(t.Context(), m.UserID); err != nil || got.Role != connectors.RoleAdmin {
 		t.Errorf("%+v, %v", got, err)
 	}
-	b.submit(path, url.Values{"role": {"member"}}).want(t, http.StatusOK, "Role changed.") // confirmed for ten minutes
+	b.submit(path, url.Values{"role": {"member"}}).want(t, http.StatusOK, "Role changed.") // confirmed for an hour
 	d.advancePastConfirmation()
 	b.post(path, url.Values{"role": {"viewer"}}).want(t, http.StatusForbidden)
 }
 
-func TestConfirm_SecretsAreTypedAgain(t *testing.T) {
+func TestConfirm_KeepsSecretsSealed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleOwner)
 	c := d.Connector(t, func(draft *connectors.Draft) { draft.Auth.Type = connectors.AuthBearer })
 	d.Credential(t, c.ID, nil, "before")
-	for path, form := range map[string]url.Values{
-		"/members":                              {"name": {"Grace Hopper"}, "email": {"grace@example.com"}, "role": {"member"}, "password": {"s3cret enough"}},
-		"/settings/sso":                         {"issuer": {"https://login.example.com"}, "client_id": {"patchbay-here"}, "client_secret": {"s3cret enough"}},
-		"/connectors/" + c.Slug + "/credential": {"token": {"s3cret enough"}},
-		"/connectors/" + c.Slug:                 {"name": {"Changed Name"}, "url": {c.URL}, "auth.type": {"bearer"}, "auth.token": {"s3cret enough"}},
-		"/account/password":                     {"current_password": {password.Reveal()}, "new_password": {"s3cret enough"}},
+	for _, act := range []struct {
+		path string
+		form url.Values
+	}{
+		{"/members", url.Values{"name": {"Grace Hopper"}, "email": {"grace@example.com"}, "role": {"member"}, "password": {"s3cret enough"}}},
+		{"/connectors/" + c.Slug + "/credential", url.Values{"token": {"s3cret enough"}}},
+		{"/connectors/" + c.Slug, url.Values{"name": {"Changed Name"}, "url": {c.URL}, "auth.type": {"bearer"}, "auth.token": {"s3cret enough"}}},
+		{"/account/password", url.Values{"current_password": {password.Reveal()}, "new_password": {"s3cret enough"}}},
 	} {
 		d.advancePastConfirmation()
 		before := d.readSecretHashes()
-		sent := heldFormValues(t, b.post(path, form), path)
+		asks := b.post(act.path, act.form)
+		sent := heldFormValues(t, asks, act.path)
+		if strings.Contains(asks.Body, "s3cret") || d.readSecretHashes() != before {
+			t.Errorf("%s shows the secret, or has changed something", act.path)
+		}
 		sent.Set("confirm_password", password.Reveal())
-		p := b.post(path, sent)
-		p.want(t, http.StatusUnprocessableEntity, "Enter this again. Secrets aren't kept during confirmation.")
-		for name, value := range form {
-			if secret := strings.Contains(value[0], "s3cret") || value[0] == password.Reveal(); !secret && name != "role" && name != "auth.type" && !strings.Contains(p.Body, value[0]) {
-				t.Errorf("%s: %s is lost", path, name)
-			}
+		if p := b.post(act.path, sent); p.Status != http.StatusSeeOther || d.readSecretHashes() == before {
+			t.Errorf("%s: %d, or nothing changed:\n%s", act.path, p.Status, plainText(p.Body))
 		}
-		if strings.Contains(p.Body, "s3cret") {
-			t.Errorf("%s shows the secret", path)
-		}
-		if after := d.readSecretHashes(); after != before {
-			t.Errorf("%s has changed something", path)
-		}
+	}
+}
+
+func TestConfirm_HeldFormBelongsToItsActionAndSession(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b, other := d.signInAsRole(connectors.RoleOwner), d.signInAsRole(connectors.RoleOwner)
+	m := d.createMember(connectors.RoleViewer)
+	d.advancePastConfirmation()
+	path := "/members/" + m.UserID.String() + "/role"
+	sent := heldFormValues(t, b.post(path, url.Values{"role": {"admin"}}), path)
+	sent.Set("confirm_password", password.Reveal())
+	other.post(path, sent).want(t, http.StatusBadRequest, "Invalid form. Reload the page.")
+	b.post("/members/"+m.UserID.String()+"/delete", sent).want(t, http.StatusBadRequest, "Invalid form. Reload the page.")
+	if got, err := d.Door().People().Member(t.Context(), m.UserID); err != nil || got.Role != connectors.RoleViewer {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestConfirm_KeepsAnUploadedFile(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.signInAsRole(connectors.RoleOwner)
+	d.advancePastConfirmation()
+	asks := b.upload("/connectors/import", "", `{"mcpServers": {"linear": {"url": "https://mcp.linear.example/mcp", "headers": {"X-Api-Key": "s3cret"}}}}`)
+	asks.want(t, http.StatusForbidden, "Confirm your password to import connectors.")
+	if strings.Contains(asks.Body, "s3cret") {
+		t.Error("the page shows the secret")
+	}
+	sent := heldFormValues(t, asks, "/connectors/import")
+	sent.Set("confirm_password", password.Reveal())
+	b.post("/connectors/import", sent).want(t, http.StatusOK, "1 created")
+}
+
+// A script asks, with the form that waits on its page, and does nothing by that.
+func TestConfirm_ScriptAsksFirst(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	m, owner := d.createMember(connectors.RoleViewer), d.createMember(connectors.RoleOwner)
+	b := d.browser()
+	b.signIn(owner.Email)
+	path := "/members/" + m.UserID.String() + "/role"
+	ask := func(identity, path string, form url.Values) page {
+		b.header = http.Header{"Patchbay-Ask": {identity}, "Hx-Request": {"true"}}
+		defer func() { b.header = nil }()
+		return b.post(path, form)
+	}
+	here := between(b.get("/agents").Body, `data-identity="`, `"`)
+	before := d.snapshot()
+	form := url.Values{"role": {"admin"}}
+	ask(here, path, form).want(t, http.StatusNoContent)
+	d.advancePastConfirmation()
+	asks := ask(here, path, form)
+	asks.want(t, http.StatusForbidden, "Confirm your password to change this role.")
+	if strings.Contains(asks.Body, "<html") {
+		t.Error("a page answers, not the content of a dialog")
+	}
+	ask(here, "/agents", url.Values{"name": {"New"}}).want(t, http.StatusNoContent)
+	ask("elsewhere/"+owner.Email, path, form).want(t, http.StatusConflict, "signed in as somebody else")
+	ask(here, "/connectors/import", url.Values{"count": {"3"}}).want(t, http.StatusForbidden, "Confirm your password to import 3 connectors.")
+	d.wantUnchanged(before)
+	ask(here, "/confirm", url.Values{"confirm_password": {"wrong"}, "act": {"change this role"}}).want(t, http.StatusUnprocessableEntity, "Wrong password.", "to change this role")
+	ask(here, "/confirm", url.Values{"confirm_password": {password.Reveal()}}).want(t, http.StatusNoContent)
+	b.submit(path, form).want(t, http.StatusOK, "Role changed.")
+	b.post("/logout", nil)
+	if p := ask(here, path, form); p.Status != http.StatusUnauthorized {
+		t.Errorf("signed out: %d", p.Status)
 	}
 }
 
@@ -193,7 +256,7 @@ func TestConfirm_GuessesCountAsSignIns(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleOwner)
-	d.advancePastConfirmation()
+	d.AsSystem(t, "update browser_sessions set confirmed_at = now() - interval '2 hours'", nil) // the clock stays: guesses count for 15 minutes
 	for range 10 {
 		b.post("/confirm", url.Values{"confirm_password": {"wrong"}}).want(t, http.StatusUnprocessableEntity)
 	}

@@ -17,9 +17,14 @@ const connectButton = "form[action='/connectors/notes/connect'] button"
 
 func (d *dashboard) openSignedInTab(role connectors.Role) *chromium.Tab {
 	d.t.Helper()
+	return d.openTabAs(d.createMember(role))
+}
+
+func (d *dashboard) openTabAs(m connectors.Member) *chromium.Tab {
+	d.t.Helper()
 	tab := chromium.Open(d.t)
 	tab.Go(d.base + "/login")
-	tab.Fill("[name=email]", d.createMember(role).Email)
+	tab.Fill("[name=email]", m.Email)
 	tab.Fill("[name=password]", password.Reveal())
 	tab.Click("main form button[type=submit]")
 	tab.WaitPath("/")

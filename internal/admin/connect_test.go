@@ -106,7 +106,7 @@ func TestConnect_ByLink(t *testing.T) {
 		t.Fatalf("adding leads to %q (%d)", p.Location, p.Status)
 	}
 	p := b.post("/connectors/notes/agents/support/connect-link", nil)
-	p.want(t, http.StatusOK, "Link for Support", "Works once, expires", "in 23 hours")
+	p.want(t, http.StatusOK, "Link for Support", "Works once, expires", "in 24 hours")
 	link := findAddress(t, p, d.server.URL+"/connect/")
 	if b.get("/connectors/notes/credentials").says(link) {
 		t.Error("the link is shown twice")
@@ -166,14 +166,18 @@ func TestConnect_DeniedConsentIsExplained(t *testing.T) {
 	as, mcp := startProtectedServer(t, oauthtest.Behaviour{Deny: "access_denied"}, oauthtest.ResourceBehaviour{})
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	p := b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
-	p.want(t, http.StatusOK, "Not connected", "Access wasn't granted. Nothing was stored.", `href="/connectors"`)
+	back := b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
+	if back.Location != "/connectors/notes/credentials" {
+		t.Errorf("back to %q", back.Location)
+	}
+	p := b.get(back.Location)
+	p.want(t, http.StatusOK, "Not connected", "You declined to connect “Notes”. Nothing was stored.", "/connectors/notes/connect")
 	htmlcheck.Parse(t, p.Body).Sound(t)
 	if p.says("REFLECTED") || as.Count(oauthtest.Exchange) != 0 {
 		t.Error("the answer of the server is repeated, or used")
 	}
 	as.Set(func(b *oauthtest.Behaviour) { b.Deny = "server_error" })
-	b.get(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusBadGateway, "Not connected", "It may work later.")
+	b.get(b.followConsent(b.followConnect("/connectors/notes/connect"))).want(t, http.StatusBadGateway, "Not connected", "It may work later.", "Back to “Notes”")
 	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Not connected")
 	as.Set(func(b *oauthtest.Behaviour) { b.Deny, b.Token = "", oauthtest.DeadGrant })
 	p = b.get(b.followConsent(b.followConnect("/connectors/notes/connect")))
@@ -340,8 +344,8 @@ func TestExpiringAccounts_AreListed(t *testing.T) {
 	perAgent := d.addOAuthConnector(func(c *connectors.Draft) { c.Name, c.CredentialMode = "Mail", connectors.CredentialPerAgent })
 	d.storeAccount(shared, nil, 5*time.Hour)
 	d.storeAccount(perAgent, new(d.Agent(t).ID), 80*time.Hour)
-	b.get("/connectors").want(t, http.StatusOK, "1 account expires within 72 hours", "/connectors/"+shared.Slug+"/credentials#credential-shared", "in 4 hours")
-	b.get("/connectors/"+shared.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours")
+	b.get("/connectors").want(t, http.StatusOK, "1 account expires within 72 hours", "/connectors/"+shared.Slug+"/credentials#credential-shared", "in 5 hours")
+	b.get("/connectors/"+shared.Slug+"/credentials").want(t, http.StatusOK, "Expires in 5 hours")
 	d.ahead.Store(int64(6 * time.Hour))
 	b.get("/connectors").want(t, http.StatusOK, "1 account expires within 72 hours", "1 hour ago")
 }
@@ -353,7 +357,7 @@ func TestAMachineSignsInByItself(t *testing.T) {
 	as.AddClient("machine", "the-machines-secret", nil)
 	b := d.signInAsRole(connectors.RoleAdmin)
 	p := b.addNotes(mcp.URL, "auth.type", "client_credentials", "auth.client_id", "machine", "auth.client_secret", "the-machines-secret", "auth.scopes", "notes:read notes:write")
-	if p.Location != "/connectors/notes" {
+	if p.Location != "/connectors/notes/start" {
 		t.Fatalf("adding leads to %q (%d)\n%s", p.Location, p.Status, plainText(p.Body))
 	}
 	b.submit("/connectors/notes/sync_tools", nil).want(t, http.StatusOK, "Discovered 2 tools from 'Notes'.")

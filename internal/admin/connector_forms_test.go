@@ -33,10 +33,11 @@ func TestConnectorIsAddedFromItsForm(t *testing.T) {
 	b.get("/connectors/new").want(t, http.StatusOK, "Test connection")
 	p := b.post("/connectors", connectorForm("Linear Issues", "https://mcp.example.com/mcp",
 		"auth.type", "bearer", "auth.token", "tok-1234567890", "auth.password", "filled in by the browser", "headers", "X-Team: eu\n\nX-Area:  7 \r\n"))
-	if p.Status != http.StatusSeeOther || p.Location != "/connectors/linear-issues" {
+	if p.Status != http.StatusSeeOther || p.Location != "/connectors/linear-issues/start" {
 		t.Fatalf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
 	}
-	b.get(p.Location).want(t, http.StatusOK, "Added “Linear Issues”. Sync to load tools.", "Bearer · shared", "X-Area, X-Team")
+	b.get(p.Location).want(t, http.StatusOK, "Added “Linear Issues”.", "Sync failed")
+	b.get("/connectors/linear-issues").want(t, http.StatusOK, "Bearer · shared", "X-Area, X-Team")
 	c, err := d.Door().Connectors().Get(t.Context(), "linear-issues")
 	if err != nil || c.Headers["X-Team"] != "eu" || c.Headers["X-Area"] != "7" || c.SyncInterval.Seconds() != 900 {
 		t.Errorf("stored %+v, %v", c, err)
@@ -89,8 +90,8 @@ func TestConnectionIsTestedBeforeSaving(t *testing.T) {
 	if strings.Contains(p.Body, "<html") || !strings.Contains(p.Body, `id="test-result"`) {
 		t.Error("a script gets more than the panel")
 	}
-	form.Set("url", "nonsense")
-	b.post("/connectors/test", form).want(t, http.StatusUnprocessableEntity, "No connection", "Enter an http:// or https:// URL with a host.")
+	form.Set("url", "ftp://nonsense")
+	b.post("/connectors/test", form).want(t, http.StatusUnprocessableEntity, `data-field="url"`, "Enter an http:// or https:// URL with a host.")
 	list, err := d.Door().Connectors().List(t.Context(), store.ConnectorFilter{})
 	if err != nil || len(list.Items) != 0 {
 		t.Errorf("stored: %d, %v", len(list.Items), err)

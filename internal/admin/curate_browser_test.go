@@ -44,7 +44,7 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 			tab.Click("input[name=tool][value=" + name + "]")
 		}
 		tab.Click("form#tools-bulk button[value=disable]")
-		tab.WaitText("main", "2 tools updated.")
+		tab.WaitText("main", "Disabled 2 tools.")
 		tab.Go(d.base + "/connectors/linear/tools") // wait for its scripts
 		tab.Choose("select[name=state]", "disabled")
 		if !script {

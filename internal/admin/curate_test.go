@@ -87,7 +87,7 @@ func TestSeveralToolsAreChangedByOneBar(t *testing.T) {
 	bar := func(do, word string, tools ...string) page {
 		return b.submit(list, url.Values{"do": {do}, "word": {word}, "tool": tools, "return_to": {list + "?state=enabled"}})
 	}
-	bar("disable", "", "delete_issue", "create_issue").want(t, http.StatusOK, "2 tools updated.", "search_issues", "1 tool")
+	bar("disable", "", "delete_issue", "create_issue").want(t, http.StatusOK, "Disabled 2 tools.", "Undo", "search_issues", "1 tool")
 	bar("tag", "issues read", "search_issues", "create_issue").want(t, http.StatusOK, "2 tools updated.", "#issues")
 	bar("untag", "read", "create_issue").want(t, http.StatusOK, "1 tool updated.")
 	bar("prefix", "our_", "search_issues", "delete_issue").want(t, http.StatusOK, "our_search_issues")

@@ -42,6 +42,9 @@ func (b *browser) openEventsAt(path string) *eventReader {
 	if comment := s.next(); comment != ": connected\n" {
 		b.t.Fatalf("begins with %q", comment)
 	}
+	if counts := s.next(); !strings.Contains(counts, `id="needs-count"`) {
+		b.t.Fatalf("begins with %q", counts)
+	}
 	return s
 }
 
@@ -216,6 +219,14 @@ func (b *browser) countStreams() {
 		}
 	}
 	b.t.Error("the place of a stream that ended stays taken")
+}
+
+func TestFrameEvents_OnceSendsTheCounts(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.createOneWaiting()
+	p := d.signInAsRole(connectors.RoleViewer).get("/events?on=frame&once")
+	p.want(t, http.StatusOK, `id="waiting"`, `id="changes-waiting"`, `id="needs-count"`, "to do")
 }
 
 func TestStreamEndsWithTheServer(t *testing.T) {

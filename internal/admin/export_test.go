@@ -5,7 +5,6 @@ import "patchbay/internal/admin/shell"
 // Danger is a row of shell.ConfirmRules.
 type Danger struct {
 	Asks    bool
-	Afresh  string
 	Because string
 }
 
@@ -13,7 +12,7 @@ type Danger struct {
 func Dangers() map[string]Danger {
 	rows := map[string]Danger{}
 	for route, d := range shell.ConfirmRules {
-		rows[route] = Danger{Asks: d.Confirms, Afresh: d.StartPage, Because: d.Reason}
+		rows[route] = Danger{Asks: d.Confirms, Because: d.Reason}
 	}
 	return rows
 }

@@ -29,8 +29,8 @@ func TestFailurePage_KeepsTheFrame(t *testing.T) {
 	} {
 		p := try.ask(viewer)
 		p.want(t, try.status, inFrame, `class="lost"`, `href="/connectors"`)
-		if strings.Contains(p.Body, "hx-sse:connect") {
-			t.Errorf("%s: the page listens for changes of nothing", name)
+		if !strings.Contains(p.Body, `hx-sse:connect="/events?on=frame"`) {
+			t.Errorf("%s: the counts of the frame are not kept current", name)
 		}
 	}
 	if p := stranger.get("/nowhere"); p.Status != http.StatusNotFound || strings.Contains(p.Body, inFrame) {

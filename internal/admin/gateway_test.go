@@ -90,7 +90,7 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	d.Synced(t, c.ID, "create", "delete", "search")
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/agents/support/access").want(t, http.StatusOK, "No access yet", "Linear", "3 tools", "not granted")
+	b.get("/agents/support/access").want(t, http.StatusOK, "Linear", "3 tools", "not granted")
 	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "0 of 3 selected", "Agent default: ask every time", "Grant")
 	b.submit("/agents/support/connectors/linear", url.Values{
 		"all": {"false"}, "tool": {"search", "later"}, "trusted": {"search"}, "approval": {"trusted_only"},
@@ -112,7 +112,7 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	none(&want) // an existing grant keeps its choice
 	d.wantGrant(want)
 	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"perhaps"}}).want(t, http.StatusUnprocessableEntity)
-	b.submit("/agents/support/connectors/linear/remove", nil).want(t, http.StatusOK, "Access removed.", "No access yet")
+	b.submit("/agents/support/connectors/linear/remove", nil).want(t, http.StatusOK, "Access removed.", "not granted")
 	viewer := d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear")
 	if viewer.want(t, http.StatusOK, "search"); viewer.says("Grant access") {
 		t.Error("a viewer is offered to grant")
@@ -242,7 +242,7 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	b.get("/approvals").want(t, http.StatusOK, "Nothing waiting")
 	first, second := d.createAskedCall(a, `{"q":"<first>"}`), d.createAskedCall(a, `{"q":"second"}`)
 	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "open world", "this tool may delete or overwrite data. It reaches the web, other systems or people.", "Support", "Linear", "Not called recently.", "Approve for 2 hours")
-	if p := d.signInAsRole(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says("Deny") || !p.says("Only approvers see the arguments.") {
+	if p := d.signInAsRole(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says(`/deny"`) || !p.says("Only approvers see the arguments.") {
 		t.Error("a viewer sees what is decided about, or may decide")
 	}
 	b.get("/calls").want(t, http.StatusOK, "Waiting for approval")
@@ -259,8 +259,8 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	events := b.openEventsAt("/events?on=call&id=" + second.String())
 	events.until("Success")
 	b.get("/calls/"+second.String()).want(t, http.StatusOK, "Success", "Approved by", "done")
-	b.get("/agents/support/tools").want(t, http.StatusOK, "Approved · expires in 1 hour")
-	b.get("/agents/support").want(t, http.StatusOK, "Standing approvals", "search", "in 1 hour", "Linear")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Approved · expires in 2 hours")
+	b.get("/agents/support").want(t, http.StatusOK, "Standing approvals", "search", "in 2 hours", "Linear")
 	if p := d.signInAsRole(connectors.RoleViewer).get("/agents/support"); !p.says("Standing approvals") || p.says("Revoke standing approval") {
 		t.Error("a viewer does not see the allowance, or may end it")
 	}

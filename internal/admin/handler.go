@@ -25,6 +25,7 @@ import (
 	"patchbay/internal/calllog"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mailing"
 	"patchbay/internal/manage"
 	"patchbay/internal/mcpregistry"
 	"patchbay/internal/middleware"
@@ -49,6 +50,7 @@ type Options struct {
 	Access      *agentview.Cache
 	Calls       *toolcall.Executor
 	Webhooks    *webhooks.Post
+	Mailing     *mailing.Service // nil: no e-mail is sent
 	History     *calllog.Writer
 	ServerLists *mcpregistry.Reader // of MCP registries
 	Respond     *respond.Responder
@@ -89,15 +91,15 @@ func New(o Options) *Handler {
 		Respond: o.Respond, Log: o.Log, Now: o.Now, BaseURL: o.BaseURL,
 	})
 	callPages := &calls.Handler{Shell: base, Calls: o.Calls, Registry: o.Registry, Store: o.Store}
-	toolPages := &tools.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Registry: o.Registry}
+	toolPages := &tools.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Done: o.Done, Registry: o.Registry}
 	agentPages := &agents.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Registry: o.Registry}
 	connectorPages := &connectorpages.Handler{Shell: base, Calls: o.Calls, ProgramSync: o.ProgramSync, Registry: o.Registry, Syncer: o.Syncer, ToolPages: toolPages}
 	accountPages := &accounts.Handler{
 		Shell: base, Auth: o.Auth, Connect: o.Connect, Registry: o.Registry, SyncWait: o.SyncWait, Syncer: o.Syncer, ConnectorPages: connectorPages,
 	}
-	catalogPages := &catalog.Handler{Shell: base, Registry: o.Registry, ServerLists: o.ServerLists}
-	signinPages := &signin.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, SSO: o.SSO, SSOStarts: signin.NewSSOStarts()}
-	peoplePages := &people.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, SigninPages: signinPages}
+	catalogPages := &catalog.Handler{Shell: base, Registry: o.Registry, ServerLists: o.ServerLists, ConnectorPages: connectorPages}
+	signinPages := &signin.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, SSO: o.SSO, Mailing: o.Mailing, SSOStarts: signin.NewSSOStarts()}
+	peoplePages := &people.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, Mailing: o.Mailing, SigninPages: signinPages}
 	settingPages := &settings.Handler{
 		Shell: base, Auth: o.Auth, Connect: o.Connect, Registry: o.Registry, SSO: o.SSO, Version: o.Version, Webhooks: o.Webhooks,
 	}

@@ -54,7 +54,7 @@ func TestHealth_OverviewDrawsSyncs(t *testing.T) {
 	d.Synced(t, c.ID, "search")
 	d.failSyncs(c.ID, "timeout")
 	b.get("/connectors/linear").want(t, http.StatusOK,
-		"Uptime, last 24 hours: 50 %. 2 syncs, 1 failed.", "Latency, last 7 days: mean ", "7 days ago")
+		"Uptime, last 7 days: 50 %. 2 syncs, 1 failed.", "Latency, last 7 days: mean ", "7 days ago")
 }
 
 func TestStatus_IsTheSameOnEachPageAfterADeletedKey(t *testing.T) {

@@ -38,6 +38,7 @@ func TestHomeInABrowser(t *testing.T) {
 	tab.Go(d.base + "/")
 	tab.WaitText("#needs", "Stripe")
 	tab.Click(".figures summary")
+	tab.Size(1280, 1700) // the head lies over what is scrolled
 	look("home-busy")
 
 	a, c := d.Agent(t), d.addConnectorAt("Later", "https://later.example.com/mcp")

@@ -66,15 +66,15 @@ func TestImport_PastedDocument(t *testing.T) {
 	b.get("/connectors/import").want(t, http.StatusOK, "Paste JSON, comments included.", "Or a file")
 	before := d.snapshot()
 	preview := b.post("/connectors/import/preview", url.Values{"document": {pasted}})
-	preview.want(t, http.StatusOK, "3 to create, 1 refused", "Nothing is stored", "line 3", "The token is missing; the document has ${LINEAR_TOKEN}.", "Patchbay doesn't send cookies.", "paste it or choose the file again")
+	preview.want(t, http.StatusOK, "3 to create, 1 can't be imported", "Nothing is stored", "line 3", "The token is missing; the document has ${LINEAR_TOKEN}.", "Patchbay doesn't send cookies.", "paste it or choose the file again")
 	if after := d.snapshot(); after != before {
 		t.Errorf("a preview stored something:\n%s\n%s", before, after)
 	}
 	done := b.post("/connectors/import", url.Values{"document": {pasted}})
-	done.want(t, http.StatusOK, "3 created, 1 refused", "Set it", `href="/connectors/linear/credentials"`, "Connect", "Patchbay doesn't send cookies.")
+	done.want(t, http.StatusOK, "3 created, 1 not imported", "Set it", `href="/connectors/linear/credentials"`, "Connect", "Patchbay doesn't send cookies.")
 	b.get("/connectors").want(t, http.StatusOK, "linear", "sealed", "account", "/connectors/export?client=vscode")
 	again := b.post("/connectors/import", url.Values{"document": {pasted}})
-	again.want(t, http.StatusOK, "1 updated, 2 unchanged, 1 refused", "Changes: credential.")
+	again.want(t, http.StatusOK, "1 updated, 2 unchanged, 1 not imported", "Changes: credential.")
 	for _, text := range []string{preview.Body, done.Body, again.Body, d.log.String()} {
 		if strings.Contains(text, "sEcret") {
 			t.Errorf("a secret comes back:\n%s", text)
@@ -88,7 +88,7 @@ func TestImport_PreviewIsAFragmentForScripts(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.header.Set("HX-Request", "true")
 	p := b.post("/connectors/import/preview", url.Values{"document": {pasted}})
-	p.want(t, http.StatusOK, "3 to create, 1 refused")
+	p.want(t, http.StatusOK, "3 to create, 1 can't be imported")
 	if p.says("<html") || p.says("<textarea") || p.says("sEcret") || !p.says(`id="import-preview"`) {
 		t.Errorf("not the panel alone:\n%s", p.Body)
 	}
@@ -99,8 +99,8 @@ func TestAChosenFileIsImported(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.upload("/connectors/import/preview", "", pasted).want(t, http.StatusOK, "3 to create, 1 refused")
-	b.upload("/connectors/import", " \n", pasted).want(t, http.StatusOK, "3 created, 1 refused")
+	b.upload("/connectors/import/preview", "", pasted).want(t, http.StatusOK, "3 to create, 1 can't be imported")
+	b.upload("/connectors/import", " \n", pasted).want(t, http.StatusOK, "3 created, 1 not imported")
 	b.upload("/connectors/import", pasted, pasted).want(t, http.StatusUnprocessableEntity, "Paste or choose a file, not both.")
 	b.upload("/connectors/import", "", "").want(t, http.StatusUnprocessableEntity, "Paste or choose a file.")
 	b.upload("/connectors/import", "", "{\n\n\"sEcret").want(t, http.StatusBadRequest, "Line 3: unexpected end.")

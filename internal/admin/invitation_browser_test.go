@@ -16,7 +16,7 @@ func TestABrowserInvitesAndIsInvited(t *testing.T) {
 		d := newDashboard(t)
 		tab := d.openSignedInTab(connectors.RoleOwner)
 		tab.Scripts(script)
-		tab.Go(d.base + "/members")
+		tab.Go(d.base + "/members#invite")
 		tab.Fill("#invite [name=email]", "grace@example.com")
 		tab.Choose("#invite [name=role]", "admin")
 		tab.Click("#invite button[type=submit]")

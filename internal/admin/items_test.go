@@ -157,7 +157,7 @@ func TestApprovals_OfPromptsAndResources(t *testing.T) {
 		if err := <-d.useItem(a, tc.kind, tc.method, tc.name, tc.params); err != nil {
 			t.Errorf("%s: an allowed use: %v", tc.kind, err)
 		}
-		b.get("/agents/support").want(t, http.StatusOK, "Standing approvals", tc.name, tc.kindName, "in 1 hour")
+		b.get("/agents/support").want(t, http.StatusOK, "Standing approvals", tc.name, tc.kindName, "in 2 hours")
 		end := "/agents/support/connectors/linear/allowances/" + url.PathEscape(tc.name) + "/end"
 		b.post(end, nil).want(t, http.StatusNotFound) // of a tool
 		b.submit(end, url.Values{"kind": {string(tc.kind)}}).want(t, http.StatusOK, "Standing approval revoked: "+tc.name+" needs approval again.")

@@ -2,7 +2,6 @@ package admin_test
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -19,35 +18,36 @@ func (d *dashboard) createNotice(kind connectors.NoticeKind, title string) {
 	}
 }
 
-func TestNotices_BellCountsUnread(t *testing.T) {
+func TestNotices_BellCountsWhatHomeLists(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	b, other := d.signInAsRole(connectors.RoleViewer), d.signInAsRole(connectors.RoleOwner)
-	b.get("/notices").want(t, http.StatusOK, "No notifications")
+	b, viewer := d.signInAsRole(connectors.RoleMember), d.signInAsRole(connectors.RoleViewer)
+	wantBell(t, b.get("/notices"), "")
 	d.createNotice(connectors.NoticeDown, "Linear is down")
 	d.createNotice(connectors.NoticeDown, "Linear is down")
-	d.createNotice(connectors.NoticeNeedsAuth, "Sentry needs authorization\u202e")
-	wantUnread(t, b.get("/agents"), "2 unread")
+	wantBell(t, b.get("/agents"), "")
+	waiting := d.createOneWaiting()
 	p := b.get("/notices")
-	p.want(t, http.StatusOK, "Linear is down", "2 times", "Its server does not answer.", "Connector down", `authorization\u202e`, "Mark all as read")
-	_, rest, _ := strings.Cut(p.Body, `name="id" value="`)
-	id, _, _ := strings.Cut(rest, `"`)
-	one := b.submit("/notices/read", url.Values{"id": {id}})
-	one.want(t, http.StatusOK, "1 marked as read.")
-	wantUnread(t, one, "1 unread")
-	all := b.submit("/notices/read", nil)
-	all.want(t, http.StatusOK, "1 marked as read.")
-	wantUnread(t, all, "")
-	if all.says("Mark all as read") {
-		t.Error("there is something to read still")
+	p.want(t, http.StatusOK, "Linear is down", "2 times", "Its server does not answer.", "Connector down", "Needs you", "Calls waiting for approval")
+	wantBell(t, p, "1 to do")
+	if !strings.Contains(p.Body, "<title>(1) Notifications · Patchbay</title>") {
+		t.Error("the title has no count")
 	}
-	wantUnread(t, other.get("/notices"), "2 unread")
+	viewer.get("/notices").want(t, http.StatusOK, "Needs somebody")
+	b.submit("/approvals/"+waiting.String()+"/deny", nil)
+	wantBell(t, b.get("/agents"), "")
 }
 
-func wantUnread(t *testing.T, p page, want string) {
+// createOneWaiting creates a call that waits for approval.
+func (d *dashboard) createOneWaiting() connectors.ToolCallID {
+	d.t.Helper()
+	return d.createWaitingCall(d.Tenant, d.Agent(d.t), d.Connector(d.t))
+}
+
+func wantBell(t *testing.T, p page, want string) {
 	t.Helper()
-	unread, ok := htmlcheck.Parse(t, p.Body).ByID("unread")
-	if got := strings.Join(strings.Fields(unread.Text()), " "); got != want || !ok {
+	count, ok := htmlcheck.Parse(t, p.Body).ByID("needs-count")
+	if got := strings.Join(strings.Fields(count.Text()), " "); got != want || !ok {
 		t.Errorf("the bell says %q, want %q", got, want)
 	}
 }
@@ -56,10 +56,12 @@ func TestNotices_StreamUpdatesBellAndList(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleViewer)
-	events, elsewhere := b.openEventsAt("/events?on=notices"), b.openEventsAt("/events?on=approvals")
+	events, elsewhere := b.openEventsAt("/events?on=notices"), b.openEventsAt("/events?on=frame")
 	d.createNotice(connectors.NoticeDown, "Linear is down")
 	events.until("Linear is down")
-	elsewhere.until(" unread")
+	d.createOneWaiting()
+	events.until("Needs somebody", " to do")
+	elsewhere.until(" to do")
 	d.createNotice(connectors.NoticeDown, "Linear is down")
 	event := events.until("2 times")
 	if !strings.Contains(event, `hx-swap="outerMorph"`) {

@@ -32,7 +32,7 @@ func TestProgram_EnvironmentIsNeverShown(t *testing.T) {
 	if p = b.post("/connectors", wrong); p.Status != http.StatusUnprocessableEntity || p.says("s3cret value") {
 		t.Errorf("%d", p.Status)
 	}
-	if p = b.post("/connectors", form); p.Location != "/connectors/local-tools" {
+	if p = b.post("/connectors", form); p.Location != "/connectors/local-tools/start" {
 		t.Fatalf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
 	}
 	c, err := d.Door().Connectors().Get(t.Context(), "local-tools")
@@ -68,7 +68,7 @@ func TestProgram_IsNotStartedWhenNotAllowed(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "args", strings.Join(mcptest.Program, "\n"))
 	for _, path := range []string{"/connectors", "/connectors/test"} {
-		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Stdio commands aren't allowed here.")
+		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Programs are switched off here. The operator can allow them.")
 	}
 }
 

@@ -48,6 +48,9 @@ var auditRows = map[string]auditRow{
 	"POST /account/connections/{agent}/{connector}/credential": {kinds: "credential.set", testedInAPI: true},
 	"POST /account/connections/{agent}/{connector}/disconnect": {kinds: "credential.delete credential.disconnect", testedInAPI: true},
 
+	"POST /account/mail":     {reason: "a choice of one's own, of what one may read anyway"},
+	"POST /forgot":           {reason: "it sends a mail, perhaps; what is done by its link is on record"},
+	"POST /reset":            {kinds: "account.password_reset", testedInAPI: true},
 	"POST /logout":           {kinds: "account.sign_out_here"},
 	"POST /login":            {kinds: "account.sign_in", setup: enableSSO},
 	"POST /login/code":       {kinds: "account.sign_in account.recovery_code_use account.second_factor_refuse", testedInAPI: true},
@@ -60,7 +63,7 @@ var auditRows = map[string]auditRow{
 	"POST /confirm/sso":      {reason: "it leads to the provider, for the same"},
 	"POST /tenant":           {reason: "which of one's own tenants is shown"},
 	"POST /language":         {reason: "a taste"},
-	"POST /notices/read":     {reason: "a mark that its reader sets for themselves"},
+	"POST /start/dismiss":    {reason: "it hides a list of hints"},
 
 	"POST /audit/verify":      {reason: "it computes, and shows everybody what it found"},
 	"GET /audit/export.jsonl": {kinds: "audit.export", testedInAPI: true},
@@ -74,9 +77,9 @@ var auditRows = map[string]auditRow{
 	"POST /settings/sso/domains/verify":  {kinds: "sso.verify_domain", testedInAPI: true},
 	"POST /settings/sso/domains/release": {kinds: "sso.release_domain", form: url.Values{"domain": {"initech.example"}}, setup: postBefore("/settings/sso/domains", url.Values{"domain": {"initech.example"}})},
 
-	"POST /connectors":                        {kinds: "connector.create", form: url.Values{"name": {"New"}, "url": {"http://127.0.0.1:9/mcp"}, "auth.type": {"none"}}},
+	"POST /connectors":                        {kinds: "connector.create connector.sync", form: url.Values{"name": {"New"}, "url": {"http://127.0.0.1:9/mcp"}, "auth.type": {"none"}}},
 	"POST /connectors/test":                   {kinds: "connector.test", form: url.Values{"name": {"New"}, "url": {"http://127.0.0.1:9/mcp"}, "auth.type": {"none"}}},
-	"POST /connectors/import":                 {kinds: "connector.create connector.update", form: url.Values{"document": {`{"mcpServers": {"imported": {"url": "http://127.0.0.1:9/imported"}}}`}}},
+	"POST /connectors/import":                 {kinds: "connector.create connector.update connector.sync", form: url.Values{"document": {`{"mcpServers": {"imported": {"url": "http://127.0.0.1:9/imported"}}}`}}},
 	"POST /connectors/import/preview":         {reason: "it stores nothing"},
 	"POST /catalog/{slug}/add":                {kinds: "connector.create"},
 	"POST /catalog/registry":                  {kinds: "connector.create", testedInAPI: true},
@@ -103,21 +106,26 @@ var auditRows = map[string]auditRow{
 	"POST /connectors/{id}/disconnect":                       {kinds: "credential.disconnect", testedInAPI: true},
 	"POST /connectors/{id}/agents/{agent}/disconnect":        {kinds: "credential.disconnect", testedInAPI: true},
 
-	"POST /connectors/{id}/tools":               {kinds: "tool.curate", form: url.Values{"do": {"disable"}, "tool": {"search"}}},
-	"POST /connectors/{id}/tools/{tool}/curate": {kinds: "tool.curate", form: url.Values{"alias": {"find"}, "enabled": {"on"}}},
-	"POST /connectors/{id}/tools/{tool}/accept": {kinds: "tool.accept", testedInAPI: true},
-	"POST /connectors/{id}/tools/{tool}/reject": {kinds: "tool.reject", testedInAPI: true},
-	"POST /connectors/{id}/instructions/accept": {kinds: "instructions.accept", testedInAPI: true},
-	"POST /connectors/{id}/instructions/reject": {kinds: "instructions.reject", testedInAPI: true},
-	"POST /changes/accept_cosmetic":             {kinds: "tool.accept_cosmetic", testedInAPI: true},
-	"POST /connectors/{id}/tools/{tool}/try":    {reason: "a call is an agent's work, and stands in the history of calls with who asked for it; an admin's own is tool.try, see TestToolTry_AdminNeedsNoAgent"},
+	"POST /connectors/{id}/tools":                {kinds: "tool.curate", form: url.Values{"do": {"disable"}, "tool": {"search"}}},
+	"POST /connectors/{id}/tools/{tool}/curate":  {kinds: "tool.curate", form: url.Values{"alias": {"find"}, "enabled": {"on"}}},
+	"POST /connectors/{id}/tools/{tool}/accept":  {kinds: "tool.accept", testedInAPI: true},
+	"POST /connectors/{id}/tools/{tool}/keep":    {kinds: "tool.keep", testedInAPI: true},
+	"POST /connectors/{id}/tools/{tool}/restore": {kinds: "tool.restore", testedInAPI: true},
+	"POST /connectors/{id}/instructions/restore": {kinds: "instructions.restore", testedInAPI: true},
+	"POST /changes/decide":                       {kinds: "tool.accept tool.reject instructions.accept instructions.reject", testedInAPI: true},
+	"POST /connectors/{id}/tools/{tool}/reject":  {kinds: "tool.reject", testedInAPI: true},
+	"POST /connectors/{id}/instructions/accept":  {kinds: "instructions.accept", testedInAPI: true},
+	"POST /connectors/{id}/instructions/reject":  {kinds: "instructions.reject", testedInAPI: true},
+	"POST /changes/accept_cosmetic":              {kinds: "tool.accept_cosmetic", testedInAPI: true},
+	"POST /connectors/{id}/tools/{tool}/try":     {reason: "a call is an agent's work, and stands in the history of calls with who asked for it; an admin's own is tool.try, see TestToolTry_AdminNeedsNoAgent"},
 
 	"POST /approvals/{id}/approve": {kinds: "tool_call.approve"},
 	"POST /approvals/{id}/deny":    {kinds: "tool_call.deny"},
 	"POST /calls/{id}/cancel":      {kinds: "tool_call.cancel"},
 
+	"POST /start/agent":                               {kinds: "agent.create agent_grant.set agent_token.create", setup: func(g *routeSetup) { g.form = url.Values{"name": {"New"}, "connector": {g.connector}} }},
 	"POST /agents":                                    {kinds: "agent.create", form: url.Values{"name": {"New"}, "approval": {"auto"}}},
-	"POST /agents/{id}":                               {kinds: "agent.update", form: url.Values{"name": {"Renamed"}, "approval": {"auto"}, "enabled": {"on"}}},
+	"POST /agents/{id}":                               {kinds: "agent.update", form: url.Values{"name": {"Renamed"}, "approval": {"auto"}, "enabled": {"on"}, "sure": {"yes"}}},
 	"POST /agents/{id}/delete":                        {kinds: "agent.delete"},
 	"POST /agents/{id}/unused":                        {kinds: "agent_grant.set", testedInAPI: true},
 	"POST /agents/{id}/tokens":                        {kinds: "agent_token.create", form: url.Values{"name": {"new"}}},
@@ -126,6 +134,11 @@ var auditRows = map[string]auditRow{
 	"POST /agents/{id}/connectors/{connector}":        {kinds: "agent_grant.set", form: url.Values{"all": {"on"}}},
 	"POST /agents/{id}/connectors/{connector}/choose": {kinds: "agent_grant.set", testedInAPI: true},
 	"POST /agents/{id}/connectors/{connector}/remove": {kinds: "agent_grant.drop"},
+	"POST /agents/{id}/access":                        {kinds: "agent_grant.drop", setup: formOf(func(own things) url.Values { return url.Values{"do": {"remove"}, "connector": {own.connector}} })},
+	"POST /connectors/{id}/access":                    {kinds: "agent_grant.drop", setup: formOf(func(own things) url.Values { return url.Values{"do": {"remove"}, "agent": {own.agent}} })},
+	"POST /bulk/connectors": {kinds: "connector.update", setup: formOf(func(own things) url.Values {
+		return url.Values{"do": {"tag"}, "word": {"crm"}, "connector": {own.connector}}
+	})},
 
 	"POST /agents/{id}/connectors/{connector}/allowances/{tool}/end": {kinds: "agent_allowance.end"},
 
@@ -211,6 +224,11 @@ func TestRouteAudit_EveryActingRouteHasARow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// formOf makes the form of the tenant's own things.
+func formOf(values func(own things) url.Values) func(g *routeSetup) {
+	return func(g *routeSetup) { g.form = values(g.things) }
 }
 
 // The audit log has the entries of the row, by the signed-in member.

@@ -33,6 +33,13 @@ var routeRoles = map[string]connectors.Permission{
 
 	"POST /language": anyone,
 
+	"GET /forgot":  anyone,
+	"POST /forgot": anyone,
+	"GET /reset":   anyone,
+	"POST /reset":  anyone,
+
+	"POST /account/mail": oneself,
+
 	"GET /login/code":  anyone,
 	"POST /login/code": anyone,
 
@@ -81,8 +88,7 @@ var routeRoles = map[string]connectors.Permission{
 
 	"POST /agents/{id}/programs/{program}/revoke": connectors.PermManage,
 
-	"GET /notices":       connectors.PermRead,
-	"POST /notices/read": oneself,
+	"GET /notices": connectors.PermRead,
 
 	"GET /audit":                 connectors.PermAudit,
 	"POST /audit/verify":         connectors.PermAudit,
@@ -97,12 +103,19 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /webhooks/{id}/delete": connectors.PermManage,
 	"POST /webhooks/{id}/deliveries/{delivery}/redeliver": connectors.PermManage,
 
-	"GET /":                    connectors.PermRead,
-	"GET /account":             connectors.PermRead,
-	"GET /agents":              connectors.PermRead,
-	"GET /agents/{id}":         connectors.PermRead,
-	"GET /agents/{id}/access":  connectors.PermRead,
-	"GET /agents/{id}/connect": connectors.PermRead,
+	"GET /":                                    connectors.PermRead,
+	"GET /account":                             connectors.PermRead,
+	"GET /agents":                              connectors.PermRead,
+	"GET /agents/{id}":                         connectors.PermRead,
+	"GET /agents/{id}/access":                  connectors.PermRead,
+	"GET /access":                              connectors.PermRead,
+	"GET /connectors/{id}/access":              connectors.PermRead,
+	"GET /connectors/{id}/calls":               connectors.PermRead,
+	"GET /connectors/{id}/changes":             connectors.PermRead,
+	"POST /agents/{id}/access":                 connectors.PermManage,
+	"POST /connectors/{id}/access":             connectors.PermManage,
+	"POST /bulk/connectors":                    connectors.PermOperate,
+	"GET /agents/{id}/connect":                 connectors.PermRead,
 	"GET /agents/{id}/connectors/{connector}":  connectors.PermRead,
 	"GET /agents/{id}/tools":                   connectors.PermRead,
 	"GET /agents/{id}/resources":               connectors.PermRead,
@@ -138,6 +151,10 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /connectors/{id}/tools":                        connectors.PermManage,
 	"POST /connectors/{id}/tools/{tool}/curate":          connectors.PermManage,
 	"POST /connectors/{id}/tools/{tool}/accept":          connectors.PermManage,
+	"POST /connectors/{id}/tools/{tool}/keep":            connectors.PermManage,
+	"POST /connectors/{id}/tools/{tool}/restore":         connectors.PermManage,
+	"POST /connectors/{id}/instructions/restore":         connectors.PermManage,
+	"POST /changes/decide":                               connectors.PermManage,
 	"POST /connectors/{id}/instructions/accept":          connectors.PermManage,
 	"POST /connectors/{id}/instructions/reject":          connectors.PermManage,
 	"POST /connectors/{id}/tools/{tool}/reject":          connectors.PermManage,
@@ -153,6 +170,10 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /connectors/{id}/tools/{tool}/try": connectors.PermOperate,
 
 	"GET /agents/new":                                                connectors.PermManage,
+	"GET /start/agent":                                               connectors.PermManage,
+	"POST /start/agent":                                              connectors.PermManage,
+	"POST /start/dismiss":                                            connectors.PermManage,
+	"GET /connectors/{id}/start":                                     connectors.PermManage,
 	"GET /connectors/new":                                            connectors.PermManage,
 	"GET /connectors/import":                                         connectors.PermManage,
 	"POST /connectors/import":                                        connectors.PermManage,
@@ -203,6 +224,7 @@ var routeRoles = map[string]connectors.Permission{
 	"GET /exports/connectors/{id}/prompts":   connectors.PermRead,
 	"GET /exports/connectors/{id}/resources": connectors.PermRead,
 	"GET /exports/webhooks":                  connectors.PermManage,
+	"GET /webhooks/new":                      connectors.PermManage,
 
 	"GET /exports/connectors/{id}/credentials": connectors.PermRead,
 

@@ -93,6 +93,8 @@ func TestToolSelector_WorksWithoutScript(t *testing.T) {
 		t.Error("choosing has granted")
 	}
 	form["tool"] = names
+	b.post(path, form).want(t, http.StatusUnprocessableEntity, "Never ask for “Support” on “Linear”?")
+	form["sure"] = []string{"yes"}
 	b.submit(path, form).want(t, http.StatusOK, "“Support” can use 3 tools of “Linear”.", "3 of 12 tools")
 	mode := connectors.ApprovalAuto
 	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: names, TrustedTools: []string{"guess_thing_0"}, Approval: &mode})
@@ -117,5 +119,5 @@ func TestToolSelector_ShowsEachToolsState(t *testing.T) {
 	doc.Sound(t)
 	b.get("/agents/support/tools/mcp_linear__delete_thing_0").want(t, http.StatusOK, "Not granted")
 	d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear").want(t, http.StatusOK, "which calls need approval.", "tokens")
-	b.get("/agents/support/access").want(t, http.StatusOK, "Tokens", "3 of 4 tools")
+	b.get("/agents/support/access").want(t, http.StatusOK, "Context tokens", "3 of 4 tools")
 }

@@ -18,9 +18,10 @@ func TestSettings_DefaultsAreSavedInABrowser(t *testing.T) {
 		if i == 0 {
 			checkAppearanceOf(t, tab, "settings")
 		}
-		tab.Fill("[name='defaults.sync_interval_s']", seconds)
+		tab.Choose("[name='defaults.sync_interval_s']", "custom")
+		tab.Fill("[name='defaults.sync_interval_s_number']", seconds)
 		tab.Choose("[name='defaults.tool_changes']", "hold_all")
-		tab.Click("main form[action='/settings'] [type=submit]")
+		tab.Click("#new-connectors [type=submit]")
 		tab.WaitText("#notice", "Settings saved.")
 		tab.Scripts(true)
 		tab.Go(d.base + "/connectors/new")

@@ -42,9 +42,9 @@ func TestSettings_DefaultsApplyToNewThings(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	old := d.Connector(t)
-	owner.get("/settings").want(t, http.StatusOK, "existing ones keep their settings", `value="900"`, `<option value="hold_risky" selected>`)
+	owner.get("/settings").want(t, http.StatusOK, "existing ones keep their settings", `<option value="900" selected>15 minutes</option>`, `<option value="hold_risky" selected>`)
 	owner.submit("/settings", defaultsForm()).want(t, http.StatusOK, "Settings saved.",
-		`value="3600"`, `<option value="trusted_only" selected>`, `<option value="hold_all" selected>`, `<option value="off" selected>`)
+		`<option value="3600" selected>1 hour</option>`, `<option value="trusted_only" selected>`, `<option value="hold_all" selected>`, `<option value="off" selected>`)
 
 	owner.get("/connectors/new").want(t, http.StatusOK, `value="3600"`, `<option value="hold_all" selected>`, `<option value="off" selected>`)
 	owner.get("/agents/new").want(t, http.StatusOK, `<option value="trusted_only" selected>`)
@@ -102,6 +102,27 @@ func TestSettings_RefuseInvalidResultsIsSaved(t *testing.T) {
 	}
 }
 
+func TestSettings_CardsSaveAloneAndDurationsAreExact(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.signInAsRole(connectors.RoleOwner)
+	custom := func(number, unit string) url.Values {
+		return url.Values{"card": {"call-settings"}, "approval_timeout_s": {"custom"}, "approval_timeout_s_number": {number}, "approval_timeout_s_unit": {unit}}
+	}
+	before, err := d.Door().Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner.submit("/settings", custom("95", "1")).want(t, http.StatusOK, "Settings saved.", `<option value="95" selected>95 seconds</option>`)
+	owner.submit("/settings", custom("7", "60")).want(t, http.StatusOK, `<option value="420" selected>7 minutes</option>`)
+	self, err := d.Door().Self(t.Context())
+	if err != nil || self.ApprovalTimeout != 7*time.Minute || self.Name != before.Name {
+		t.Errorf("%+v, %v", self, err)
+	}
+	wrong := owner.post("/settings", custom("x", "60"))
+	wrong.want(t, http.StatusUnprocessableEntity, "Enter a whole number.", `<option value="custom" selected>`, `value="`+before.Name+`"`, `<option value="900" selected>`)
+}
+
 func TestSettings_WrongDefaultsAreFieldErrors(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -133,7 +154,7 @@ func TestSettings_ShowKeysAndInstallation(t *testing.T) {
 	}
 	p := d.signInAsRole(connectors.RoleOwner).get("/settings")
 	p.want(t, http.StatusOK, own.Primary.String(), "yours alone", "Encrypts new data", "Last rotated", "v1.2.3-test",
-		d.base+"/oauth/callback", d.base+"/mcp", `href="/webhooks"`)
+		d.base+"/oauth/callback", d.base+"/mcp", `href="/webhooks"`, `href="#security"`)
 	if strings.Contains(p.Body, "s3cret") {
 		t.Error("the page has a secret")
 	}

@@ -12,7 +12,7 @@ import (
 // pagesWithContent are pages without path parameters that have content in a new tenant.
 var pagesWithContent = []string{
 	"/account", "/account/second-factor", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/confirm", "/connect/done", "/connectors/import", "/connectors/new", "/members", "/search", "/settings",
-	"/settings/sso",
+	"/settings/sso", "/webhooks/new", "/start/agent",
 }
 
 // pagePath reports whether a route is a page without path parameters.

@@ -86,7 +86,7 @@ func TestSweep_UpdatesRowsOfEveryPage(t *testing.T) {
 	last := d.addConnectorAt("Zulu", "https://mcp.example.com/mcp")
 	b := d.signInAsRole(connectors.RoleMember)
 	_, rest, _ := strings.Cut(b.get("/connectors").Body, `href="/connectors?cursor=`)
-	cursor, _, _ := strings.Cut(rest, `"`)
+	cursor, _, _ := strings.Cut(rest, `&amp;`)
 	b.get("/connectors?cursor="+cursor).want(t, http.StatusOK, "Zulu", `hx-sse:connect="/events?cursor=`+cursor)
 	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Syncing 61 connectors.")
 

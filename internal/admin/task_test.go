@@ -73,7 +73,7 @@ func TestTasksAreListedWithHowFarTheyAre(t *testing.T) {
 	d.endTask(done, connectors.CallSuccess, connectors.OutcomeOK)
 	d.endTask(d.createTaskCall(d.Tenant, a, c, taskDocument("")), connectors.CallError, connectors.OutcomeRPCError)
 	p := b.get("/tasks")
-	p.want(t, http.StatusOK, "4 tasks", "Working", "Reading page 40 of 100", "1 minute ago", "in 57 minutes", "Needs input", "Completed", "Failed", "The task failed.",
+	p.want(t, http.StatusOK, "4 tasks", "Working", "Reading page 40 of 100", "1 minute ago", "in 58 minutes", "Needs input", "Completed", "Failed", "The task failed.",
 		"/calls/"+open.ID.String()+"/cancel", "/calls/"+done.ID.String()+"#result")
 	if strings.Contains(p.Body, "somebody else") {
 		t.Error("another tenant's task is there")

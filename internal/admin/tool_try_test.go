@@ -58,3 +58,24 @@ func TestToolTry_TimeoutEndsTheCall(t *testing.T) {
 		t.Errorf("%d calls were sent with a wrong timeout", n)
 	}
 }
+
+// A value that breaks a rule of the schema is named at its field, with the rule in the form and the table.
+func TestToolTry_ConstraintErrorStandsAtItsField(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	const raw = `{"name":"search","inputSchema":{"type":"object","properties":{"title":{"type":"string","minLength":3,"maxLength":200},
+		"filter":{"type":"object","properties":{"labels":{"type":"array","items":{"type":"string"},"maxItems":2}}}},"required":["title"]}}`
+	d.addServerWith(raw, mcptest.Hang, trustAgent)
+	b, path := d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search"
+	p := b.get(path)
+	p.want(t, http.StatusOK, "3–200 characters", "at most 2 items")
+	tool, err := d.Door().Tools().Get(t.Context(), d.addLinear(), "search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"form"}, "definition": {tool.Hash.String()}, "arg.0": {"ab"}})
+	p.want(t, http.StatusUnprocessableEntity, `The argument "title" must have at least 3 characters.`, `value="ab"`)
+	if !strings.Contains(p.Body, `id="try-arg.0-error"`) {
+		t.Error("the error is not at the field")
+	}
+}

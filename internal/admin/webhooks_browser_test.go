@@ -17,10 +17,15 @@ func TestWebhook_IsAddedInABrowser(t *testing.T) {
 	for _, script := range []bool{true, false} {
 		tab.Scripts(script)
 		tab.Go(d.base + "/webhooks")
+		tab.Click("main a[href='/webhooks/new']")
 		tab.Fill("[name=name]", "Chat")
 		tab.Fill("[name=url]", startReceiver(t, &status))
+		tab.Click("[name=events][value=chosen]")
 		tab.Click("[value='approval.waiting']")
-		tab.Click("#add button[type=submit]")
+		if script {
+			checkAppearanceOf(t, tab, "webhook-new")
+		}
+		tab.Click(".form button[type=submit]")
 		tab.WaitText("main", "Secret of “Chat”")
 		tab.Click("form[action$='/test'] button")
 		tab.WaitText("main", "Test delivered in ")
@@ -28,7 +33,7 @@ func TestWebhook_IsAddedInABrowser(t *testing.T) {
 			checkAppearanceOf(t, tab, "webhook")
 			tab.Go(d.base + "/webhooks")
 			checkAppearanceOf(t, tab, "webhooks")
-			tab.Click("main a[href^='/webhooks/']")
+			tab.Click("main table a[href^='/webhooks/']")
 			tab.WaitText("main", "Delivered")
 		}
 		tab.Click("[popovertarget=delete]")

@@ -80,6 +80,31 @@ func TestWebhook_Lifecycle(t *testing.T) {
 	}
 }
 
+func TestWebhook_ForAChat(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b, status := d.signInAsRole(connectors.RoleAdmin), http.StatusOK
+	add := url.Values{"name": {"Ops"}, "url": {startReceiver(t, &status)}, "format": {"teams"}, "events": {"chosen"}}
+	b.post("/webhooks", add).want(t, http.StatusUnprocessableEntity, "Select at least one event.", `value="teams" selected`, `value="chosen" checked`)
+	add.Set("events", "all")
+	add.Set("kind", "approval.waiting") // hidden, for all are wanted
+	if p := b.submit("/webhooks", add); p.says("whsec_") || !p.says("Webhook added. Send a test.") || p.says("New secret") {
+		t.Errorf("the page of a chat's webhook shows a secret: %s", p.Body)
+	}
+	hook := d.findOnlyWebhook()
+	if hook.Format != connectors.WebhookTeams || len(hook.Kinds) != 0 {
+		t.Errorf("added as %+v", hook)
+	}
+	path := "/webhooks/" + hook.ID.String()
+	b.submit(path+"/test", nil).want(t, http.StatusOK, "Test delivered in ")
+	b.submit(path, url.Values{"name": {"Ops"}, "url": {hook.URL}, "format": {"slack"}, "events": {"all"}, "enabled": {"true"}}).want(t, http.StatusOK, "Webhook saved.")
+	if hook = d.findOnlyWebhook(); hook.Format != connectors.WebhookSlack || !hook.Enabled {
+		t.Errorf("saved as %+v", hook)
+	}
+	b.get("/webhooks").want(t, http.StatusOK, "Slack", "All events")
+	b.submit(path, url.Values{"name": {"Ops"}, "url": {hook.URL}, "format": {"irc"}, "events": {"all"}}).want(t, http.StatusUnprocessableEntity, "Must be json, slack or teams.")
+}
+
 func (d *dashboard) findOnlyWebhook() connectors.Webhook {
 	d.t.Helper()
 	list, err := d.Door().Webhooks().List(d.t.Context(), store.Page{})

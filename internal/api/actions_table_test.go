@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/manage"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/webhooks"
@@ -161,6 +163,18 @@ var otherActs = map[string]actionCase{
 			return w.auth.ChangePassword(ctx, person, "long enough", "even longer than that")
 		}
 	}},
+	"account.password_reset": {thing: "password", alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		if _, err := w.auth.AddMember(t.Context(), w.newOperator(t), auth.Person{Email: "e@example.com", Role: connectors.RoleViewer, Password: "long enough"}); err != nil {
+			t.Fatal(err)
+		}
+		links, err := w.auth.NewResetLinks(t.Context(), "e@example.com")
+		if err != nil || len(links) != 1 {
+			t.Fatal(links, err)
+		}
+		token := secret.Text(strings.TrimPrefix(links[0].Path, "/reset?token="))
+		return func() error { return w.auth.ResetPassword(t.Context(), token, "even longer than that", "192.0.2.1") }
+	}},
 	"account.session_end": {prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		person, session := w.createSession(t)
@@ -261,12 +275,31 @@ var otherActs = map[string]actionCase{
 
 	"tool.curate": {thing: "tools", prepare: requestAction("PATCH", "/api/v1/connectors/{id}/tools/{name}",
 		`{"alias": "find", "enabled": false, "tags": ["a"], "agent_description": "Finds."}`)},
-	"tool.try":             {prepare: requestAction("POST", "/api/v1/connectors/{id}/tools/{name}/call", `{"confirm": true}`)},
-	"tool.accept":          {prepare: requestAfter(changeTool, "POST", "/api/v1/connectors/{id}/tools/{name}/accept", nil)},
-	"tool.reject":          {prepare: requestAfter(changeTool, "POST", "/api/v1/connectors/{id}/tools/{name}/reject", nil)},
+	"tool.try":    {prepare: requestAction("POST", "/api/v1/connectors/{id}/tools/{name}/call", `{"confirm": true}`)},
+	"tool.accept": {prepare: requestAfter(changeTool, "POST", "/api/v1/connectors/{id}/tools/{name}/accept", nil)},
+	"tool.reject": {prepare: requestAfter(changeTool, "POST", "/api/v1/connectors/{id}/tools/{name}/reject", nil)},
+	"tool.keep": {prepare: requestAfter(func(t *testing.T, w *world, ids targets, _ string) {
+		t.Helper()
+		w.Resynced(t, w.connectorID(t, ids.connector), fixture.DefinitionOf("search", `{"name":"search","description":"Finds more.","inputSchema":{"type":"object"}}`))
+	}, "POST", "/api/v1/connectors/{id}/tools/{name}/keep", nil)},
+	"tool.restore": {prepare: requestAfter(func(t *testing.T, w *world, ids targets, key string) {
+		t.Helper()
+		changeTool(t, w, ids, key)
+		if err := w.sendRequest(t, key, http.MethodPost, ids.fillPattern("/api/v1/connectors/{id}/tools/{name}/accept"), nil)(); err != nil {
+			t.Fatal(err)
+		}
+	}, "POST", "/api/v1/connectors/{id}/tools/{name}/restore", `{"hash": "`+fixture.Definition("search").Hash.String()+`"}`)},
 	"tool.accept_cosmetic": {prepare: requestAfter(changeCosmetic, "POST", "/api/v1/tool_changes/accept_cosmetic", nil)},
 	"instructions.accept":  {prepare: requestAfter(changeInstructions, "POST", "/api/v1/connectors/{id}/instructions/accept", nil)},
 	"instructions.reject":  {prepare: requestAfter(changeInstructions, "POST", "/api/v1/connectors/{id}/instructions/reject", nil)},
+
+	"instructions.restore": {prepare: requestAfter(func(t *testing.T, w *world, ids targets, key string) {
+		t.Helper()
+		changeInstructions(t, w, ids, key)
+		if err := w.sendRequest(t, key, http.MethodPost, ids.fillPattern("/api/v1/connectors/{id}/instructions/accept"), nil)(); err != nil {
+			t.Fatal(err)
+		}
+	}, "POST", "/api/v1/connectors/{id}/instructions/restore", `{"hash": "`+connectors.InstructionsDefinition("").Hash.String()+`"}`)},
 
 	"tool_call.approve": {prepare: requestAction("POST", "/api/v1/tool_calls/{id}/approve", nil)},
 	"tool_call.deny":    {prepare: requestAction("POST", "/api/v1/tool_calls/{id}/deny", nil)},

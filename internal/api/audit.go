@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"patchbay/internal/auditsentence"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -19,6 +20,7 @@ type auditEventJSON struct {
 	Actor     auditActorJSON    `json:"actor"`
 	Action    string            `json:"action" doc:"What was done: connector.create, credential.read, and so on."`
 	Target    string            `json:"target" doc:"What it was done to."`
+	Sentence  string            `json:"sentence" doc:"The entry as a sentence, for people: Ada Keller granted support-bot all tools of linear."`
 	Detail    json.RawMessage   `json:"detail" doc:"What else is known of it, by action; never a secret."`
 	Changes   []auditChangeJSON `json:"changes" doc:"What the act changed, by field; empty: nothing. Of secrets there are fingerprints, hmac:…: the same secret of the same thing has the same one."`
 	RequestID string            `json:"request_id" doc:"Of the request that did it, as the log has it; empty: none did."`
@@ -45,6 +47,7 @@ func viewAuditEvent(e store.RecordedEvent) auditEventJSON {
 		ID: e.ID.String(), At: e.At, Actor: auditActorJSON{Type: e.ActorType, Name: e.ActorName}, Action: e.Action, Target: e.Target,
 		Detail: e.Detail, RequestID: e.RequestID, IP: e.IP, Hash: hex.EncodeToString(e.Hash),
 	}
+	out.Sentence = auditsentence.Write(context.Background(), auditsentence.Entry{Actor: e.ActorName, Action: e.Action, Target: e.Target, Detail: e.Detail}, auditsentence.Names{})
 	out.Changes = []auditChangeJSON{}
 	for _, c := range e.Changes() {
 		out.Changes = append(out.Changes, auditChangeJSON{Field: c.Field, Before: rawOrNull(c.Before), After: rawOrNull(c.After)})

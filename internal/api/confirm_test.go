@@ -52,6 +52,10 @@ var harmlessOperations = map[string]string{
 	"PATCH /api/v1/connectors/{id}/tools/{name}":                          "daily work on tools, which can be taken back and is on record",
 	"POST /api/v1/connectors/{id}/tools/{name}/accept":                    "daily work, of which the change itself is the warning",
 	"POST /api/v1/connectors/{id}/tools/{name}/reject":                    "it closes",
+	"POST /api/v1/connectors/{id}/tools/{name}/keep":                      "agents are served what they were",
+	"POST /api/v1/connectors/{id}/tools/{name}/restore":                   "agents are served what they were",
+	"POST /api/v1/connectors/{id}/instructions/restore":                   "agents are served what they were",
+	"POST /api/v1/tool_changes/decide":                                    "daily work, of which the change itself is the warning",
 	"POST /api/v1/connectors/{id}/instructions/accept":                    "daily work, of which the change itself is the warning",
 	"POST /api/v1/connectors/{id}/instructions/reject":                    "it closes",
 	"POST /api/v1/tool_changes/accept_cosmetic":                           "no model acts on these",
@@ -97,7 +101,7 @@ func TestConfirm_RefusesUnconfirmedSessionButNoKey(t *testing.T) {
 	w := newWorld(t)
 	ids, cookie, key := w.createTargets(t, w.Tenant), w.signIn(t, w.Member(t, connectors.RoleOwner).UserID), w.createKey(t, connectors.RoleOwner)
 	dangerous := w.dangerousOperations(t)
-	w.AsSystem(t, "update browser_sessions set confirmed_at = now() - interval '11 minutes'", nil)
+	w.AsSystem(t, "update browser_sessions set confirmed_at = now() - interval '61 minutes'", nil)
 	for route := range dangerous {
 		method, pattern, _ := strings.Cut(route, " ")
 		refused := w.callInSession(t, cookie, method, ids.fillPattern(pattern), nil)

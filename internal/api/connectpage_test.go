@@ -45,7 +45,7 @@ func TestConnectPage_UnconfirmedSessionGetsNoLink(t *testing.T) {
 	if url := link(a.callInSession(t, session, http.MethodPost, a.path+"/sync_tools", nil)); !strings.HasPrefix(url, baseURL+"/connect/") {
 		t.Errorf("who has just signed in gets %q", url)
 	}
-	a.AsSystem(t, "update browser_sessions set confirmed_at = now() - '11 minutes'::interval", nil)
+	a.AsSystem(t, "update browser_sessions set confirmed_at = now() - '61 minutes'::interval", nil)
 	if url := link(a.callInSession(t, session, http.MethodPost, a.path+"/sync_tools", nil)); url != baseURL+"/connectors/"+a.connector.Slug+"/credentials" {
 		t.Errorf("who has not confirmed gets %q", url)
 	}

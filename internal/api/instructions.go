@@ -49,6 +49,30 @@ func (h *Handler) mountInstructions() {
 	}, func(ctx context.Context, actor auth.Actor, in *instructionsVerdictInput) (*response[instructionsJSON], error) {
 		return h.decideInstructions(ctx, actor, in, false)
 	})
+	registerOperation(h, operation{
+		method: http.MethodPost, path: path + "/restore", id: "restoreInstructions", tag: tag,
+		summary: "Go back to earlier instructions of a server, which agents are then given", permission: connectors.PermManage, status: http.StatusOK,
+	}, h.restoreInstructions)
+}
+
+type restoreInstructionsInput struct {
+	ConnectorPath
+	JSON requestBody[earlierVersionJSON]
+}
+
+func (h *Handler) restoreInstructions(ctx context.Context, actor auth.Actor, in *restoreInstructionsInput) (*response[instructionsJSON], error) {
+	doc, err := in.JSON.readJSON()
+	if err != nil {
+		return nil, err
+	}
+	hash, err := definitionHash(&doc.Hash)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.registry.RestoreTool(ctx, actor, in.ref(), connectors.InstructionsTool, *hash); err != nil {
+		return nil, err
+	}
+	return h.getInstructions(ctx, actor, &in.ConnectorPath)
 }
 
 func (h *Handler) getInstructions(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[instructionsJSON], error) {

@@ -57,6 +57,10 @@ var routes = map[string]struct {
 	"GET /api/v1/connectors/{id}/tools/{name}/changes":         {connectors.PermRead, ""},
 	"POST /api/v1/connectors/{id}/tools/{name}/accept":         {connectors.PermManage, ""},
 	"POST /api/v1/connectors/{id}/tools/{name}/reject":         {connectors.PermManage, ""},
+	"POST /api/v1/connectors/{id}/tools/{name}/keep":           {connectors.PermManage, ""},
+	"POST /api/v1/connectors/{id}/tools/{name}/restore":        {connectors.PermManage, restoreBody},
+	"POST /api/v1/connectors/{id}/instructions/restore":        {connectors.PermManage, restoreBody},
+	"POST /api/v1/tool_changes/decide":                         {connectors.PermManage, `{"verdict": "reject", "changes": [{"connector": "c", "tool": "t", "hash": "` + noHash + `"}]}`},
 	"GET /api/v1/connectors/{id}/instructions":                 {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/instructions/changes":         {connectors.PermRead, ""},
 	"POST /api/v1/connectors/{id}/instructions/accept":         {connectors.PermManage, ""},
@@ -280,3 +284,9 @@ func (w *world) revokeKey(t *testing.T, key string) {
 		}
 	}
 }
+
+// noHash is of no definition.
+const (
+	noHash      = "00000000000000000000000000000000000000000000000000000000000000ff"
+	restoreBody = `{"hash": "` + noHash + `"}`
+)

@@ -140,6 +140,10 @@ var expectedStatus = map[string]int{
 	"POST /api/v1/connectors/{id}/tools/{name}/call":                 http.StatusConflict, // an earlier request switched it off
 	"POST /api/v1/connectors/{id}/tools/{name}/accept":               http.StatusConflict, // no change waits
 	"POST /api/v1/connectors/{id}/tools/{name}/reject":               http.StatusConflict,
+	"POST /api/v1/connectors/{id}/tools/{name}/keep":                 http.StatusConflict,
+	"POST /api/v1/connectors/{id}/tools/{name}/restore":              http.StatusNotFound, // the history has no such definition
+	"POST /api/v1/connectors/{id}/instructions/restore":              http.StatusNotFound,
+	"POST /api/v1/tool_changes/decide":                               http.StatusNotFound, // its connector
 	"POST /api/v1/connectors/{id}/instructions/accept":               http.StatusConflict,
 	"POST /api/v1/connectors/{id}/instructions/reject":               http.StatusConflict,
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": http.StatusConflict, // likewise

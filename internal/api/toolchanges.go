@@ -13,7 +13,7 @@ import (
 )
 
 type toolChangesInput struct {
-	State     string `query:"state" enum:"waiting,accepted,rejected,automatic,superseded,any" default:"waiting" doc:"What became of them: those that wait for a decision, unless it says otherwise."`
+	State     string `query:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded,any" default:"waiting" doc:"What became of them: those that wait for a decision, unless it says otherwise."`
 	Connector string `query:"connector" doc:"Only changes at this connector, by id or slug."`
 	Paging
 }
@@ -57,15 +57,31 @@ func (h *Handler) mountToolChanges() {
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/accept", id: "acceptTool", tag: tag,
 		summary: "Accept a tool's current definition, which agents are then served", permission: connectors.PermManage, status: http.StatusOK,
 	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
-		return h.decideTool(ctx, actor, in, true)
+		return h.decideTool(ctx, actor, in, manage.ToolVerdict{Accept: true})
 	})
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/reject", id: "rejectTool", tag: tag,
 		summary: "Reject a tool's current definition; the tool is not served then", permission: connectors.PermManage, status: http.StatusOK,
 		description: "The tool is served again when the server goes back to the accepted definition, or when this one is accepted after all.",
 	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
-		return h.decideTool(ctx, actor, in, false)
+		return h.decideTool(ctx, actor, in, manage.ToolVerdict{})
 	})
+	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/keep", id: "keepTool", tag: tag,
+		summary: "Keep the accepted definition of a changed tool, until the server changes it again", permission: connectors.PermManage, status: http.StatusOK,
+		description: "Agents see and call the tool as it was accepted; the server runs its new code. 409 where that would not be safe: the change looks like an attack, or its hints are riskier.",
+	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
+		return h.decideTool(ctx, actor, in, manage.ToolVerdict{Keep: true})
+	})
+	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/restore", id: "restoreTool", tag: tag,
+		summary: "Go back to an earlier definition of a tool, which agents are then served", permission: connectors.PermManage, status: http.StatusOK,
+		description: "Any definition that agents were served, as long as the history has it. Where calls would not be safe, the server's definition waits for a decision again, and calls are refused until then.",
+	}, h.restoreTool)
+	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/tool_changes/decide", id: "decideToolChanges", tag: tag,
+		summary: "Decide several changes of tools and instructions at once, all or none", permission: connectors.PermManage, status: http.StatusOK,
+	}, h.decideToolChanges)
 }
 
 func (h *Handler) listToolChanges(ctx context.Context, actor auth.Actor, in *toolChangesInput) (*response[list[toolChangeJSON]], error) {
@@ -111,7 +127,7 @@ func (h *Handler) acceptCosmetic(ctx context.Context, actor auth.Actor, _ *struc
 	return &response[acceptedJSON]{Body: out}, nil
 }
 
-func (h *Handler) decideTool(ctx context.Context, actor auth.Actor, in *toolVerdictInput, accept bool) (*response[toolJSON], error) {
+func (h *Handler) decideTool(ctx context.Context, actor auth.Actor, in *toolVerdictInput, v manage.ToolVerdict) (*response[toolJSON], error) {
 	c, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, in.ref())
 	if err != nil {
 		return nil, err
@@ -120,19 +136,100 @@ func (h *Handler) decideTool(ctx context.Context, actor auth.Actor, in *toolVerd
 	if err != nil {
 		return nil, err
 	}
-	hash, err := definitionHash(doc.Hash)
+	v.Tool = in.Tool
+	if v.Hash, err = definitionHash(doc.Hash); err != nil {
+		return nil, err
+	}
+	tool, err := h.registry.DecideTool(ctx, actor, in.ref(), v)
 	if err != nil {
 		return nil, err
 	}
-	tool, err := h.registry.DecideTool(ctx, actor, in.ref(), manage.ToolVerdict{Tool: in.Tool, Accept: accept, Hash: hash})
-	if err != nil {
-		return nil, err
-	}
+	return newToolResponse(c, tool), nil
+}
+
+// newToolResponse is a tool after a decision.
+func newToolResponse(c connectors.Connector, tool connectors.Tool) *response[toolJSON] {
 	exposed, ok := connectors.ExposedNames(c.Slug, c.DiscoveredTools)[tool.Name]
 	if !ok || tool.AgentName() != tool.Name {
 		exposed = exposedNameFor(tool)
 	}
-	return &response[toolJSON]{Body: viewTool(tool, exposed)}, nil
+	return &response[toolJSON]{Body: viewTool(tool, exposed)}
+}
+
+// earlierVersionJSON names an earlier definition.
+type earlierVersionJSON struct {
+	Hash string `json:"hash" pattern:"^[0-9a-f]{64}$" doc:"Of the earlier definition: before_hash of a change."`
+}
+
+type restoreToolInput struct {
+	ToolPath
+	JSON requestBody[earlierVersionJSON]
+}
+
+func (h *Handler) restoreTool(ctx context.Context, actor auth.Actor, in *restoreToolInput) (*response[toolJSON], error) {
+	doc, err := in.JSON.readJSON()
+	if err != nil {
+		return nil, err
+	}
+	hash, err := definitionHash(&doc.Hash)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.registry.RestoreTool(ctx, actor, in.ref(), in.Tool, *hash); err != nil {
+		return nil, err
+	}
+	var out *response[toolJSON]
+	err = h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connectors().Get(ctx, in.ref())
+		if err != nil {
+			return err
+		}
+		tool, err := tx.Tools().Get(ctx, c.ID, in.Tool)
+		out = newToolResponse(c, tool)
+		return err
+	})
+	return out, err
+}
+
+// changeDecisionJSON is one change of decideToolChanges.
+type changeDecisionJSON struct {
+	Connector string `json:"connector" minLength:"1" doc:"Its id or slug."`
+	Tool      string `json:"tool" doc:"The server's own name for it. Empty: the server's instructions."`
+	Hash      string `json:"hash" pattern:"^[0-9a-f]{64}$" doc:"Of the definition that was looked at, after_hash of the change: where the server has changed the tool again, the answer is 409."`
+}
+
+type changeDecisionsJSON struct {
+	Verdict string               `json:"verdict" enum:"accept,reject,keep" doc:"keep: see keepTool; of instructions the same as reject."`
+	Changes []changeDecisionJSON `json:"changes" minItems:"1" maxItems:"500" nullable:"false"`
+}
+
+type changeDecisionsInput struct {
+	JSON requestBody[changeDecisionsJSON]
+}
+
+type decidedJSON struct {
+	Decided int `json:"decided" doc:"How many changes."`
+}
+
+func (h *Handler) decideToolChanges(ctx context.Context, actor auth.Actor, in *changeDecisionsInput) (*response[decidedJSON], error) {
+	doc, err := in.JSON.readJSON()
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make([]manage.ChangeVerdict, len(doc.Changes))
+	for i, c := range doc.Changes {
+		hash, err := definitionHash(&c.Hash)
+		if err != nil {
+			return nil, err
+		}
+		verdicts[i] = manage.ChangeVerdict{Connector: connectors.Ref(c.Connector), ToolVerdict: manage.ToolVerdict{
+			Tool: c.Tool, Accept: doc.Verdict == "accept", Keep: doc.Verdict == "keep", Hash: hash,
+		}}
+	}
+	if err := h.registry.DecideChanges(ctx, actor, verdicts); err != nil {
+		return nil, err
+	}
+	return &response[decidedJSON]{Body: decidedJSON{Decided: len(verdicts)}}, nil
 }
 
 func definitionHash(text *string) (*connectors.Hash, error) {

@@ -20,7 +20,7 @@ type toolChangeJSON struct {
 	AfterHash     *string    `json:"after_hash" doc:"The definition that the server then had; null: the tool was removed. Hand it to accept or reject."`
 	Kinds         []string   `json:"kinds" nullable:"false" doc:"What is different: new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic."`
 	Risk          string     `json:"risk" enum:"none,low,high"`
-	State         string     `json:"state" enum:"waiting,accepted,rejected,automatic,superseded" doc:"automatic: the connector's tool_changes took it. superseded: the server changed the tool again before a decision."`
+	State         string     `json:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded" doc:"kept: a person keeps before_hash in service. automatic: the connector's tool_changes took it. superseded: the server changed the tool again before a decision."`
 	DecidedBy     *string    `json:"decided_by" doc:"Null: not decided, or by the policy."`
 	DecidedAt     *time.Time `json:"decided_at"`
 	Agents        int        `json:"agents" doc:"How many agents were granted the tool; of instructions, any of the connector's."`

@@ -29,7 +29,7 @@ type toolJSON struct {
 	Tags         []string        `json:"tags" nullable:"false"`
 	PerMinute    int             `json:"calls_per_minute" doc:"Of all agents together; 0: not bounded."`
 	PerDay       int             `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
-	Review       string          `json:"review" enum:"accepted,changed,new,rejected"`
+	Review       string          `json:"review" enum:"accepted,changed,new,rejected,kept" doc:"kept: agents are served an earlier definition, by decision."`
 	FirstSeenAt  time.Time       `json:"first_seen_at"`
 	LastSeenAt   time.Time       `json:"last_seen_at"`
 	ChangedAt    time.Time       `json:"changed_at"`

@@ -18,6 +18,7 @@ type webhookJSON struct {
 	ID             string     `json:"id" format:"uuid"`
 	Name           string     `json:"name"`
 	URL            string     `json:"url"`
+	Format         string     `json:"format" enum:"json,slack,teams" doc:"The body: signed JSON, or the message of a chat."`
 	Kinds          []string   `json:"kinds" nullable:"false" doc:"Of notices and events that it is told of; empty: of all notices, but not of connector.list_changed and connector.message, which must be named."`
 	Enabled        bool       `json:"enabled"`
 	State          string     `json:"state" enum:"active,failing,disabled" doc:"failing: the last try did not arrive."`
@@ -36,6 +37,7 @@ func viewWebhook(w connectors.Webhook) webhookJSON {
 		ID:            w.ID.String(),
 		Name:          w.Name,
 		URL:           w.URL,
+		Format:        string(w.Format),
 		Kinds:         []string{},
 		Enabled:       w.Enabled,
 		State:         string(w.State()),
@@ -62,21 +64,26 @@ func madeWebhook(w connectors.Webhook, text secret.Text) *response[webhookJSON] 
 }
 
 type webhookCreate struct {
-	Name  string   `json:"name"`
-	URL   string   `json:"url" doc:"Where it is told, by POST."`
-	Kinds []string `json:"kinds,omitempty" doc:"Of notices and events; absent or empty: of all notices, but not of connector.list_changed and connector.message."`
+	Name   string   `json:"name"`
+	URL    string   `json:"url" doc:"Where it is told, by POST."`
+	Format string   `json:"format,omitempty" doc:"json, slack or teams; absent: json."`
+	Kinds  []string `json:"kinds,omitempty" doc:"Of notices and events; absent or empty: of all notices, but not of connector.list_changed and connector.message."`
 }
 
 // webhookPatch changes a webhook. An absent field keeps its value.
 type webhookPatch struct {
 	Name    *string   `json:"name,omitempty"`
 	URL     *string   `json:"url,omitempty"`
+	Format  *string   `json:"format,omitempty" doc:"json, slack or teams."`
 	Kinds   *[]string `json:"kinds,omitempty" doc:"Of notices and events; empty: of all notices, but not of connector.list_changed and connector.message."`
 	Enabled *bool     `json:"enabled,omitempty" doc:"Off: what waits is cancelled. On: it begins anew."`
 }
 
 func (p webhookPatch) toChange() webhooks.Change {
 	c := webhooks.Change{Name: p.Name, URL: p.URL, Enabled: p.Enabled}
+	if p.Format != nil {
+		c.Format = new(connectors.WebhookFormat(*p.Format))
+	}
 	if p.Kinds != nil {
 		c.Kinds = new(noticeKinds(*p.Kinds))
 	}
@@ -149,7 +156,7 @@ func (h *Handler) createWebhook(ctx context.Context, actor auth.Actor, in *struc
 	if err != nil {
 		return nil, err
 	}
-	created, text, err := h.webhooks.Create(ctx, actor, connectors.Webhook{Name: doc.Name, URL: doc.URL, Kinds: noticeKinds(doc.Kinds)})
+	created, text, err := h.webhooks.Create(ctx, actor, connectors.Webhook{Name: doc.Name, URL: doc.URL, Format: connectors.WebhookFormat(doc.Format), Kinds: noticeKinds(doc.Kinds)})
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ var Exits = []Exit{
 	{Room: "internal/operator/doctor", Name: "net.ResolveTCPAddr", Because: "doctor reads the operator's own PATCHBAY_ADDR"},
 	{Room: "internal/installation", Name: "net.ResolveTCPAddr", Because: "import reads the operator's own PATCHBAY_ADDR"},
 	{Room: "internal/tracing/otlp", Name: "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp.*", Because: "it leads to the operator's collector of traces"},
+	{Room: "internal/mail", Name: "github.com/wneessen/go-mail.NewClient", Because: "it leads to the operator's PATCHBAY_SMTP_URL"},
 	{Room: "db", Name: "net.Dialer", Because: "it leads to the operator's DATABASE_URL"},
 }
 
@@ -58,6 +59,7 @@ var waysOut = map[string][]string{
 	"github.com/coder/websocket":                                      {"*"},
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp": {"*"},
 	"github.com/gorilla/websocket":                                    {"*"},
+	"github.com/wneessen/go-mail":                                     {"NewClient", "QuickSend"},
 	"golang.org/x/net/http2":                                          {"*"},
 	"golang.org/x/net/proxy":                                          {"*"},
 	"golang.org/x/net/websocket":                                      {"*"},

@@ -46,6 +46,11 @@ var Locks = []Lock{
 		Because: "codes are judged where passwords are",
 	},
 	{
+		Library: "github.com/wneessen/go-mail",
+		For:     []string{"internal/mail"},
+		Because: "one place talks to the SMTP server",
+	},
+	{
 		Library: "patchbay/internal/fasthttp/httpserver",
 		For:     []string{"cmd/server"},
 		Because: "PATCHBAY_HTTP chooses the HTTP server in one place",

@@ -9,9 +9,9 @@ import (
 	"patchbay/internal/secret"
 )
 
-// RecentAuthTTL is how long a re-authentication counts: enough for a few actions in a row, too short for a
-// browser left open.
-const RecentAuthTTL = 10 * time.Minute
+// RecentAuthTTL is how long a re-authentication counts: enough for a piece of work, too short for a browser left open
+// overnight.
+const RecentAuthTTL = time.Hour
 
 // CodeReauthenticate is the error code of a dangerous action that requires re-authentication.
 const CodeReauthenticate = "reauthentication_required"

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -29,10 +30,15 @@ func (s *Service) IdentifyBearer(r *http.Request) (context.Context, []slog.Attr,
 }
 
 // IdentifyPerson is Identify for pages: it refuses an Authorization header. The cross-origin check passes such
-// requests, so they must not reach the session.
+// requests, so they must not reach the session. An event stream does not count as use: an open page would keep its
+// session for ever.
 func (s *Service) IdentifyPerson(r *http.Request) (context.Context, []slog.Attr, error) {
 	if r.Header.Get("Authorization") != "" {
 		return nil, nil, errNotSignedIn()
+	}
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		a, _, err := s.fromSession(r.Context())
+		return withActor(r)(requireEnrolled(a, err))
 	}
 	return withActor(r)(s.FromSession(r.Context()))
 }

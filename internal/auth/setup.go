@@ -45,19 +45,26 @@ func (s *Service) CheckSetup(ctx context.Context, token secret.Text) (connectors
 
 // Person is a person to make a member.
 type Person struct {
-	Email    string
-	Name     string
-	Password secret.Text // of the existing account, if there is one
-	Role     connectors.Role
-	Separate bool // if the password is not the account's, make another account for the invitation's tenant alone
+	Email        string
+	Name         string
+	Password     secret.Text // of the existing account, if there is one
+	Role         connectors.Role
+	Organisation string // new name of the tenant in Setup; empty: as it is
+	Separate     bool   // if the password is not the account's, make another account for the invitation's tenant alone
 }
 
 // Setup makes the owner of a new tenant and ends all its setup links, in one transaction. An existing account
 // becomes the owner only by its own password, so a link cannot give the tenant to a stranger or test passwords.
 // Failures count as failed sign-ins, also for the address.
 func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, address string) (connectors.Member, error) {
-	if _, err := s.CheckSetup(ctx, token); err != nil {
+	tenant, err := s.CheckSetup(ctx, token)
+	if err != nil {
 		return connectors.Member{}, err
+	}
+	if p.Organisation = strings.TrimSpace(p.Organisation); p.Organisation != "" {
+		if fields := checkName(p.Organisation); fields != nil {
+			return connectors.Member{}, fault.InvalidFields(fault.Field{Location: "organisation", Message: fields[0].Message})
+		}
 	}
 	p.Role = connectors.RoleOwner
 	m, err := s.newMember(ctx, p)
@@ -75,7 +82,16 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, addres
 	if err != nil {
 		return connectors.Member{}, setupError(err)
 	}
-	return member, nil
+	if p.Organisation == "" || p.Organisation == tenant.Name {
+		return member, nil
+	}
+	owner := Actor{Kind: KindPerson, Tenant: tenant, Role: member.Role, UserID: &member.UserID, Name: member.DisplayName(), Email: member.Email, Address: address}
+	return member, s.RenameTenant(ctx, owner, p.Organisation)
+}
+
+// SignInWays reads what the sign-in page can offer.
+func (s *Service) SignInWays(ctx context.Context) (store.SignInWays, error) {
+	return s.store.System().People().SignInWays(ctx)
 }
 
 // ownsAccount reports whether the address has a person's own account. Its password must be p's, unless

@@ -48,6 +48,8 @@ type ServerFlags struct {
 	CIMDURL      string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	DrainTime    time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
 	HTTP         string        `name:"http" env:"PATCHBAY_HTTP" placeholder:"fast|standard" default:"fast" help:"How HTTP is spoken (${default}): fast serves agents' plain requests, and sends requests in plain HTTP, by Patchbay's own code; standard uses Go's net/http alone, at more CPU for each call."`
+	SMTPURL      string        `name:"smtp-url" env:"PATCHBAY_SMTP_URL" placeholder:"URL" help:"The SMTP server that e-mail is sent by: smtp://user:password@mail.example.com:587 (STARTTLS), smtps://…:465, or smtp://localhost:25?tls=none. Unset: Patchbay sends no e-mail."`
+	SMTPFrom     string        `name:"smtp-from" env:"PATCHBAY_SMTP_FROM" placeholder:"ADDRESS" help:"The sender of e-mail, as Patchbay <patchbay@example.com>. Needed with PATCHBAY_SMTP_URL."`
 	PrivateAddr  string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
 
@@ -87,6 +89,8 @@ type Server struct {
 	SessionLife  time.Duration // of a browser's session, used or not; 0: the default
 	Catalog      string        // path of the operator's file of servers; empty: none
 	CIMDURL      string        // empty: derived from the base URL
+	SMTPURL      secret.Text   // empty: no e-mail; parsed by package mail
+	SMTPFrom     string        // of e-mail
 	PrivateAddr  string        // empty: no private listener
 	HTTP         HTTPMode      // of the public listener, and of requests to other servers
 	DrainTime    time.Duration // between the start of the shutdown and the end of accepting
@@ -123,6 +127,10 @@ func (s Server) IsLocal() bool {
 func (f ServerFlags) Check() (Server, error) {
 	var c fieldErrors
 	s := Server{Addr: orDefault(f.Addr, defaultAddr), EgressAllow: c.checkEgressAllow(f.EgressAllow), EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate, AgentRate: f.AgentRate}
+	s.SMTPURL, s.SMTPFrom = secret.Text(f.SMTPURL), f.SMTPFrom
+	if (f.SMTPURL == "") != (f.SMTPFrom == "") {
+		c.addField("PATCHBAY_SMTP_FROM", "must be set with PATCHBAY_SMTP_URL, and only with it.")
+	}
 	s.SessionIdle, s.SessionLife = c.checkSessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.addField("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)

@@ -46,7 +46,7 @@ type Connection struct {
 
 // Finish completes a connection with the parameters of the callback. An unknown state, another browser, member
 // or issuer, and a changed connector are Malformed, without a token request. A refusal by the person is Denied,
-// with the code of the RFC. The flow is used up in every case.
+// with the code of the RFC, and has the connection that was refused. The flow is used up in every case.
 func (b *Broker) Finish(ctx context.Context, q url.Values, br BrowserBindings) (Connection, error) {
 	return tracing.Step(ctx, "oauth callback", failureClass, func(ctx context.Context) (Connection, error) { return b.finishFlow(ctx, q, br) })
 }
@@ -60,11 +60,14 @@ func (b *Broker) finishFlow(ctx context.Context, q url.Values, br BrowserBinding
 		return Connection{}, err
 	}
 	code, refusal := oauth.ReadCallback(q, f.Server)
-	if refusal != nil && !isScopeError(refusal) {
-		return Connection{}, b.toFault(refusal)
-	}
 	p, err := b.loadTarget(ctx, b.tenantStore(f.Tenant), f)
-	if err != nil {
+	switch {
+	case refusal != nil && !isScopeError(refusal):
+		if err != nil { // the refusal ends the connection of a connector that changed, too
+			return Connection{}, b.toFault(refusal)
+		}
+		return callbackFlow{target: p, flow: f}.toFinished(), b.toFault(refusal)
+	case err != nil:
 		return Connection{}, err
 	}
 	back := callbackFlow{target: p, flow: f, try: parseTry(q.Get("state")), actor: br.Person}

@@ -94,7 +94,7 @@ type AllowedCommands []AllowedCommand
 // faults are returned.
 func (a AllowedCommands) Check(c Command, env []string) []fault.Field {
 	if len(a) == 0 {
-		return []fault.Field{{Location: "transport", Message: "Stdio commands aren't allowed here."}}
+		return []fault.Field{{Location: "transport", Message: "Programs are switched off here. The operator can allow them."}}
 	}
 	nearest := []fault.Field{{Location: "command", Message: "This command isn't allowed here."}}
 	for _, allowed := range a {

@@ -66,6 +66,7 @@ type Connector struct {
 	Status            ConnectorStatus // where loaded
 	AuthBehaviour     AuthBehaviour
 	DiscoveredTools   []string // sorted names of the current tools
+	Tags              []string // by which people group connectors, in alphabetical order
 	ToolCount         int
 	ToolsLastSyncedAt *time.Time // last success; nil: never
 	LastError         *SyncError // nil after a success

@@ -41,11 +41,12 @@ const (
 	StandingDisabled ToolStateFilter = "disabled"
 	StandingChanged  ToolStateFilter = "changed" // a change waits for review
 	StandingHeld     ToolStateFilter = "held"    // calls are refused: new, changed or rejected
+	StandingKept     ToolStateFilter = "kept"    // an older definition stays in service
 	StandingCurated  ToolStateFilter = "curated" // renamed or described by an admin
 )
 
 // ToolStandings are all standings.
-var ToolStandings = []ToolStateFilter{StandingEnabled, StandingDisabled, StandingChanged, StandingHeld, StandingCurated}
+var ToolStandings = []ToolStateFilter{StandingEnabled, StandingDisabled, StandingChanged, StandingHeld, StandingKept, StandingCurated}
 
 // Hint is a member of a tool's annotations about its effects.
 type Hint string
@@ -151,6 +152,13 @@ func (c *validation) tags(tags []string) []string {
 		c.addField("tags", "At most %d tags.", MaxTags)
 	}
 	return tags
+}
+
+// CheckTags returns tags in their normal form, or why they are invalid.
+func CheckTags(tags []string) ([]string, error) {
+	c := &validation{}
+	tags = c.tags(normalizeTags(tags))
+	return tags, fault.InvalidFields(c.fields...)
 }
 
 func normalizeTags(tags []string) []string {

@@ -186,7 +186,7 @@ func (c Comparison) decideKnown(s ToolState, def Definition) ToolWrite {
 		return w
 	case s.Accepted != nil && *s.Accepted == def.Hash: // reverted to the accepted one
 		return acceptDefinition(def)
-	case s.Review == ReviewRejected: // a change does not restore a rejected tool
+	case s.Review == ReviewRejected, s.Review == ReviewKept: // a person decided against an earlier change
 		return awaitReview(s, def, c.classifyChange(s, def))
 	case s.Accepted == nil:
 		return c.decideNew(def)

@@ -10,11 +10,15 @@ const (
 	FoundTool      FoundKind = "tool"
 )
 
+// MaxFound is how many results of a kind are shown at once.
+const MaxFound = 6
+
 // Found is a search result.
 type Found struct {
 	Kind FoundKind
 	Slug string // a tool's name
 	Name string
+	Rank int // 0: the name begins with the query; 1: a word of it; 2: it contains it; 3: something else matches
 
 	OfSlug, OfName string // a tool's connector
 }

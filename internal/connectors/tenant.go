@@ -23,8 +23,24 @@ type Tenant struct {
 	SecondFactorRequired bool // for members, except with single sign-on
 	RefuseInvalidResults bool // of tool calls: structured content must fit the tool's output schema
 
+	Sample              bool // of `patchbay seed`
+	FirstStepsDismissed bool // the checklist on the home page
+
 	Quota    Quota // of tool calls, set by an owner
 	MaxQuota Quota // maximum of Quota, set by the operator
+}
+
+// FirstSteps is how far a tenant is on the way to its first agent call. A slug is empty until there is one.
+type FirstSteps struct {
+	Connector string // slug of the first connector
+	Agent     string // slug of the first agent
+	Granted   string // slug of the first agent with access
+	Used      bool   // an agent reached the gateway
+}
+
+// Done reports whether nothing is left.
+func (s FirstSteps) Done() bool {
+	return s.Connector != "" && s.Agent != "" && s.Granted != "" && s.Used
 }
 
 // Calls returns the effective quota.

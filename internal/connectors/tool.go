@@ -24,6 +24,7 @@ const (
 	ReviewChanged  Review = "changed"  // an older definition is served, the current one waits
 	ReviewNew      Review = "new"      // nothing is served, the first definition waits
 	ReviewRejected Review = "rejected" // never served
+	ReviewKept     Review = "kept"     // an older definition stays in service, by decision
 )
 
 // Definition is one tool as the upstream sent it.

@@ -83,8 +83,10 @@ type ToolCall struct {
 	ID            ToolCallID
 	AgentID       *AgentID // nil: the agent was deleted
 	AgentSlug     string   // at the time
+	AgentName     string   // now, in lists; empty: not read, or deleted
 	ConnectorID   *ConnectorID
 	ConnectorSlug string
+	ConnectorName string // likewise
 	Kind          CallKind
 	Tool          string // the upstream's name of a tool or prompt, or a URI
 	ExposedName   string // as the agent named it
@@ -118,7 +120,11 @@ type ToolCall struct {
 	StartedAt       time.Time
 	CompletedAt     *time.Time
 	Duration        time.Duration // until now, if not ended
+	Waited          time.Duration // the part of Duration before the approval was decided; 0: none, or not known
 }
+
+// Ran is the part of the duration after a person approved the call.
+func (c ToolCall) Ran() time.Duration { return max(0, c.Duration-c.Waited) }
 
 // CallOrigin is the HTTP request of a call.
 type CallOrigin struct {

@@ -17,9 +17,15 @@ const (
 	ChangeWaiting    ChangeState = "waiting"    // for review
 	ChangeAccepted   ChangeState = "accepted"   // by a person
 	ChangeRejected   ChangeState = "rejected"   // by a person
+	ChangeKept       ChangeState = "kept"       // by a person: the definition before it stays in service
 	ChangeAutomatic  ChangeState = "automatic"  // accepted by policy, or the tool was removed
 	ChangeSuperseded ChangeState = "superseded" // changed again before a decision
 )
+
+// IsDecidable reports whether an admin may still decide a tool's newest change.
+func (s ChangeState) IsDecidable() bool {
+	return s == ChangeWaiting || s == ChangeRejected || s == ChangeKept
+}
 
 // ToolChange is a change of a tool's definition or of the server's instructions, found by a sync.
 type ToolChange struct {
@@ -39,6 +45,22 @@ type ToolChange struct {
 	DecidedAt     *time.Time
 	Agents        int // with a grant
 	Calls         int // in the last 30 days
+}
+
+// ServedDefinition is a definition that agents were served.
+type ServedDefinition struct {
+	Hash   Hash
+	SeenAt *time.Time // when the server first had it; nil: in the first sync
+}
+
+// unkeepableKinds exclude calls under the definition before a change: the server may be hostile, or the tool do more than its hints
+// said when agents were granted it.
+var unkeepableKinds = []toolchange.Kind{toolchange.HiddenText, toolchange.InstructionLike, toolchange.Shadows, toolchange.AnnotationRiskier}
+
+// CanKeep reports whether the definition before a change may stay in service. Calls then reach the server's new code, so that
+// it may not if the change looks like an attack, or has riskier hints. Unknown kinds may not either.
+func CanKeep(kinds []toolchange.Kind) bool {
+	return len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k toolchange.Kind) bool { return slices.Contains(unkeepableKinds, k) })
 }
 
 // ChangeWrite is a change to be recorded.

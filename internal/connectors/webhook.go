@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -36,11 +37,25 @@ func (e WebhookEnd) Sentence() string {
 	}
 }
 
+// WebhookFormat is the body of a webhook's requests.
+type WebhookFormat string
+
+// The formats.
+const (
+	WebhookJSON  WebhookFormat = "json"  // signed, as package webhooks documents
+	WebhookSlack WebhookFormat = "slack" // for an incoming webhook of Slack
+	WebhookTeams WebhookFormat = "teams" // for a workflow of Microsoft Teams
+)
+
+// WebhookFormats are the formats, in display order.
+var WebhookFormats = []WebhookFormat{WebhookJSON, WebhookSlack, WebhookTeams}
+
 // Webhook is a receiver of notices over HTTP. Its secrets are stored apart.
 type Webhook struct {
 	ID            WebhookID
 	Name          string
 	URL           string
+	Format        WebhookFormat
 	Kinds         []NoticeKind // empty: all but EventKinds
 	Enabled       bool
 	DisabledWhy   WebhookEnd
@@ -75,10 +90,11 @@ func (w Webhook) State() WebhookState {
 }
 
 // Normalized trims white space, writes an internationalised host in xn-- form, and sorts the kinds without
-// duplicates.
+// duplicates. An empty format means WebhookJSON.
 func (w Webhook) Normalized() Webhook {
 	w.Name = strings.TrimSpace(w.Name)
 	w.URL, _ = ASCIIURL(strings.TrimSpace(w.URL))
+	w.Format = cmp.Or(w.Format, WebhookJSON)
 	w.Kinds = slices.Clone(w.Kinds)
 	slices.Sort(w.Kinds)
 	w.Kinds = slices.Compact(w.Kinds)
@@ -96,6 +112,9 @@ func (w Webhook) Validate() []fault.Field {
 	}
 	if w.URL == "" {
 		fields = append(fields, fault.Field{Location: "url", Message: "Enter a URL."})
+	}
+	if !slices.Contains(WebhookFormats, w.Format) {
+		fields = append(fields, fault.Field{Location: "format", Message: "Must be json, slack or teams."})
 	}
 	for _, k := range w.Kinds {
 		if !k.Valid() {

@@ -7,13 +7,16 @@ import (
 )
 
 type changeCommands struct {
-	List   changeList   `cmd:"" help:"List what has changed."`
-	Accept changeAccept `cmd:"" help:"Serve a tool as it is now."`
-	Reject changeReject `cmd:"" help:"Serve a tool as it was, or not at all where it is new."`
+	List    changeList    `cmd:"" help:"List what has changed."`
+	Accept  changeAccept  `cmd:"" help:"Serve a tool as it is now."`
+	Reject  changeReject  `cmd:"" help:"Serve a tool no more, until its server goes back."`
+	Keep    changeKeep    `cmd:"" help:"Serve a tool as it was accepted, until its server changes it again."`
+	Restore changeRestore `cmd:"" help:"Serve a tool as it once was."`
+	Decide  changeDecide  `cmd:"" help:"Decide all waiting changes of a connector at once."`
 }
 
 type changeList struct {
-	State     string `enum:"waiting,accepted,rejected,automatic,superseded,any" default:"waiting" help:"waiting, accepted, rejected, automatic, superseded or any (${default})."`
+	State     string `enum:"waiting,accepted,rejected,kept,automatic,superseded,any" default:"waiting" help:"waiting, accepted, rejected, kept, automatic, superseded or any (${default})."`
 	Connector string `placeholder:"CONNECTOR" help:"Of this connector."`
 }
 
@@ -71,4 +74,67 @@ func (c changeReject) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	return s.printSentence(tool, "The new version of %s is not served.", tool.Name)
+}
+
+type changeKeep struct{ changeVerdict }
+
+// Run keeps the accepted definition.
+func (c changeKeep) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	tool, err := api.KeepTool(ctx, c.Connector, c.Tool, c.toRequest())
+	if err != nil {
+		return err
+	}
+	return s.printSentence(tool, "%s is served as it was accepted.", tool.Name)
+}
+
+type changeRestore struct{ changeVerdict }
+
+// Run goes back to an earlier definition.
+func (c changeRestore) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	tool, err := api.RestoreTool(ctx, c.Connector, c.Tool, client.EarlierVersion{Hash: c.Hash})
+	if err != nil {
+		return err
+	}
+	return s.printSentence(tool, "%s is served as it once was.", tool.Name)
+}
+
+// changeDecide decides the changes that wait when it runs; a change that comes meanwhile is not decided.
+type changeDecide struct {
+	connectorRef
+	Verdict string `required:"" enum:"accept,reject,keep" help:"accept, reject or keep."`
+	Risky   bool   `help:"Accept changes of high risk, too."`
+}
+
+// Run decides the changes.
+func (c changeDecide) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	list, err := collectPages(api.AllToolChanges(ctx, client.ListToolChangesQuery{State: "waiting", Connector: c.Connector, Limit: pageSize}))
+	if err != nil {
+		return err
+	}
+	request := client.ChangeDecisions{Verdict: c.Verdict}
+	for _, change := range list {
+		if change.AfterHash != nil && (c.Verdict != "accept" || c.Risky || change.Risk != "high") {
+			request.Changes = append(request.Changes, client.ChangeDecision{Connector: change.ConnectorSlug, Tool: change.Tool, Hash: *change.AfterHash})
+		}
+	}
+	if len(request.Changes) == 0 {
+		return s.printSentence(client.Decided{}, "No change to decide; %d wait.", len(list))
+	}
+	decided, err := api.DecideToolChanges(ctx, request)
+	if err != nil {
+		return err
+	}
+	return s.printSentence(decided, "%d changes decided, %d wait.", decided.Decided, len(list)-int(decided.Decided))
 }

@@ -11,6 +11,9 @@ import (
 //go:embed tools.json
 var toolsJSON []byte
 
+// Tools returns the definitions of the twelve tools.
+func Tools() []json.RawMessage { return newCatalog(0) }
+
 // newCatalog returns n tools: the twelve first, generated ones after them; 0: the twelve.
 func newCatalog(n int) []json.RawMessage {
 	var tools []json.RawMessage

@@ -14,6 +14,7 @@ type Language struct {
 
 	tag    language.Tag
 	group  string // separator of thousands
+	point  string // decimal mark
 	change func(string) string
 	texts  map[Key]entry
 	known  func() *knownTexts // texts of other packages; nil: they are not translated

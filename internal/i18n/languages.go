@@ -15,8 +15,8 @@ var catalogs embed.FS
 
 // The languages. English needs no catalog: its texts are the keys.
 var (
-	English = &Language{Code: "en", Name: "English", tag: language.English, group: ","}
-	German  = newLanguage("de", Language{Name: "Deutsch", tag: language.German, group: "."})
+	English = &Language{Code: "en", Name: "English", tag: language.English, group: ",", point: "."}
+	German  = newLanguage("de", Language{Name: "Deutsch", tag: language.German, group: ".", point: ","})
 )
 
 // Languages can be chosen. The first is the default.

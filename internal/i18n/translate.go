@@ -3,6 +3,9 @@ package i18n
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,14 +16,14 @@ type Key string
 
 type contextKey struct{}
 
-// With returns a context with the language.
+// With returns a context with the language; nil: the default.
 func With(ctx context.Context, l *Language) context.Context {
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
 // FromContext returns the context's language, by default English.
 func FromContext(ctx context.Context) *Language {
-	if l, ok := ctx.Value(contextKey{}).(*Language); ok {
+	if l, ok := ctx.Value(contextKey{}).(*Language); ok && l != nil {
 		return l
 	}
 	return English
@@ -28,14 +31,15 @@ func FromContext(ctx context.Context) *Language {
 
 // T returns the text in the context's language. Without arguments it is no format, and may have a percent sign.
 func T(ctx context.Context, key Key, args ...any) string {
-	return formatText(FromContext(ctx).translate(key), args)
+	l := FromContext(ctx)
+	return l.formatText(l.translate(key), args)
 }
 
 // N returns a text about a count, in the plural form of the number. Both keys are formats with the grouped
 // number as their first argument: a string.
 func N(ctx context.Context, n int, one, other Key, args ...any) string {
 	l := FromContext(ctx)
-	return formatText(l.translateCount(n, one, other), append([]any{l.Number(n)}, args...))
+	return l.formatText(l.translateCount(n, one, other), append([]any{l.Number(n)}, args...))
 }
 
 // Forms returns all plural forms of a count by their CLDR category, for scripts.
@@ -58,17 +62,42 @@ func Parts(ctx context.Context, key Key, args ...any) []string {
 	for i, part := range parts {
 		parts[i] = strings.TrimSpace(part)
 		if strings.Contains(part, "%") {
-			parts[i] = formatText(parts[i], args)
+			parts[i] = l.formatText(parts[i], args)
 		}
 	}
 	return parts
 }
 
-func formatText(format string, args []any) string {
+// Decimal formats a number with the language's decimal mark, in as few digits as it needs: "10.53".
+func Decimal(ctx context.Context, f float64) string {
+	return strings.Replace(strconv.FormatFloat(f, 'f', -1, 64), ".", FromContext(ctx).point, 1)
+}
+
+func (l *Language) formatText(format string, args []any) string {
 	if len(args) == 0 || !strings.Contains(format, "%") {
 		return format
 	}
+	if l.point != "." {
+		args = slices.Clone(args)
+		for i, arg := range args {
+			if f, ok := arg.(float64); ok {
+				args[i] = decimal{f, l.point}
+			}
+		}
+	}
 	return fmt.Sprintf(format, args...)
+}
+
+// decimal is a number that is formatted with a language's decimal mark.
+type decimal struct {
+	value float64
+	point string
+}
+
+// Format implements fmt.Formatter.
+func (d decimal) Format(s fmt.State, verb rune) {
+	text := fmt.Sprintf(fmt.FormatString(s, verb), d.value)
+	_, _ = io.WriteString(s, strings.Replace(text, ".", d.point, 1)) // fails as the caller's writer does
 }
 
 // Lower converts a text for the middle of a sentence. Only English drops its capital.

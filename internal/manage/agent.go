@@ -15,6 +15,14 @@ func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connecto
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Agent{}, err
 	}
+	return r.createAgent(ctx, a, agent, func(*store.Tenant, connectors.Agent) error { return nil })
+}
+
+// createAgent stores a new agent, and calls also in the same transaction. A slug that was not given and is taken is
+// numbered.
+func (r *Registry) createAgent(
+	ctx context.Context, a auth.Actor, agent connectors.Agent, also func(*store.Tenant, connectors.Agent) error,
+) (connectors.Agent, error) {
 	ownSlug := strings.TrimSpace(agent.Slug) != ""
 	if agent.Approval == "" {
 		agent.Approval = a.Tenant.Defaults.Approval
@@ -25,7 +33,7 @@ func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connecto
 	}
 	base := agent.Slug
 	for n := 2; ; n++ {
-		made, err := r.insertAgent(ctx, a, agent)
+		made, err := r.insertAgent(ctx, a, agent, also)
 		if ownSlug || n > 9 || !isSlugConflict(err) {
 			return made, err
 		}
@@ -33,12 +41,17 @@ func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connecto
 	}
 }
 
-func (r *Registry) insertAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (made connectors.Agent, err error) {
+func (r *Registry) insertAgent(
+	ctx context.Context, a auth.Actor, agent connectors.Agent, also func(*store.Tenant, connectors.Agent) error,
+) (made connectors.Agent, err error) {
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		if made, err = tx.Agents().Create(ctx, agent); err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, agentEvent(a, "agent.create", made), nil, store.OfAgent(made.ID))
+		if err := tx.RecordChange(ctx, agentEvent(a, "agent.create", made), nil, store.OfAgent(made.ID)); err != nil {
+			return err
+		}
+		return also(tx, made)
 	})
 	if err != nil {
 		return connectors.Agent{}, err

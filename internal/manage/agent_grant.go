@@ -23,26 +23,31 @@ func (r *Registry) Grant(
 		if err != nil {
 			return err
 		}
-		g.AgentID, g.ConnectorID = owner.ID, target.ID
-		before, err := tx.LockAndReadState(ctx, store.OfGrant(owner.ID, target.ID))
-		if err != nil {
+		if err := setGrant(ctx, tx, a, owner, target, g); err != nil {
 			return err
 		}
-		if g, err = fillGrant(ctx, tx, g); err != nil {
-			return err
-		}
-		if err := tx.Agents().SetGrant(ctx, g); err != nil {
-			return err
-		}
-		if granted, err = tx.Agents().Grant(ctx, owner.ID, target.ID); err != nil {
-			return err
-		}
-		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", owner, target, &g), before, store.OfGrant(owner.ID, target.ID))
+		granted, err = tx.Agents().Grant(ctx, owner.ID, target.ID)
+		return err
 	})
 	if err != nil {
 		return store.GrantedConnector{}, err
 	}
 	return granted, nil
+}
+
+func setGrant(ctx context.Context, tx *store.Tenant, a auth.Actor, owner connectors.Agent, target connectors.Connector, g connectors.Grant) error {
+	g.AgentID, g.ConnectorID = owner.ID, target.ID
+	before, err := tx.LockAndReadState(ctx, store.OfGrant(owner.ID, target.ID))
+	if err != nil {
+		return err
+	}
+	if g, err = fillGrant(ctx, tx, g); err != nil {
+		return err
+	}
+	if err := tx.Agents().SetGrant(ctx, g); err != nil {
+		return err
+	}
+	return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", owner, target, &g), before, store.OfGrant(owner.ID, target.ID))
 }
 
 // fillGrant returns a valid grant, with the choices of the existing grant that g leaves open.

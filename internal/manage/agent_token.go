@@ -28,7 +28,29 @@ func (r *Registry) IssueToken(
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.AgentToken{}, "", err
 	}
+	var made connectors.AgentToken
+	var text secret.Text
+	err := r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, err := tx.Agents().Get(ctx, agent)
+		if err != nil {
+			return err
+		}
+		made, text, err = r.insertToken(ctx, tx, a, owner, req)
+		return err
+	})
+	if err != nil {
+		return connectors.AgentToken{}, "", err
+	}
+	return made, text, nil
+}
+
+func (r *Registry) insertToken(
+	ctx context.Context, tx *store.Tenant, a auth.Actor, owner connectors.Agent, req TokenRequest,
+) (connectors.AgentToken, secret.Text, error) {
 	req.Name = strings.TrimSpace(req.Name)
+	if err := req.checkFields(); err != nil {
+		return connectors.AgentToken{}, "", err
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return connectors.AgentToken{}, "", fmt.Errorf("make token id: %w", err)
@@ -38,27 +60,13 @@ func (r *Registry) IssueToken(
 	if err != nil {
 		return connectors.AgentToken{}, "", fmt.Errorf("authenticate token: %w", err)
 	}
-	var made connectors.AgentToken
-	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		owner, err := tx.Agents().Get(ctx, agent)
-		if err != nil {
-			return err
-		}
-		if err := req.checkFields(); err != nil {
-			return err
-		}
-		made, err = tx.Agents().CreateToken(ctx, store.NewAgentToken{
-			ID: connectors.AgentTokenID{UUID: id}, AgentID: owner.ID, Name: req.Name, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
-		})
-		if err != nil {
-			return err
-		}
-		return tx.RecordChange(ctx, tokenEvent(a, "agent_token.create", owner, made), nil, store.OfAgentToken(made.ID))
+	made, err := tx.Agents().CreateToken(ctx, store.NewAgentToken{
+		ID: connectors.AgentTokenID{UUID: id}, AgentID: owner.ID, Name: req.Name, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
 	})
 	if err != nil {
 		return connectors.AgentToken{}, "", err
 	}
-	return made, text.Text(), nil
+	return made, text.Text(), tx.RecordChange(ctx, tokenEvent(a, "agent_token.create", owner, made), nil, store.OfAgentToken(made.ID))
 }
 
 func (q TokenRequest) checkFields() error {

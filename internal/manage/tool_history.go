@@ -68,8 +68,10 @@ func requireTool(ctx context.Context, db store.Tools, c connectors.Connector, to
 // ToolChangePage is one change of a tool and a page of its history.
 type ToolChangePage struct {
 	Connector connectors.Connector
-	Shown     *ShownChange // nil: no change
-	Newest    bool         // Shown is the newest change
+	Shown     *ShownChange                 // nil: no change
+	Newest    bool                         // Shown is the newest change
+	Reached   []store.AgentChoice          // of a risky change that can be decided
+	Earlier   *connectors.ServedDefinition // before Shown; nil: none, or agents have it
 	History   store.List[connectors.ToolChange]
 }
 
@@ -102,8 +104,36 @@ func toolChange(
 	}
 	shown, err := showChange(ctx, db.Tools(), among.Connector, change, nil)
 	among.Shown = &shown
+	if err != nil {
+		return among, err
+	}
 	among.Newest = p.Cursor == "" && change.ID == among.History.Items[0].ID
+	if among.Newest && change.State.IsDecidable() && change.Risk == toolchange.High {
+		among.Reached, err = db.Agents().AgentsGranted(ctx, among.Connector.ID, tool)
+		return among, err // a decision comes before a way back
+	}
+	among.Earlier, err = findEarlier(ctx, db.Tools(), among, change)
 	return among, err
+}
+
+// findEarlier finds the definition before a decided change, if agents are served another one now.
+func findEarlier(ctx context.Context, db store.Tools, among ToolChangePage, change connectors.ToolChange) (*connectors.ServedDefinition, error) {
+	if change.State == connectors.ChangeWaiting || change.Before == nil || change.After == nil || len(among.History.Items) == 0 {
+		return nil, nil
+	}
+	last := among.History.Items[0]
+	served := last.Before
+	if last.State == connectors.ChangeAccepted || last.State == connectors.ChangeAutomatic {
+		served = last.After
+	}
+	if last.After == nil || served != nil && *served == *change.Before || *last.After == *change.Before {
+		return nil, nil // removed, served already, or the server's own
+	}
+	known, err := db.Served(ctx, among.Connector.ID, change.Tool, []connectors.Hash{*change.Before})
+	if err != nil || len(known) == 0 {
+		return nil, err
+	}
+	return &known[0], nil
 }
 
 // findChange finds a change on the history's page, or queries it.

@@ -14,18 +14,18 @@ var changeTools = []tool{
 		name: "list_tool_changes", title: "List changes of tools", permission: connectors.PermRead, operations: []string{"listToolChanges"}, hints: readOnlyHints,
 		description: "Lists what servers changed about their tools, the latest first: those that wait for a decision, unless state says otherwise. Read the resource patchbay://tools/{connector}/{name} for what is different, before anything is decided.",
 		input: pagedSchema(
-			choiceProperty("state", "What became of them.", "waiting", "accepted", "rejected", "automatic", "superseded", "any"),
+			choiceProperty("state", "What became of them.", "waiting", "accepted", "rejected", "kept", "automatic", "superseded", "any"),
 			textProperty("connector", "Only changes at this connector, by slug or id."),
 		),
 	}, listToolChanges),
 	newTool(tool{
-		name: "review_tool_change", title: "Review a tool's change", permission: connectors.PermManage, operations: []string{"acceptTool", "rejectTool"}, hints: destructiveHints,
-		description: "Accepts a changed definition of a tool, so that agents get it, or rejects it, so that agents no longer have the tool. The hash names the reviewed definition: if the server has changed the tool again, the review is refused. The user has to confirm it.",
+		name: "review_tool_change", title: "Review a tool's change", permission: connectors.PermManage, operations: []string{"acceptTool", "rejectTool", "keepTool"}, hints: destructiveHints,
+		description: "Accepts a changed definition of a tool, so that agents get it, rejects it, so that agents no longer have the tool, or keeps the accepted one in service. The hash names the reviewed definition: if the server has changed the tool again, the review is refused. The user has to confirm it.",
 		input: objectSchema(
 			textProperty("connector", "Its slug or id.").asRequired(),
 			textProperty("tool", "The server's own name for it.").asRequired(),
 			textProperty("hash", "Of the definition, as list_tool_changes has it.").asRequired(),
-			choiceProperty("verdict", "What becomes of it.", "accept", "reject").asRequired(),
+			choiceProperty("verdict", "What becomes of it.", "accept", "reject", "keep").asRequired(),
 		),
 		confirm: withArguments(askReview),
 	}, reviewToolChange),
@@ -38,7 +38,7 @@ type changeView struct {
 	BeforeHash *string         `json:"before_hash" jsonschema:"Of the one that agents were served; null: none."`
 	Kinds      []string        `json:"kinds" jsonschema:"What is different, as hidden_text, instruction_like, new_tool, required_added."`
 	Risk       string          `json:"risk" jsonschema:"none, low or high."`
-	State      string          `json:"state" jsonschema:"waiting, accepted, rejected, automatic or superseded."`
+	State      string          `json:"state" jsonschema:"waiting, accepted, rejected, kept, automatic or superseded."`
 	SeenAt     time.Time       `json:"seen_at"`
 	DecidedAt  *time.Time      `json:"decided_at"`
 	Agents     int64           `json:"agents" jsonschema:"How many were granted the tool."`
@@ -88,11 +88,14 @@ func askReview(_ context.Context, c *caller, in reviewIn) (question, error) {
 	if in.Verdict == "reject" {
 		does = "Reject the definition %s of the tool %s of the connector %s, so that agents are not served it? What has changed is shown here: %s"
 	}
+	if in.Verdict == "keep" {
+		does = "Keep the accepted version in service, in place of the definition %s of the tool %s of the connector %s? What has changed is shown here: %s"
+	}
 	return question{fmt.Sprintf(does, in.Hash[:min(len(in.Hash), 12)], quoteText(in.Tool), quoteText(in.Connector), page), page}, nil
 }
 
 type reviewResult struct {
-	Review  string `json:"review" jsonschema:"accepted, changed, new or rejected."`
+	Review  string `json:"review" jsonschema:"accepted, changed, new, rejected or kept."`
 	Hash    string `json:"hash" jsonschema:"Of the definition that the server has."`
 	Enabled bool   `json:"enabled"`
 }
@@ -101,6 +104,9 @@ func reviewToolChange(ctx context.Context, c *caller, in reviewIn) (reviewResult
 	decide, says := c.AcceptTool, "The definition was accepted, and agents are served it."
 	if in.Verdict == "reject" {
 		decide, says = c.RejectTool, "The definition was rejected, and agents are not served it."
+	}
+	if in.Verdict == "keep" {
+		decide, says = c.KeepTool, "Agents are served the accepted definition until the server changes the tool again."
 	}
 	got, err := decide(ctx, in.Connector, in.Tool, client.ToolVerdict{Hash: &in.Hash})
 	return reviewResult{got.Review, got.Hash, got.Enabled}, says, err

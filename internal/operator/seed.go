@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strings"
+	"time"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -20,11 +21,15 @@ import (
 type SeedCommand struct {
 	databaseCommand
 	DevMCP string `name:"dev-mcp" default:"http://127.0.0.1:9090" placeholder:"URL" help:"Where patchbay dev-mcp is reached (${default})."`
+
+	History      bool `default:"true" negatable:"" help:"Add a week of syncs and calls, a call that waits for approval, a changed tool and an account that ended (on)."`
+	BesideOthers bool `name:"beside-others" help:"Do it although the database has other organisations."`
+	Remove       bool `help:"Remove the sample data, and nothing else."`
 }
 
 // Help returns the text below the flags.
 func (SeedCommand) Help() string {
-	return "Makes two tenants, people with every role, agents, and connectors that point at patchbay dev-mcp. What is there already is left alone, so that it may be run again."
+	return "Makes two organisations of sample data, marked as such: people with every role, agents, connectors that point at patchbay dev-mcp, and a week of history. What is there already is left alone, so that it may be run again. --remove deletes all of it."
 }
 
 // Run creates what is missing, and prints the new sign-ins.
@@ -34,16 +39,23 @@ func (c SeedCommand) Run(ctx context.Context, p IO) error {
 		return err
 	}
 	defer d.Close()
+	if c.Remove {
+		return removeSamples(ctx, d, p)
+	}
+	if err := c.checkAlone(ctx, d); err != nil {
+		return err
+	}
 	// dev-mcp listens on loopback, so the examples are checked by the rules of a local installation. A public
 	// one refuses them at every sync.
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local, Standard: true})
-	s := seeder{database: d, auth: newAuthService(d), registry: manage.New(d.Store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
+	s := seeder{database: d, auth: newAuthService(d), registry: manage.New(d.Store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), history: c.History, out: p}
 	for _, example := range exampleTenants {
 		if err := s.seedTenant(ctx, example); err != nil {
 			return fmt.Errorf("seed %s: %w", example.slug, err)
 		}
 	}
 	p.printLine("Start the upstream with: patchbay dev-mcp")
+	p.printLine("Remove the sample data with: patchbay seed --remove")
 	return nil
 }
 
@@ -52,16 +64,22 @@ type seeder struct {
 	auth     *auth.Service
 	registry *manage.Registry
 	upstream string // without a trailing slash
+	history  bool
 	out      IO
 }
 
 func (s seeder) seedTenant(ctx context.Context, e exampleTenant) error {
 	tenant, err := s.database.Store.System().TenantByRef(ctx, e.slug)
-	if fault.Is(err, fault.NotFound) {
-		tenant, err = s.database.Store.System().CreateTenant(ctx, e.name, e.slug, newOperatorEvent())
+	isNew := fault.Is(err, fault.NotFound)
+	if isNew {
+		tenant, err = s.createSample(ctx, e)
 	}
 	if err != nil {
 		return err
+	}
+	if !tenant.Sample {
+		s.out.printLine("Tenant %s is no sample, and is left alone", tenant.Slug)
+		return nil
 	}
 	s.out.printLine("Tenant %s", tenant.Slug)
 	operator := auth.Operator(tenant)
@@ -76,11 +94,26 @@ func (s seeder) seedTenant(ctx context.Context, e exampleTenant) error {
 		}
 	}
 	for _, c := range e.connectors {
+		if c.auth == connectors.AuthOAuth2 && !s.history {
+			continue // its account would be missing, not ended
+		}
 		if err := s.seedConnector(ctx, operator, c); err != nil {
 			return fmt.Errorf("connector %s: %w", c.name, err)
 		}
 	}
-	return nil
+	if !isNew || !s.history {
+		return nil
+	}
+	return s.seedHistory(ctx, tenant, e)
+}
+
+func (s seeder) createSample(ctx context.Context, e exampleTenant) (connectors.Tenant, error) {
+	tenant, err := s.database.Store.System().CreateTenant(ctx, e.name, e.slug, newOperatorEvent())
+	if err != nil {
+		return tenant, err
+	}
+	tenant.Sample = true
+	return tenant, s.database.Store.System().MarkSample(ctx, tenant.ID)
 }
 
 // seedMember creates one person of the role. The password is only printed here.
@@ -127,6 +160,10 @@ func (s seeder) seedConnector(ctx context.Context, operator auth.Actor, e exampl
 	draft.URL = s.upstream + e.path
 	draft.Auth.Type = e.auth
 	draft.RetryAttempts = 0 // the examples that fail do so at once
+	if s.history {
+		// The past stays as it is for a while, also without dev-mcp.
+		draft.SyncInterval, draft.DefinitionAge = 6*time.Hour, 0
+	}
 	if e.perAgent != "" {
 		draft.CredentialMode = connectors.CredentialPerAgent
 	}
@@ -158,6 +195,13 @@ type exampleConnector struct {
 	auth                    connectors.AuthType
 	secret                  connectors.Secret
 	perAgent                string // the agent with the credential; empty: shared
+	failure                 *exampleFailure
+}
+
+// exampleFailure is why a connector does not work.
+type exampleFailure struct {
+	code, message string
+	lately        bool // it worked before
 }
 
 var exampleTenants = []exampleTenant{
@@ -167,7 +211,12 @@ var exampleTenants = []exampleTenant{
 			{name: "Tools", slug: "tools", description: "Answers with JSON.", path: "/mcp", auth: connectors.AuthNone},
 			{name: "Streams", slug: "streams", description: "Answers with event streams.", path: "/sse-replies", auth: connectors.AuthNone},
 			{name: "Guarded", slug: "guarded", description: "Asks for a bearer token.", path: "/bearer", auth: connectors.AuthBearer, secret: connectors.Secret{Token: devmcp.DefaultToken}},
-			{name: "Broken", slug: "broken", description: "Answers everything with status 500.", path: "/failing", auth: connectors.AuthNone},
+			{name: "Docs", slug: "docs", description: "Its account has ended.", path: "/bearer", auth: connectors.AuthOAuth2, failure: &exampleFailure{
+				code: "credential_required", message: "The access of the account has ended. Reconnect it.", lately: true,
+			}},
+			{name: "Broken", slug: "broken", description: "Answers everything with status 500.", path: "/failing", auth: connectors.AuthNone, failure: &exampleFailure{
+				code: "http_status", message: "The server answered with HTTP 500, a problem on its side. Try again later.",
+			}},
 		},
 	},
 	{
@@ -175,6 +224,9 @@ var exampleTenants = []exampleTenant{
 		connectors: []exampleConnector{
 			{name: "Pages", slug: "pages", description: "Lists its tools in pages.", path: "/paged", auth: connectors.AuthNone},
 			{name: "Personal", slug: "personal", description: "Every agent has a credential of its own.", path: "/bearer", auth: connectors.AuthBearer, secret: connectors.Secret{Token: devmcp.DefaultToken}, perAgent: "assistant"},
+			{name: "Calendar", slug: "calendar", description: "Its account has ended.", path: "/bearer", auth: connectors.AuthOAuth2, failure: &exampleFailure{
+				code: "credential_required", message: "The access of the account has ended. Reconnect it.", lately: true,
+			}},
 		},
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 
 	"patchbay/internal/connectors"
 )
@@ -22,6 +23,13 @@ type Flash struct {
 	Kind FlashKind
 	Text string
 	Said *connectors.Upstream
+	Undo *Undo // nil: the act cannot be undone
+}
+
+// Undo is the form that undoes an act.
+type Undo struct {
+	Action string
+	Form   url.Values
 }
 
 // Session keys of the flash.
@@ -29,6 +37,7 @@ const (
 	flashKind = "flash_kind"
 	flashText = "flash_text"
 	flashSaid = "flash_said" // JSON of connectors.Upstream; absent: nothing
+	flashUndo = "flash_undo" // JSON of Undo; absent: none
 )
 
 // Back redirects the browser to a page of this site, which shows the flash.
@@ -41,12 +50,14 @@ func (p *Responder) Back(w http.ResponseWriter, r *http.Request, to string, flas
 func (p *Responder) Say(ctx context.Context, flash Flash) {
 	p.sessions.Put(ctx, flashKind, string(flash.Kind))
 	p.sessions.Put(ctx, flashText, flash.Text)
-	p.sessions.Remove(ctx, flashSaid)
-	if flash.Said == nil {
-		return
-	}
-	if b, err := json.Marshal(flash.Said); err == nil {
-		p.sessions.Put(ctx, flashSaid, string(b))
+	p.putJSON(ctx, flashSaid, flash.Said, flash.Said != nil)
+	p.putJSON(ctx, flashUndo, flash.Undo, flash.Undo != nil)
+}
+
+func (p *Responder) putJSON(ctx context.Context, key string, value any, ok bool) {
+	p.sessions.Remove(ctx, key)
+	if b, err := json.Marshal(value); ok && err == nil {
+		p.sessions.Put(ctx, key, string(b))
 	}
 }
 
@@ -61,6 +72,9 @@ func (p *Responder) TakeFlash(ctx context.Context) (f Flash, ok bool) {
 	}
 	if said := p.sessions.PopString(ctx, flashSaid); said != "" {
 		_ = json.Unmarshal([]byte(said), &f.Said)
+	}
+	if undo := p.sessions.PopString(ctx, flashUndo); undo != "" {
+		_ = json.Unmarshal([]byte(undo), &f.Undo)
 	}
 	return f, true
 }

@@ -7,20 +7,34 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
+// AgentFilter selects agents.
+type AgentFilter struct {
+	Query    string                  // part of the name, slug or description; empty: all
+	Approval connectors.ApprovalMode // empty: all
+	Enabled  *bool                   // nil: all
+	Page
+}
+
 // List lists the tenant's agents in the page's order, by default by name.
 func (t Agents) List(ctx context.Context, p Page) (List[connectors.Agent], error) {
-	if p.Order = p.Order.restrictTo(AgentOrders); !p.Order.isDefault() {
-		return t.agentsOrdered(ctx, p)
+	return t.findAgents(ctx, AgentFilter{Page: p})
+}
+
+func (t *tenant) findAgents(ctx context.Context, f AgentFilter) (List[connectors.Agent], error) {
+	if f.Order = f.Order.restrictTo(AgentOrders); !f.Order.isDefault() {
+		return t.agentsOrdered(ctx, f)
 	}
-	name, id, err := p.afterNamed("agents")
+	name, id, err := f.afterNamed("agents")
 	if err != nil {
 		return List[connectors.Agent]{}, err
 	}
-	rows, err := t.q.Agents(ctx, dbgen.AgentsParams{TenantID: t.id, AfterName: name, AfterID: id, MaxRows: p.rowLimit()})
+	rows, err := t.q.Agents(ctx, dbgen.AgentsParams{
+		TenantID: t.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled, AfterName: name, AfterID: id, MaxRows: f.rowLimit(),
+	})
 	if err != nil {
 		return List[connectors.Agent]{}, err
 	}
-	return newList(p, rows, toAgent, "agents", func(r dbgen.Agent) []string { return []string{r.Name, r.ID.String()} }), nil
+	return newList(f.Page, rows, toAgent, "agents", func(r dbgen.Agent) []string { return []string{r.Name, r.ID.String()} }), nil
 }
 
 // Get finds an agent by id or slug.

@@ -28,12 +28,13 @@ type Action struct {
 // Actions are the known audit actions by name. An action that is missing here cannot be recorded, and its
 // transaction fails.
 var Actions = map[string]Action{
-	"account.password":      {Effect: EffectUpdate, Secret: "password"},
-	"account.sign_in":       {Effect: EffectNone}, // by password; single sign-on is sso.sign_in
-	"account.sign_out_here": {Effect: EffectNone}, // in the requesting browser only
-	"account.lock":          {Effect: EffectNone}, // by wrong passwords
-	"account.session_end":   {Effect: EffectNone},
-	"account.sign_out":      {Effect: EffectNone}, // the number of sessions is omitted: they span all of the person's tenants
+	"account.password":       {Effect: EffectUpdate, Secret: "password"},
+	"account.password_reset": {Effect: EffectUpdate, Secret: "password"}, // by a link in an e-mail, in each tenant that the password opens
+	"account.sign_in":        {Effect: EffectNone},                       // by password; single sign-on is sso.sign_in
+	"account.sign_out_here":  {Effect: EffectNone},                       // in the requesting browser only
+	"account.lock":           {Effect: EffectNone},                       // by wrong passwords
+	"account.session_end":    {Effect: EffectNone},
+	"account.sign_out":       {Effect: EffectNone}, // the number of sessions is omitted: they span all of the person's tenants
 
 	"account.second_factor_add":    {Effect: EffectCreate},
 	"account.second_factor_refuse": {Effect: EffectNone}, // right password, wrong code
@@ -106,9 +107,12 @@ var Actions = map[string]Action{
 	"tool.try":             {Effect: EffectNone}, // an admin's own call, written before it is sent
 	"tool.accept":          {Effect: EffectNone},
 	"tool.reject":          {Effect: EffectNone},
+	"tool.keep":            {Effect: EffectNone}, // the accepted definition stays in service
+	"tool.restore":         {Effect: EffectNone}, // an earlier definition is back in service
 	"tool.accept_cosmetic": {Effect: EffectNone},
 	"instructions.accept":  {Effect: EffectNone},
 	"instructions.reject":  {Effect: EffectNone},
+	"instructions.restore": {Effect: EffectNone},
 
 	"tool_call.approve": {Effect: EffectNone},
 	"tool_call.deny":    {Effect: EffectNone},

@@ -28,6 +28,9 @@ func (t Connectors) List(ctx context.Context, f ConnectorFilter) (list List[conn
 		TenantID:  t.id,
 		Status:    cleanText(string(f.Status)),
 		Pattern:   containsPattern(f.Query),
+		Transport: cleanText(string(f.Transport)),
+		AuthType:  cleanText(string(f.AuthType)),
+		Tag:       cleanText(f.Tag),
 		Ids:       connectorUUIDs(f.IDs),
 		AfterName: name,
 		AfterID:   id,
@@ -145,6 +148,29 @@ func (t Connectors) SetAuthBehaviour(ctx context.Context, id connectors.Connecto
 	return t.q.SetAuthBehaviour(ctx, b, t.id, id)
 }
 
+// ChangeTags adds and removes tags of connectors. It returns the tags of those that changed.
+func (t Connectors) ChangeTags(ctx context.Context, ids []connectors.ConnectorID, added, removed []string) ([]TaggedConnector, error) {
+	rows, err := t.q.TagConnectors(ctx, dbgen.TagConnectorsParams{TenantID: t.id, Ids: connectorUUIDs(ids), Added: cleanAll(added), Removed: cleanAll(removed)})
+	if err != nil {
+		return nil, err
+	}
+	changed := make([]TaggedConnector, len(rows))
+	for i, r := range rows {
+		changed[i] = TaggedConnector{ID: r.ID, Slug: r.Slug, Tags: r.Tags}
+		if err := t.notifyChange(nil, "connector", r.ID); err != nil {
+			return nil, err
+		}
+	}
+	return changed, nil
+}
+
+// TaggedConnector is a connector with its tags.
+type TaggedConnector struct {
+	ID   connectors.ConnectorID
+	Slug string
+	Tags []string
+}
+
 // Delete deletes a connector with its credentials, tools and runs.
 func (t Connectors) Delete(ctx context.Context, id connectors.ConnectorID) error {
 	n, err := t.q.DeleteConnector(ctx, t.id, id)
@@ -161,6 +187,7 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 		Status:            connectors.ConnectorStatus(row.Status),
 		AuthBehaviour:     r.AuthBehaviour,
 		DiscoveredTools:   row.ToolNames,
+		Tags:              r.Tags,
 		ToolCount:         int(r.ToolCount),
 		ToolsLastSyncedAt: toUTC(r.ToolsLastSyncedAt),
 		Server: connectors.Server{

@@ -44,7 +44,7 @@ func TestAConnectorComesBackAsItWasStored(t *testing.T) {
 			Headers: draft.Headers, CredentialMode: draft.CredentialMode, Auth: draft.Auth, Timeout: draft.Timeout,
 			RetryAttempts: draft.RetryAttempts, Enabled: true, ToolChanges: draft.ToolChanges, Listen: connectors.ListenAuto, DefinitionAge: draft.DefinitionAge, SessionPerAgent: true,
 			RetryBackoff: time.Second, ConnectTimeout: 3 * time.Second, ResponseBytes: 1 << 20, Methods: []string{"acme/*"}}, Version: 1,
-		Status: connectors.StatusNeverSynced, AuthBehaviour: connectors.AuthUnknown, DiscoveredTools: []string{},
+		Status: connectors.StatusNeverSynced, AuthBehaviour: connectors.AuthUnknown, DiscoveredTools: []string{}, Tags: []string{},
 		Credentials: connectors.CredentialsState{NeedsPerson: true},
 		CreatedAt:   got.CreatedAt, UpdatedAt: got.UpdatedAt,
 	}

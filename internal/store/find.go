@@ -11,7 +11,7 @@ import (
 // Bounds of [Tenant.Find], which runs at each keystroke: results per kind, and words and characters of the
 // query.
 const (
-	maxFoundPerKind = 6
+	maxFoundPerKind = connectors.MaxFound + 1 // one more says that there are more
 	maxQueryWords   = 6
 	maxQueryLetters = 100
 )
@@ -27,15 +27,30 @@ func (t *Tenant) Find(ctx context.Context, question, verb string) ([]connectors.
 	if len(words) == 1 {
 		verb = "" // it is in every connector
 	}
-	rows, err := t.q.FindByName(ctx, dbgen.FindByNameParams{TenantID: t.id, Words: words, Verb: verb, Prefix: prefixPattern(question), MaxRows: maxFoundPerKind})
+	name := withoutVerb(question, verb)
+	rows, err := t.q.FindByName(ctx, dbgen.FindByNameParams{
+		TenantID: t.id, Words: words, Verb: verb, Prefix: prefixPattern(name), Word: "% " + prefixPattern(wordSeparators.Replace(name)), Inside: containsPattern(name), MaxRows: maxFoundPerKind,
+	})
 	if err != nil {
 		return nil, err
 	}
 	found := make([]connectors.Found, len(rows))
 	for i, r := range rows {
-		found[i] = connectors.Found{Kind: connectors.FoundKind(r.Kind), Slug: r.Slug, Name: r.Name, OfSlug: r.OfSlug, OfName: r.OfName}
+		found[i] = connectors.Found{Kind: connectors.FoundKind(r.Kind), Slug: r.Slug, Name: r.Name, Rank: int(r.Rank), OfSlug: r.OfSlug, OfName: r.OfName}
 	}
 	return found, nil
+}
+
+// wordSeparators turns what stands between the words of a name into spaces, as the query does.
+var wordSeparators = strings.NewReplacer("_", " ", "-", " ", ".", " ")
+
+// withoutVerb returns what is left of "sync lin" if the first word is a prefix of the verb.
+func withoutVerb(question, verb string) string {
+	first, rest, several := strings.Cut(question, " ")
+	if several && verb != "" && strings.HasPrefix(strings.ToLower(verb), strings.ToLower(first)) {
+		return strings.TrimSpace(rest)
+	}
+	return question
 }
 
 // toPatterns returns an ilike pattern for each of the first words of q.

@@ -51,6 +51,29 @@ func TestThingsAreFoundByWordsOfTheirNames(t *testing.T) {
 	}
 }
 
+func TestFind_RanksNameBeforeURL(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	for name, url := range map[string]string{
+		"Broken": "https://failing.example.com/mcp", "Linear": "https://mcp.example.com/mcp", "My Linear": "https://a.example.com/mcp", "Berlin": "https://b.example.com/mcp",
+	} {
+		w.Connector(t, func(d *connectors.Draft) { d.Name, d.URL = name, url })
+	}
+	for _, question := range []string{"lin", "sync lin"} {
+		found, err := w.Door().Find(t.Context(), question, "Sync")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range found {
+			got = append(got, f.Name)
+		}
+		if want := []string{"Linear", "My Linear", "Berlin", "Broken"}; !slices.Equal(got, want) {
+			t.Errorf("%q finds %q, want %q", question, got, want)
+		}
+	}
+}
+
 func TestAFewOfEachKindAreFound(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
@@ -65,7 +88,7 @@ func TestAFewOfEachKindAreFound(t *testing.T) {
 	of := func(kind connectors.FoundKind) int {
 		return len(slices.DeleteFunc(slices.Clone(found), func(f connectors.Found) bool { return f.Kind != kind }))
 	}
-	if n := of(connectors.FoundTool); n != 6 || len(found) > 18 {
+	if n := of(connectors.FoundTool); n != connectors.MaxFound+1 || len(found) > 3*(connectors.MaxFound+1) {
 		t.Errorf("%d tools of %d things", n, len(found))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
 
@@ -21,6 +22,15 @@ var hourAttempts = map[string]attempt{
 		f, err := o.door.Calls().Figures(ctx, time.Time{})
 		return len(f.Calls)+len(f.Syncs)+len(f.Connectors) > 0, err
 	},
+	"Badges": func(ctx context.Context, o outsider) (bool, error) {
+		b, err := o.door.Badges(ctx)
+		return b.Total() > 0, err
+	},
+	"UpdateBadges": func(ctx context.Context, o outsider) (bool, error) {
+		var b store.BadgeCounts
+		err := o.door.UpdateBadges(ctx, &b)
+		return b.Total() > 0, err
+	},
 	"AttentionItems": func(ctx context.Context, o outsider) (bool, error) {
 		n, err := o.door.AttentionItems(ctx, 100)
 		return len(n.List) > 0, err
@@ -28,7 +38,7 @@ var hourAttempts = map[string]attempt{
 }
 
 // ownHours are the methods that show the outsider's own rows.
-var ownHours = map[string]bool{"Calls.MarkUsage": true, "Calls.Figures": true, "AttentionItems": true}
+var ownHours = map[string]bool{"Calls.MarkUsage": true, "Calls.Figures": true, "AttentionItems": true, "Badges": true, "UpdateBadges": true}
 
 func run(t *testing.T, w *fixture.World, sql string, args ...any) {
 	t.Helper()

@@ -82,6 +82,12 @@ var tenantAttempts = map[string]attempt{
 	"People.Member": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.People().Member(ctx, o.member.UserID))
 	},
+	"People.MailPreference": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.People().MailPreference(ctx, o.member.UserID))
+	},
+	"People.SetMailPreference": func(ctx context.Context, o outsider) (bool, error) {
+		return false, o.door.People().SetMailPreference(ctx, o.member.UserID, connectors.MailAll, "en")
+	},
 	"People.IssueAccount": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.People().IssueAccount(ctx, store.NewMember{Email: o.member.Email, Role: connectors.RoleViewer})
 		if err != nil {
@@ -429,7 +435,7 @@ var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors
 	"Agents.Tokens": true, "Agents.Grants": true, "Agents.GrantedConnectors": true, "Agents.AcceptedDefinitions": true, "Agents.ToolChoices": true, "Agents.CallCounts": true, "Agents.ApprovalsAbout": true, "Agents.AgentsGranted": true, "Tools.Use": true, "Audit.List": true, "WaitingCalls": true,
 	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Connectors.Icons": true, "Connectors.Marks": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
 	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.CredentialOwners": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
-	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "RefuseInvalidResults": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
+	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "RefuseInvalidResults": true, "FirstSteps": true, "DismissFirstSteps": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }
 
 func TestIsolation_OutsiderFindsNothing(t *testing.T) {
@@ -441,7 +447,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 		min      int // of methods
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, snapshotAttempts, revocationAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts)},
 	} {
 		names := methodNames(door.methods)
@@ -456,7 +462,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name]:
+			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name] || ownLists[name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, name, found, err)
 				}

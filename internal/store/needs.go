@@ -70,3 +70,28 @@ func toNeed(r dbgen.AttentionConnectorsRow) connectors.Need {
 	}
 	return n
 }
+
+// BadgeCounts counts what [Tenant.AttentionItems] lists.
+type BadgeCounts struct {
+	Approvals  int // calls that wait for approval
+	Changes    int // tool changes that wait for review
+	Connectors int // connectors and accounts that need attention
+}
+
+// Total is the number of all items.
+func (b BadgeCounts) Total() int { return b.Approvals + b.Changes + b.Connectors }
+
+// Badges reads the counts.
+func (t *Tenant) Badges(ctx context.Context) (BadgeCounts, error) {
+	row, err := t.q.CountNeeds(ctx, t.id, connectors.LapseWarning.Seconds())
+	return BadgeCounts{Approvals: int(row.Approvals), Changes: int(row.Changes), Connectors: int(row.Connectors)}, err
+}
+
+// UpdateBadges reads the counts that change often: the waiting approvals and changes.
+func (t *Tenant) UpdateBadges(ctx context.Context, b *BadgeCounts) error {
+	row, err := t.q.CountBadges(ctx, t.id)
+	if err == nil {
+		b.Approvals, b.Changes = int(row.Approvals), int(row.Changes)
+	}
+	return err
+}

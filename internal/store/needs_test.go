@@ -42,6 +42,9 @@ func TestNeeds_MostUrgentFirst(t *testing.T) {
 	}
 
 	n := needs(t, o.World, 50)
+	if b, err := o.Door().Badges(t.Context()); err != nil || b.Total() != n.Total() || b.Approvals != n.Totals[connectors.NeedApproval] {
+		t.Errorf("badges count %+v, %v, want %v", b, err, n.Totals)
+	}
 	var order []connectors.NeedKind
 	named := map[connectors.NeedKind]bool{}
 	for _, one := range n.List {
@@ -73,6 +76,9 @@ func TestNeeds_ListsSomeAndCountsAll(t *testing.T) {
 	stored := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	w.Credential(t, stored.ID, nil, "token")
 	n := needs(t, w, 3)
+	if b, err := w.Door().Badges(t.Context()); err != nil || b.Total() != n.Total() {
+		t.Errorf("badges count %+v, %v", b, err)
+	}
 	if len(n.List) != 3 || n.Total() != 4 || n.Totals[connectors.NeedAuthorization] != 4 {
 		t.Errorf("%d listed, %v counted", len(n.List), n.Totals)
 	}

@@ -18,9 +18,6 @@ const (
 	maxDeliveries = 1000 // per webhook, pending ones included
 )
 
-// MaxUnread bounds the newest notices that count as unread.
-const MaxUnread = 100
-
 // NewNotice is a notice to store.
 type NewNotice = connectors.NewNotice
 
@@ -151,19 +148,6 @@ func (t People) Notices(ctx context.Context, person *connectors.UserID, p Page) 
 		return List[connectors.Notice]{}, err
 	}
 	return newList(p, rows, toNotice, "notices", func(r dbgen.NoticesRow) []string { return []string{r.ID.String()} }), nil
-}
-
-// BadgeCounts counts what is new for a member.
-type BadgeCounts struct {
-	Approvals int // calls that wait for approval
-	Changes   int // tool changes that wait for review
-	Unread    int // of the newest MaxUnread notices
-}
-
-// News reads the counts for one person.
-func (t People) News(ctx context.Context, person *connectors.UserID) (BadgeCounts, error) {
-	row, err := t.q.CountBadges(ctx, t.id, MaxUnread, personID(person))
-	return BadgeCounts{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
 }
 
 // ReadNotices marks notices as read by a person, all without ids. It returns how many were unread; unknown ids

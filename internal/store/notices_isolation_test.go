@@ -58,15 +58,11 @@ var noticeAttempts = map[string]attempt{
 		}
 		return false, err
 	},
-	"People.News": func(ctx context.Context, o outsider) (bool, error) {
-		news, err := o.door.People().News(ctx, &o.member.UserID)
-		return news != store.BadgeCounts{}, err
-	},
 	"People.ReadNotices": func(ctx context.Context, o outsider) (bool, error) {
 		n, err := o.door.People().ReadNotices(ctx, o.member.UserID, o.notice.ID)
 		all, more := o.door.People().ReadNotices(ctx, o.member.UserID)
-		theirs, most := o.Door().People().News(ctx, &o.member.UserID)
-		return n+all > 0 || theirs.Unread == 0, errors.Join(err, more, most)
+		theirs, most := o.Door().People().Notices(ctx, &o.member.UserID, store.Page{})
+		return n+all > 0 || theirs.Items[0].Read, errors.Join(err, more, most)
 	},
 	"Webhooks.AddEvent": func(ctx context.Context, o outsider) (bool, error) {
 		named := o.webhook
@@ -156,7 +152,7 @@ var webhookVaultAttempts = map[string]attempt{
 
 // ownNotices are the methods that make or show the outsider's own.
 var ownNotices = map[string]bool{
-	"People.AddNotice": true, "Webhooks.AddEvent": true, "Webhooks.NamesKind": true, "People.Notices": true, "People.News": true, "People.ReadNotices": true, "Webhooks.Create": true, "Webhooks.List": true, "Webhooks.Count": true,
+	"People.AddNotice": true, "Webhooks.AddEvent": true, "Webhooks.NamesKind": true, "People.Notices": true, "People.ReadNotices": true, "Webhooks.Create": true, "Webhooks.List": true, "Webhooks.Count": true,
 	"Webhooks.Disable": true, "Webhooks.Deliveries": true, "Webhooks.EndDelivery": true, "Webhooks.NoteDelivered": true,
 }
 

@@ -92,6 +92,7 @@ func (t *tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List
 	}
 	keys, err := t.q.ConnectorOrder(ctx, dbgen.ConnectorOrderParams{
 		By: f.Order.By, Ranks: statusRanks, TenantID: t.id, Status: cleanText(string(f.Status)), Pattern: containsPattern(f.Query),
+		Transport: cleanText(string(f.Transport)), AuthType: cleanText(string(f.AuthType)), Tag: cleanText(f.Tag),
 		AfterKey: after.key, Down: f.Order.Descending, NamesDown: f.Order.isNameDescending(), AfterName: after.name, AfterID: after.id, MaxRows: f.rowLimit(),
 	})
 	if err != nil || len(keys) == 0 {
@@ -116,13 +117,14 @@ func (t *tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List
 	return newList(f.Page, keys, item, f.Order.cursorName("connectors"), at), nil
 }
 
-func (t *tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Agent], error) {
+func (t *tenant) agentsOrdered(ctx context.Context, f AgentFilter) (List[connectors.Agent], error) {
+	p := f.Page
 	after, err := p.parseOrderCursor("agents")
 	if err != nil {
 		return List[connectors.Agent]{}, err
 	}
 	rows, err := t.q.AgentOrder(ctx, dbgen.AgentOrderParams{
-		By: p.Order.By, TenantID: t.id, AfterKey: after.key, Down: p.Order.Descending, NamesDown: p.Order.isNameDescending(),
+		By: p.Order.By, TenantID: t.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled, AfterKey: after.key, Down: p.Order.Descending, NamesDown: p.Order.isNameDescending(),
 		AfterName: after.name, AfterID: after.id, MaxRows: p.rowLimit(),
 	})
 	if err != nil {

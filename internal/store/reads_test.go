@@ -25,7 +25,9 @@ var separateReads = map[string]string{
 	"Audit.OutcomeState":     "as outcomeHead",
 	"People.Sessions":        "the second statement only explains that the first found no row",
 	"SSO.MemberBySubject":    "the second statement reads what the first names, or finds no member",
-	"Agents.List":            "only one of the two runs",
+	"Agents.List":            "as findAgents",
+	"tenant.findAgents":      "only one of the two runs",
+	"Lists.CallParts":        "only one of the two runs",
 	"System.TenantByRef":     "only one of the two runs",
 	".KMSKey":                "at the start of the program: the second statement only explains that the first found no row",
 

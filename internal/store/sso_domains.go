@@ -32,6 +32,18 @@ func toSSODomain(r dbgen.SSODomainsRow) connectors.SSODomain {
 	}
 }
 
+// SignInWays is what the sign-in page of an installation can offer.
+type SignInWays struct {
+	Owned bool // an organisation has an owner
+	SSO   bool // an organisation has single sign-on
+}
+
+// SignInWays reads what the sign-in page can offer.
+func (s SystemPeople) SignInWays(ctx context.Context) (SignInWays, error) {
+	r, err := s.q.SignInWays(ctx)
+	return SignInWays{Owned: r.Owned, SSO: r.Sso}, err
+}
+
 // SSOTenant returns the tenant that has verified the domain and turned single sign-on on.
 func (s SystemPeople) SSOTenant(ctx context.Context, domain string) (connectors.TenantID, error) {
 	id, err := s.q.SSOTenant(ctx, cleanText(domain))

@@ -39,6 +39,12 @@ func (s *System) CreateTenant(ctx context.Context, name, slug string, made *Even
 	return connectors.Tenant{}, f
 }
 
+// MarkSample marks a tenant as sample data.
+func (s *System) MarkSample(ctx context.Context, id connectors.TenantID) error {
+	n, err := s.q.MarkSample(ctx, id)
+	return affectedError(n, err, "tenant")
+}
+
 // createTenant makes a tenant and its keys.
 func (s *system) createTenant(ctx context.Context, slug, name string, made *Event) (dbgen.Tenant, error) {
 	have := s.keys.current.Load()

@@ -65,6 +65,18 @@ func (t *Tenant) RefuseInvalidResults(ctx context.Context, refuse bool) error {
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
+// FirstSteps reads how far the tenant is on the way to its first agent call.
+func (t *Tenant) FirstSteps(ctx context.Context) (connectors.FirstSteps, error) {
+	r, err := t.q.FirstSteps(ctx, t.id)
+	return connectors.FirstSteps{Connector: r.Connector, Agent: r.Agent, Granted: r.Granted, Used: r.Used}, err
+}
+
+// DismissFirstSteps hides the checklist of the first steps for good.
+func (t *Tenant) DismissFirstSteps(ctx context.Context) error {
+	n, err := t.q.DismissFirstSteps(ctx, t.id)
+	return affectedError(n, err, "tenant")
+}
+
 // SetDefaults sets the defaults of new agents and connectors.
 func (t *Tenant) SetDefaults(ctx context.Context, d connectors.Defaults) error {
 	n, err := t.q.SetTenantDefaults(ctx, dbgen.SetTenantDefaultsParams{

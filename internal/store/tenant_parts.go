@@ -30,6 +30,12 @@ type Audit struct{ *tenant }
 // Syncs is the part of a [Tenant] for syncs, their schedule and streams.
 type Syncs struct{ *tenant }
 
+// Lists is the part of a [Tenant] for the rows of pages, with figures from several tables.
+type Lists struct{ *tenant }
+
+// Lists returns the part for the rows of pages.
+func (t *Tenant) Lists() Lists { return Lists{t.tenant} }
+
 // Connectors returns the part for connectors, their stored credentials and items.
 func (t *Tenant) Connectors() Connectors { return Connectors{t.tenant} }
 

@@ -20,7 +20,19 @@ type CallFilter struct {
 	Connector *connectors.ConnectorID // nil: all
 	Status    connectors.CallStatus   // empty: all
 	Tool      string                  // upstream or exposed name; empty: all
+	From, To  time.Time               // when they began, without To; zero: any time
 	Page
+}
+
+// idRange returns the ids between which the calls of a range are; nil: no bound.
+func (f CallFilter) idRange() (from, to *uuid.UUID) {
+	if !f.From.IsZero() {
+		from = new(minUUIDv7At(f.From))
+	}
+	if !f.To.IsZero() {
+		to = new(minUUIDv7At(f.To))
+	}
+	return from, to
 }
 
 // List lists calls, newest first, without contents, and without arguments and tasks above 16 KiB.
@@ -30,6 +42,7 @@ func (t Calls) List(ctx context.Context, f CallFilter) (List[connectors.ToolCall
 		return List[connectors.ToolCall]{}, err
 	}
 	p := dbgen.ToolCallsParams{TenantID: t.id, Status: string(f.Status), Tool: cleanText(f.Tool), AfterID: after, MaxRows: f.rowLimit()}
+	p.FromID, p.ToID = f.idRange()
 	if f.Agent != nil {
 		p.AgentID = &f.Agent.UUID
 	}
@@ -41,15 +54,17 @@ func (t Calls) List(ctx context.Context, f CallFilter) (List[connectors.ToolCall
 		return List[connectors.ToolCall]{}, err
 	}
 	item := func(r dbgen.ToolCallsRow) connectors.ToolCall {
-		return toToolCall(dbgen.ToolCall{
+		c := toToolCall(dbgen.ToolCall{
 			TenantID: r.TenantID, ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug,
 			Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, TokenID: r.TokenID,
 			CredentialID: r.CredentialID, DefinitionHash: r.DefinitionHash, InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome,
 			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments,
 			StructuredValid: r.StructuredValid, StructuredError: r.StructuredError,
 			Task: r.Task, Progress: r.Progress, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
-			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,
+			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, WaitedUs: r.WaitedUs, Address: r.Address, RequestID: r.RequestID,
 		})
+		c.AgentName, c.ConnectorName = r.AgentName, r.ConnectorName
+		return c
 	}
 	return newList(f.Page, rows, item, "tool calls", func(r dbgen.ToolCallsRow) []string { return []string{r.ID.String()} }), nil
 }
@@ -145,6 +160,9 @@ func toToolCall(r dbgen.ToolCall) connectors.ToolCall {
 	}
 	if len(r.DefinitionHash) == len(connectors.Hash{}) {
 		c.Definition = (*connectors.Hash)(r.DefinitionHash)
+	}
+	if r.WaitedUs != nil {
+		c.Waited = time.Duration(*r.WaitedUs) * time.Microsecond
 	}
 	switch {
 	case r.DurationUs != nil:

@@ -110,6 +110,23 @@ func (t Tools) WaitingKinds(ctx context.Context, id connectors.ConnectorID, tool
 	return toKinds(names), rowError(err, "change")
 }
 
+// Risky returns those of the waiting changes that have a high risk and brought one of the definitions. Only what identifies
+// a change and its kinds are filled in.
+func (t Tools) Risky(ctx context.Context, hashes []connectors.Hash) ([]connectors.ToolChange, error) {
+	rows, err := t.q.RiskyChanges(ctx, t.id, hashKeys(hashes))
+	if err != nil {
+		return nil, err
+	}
+	risky := make([]connectors.ToolChange, len(rows))
+	for i, r := range rows {
+		risky[i] = connectors.ToolChange{
+			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.ConnectorName, Tool: r.Tool, After: toHash(r.AfterHash),
+			Kinds: toKinds(r.Kinds), Risk: toolchange.High, State: connectors.ChangeWaiting,
+		}
+	}
+	return risky, nil
+}
+
 // SyncedAt returns the time of the connector's last successful sync; zero: never.
 func (t Tools) SyncedAt(ctx context.Context, id connectors.ConnectorID) (time.Time, error) {
 	at, err := t.q.ToolsSyncedAt(ctx, t.id, id)

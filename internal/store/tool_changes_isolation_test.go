@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"patchbay/internal/connectors"
@@ -63,6 +64,29 @@ var changeAttempts = map[string]attempt{
 	"Tools.Decide": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Tools().Decide(ctx, store.ToolDecision{Connector: o.changed.ID, Tool: "changed", Accept: true, By: "mine"})
 	},
+	"Tools.Restore": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Tools().Restore(ctx, store.ToolRestoration{Connector: o.changed.ID, Tool: "changed", Hash: said("changed", "a", "").Hash, By: "mine"})
+	},
+	"Tools.Count": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Tools().Count(ctx, store.ToolFilter{Connector: &o.changed.ID})
+		return n > 0, err
+	},
+	"Connectors.Names": func(ctx context.Context, o outsider) (bool, error) {
+		names, err := o.door.Connectors().Names(ctx)
+		return slices.ContainsFunc(names, func(n store.ConnectorName) bool { return n.Slug == o.changed.Slug }), err
+	},
+	"Audit.NamesIn": func(ctx context.Context, o outsider) (bool, error) {
+		names, err := o.door.Audit().NamesIn(ctx, []store.RecordedEvent{{Target: o.changed.Slug}})
+		return len(names.Connectors) > 0, err
+	},
+	"Tools.Risky": func(ctx context.Context, o outsider) (bool, error) {
+		risky, err := o.door.Tools().Risky(ctx, []connectors.Hash{said("changed", "a", "").Hash})
+		return len(risky) > 0, err
+	},
+	"Tools.Served": func(ctx context.Context, o outsider) (bool, error) {
+		served, err := o.door.Tools().Served(ctx, o.changed.ID, "changed", []connectors.Hash{said("changed", "a", "").Hash})
+		return len(served) > 0, err
+	},
 	"Tools.DecideInstructions": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Tools().DecideInstructions(ctx, store.ToolDecision{Connector: o.changed.ID, Accept: true, By: "mine"})
 	},
@@ -74,5 +98,5 @@ var changeAttempts = map[string]attempt{
 
 // ownChanges are the methods that show or change what is the outsider's own.
 var ownChanges = map[string]bool{
-	"Tools.Changes": true, "Tools.ChangeMarks": true, "Tools.ChangesOf": true, "Tools.Others": true, "Tools.DefinitionsWithin": true, "Tools.AcceptCosmetic": true,
+	"Tools.Changes": true, "Tools.ChangeMarks": true, "Tools.ChangesOf": true, "Tools.Others": true, "Tools.DefinitionsWithin": true, "Tools.AcceptCosmetic": true, "Tools.Served": true, "Tools.Risky": true, "Tools.Count": true, "Connectors.Names": true, "Audit.NamesIn": true,
 }

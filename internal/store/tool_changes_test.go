@@ -74,7 +74,7 @@ func TestASyncPutsItsChangesOnRecord(t *testing.T) {
 	if len(waiting) != 2 || waiting[0].ConnectorName != c.Name || *waiting[0].SyncRunID != run.ID || waiting[0].After == nil {
 		t.Errorf("waiting = %+v", waiting)
 	}
-	if news, err := w.Door().People().News(t.Context(), nil); news.Changes != 2 || err != nil {
+	if news, err := w.Door().Badges(t.Context()); news.Changes != 2 || err != nil {
 		t.Errorf("news = %+v, %v", news, err)
 	}
 }

@@ -17,6 +17,7 @@ type ToolDecision struct {
 	Connector connectors.ConnectorID
 	Tool      string
 	Accept    bool
+	Keep      bool             // the accepted definition stays in service
 	Hash      *connectors.Hash // the definition that the person saw; nil: the current one
 	By        string
 }
@@ -24,9 +25,9 @@ type ToolDecision struct {
 // TypeToolChanged is the problem type of a decision about an outdated definition.
 const TypeToolChanged = "tool-changed"
 
-// Decide accepts the tool's current definition, which agents are then served, or rejects it, which disables
-// the tool. A rejected definition can be accepted later. It fails with Conflict if nothing waits or the
-// definition has changed.
+// Decide accepts the tool's current definition, which agents are then served, rejects it, which disables the
+// tool, or keeps the accepted one in service. The decision can be changed later. It fails with Conflict if nothing
+// waits, the definition has changed, or the accepted one may not stay in service.
 func (t Tools) Decide(ctx context.Context, d ToolDecision) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error { return tx.notifyChange(tx.decideTool(ctx, d), "connector", d.Connector) })
 }
@@ -40,12 +41,14 @@ func (t *tenant) decideTool(ctx context.Context, d ToolDecision) error {
 	if err := checkDecidable(row, d); err != nil {
 		return err
 	}
-	state := connectors.ChangeAccepted
-	if d.Accept {
-		err = t.q.AcceptTool(ctx, t.id, d.Connector, d.Tool)
-	} else {
-		state = connectors.ChangeRejected
-		err = t.q.RejectTool(ctx, t.id, d.Connector, d.Tool)
+	var state connectors.ChangeState
+	switch {
+	case d.Keep:
+		state, err = connectors.ChangeKept, t.keepTool(ctx, row, d)
+	case d.Accept:
+		state, err = connectors.ChangeAccepted, t.q.AcceptTool(ctx, t.id, d.Connector, d.Tool)
+	default:
+		state, err = connectors.ChangeRejected, t.q.RejectTool(ctx, t.id, d.Connector, d.Tool)
 	}
 	if err != nil {
 		return err
@@ -69,10 +72,29 @@ func checkDecidable(row dbgen.LockToolRow, d ToolDecision) error {
 		return fault.Errorf(fault.Conflict, "The tool %q changed again. Review the latest version.", d.Tool).WithType(TypeToolChanged)
 	case row.Review == connectors.ReviewAccepted:
 		return fault.Errorf(fault.Conflict, "The tool %q matches the accepted version.", d.Tool)
-	case row.Review == connectors.ReviewRejected && !d.Accept:
+	case row.Review == connectors.ReviewRejected && !d.Accept && !d.Keep:
 		return fault.Errorf(fault.Conflict, "The tool %q is already rejected.", d.Tool)
+	case row.Review == connectors.ReviewKept && d.Keep:
+		return fault.Errorf(fault.Conflict, "The tool %q already keeps its earlier version.", d.Tool)
 	}
 	return nil
+}
+
+// keepTool keeps the accepted definition in service if CanKeep allows it.
+func (t *tenant) keepTool(ctx context.Context, row dbgen.LockToolRow, d ToolDecision) error {
+	if row.AcceptedHash == nil {
+		return fault.Errorf(fault.Conflict, "The tool %q has no accepted version to keep.", d.Tool)
+	}
+	kinds, err := t.q.KindsOfDefinition(ctx, dbgen.KindsOfDefinitionParams{TenantID: t.id, ConnectorID: d.Connector, Tool: d.Tool, Hash: row.CurrentHash})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	if !connectors.CanKeep(toKinds(kinds)) {
+		return fault.Errorf(fault.Conflict, "The accepted version of %q can't be kept: calls would reach a server that may be compromised, or a tool that does more than before.", d.Tool)
+	}
+	return t.q.SetAcceptedDefinition(ctx, dbgen.SetAcceptedDefinitionParams{
+		TenantID: t.id, ConnectorID: d.Connector, Tool: d.Tool, AcceptedHash: row.AcceptedHash, Review: connectors.ReviewKept,
+	})
 }
 
 // ToolName is a tool of a connector, or its instructions.

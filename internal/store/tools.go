@@ -52,6 +52,19 @@ func (t Tools) List(ctx context.Context, f ToolFilter) (list List[connectors.Too
 	return newListUntil(f.Page, rows, toListedTool, "tools", at, func(r dbgen.ToolsRow) bool { return r.More }), nil
 }
 
+// Count counts the tools of all pages of List.
+func (t Tools) Count(ctx context.Context, f ToolFilter) (int, error) {
+	words, pattern, err := splitToolQuery(f.Query)
+	if err != nil {
+		return 0, err
+	}
+	n, err := t.q.CountTools(ctx, dbgen.CountToolsParams{
+		TenantID: t.id, Connector: f.connectorUUID(), Removed: f.Removed, Tag: strings.ToLower(strings.TrimSpace(cleanText(f.Tag))),
+		State: string(f.State), Says: hintPattern(f.Hint), Query: words, Prefix: prefixPattern(words), Pattern: pattern,
+	})
+	return int(n), err
+}
+
 func (f ToolFilter) connectorUUID() *uuid.UUID {
 	if f.Connector == nil {
 		return nil

@@ -36,6 +36,10 @@ type ConnectorFilter struct {
 	Query  string                     // part of the name, slug or URL; empty: all
 	Status connectors.ConnectorStatus // empty: all
 	IDs    []connectors.ConnectorID   // empty: all
+
+	Transport connectors.Transport // empty: all
+	AuthType  connectors.AuthType  // empty: all
+	Tag       string               // empty: all
 	Page
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -31,7 +32,7 @@ func (t Webhooks) Create(ctx context.Context, w connectors.Webhook, s WebhookSec
 		return made, err
 	}
 	p := dbgen.CreateWebhookParams{
-		TenantID: t.id, ID: connectors.WebhookID{UUID: newID()}, Name: cleanText(w.Name), Url: cleanText(w.URL), Kinds: kindTexts(w.Kinds),
+		TenantID: t.id, ID: connectors.WebhookID{UUID: newID()}, Name: cleanText(w.Name), Url: cleanText(w.URL), Format: cmp.Or(w.Format, connectors.WebhookJSON), Kinds: kindTexts(w.Kinds),
 	}
 	err = t.sealAndRetry(ctx, plain, webhookSecretAD(t.id, p.ID), func(sealed []byte) error {
 		p.Sealed = sealed
@@ -67,12 +68,12 @@ func (t Webhooks) Get(ctx context.Context, id connectors.WebhookID) (connectors.
 	return toWebhook(row), rowError(err, "webhook")
 }
 
-// Update stores a webhook's name, URL, kinds and whether it is enabled. Disabling it cancels its
+// Update stores a webhook's name, URL, format, kinds and whether it is enabled. Disabling it cancels its
 // deliveries.
 func (t Webhooks) Update(ctx context.Context, w connectors.Webhook) (updated connectors.Webhook, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		row, err := tx.q.UpdateWebhook(ctx, dbgen.UpdateWebhookParams{
-			TenantID: tx.id, ID: w.ID, Name: cleanText(w.Name), Url: cleanText(w.URL), Kinds: kindTexts(w.Kinds), Enabled: w.Enabled,
+			TenantID: tx.id, ID: w.ID, Name: cleanText(w.Name), Url: cleanText(w.URL), Format: w.Format, Kinds: kindTexts(w.Kinds), Enabled: w.Enabled,
 		})
 		if updated = toWebhook(row); err != nil || w.Enabled {
 			return rowError(err, "webhook")
@@ -172,7 +173,7 @@ func kindTexts(kinds []connectors.NoticeKind) []string {
 
 func toWebhook(r dbgen.Webhook) connectors.Webhook {
 	w := connectors.Webhook{
-		ID: r.ID, Name: r.Name, URL: r.Url, Enabled: r.Enabled, DisabledWhy: r.DisabledWhy, Failures: int(r.Failures),
+		ID: r.ID, Name: r.Name, URL: r.Url, Format: r.Format, Enabled: r.Enabled, DisabledWhy: r.DisabledWhy, Failures: int(r.Failures),
 		FailingSince: toUTC(r.FailingSince), DeliveredAt: toUTC(r.DeliveredAt), RotatingUntil: toUTC(r.RotatingUntil),
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}

@@ -53,7 +53,7 @@ func (a *activeCall) newCallRecord(now time.Time) connectors.ToolCall {
 	request, connector := a.request, &a.connector.Connector
 	id := request.ID
 	if id == (connectors.ToolCallID{}) {
-		id = newCallID()
+		id = NewCallID()
 	}
 	call := connectors.ToolCall{
 		ID: id, ConnectorID: &connector.ID, ConnectorSlug: connector.Slug,
@@ -67,7 +67,8 @@ func (a *activeCall) newCallRecord(now time.Time) connectors.ToolCall {
 	return call
 }
 
-func newCallID() connectors.ToolCallID {
+// NewCallID returns an id for [CallRequest].
+func NewCallID() connectors.ToolCallID {
 	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())} // fails only without a source of randomness
 }
 

@@ -22,7 +22,7 @@ const recordTimeout = 2 * time.Second
 // record and an error.
 func (c *Executor) Run(ctx context.Context, request CallRequest, timeout time.Duration) (connectors.ToolCall, error) {
 	if request.ID == (connectors.ToolCallID{}) {
-		request.ID = newCallID()
+		request.ID = NewCallID()
 	}
 	request.NoWait = true
 	if request.Progress == nil {

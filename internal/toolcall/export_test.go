@@ -8,9 +8,6 @@ import (
 	"patchbay/internal/store"
 )
 
-// NewCallID names a call.
-func NewCallID() connectors.ToolCallID { return newCallID() }
-
 // HoldSlots takes n slots of an agent for calls and for streams.
 func (c *Executor) HoldSlots(agent connectors.AgentID, n int) (release func()) {
 	for range n {

@@ -113,7 +113,7 @@ func staleStateError() error {
 func (h *handleSealer) sealInputState(ctx context.Context, a *activeCall, r *mcp.Result) (json.RawMessage, error) {
 	s := callState{State: r.InputRequired.State, Call: a.callHash(), Until: h.o.Now().Add(stateTTL), Approved: a.call.ApprovedBy}
 	if s.Approved != "" {
-		s.Once = onceMailboxPrefix + newCallID().String()
+		s.Once = onceMailboxPrefix + NewCallID().String()
 		if err := h.putOnceMail(ctx, a.request.View, a.request.Wait, s); err != nil {
 			return nil, h.explainer.explainError(ctx, a.request.View, a.connector, err)
 		}

@@ -103,7 +103,7 @@ func needsMultiRound(request *CallRequest) bool {
 func (mr *multiRoundCalls) startMultiRound(ctx context.Context, first *CallRequest) (Outcome, error) {
 	request := *first
 	if request.ID == (connectors.ToolCallID{}) {
-		request.ID = newCallID()
+		request.ID = NewCallID()
 	}
 	request.Arguments, request.Meta, request.Capabilities = bytes.Clone(request.Arguments), bytes.Clone(request.Meta), bytes.Clone(request.Capabilities)
 	m := &multiRoundCall{calls: mr, id: request.ID, request: request, questions: make(chan *serverRequest), requestSlot: make(chan struct{}, 1), done: make(chan struct{})}

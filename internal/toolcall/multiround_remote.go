@@ -44,7 +44,7 @@ func (mr *multiRoundCalls) resumeMultiRound(ctx context.Context, request *CallRe
 }
 
 func (mr *multiRoundCalls) resumeRemote(ctx context.Context, o *CallRequest, id connectors.ToolCallID) (Outcome, error) {
-	request := newCallID()
+	request := NewCallID()
 	box := replyMailboxPrefix + request.String()
 	woken, unsubscribe := mr.waiters.subscribe(request)
 	defer unsubscribe()

@@ -17,6 +17,7 @@ const TypeConfirmationRequired = "confirmation-required"
 
 // OwnCall is a call of a tool by an admin for themselves: without an agent, a grant or another person's approval.
 type OwnCall struct {
+	ID        connectors.ToolCallID // of the call; zero: a new one
 	Actor     auth.Actor
 	Connector connectors.Ref
 	Tool      string         // the server's own name
@@ -47,7 +48,9 @@ func (c *Executor) RunOwnCall(ctx context.Context, own OwnCall, timeout time.Dur
 	if err := own.checkConfirmed(request.Tool, review); err != nil {
 		return connectors.ToolCall{}, err
 	}
-	request.ID = newCallID()
+	if request.ID = own.ID; request.ID == (connectors.ToolCallID{}) {
+		request.ID = NewCallID()
+	}
 	if err := c.o.Store.Tenant(own.Actor.Tenant.ID).Audit().Record(ctx, own.newEvent(request)); err != nil {
 		return connectors.ToolCall{}, err
 	}

@@ -106,7 +106,7 @@ func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
 		exposedName = q.Name
 	}
 	if q.ID == (connectors.ToolCallID{}) {
-		q.ID = newCallID()
+		q.ID = NewCallID()
 	}
 	var agent *connectors.AgentID
 	if q.View.Agent.ID != (connectors.AgentID{}) {
@@ -271,7 +271,7 @@ func (rs *requestSender) sealQueryState(ctx context.Context, q UpstreamRequest, 
 	state := callState{State: upstreamState, Call: q.queryHash()}
 	if q.approvedAs != nil {
 		state.Approved, state.Item, state.Until = q.approvedBy, q.approvedAs, rs.o.Now().Add(stateTTL)
-		state.Once = onceMailboxPrefix + newCallID().String()
+		state.Once = onceMailboxPrefix + NewCallID().String()
 		if err := rs.handles.putOnceMail(ctx, q.View, q.Wait, state); err != nil {
 			return nil, rs.explainer.explainError(ctx, q.View, q.Connector, err)
 		}

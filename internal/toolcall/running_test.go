@@ -11,11 +11,11 @@ import (
 func TestRunningCalls_CancelEndsOneCall(t *testing.T) {
 	t.Parallel()
 	r := newRunningCalls()
-	first, err := r.beginCall(t.Context(), newCallID())
+	first, err := r.beginCall(t.Context(), NewCallID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := r.beginCall(t.Context(), newCallID())
+	second, err := r.beginCall(t.Context(), NewCallID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestRunningCalls_RefusesWorkAfterStop(t *testing.T) {
 	t.Parallel()
 	r := newRunningCalls()
 	r.refuseCalls()
-	if _, err := r.beginCall(t.Context(), newCallID()); !isRefused(err, CodeUnavailable) {
+	if _, err := r.beginCall(t.Context(), NewCallID()); !isRefused(err, CodeUnavailable) {
 		t.Errorf("error = %v", err)
 	}
 	if r.runBackground(func(context.Context) { t.Error("it ran") }) {
@@ -46,7 +46,7 @@ func TestRunningCalls_AbortsAfterTheWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRunningCalls()
-		call, err := r.beginCall(t.Context(), newCallID())
+		call, err := r.beginCall(t.Context(), NewCallID())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 	if err != nil {
 		return nil, err
 	}
-	callCtx, err := tr.running.beginCall(ctx, newCallID())
+	callCtx, err := tr.running.beginCall(ctx, NewCallID())
 	if err != nil {
 		return nil, err
 	}

@@ -281,7 +281,7 @@ func (r *handshakeRequest) awaitUpstream(ctx context.Context) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	callCtx, err := r.tasks.running.beginCall(ctx, newCallID())
+	callCtx, err := r.tasks.running.beginCall(ctx, NewCallID())
 	if err != nil {
 		return nil, err
 	}

@@ -325,7 +325,7 @@ func (r *questionRelay) askClient(ctx context.Context, request mcp.InputRequest)
 	if len(params) == 0 {
 		params = json.RawMessage("{}")
 	}
-	open := &taskQuestion{Key: newCallID().String(), Method: request.Method, Params: bytes.Clone(params)}
+	open := &taskQuestion{Key: NewCallID().String(), Method: request.Method, Params: bytes.Clone(params)}
 	message, err := json.Marshal(open)
 	if err != nil {
 		return nil, err

@@ -29,15 +29,28 @@ func (c *comparison) compareAnnotations(before, now any) {
 	old, next := newToolHints(before), newToolHints(now)
 	found := len(c.change.Differences) + c.change.More
 	c.compareHint("readOnlyHint", old.readOnly, next.readOnly, true)
-	if old.readOnly == next.readOnly {
-		c.compareHint("destructiveHint", old.destructive, next.destructive, false)
-		c.compareHint("idempotentHint", old.idempotent, next.idempotent, true)
-	}
+	c.compareWriteHint("destructiveHint", before, now, [2]bool{old.destructive, next.destructive}, false)
+	c.compareWriteHint("idempotentHint", before, now, [2]bool{old.idempotent, next.idempotent}, true)
 	c.compareHint("openWorldHint", old.openWorld, next.openWorld, false)
 	c.compareUnknownAnnotations(before, now)
 	if found == len(c.change.Differences)+c.change.More {
 		c.add(Difference{Path: "annotations", Kind: Cosmetic, Before: c.shortJSON(before, before != nil), After: c.shortJSON(now, now != nil),
 			Sentence: "The annotations are reworded, not changed."})
+	}
+}
+
+// compareWriteHint compares a hint that has a meaning only for tools that write. Where readOnlyHint decides it, it is a
+// difference only if the server states another value.
+func (c *comparison) compareWriteHint(name string, before, now any, effective [2]bool, safe bool) {
+	a, _ := before.(map[string]any)
+	b, _ := now.(map[string]any)
+	old, wasStated := a[name].(bool)
+	next, isStated := b[name].(bool)
+	switch {
+	case wasStated && isStated:
+		c.compareHint(name, old, next, safe)
+	case wasStated || isStated || newToolHints(before).readOnly == newToolHints(now).readOnly:
+		c.compareHint(name, effective[0], effective[1], safe)
 	}
 }
 

@@ -216,9 +216,22 @@ func isASCII(s string) bool {
 	return true
 }
 
-// excerptAround returns a match with its context.
+// excerptAround returns a match with its context, in whole words where they are short.
 func excerptAround(text string, from, to int) string {
-	const before, after = 30, 90
-	from, to = max(0, from-before), min(len(text), to+after)
-	return strings.ToValidUTF8(text[from:to], "")
+	const before, after, maxWord = 30, 90, 20
+	start, end := max(0, from-before), min(len(text), to+after)
+	if word := strings.LastIndexByte(text[max(0, start-maxWord):start], ' '); start > 0 && text[start-1] != ' ' && word >= 0 {
+		start = max(0, start-maxWord) + word + 1
+	}
+	if word := strings.IndexByte(text[end:min(len(text), end+maxWord)], ' '); word >= 0 {
+		end += word
+	}
+	excerpt := strings.TrimSpace(strings.ToValidUTF8(text[start:end], ""))
+	if start > 0 {
+		excerpt = "…" + excerpt
+	}
+	if end < len(text) {
+		excerpt += "…"
+	}
+	return excerpt
 }

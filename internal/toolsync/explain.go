@@ -122,6 +122,10 @@ func unauthorizedSentence(status int, c connectors.Connector, credentialSent boo
 		return fmt.Sprintf("The server refused the credential (%d). Enter another.", status)
 	case credentialSent:
 		return fmt.Sprintf("The server refused the credential (%d). Set a new one on the Credentials page.", status)
+	case c.Auth.Type == connectors.AuthNone && status == http.StatusForbidden && isTrial(c):
+		return "The server refused access (403). It may need a credential: choose a type under Authentication. Or a firewall blocks Patchbay."
+	case c.Auth.Type == connectors.AuthNone && isTrial(c):
+		return fmt.Sprintf("The server needs a credential (%d). Choose a type under Authentication.", status)
 	case c.Auth.Type == connectors.AuthNone && status == http.StatusForbidden:
 		return "The server refused access (403). It may need a credential: choose an authentication in the connector's settings. Or a firewall blocks Patchbay."
 	case c.Auth.Type == connectors.AuthNone:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 
 	"patchbay/internal/connectors"
@@ -23,6 +25,8 @@ type ProbeReport struct {
 	Tools        []connectors.Definition
 	Quarantined  []connectors.Quarantined
 	Items        connectors.ItemCounts // numbers of prompts, resources and templates, as far as they could be read
+	Stateful     bool                  // the server issued a session id
+	OAuth        string                // host that a 401 names for OAuth (RFC 9728 section 5.1); empty: none
 	Error        *fault.Error          // Upstream, or Conflict when a credential is missing; nil if OK
 }
 
@@ -190,7 +194,7 @@ func (s *Syncer) enteredAttempts(ctx context.Context, c connectors.Connector, se
 func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (report ProbeReport) {
 	report.Error = s.useSession(ctx, tenant, c, attempts, func(session *mcp.Session) error {
 		report.Server, report.Era = connectors.Server(session.Server()), string(session.Era())
-		report.Capabilities = session.Capabilities()
+		report.Capabilities, report.Stateful = session.Capabilities(), session.IsStateful()
 		list, err := session.Tools(ctx)
 		if err == nil {
 			report.Tools, report.Quarantined = toDefinitions(list)
@@ -200,8 +204,25 @@ func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c 
 		}
 		return err
 	})
-	report.OK = report.Error == nil
+	report.OK, report.OAuth = report.Error == nil, metadataHost(report.Error)
 	return report
+}
+
+// metadataHost returns the host of the protected resource metadata that a 401 names; empty: none.
+func metadataHost(f *fault.Error) string {
+	if f == nil {
+		return ""
+	}
+	e, ok := errors.AsType[*mcp.Error](f.Err)
+	if !ok || e.HTTPStatus != http.StatusUnauthorized {
+		return ""
+	}
+	for _, c := range e.Challenges {
+		if u, err := url.Parse(c.Params["resource_metadata"]); err == nil && u.Host != "" {
+			return u.Host
+		}
+	}
+	return ""
 }
 
 // useSession opens a session, calls use and ends the session. After a 401 it goes on with the next attempt. It returns the

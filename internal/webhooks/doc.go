@@ -10,6 +10,8 @@
 //	webhook-timestamp  time of the try, in seconds
 //	webhook-signature  "v1," and the base64 of HMAC-SHA256 over "id.timestamp.body"; two of them for a day after a rotation
 //
+// A webhook for Slack or Microsoft Teams is sent the message of that chat instead (chat.go), under the same headers.
+//
 // A delivery is sent at least once, in no order. It has arrived with a status of 2xx; the body of the response
 // is not read. It is retried on the specification's schedule for three days (schedule.go). 410 disables the
 // webhook, and so do three days without a success; a notice reports it.

@@ -46,6 +46,7 @@ func (p *Post) Create(ctx context.Context, a auth.Actor, w connectors.Webhook) (
 type Change struct {
 	Name    *string
 	URL     *string
+	Format  *connectors.WebhookFormat
 	Kinds   *[]connectors.NoticeKind // empty: all
 	Enabled *bool
 }
@@ -53,6 +54,7 @@ type Change struct {
 func (c Change) applyTo(w connectors.Webhook) connectors.Webhook {
 	setIfGiven(&w.Name, c.Name)
 	setIfGiven(&w.URL, c.URL)
+	setIfGiven(&w.Format, c.Format)
 	setIfGiven(&w.Kinds, c.Kinds)
 	setIfGiven(&w.Enabled, c.Enabled)
 	return w.Normalized()
@@ -136,6 +138,6 @@ func egressSentence(err error) string {
 // newEvent returns an audit entry of a webhook. It holds the host only, for the rest of a URL may be a secret.
 func newEvent(a auth.Actor, action string, w connectors.Webhook) store.Event {
 	e := a.Event(action, w.Name)
-	e.Detail = map[string]any{"webhook_id": w.ID.String(), "host": hostName(w.URL), "enabled": w.Enabled, "kinds": w.Kinds}
+	e.Detail = map[string]any{"webhook_id": w.ID.String(), "host": hostName(w.URL), "enabled": w.Enabled, "format": w.Format, "kinds": w.Kinds}
 	return e
 }

@@ -23,8 +23,8 @@ type payloadData struct {
 	Details  json.RawMessage `json:"details,omitempty"`
 }
 
-// marshalBody returns the body of a delivery, the same at each try.
-func (p *Post) marshalBody(d connectors.Delivery) ([]byte, error) {
+// marshalBody returns the body of a delivery in a webhook's format, the same at each try.
+func (p *Post) marshalBody(format connectors.WebhookFormat, d connectors.Delivery) ([]byte, error) {
 	var stored connectors.DeliveryBody
 	if err := json.Unmarshal(d.Body, &stored); err != nil {
 		return nil, fmt.Errorf("read a delivery: %w", err)
@@ -35,7 +35,14 @@ func (p *Post) marshalBody(d connectors.Delivery) ([]byte, error) {
 	if stored.Link != "" {
 		out.Data.URL = p.baseURL + stored.Link
 	}
-	return json.Marshal(out)
+	switch format {
+	case connectors.WebhookSlack:
+		return json.Marshal(newSlackMessage(out.Data))
+	case connectors.WebhookTeams:
+		return json.Marshal(newTeamsMessage(out.Data))
+	default:
+		return json.Marshal(out)
+	}
 }
 
 // MessageID is the webhook-id of a delivery.

@@ -26,7 +26,7 @@ func (r attemptResult) hasArrived() bool { return r.sentence == "" }
 
 // sendOnce sends one request. An error is our own; a receiver's failure is in the result.
 func (p *Post) sendOnce(ctx context.Context, w connectors.Webhook, s store.WebhookSecrets, d connectors.Delivery) (attemptResult, error) {
-	body, err := p.marshalBody(d)
+	body, err := p.marshalBody(w.Format, d)
 	if err != nil {
 		return attemptResult{}, err
 	}

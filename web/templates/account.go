@@ -10,6 +10,14 @@ type AccountPage struct {
 	Files    Pager        // of Sessions
 	Limits   string       // when a session expires
 	Programs []SignedInRow
+	Mail     *MailPanel // nil: no e-mail is sent
+}
+
+// MailPanel is what the person is sent by e-mail. Its form sends mail to /account/mail.
+type MailPanel struct {
+	Tenant  string
+	Form    Form
+	Choices []Option
 }
 
 // SessionRow is one of the person's sessions. Signing out there posts to Action.

@@ -2,23 +2,32 @@ package templates
 
 // AgentsPage lists the agents.
 type AgentsPage struct {
-	Frame Frame
-	Heads Heads // name, state, approval, added
-	Rows  []AgentRow
-	Count string
-	Pager Pager
+	Frame     Frame
+	Heads     Heads // name, state, approval, added
+	Filter    Form  // q, state, approval and sort
+	States    []Option
+	Approvals []Option
+	Filtered  bool
+	Rows      []AgentRow
+	Count     string
+	Pager     Pager
 }
 
 // AgentRow is one agent in the list.
 type AgentRow struct {
-	Name        string
-	Slug        string
-	Href        string
-	Initial     string
-	Description string
-	State       State
-	Approval    string // "Ask every time"
-	Created     When
+	Name       string
+	Slug       string
+	Href       string
+	Initial    string
+	State      State
+	Trouble    string // why it cannot work as it should: "Sentry: no account"; empty: it can
+	Approval   string // "Ask every time"
+	Connectors string
+	Tools      string
+	Seen       When
+	Calls      string // in 24 hours
+	Failed     string // "3 errors"; empty: none
+	CallsHref  string
 }
 
 // AgentFormPage creates an agent. Its form sends name, slug, description and approval to /agents.

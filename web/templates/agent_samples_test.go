@@ -1,6 +1,7 @@
 package templates_test
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -63,8 +64,8 @@ func agentConnect(f templates.Frame) templates.AgentConnectPage {
 func agentSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	f := with(frame("Agents", templates.NavAgents))
 	pages["agents"] = templates.Agents(templates.AgentsPage{Frame: f, Count: "2 agents", Rows: []templates.AgentRow{
-		{Name: "Support", Slug: "support", Href: "/agents/support", Initial: "S", Description: "Answers customers", State: stateEnabled, Approval: "Ask every time", Created: longAgo},
-		{Name: "Billing", Slug: "billing", Href: "/agents/billing", Initial: "B", State: stateOff, Approval: "Never ask", Created: longAgo},
+		{Name: "Support", Slug: "support", Href: "/agents/support", Initial: "S", State: stateEnabled, Trouble: "Sentry: no account", Approval: "Ask every time", Connectors: "3", Tools: "45", Seen: ago, Calls: "1,000+", Failed: "3 errors", CallsHref: "/calls?agent=support"},
+		{Name: "Billing", Slug: "billing", Href: "/agents/billing", Initial: "B", State: stateOff, Approval: "Never ask", Connectors: "0", Tools: "0", Calls: "0", Seen: templates.When{Text: "never"}},
 	}})
 	pages["agents-empty"] = templates.Agents(templates.AgentsPage{Frame: f})
 	pages["agent-new"] = templates.AgentForm(templates.AgentFormPage{Frame: with(frame("Add agent", templates.NavAgents, inAgents)), Approvals: approvals})
@@ -95,9 +96,20 @@ func agentSamples(pages map[string]templ.Component, with func(templates.Frame) t
 }
 
 func accessSamples(pages map[string]templ.Component, f templates.Frame) {
-	others := []templates.GrantRow{{Connector: "Sentry", Mark: templates.Mark{Initial: "S"}, Href: "/agents/support/connectors/sentry", State: stateOff, Tools: "17 tools"}}
-	pages["agent-access"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Grants: grantRows, Others: others, Count: "1 connector"})
-	pages["agent-access-none"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Query: "zebra", Count: "0 connectors"})
+	rows := append(slices.Clone(grantRows), templates.GrantRow{Connector: "Sentry", Mark: templates.Mark{Initial: "S"}, Href: "/agents/support/connectors/sentry", State: stateOff, Tools: "17 tools"})
+	kinds := []templates.Option{{Label: "Any access"}, {Value: "granted", Label: "Granted"}}
+	pages["agent-access"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Kinds: kinds, Tags: kinds, Approvals: kinds, ReturnTo: "/agents/support/access", AllHref: "/agents/support/access?choose=all", Rows: rows, Count: "3 connectors"})
+	pages["agent-access-none"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Filter: templates.Form{Values: map[string]string{"q": "zebra"}}, Kinds: kinds, Filtered: true, Count: "0 connectors"})
+	matrix := templates.AccessMatrixPage{
+		Frame: f, Columns: []templates.MatrixColumn{{Name: "Linear", Href: "/connectors/linear/access"}, {Name: "Sentry", Href: "/connectors/sentry/access"}},
+		Rows: []templates.MatrixRow{{Name: "Support", Href: "/agents/support/access", Cells: []templates.MatrixCell{
+			{Kind: templates.MatrixAll, Text: "All", Label: "Support, Linear: All tools", Href: "/agents/support/connectors/linear"},
+			{Kind: templates.MatrixNone, Text: "–", Label: "Support, Sentry: No access", Href: "/agents/support/connectors/sentry"},
+		}}},
+		AgentPager: templates.Pager{From: 51, To: 56, Total: 56, Previous: "/access"}, ConnectorPager: templates.Pager{From: 1, To: 20, Total: 303, Next: "/access?connectors=20"},
+	}
+	pages["access-matrix"] = templates.AccessMatrix(matrix)
+	pages["access-matrix-none"] = templates.AccessMatrix(templates.AccessMatrixPage{Frame: f, Filtered: true})
 	pages["grant"] = templates.Grant(grantPage(f))
 	all := grantPage(f)
 	all.Form.Values, all.Granted = map[string]string{"all": "true"}, false

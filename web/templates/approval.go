@@ -36,7 +36,10 @@ type ApprovalCard struct {
 	Ends      When
 	State     State
 	Waiting   bool
-	Decided   string // "Denied by Ada: not now"; empty: not decided
+	Open      bool    // approved, and not ended
+	Call      CallRow // after the decision; without an ID: not known
+	Result    *Result // on a page of its own; nil: none yet
+	Decided   string  // "Denied by Ada: not now"; empty: not decided
 	CallHref  string
 	CanDecide bool
 	CanAllow  bool   // the same request can be allowed for a time

@@ -33,11 +33,14 @@ type AuditVerdict struct {
 
 // AuditRow is one entry of the audit log.
 type AuditRow struct {
+	Sentence string // "Ada Keller granted Support bot all tools of Linear"
+
 	At      When
 	Actor   string
 	Kind    string // "person", "API key"
 	Action  string
 	Target  string
+	Inline  []AuditChange // changed fields that are shown at once
 	Changes []AuditChange
 	Detail  string // other data, as indented JSON; empty: none
 	Request string // the request's id; empty: none

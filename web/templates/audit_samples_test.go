@@ -11,10 +11,10 @@ func auditSamples(pages map[string]templ.Component, with func(templates.Frame) t
 	page := templates.AuditPage{
 		Frame: f, Count: "2 events", Actions: []templates.Option{{Label: "Everything"}, {Value: "connector", Label: "connector"}},
 		Rows: []templates.AuditRow{
-			{At: ago, Actor: "anna@example.com", Kind: "person", Action: "connector.create", Target: "linear", Changes: []templates.AuditChange{
+			{Sentence: "Anna Smith added the connector Linear", At: ago, Actor: "anna@example.com", Inline: []templates.AuditChange{{Field: "tool_changes", Before: "auto", After: "hold_all", Had: true, Has: true}}, Kind: "person", Action: "connector.create", Target: "linear", Changes: []templates.AuditChange{
 				{Field: "name", Before: "Linear", After: "Linear 2", Had: true, Has: true}, {Field: "secret", Before: "hmac:1", After: "hmac:1", Had: true, Has: true, Same: true}, {Field: "url", After: "https://mcp.linear.app/mcp", Has: true},
 			}, Detail: "{\n  \"url\": \"https://mcp.linear.app/mcp\"\n}", Request: "0189aaaa", IP: "192.0.2.1"},
-			{At: longAgo, Actor: "Patchbay", Kind: "system", Action: "credential.revoked", Target: "github"},
+			{Sentence: "Patchbay couldn't revoke a deleted account at GitHub", At: longAgo, Actor: "Patchbay", Kind: "system", Action: "credential.revoked", Target: "github"},
 		},
 	}
 	page.Verdict = templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "All entries intact"}, At: &ago, Good: "2 entries intact"}

@@ -3,7 +3,8 @@ package templates
 // CallsPage lists tool calls, newest first. Its filter sends agent, connector, status and tool to /calls.
 type CallsPage struct {
 	Frame  Frame
-	Filter Form
+	Filter Form     // its problem: what is wrong with the range
+	Ranges []Option // the last one: from and to are sent, too
 	List   CallList
 	Agents []Option // with "" for all
 	// Connectors and Statuses, likewise.
@@ -17,6 +18,9 @@ type CallList struct {
 	Asset    Assets
 	Rows     []CallRow
 	Count    string
+	Home     string     // the page without filter
+	Wider    string     // the page with the longest range
+	Chart    *CallChart // nil: there are no calls, or the event stream sends the list
 	Filtered bool
 	Acts     bool // the table has a column for the cancel button
 	Pager    Pager
@@ -35,9 +39,27 @@ type CallRow struct {
 	Progress  string // as its server reports it: "4 of 10: “copying”"
 	Percent   string // likewise; empty: the total is not known
 	Started   When
-	Duration  string
+	Duration  string // without Waited
+	Waited    string // "waited 2 min 30 s": for approval; empty: it did not, or not known
 	Since     string // RFC 3339, while it runs: start of the duration
 	Cancel    string // address of the cancellation; empty: it cannot be cancelled
+}
+
+// CallChart are the calls of a range of time, with a bar for each of its parts.
+type CallChart struct {
+	Said     string // "4,812 calls, 3 errors"
+	ViewBox  string
+	From, To string
+	Bars     []CallBar
+}
+
+// CallBar is one part of the range. It leads to the part's calls.
+type CallBar struct {
+	Href  string
+	Label string // "21 Nov, 10:00 UTC: 12 calls, 1 error"
+	Bars  []Bar
+
+	X, Width, Height string // of the place that can be pressed
 }
 
 // CallPage shows one call.

@@ -28,6 +28,13 @@ var callRows = func() []templates.CallRow {
 	return rows
 }()
 
+func callChart() *templates.CallChart {
+	part := templates.CallBar{Href: "/calls?range=custom", Label: "21 Nov, 10:00 UTC: 12 calls, 1 error", X: "0", Width: "4", Height: "40", Bars: []templates.Bar{
+		{Kind: templates.BarOK, X: "0", Y: "10", Width: "3", Height: "30"}, {Kind: templates.BarBad, X: "0", Y: "6", Width: "3", Height: "4"},
+	}}
+	return &templates.CallChart{Said: "12 calls, 1 error", ViewBox: "0 0 111 40", From: "14 Nov, 12:00 UTC", To: "21 Nov, 12:00 UTC", Bars: []templates.CallBar{part}}
+}
+
 func callSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	f := with(frame("Calls", templates.NavCalls))
 	f.Listen = "/events?on=calls"
@@ -35,10 +42,10 @@ func callSamples(pages map[string]templ.Component, with func(templates.Frame) te
 		Frame: f, Filter: templates.Form{Values: map[string]string{"agent": "support"}},
 		Agents: []templates.Option{{Label: "All agents"}, {Value: "support", Label: "Support"}}, Connectors: []templates.Option{{Label: "All connectors"}, {Value: "linear", Label: "Linear"}},
 		Statuses: []templates.Option{{Label: "All states"}, {Value: "running", Label: "Running"}},
-		List:     templates.CallList{Asset: f.Asset, Rows: callRows, Count: "6 calls", Acts: true, Pager: templates.Pager{Next: "/calls?cursor=x"}},
+		List:     templates.CallList{Asset: f.Asset, Rows: callRows, Count: "6 calls", Acts: true, Chart: callChart(), Home: "/calls", Wider: "/calls?range=30d", Pager: templates.Pager{Next: "/calls?cursor=x"}},
 	}
 	pages["calls"] = templates.Calls(list)
-	list.List = templates.CallList{Asset: f.Asset, Count: "0 calls"}
+	list.List = templates.CallList{Asset: f.Asset, Count: "0 calls", Home: "/calls", Wider: "/calls?range=30d"}
 	pages["calls-empty"] = templates.Calls(list)
 	list.List.Filtered = true
 	pages["calls-none"] = templates.Calls(list)

@@ -24,6 +24,14 @@ type ChangeList struct {
 	Cosmetic int  // number of waiting rows that do not affect models
 	Decides  bool // the person may decide
 	Pager    Pager
+	Bulk     *ChangeBulk // nil: no row can be decided here
+}
+
+// ChangeBulk decides several changes of a list. Its buttons send change (once for each) and do to /changes/decide.
+type ChangeBulk struct {
+	ReturnTo string
+	All      bool   // all rows are checked
+	AllHref  string // checks all, or none
 }
 
 // ChangeRow is one tool change in a table.
@@ -37,9 +45,12 @@ type ChangeRow struct {
 	Reach         string  // "4 agents · 312 calls in 30 days"
 	Seen          When
 	Decided       string // "by Ada"; empty: not decided
+	Verdict       string // value of the checkbox; empty: none
+	Chosen        bool
 }
 
-// ChangePage shows one change of a tool. Its forms send hash to Action + "/accept" and Action + "/reject".
+// ChangePage shows one change of a tool. Its forms send hash to Action and the decision: "/accept", "/reject", "/keep",
+// "/restore".
 type ChangePage struct {
 	Frame     Frame
 	Tool      string
@@ -67,6 +78,15 @@ type ChangePage struct {
 	Decision  string // what the buttons do
 	CanAccept bool
 	CanReject bool
+	CanKeep   bool
+	Accepting *AskPage        // asks before a risky definition is accepted; nil: no question
+	Earlier   *EarlierVersion // nil: none to go back to
+}
+
+// EarlierVersion is a definition that agents had before.
+type EarlierVersion struct {
+	Hash string
+	Text string // of the button: "Go back to the version of 02:44"
 }
 
 // TextChange is the diff of a text.

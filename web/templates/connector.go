@@ -10,7 +10,9 @@ const (
 	TabPrompts     ConnectorTab = "prompts"
 	TabResources   ConnectorTab = "resources"
 	TabCredentials ConnectorTab = "credentials"
-	TabRuns        ConnectorTab = "runs"
+	TabAccess      ConnectorTab = "access"
+	TabCalls       ConnectorTab = "calls"
+	TabChanges     ConnectorTab = "changes"
 	TabSettings    ConnectorTab = "settings"
 )
 
@@ -63,6 +65,51 @@ type ConnectorMethodPage struct {
 	Said   Quote
 }
 
+// ConnectorAccessPage lists agents with their access to a connector. The form of the selection sends agent (repeated), do
+// ("grant" or "remove") and return_to to the page's address.
+type ConnectorAccessPage struct {
+	Frame    Frame
+	Head     ConnectorHead
+	Filter   Form // q and access
+	Kinds    []Option
+	Filtered bool
+	Rows     []AgentReachRow
+	ReturnTo string
+	All      bool   // all rows are selected
+	AllHref  string // the page with all rows selected, or none
+	Count    string
+	Pager    Pager
+}
+
+// AgentReachRow is an agent with its access to the connector.
+type AgentReachRow struct {
+	Name     string
+	Slug     string
+	Initial  string
+	Href     string // the grant's page
+	State    State  // the agent's
+	Tools    string // "All 23 tools", "3 of 23 tools", "No access"
+	Approval string // empty without access
+}
+
+// ConnectorCallsPage lists the calls of a connector's tools.
+type ConnectorCallsPage struct {
+	Frame    Frame
+	Head     ConnectorHead
+	Filter   Form // as of CallsPage
+	Ranges   []Option
+	Statuses []Option
+	List     CallList
+	AllHref  string // the list of all connectors' calls, filtered
+}
+
+// ConnectorChangesPage lists the changes of a connector's tools.
+type ConnectorChangesPage struct {
+	Frame Frame
+	Head  ConnectorHead
+	List  ChangeList
+}
+
 // ConnectorRunsPage lists the sync runs.
 type ConnectorRunsPage struct {
 	Frame Frame
@@ -101,4 +148,9 @@ func (h ConnectorHead) syncVariant() string {
 		return "outline"
 	}
 	return "primary"
+}
+
+// hasItemsBar reports whether the tab is about what the server offers.
+func (h ConnectorHead) hasItemsBar() bool {
+	return h.Tab == TabTools || h.Tab == TabPrompts || h.Tab == TabResources
 }

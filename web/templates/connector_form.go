@@ -32,15 +32,25 @@ type ConnectorSettingsPage struct {
 	Goes               []string // what is deleted with it: "22 tools and their history"
 }
 
-// TestResult is the result of a connection test. An incomplete draft has a Failure with the fields in question
-// among its Facts.
+// TestResult is the result of a connection test.
 type TestResult struct {
-	OK          bool
-	Summary     string // "Linear answered with 23 tools."
-	Facts       []Fact // server, version, protocol
+	Kind        StateKind // StateWarn: reachable, but something is missing
+	Summary     string    // "Linear answered with 23 tools."
+	Name        string    // of the server, for a connector without a name
+	OffersOAuth bool      // a button chooses OAuth
+	Help        string    // in place of the button, without script
+	Short       bool      // facts and tools are folded
+	Facts       []Fact    // server, version, protocol
 	Tools       []ToolView
 	Quarantined []QuarantinedTool
 	Failure     *Failure
+	Fields      []FieldProblem // what was wrong in the form; nothing was tested
+}
+
+// FieldProblem is what is wrong with one field of a form.
+type FieldProblem struct {
+	Name    string // of the field: "auth.token"
+	Message string
 }
 
 // Failure shows why a request to a server failed.
@@ -153,11 +163,4 @@ func transportOptions(ctx context.Context) []Option {
 		{string(connectors.TransportSSE), i18n.T(ctx, "HTTP+SSE (2024)")},
 		{string(connectors.TransportStdio), i18n.T(ctx, "Program on Patchbay's machine (stdio)")},
 	}
-}
-
-func testKind(t *TestResult) string {
-	if t.OK {
-		return string(StateOK)
-	}
-	return string(StateBad)
 }

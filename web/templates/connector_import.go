@@ -17,6 +17,7 @@ type ConnectorImportPage struct {
 // ConnectorImportedPage is the result of an import.
 type ConnectorImportedPage struct {
 	Frame Frame
+	Line  string // "Syncing 3 connectors."
 	Table ImportTable
 }
 
@@ -26,6 +27,8 @@ type ImportTable struct {
 	Kind  StateKind
 	Dry   bool
 	Rows  []ImportRow
+
+	Imports int // connectors that are created or updated
 }
 
 // ImportRow is one server of a document.

@@ -5,16 +5,35 @@ type ConnectorsPage struct {
 	Frame    Frame
 	Stats    []Stat // four figures
 	Heads    Heads  // name, status, tools, synced
-	Sort     string // the sort parameter
-	Query    string
-	Status   string            // of Statuses
-	Statuses []Option          // with "" for all
-	Filtered bool              // Query or Status is set
+	Filter   Form   // q, status, auth, transport, tag and sort
+	Filtered bool
+	Bulk     *ConnectorBulk    // nil: nothing can be done to several
 	Expiring *ExpiringAccounts // nil: no account ends soon
 	Sweep    *BulkSync         // nil: no sync of all connectors runs or just ended
 	Rows     []ConnectorRow
 	Count    string // "7 connectors"
 	Pager    Pager
+
+	Statuses, Auths, Transports []Option // with "" for all
+	Tags                        []Option // likewise; empty: there are no tags
+}
+
+// ConnectorBulk is the bar of the selected connectors. Its form sends connector (repeated), do ("sync", "enable",
+// "disable", "tag", "untag" or "grant"), word, agent and return_to.
+type ConnectorBulk struct {
+	ReturnTo string
+	All      bool     // all rows are selected
+	AllHref  string   // the page with all rows selected, or none
+	Agents   []Option // empty: the viewer may only sync
+}
+
+// RowFigures are the figures of a row that only the list has.
+type RowFigures struct {
+	UsedBy     string // agents
+	UsedByHref string
+	Calls      string // in 24 hours
+	Failed     string // "3 errors"; empty: none
+	CallsHref  string
 }
 
 // ConnectorRow is one connector in a table.
@@ -33,8 +52,12 @@ type ConnectorRow struct {
 	Credential string  // "Bearer · shared", "None"
 	Tools      string  // "23"
 	LastSync   When
-	Actions    bool // the table has a column for buttons
-	CanSync    bool // shows the button, disabled while State is busy
+	Actions    bool   // the table has a column for buttons
+	Box        string // value of the row's checkbox; empty: it has none
+	Chosen     bool
+	Tags       []string
+	Figures    *RowFigures // nil: of another list
+	CanSync    bool        // shows the button, disabled while State is busy
 	ReturnTo   string
 }
 

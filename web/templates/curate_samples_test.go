@@ -44,7 +44,7 @@ func curateSamples(pages map[string]templ.Component, with func(templates.Frame) 
 	pages["tool-curated-seen"] = templates.Tool(tool)
 	bars := []templates.Bar{{Kind: templates.BarNone, X: "0", Y: "4.5", Width: "200", Height: "1"}, {Kind: templates.BarOK, X: "20", Y: "1", Width: "60", Height: "8"}}
 	run := templates.RunPage{
-		Frame: f, Head: head(templates.TabRuns), Title: "Sync of 21 Nov 2026, 10:12:09 UTC", State: templates.State{Kind: templates.StateBad, Text: "Failed"},
+		Frame: f, Head: head(templates.TabOverview), Title: "Sync of 21 Nov 2026, 10:12:09 UTC", State: templates.State{Kind: templates.StateBad, Text: "Failed"},
 		Error: &templates.Attention{Kind: templates.StateBad, Title: "Failed", Text: "The server answered 503."}, ViewBox: "0 0 200 10", Total: "3 requests · 820 ms · 12.0 KiB received",
 		Facts: []templates.Fact{{Label: "Started by", Value: "Manual"}, {Label: "Duration", Value: "1.2 s"}},
 		Requests: []templates.RequestRow{

@@ -15,6 +15,7 @@ type fieldProps struct {
 	Label        string
 	Help         string
 	Type         string // of the input; empty: text
+	InputMode    string // of the keyboard on a touch screen
 	Rows         int    // over 0: a textarea
 	Options      []Option
 	Optional     bool
@@ -86,6 +87,7 @@ func (f fieldProps) attributes() map[string]any {
 		return a
 	}
 	set("placeholder", f.Placeholder)
+	set("inputmode", f.InputMode)
 	set("maxlength", f.MaxLength)
 	if f.Mono || f.Secret {
 		a["spellcheck"], a["autocapitalize"] = "false", "none"

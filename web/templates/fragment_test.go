@@ -32,7 +32,7 @@ func TestAChangedConnectorFindsItsRowAndItsHead(t *testing.T) {
 
 func TestThePanelOfATestTravelsAlone(t *testing.T) {
 	t.Parallel()
-	page := render(t, templates.TestPanel(web.Asset, &templates.TestResult{Failure: &templates.Failure{Sentence: "The server did not answer.", Phase: "while connecting"}}))
+	page := render(t, templates.TestPanel(web.Asset, &templates.TestResult{Kind: templates.StateBad, Summary: "No connection", Failure: &templates.Failure{Sentence: "The server did not answer.", Phase: "while connecting"}}))
 	panel, ok := page.ByID("test-result")
 	if !ok || !strings.Contains(panel.Text(), "The server did not answer. Happened while connecting.") {
 		t.Errorf("the panel says %q", panel.Text())

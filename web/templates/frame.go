@@ -1,5 +1,7 @@
 package templates
 
+import "time"
+
 // Nav names an entry of the navigation.
 type Nav string
 
@@ -36,9 +38,12 @@ type Frame struct {
 	Tenants []TenantChoice // all tenants of the person, the current one included
 	Can     Permissions
 	Waiting int    // calls that wait for approval
-	Unread  int    // unread notices; 100 means 100 or more
+	Needs   int    // all that needs attention, as the home page lists it
 	Changes int    // changes of tools that wait
-	Listen  string // the page's event stream; empty: none
+	Listen  string // the page's event stream
+
+	Identity       string    // of the person in their tenant; a form that waits for a confirmation sends it
+	ConfirmedUntil time.Time // no dangerous action asks before; zero: each asks
 }
 
 // Person is the signed-in person.
@@ -50,8 +55,9 @@ type Person struct {
 
 // TenantChoice is a tenant that the person may switch to.
 type TenantChoice struct {
-	Slug string
-	Name string
+	Slug   string
+	Name   string
+	Sample bool // of sample data
 }
 
 // Permissions holds the person's permissions. A page omits what they may not do.
@@ -84,6 +90,13 @@ type Flash struct {
 	Kind FlashKind
 	Text string
 	Said Quote // what a server said
+	Undo *Undo // nil: it cannot be undone
+}
+
+// Undo is the form that undoes an act.
+type Undo struct {
+	Action string
+	Fields []HiddenField
 }
 
 // Assets returns the address of a static file, as web.Asset does. A nil one returns plain names.

@@ -20,6 +20,7 @@ type GrantPage struct {
 	Effects    []Option    // the effects of tools, with their numbers
 	Tools      []GrantTool
 	Count      string // "3 of 23 chosen, about 410 tokens"
+	Usual      string // what the agent gets now of most tools; empty without a grant
 	Shown      string // "5 shown"; empty: all are
 	Estimate   string // how exact the numbers of tokens are
 	More       string // that the list is cut; empty: it is complete
@@ -54,7 +55,7 @@ type GrantTool struct {
 	Granted bool
 	Trusted bool
 	Hidden  bool   // the filter hides it
-	Now     State  // what the agent gets now, as a sentence; empty without a grant
+	Now     State  // what the agent gets now, as a sentence; empty if it is the usual
 	WhyHref string // of the explanation
 }
 

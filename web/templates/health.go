@@ -41,11 +41,12 @@ type BarKind string
 
 // The colours of bars.
 const (
-	BarOK   BarKind = "ok"
-	BarBad  BarKind = "bad"
-	BarNone BarKind = "none" // no sync
-	BarMean BarKind = "mean"
-	BarMax  BarKind = "max"
+	BarOK    BarKind = "ok"
+	BarBad   BarKind = "bad"
+	BarOther BarKind = "other" // calls that were denied or cancelled, or have not ended
+	BarNone  BarKind = "none"  // no sync
+	BarMean  BarKind = "mean"
+	BarMax   BarKind = "max"
 )
 
 // Bar is a rectangle, in the units of the picture.

@@ -1,9 +1,16 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/i18n"
+)
+
 // HomePage is the home page.
 type HomePage struct {
 	Frame   Frame
 	Welcome bool // there is no connector yet
+	Steps   FirstSteps
 	Needs   Needs
 	Figures Figures
 }
@@ -13,6 +20,14 @@ type Needs struct {
 	Asset  Assets
 	Count  string // "7"; empty: none
 	Groups []NeedGroup
+	Others bool // the person may do none of it
+}
+
+func (n Needs) needsTitle(ctx context.Context) string {
+	if n.Others {
+		return i18n.T(ctx, "Needs somebody")
+	}
+	return i18n.T(ctx, "Needs you")
 }
 
 // NeedGroup is the needs of one kind.

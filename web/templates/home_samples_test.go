@@ -12,7 +12,14 @@ func homeSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	f.Listen = "/events?on=home"
 	pages["home"] = templates.Home(templates.HomePage{Frame: f, Needs: needsSample(f.Asset), Figures: figuresSample()})
 	pages["home-quiet"] = templates.Home(templates.HomePage{Frame: f, Needs: templates.Needs{Asset: f.Asset}, Figures: figuresSample()})
-	pages["home-empty"] = templates.Home(templates.HomePage{Frame: f, Welcome: true})
+	steps := templates.FirstSteps{Asset: f.Asset, Count: "1 of 4 done", Steps: []templates.FirstStep{
+		{Title: "Connect a server", Done: true},
+		{Title: "Create an agent", Text: "With its access and a token, in one form.", Next: true, Actions: []templates.Link{{Text: "Set up an agent", Href: "/start/agent"}, {Text: "Add agent", Href: "/agents/new"}}},
+		{Title: "Give it access"}, {Title: "Connect a client"},
+	}}
+	pages["home-started"] = templates.Home(templates.HomePage{Frame: f, Steps: steps, Needs: templates.Needs{Asset: f.Asset}, Figures: figuresSample()})
+	pages["home-empty"] = templates.Home(templates.HomePage{Frame: f, Welcome: true, Steps: steps})
+	startSamples(pages, f)
 	pages["home-empty-viewer"] = templates.Home(templates.HomePage{Frame: asViewer(f), Welcome: true})
 }
 

@@ -13,10 +13,12 @@ type InvitationRow struct {
 
 // NewInvitation is the link of a new or resent invitation, shown once.
 type NewInvitation struct {
-	Email string
-	Role  string // the word
-	URL   string
-	Ends  When
+	Email  string
+	Role   string // the word
+	URL    string
+	Ends   When
+	Mailed string // whether the link was e-mailed; empty: no e-mail is configured
+	Failed bool   // it was not
 }
 
 // JoinPage is the page of an invitation's link. Its form sends token, name and password to /setup/invitation.

@@ -58,7 +58,7 @@ func (f Frame) actionWays(ctx context.Context) SearchGroup {
 			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add connector"), Href: "/connectors/new"},
 			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Import connectors"), Href: "/connectors/import"},
 			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add agent"), Href: "/agents/new"},
-			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add webhook"), Href: "/webhooks#add"})
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add webhook"), Href: "/webhooks/new"})
 	}
 	if f.Can.Own {
 		list = append(list,

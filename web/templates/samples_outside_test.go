@@ -18,7 +18,7 @@ func doorSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
 	pages["code"] = templates.Code(templates.CodePage{Frame: f, ReturnTo: "/", Form: templates.Form{Errors: map[string]string{"code": "This code is wrong."}}})
 	held := []templates.HiddenField{{Name: "return_to", Value: "/audit"}, {Name: "confirm_dropped", Value: "token"}}
-	pages["confirm"] = templates.Confirm(templates.ConfirmPage{Frame: f, Email: "ada@example.com", Action: "/confirm", Back: "/", Factor: true, Dropped: true, Held: held, Form: templates.Form{Errors: map[string]string{"confirm_password": "Wrong password."}}})
+	pages["confirm"] = templates.Confirm(templates.ConfirmPage{Frame: f, Email: "ada@example.com", Action: "/confirm", Back: "/", Factor: true, Act: "delete this agent", Held: held, Form: templates.Form{Errors: map[string]string{"confirm_password": "Wrong password."}}})
 	pages["confirm-sso"] = templates.Confirm(templates.ConfirmPage{Frame: f, Action: "/confirm", Back: "/", BySSO: true, Held: held})
 	drawn := templates.QRCode{Size: "9", Path: "M4 4h1v1h-1z"}
 	for name, p := range map[string]templates.SecondFactorPage{

@@ -32,7 +32,7 @@ func frame(title string, nav templates.Nav, crumbs ...templates.Crumb) templates
 		Tenant:  templates.TenantChoice{Slug: "acme", Name: "Acme Inc"},
 		Tenants: []templates.TenantChoice{{Slug: "acme", Name: "Acme Inc"}, {Slug: "globex", Name: "Globex"}},
 		Can:     templates.Permissions{Sync: true, Manage: true, Own: true},
-		Waiting: 3, Unread: 2,
+		Waiting: 3, Needs: 5,
 	}
 }
 
@@ -61,13 +61,18 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 		connectorRow("6", "Internal CRM", "https://crm.internal.example.com/a/very/long/path/that/does/not/end/soon/mcp", stateOK, "Basic · shared", "17", longAgo),
 		connectorRow("7", "Everything", "http://127.0.0.1:3001/mcp", stateOff, "None", "14", longAgo),
 	}
+	if rows[0].Tags = []string{"crm"}; f.Can.Sync {
+		rows[0].Box = "linear"
+	}
 	rows[3].Reason = "The server refused the credential (401)."
 	rows[2].Remarks = []templates.Badge{{Kind: templates.BadgeRisk, Text: "down for days", Title: "First failure 3 Nov 2026"}, {Kind: templates.BadgeWarn, Text: "out of date"}}
 	for i := range rows {
+		rows[i].Figures = &templates.RowFigures{UsedBy: "2", UsedByHref: rows[i].Href + "/access", Calls: "41", Failed: "1 error", CallsHref: rows[i].Href + "/calls"}
 		rows[i].Actions, rows[i].CanSync = f.Can.Sync, f.Can.Sync && rows[i].Name != "Everything"
 	}
 	return templates.ConnectorsPage{
 		Frame: f, Rows: rows, Count: "7 connectors",
+		Bulk: connectorBulk(f),
 		Stats: []templates.Stat{
 			{Label: "Connectors", Value: "7"},
 			{Label: "Tools", Value: "148", Href: "/tools"},
@@ -81,6 +86,13 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 			Failed: &templates.Link{Text: "3 failed", Href: "/connectors?status=error"},
 		},
 	}
+}
+
+func connectorBulk(f templates.Frame) *templates.ConnectorBulk {
+	if !f.Can.Sync {
+		return nil
+	}
+	return &templates.ConnectorBulk{ReturnTo: "/connectors", AllHref: "/connectors?choose=all", Agents: []templates.Option{{Label: "Choose an agent"}, {Value: "support", Label: "Support"}}}
 }
 
 func head(tab templates.ConnectorTab, s templates.State) templates.ConnectorHead {
@@ -194,13 +206,19 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	list.Flash = nil
 	pages["connectors-empty"] = templates.Connectors(templates.ConnectorsPage{Frame: list})
 	none := connectorsPage(list)
-	none.Rows, none.Filtered, none.Query, none.Count, none.Pager = nil, true, "zebra", "0 connectors", templates.Pager{}
+	none.Rows, none.Filtered, none.Filter.Values, none.Count, none.Pager = nil, true, map[string]string{"q": "zebra"}, "0 connectors", templates.Pager{}
 	pages["connectors-none"] = templates.Connectors(none)
 
 	add := with(frame("Add connector", templates.NavConnectors, inConnectors))
 	pages["connector-new"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: connectorForm(), Test: &templates.TestResult{
-		OK: true, Summary: "Linear MCP answered with 3 tools", Tools: toolViews, Quarantined: quarantined,
+		Kind: templates.StateOK, Summary: "Linear MCP answered with 3 tools.", Name: "Linear MCP", Short: true, Tools: toolViews, Quarantined: quarantined,
 		Facts: []templates.Fact{{Label: "Server", Value: "Linear MCP 1.4.2"}, {Label: "Protocol", Value: "2025-06-18", Mono: true}},
+	}})
+	pages["connector-new-detected"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: connectorForm(), Test: &templates.TestResult{
+		Kind: templates.StateWarn, Summary: "This server uses OAuth at mcp.linear.app.", OffersOAuth: true, Help: "Choose “Account (OAuth)” under Authentication.",
+	}})
+	pages["connector-new-refused"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: connectorForm(), Test: &templates.TestResult{
+		Kind: templates.StateBad, Summary: "2 fields need attention.", Fields: []templates.FieldProblem{{Name: "url", Message: "Enter a URL."}, {Name: "auth.token", Message: "Enter the token."}},
 	}})
 	importSamples(pages, with)
 	catalogSamples(pages, with)
@@ -220,7 +238,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	wrong := connectorForm()
 	wrong.Problem = "3 fields need attention."
 	wrong.Errors = map[string]string{"url": "Use https, or a host that the operator has allowed.", "auth.token": "Enter the token.", "headers.X-Bad Name": "“X-Bad Name” is no header name."}
-	pages["connector-wrong"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: wrong, Test: &templates.TestResult{Failure: &templates.Failure{
+	pages["connector-wrong"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: wrong, Test: &templates.TestResult{Kind: templates.StateBad, Summary: "No connection", Failure: &templates.Failure{
 		Sentence: "The server refused the credential (401). Set a new one on the Credentials page.", Phase: "while initializing",
 		Facts: []templates.Fact{{Label: "Code", Value: "unauthorized", Mono: true}, {Label: "HTTP status", Value: "401", Mono: true}},
 	}}})
@@ -238,7 +256,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	pages["connector-method"] = templates.ConnectorMethod(method)
 	method.Result = &templates.Result{State: stateOK, Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: "{}"}}, Link: &templates.Link{Text: "Open call", Href: "/calls/1"}}
 	pages["connector-method-result"] = templates.ConnectorMethod(method)
-	pages["connector-runs"] = templates.ConnectorRuns(templates.ConnectorRunsPage{Frame: one("Sync runs"), Head: head(templates.TabRuns, stateBusy), Rows: runs, Pager: templates.Pager{First: "/connectors/linear/runs", Next: "/connectors/linear/runs?cursor=x"}})
+	pages["connector-runs"] = templates.ConnectorRuns(templates.ConnectorRunsPage{Frame: one("Sync runs"), Head: head(templates.TabOverview, stateBusy), Rows: runs, Pager: templates.Pager{First: "/connectors/linear/runs", Next: "/connectors/linear/runs?cursor=x"}})
 	itemSamples(pages, one, head, with(frame("Support", templates.NavAgents)))
 	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, ListeningSuspended: "The server sent over 600 messages in a minute. Ask its operator, then turn listening on.", Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})
 	pages["connector-settings-move"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Enabled: true, Drops: []string{`Disconnects accounts of 2 agents: "Ops", "Sales".`}})
@@ -248,12 +266,25 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		{Label: "First seen", When: &longAgo}, {Label: "Last change", When: &ago},
 	}})
 	curateSamples(pages, with, toolViews, func(tab templates.ConnectorTab) templates.ConnectorHead { return head(tab, stateOK) })
+	pages["connector-access"] = templates.ConnectorAccess(templates.ConnectorAccessPage{
+		Frame: one("Access"), Head: head(templates.TabAccess, stateOK), Kinds: []templates.Option{{Label: "Any access"}}, ReturnTo: "/connectors/linear/access", AllHref: "/connectors/linear/access?choose=all", Count: "2 agents",
+		Rows: []templates.AgentReachRow{
+			{Name: "Support", Slug: "support", Initial: "S", Href: "/agents/support/connectors/linear", State: stateOK, Tools: "All 23 tools", Approval: "Ask every time"},
+			{Name: "Billing", Slug: "billing", Initial: "B", Href: "/agents/billing/connectors/linear", State: stateOff, Tools: "No access"},
+		},
+	})
+	pages["connector-access-none"] = templates.ConnectorAccess(templates.ConnectorAccessPage{Frame: one("Access"), Head: head(templates.TabAccess, stateOK), Filtered: true, Count: "0 agents"})
+	pages["connector-calls"] = templates.ConnectorCalls(templates.ConnectorCallsPage{
+		Frame: one("Calls"), Head: head(templates.TabCalls, stateOK), Ranges: []templates.Option{{Value: "7d", Label: "Last 7 days"}}, Statuses: []templates.Option{{Label: "All states"}},
+		List: templates.CallList{Asset: one("Calls").Asset, Rows: callRows, Count: "6 calls", Chart: callChart()}, AllHref: "/calls?connector=linear",
+	})
+	pages["connector-changes"] = templates.ConnectorChanges(templates.ConnectorChangesPage{Frame: one("Changes"), Head: head(templates.TabChanges, stateOK), List: templates.ChangeList{Asset: one("Changes").Asset, Count: "0 changes"}})
 	pages["search"] = templates.Search(templates.SearchPage{Frame: with(frame("Search", templates.NavNone)), Query: "linear", Count: "2 found", Found: []templates.SearchGroup{
 		{ID: "tools", Title: "Tools", List: []templates.SearchResult{{Icon: "wrench", Text: "create_issue", About: "Linear", Href: "/connectors/linear/tools/create_issue"}}},
 		{ID: "syncs", Title: "Sync", List: []templates.SearchResult{{Icon: "refresh-cw", Text: "Sync Linear", Action: "/connectors/linear/sync_tools"}}},
 	}})
 	pages["search-nothing"] = templates.Search(templates.SearchPage{Frame: with(frame("Search", templates.NavNone)), Query: "x"})
-	pages["tools"] = templates.Tools(templates.ToolsPage{Frame: with(frame("Tools", templates.NavTools)), Query: "issue", Rows: toolViews, Count: "3 tools"})
+	pages["tools"] = templates.Tools(templates.ToolsPage{Frame: with(frame("Tools", templates.NavTools)), Filter: templates.Form{Values: map[string]string{"q": "issue", "annotation": "destructiveHint"}}, Filtered: true, Connectors: []templates.Option{{Label: "All connectors"}, {Value: "linear", Label: "Linear"}}, States: []templates.Option{{Label: "Any state"}}, Hints: []templates.Option{{Label: "Any annotation"}, {Value: "destructiveHint", Label: "Destructive"}}, Rows: toolViews, Count: "3 tools"})
 }
 
 func importSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {

@@ -10,7 +10,7 @@ import (
 // scriptTexts are the scripts' texts, by the English text. words.js finds them in the page.
 var scriptTexts = []i18n.Key{
 	"Copied", "The browser blocked copying", "The browser blocked copying. The text is selected",
-	"all of them", "%s of %s selected", "%s shown",
+	"all of them", "%s of %s selected", "%s selected", "%s shown", "Dismiss",
 	"%s s", "%s min %s s", "%s h %s min",
 }
 

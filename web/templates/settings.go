@@ -1,9 +1,20 @@
 package templates
 
-// SettingsPage has the tenant's settings. Its form sends settingsFields to /settings.
+import (
+	"context"
+
+	"patchbay/internal/i18n"
+)
+
+// SettingsPage has the tenant's settings. Each card sends some of settingsFields to /settings, with its id as card.
 type SettingsPage struct {
 	Frame        Frame
 	Form         Form
+	Card         string   // the card with errors; empty: none
+	Waits        []Option // for approval
+	Intervals    []Option // of syncs
+	Ages         []Option // of definitions
+	Units        []Option // of other durations
 	Histories    []Option // what is stored of calls
 	Readers      []Option // readers of the bodies
 	Approvals    []Option // approval modes of new agents
@@ -38,4 +49,12 @@ var settingsFields = []string{
 	"name", "call_history", "body_readers", "approval_timeout_s", "history_days", "second_factor", "calls_per_minute", "calls_per_day",
 	"down_after_failures", "down_after_minutes", "invalid_results",
 	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",
+}
+
+// settingsSections are the sections by their anchors.
+func settingsSections(ctx context.Context) []Option {
+	return []Option{
+		{Value: "general", Label: i18n.T(ctx, "General")}, {Value: "calls", Label: i18n.T(ctx, "Calls")}, {Value: "security", Label: i18n.T(ctx, "Security")},
+		{Value: "defaults", Label: i18n.T(ctx, "Defaults")}, {Value: "about", Label: i18n.T(ctx, "About")},
+	}
 }

@@ -7,6 +7,7 @@ type BulkSync struct {
 	Count  string // "412 of 1,000 done"
 	Failed *Link  // "3 failed"; nil: none
 	Open   bool   // some are running
+	Ended  string // RFC 3339; empty: some are running
 	Done   int
 	Total  int
 }

@@ -73,8 +73,14 @@ type ToolsPage struct {
 	Frame Frame
 	Heads Heads  // name, connector, changed
 	Sort  string // the sort parameter
-	Query string
+
+	Filter     Form     // q, connector, state, annotation
+	Filtered   bool     // any filter is set
+	Connectors []Option // with "" for all
+	States     []Option
+	Hints      []Option
+
 	Rows  []ToolView
-	Count string
+	Count string // of all pages
 	Pager Pager
 }

@@ -27,6 +27,12 @@ type TryIt struct {
 // TryQuestion asks the person to confirm a call. The form sends Value as confirm.
 type TryQuestion struct{ Text, Value string }
 
+// TryProgress is how far a trial is, while it runs or waits for approval.
+type TryProgress struct {
+	Call     CallRow
+	Approval string // address of the approval; empty: it does not wait
+}
+
 // FieldKind is the kind of a field's control.
 type FieldKind string
 

@@ -1,5 +1,13 @@
 package templates
 
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
 // confirmProps is a confirmation dialog before a deletion or a change for all.
 type confirmProps struct {
 	ID      string // unique on the page
@@ -18,6 +26,20 @@ func (c confirmProps) buttonVariant() string {
 		return "primary"
 	}
 	return "danger"
+}
+
+// addressText is an address that breaks after a slash, and not in a word. A template would put spaces around the breaks.
+func addressText(text string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		scheme, rest, found := strings.Cut(templ.EscapeString(text), "://")
+		if !found {
+			scheme, rest = "", scheme
+		} else {
+			scheme += "://"
+		}
+		_, err := io.WriteString(w, scheme+strings.ReplaceAll(rest, "/", "/<wbr>"))
+		return err
+	})
 }
 
 func attentionIcon(kind StateKind) string {

@@ -1,5 +1,11 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/i18n"
+)
+
 // When is a formatted time.
 type When struct {
 	Text  string // "2 minutes ago", "never"
@@ -86,11 +92,20 @@ type Quote struct {
 
 // Pager leads through a long list. The zero value shows nothing.
 type Pager struct {
-	First string     // address of the first page; empty: this is it
-	Next  string     // address of the next page; empty: this is the last
-	CSV   string     // the whole list as a file; empty: none
-	JSON  string     // likewise
-	Sizes []PageSize // empty: the list fits on one short page
+	First    string     // address of the first page; empty: it is this one, or the previous one
+	Previous string     // address of the previous page; empty: this is the first
+	Next     string     // address of the next page; empty: this is the last
+	From, To int        // numbers of the page's first and last row
+	Total    int        // rows of the list; 0: not known
+	CSV      string     // the whole list as a file; empty: none
+	JSON     string     // likewise
+	Sizes    []PageSize // empty: the list fits on one short page
+}
+
+// withoutFiles is the pager of a page that offers the files elsewhere.
+func (p Pager) withoutFiles() Pager {
+	p.CSV, p.JSON = "", ""
+	return p
 }
 
 // PageSize is a page size in rows.
@@ -101,7 +116,30 @@ type PageSize struct {
 }
 
 func (p Pager) isEmpty() bool {
-	return p.First == "" && p.Next == "" && p.CSV == "" && len(p.Sizes) == 0
+	return p.IsWhole() && p.CSV == "" && len(p.Sizes) == 0
+}
+
+// IsWhole reports whether the page has the whole list.
+func (p Pager) IsWhole() bool { return p.First == "" && p.Previous == "" && p.Next == "" }
+
+// Rows are the numbers of the page's rows: "51–100".
+func (p Pager) Rows(ctx context.Context) string {
+	return i18n.Number(ctx, p.From) + "–" + i18n.Number(ctx, p.To)
+}
+
+// positionText is the page's place in the list: "51–100 of 303"; empty if it is not known.
+func (p Pager) positionText(ctx context.Context) string {
+	total := p.Total
+	if p.Next == "" {
+		total = p.To
+	}
+	switch {
+	case p.To < p.From || p.From == 1 && p.Previous != "":
+		return "" // a forged address
+	case total == 0:
+		return p.Rows(ctx)
+	}
+	return i18n.T(ctx, "%s of %s", p.Rows(ctx), i18n.Number(ctx, total))
 }
 
 // Heads are the sortable heads of a table by column.

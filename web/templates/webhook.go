@@ -1,13 +1,27 @@
 package templates
 
-// WebhooksPage lists the webhooks. Its form sends name, url and kind (several, or none for all) to /webhooks.
+var webhookFieldNames = []string{"name", "format", "url", "kinds", "enabled"}
+
+// WebhooksPage lists the webhooks.
 type WebhooksPage struct {
 	Frame Frame
 	Rows  []WebhookRow
 	Count string
-	Form  Form
-	Kinds []Choice
 	Pager Pager
+}
+
+// NewWebhookPage is the form for a webhook. It sends name, format, url, events (all or chosen) and kind (several) to
+// /webhooks.
+type NewWebhookPage struct {
+	Frame   Frame
+	Form    Form
+	Choices WebhookChoices
+}
+
+// WebhookChoices are the choices of a webhook's form.
+type WebhookChoices struct {
+	Formats []Option
+	Kinds   []Choice
 }
 
 // WebhookRow is one webhook.
@@ -17,6 +31,7 @@ type WebhookRow struct {
 	Host      string // of its URL
 	State     State
 	Reason    string // why it is off or failing; empty: no reason
+	Format    string // "Slack"
 	Told      string // kinds of notices: "Everything", "3 kinds"
 	Delivered When
 }
@@ -33,8 +48,9 @@ type Choice struct {
 type WebhookPage struct {
 	Frame      Frame
 	Webhook    WebhookRow
-	Form       Form // name, url, enabled
-	Kinds      []Choice
+	Form       Form // name, format, url, events, enabled
+	Choices    WebhookChoices
+	Signed     bool // the receiver verifies signatures
 	Facts      []Fact
 	Secret     *NewAPIKey // the new signing secret; nil: none
 	Deliveries []DeliveryRow

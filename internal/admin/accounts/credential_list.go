@@ -76,7 +76,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		Diagnosis: state.diagnosis,
 	}
 	if c.Auth.Type != connectors.AuthNone {
-		page.Pager = shell.NewPager(r, accounts.Next)
+		page.Pager = shell.NewPager(r, accounts.Next, len(accounts.Items))
 	}
 	page.Count = shell.FormatCount(r.Context(), len(page.Rows), page.Pager, "%s agent", "%s agents")
 	if r.Method == http.MethodPost {

@@ -51,7 +51,7 @@ func (h *Handler) credentialsMissing(w http.ResponseWriter, r *http.Request) err
 	page := templates.MissingCredentialsPage{
 		Frame: h.ConnectorPages.ConnectorFrame(r, c, i18n.T(r.Context(), "Missing credentials")),
 		Head:  connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials, h.ConnectorMark(c)),
-		Pager: shell.NewPager(r, accounts.Next),
+		Pager: shell.NewPager(r, accounts.Next, len(accounts.Items)),
 	}
 	page.Count = shell.FormatCount(r.Context(), len(accounts.Items), page.Pager, "%s agent", "%s agents")
 	for _, a := range accounts.Items {

@@ -22,9 +22,7 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	agent, row := readPathAgent(r)
-	if err = f.CheckSecretsRetyped(r.Context()); err == nil {
-		err = h.Registry.SetCredential(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), agent, connectorpages.ReadSecrets(f, c.Auth.Type, ""))
-	}
+	err = h.Registry.SetCredential(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), agent, connectorpages.ReadSecrets(f, c.Auth.Type, ""))
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		return h.renderCredentialError(w, r, row, f, problem)
 	}

@@ -31,21 +31,24 @@ func credentialRows(
 				row.Member = m.DisplayName()
 			}
 		}
-		rows[i] = fillRow(ctx, row, c.Auth.Type, a, now)
+		rows[i] = fillRow(ctx, row, c, a, now)
 	}
 	return rows
 }
 
 // fillRow adds the stored credential to a row.
-func fillRow(ctx context.Context, row templates.CredentialRow, t connectors.AuthType, a store.ConnectorAccount, now time.Time) templates.CredentialRow {
+func fillRow(ctx context.Context, row templates.CredentialRow, c connectors.Connector, a store.ConnectorAccount, now time.Time) templates.CredentialRow {
 	credential := a.Credential
-	row.Stored, row.State = a.IsStored(), shell.CredentialState(ctx, t, credential.Status)
+	row.Stored, row.State = a.IsStored(), shell.CredentialState(ctx, c.Auth.Type, credential.Status)
 	switch {
 	case !row.Stored && !a.Granted:
 		row.State = templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Not granted")}
 		return row
 	case !row.Stored:
 		return row
+	}
+	if refused := c.LastError != nil && connectors.NeedsPerson(c.LastError.Code); refused && credential.AgentID == nil && credential.Status == connectors.CredentialActive {
+		row.State, row.Open = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Refused by the server")}, true
 	}
 	row.Account, row.Scopes, row.Error = shell.CleanText(credential.Account), credential.Scopes, i18n.TranslateKnown(ctx, credential.Error)
 	row.Said = respond.NewQuote(ctx, credential.Upstream)

@@ -33,7 +33,7 @@ func (h *Handler) oauthCallback(w http.ResponseWriter, r *http.Request) error {
 	done, err := h.Connect.Finish(r.Context(), r.URL.Query(), browser)
 	switch {
 	case err != nil:
-		return h.showNotConnected(w, r, browser.Person != nil, err)
+		return h.showNotConnected(w, r, done, browser.Person != nil, err)
 	case done.Restarted != nil:
 		http.Redirect(w, r, done.Restarted.AuthorizeURL, http.StatusSeeOther)
 		return nil
@@ -94,14 +94,21 @@ func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respo
 	return flash
 }
 
-// showNotConnected says why nothing was connected. A denied consent is no failure.
-func (h *Handler) showNotConnected(w http.ResponseWriter, r *http.Request, signedIn bool, err error) error {
+// showNotConnected says why nothing was connected. A member that declined is back at the connector, where they can try again.
+func (h *Handler) showNotConnected(w http.ResponseWriter, r *http.Request, done connect.Connection, signedIn bool, err error) error {
 	f := respond.LocalizedFault(r.Context(), err)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		return err
 	}
 	var links []templates.Link
-	if signedIn {
+	switch known := signedIn && !done.ByLink && done.Connector.Slug != ""; {
+	case known && f.Kind == fault.Denied:
+		return h.Respond.Back(w, r, returnPath(done), respond.Flash{
+			Kind: respond.Alert, Text: i18n.T(r.Context(), "You declined to connect “%s”. Nothing was stored.", done.Connector.Name),
+		})
+	case known:
+		links = []templates.Link{{Text: i18n.T(r.Context(), "Back to “%s”", done.Connector.Name), Href: returnPath(done)}}
+	case signedIn:
 		links = []templates.Link{{Text: i18n.T(r.Context(), "Go to connectors"), Href: "/connectors"}}
 	}
 	if f.Kind == fault.Denied {

@@ -20,9 +20,7 @@ func (h *Handler) ownAccountSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	connector, agent := accountRefs(own)
-	if err = f.CheckSecretsRetyped(r.Context()); err == nil {
-		err = h.Registry.SetCredential(r.Context(), shell.Actor(r), connector, agent, connectorpages.ReadSecrets(f, own.AuthType, ""))
-	}
+	err = h.Registry.SetCredential(r.Context(), shell.Actor(r), connector, agent, connectorpages.ReadSecrets(f, own.AuthType, ""))
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, f, problem)
 	}

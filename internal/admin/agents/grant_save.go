@@ -2,7 +2,10 @@ package agents
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
@@ -22,6 +25,9 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	grant := readGrant(f, g)
+	if asked, err := h.askBroadGrant(w, r, f, g, grant); asked || err != nil {
+		return err
+	}
 	_, err = h.Registry.Grant(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), shell.PathRef(r, "connector"), grant)
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		g.replaceGrant(grant)
@@ -67,8 +73,26 @@ func unlistedNames(g grantState, names []string) []string {
 
 // grantRemove revokes an agent's grant.
 func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
+	g, err := h.loadGrant(r)
+	if err != nil {
+		return err
+	}
 	if err := h.Registry.DropGrant(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), shell.PathRef(r, "connector")); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Access removed.")})
+	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/access", respond.Flash{
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "Access removed."), Undo: &respond.Undo{Action: strings.TrimSuffix(r.URL.Path, "/remove"), Form: regrantForm(g.grant)},
+	})
+}
+
+// regrantForm is the form of which readGrant reads the grant.
+func regrantForm(g connectors.Grant) url.Values {
+	f := url.Values{
+		"all": {strconv.FormatBool(g.AllTools)}, "tool": g.Tools, "trusted": g.TrustedTools,
+		"prompts": {string(g.Prompts)}, "resources": {string(g.Resources)},
+	}
+	if g.Approval != nil {
+		f.Set("approval", string(*g.Approval))
+	}
+	return f
 }

@@ -84,6 +84,7 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 	frame.Title = i18n.T(r.Context(), "%s for %s", g.connector.Name, g.agent.Name)
 	tools := grantTools(r.Context(), g)
 	count, shown := grantCount(r.Context(), g.grant, tools), hideUnmatched(r.Context(), g.filter, tools)
+	usual := hideUsual(tools)
 	page := templates.GrantPage{
 		Frame:      frame,
 		Head:       agentHead(r.Context(), g.agent, templates.AgentAccessTab),
@@ -99,6 +100,7 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Effects:    toolpages.EffectOptions(r.Context(), tools),
 		Tools:      tools,
 		Count:      count,
+		Usual:      usual,
 		Shown:      shown,
 		Estimate:   toolpages.EstimateText(r.Context(), toolfmt.OpenAI),
 		ItemNotes:  itemNotes(r.Context(), g),
@@ -113,6 +115,6 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 
 // grantApprovals offers the approval modes for one connector. The agent's own comes first.
 func grantApprovals(ctx context.Context, a connectors.Agent) []templates.Option {
-	own := templates.Option{Value: "", Label: i18n.T(ctx, "Agent default: %s", i18n.Lower(ctx, approvalName(ctx, a.Approval)))}
+	own := templates.Option{Value: "", Label: i18n.T(ctx, "Agent default: %s", i18n.Lower(ctx, shell.ApprovalName(ctx, a.Approval)))}
 	return append([]templates.Option{own}, shell.ApprovalOptions(ctx)...)
 }

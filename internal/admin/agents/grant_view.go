@@ -109,6 +109,29 @@ func accessState(ctx context.Context, w agentview.ToolAccess) templates.State {
 	return state
 }
 
+// hideUsual removes what the agent gets of most tools from each of them, and returns it, so that the list shows where
+// a tool differs.
+func hideUsual(tools []templates.GrantTool) string {
+	count, usual := map[string]int{}, ""
+	for _, t := range tools {
+		if t.Now.Text == "" {
+			continue
+		}
+		if count[t.Now.Text]++; count[t.Now.Text] > count[usual] {
+			usual = t.Now.Text
+		}
+	}
+	if count[usual] < 2 {
+		return ""
+	}
+	for i := range tools {
+		if tools[i].Now.Text == usual {
+			tools[i].Now = templates.State{}
+		}
+	}
+	return usual
+}
+
 // grantCount says how many tools are chosen, and their size.
 func grantCount(ctx context.Context, g connectors.Grant, tools []templates.GrantTool) string {
 	chosen, tokens := 0, 0

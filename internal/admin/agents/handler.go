@@ -19,6 +19,7 @@ type Handler struct {
 // Mount adds the routes.
 func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/agents", h.agentList)
+	r.Viewers.Get("/access", h.accessMatrix)
 	r.Viewers.Get("/agents/{id}", h.agentShow)
 	r.Viewers.Get("/agents/{id}/access", h.agentAccess)
 	r.Viewers.Get("/agents/{id}/tools", h.agentTools)
@@ -34,9 +35,12 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get(shell.FilePrefix+"/agents/{id}/resources", h.agentItemFile)
 	r.Members.Post("/agents/{id}/connectors/{connector}/allowances/{tool}/end", h.allowanceEnd)
 	r.Admins.Get("/agents/new", h.agentNew)
+	r.Admins.Get("/start/agent", h.setupShow)
+	r.Admins.Post("/start/agent", h.setupCreate)
 	r.Admins.Post("/agents", h.agentCreate)
 	r.Admins.Get("/agents/{id}/settings", h.agentSettings)
 	r.Admins.Post("/agents/{id}", h.agentSave)
+	r.Admins.Post("/agents/{id}/access", h.agentAccessSave)
 	r.Admins.Post("/agents/{id}/unused", h.agentNarrow)
 	r.Admins.Post("/agents/{id}/delete", h.agentDelete)
 	r.Admins.Post("/agents/{id}/tokens", h.tokenCreate)

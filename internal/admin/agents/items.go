@@ -33,7 +33,7 @@ func (h *Handler) agentItems(w http.ResponseWriter, r *http.Request) error {
 		Head:      agentHead(ctx, view.Agent, templates.AgentItemsTab),
 		Filter:    templates.Form{Values: map[string]string{"q": query}},
 		Filtered:  query != "",
-		Pager:     shell.NewPager(r, ""),
+		Pager:     shell.NewPager(r, "", 0),
 		Prompts:   table(connectors.ItemPrompt, i18n.T(ctx, "Prompts"), i18n.T(ctx, "Name shown to the agent")),
 		Resources: table(connectors.ItemResource, i18n.T(ctx, "Resources"), i18n.T(ctx, "URI shown to the agent")),
 		Templates: table(connectors.ItemTemplate, i18n.T(ctx, "Resource templates"), i18n.T(ctx, "URI template shown to the agent")),

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -38,13 +37,4 @@ func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, stat
 		Approvals: shell.ApprovalOptions(r.Context()),
 		Goes:      []string{i18n.T(r.Context(), "tokens, revoked immediately"), i18n.T(r.Context(), "access"), i18n.T(r.Context(), "credentials")},
 	}))
-}
-
-func approvalName(ctx context.Context, m connectors.ApprovalMode) string {
-	for _, o := range shell.ApprovalOptions(ctx) {
-		if o.Value == string(m) {
-			return o.Label
-		}
-	}
-	return string(m)
 }

@@ -141,7 +141,7 @@ func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, toke
 	return []templates.Stat{
 		{Label: i18n.T(ctx, "Tools available"), Value: i18n.Number(ctx, tools), Href: shell.AgentPath(a.Slug) + "/tools"},
 		{Label: i18n.T(ctx, "Connectors"), Value: i18n.Number(ctx, grants), Href: shell.AgentPath(a.Slug) + "/access"},
-		{Label: i18n.T(ctx, "Approval"), Value: approvalName(ctx, a.Approval)},
+		{Label: i18n.T(ctx, "Approval"), Value: shell.ApprovalName(ctx, a.Approval)},
 		{Label: i18n.T(ctx, "Last seen"), When: &lastUsed},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/admin/shell"
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
@@ -46,6 +47,7 @@ func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval
 		Ends:      shell.NewWhen(ctx, w.ExpiresAt, now),
 		State:     approvalState(ctx, w.Approval, now),
 		Waiting:   isPending(w.Approval, now),
+		Open:      w.State == connectors.ApprovalApproved || w.State == connectors.ApprovalExecuting,
 		Decided:   decisionText(ctx, w.Approval),
 		CallHref:  shell.CallPath(w.ID),
 		CanDecide: w.Refusal == nil,
@@ -59,6 +61,18 @@ func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval
 		card.Effect, card.ToolHref = i18n.T(ctx, "Reads a resource."), ""
 	}
 	return card
+}
+
+// FollowCall adds to the card of a decided call how far the call is; with result, also its end.
+func FollowCall(ctx context.Context, card *templates.ApprovalCard, c connectors.ToolCall, a auth.Actor, result bool, now time.Time) {
+	card.Call = CallRow(ctx, c, shell.ToPermissions(a.Role), now)
+	if !result || !c.Status.Ended() {
+		return
+	}
+	d := CallDetail(ctx, card.Asset, c, a.Tenant.CallHistory, shell.ToPermissions(a.Role), now)
+	if card.Result = d.Result; card.Result == nil && d.Attention != nil && c.Status != connectors.CallDenied {
+		card.Result = &templates.Result{Problem: d.Attention}
+	}
 }
 
 // decisionRefusal says why a person with a deciding role may not decide this call. It is empty if they may, or

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/auth"
@@ -22,14 +23,22 @@ import (
 type CallQuery struct {
 	agent, connector, tool string
 	status                 connectors.CallStatus
+	rangeKey, from, to     string // from and to: of a custom range
 }
 
 // ReadCallQuery reads the filters of a list of calls from an address.
 func ReadCallQuery(q url.Values) CallQuery {
 	return CallQuery{
 		agent: q.Get("agent"), connector: q.Get("connector"), tool: strings.TrimSpace(q.Get("tool")),
-		status: connectors.CallStatus(q.Get("status")),
+		status:   connectors.CallStatus(q.Get("status")),
+		rangeKey: q.Get("range"), from: q.Get("from"), to: q.Get("to"),
 	}
+}
+
+// Of returns the query for one connector.
+func (q CallQuery) Of(c connectors.Connector) CallQuery {
+	q.connector = c.Slug
+	return q
 }
 
 // IsFiltered reports whether any filter is set.
@@ -38,7 +47,7 @@ func (q CallQuery) IsFiltered() bool { return q != CallQuery{} }
 // URLValues returns the filters as an address has them.
 func (q CallQuery) URLValues() url.Values {
 	values := url.Values{}
-	for name, value := range map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status)} {
+	for name, value := range map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status), "range": q.rangeKey, "from": q.from, "to": q.to} {
 		if value != "" {
 			values.Set(name, value)
 		}
@@ -46,13 +55,23 @@ func (q CallQuery) URLValues() url.Values {
 	return values
 }
 
+// toWidestRange is the query for the longest range; nil if it is that.
+func (q CallQuery) toWidestRange() url.Values {
+	q.rangeKey, q.from, q.to = namedRanges[len(namedRanges)-1].key, "", ""
+	return q.URLValues()
+}
+
 // callList lists tool calls, newest first.
 func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	query := ReadCallQuery(r.URL.Query())
 	var found callPage
+	var listing Listing
 	var quotas []templates.QuotaBar
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if found, err = h.findCalls(r, tx, query, h.Calls.CallsIn); err != nil {
+			return err
+		}
+		if listing, err = found.readChart(r, tx, query, h.Now()); err != nil {
 			return err
 		}
 		quotas, err = h.ExhaustedQuotas(r, tx.Calls())
@@ -61,23 +80,83 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := found.frameWithEvents(h.NewFrame(r, templates.NavCalls, shell.NewCrumb(i18n.T(r.Context(), "Calls"), "")), query, "calls")
+	frame := h.NewFrame(r, templates.NavCalls, shell.NewCrumb(i18n.T(r.Context(), "Calls"), ""))
+	if query.rangeKey != customRange {
+		frame = found.frameWithEvents(frame, query, "calls")
+	}
 	page := templates.CallsPage{
 		Frame:      frame,
-		Filter:     query.toForm(),
-		List:       h.CallListView(r.Context(), found.calls, query, frame.Can, shell.NewPager(r, found.calls.Next)),
+		Filter:     query.ToForm(),
+		Ranges:     RangeOptions(r.Context()),
+		List:       ListView(r.Context(), listing, query, frame.Can, h.Now()),
 		Agents:     found.agents,
 		Connectors: found.connectors,
-		Statuses:   callStatusOptions(r.Context()),
+		Statuses:   StatusOptions(r.Context()),
 		Quotas:     quotas,
 	}
+	page.Filter.Problem = listing.problem
 	return h.Respond.Page(w, r, http.StatusOK, templates.Calls(page))
+}
+
+// Listing is a page of calls with the chart of their range.
+type Listing struct {
+	calls   store.List[connectors.ToolCall]
+	pager   templates.Pager
+	chart   *templates.CallChart
+	problem string // what is wrong with the range; empty: nothing
+}
+
+// ReadListing reads the calls of a query that names at most a connector, which exists.
+func ReadListing(r *http.Request, tx *store.Tenant, q CallQuery, read ReadCalls, now time.Time) (Listing, error) {
+	c, err := tx.Connectors().Get(r.Context(), connectors.Ref(q.connector))
+	if err != nil {
+		return Listing{}, err
+	}
+	span, _ := q.timeSpan(now) // the chart reports a wrong range
+	filter := store.CallFilter{Connector: &c.ID, Status: q.status, Tool: q.tool, From: span.from, To: span.to, Page: store.Page{Limit: shell.PageSize(r), Cursor: r.URL.Query().Get("cursor")}}
+	found := callPage{filter: filter}
+	if q.status != "" && !slices.Contains(callStatuses, q.status) {
+		found.filter = noCallsFilter
+	} else if found.calls, err = read(r.Context(), tx, shell.Actor(r), filter); err != nil {
+		return Listing{}, err
+	}
+	return found.readChart(r, tx, q, now)
+}
+
+// readChart counts the calls of the query's range.
+func (p callPage) readChart(r *http.Request, tx *store.Tenant, q CallQuery, now time.Time) (Listing, error) {
+	ctx := r.Context()
+	l := Listing{calls: p.calls, pager: shell.NewPager(r, p.calls.Next, len(p.calls.Items))}
+	span, err := q.timeSpan(now)
+	if wrong, ok := shell.AsFormFault(ctx, err); ok {
+		l.problem = wrong.Message
+	}
+	if p.filter.Limit < 0 {
+		return l, nil
+	}
+	counted, err := tx.Lists().CallParts(ctx, p.filter, span.parts)
+	if err != nil {
+		return l, err
+	}
+	l.chart = newCallChart(ctx, r.URL.Path, q, span, counted)
+	if counted.Exact && len(p.calls.Items) > 0 {
+		l.pager.Total = counted.Total
+	}
+	return l, nil
+}
+
+// ListView shows a listing.
+func ListView(ctx context.Context, l Listing, q CallQuery, can templates.Permissions, now time.Time) templates.CallList {
+	view := newCallList(ctx, l.calls, q, can, l.pager, now)
+	view.Chart = l.chart
+	return view
 }
 
 // callPage is a page of calls with the filter's options.
 type callPage struct {
 	calls              store.List[connectors.ToolCall]
 	isFirst            bool
+	filter             store.CallFilter
 	agents, connectors []templates.Option
 }
 
@@ -101,6 +180,7 @@ func (h *Handler) findCalls(r *http.Request, tenant *store.Tenant, q CallQuery, 
 	}
 	found = callPage{
 		isFirst:    filter.Cursor == "",
+		filter:     filter,
 		agents:     shell.WithChosen(agentOptions(r.Context(), agents.Items), q.agent),
 		connectors: shell.WithChosen(connectorOptions(r.Context(), all.Items), q.connector),
 	}
@@ -122,11 +202,16 @@ func (p callPage) frameWithEvents(frameWithEvents templates.Frame, q CallQuery, 
 
 // CallListView is the part of the page that the event stream replaces.
 func (h *Handler) CallListView(ctx context.Context, calls store.List[connectors.ToolCall], q CallQuery, can templates.Permissions, p templates.Pager) templates.CallList {
+	return newCallList(ctx, calls, q, can, p, h.Now())
+}
+
+func newCallList(ctx context.Context, calls store.List[connectors.ToolCall], q CallQuery, can templates.Permissions, p templates.Pager, now time.Time) templates.CallList {
 	view := templates.CallList{
+		Home: "/calls", Wider: shell.WithQuery("/calls", q.toWidestRange()),
 		Asset: web.Asset, Count: shell.FormatCount(ctx, len(calls.Items), p, "%s call", "%s calls"), Filtered: q.IsFiltered(), Acts: can.Sync, Pager: p,
 	}
 	for _, c := range calls.Items {
-		view.Rows = append(view.Rows, CallRow(ctx, c, can, h.Now()))
+		view.Rows = append(view.Rows, CallRow(ctx, c, can, now))
 	}
 	return view
 }
@@ -140,6 +225,8 @@ func (h *Handler) CallFilter(
 	ctx context.Context, tenant *store.Tenant, q CallQuery, agents []connectors.Agent, all []connectors.Connector,
 ) (store.CallFilter, error) {
 	f := store.CallFilter{Status: q.status, Tool: q.tool}
+	span, _ := q.timeSpan(h.Now()) // the page reports a wrong range
+	f.From, f.To = span.from, span.to
 	if q.status != "" && !slices.Contains(callStatuses, q.status) {
 		return noCallsFilter, nil
 	}
@@ -219,9 +306,13 @@ func (h *Handler) callFile(w http.ResponseWriter, r *http.Request) error {
 
 // callsFile is the file of a list that is filtered as calls are.
 func (h *Handler) callsFile(w http.ResponseWriter, r *http.Request, name string, columns []export.Column[connectors.ToolCall], read ReadCalls) error {
-	filter, err := h.CallFilter(r.Context(), h.TenantStore(r), ReadCallQuery(r.URL.Query()), nil, nil)
+	query := ReadCallQuery(r.URL.Query())
+	filter, err := h.CallFilter(r.Context(), h.TenantStore(r), query, nil, nil)
 	if err != nil {
 		return err
+	}
+	if query.rangeKey == "" {
+		filter.From, filter.To = time.Time{}, time.Time{}
 	}
 	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolCall], error) {
 		filter.Page = p

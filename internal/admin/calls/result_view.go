@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"patchbay/internal/admin/shell"
@@ -16,6 +17,7 @@ import (
 const (
 	MaxBlocks     = 50
 	maxResultText = 512 << 10 // of all blocks, in bytes
+	pictureHead   = 684       // characters of base64, of 513 bytes: more than a signature needs
 )
 
 // SafePictures are the media types that browsers show without running scripts.
@@ -97,12 +99,22 @@ func textBlock(ctx context.Context, text string, limit int) templates.ResultBloc
 
 func pictureBlock(ctx context.Context, b ContentBlock, n int, pictures func(n int) string) templates.ResultBlock {
 	v := templates.ResultBlock{Kind: templates.BlockImage, Title: i18n.T(ctx, "Image"), About: b.typeAndSize(ctx, decodedSize(b.Data.Value))}
-	if pictures != nil && SafePictures[b.MIMEType.Value] {
+	switch {
+	case pictures != nil && SafePictures[b.MIMEType.Value] && isPicture(b):
 		v.Src = pictures(n)
-	} else {
+	case SafePictures[b.MIMEType.Value] && !isPicture(b):
+		v.About += i18n.T(ctx, ", not a valid image")
+	default:
 		v.About += i18n.T(ctx, ", not shown")
 	}
 	return v
+}
+
+// isPicture reports whether a block's data begins as its media type says. The rest is the browser's to decode.
+func isPicture(b ContentBlock) bool {
+	head := b.Data.Value[:min(len(b.Data.Value), pictureHead)]
+	raw, err := base64.StdEncoding.DecodeString(head)
+	return err == nil && http.DetectContentType(raw) == b.MIMEType.Value
 }
 
 // resourceBlock is an embedded resource: its text, or its type and size.

@@ -29,7 +29,7 @@ func TestResultView_ByBlockType(t *testing.T) {
 	pictures := func(n int) string { return fmt.Sprintf("/pictures/%d", n) }
 	have := ResultView(t.Context(), readResult(t, `{"isError":true,"structuredContent":{"n":9007199254740993},"content":[
 		{"type":"text","text":"<b>plain</b>\u202e"}, {"type":"text","text":" {\"a\":1} "},
-		{"type":"image","mimeType":"image/png","data":"AAAA"}, {"type":"image","mimeType":"image/svg+xml","data":"AAA="}, {"type":"audio","mimeType":"audio/wav","data":"AAAAAAAA"},
+		{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="}, {"type":"image","mimeType":"image/png","data":"AAAA"}, {"type":"image","mimeType":"image/svg+xml","data":"AAA="}, {"type":"audio","mimeType":"audio/wav","data":"AAAAAAAA"},
 		{"type":"resource_link","uri":"file:///a","name":"A","mimeType":"text/plain","size":2048}, {"type":"resource","resource":{"uri":"file:///b","text":"b"}},
 		{"type":"resource","resource":{"uri":"file:///c","mimeType":"application/pdf","blob":"AAAA"}}, {"type":"new","x":1}, 7]}`), pictures)
 	want := templates.Result{
@@ -37,7 +37,8 @@ func TestResultView_ByBlockType(t *testing.T) {
 		Blocks: []templates.ResultBlock{
 			{Kind: templates.BlockText, Text: `<b>plain</b>\u202e`},
 			{Kind: templates.BlockJSON, Text: "{\n  \"a\": 1\n}"},
-			{Kind: templates.BlockImage, Title: "Image", About: "image/png · 3 bytes", Src: "/pictures/2"},
+			{Kind: templates.BlockImage, Title: "Image", About: "image/png · 8 bytes", Src: "/pictures/2"},
+			{Kind: templates.BlockImage, Title: "Image", About: "image/png · 3 bytes, not a valid image"},
 			{Kind: templates.BlockImage, Title: "Image", About: "image/svg+xml · 2 bytes, not shown"},
 			{Kind: templates.BlockFile, Title: "Audio", About: "audio/wav · 6 bytes"},
 			{Kind: templates.BlockLink, Title: "A", Text: "file:///a", About: "text/plain · 2.0 KiB"},

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -38,16 +39,17 @@ func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	frame := found.frameWithEvents(h.NewFrame(r, templates.NavTasks, shell.NewCrumb(i18n.T(r.Context(), "Tasks"), "")), query, "tasks")
 	return h.Respond.Page(w, r, http.StatusOK, templates.Tasks(templates.TasksPage{
 		Frame:      frame,
-		Filter:     query.toForm(),
-		List:       h.TaskListView(r.Context(), found.calls, query, frame.Can, shell.NewPager(r, found.calls.Next)),
+		Filter:     query.ToForm(),
+		List:       h.TaskListView(r.Context(), found.calls, query, frame.Can, shell.NewPager(r, found.calls.Next, len(found.calls.Items))),
 		Agents:     found.agents,
 		Connectors: found.connectors,
 		Statuses:   taskStatusOptions(r.Context()),
 	}))
 }
 
-func (q CallQuery) toForm() templates.Form {
-	return templates.Form{Values: map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status)}}
+// ToForm returns the query as the filter's form has it.
+func (q CallQuery) ToForm() templates.Form {
+	return templates.Form{Values: map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status), "range": cmp.Or(q.rangeKey, defaultRange), "from": q.from, "to": q.to}}
 }
 
 func agentOptions(ctx context.Context, agents []connectors.Agent) []templates.Option {

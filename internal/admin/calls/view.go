@@ -19,8 +19,8 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 		ID:        c.ID.String(),
 		Href:      shell.CallPath(c.ID),
 		Tool:      shell.ShortenText(c.Tool, shell.MaxName),
-		Agent:     callerName(c),
-		Connector: c.ConnectorSlug,
+		Agent:     cmp.Or(c.AgentName, callerName(c)),
+		Connector: cmp.Or(c.ConnectorName, c.ConnectorSlug),
 		State:     CallState(ctx, c.Status),
 		Reason:    CallReason(ctx, c),
 		Started:   shell.NewWhen(ctx, c.StartedAt, now),
@@ -30,6 +30,9 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 		row.Kind = string(c.Kind)
 	}
 	if c.Status.Ended() {
+		if c.Waited > 0 {
+			row.Waited = i18n.T(ctx, "waited %s", shell.FormatDuration(ctx, c.Waited))
+		}
 		return row
 	}
 	row.Since, row.Progress = c.StartedAt.UTC().Format(time.RFC3339Nano), callProgress(ctx, c)
@@ -40,10 +43,10 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 	return row
 }
 
-// callDuration is the duration of a call, up to now if it runs.
+// callDuration is the duration of a call without its wait for approval, or the time since it began if it has not ended.
 func callDuration(c connectors.ToolCall, now time.Time) time.Duration {
 	if c.Status.Ended() {
-		return c.Duration
+		return c.Ran()
 	}
 	return max(0, now.Sub(c.StartedAt))
 }
@@ -120,7 +123,8 @@ var callStatuses = []connectors.CallStatus{
 	connectors.CallRunning, connectors.CallPendingApproval, connectors.CallSuccess, connectors.CallError, connectors.CallDenied, connectors.CallCancelled,
 }
 
-func callStatusOptions(ctx context.Context) []templates.Option {
+// StatusOptions are the states of the filter.
+func StatusOptions(ctx context.Context) []templates.Option {
 	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "All states")}}
 	for _, s := range callStatuses {
 		options = append(options, templates.Option{Value: string(s), Label: CallState(ctx, s).Text})

@@ -20,6 +20,9 @@ func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if c.Auth.Type == connectors.AuthNone && !e.OwnClient {
+		return h.ConnectorPages.StartConnector(w, r, c)
+	}
 	to, next := nextStepAfterAdd(r.Context(), c, e)
 	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Added “%s”. %s", c.Name, next)})
 }
@@ -31,8 +34,6 @@ func nextStepAfterAdd(ctx context.Context, c connectors.Connector, e catalog.Ent
 		return shell.ConnectorPath(c.Slug) + "/settings", e.Note
 	case c.Auth.Type == connectors.AuthOAuth2:
 		return shell.CredentialsPath(c.Slug), i18n.T(ctx, "Connect it.")
-	case c.Auth.Type == connectors.AuthNone:
-		return shell.ConnectorPath(c.Slug), i18n.T(ctx, "Sync to load tools.")
 	case e.Note != "":
 		return shell.CredentialsPath(c.Slug), i18n.T(ctx, "Set its credential.") + " " + e.Note
 	default:

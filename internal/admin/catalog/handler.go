@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	connectorpages "patchbay/internal/admin/connectors"
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/manage"
 	"patchbay/internal/mcpregistry"
@@ -12,6 +13,8 @@ type Handler struct {
 
 	Registry    *manage.Registry
 	ServerLists *mcpregistry.Reader // of MCP registries
+
+	ConnectorPages *connectorpages.Handler
 }
 
 // Mount adds the routes.

@@ -33,7 +33,6 @@ func (h *Handler) catalogList(w http.ResponseWriter, r *http.Request) error {
 		Filtered:   filter != catalog.Filter{},
 		Count:      i18n.N(r.Context(), len(offers), "%s server", "%s servers"),
 	}
-	page.Frame.Listen = "" // the page has no live content
 	for _, o := range offers {
 		page.Cards = append(page.Cards, catalogCard(r.Context(), o))
 	}

@@ -58,6 +58,10 @@ func (h *Handler) registryImport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	syncing, err := h.ConnectorPages.SyncImported(r, report)
+	if err != nil {
+		return err
+	}
 	table := connectorpages.ImportTable(r.Context(), report)
 	for i := range table.Rows {
 		table.Rows[i].Line = "" // the preview had no line numbers
@@ -65,6 +69,7 @@ func (h *Handler) registryImport(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
 		Frame: h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(i18n.T(r.Context(), "Catalog"), "/catalog"), shell.NewCrumb(i18n.T(r.Context(), "Import from registry"), "")),
 		Table: *table,
+		Line:  connectorpages.SyncingLine(r.Context(), syncing),
 	}))
 }
 
@@ -74,7 +79,6 @@ func (h *Handler) listingPage(w http.ResponseWriter, r *http.Request, status int
 		Form:    f,
 		Preview: preview,
 	}
-	page.Frame.Listen = ""
 	return h.Respond.Page(w, r, status, templates.Listing(page))
 }
 

@@ -13,13 +13,12 @@ import (
 	"patchbay/web/templates"
 )
 
-// newCharts draws the last day by hours and the last week by quarter days; nil if there was no sync.
+// newCharts draws the last week by quarter days; nil if there was no sync.
 func newCharts(ctx context.Context, hours []connectors.HealthHour, now time.Time) *templates.Charts {
 	if connectors.TotalUptime(hours).Syncs() == 0 {
 		return nil
 	}
 	return &templates.Charts{List: []templates.Chart{
-		newChart(ctx, shell.TimeRange{Title: "Last 24 hours", InSentence: "last 24 hours", HoursPerPart: 1, Parts: 24}, "24 hours ago", hours, now),
 		newChart(ctx, shell.TimeRange{Title: "Last 7 days", InSentence: "last 7 days", HoursPerPart: 6, Parts: 28}, "7 days ago", hours, now),
 	}}
 }
@@ -46,7 +45,7 @@ func newChart(ctx context.Context, s shell.TimeRange, start i18n.Key, hours []co
 		}
 	}
 	if total.Syncs() > 0 {
-		c.Uptime, c.Latency = formatPercent(total.Uptime), shell.FormatDuration(ctx, total.Mean)
+		c.Uptime, c.Latency = formatPercent(ctx, total.Uptime), shell.FormatDuration(ctx, total.Mean)
 		c.Said = i18n.T(ctx, "Uptime, %s: %s. %s, %s failed.", title, c.Uptime, i18n.N(ctx, total.Syncs(), "%s sync", "%s syncs"), i18n.Number(ctx, total.Failed))
 		c.Speed = i18n.T(ctx, "Latency, %s: mean %s, max %s.", title, c.Latency, shell.FormatDuration(ctx, total.Max))
 	}
@@ -93,6 +92,6 @@ func chartRow(ctx context.Context, s connectors.UptimePeriod, now time.Time) tem
 }
 
 // formatPercent rounds down, so that only a share without failures is 100 %.
-func formatPercent(share float64) string {
-	return strconv.FormatFloat(math.Floor(share*1000)/10, 'f', -1, 64) + " %"
+func formatPercent(ctx context.Context, share float64) string {
+	return i18n.Decimal(ctx, math.Floor(share*1000)/10) + " %"
 }

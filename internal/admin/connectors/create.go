@@ -22,14 +22,15 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	to, next := shell.ConnectorPath(c.Slug), i18n.T(r.Context(), "Sync to load tools.")
-	switch {
-	case c.Auth.Type == connectors.AuthOAuth2 && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Connect its agents' accounts.")
+	to, next := shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Connect it.")
+	switch perAgent := c.CredentialMode == connectors.CredentialPerAgent; {
+	case c.Auth.Type == connectors.AuthOAuth2 && perAgent:
+		next = i18n.T(r.Context(), "Connect its agents' accounts.")
 	case c.Auth.Type == connectors.AuthOAuth2:
-		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Connect it.")
-	case c.Auth.Type != connectors.AuthNone && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Set its agents' credentials.")
+	case c.Auth.Type != connectors.AuthNone && perAgent:
+		next = i18n.T(r.Context(), "Set its agents' credentials.")
+	case c.Enabled:
+		return h.StartConnector(w, r, c)
 	}
 	return h.Respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
@@ -41,6 +42,9 @@ func (h *Handler) createConnector(r *http.Request, f shell.PostedForm) (connecto
 	d, err := readDraft(r.Context(), f, shell.Actor(r).Tenant.Defaults.Draft())
 	if err != nil {
 		return connectors.Connector{}, err
+	}
+	if d.Name == "" {
+		d.Name = suggestName(d.URL)
 	}
 	return h.Registry.CreateConnector(r.Context(), shell.Actor(r), d, ReadSecrets(f, d.Auth.Type, "auth."))
 }

@@ -2,6 +2,8 @@ package connectors
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
@@ -30,5 +32,6 @@ func (h *Handler) connectorEnable(w http.ResponseWriter, r *http.Request) error 
 	return h.Respond.Back(w, r, shell.ConnectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
 		Text: i18n.T(r.Context(), message, c.Name),
+		Undo: &respond.Undo{Action: shell.ConnectorPath(c.Slug) + "/enabled", Form: url.Values{"enabled": {strconv.FormatBool(!enabled)}}},
 	})
 }

@@ -68,6 +68,7 @@ func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft)
 	p.readText("slug", &d.Slug)
 	p.readText("description", &d.Description)
 	p.readText("url", &d.URL)
+	d.URL = completeURL(d.URL)
 	if f.Values.Has("transport") {
 		d.Transport = connectors.Transport(f.Text("transport"))
 	}

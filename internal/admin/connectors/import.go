@@ -26,7 +26,7 @@ func (h *Handler) connectorImportNew(w http.ResponseWriter, r *http.Request) err
 // connectorImportPreview shows what an import would do, and stores nothing. A script gets the preview alone, so
 // that the pasted text stays on its page.
 func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request) error {
-	table, field, err := h.importDocument(r, true)
+	table, _, field, err := h.importDocument(r, true)
 	problem, ok := AsDocumentFault(r.Context(), err)
 	scripted := r.Header.Get("HX-Request") != ""
 	switch {
@@ -45,17 +45,30 @@ func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request)
 
 // connectorImport imports a document, and reports the outcome for each server.
 func (h *Handler) connectorImport(w http.ResponseWriter, r *http.Request) error {
-	table, field, err := h.importDocument(r, false)
+	table, report, field, err := h.importDocument(r, false)
 	if problem, ok := AsDocumentFault(r.Context(), err); ok {
 		return h.renderImportError(w, r, field, problem)
 	}
 	if err != nil {
 		return err
 	}
+	syncing, err := h.SyncImported(r, report)
+	if err != nil {
+		return err
+	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
 		Frame: h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(i18n.T(r.Context(), "Import connectors"), "")),
 		Table: *table,
+		Line:  SyncingLine(r.Context(), syncing),
 	}))
+}
+
+// SyncingLine says how many imported connectors are being synced.
+func SyncingLine(ctx context.Context, n int) string {
+	if n == 0 {
+		return i18n.T(ctx, "Result for each server.")
+	}
+	return i18n.N(ctx, n, "Syncing %s connector.", "Syncing %s connectors.")
 }
 
 func (h *Handler) importPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ImportTable) error {
@@ -72,16 +85,16 @@ func (h *Handler) renderImportError(w http.ResponseWriter, r *http.Request, fiel
 }
 
 // importDocument imports the form's document. It also returns the field that held it.
-func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.ImportTable, field string, err error) {
+func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.ImportTable, report manage.ImportReport, field string, err error) {
 	document, field, err := ReadDocument(r)
 	if err != nil {
-		return nil, field, err
+		return nil, report, field, err
 	}
-	report, err := h.Registry.Import(r.Context(), shell.Actor(r), document, manage.ImportOptions{Dry: dry, ConfirmMoves: r.PostFormValue("confirm") == "true"})
+	report, err = h.Registry.Import(r.Context(), shell.Actor(r), document, manage.ImportOptions{Dry: dry, ConfirmMoves: r.PostFormValue("confirm") == "true"})
 	if err != nil {
-		return nil, field, err
+		return nil, report, field, err
 	}
-	return ImportTable(r.Context(), report), field, nil
+	return ImportTable(r.Context(), report), report, field, nil
 }
 
 // ParseUpload parses a form that may have a file.

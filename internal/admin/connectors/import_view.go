@@ -2,9 +2,11 @@ package connectors
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"patchbay/internal/admin/shell"
+	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
 	"patchbay/internal/manage"
 	"patchbay/web/templates"
@@ -12,7 +14,7 @@ import (
 
 // ImportTable shows the outcome of an import or of its preview.
 func ImportTable(ctx context.Context, report manage.ImportReport) *templates.ImportTable {
-	table := &templates.ImportTable{Dry: report.Dry, Title: importSummary(ctx, report), Kind: templates.StateOK}
+	table := &templates.ImportTable{Dry: report.Dry, Title: importSummary(ctx, report), Kind: templates.StateOK, Imports: report.Count(manage.Created) + report.Count(manage.Updated)}
 	for _, e := range report.Entries {
 		row := importRow(ctx, e, report.Dry)
 		if row.State.Kind == templates.StateBad || row.State.Kind == templates.StateWarn {
@@ -34,10 +36,10 @@ func importSummary(ctx context.Context, report manage.ImportReport) string {
 		return i18n.T(ctx, "No servers found")
 	}
 	names := map[manage.Outcome]i18n.Key{
-		manage.Created: "%s created", manage.Updated: "%s updated", manage.Unchanged: "%s unchanged", manage.Refused: "%s refused",
+		manage.Created: "%s created", manage.Updated: "%s updated", manage.Unchanged: "%s unchanged", manage.Refused: "%s not imported",
 	}
 	if report.Dry {
-		names[manage.Created], names[manage.Updated] = "%s to create", "%s to update"
+		names[manage.Created], names[manage.Updated], names[manage.Refused] = "%s to create", "%s to update", "%s can't be imported"
 	}
 	var parts []string
 	for _, o := range []manage.Outcome{manage.Created, manage.Updated, manage.Unchanged, manage.Refused} {
@@ -68,7 +70,7 @@ func importState(ctx context.Context, e manage.ImportedEntry, dry bool) template
 		manage.Created:   {i18n.T(ctx, "Created"), i18n.T(ctx, "Create")},
 		manage.Updated:   {i18n.T(ctx, "Updated"), i18n.T(ctx, "Update")},
 		manage.Unchanged: {i18n.T(ctx, "Unchanged"), i18n.T(ctx, "Leave unchanged")},
-		manage.Refused:   {i18n.T(ctx, "Refused"), i18n.T(ctx, "Refuse")},
+		manage.Refused:   {i18n.T(ctx, "Not imported"), i18n.T(ctx, "Can't be imported")},
 	}[e.Outcome]
 	state := templates.State{Kind: templates.StateOK, Text: texts[0]}
 	if dry {
@@ -88,7 +90,12 @@ func importState(ctx context.Context, e manage.ImportedEntry, dry bool) template
 // ImportNotes are remarks about an entry, most important first.
 func ImportNotes(ctx context.Context, e manage.ImportedEntry) []string {
 	var notes []string
-	for _, p := range e.Problems {
+	problems := e.Problems
+	// Where programs are switched off, no path would be right.
+	if i := slices.IndexFunc(problems, func(p fault.Field) bool { return p.Location == "transport" }); i >= 0 {
+		problems = problems[i : i+1]
+	}
+	for _, p := range problems {
 		notes = append(notes, i18n.TranslateKnown(ctx, p.Message))
 	}
 	if e.Missing.Sentence != "" {

@@ -28,7 +28,7 @@ func (h *Handler) connectorPrompts(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	pager := shell.NewPager(r, prompts.Next)
+	pager := shell.NewPager(r, prompts.Next, len(prompts.Items))
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorPrompts(templates.ConnectorPromptsPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Prompts")),
 		Head:     ConnectorHead(r.Context(), c, templates.TabPrompts, h.ConnectorMark(c)),
@@ -63,7 +63,7 @@ func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	pager := shell.NewPager(r, resources.Next)
+	pager := shell.NewPager(r, resources.Next, len(resources.Items))
 	page := templates.ConnectorResourcesPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Resources")),
 		Head:     ConnectorHead(r.Context(), c, templates.TabResources, h.ConnectorMark(c)),

@@ -13,55 +13,97 @@ import (
 	"patchbay/web/templates"
 )
 
-// connectorList lists the connectors, filtered by words and state.
+// connectorList lists the connectors, filtered by words, state, authentication, transport and tag.
 func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
-	filter := ReadConnectorFilter(r)
+	ctx, filter := r.Context(), ReadConnectorFilter(r)
 	var (
 		stats    store.Stats
-		list     store.List[connectors.Connector]
+		list     store.List[store.ConnectorSummary]
+		total    int
+		tags     []string
+		agents   store.List[connectors.Agent]
 		expiring []store.ExpiringCredential
 		sweep    connectors.BulkSync
 	)
-	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if stats, err = tx.Connectors().Stats(r.Context()); err != nil {
+	err := h.TenantStore(r).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if stats, err = tx.Connectors().Stats(ctx); err != nil {
 			return err
 		}
-		if list, err = tx.Connectors().List(r.Context(), filter); err != nil {
+		if list, total, err = tx.Lists().Connectors(ctx, filter, h.CountsSince()); err != nil {
 			return err
 		}
-		if expiring, err = tx.Accounts().ExpiringCredentials(r.Context(), ExpiryHorizon, MaxExpiring); err != nil {
+		if tags, err = tx.Lists().ConnectorTags(ctx); err != nil {
 			return err
 		}
-		sweep, err = tx.Syncs().NewestSweep(r.Context())
+		if agents, err = tx.Agents().List(ctx, store.Page{Limit: store.MaxLimit}); err != nil {
+			return err
+		}
+		if expiring, err = tx.Accounts().ExpiringCredentials(ctx, ExpiryHorizon, MaxExpiring); err != nil {
+			return err
+		}
+		sweep, err = tx.Syncs().NewestSweep(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	query := r.URL.Query()
+	pager := shell.WithTotal(shell.NewPager(r, list.Next, len(list.Items)), total)
 	page := templates.ConnectorsPage{
-		Frame:    h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "")),
-		Stats:    connectorStats(r.Context(), stats),
+		Frame:    h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(ctx, "Connectors"), "")),
+		Stats:    connectorStats(ctx, stats),
 		Heads:    shell.NewHeads(r, ConnectorOrder),
-		Sort:     r.URL.Query().Get("sort"),
-		Query:    filter.Query,
-		Status:   string(filter.Status),
-		Statuses: statusOptions(r.Context()),
-		Filtered: filter.Query != "" || filter.Status != "",
-		Count:    shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next), "%s connector", "%s connectors"),
-		Pager:    shell.NewPager(r, list.Next),
-		Expiring: expiringAccountsView(r.Context(), expiring, h.Now()),
-		Sweep:    SweepView(r.Context(), sweep, h.Now()),
+		Filter:   templates.Form{Values: map[string]string{}},
+		Statuses: statusOptions(ctx), Auths: authOptions(ctx), Transports: transportOptions(ctx), Tags: shell.TagOptions(ctx, tags),
+		Filtered: filter.Query != "" || filter.Status != "" || filter.AuthType != "" || filter.Transport != "" || filter.Tag != "",
+		Count:    shell.FormatCount(ctx, len(list.Items), pager, "%s connector", "%s connectors"),
+		Pager:    pager,
+		Expiring: expiringAccountsView(ctx, expiring, h.Now()),
+		Sweep:    SweepView(ctx, sweep, h.Now()),
 	}
-	page.Frame.Listen = shell.WithQuery("/events", r.URL.Query())
-	if !page.Filtered {
-		page.Count = i18n.N(r.Context(), stats.Connectors, "%s connector", "%s connectors")
+	for _, name := range []string{"q", "status", "auth", "transport", "tag", "sort"} {
+		page.Filter.Values[name] = query.Get(name)
 	}
+	page.Frame.Listen = shell.WithQuery("/events", query)
+	page.Bulk = newConnectorBulk(r, agents.Items, page.Frame.Can)
 	for _, c := range list.Items {
-		row := ConnectorRow(r.Context(), c, page.Frame.Can, page.Frame.Path, h.Now())
-		row.Mark = h.ConnectorMark(c)
+		row := ConnectorRow(ctx, c.Connector, page.Frame.Can, page.Frame.Path, h.Now())
+		row.Mark = h.ConnectorMark(c.Connector)
+		AddFigures(ctx, &row, c.Connector, c.ConnectorFigures)
+		row.Chosen = page.Bulk != nil && page.Bulk.All
 		page.Rows = append(page.Rows, row)
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Connectors(page))
+}
+
+// AddFigures adds what the list alone shows of a connector.
+func AddFigures(ctx context.Context, row *templates.ConnectorRow, c connectors.Connector, f store.ConnectorFigures) {
+	if row.Actions {
+		row.Box = c.Slug
+	}
+	row.Figures = &templates.RowFigures{
+		UsedBy: i18n.Number(ctx, f.Agents), UsedByHref: row.Href + "/access?access=granted",
+		Calls: shell.FormatCalls(ctx, f.Recent), Failed: shell.FormatFailed(ctx, f.Recent), CallsHref: row.Href + "/calls?range=24h",
+	}
+	row.Tags = c.Tags
+}
+
+func authOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Label: i18n.T(ctx, "Any credential")}}
+	for _, a := range []connectors.AuthType{
+		connectors.AuthNone, connectors.AuthBearer, connectors.AuthAPIKey, connectors.AuthBasic, connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT,
+	} {
+		options = append(options, templates.Option{Value: string(a), Label: shell.AuthName(ctx, a)})
+	}
+	return options
+}
+
+func transportOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Label: i18n.T(ctx, "Any transport")}}
+	for _, t := range []connectors.Transport{connectors.TransportStreamableHTTP, connectors.TransportSSE, connectors.TransportHTTP, connectors.TransportStdio} {
+		options = append(options, templates.Option{Value: string(t), Label: shell.TransportName(ctx, t)})
+	}
+	return options
 }
 
 // ReadConnectorFilter reads the filters of a list of connectors from an address.
@@ -70,7 +112,12 @@ func ReadConnectorFilter(r *http.Request) store.ConnectorFilter {
 	return store.ConnectorFilter{
 		Query:  strings.TrimSpace(query.Get("q")),
 		Status: connectors.ConnectorStatus(query.Get("status")),
-		Page:   shell.ReadPage(r),
+
+		Transport: connectors.Transport(query.Get("transport")),
+		AuthType:  connectors.AuthType(query.Get("auth")),
+		Tag:       query.Get("tag"),
+
+		Page: shell.ReadPage(r),
 	}
 }
 
@@ -86,6 +133,7 @@ var connectorColumns = []export.Column[connectors.Connector]{
 	{Name: "url", Of: func(c connectors.Connector) any { return c.URL }},
 	{Name: "auth_type", Of: func(c connectors.Connector) any { return c.Auth.Type }},
 	{Name: "credential_mode", Of: func(c connectors.Connector) any { return c.CredentialMode }},
+	{Name: "tags", Of: func(c connectors.Connector) any { return c.Tags }},
 	{Name: "enabled", Of: func(c connectors.Connector) any { return c.Enabled }},
 	{Name: "status", Of: func(c connectors.Connector) any { return c.Status }},
 	{Name: "tool_count", Of: func(c connectors.Connector) any { return c.ToolCount }},

@@ -1,9 +1,11 @@
 package connectors
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"patchbay/internal/admin/shell"
 	toolpages "patchbay/internal/admin/tools"
@@ -32,15 +34,16 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 		before = &c
 	}
 	shell.ClearWriteDeadline(w)
-	report, name, err := h.probeServer(r, f, before)
+	report, probed, err := h.probeServer(r, f, before)
 	problem, ok := shell.AsFormFault(r.Context(), err)
 	if err != nil && !ok {
 		return err
 	}
-	status, result := http.StatusOK, testResult(r.Context(), name, report)
+	status, result := http.StatusOK, testResult(r.Context(), probed, report)
 	if problem != nil {
 		status, result = respond.Status(problem.Kind), refusedTest(problem)
 	}
+	result.Short = f.Checked("auto")
 	if r.Header.Get("HX-Request") != "" {
 		return h.Respond.Page(w, r, status, templates.TestPanel(web.Asset, result))
 	}
@@ -57,40 +60,59 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 	return h.connectorFormPage(w, r, status, f.ToForm(problem), result)
 }
 
-// probeServer connects to the server. For a stored connector an empty secret means the stored one.
-func (h *Handler) probeServer(r *http.Request, f shell.PostedForm, before *connectors.Connector) (toolsync.ProbeReport, string, error) {
+// testTimeout bounds the test of a server at a URL. A program may take its own timeout, since it may install itself first.
+const testTimeout = 10 * time.Second
+
+// probeServer connects to the server once. For a stored connector an empty secret means the stored one.
+func (h *Handler) probeServer(r *http.Request, f shell.PostedForm, before *connectors.Connector) (toolsync.ProbeReport, connectors.Draft, error) {
 	base := connectors.NewDraft()
 	if before != nil {
 		base = connectors.DraftOf(*before)
 	}
 	d, err := readDraft(r.Context(), f, base)
 	if err != nil {
-		return toolsync.ProbeReport{}, d.Name, err
+		return toolsync.ProbeReport{}, d, err
+	}
+	ctx := r.Context()
+	if d.Transport != connectors.TransportStdio && d.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, testTimeout)
+		defer cancel()
+		d.Timeout, d.RetryAttempts = min(d.Timeout, testTimeout), 0
 	}
 	tenant, secrets := shell.Actor(r).Tenant.ID, ReadSecrets(f, d.Auth.Type, "auth.")
 	event := new(shell.Actor(r).Event("connector.test", ""))
 	if before != nil {
-		report, err := h.Syncer.ProbeStored(r.Context(), tenant, event, connectors.Ref(before.ID.String()), d, secrets)
-		return report, d.Name, err
+		report, err := h.Syncer.ProbeStored(ctx, tenant, event, connectors.Ref(before.ID.String()), d, secrets)
+		return report, d, err
 	}
-	report, err := h.Syncer.Probe(r.Context(), tenant, event, d, secrets)
-	return report, d.Name, err
+	report, err := h.Syncer.Probe(ctx, tenant, event, d, secrets)
+	return report, d, err
 }
 
 // maxTested bounds the tools in a test's result.
 const maxTested = 200
 
-func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *templates.TestResult {
+func testResult(ctx context.Context, d connectors.Draft, report toolsync.ProbeReport) *templates.TestResult {
 	if report.Error != nil {
-		return &templates.TestResult{Failure: toFailure(ctx, report.Error)}
+		return failedTest(ctx, d, report)
 	}
+	name := d.Name
 	if name == "" {
 		name = i18n.T(ctx, "The server") // the name may be still empty
 	}
 	result := &templates.TestResult{
-		OK:      true,
+		Kind:    templates.StateOK,
 		Summary: i18n.N(ctx, len(report.Tools), "%[2]s answered with %[1]s tool.", "%[2]s answered with %[1]s tools.", name),
+		Name:    shell.ShortenText(shell.CleanText(cmp.Or(report.Server.Title, report.Server.Name)), connectors.MaxName),
 		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server, Era: report.Era, Capabilities: report.Capabilities}, nil),
+	}
+	if report.Era == "handshake" {
+		session := i18n.T(ctx, "none")
+		if report.Stateful {
+			session = i18n.T(ctx, "Mcp-Session-Id issued")
+		}
+		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Session"), Value: session})
 	}
 	if totals := itemTotals(ctx, &report.Items); totals != "" {
 		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Also found"), Value: totals})
@@ -105,6 +127,23 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 		result.Quarantined = append(result.Quarantined, toolpages.QuarantinedTool(ctx, q))
 	}
 	return result
+}
+
+// failedTest shows a test without a tool list. A server that asks for what only a stored connector gets is reachable.
+func failedTest(ctx context.Context, d connectors.Draft, report toolsync.ProbeReport) *templates.TestResult {
+	refused := report.Error.Remote != nil && report.Error.Remote.HTTPStatus == http.StatusUnauthorized
+	switch {
+	case refused && d.Auth.Type == connectors.AuthNone && report.OAuth != "":
+		return &templates.TestResult{
+			Kind: templates.StateWarn, Summary: i18n.T(ctx, "This server uses OAuth at %s.", report.OAuth), OffersOAuth: true,
+			Help: i18n.T(ctx, "Choose “Account (OAuth)” under Authentication."),
+		}
+	case refused && d.Auth.Type == connectors.AuthOAuth2:
+		return &templates.TestResult{Kind: templates.StateWarn, Summary: i18n.T(ctx, "Reachable. Connect an account after adding.")}
+	case refused && d.Auth.Type != connectors.AuthNone && d.CredentialMode == connectors.CredentialPerAgent:
+		return &templates.TestResult{Kind: templates.StateWarn, Summary: i18n.T(ctx, "Reachable. Set the agents' credentials after adding.")}
+	}
+	return &templates.TestResult{Kind: templates.StateBad, Summary: i18n.T(ctx, "No connection"), Failure: toFailure(ctx, report.Error)}
 }
 
 // toFailure shows why the connection to a server failed.
@@ -126,13 +165,11 @@ func toFailure(ctx context.Context, f *fault.Error) *templates.Failure {
 	return failure
 }
 
-// refusedTest says why there was nothing to test.
+// refusedTest says why there was nothing to test. A script moves the messages of fields to them.
 func refusedTest(problem *fault.Error) *templates.TestResult {
-	failure := &templates.Failure{Sentence: problem.Message}
-	if len(problem.Fields) > 1 {
-		for _, field := range problem.Fields {
-			failure.Facts = append(failure.Facts, templates.Fact{Label: field.Location, Value: field.Message})
-		}
+	result := &templates.TestResult{Kind: templates.StateBad, Summary: problem.Message}
+	for _, field := range problem.Fields {
+		result.Fields = append(result.Fields, templates.FieldProblem{Name: field.Location, Message: field.Message})
 	}
-	return &templates.TestResult{Failure: failure}
+	return result
 }

@@ -59,7 +59,7 @@ func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := d.connector
 	page := runPage(r.Context(), d.run, d.requests, syncRunRow(r.Context(), d.run, c.Slug, d.agents, h.Now()))
-	page.Frame, page.Head = h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync run")), ConnectorHead(r.Context(), c, templates.TabRuns, h.ConnectorMark(c))
+	page.Frame, page.Head = h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync run")), ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c))
 	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], shell.NewCrumb(c.Name, shell.ConnectorPath(c.Slug)), shell.NewCrumb(i18n.T(r.Context(), "Sync runs"), shell.ConnectorPath(c.Slug)+"/runs"))
 	return h.Respond.Page(w, r, http.StatusOK, templates.Run(page))
 }
@@ -158,7 +158,7 @@ func formatDurationPrecisely(ctx context.Context, d time.Duration) string {
 	case d < 100*time.Microsecond:
 		return i18n.T(ctx, "under 0.1 ms")
 	case d < 10*time.Millisecond:
-		return i18n.T(ctx, "%s ms", strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64))
+		return i18n.T(ctx, "%.1f ms", float64(d)/float64(time.Millisecond))
 	}
 	return shell.FormatDuration(ctx, d)
 }

@@ -34,8 +34,8 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.ConnectorRunsPage{
 		Frame: h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync runs")),
-		Head:  ConnectorHead(r.Context(), c, templates.TabRuns, h.ConnectorMark(c)),
-		Pager: shell.NewPager(r, runs.Next),
+		Head:  ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
+		Pager: shell.NewPager(r, runs.Next, len(runs.Items)),
 	}
 	for _, run := range runs.Items {
 		page.Rows = append(page.Rows, syncRunRow(r.Context(), run, c.Slug, agents, h.Now()))

@@ -51,9 +51,6 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) saveConnector(r *http.Request, f shell.PostedForm, before connectors.Connector) (connectors.Connector, []string, error) {
-	if err := f.CheckSecretsRetyped(r.Context()); err != nil {
-		return connectors.Connector{}, nil, err
-	}
 	d, err := readDraft(r.Context(), f, connectors.DraftOf(before))
 	if err != nil {
 		return connectors.Connector{}, nil, err

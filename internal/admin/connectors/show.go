@@ -20,6 +20,7 @@ type connectorOverview struct {
 	connector  connectors.Connector
 	runs       store.List[connectors.SyncRun]
 	hours      []connectors.HealthHour
+	figures    store.ConnectorFigures
 	agents     map[connectors.AgentID]string
 	stream     connectors.Listening
 	listenable bool // the server announces changes
@@ -36,6 +37,11 @@ func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o co
 	if o.hours, err = tx.Syncs().ConnectorHealth(r.Context(), o.connector.ID, h.Now().Add(-shell.Week)); err != nil {
 		return o, err
 	}
+	figures, err := tx.Lists().ConnectorFigures(r.Context(), h.CountsSince(), o.connector.ID)
+	if err != nil {
+		return o, err
+	}
+	o.figures = figures[o.connector.ID]
 	if o.agents, err = agentNames(r.Context(), tx.Agents()); err != nil {
 		return o, err
 	}
@@ -63,7 +69,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		Frame:        frame,
 		Head:         ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
 		Attention:    append(connectorAttention(r.Context(), c, lastQuarantined(o.runs.Items), frame.Can, h.Now()), circuitAttention(r.Context(), circuit, h.Now())...),
-		Stats:        overviewStats(r.Context(), c, h.Now()),
+		Stats:        overviewStats(r.Context(), c, o.figures, h.Now()),
 		Health:       healthLines(r.Context(), c, frame.Can, h.Now()),
 		Charts:       newCharts(r.Context(), o.hours, h.Now()),
 		Server:       serverFacts(r.Context(), c, o.requests),

@@ -9,12 +9,19 @@ import (
 	"patchbay/web/templates"
 )
 
-// sweepEndShownFor is how long the result of a sync of all connectors is shown.
-const sweepEndShownFor = 5 * time.Minute
+// How long the result of a sync of all connectors is shown, unless it is dismissed.
+const (
+	sweepEndShownFor    = time.Minute
+	sweepFailedShownFor = 5 * time.Minute
+)
 
 // SweepView shows the progress of a sync of all connectors; nil if there is nothing to show.
 func SweepView(ctx context.Context, s connectors.BulkSync, now time.Time) *templates.BulkSync {
-	if s.Total == 0 || !s.Open() && now.Sub(s.LastAt) > sweepEndShownFor {
+	shownFor := sweepEndShownFor
+	if s.Failed > 0 {
+		shownFor = sweepFailedShownFor
+	}
+	if s.Total == 0 || !s.Open() && now.Sub(s.LastAt) > shownFor {
 		return nil
 	}
 	v := &templates.BulkSync{
@@ -23,6 +30,9 @@ func SweepView(ctx context.Context, s connectors.BulkSync, now time.Time) *templ
 	}
 	if s.Failed > 0 {
 		v.Failed = &templates.Link{Text: i18n.T(ctx, "%s failed", i18n.Number(ctx, s.Failed)), Href: "/connectors?status=error"}
+	}
+	if !s.Open() {
+		v.Ended = s.LastAt.UTC().Format(time.RFC3339Nano)
 	}
 	switch {
 	case s.Open():

@@ -26,7 +26,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		filter, form = toolpages.ToolQuery(r, c)
+		filter, form = toolpages.ToolQuery(r, &c.ID)
 		if tools, err = tx.Tools().List(r.Context(), filter); err != nil {
 			return err
 		}
@@ -44,11 +44,11 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		Head:     ConnectorHead(r.Context(), c, templates.TabTools, h.ConnectorMark(c)),
 		Filter:   form,
 		Filtered: filter.Query != "" || filter.Tag != "" || filter.State != "" || filter.Hint != "",
-		States:   stateOptions(r.Context()),
-		Hints:    hintOptions(r.Context()),
+		States:   toolpages.StateOptions(r.Context()),
+		Hints:    toolpages.HintOptions(r.Context()),
 		Tags:     tagOptions(r.Context(), tags),
-		Count:    shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next), "%s tool", "%s tools"),
-		Pager:    shell.NewPager(r, tools.Next),
+		Count:    shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next, len(tools.Items)), "%s tool", "%s tools"),
+		Pager:    shell.NewPager(r, tools.Next, len(tools.Items)),
 		Synced:   c.ToolsLastSyncedAt != nil,
 	}
 	page.Bulk = toolpages.NewToolBulk(r, c, page.Frame.Can)
@@ -61,30 +61,6 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		page.Quarantined = append(page.Quarantined, toolpages.QuarantinedTool(r.Context(), q))
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorTools(page))
-}
-
-func stateOptions(ctx context.Context) []templates.Option {
-	names := map[connectors.ToolStateFilter]string{
-		connectors.StandingEnabled: i18n.T(ctx, "Enabled"), connectors.StandingDisabled: i18n.T(ctx, "Disabled"), connectors.StandingChanged: i18n.T(ctx, "Changed"),
-		connectors.StandingHeld: i18n.T(ctx, "Held"), connectors.StandingCurated: i18n.T(ctx, "Renamed or re-described"),
-	}
-	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any state")}}
-	for _, s := range connectors.ToolStandings {
-		options = append(options, templates.Option{Value: string(s), Label: names[s]})
-	}
-	return options
-}
-
-func hintOptions(ctx context.Context) []templates.Option {
-	names := map[connectors.Hint]string{
-		connectors.HintReadOnly: i18n.T(ctx, "Read-only"), connectors.HintDestructive: i18n.T(ctx, "Destructive"),
-		connectors.HintIdempotent: i18n.T(ctx, "Idempotent"), connectors.HintOpenWorld: i18n.T(ctx, "Open world"),
-	}
-	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any annotation")}}
-	for _, hint := range connectors.ToolHints {
-		options = append(options, templates.Option{Value: string(hint), Label: names[hint]})
-	}
-	return options
 }
 
 func tagOptions(ctx context.Context, tags []string) []templates.Option {

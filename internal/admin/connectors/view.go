@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -175,6 +174,10 @@ func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fa
 		{Label: addressName(ctx, c), Value: connectorAddress(c), Mono: true, Copy: true},
 		{Label: i18n.T(ctx, "Transport"), Value: shell.TransportName(ctx, c.Transport)},
 	}
+	facts = append(facts,
+		templates.Fact{Label: i18n.T(ctx, "Authentication"), Value: shell.CredentialName(ctx, c)},
+		templates.Fact{Label: i18n.T(ctx, "Schedule"), Value: scheduleText(ctx, c)},
+	)
 	facts = append(facts, signInWords(ctx, c)...)
 	if c.Auth.Type == connectors.AuthAPIKey {
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Key header"), Value: KeyHeader(c), Mono: true})
@@ -187,7 +190,7 @@ func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fa
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Extra headers"), Value: strings.Join(names, ", "), Mono: true})
 	}
 	return append(facts,
-		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s s per request", strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64))},
+		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s s per request", i18n.Decimal(ctx, c.Timeout.Seconds()))},
 		templates.Fact{Label: i18n.T(ctx, "Retries"), Value: i18n.Number(ctx, c.RetryAttempts)},
 		templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true},
 	)
@@ -232,14 +235,22 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 	return row
 }
 
-func overviewStats(ctx context.Context, c connectors.Connector, now time.Time) []templates.Stat {
-	synced := shell.NewWhenOrNever(ctx, c.ToolsLastSyncedAt, now)
-	return []templates.Stat{
-		{Label: i18n.T(ctx, "Tools"), Value: i18n.Number(ctx, c.ToolCount), Href: shell.ConnectorPath(c.Slug) + "/tools"},
-		{Label: i18n.T(ctx, "Last sync"), When: &synced},
-		{Label: i18n.T(ctx, "Authentication"), Value: shell.CredentialName(ctx, c)},
-		{Label: i18n.T(ctx, "Schedule"), Value: scheduleText(ctx, c)},
+func overviewStats(ctx context.Context, c connectors.Connector, f store.ConnectorFigures, now time.Time) []templates.Stat {
+	synced, path := shell.NewWhenOrNever(ctx, c.ToolsLastSyncedAt, now), shell.ConnectorPath(c.Slug)
+	failed := templates.Stat{Label: i18n.T(ctx, "Errors, 24 h"), Value: i18n.Number(ctx, f.Recent.Failed), Href: path + "/calls?range=24h&status=error"}
+	if f.Recent.Failed > 0 {
+		failed.Kind = templates.StateBad
 	}
+	stats := []templates.Stat{
+		{Label: i18n.T(ctx, "Tools"), Value: i18n.Number(ctx, c.ToolCount), Href: path + "/tools"},
+		{Label: i18n.T(ctx, "Used by"), Value: i18n.N(ctx, f.Agents, "%s agent", "%s agents"), Href: path + "/access?access=granted"},
+		{Label: i18n.T(ctx, "Calls, 24 h"), Value: shell.FormatCalls(ctx, f.Recent), Href: path + "/calls?range=24h"},
+		failed,
+	}
+	if f.Waiting > 0 {
+		stats = append(stats, templates.Stat{Label: i18n.T(ctx, "To review"), Value: i18n.N(ctx, f.Waiting, "%s tool", "%s tools"), Kind: templates.StateWarn, Href: path + "/tools?state=held"})
+	}
+	return append(stats, templates.Stat{Label: i18n.T(ctx, "Last sync"), When: &synced})
 }
 
 // scheduleText says when a connector is synced automatically.

@@ -90,10 +90,10 @@ func TestAttention_LinksToRepair(t *testing.T) {
 
 func TestFailureOfATestIsExplained(t *testing.T) {
 	t.Parallel()
-	result := testResult(t.Context(), "Linear", toolsync.ProbeReport{Error: &fault.Error{
+	result := testResult(t.Context(), connectors.Draft{Settings: connectors.Settings{Name: "Linear"}}, toolsync.ProbeReport{Error: &fault.Error{
 		Kind: fault.Upstream, Code: "rpc", Message: "The server refused the list.", Remote: &fault.Remote{Phase: "list", RPCCode: -32601},
 	}})
-	want := &templates.TestResult{Failure: &templates.Failure{
+	want := &templates.TestResult{Kind: templates.StateBad, Summary: "No connection", Failure: &templates.Failure{
 		Sentence: "The server refused the list.", Phase: "while listing tools",
 		Facts: []templates.Fact{{Label: "Code", Value: "rpc", Mono: true}, {Label: "JSON-RPC error", Value: "-32601", Mono: true}},
 	}}
@@ -104,7 +104,7 @@ func TestFailureOfATestIsExplained(t *testing.T) {
 
 func TestResultOfATestHasCapabilities(t *testing.T) {
 	t.Parallel()
-	result := testResult(t.Context(), "Linear", toolsync.ProbeReport{
+	result := testResult(t.Context(), connectors.Draft{Settings: connectors.Settings{Name: "Linear"}}, toolsync.ProbeReport{
 		OK: true, Capabilities: []byte(`{"tools":{},"prompts":{}}`), Items: connectors.ItemCounts{Prompts: connectors.KindCounts{Total: 2}},
 	})
 	facts := map[string]string{}

@@ -3,6 +3,8 @@ package events
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	callpages "patchbay/internal/admin/calls"
 	"patchbay/internal/connectors"
@@ -12,55 +14,116 @@ import (
 	"patchbay/web/templates"
 )
 
-// approvalUpdates sends calls that begin or cease to wait for approval. after is the newest call on the page:
-// ids grow with time.
-func (s *stream) approvalUpdates(after string) func() error {
-	var known map[connectors.ToolCallID]bool
-	isNew := func(id connectors.ToolCallID) bool {
-		if known == nil {
-			return id.String() > after
-		}
-		return !known[id]
-	}
-	return func() error {
-		list, err := s.h.Store.Tenant(s.actor.Tenant.ID).Calls().WaitingApprovals(s.ctx, store.Page{Limit: callpages.InboxPageSize})
-		if err != nil {
-			return fmt.Errorf("list approvals: %w", err)
-		}
-		waiting := map[connectors.ToolCallID]bool{}
-		var added, removed []connectors.ToolCallID
-		for _, a := range list.Items {
-			waiting[a.ID] = true
-			if isNew(a.ID) {
-				added = append([]connectors.ToolCallID{a.ID}, added...) // newest last: each is put above the others
-			}
-		}
-		for id := range known {
-			if !waiting[id] {
-				removed = append(removed, id)
-			}
-		}
-		known = waiting
-		return s.sendApprovals(added, removed)
-	}
+// approvalList is the state of a stream of approvals.
+type approvalList struct {
+	s       *stream
+	after   string                             // the newest call on the page: ids grow with time
+	single  connectors.ToolCallID              // the call of a page about one; zero: the list
+	waiting map[connectors.ToolCallID]bool     // nil: not read yet
+	decided map[connectors.ToolCallID]cardMark // followed until they end
 }
 
-func (s *stream) sendApprovals(added, removed []connectors.ToolCallID) error {
-	if len(added) == 0 && len(removed) == 0 {
+// cardMark is the part of a card that changes after the decision.
+type cardMark struct{ state, progress, percent string }
+
+// approvalUpdates sends calls that begin or cease to wait for approval, and those decided until they have ended.
+func (s *stream) approvalUpdates(after, single string) func() error {
+	l := &approvalList{s: s, after: after, decided: map[connectors.ToolCallID]cardMark{}}
+	if id, ok := connectors.Ref(single).UUID(); ok {
+		l.single = connectors.ToolCallID{UUID: id}
+		l.decided[l.single] = cardMark{}
+	}
+	return l.updateCards
+}
+
+func (l *approvalList) updateCards() error {
+	list, err := l.s.h.Store.Tenant(l.s.actor.Tenant.ID).Calls().WaitingApprovals(l.s.ctx, store.Page{Limit: callpages.InboxPageSize})
+	if err != nil {
+		return fmt.Errorf("list approvals: %w", err)
+	}
+	waiting := map[connectors.ToolCallID]bool{}
+	var added []connectors.ToolCallID
+	for _, a := range list.Items {
+		waiting[a.ID] = true
+		if l.isNew(a.ID) && l.single == (connectors.ToolCallID{}) {
+			added = append([]connectors.ToolCallID{a.ID}, added...) // newest last: each is put above the others
+		}
+	}
+	for id := range l.waiting {
+		if _, followed := l.decided[id]; !waiting[id] && !followed && l.single == (connectors.ToolCallID{}) {
+			l.decided[id] = cardMark{}
+		}
+	}
+	l.waiting = waiting
+	if len(added) == 0 && len(l.decided) == 0 {
 		return nil
 	}
-	if err := s.checkSession(); err != nil {
+	return l.sendCards(added)
+}
+
+func (l *approvalList) isNew(id connectors.ToolCallID) bool {
+	if l.waiting == nil {
+		return id.String() > l.after
+	}
+	return !l.waiting[id]
+}
+
+func (l *approvalList) sendCards(added []connectors.ToolCallID) error {
+	if err := l.s.checkSession(); err != nil {
 		return err
 	}
-	var update templates.ApprovalNews
-	var err error
-	if update.Come, err = s.loadApprovalCards(s.ctx, added); err != nil {
+	come, err := l.s.loadApprovalCards(l.s.ctx, added)
+	if err != nil {
 		return err
 	}
-	if update.Decided, err = s.loadApprovalCards(s.ctx, removed); err != nil {
+	decided, err := l.s.loadApprovalCards(l.s.ctx, slices.Collect(maps.Keys(l.decided)))
+	if err != nil {
 		return err
 	}
-	return s.sendComponent(templates.ApprovalsChanged(update))
+	update, loaded := templates.ApprovalNews{Come: come}, map[string]bool{}
+	for _, card := range decided {
+		loaded[card.ID] = true
+		changed, err := l.hasChanged(&card)
+		if err != nil {
+			return err
+		}
+		if changed {
+			update.Decided = append(update.Decided, card)
+		}
+	}
+	maps.DeleteFunc(l.decided, func(id connectors.ToolCallID, _ cardMark) bool { return !loaded[id.String()] }) // deleted meanwhile, or ended
+	if len(update.Come) == 0 && len(update.Decided) == 0 {
+		return nil
+	}
+	return l.s.sendComponent(templates.ApprovalsChanged(update))
+}
+
+// hasChanged reports whether a decided call looks different than before. One that has ended is followed no more.
+func (l *approvalList) hasChanged(card *templates.ApprovalCard) (bool, error) {
+	raw, _ := connectors.Ref(card.ID).UUID()
+	id := connectors.ToolCallID{UUID: raw}
+	mark := cardMark{state: card.State.Text}
+	ended := !card.Waiting && !card.Open
+	if !card.Waiting {
+		call, err := l.s.h.Calls.ReadSummary(l.s.ctx, l.s.actor, id)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return false, fmt.Errorf("read call: %w", err)
+		}
+		if err == nil {
+			callpages.FollowCall(l.s.ctx, card, call, l.s.actor, l.single == id, l.s.h.Now())
+			mark.progress, mark.percent = card.Call.Progress, card.Call.Percent
+			ended = ended && call.Status.Ended()
+		}
+	}
+	if l.single == id {
+		card.ReturnTo = card.Action
+	}
+	before := l.decided[id]
+	l.decided[id] = mark
+	if ended {
+		delete(l.decided, id)
+	}
+	return before != mark && (before != cardMark{} || !card.Waiting), nil // a page of its own begins with the waiting card
 }
 
 func (s *stream) loadApprovalCards(ctx context.Context, ids []connectors.ToolCallID) ([]templates.ApprovalCard, error) {

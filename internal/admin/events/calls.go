@@ -30,14 +30,14 @@ func newCallAppearance(ctx context.Context, c connectors.ToolCall) callAppearanc
 // callListUpdates sends the first page of the query's calls when it changed.
 func (s *stream) callListUpdates(q callpages.CallQuery) func() error {
 	return s.listUpdates(q, s.h.Calls.CallsIn, func(calls store.List[connectors.ToolCall]) error {
-		return s.sendComponent(templates.CallsChanged(s.h.CallPages.CallListView(s.ctx, calls, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/calls", q.URLValues(), s.size, calls.Next))))
+		return s.sendComponent(templates.CallsChanged(s.h.CallPages.CallListView(s.ctx, calls, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/calls", q.URLValues(), s.size, calls.Next, len(calls.Items)))))
 	})
 }
 
 // taskListUpdates sends the first page of the query's tasks when it changed.
 func (s *stream) taskListUpdates(q callpages.CallQuery) func() error {
 	return s.listUpdates(q, s.h.Calls.TasksIn, func(tasks store.List[connectors.ToolCall]) error {
-		return s.sendComponent(templates.TasksChanged(s.h.CallPages.TaskListView(s.ctx, tasks, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/tasks", q.URLValues(), s.size, tasks.Next))))
+		return s.sendComponent(templates.TasksChanged(s.h.CallPages.TaskListView(s.ctx, tasks, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/tasks", q.URLValues(), s.size, tasks.Next, len(tasks.Items)))))
 	})
 }
 

@@ -33,6 +33,6 @@ func (s *stream) changeListUpdates(q toolpages.ChangeQuery) func() error {
 			return fmt.Errorf("list changes: %w", err)
 		}
 		first, last = false, now
-		return s.sendComponent(templates.ChangesChanged(s.h.ToolPages.ChangeListView(s.ctx, changes, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/changes", q.URLValues(), s.size, changes.Next))))
+		return s.sendComponent(templates.ChangesChanged(s.h.ToolPages.ChangeListView(s.ctx, changes, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/changes", q.URLValues(), s.size, changes.Next, len(changes.Items)))))
 	}
 }

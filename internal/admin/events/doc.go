@@ -3,5 +3,6 @@
 //
 //	events, limit     the route, and the bound of open streams
 //	stream, poll      one stream: progress of syncs, and rows that changed in the database
+//	badges            the counts in the frame of every page
 //	calls, home, …    the rows of one topic
 package events

@@ -19,20 +19,19 @@ const (
 	maxPersonStreams = 10  // per person; each tab has one
 )
 
-const eventStreamType = "text/event-stream"
-
 const (
 	keepAliveInterval    = 15 * time.Second // comment lines between events, so that proxies keep the connection open
-	eventWriteTimeout    = 10 * time.Second // per event; a browser that does not read is disconnected
-	sessionCheckInterval = time.Second      // maximum age of the last session check when an event is sent
+	sessionCheckTimeout  = 10 * time.Second
+	sessionCheckInterval = time.Second // maximum age of the last session check when an event is sent
 )
 
 // streamEvents streams changes of the page's content as HTML fragments, until the browser disconnects, the
-// server stops, or the session ends. The query parameter on is calls, tasks, call, home, approvals, changes or
-// notices; without it the stream is about connectors. HEAD sends the headers only.
+// server stops, or the session ends. The query parameter on is frame, calls, tasks, call, home, approvals, changes or
+// notices; without it the stream is about connectors. Every stream keeps the counts of the frame current; with once, it
+// sends them and ends. HEAD sends the headers only.
 func (h *Handler) streamEvents(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
-		w.Header().Set("Content-Type", eventStreamType)
+		w.Header().Set("Content-Type", shell.EventStreamType)
 		return nil
 	}
 	release, err := h.acquireStream(*shell.Actor(r).UserID)
@@ -44,8 +43,7 @@ func (h *Handler) streamEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// A reused connection must not keep the last event's deadline.
-	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
+	defer s.events.Close()
 	if err := s.serveTopic(r); err != nil {
 		// The response has begun, so the error cannot be sent. The browser reconnects and gets it then.
 		h.Log.DebugContext(r.Context(), "event stream ended", "tenant_id", s.actor.Tenant.ID, "error", err)
@@ -57,6 +55,11 @@ func (h *Handler) streamEvents(w http.ResponseWriter, r *http.Request) error {
 func (s *stream) serveTopic(r *http.Request) error {
 	tenant := s.actor.Tenant.ID
 	switch query := r.URL.Query(); query.Get("on") {
+	case "frame":
+		if query.Has("once") {
+			return s.sendBadges()
+		}
+		return s.pollUpdates(nil, func() error { return nil })
 	case "calls":
 		calls, stop := s.h.History.Subscribe(tenant)
 		defer stop()
@@ -70,13 +73,22 @@ func (s *stream) serveTopic(r *http.Request) error {
 		defer stop()
 		return s.pollUpdates(calls, s.callUpdates(connectors.Ref(query.Get("id"))))
 	case "home":
+		s.announces = false
 		return s.pollUpdates(nil, s.needsUpdates())
 	case "approvals":
-		return s.pollUpdates(nil, s.approvalUpdates(query.Get("after")))
+		s.announces = false
+		return s.pollUpdates(nil, s.approvalUpdates(query.Get("after"), query.Get("id")))
 	case "changes":
 		return s.pollUpdates(nil, s.changeListUpdates(toolpages.ReadChangeQuery(query)))
 	case "notices":
-		return s.pollUpdates(nil, s.noticeUpdates(query.Get("after")))
+		s.announces = false
+		needs, notices := s.needsUpdates(), s.noticeUpdates(query.Get("after"))
+		return s.pollUpdates(nil, func() error {
+			if err := needs(); err != nil {
+				return err
+			}
+			return notices()
+		})
 	default:
 		if err := s.loadPage(r); err != nil {
 			return err

@@ -12,20 +12,21 @@ import (
 	"patchbay/web/templates"
 )
 
-// needsPollInterval is the interval of the home page's list. It is read earlier when the badges change.
-const needsPollInterval = 5 * time.Second
-
 // needsUpdates sends the home page's list when it changed.
 func (s *stream) needsUpdates() func() error {
 	var last *connectors.Needs
 	var looked time.Time
 	var badges store.BadgeCounts
+	var steps *connectors.FirstSteps // as last sent; nil: none yet
 	return func() error {
 		now := s.h.Now()
-		if last != nil && now.Sub(looked) < needsPollInterval && *s.badges == badges {
+		if last != nil && now.Sub(looked) < needsPollInterval && s.badges.BadgeCounts == badges {
 			return nil
 		}
-		looked, badges = now, *s.badges
+		looked, badges = now, s.badges.BadgeCounts
+		if err := s.sendFirstSteps(&steps); err != nil {
+			return err
+		}
 		needs, err := s.h.Store.Tenant(s.actor.Tenant.ID).AttentionItems(s.ctx, home.MaxNeedsShown)
 		if err != nil {
 			return fmt.Errorf("read what needs a person: %w", err)
@@ -39,4 +40,21 @@ func (s *stream) needsUpdates() func() error {
 		}
 		return s.sendComponent(templates.NeedsChanged(home.NeedsView(s.ctx, s.h.Shell, needs, shell.ToPermissions(s.actor.Role))))
 	}
+}
+
+// sendFirstSteps sends the checklist when a step was done. A page of a tenant that did all of them has no checklist.
+func (s *stream) sendFirstSteps(last **connectors.FirstSteps) error {
+	if !home.ShowsFirstSteps(s.actor) || *last != nil && (*last).Done() {
+		return nil
+	}
+	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).FirstSteps(s.ctx)
+	if err != nil {
+		return fmt.Errorf("read the first steps: %w", err)
+	}
+	before := *last
+	*last = &now
+	if before == nil || *before == now {
+		return nil
+	}
+	return s.sendComponent(templates.FirstStepsChanged(home.FirstStepsView(s.ctx, now)))
 }

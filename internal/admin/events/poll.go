@@ -1,12 +1,9 @@
 package events
 
 import (
-	"fmt"
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/store"
-	"patchbay/web/templates"
 )
 
 // A stream polls at most every minPollInterval when this process reports changes, and at least every
@@ -58,31 +55,4 @@ func (s *stream) pollOnce(pollOnce func() error) error {
 		return err
 	}
 	return pollOnce()
-}
-
-// sendBadges sends the numbers of waiting calls, waiting changes and unread notices when they changed.
-func (s *stream) sendBadges() error {
-	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).People().News(s.ctx, s.actor.UserID)
-	if err != nil {
-		return fmt.Errorf("count news: %w", err)
-	}
-	var before store.BadgeCounts // as most pages begin
-	if s.badges != nil {
-		before = *s.badges
-	}
-	s.badges = &now
-	if now.Approvals != before.Approvals {
-		if err := s.sendComponent(templates.WaitingChanged(now.Approvals)); err != nil {
-			return err
-		}
-	}
-	if now.Changes != before.Changes {
-		if err := s.sendComponent(templates.ChangesWaiting(now.Changes)); err != nil {
-			return err
-		}
-	}
-	if now.Unread != before.Unread {
-		return s.sendComponent(templates.UnreadChanged(now.Unread))
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -26,8 +25,7 @@ import (
 type stream struct {
 	h            *Handler
 	ctx          context.Context
-	w            http.ResponseWriter
-	control      *http.ResponseController
+	events       *shell.EventWriter
 	actor        auth.Actor
 	size         int // rows per page
 	token        secret.Text
@@ -36,7 +34,8 @@ type stream struct {
 	filter       store.ConnectorFilter // the page's connectors: first by its query, then by their ids
 	sent         map[connectors.ConnectorID]connectorAppearance
 	sweep        sweepState
-	badges       *store.BadgeCounts // the page's badges; nil: not known
+	badges       badges
+	announces    bool // a call that begins to wait is announced: the page does not list it
 }
 
 func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
@@ -44,11 +43,9 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	if err != nil {
 		return nil, fault.Wrap(fault.Unauthenticated, err, "Sign in to continue.")
 	}
-	w.Header().Set("Content-Type", eventStreamType)
-	w.Header().Set("X-Accel-Buffering", "no") // disables buffering in nginx
 	return &stream{
-		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: shell.Actor(r), size: shell.PageSize(r),
-		token: secret.Text(cookie.Value), checked: h.Now(),
+		h: h, ctx: r.Context(), events: shell.NewEventWriter(w), actor: shell.Actor(r), size: shell.PageSize(r),
+		token: secret.Text(cookie.Value), checked: h.Now(), announces: true,
 		runningSyncs: map[connectors.ConnectorID]runningSync{}, sent: map[connectors.ConnectorID]connectorAppearance{},
 	}, nil
 }
@@ -77,6 +74,9 @@ func (s *stream) run(progress <-chan toolsync.Progress) error {
 				return err
 			}
 		case <-often.C:
+			if err := s.sendBadges(); err != nil {
+				return err
+			}
 			if err := s.pollSweep(); err != nil {
 				return err
 			}
@@ -196,6 +196,11 @@ type runningSync struct {
 func (s *stream) sendRow(c connectors.Connector, state templates.State) error {
 	row := connectorpages.ConnectorRow(s.ctx, c, shell.ToPermissions(s.actor.Role), "", s.h.Now())
 	row.Mark = s.h.ConnectorMark(c)
+	figures, err := s.h.Store.Tenant(s.actor.Tenant.ID).Lists().ConnectorFigures(s.ctx, s.h.CountsSince(), c.ID)
+	if err != nil {
+		return fmt.Errorf("read figures: %w", err)
+	}
+	connectorpages.AddFigures(s.ctx, &row, c, figures[c.ID])
 	row.State = state
 	if state.Kind == templates.StateBusy {
 		row.Reason = ""
@@ -205,11 +210,11 @@ func (s *stream) sendRow(c connectors.Connector, state templates.State) error {
 
 // sendComponent renders a component into one event.
 func (s *stream) sendComponent(pieces templ.Component) error {
-	var body bytes.Buffer
-	if err := pieces.Render(s.ctx, &body); err != nil {
-		return fmt.Errorf("render event: %w", err)
+	event, err := shell.EncodeComponent(s.ctx, pieces)
+	if err != nil {
+		return err
 	}
-	return s.send(encodeEvent(body.Bytes()))
+	return s.send(event)
 }
 
 // progressText words a sync's progress: "Syncing, page 2".
@@ -226,7 +231,7 @@ func (s *stream) checkSession() error {
 		return nil
 	}
 	// The request's context caches the session of the stream's start, so this needs a new one.
-	ctx, cancel := context.WithTimeout(context.Background(), eventWriteTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), sessionCheckTimeout)
 	defer cancel()
 	a, err := s.h.Auth.FromToken(ctx, s.token)
 	if err != nil {
@@ -239,30 +244,11 @@ func (s *stream) checkSession() error {
 	return nil
 }
 
-// send writes one event, with a deadline.
+// send writes one event, with a deadline, while the session lives.
 func (s *stream) send(b []byte) error {
 	if err := s.checkSession(); err != nil {
 		return err
 	}
-	// A ResponseWriter without deadlines, as in a test, has none to set.
-	_ = s.control.SetWriteDeadline(time.Now().Add(eventWriteTimeout))
-	if _, err := s.w.Write(b); err != nil {
-		return fmt.Errorf("write event: %w", err)
-	}
-	if err := s.control.Flush(); err != nil {
-		return fmt.Errorf("flush event: %w", err)
-	}
-	return nil
-}
-
-// encodeEvent encodes data as one server-sent event, with a data field for each line.
-func encodeEvent(data []byte) []byte {
-	var out bytes.Buffer
-	for line := range bytes.Lines(data) {
-		out.WriteString("data: ")
-		out.Write(bytes.TrimRight(line, "\r\n"))
-		out.WriteByte('\n')
-	}
-	out.WriteByte('\n')
-	return out.Bytes()
+	_, err := s.events.Write(b)
+	return err
 }

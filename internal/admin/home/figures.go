@@ -3,7 +3,6 @@ package home
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -59,16 +58,16 @@ func errorsFigure(ctx context.Context, parts []connectors.Period, total connecto
 		Said:  i18n.T(ctx, "Errors, %s: no calls.", i18n.T(ctx, s.InSentence)),
 	}
 	if calls > 0 {
-		fig.Value, fig.Note = formatShare(failed, calls), i18n.T(ctx, "%s of %s", i18n.Number(ctx, failed), i18n.Number(ctx, calls))
+		fig.Value, fig.Note = formatShare(ctx, failed, calls), i18n.T(ctx, "%s of %s", i18n.Number(ctx, failed), i18n.Number(ctx, calls))
 		fig.Said = i18n.N(ctx, calls, "Errors, %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors, %[2]s: %[3]s of %[1]s calls, %[4]s.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, failed), fig.Value)
 	}
 	return fig
 }
 
 // formatShare rounds up to hundredths of a percent, so that only zero is 0 %.
-func formatShare(n, total int) string {
+func formatShare(ctx context.Context, n, total int) string {
 	hundredths := (n*10_000 + total - 1) / total
-	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64) + " %"
+	return i18n.Decimal(ctx, float64(hundredths)/100) + " %"
 }
 
 func latencyFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s shell.TimeRange) templates.Figure {
@@ -78,6 +77,9 @@ func latencyFigure(ctx context.Context, parts []connectors.Period, total connect
 			return float64(p.P95()), p.Calls.Latencies.Count() > 0
 		}),
 		Said: i18n.T(ctx, "Latency, %s: no calls.", i18n.T(ctx, s.InSentence)),
+	}
+	if total.Calls.Calls() > 0 {
+		fig.Note = i18n.T(ctx, "no call reached a server")
 	}
 	if total.Calls.Latencies.Count() > 0 {
 		fig.Value, fig.Note = shell.FormatDuration(ctx, total.P95()), i18n.T(ctx, "median %s", shell.FormatDuration(ctx, total.Calls.Latencies.Quantile(0.5)))

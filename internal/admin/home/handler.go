@@ -14,5 +14,5 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/", h.homeShow)
 	r.Viewers.Get("/search", h.searchShow)
 	r.Viewers.Get("/notices", h.noticeList)
-	r.Viewers.Post("/notices/read", h.noticeRead)
+	r.Admins.Post("/start/dismiss", h.stepsDismiss)
 }

@@ -23,11 +23,16 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	now := h.Now()
 	var needs connectors.Needs
 	var f connectors.Figures
+	var steps connectors.FirstSteps
+	shown := ShowsFirstSteps(shell.Actor(r))
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
 			return err
 		}
-		f, err = tx.Calls().Figures(r.Context(), now.Add(-shell.Week-time.Hour))
+		if f, err = tx.Calls().Figures(r.Context(), now.Add(-shell.Week-time.Hour)); err != nil || !shown {
+			return err
+		}
+		steps, err = tx.FirstSteps(r.Context())
 		return err
 	})
 	if err != nil {
@@ -38,6 +43,12 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	page.Needs = NeedsView(r.Context(), h.Shell, needs, page.Frame.Can)
 	page.Figures = figuresView(r.Context(), &f, shell.FindTimeRange(r.URL.Query().Get("period")), now)
 	page.Figures.Resets = page.Frame.Can.Manage
+	if shown && !steps.Done() {
+		page.Steps = FirstStepsView(r.Context(), steps)
+		if page.Welcome { // the page has the ways to begin already
+			page.Steps.Steps[0].Text, page.Steps.Steps[0].Actions = "", nil
+		}
+	}
 	page.Frame.Listen = "/events?on=home"
 	return h.Respond.Page(w, r, http.StatusOK, templates.Home(page))
 }
@@ -52,7 +63,7 @@ func connectorCount(f connectors.Figures) int {
 
 // NeedsView shows what needs a person's attention.
 func NeedsView(ctx context.Context, sh *shell.Shell, n connectors.Needs, can templates.Permissions) templates.Needs {
-	view := templates.Needs{Asset: web.Asset}
+	view := templates.Needs{Asset: web.Asset, Others: !can.Sync}
 	if total := n.Total(); total > 0 {
 		view.Count = i18n.Number(ctx, total)
 	}

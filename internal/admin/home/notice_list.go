@@ -2,13 +2,10 @@ package home
 
 import (
 	"net/http"
-	"slices"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
-	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
-	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -16,10 +13,18 @@ import (
 // NoticePageSize is the number of notices on a page.
 const NoticePageSize = 30
 
-// noticeList lists the notices, newest first.
+// noticeList lists what needs attention, as the home page does, and the notices, newest first.
 func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	cursor := r.URL.Query().Get("cursor")
-	list, err := h.TenantStore(r).People().Notices(r.Context(), shell.Actor(r).UserID, store.Page{Limit: NoticePageSize, Cursor: cursor})
+	var list store.List[connectors.Notice]
+	var needs connectors.Needs
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
+			return err
+		}
+		list, err = tx.People().Notices(r.Context(), shell.Actor(r).UserID, store.Page{Limit: NoticePageSize, Cursor: cursor})
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -27,7 +32,7 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	if cursor == "" {
 		frame.Listen = noticeEventsPath(list.Items)
 	}
-	page := templates.NoticesPage{Frame: frame, Pager: shell.NewPager(r, list.Next), Unread: frame.Unread > 0}
+	page := templates.NoticesPage{Frame: frame, Needs: NeedsView(r.Context(), h.Shell, needs, frame.Can), Pager: shell.NewPager(r, list.Next, len(list.Items))}
 	for _, n := range list.Items {
 		page.Rows = append(page.Rows, NoticeRow(r.Context(), n, shell.Actor(r).Role, h.Now()))
 	}
@@ -40,25 +45,4 @@ func noticeEventsPath(list []connectors.Notice) string {
 		return "/events?on=notices"
 	}
 	return "/events?on=notices&after=" + list[0].ID.String()
-}
-
-// noticeRead marks the form's notices as read by the person, or all if it has none.
-func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
-	f, err := shell.ReadForm(r)
-	if err != nil {
-		return err
-	}
-	var ids []connectors.NoticeID
-	for _, text := range f.Values["id"] {
-		id, ok := connectors.Ref(text).UUID()
-		if !ok {
-			return fault.Errorf(fault.NotFound, "No such notification.")
-		}
-		ids = append(ids, connectors.NoticeID{UUID: id})
-	}
-	n, err := h.TenantStore(r).People().ReadNotices(r.Context(), *shell.Actor(r).UserID, slices.Clip(ids)...)
-	if err != nil {
-		return err
-	}
-	return h.Respond.Back(w, r, "/notices", respond.Flash{Kind: respond.Notice, Text: i18n.N(r.Context(), n, "%s marked as read.", "%s marked as read.")})
 }

@@ -15,7 +15,7 @@ import (
 // NoticeRow shows a notice to a person of a role.
 func NoticeRow(ctx context.Context, n connectors.Notice, role connectors.Role, now time.Time) templates.NoticeRow {
 	row := templates.NoticeRow{
-		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: shell.CleanText(i18n.TranslateKnown(ctx, n.Title)), Text: shell.CleanText(i18n.TranslateKnown(ctx, n.Body)), Href: n.Link, When: shell.NewWhen(ctx, n.At, now), Unread: !n.Read,
+		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: shell.CleanText(i18n.TranslateKnown(ctx, n.Title)), Text: shell.CleanText(i18n.TranslateKnown(ctx, n.Body)), Href: n.Link, When: shell.NewWhen(ctx, n.At, now),
 		Said: respond.NewQuote(ctx, n.UpstreamFor(role)),
 	}
 	if n.Times > 1 {

@@ -1,8 +1,10 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -27,7 +29,7 @@ func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found := groupResults(r.Context(), list, can)
+	found := groupResults(r.Context(), list, can, q)
 	if startsWith(q, verb) {
 		slices.Reverse(found) // "sync linear" puts the sync first
 	}
@@ -35,13 +37,18 @@ func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 		return h.Respond.Page(w, r, http.StatusOK, templates.FoundOptions(web.Asset, found))
 	}
 	frame := h.NewFrame(r, templates.NavNone, shell.NewCrumb(i18n.T(r.Context(), "Search"), ""))
+	more := slices.ContainsFunc(found, func(g templates.SearchGroup) bool { return len(g.List) > connectors.MaxFound })
 	found = append(found, frame.Matching(r.Context(), q)...)
 	n := 0
 	for _, kind := range found {
 		n += len(kind.List)
 	}
+	count := i18n.N(r.Context(), n, "%s found", "%s found")
+	if more {
+		count = i18n.T(r.Context(), "The first %s of each kind", i18n.Number(r.Context(), connectors.MaxFound))
+	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Search(templates.SearchPage{
-		Frame: frame, Query: q, Found: found, Count: i18n.N(r.Context(), n, "%s found", "%s found"),
+		Frame: frame, Query: q, Found: found, Count: count,
 	}))
 }
 
@@ -51,14 +58,28 @@ func startsWith(q, verb string) bool {
 	return several && strings.HasPrefix(strings.ToLower(verb), strings.ToLower(first))
 }
 
-// groupResults groups the results by kind, with a sync for people that may run one. Empty kinds are left out.
-func groupResults(ctx context.Context, found []connectors.Found, can templates.Permissions) []templates.SearchGroup {
+// groupResults groups the results by kind, the kind with the best match first, with a sync for people that may run one.
+// Empty kinds are left out. A kind with more results than are shown ends in a link to its list.
+func groupResults(ctx context.Context, found []connectors.Found, can templates.Permissions, q string) []templates.SearchGroup {
 	kinds := []templates.SearchGroup{
 		{ID: "connectors", Title: i18n.T(ctx, "Connectors")}, {ID: "agents", Title: i18n.T(ctx, "Agents")},
 		{ID: "tools", Title: i18n.T(ctx, "Tools")}, {ID: "syncs", Title: i18n.T(ctx, "Sync")},
 	}
-	add := func(kind int, way templates.SearchResult) { kinds[kind].List = append(kinds[kind].List, way) }
+	lists := []string{"/connectors", "/agents", "/tools"}
+	best := map[string]int{"syncs": 9}
+	add := func(kind int, way templates.SearchResult) {
+		group := &kinds[kind]
+		switch n := len(group.List); {
+		case n < connectors.MaxFound:
+			group.List = append(group.List, way)
+		case n == connectors.MaxFound && kind < len(lists):
+			group.List = append(group.List, templates.SearchResult{Icon: "search", Text: i18n.T(ctx, "Show all"), About: group.Title, Href: lists[kind] + "?" + url.Values{"q": {q}}.Encode()})
+		}
+	}
 	for _, f := range found {
+		if id := string(f.Kind) + "s"; best[id] == 0 {
+			best[id] = f.Rank + 1
+		}
 		switch f.Kind {
 		case connectors.FoundConnector:
 			add(0, templates.SearchResult{Icon: "plug", Text: f.Name, Href: shell.ConnectorPath(f.Slug)})
@@ -77,5 +98,6 @@ func groupResults(ctx context.Context, found []connectors.Found, can templates.P
 			nonEmpty = append(nonEmpty, kind)
 		}
 	}
+	slices.SortStableFunc(nonEmpty, func(a, b templates.SearchGroup) int { return cmp.Compare(best[a.ID], best[b.ID]) })
 	return nonEmpty
 }

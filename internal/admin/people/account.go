@@ -22,9 +22,7 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err = f.CheckSecretsRetyped(r.Context()); err == nil {
-		err = h.Auth.ChangePassword(r.Context(), shell.Actor(r), f.Secret("current_password"), f.Secret("new_password"))
-	}
+	err = h.Auth.ChangePassword(r.Context(), shell.Actor(r), f.Secret("current_password"), f.Secret("new_password"))
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		return h.accountPage(w, r, f, problem)
 	}
@@ -52,6 +50,10 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f shell.Po
 	if err != nil {
 		return err
 	}
+	mail, err := h.mailPanel(r)
+	if err != nil {
+		return err
+	}
 	return h.Respond.Page(w, r, status, templates.Account(templates.AccountPage{
 		Frame: h.NewFrame(r, templates.NavAccount, shell.NewCrumb(i18n.T(r.Context(), "Account"), "")),
 		Facts: append(accountFacts(r.Context(), shell.Actor(r)), factor),
@@ -61,6 +63,7 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f shell.Po
 		Sessions: sessionRows(r.Context(), sessions, shell.Actor(r).Session, h.Now()),
 		Limits:   sessionLimits(r.Context(), h.Auth),
 		Programs: programs,
+		Mail:     mail,
 	}))
 }
 

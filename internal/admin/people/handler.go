@@ -5,14 +5,16 @@ import (
 	"patchbay/internal/admin/signin"
 	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
+	"patchbay/internal/mailing"
 )
 
-// Handler serves the pages of members, invitations and the own account. All fields are required.
+// Handler serves the pages of members, invitations and the own account. All fields but Mailing are required.
 type Handler struct {
 	*shell.Shell
 
 	Auth       *auth.Service
 	AuthServer *authserver.Server // the authorization server for programs
+	Mailing    *mailing.Service   // nil: no e-mail is sent
 
 	SigninPages *signin.Handler
 }
@@ -24,6 +26,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get(shell.FilePrefix+"/account", h.sessionFile)
 	// Sessions and the password are a person's own, so a viewer may change them.
 	r.Viewers.Post("/account/password", h.passwordSave)
+	r.Viewers.Post("/account/mail", h.mailSave)
 	r.Viewers.Post("/account/sessions/{id}/revoke", h.sessionRevoke)
 	r.Viewers.Post("/account/programs/{id}/revoke", h.ownProgramRevoke)
 	r.Viewers.Post("/account/sign-out", h.sessionsRevokeAll)

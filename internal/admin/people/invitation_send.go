@@ -43,12 +43,19 @@ func (h *Handler) inviteAgain(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) invitationPage(w http.ResponseWriter, r *http.Request, i connectors.Invitation, token secret.Text) error {
-	return h.membersPage(w, r, http.StatusOK, membersPageState{created: &templates.NewInvitation{
+	created := &templates.NewInvitation{
 		Email: i.Email,
 		Role:  shell.RoleName(r.Context(), i.Role),
 		URL:   h.BaseURL + auth.InvitationPath(token),
 		Ends:  shell.NewWhen(r.Context(), i.ExpiresAt, h.Now()),
-	}})
+	}
+	if h.Mailing.Enabled() {
+		created.Mailed = i18n.T(r.Context(), "Emailed to %s. You can also share the link yourself.", i.Email)
+		if err := h.Mailing.Invite(r.Context(), shell.Actor(r).Tenant, i, token); err != nil { // logged there
+			created.Mailed, created.Failed = i18n.T(r.Context(), "The email to %s wasn't sent. Share the link yourself.", i.Email), true
+		}
+	}
+	return h.membersPage(w, r, http.StatusOK, membersPageState{created: created})
 }
 
 // inviteRevoke revokes an open invitation.

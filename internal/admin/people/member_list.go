@@ -59,7 +59,7 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 	n = n.withRoles()
 	page := templates.MembersPage{
 		Frame:        h.NewFrame(r, templates.NavMembers, shell.NewCrumb(i18n.T(r.Context(), "Members"), "")),
-		Count:        shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next), "%s member", "%s members"),
+		Count:        shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next, len(list.Items)), "%s member", "%s members"),
 		InvitedCount: i18n.T(r.Context(), "%s open", i18n.Number(r.Context(), len(invited.Items))),
 		New:          n.created,
 		Roles:        shell.RoleOptions(r.Context()),
@@ -67,7 +67,7 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 		Invite:       n.invite,
 		Form:         n.add,
 		Adding:       n.adding,
-		Pager:        shell.NewPager(r, list.Next),
+		Pager:        shell.NewPager(r, list.Next, len(list.Items)),
 		Programs:     programs,
 	}
 	for _, m := range list.Items {

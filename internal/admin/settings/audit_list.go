@@ -12,6 +12,7 @@ import (
 
 	"patchbay/internal/admin/shell"
 	toolpages "patchbay/internal/admin/tools"
+	"patchbay/internal/auditsentence"
 	"patchbay/internal/auth"
 	"patchbay/internal/export"
 	"patchbay/internal/fault"
@@ -73,10 +74,14 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		list  store.List[store.RecordedEvent]
 		state store.AuditState
 		calls store.OutcomeState
+		names store.SlugNames
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if ok {
 			if list, err = tx.Audit().List(r.Context(), filter); err != nil {
+				return err
+			}
+			if names, err = tx.Audit().NamesIn(r.Context(), list.Items); err != nil {
 				return err
 			}
 		}
@@ -98,13 +103,13 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		Verdict:  h.auditVerdict(r.Context(), state),
 		Calls:    h.outcomeVerdict(r.Context(), calls),
 		Signed:   signed,
-		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: shell.NewPager(r, list.Next), Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next), "%s event", "%s events"),
+		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: shell.NewPager(r, list.Next, len(list.Items)), Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next, len(list.Items)), "%s event", "%s events"),
 	}
 	if !ok {
 		page.Filter.Errors["since"] = i18n.T(r.Context(), "Use dates like 2026-11-21.")
 	}
 	for _, e := range list.Items {
-		row := h.auditRow(r.Context(), e)
+		row := h.auditRow(r.Context(), e, names)
 		row.Bad = state.Bad != nil && state.Bad.Reason == store.AuditChanged && state.Bad.EventID != nil && *state.Bad.EventID == e.ID
 		page.Rows = append(page.Rows, row)
 	}
@@ -119,13 +124,18 @@ func auditActionOptions(ctx context.Context) []templates.Option {
 	return options
 }
 
-func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent) templates.AuditRow {
+func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent, names store.SlugNames) templates.AuditRow {
 	row := templates.AuditRow{
-		At: shell.NewWhen(ctx, e.At, h.Now()), Actor: shell.ShortenText(e.ActorName, shell.MaxName), Kind: actorKind(ctx, e.ActorType), Action: shell.ShortenText(e.Action, shell.MaxName),
+		Sentence: shell.CleanText(auditsentence.Write(ctx, auditsentence.Entry{Actor: shell.ShortenText(e.ActorName, shell.MaxName), Action: e.Action, Target: shell.ShortenText(e.Target, shell.MaxName), Detail: e.Detail}, auditsentence.Names(names))),
+		At:       shell.NewWhen(ctx, e.At, h.Now()), Actor: shell.ShortenText(e.ActorName, shell.MaxName), Kind: actorKind(ctx, e.ActorType), Action: shell.ShortenText(e.Action, shell.MaxName),
 		Target: shell.ShortenText(e.Target, shell.MaxName), Request: e.RequestID, IP: e.IP,
 	}
 	for _, c := range e.Changes() {
-		row.Changes = append(row.Changes, templates.AuditChange{
+		list := &row.Changes
+		if c.Before != nil && !c.Same() && len(row.Inline) < maxInlineChanges {
+			list = &row.Inline
+		}
+		*list = append(*list, templates.AuditChange{
 			Field: shell.ShortenText(c.Field, shell.MaxName), Before: auditValue(c.Before), After: auditValue(c.After),
 			Had: c.Before != nil, Has: c.After != nil, Same: c.Same(),
 		})
@@ -135,6 +145,9 @@ func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent) templates
 	}
 	return row
 }
+
+// maxInlineChanges bounds the changed fields that a row shows before it is opened.
+const maxInlineChanges = 6
 
 // maxAuditValue bounds a field's value on the page, in characters. The API returns all of it.
 const maxAuditValue = 500

@@ -48,6 +48,10 @@ func (h *Handler) auditVerdict(ctx context.Context, s store.AuditState) template
 		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "All entries intact")},
 		Good: i18n.N(ctx, int(s.Good), "%s entry intact", "%s entries intact"),
 	}
+	if newer := s.Events - s.Good; newer > 0 && s.Bad == nil {
+		v.State.Text = i18n.T(ctx, "Intact when last verified")
+		v.Good += " · " + i18n.N(ctx, int(newer), "%s newer entry not verified yet", "%s newer entries not verified yet")
+	}
 	if s.Bad != nil {
 		v.State = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Entry %s was altered", i18n.Number(ctx, int(s.Bad.N)))}
 		v.Reason, v.Place = auditReason(ctx, s.Bad.Reason), auditFlawLink(ctx, *s.Bad)
@@ -93,6 +97,10 @@ func (h *Handler) outcomeVerdict(ctx context.Context, s store.OutcomeState) *tem
 	v := &templates.AuditVerdict{
 		At: &checkedAt, State: templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "All recorded outcomes match")},
 		Good: i18n.N(ctx, int(s.Good), "%s call matches", "%s calls match"),
+	}
+	if newer := s.Calls - s.Good; newer > 0 && s.Bad == nil {
+		v.State.Text = i18n.T(ctx, "Outcomes matched when last verified")
+		v.Good += " · " + i18n.N(ctx, int(newer), "%s newer call not verified yet", "%s newer calls not verified yet")
 	}
 	if s.Bad == nil {
 		return v

@@ -24,11 +24,11 @@ func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f
 	}
 	page := templates.APIKeysPage{
 		Frame: h.NewFrame(r, templates.NavAPIKeys, shell.NewCrumb(i18n.T(r.Context(), "API keys"), "")),
-		Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next), "%s key", "%s keys"),
+		Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next, len(list.Items)), "%s key", "%s keys"),
 		Roles: shell.RoleOptions(r.Context()),
 		Form:  f,
 		New:   created,
-		Pager: shell.NewPager(r, list.Next),
+		Pager: shell.NewPager(r, list.Next, len(list.Items)),
 	}
 	for _, k := range list.Items {
 		page.Rows = append(page.Rows, keyRow(r.Context(), k, h.Now()))

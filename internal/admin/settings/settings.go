@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // settingsShow shows the tenant's settings.
 func (h *Handler) settingsShow(w http.ResponseWriter, r *http.Request) error {
 	t := shell.Actor(r).Tenant
-	return h.tenantPage(w, r, http.StatusOK, tenantForm(t, h.Auth.HistoryDaysFor(t)))
+	return h.tenantPage(w, r, http.StatusOK, tenantForm(t, h.Auth.HistoryDaysFor(t)), "")
 }
 
 func tenantForm(t connectors.Tenant, retentionDays int) templates.Form {
@@ -43,22 +44,45 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	change, err := tenantChange(f, shell.Actor(r).Tenant)
+	tenant := shell.Actor(r).Tenant
+	err = f.ReadDurations("approval_timeout_s", "defaults.sync_interval_s", "defaults.max_definition_age_s")
+	var change auth.TenantChange
+	if err == nil {
+		change, err = tenantChange(f, tenant)
+	}
 	if err == nil {
 		err = h.Auth.ChangeTenant(r.Context(), shell.Actor(r), change)
 	}
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
-		return h.tenantPage(w, r, respond.Status(problem.Kind), f.ToForm(problem))
+		// The other cards keep what is stored.
+		typed, form := f.ToForm(problem), tenantForm(tenant, h.Auth.HistoryDaysFor(tenant))
+		maps.Copy(form.Values, typed.Values)
+		typed.Values = form.Values
+		return h.tenantPage(w, r, respond.Status(problem.Kind), typed, f.Text("card"))
 	}
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Settings saved.")})
+	return h.Respond.Back(w, r, cardPath(f.Text("card")), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Settings saved.")})
+}
+
+// cards are the forms of the page.
+var cards = []string{"name", "history", "call-settings", "quota", "sign-in", "new-agents", "new-connectors", "failing"}
+
+// cardPath is the place of a card on the page.
+func cardPath(card string) string {
+	if slices.Contains(cards, card) {
+		return "/settings#" + card
+	}
+	return "/settings"
 }
 
 // tenantChange reads the form. A missing field keeps its value.
 func tenantChange(f shell.PostedForm, before connectors.Tenant) (auth.TenantChange, error) {
-	change := auth.TenantChange{Name: new(f.Text("name"))}
+	var change auth.TenantChange
+	if f.Values.Has("name") {
+		change.Name = new(f.Text("name"))
+	}
 	if f.Values.Has("call_history") {
 		change.CallHistory = new(connectors.CallHistory(f.Text("call_history")))
 	}
@@ -147,7 +171,7 @@ func invalidResultsOptions(ctx context.Context) []templates.Option {
 	}
 }
 
-func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
+func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, card string) error {
 	tenant := shell.Actor(r).Tenant
 	created := shell.NewWhen(r.Context(), tenant.CreatedAt, h.Now())
 	history, err := h.historyFact(r.Context(), tenant)
@@ -165,6 +189,11 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 	return h.Respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
 		Frame:     h.NewFrame(r, templates.NavSettings, shell.NewCrumb(i18n.T(r.Context(), "Settings"), "")),
 		Form:      f,
+		Card:      card,
+		Waits:     shell.DurationOptions(r.Context(), f.Value("approval_timeout_s"), 60, 5*60, 15*60, 3600, 24*3600),
+		Intervals: shell.DurationOptions(r.Context(), f.Value("defaults.sync_interval_s"), 0, 5*60, 15*60, 3600, 6*3600, 24*3600),
+		Ages:      shell.DurationOptions(r.Context(), f.Value("defaults.max_definition_age_s"), 0, 60, 5*60, 3600, 24*3600),
+		Units:     shell.DurationUnits(r.Context()),
 		Histories: historyOptions(r.Context()),
 		Readers:   readerOptions(r.Context()),
 		Approvals: shell.ApprovalOptions(r.Context()),

@@ -17,10 +17,7 @@ func (h *Handler) ssoSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var saved connectors.SSO
-	if err = f.CheckSecretsRetyped(r.Context()); err == nil {
-		saved, err = h.SSO.Save(r.Context(), shell.Actor(r), ssoChange(f))
-	}
+	saved, err := h.SSO.Save(r.Context(), shell.Actor(r), ssoChange(f))
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		view := f.ToForm(problem)
 		return h.ssoPage(w, r, respond.Status(problem.Kind), ssoPageState{form: &view})

@@ -14,6 +14,7 @@ var webhookColumns = []export.Column[connectors.Webhook]{
 	{Name: "id", Of: func(w connectors.Webhook) any { return w.ID.String() }},
 	{Name: "name", Of: func(w connectors.Webhook) any { return w.Name }},
 	{Name: "host", Of: func(w connectors.Webhook) any { return webhookHost(w) }},
+	{Name: "format", Of: func(w connectors.Webhook) any { return w.Format }},
 	{Name: "state", Of: func(w connectors.Webhook) any { return w.State() }},
 	{Name: "disabled_why", Of: func(w connectors.Webhook) any { return w.DisabledWhy }},
 	{Name: "kinds", Of: func(w connectors.Webhook) any { return kindNames(w.Kinds) }},

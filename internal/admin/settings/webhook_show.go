@@ -73,16 +73,17 @@ func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int
 		Frame:   h.NewFrame(r, templates.NavWebhooks, shell.NewCrumb(i18n.T(r.Context(), "Webhooks"), "/webhooks"), shell.NewCrumb(hook.Name, "")),
 		Webhook: webhookRow(r.Context(), hook, h.Now()),
 		Form:    webhookForm(hook),
-		Kinds:   kindChoices(r.Context(), kindValues(hook.Kinds)),
+		Choices: webhookChoices(r.Context(), kindValues(hook.Kinds)),
+		Signed:  hook.Format == connectors.WebhookJSON,
 		Facts:   webhookFacts(r.Context(), hook, h.Now()),
 		Secret:  state.secret,
-		Pager:   shell.NewPager(r, list.Next),
+		Pager:   shell.NewPager(r, list.Next, len(list.Items)),
 	}
 	if r.Method != http.MethodGet && list.Next != "" { // a POST's path is not that of the page
 		page.Pager.Next = webhookPath(hook.ID) + "?cursor=" + list.Next
 	}
 	if state.form != nil {
-		page.Form, page.Kinds = *state.form, kindChoices(r.Context(), state.chosen)
+		page.Form, page.Choices = *state.form, webhookChoices(r.Context(), state.chosen)
 	}
 	for _, d := range list.Items {
 		page.Deliveries = append(page.Deliveries, deliveryRow(r.Context(), d, hook, h.Now()))
@@ -91,5 +92,11 @@ func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int
 }
 
 func webhookForm(hook connectors.Webhook) templates.Form {
-	return templates.Form{Values: map[string]string{"name": hook.Name, "url": hook.URL, "enabled": strconv.FormatBool(hook.Enabled)}}
+	events := eventsAll
+	if len(hook.Kinds) > 0 {
+		events = eventsChosen
+	}
+	return templates.Form{Values: map[string]string{
+		"name": hook.Name, "url": hook.URL, "format": string(hook.Format), "events": events, "enabled": strconv.FormatBool(hook.Enabled),
+	}}
 }

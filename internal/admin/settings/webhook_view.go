@@ -18,7 +18,7 @@ func webhookPath(id connectors.WebhookID) string { return "/webhooks/" + id.Stri
 
 func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) templates.WebhookRow {
 	row := templates.WebhookRow{
-		Name: hook.Name, Href: webhookPath(hook.ID), Host: webhookHost(hook), Told: i18n.T(ctx, "Everything"), Delivered: shell.NewWhenOrNever(ctx, hook.DeliveredAt, now),
+		Name: hook.Name, Href: webhookPath(hook.ID), Host: webhookHost(hook), Format: formatName(ctx, hook.Format), Told: i18n.T(ctx, "All events"), Delivered: shell.NewWhenOrNever(ctx, hook.DeliveredAt, now),
 	}
 	if n := len(hook.Kinds); n > 0 {
 		row.Told = i18n.N(ctx, n, "%s event", "%s events")
@@ -89,6 +89,31 @@ func deliveryState(ctx context.Context, d connectors.Delivery) templates.State {
 		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Retrying")}
 	}
 	return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Waiting")}
+}
+
+// The form's values for the choice of events.
+const (
+	eventsAll    = "all"
+	eventsChosen = "chosen"
+)
+
+func webhookChoices(ctx context.Context, chosen []string) templates.WebhookChoices {
+	c := templates.WebhookChoices{Kinds: kindChoices(ctx, chosen)}
+	for _, f := range connectors.WebhookFormats {
+		c.Formats = append(c.Formats, templates.Option{Value: string(f), Label: formatName(ctx, f)})
+	}
+	return c
+}
+
+func formatName(ctx context.Context, f connectors.WebhookFormat) string {
+	switch f {
+	case connectors.WebhookSlack:
+		return "Slack"
+	case connectors.WebhookTeams:
+		return "Microsoft Teams"
+	default:
+		return i18n.T(ctx, "Signed JSON")
+	}
 }
 
 // kindChoices offers the kinds of notices and events.

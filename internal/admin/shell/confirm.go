@@ -1,92 +1,185 @@
 package shell
 
 import (
+	"bytes"
 	"context"
-	"maps"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
-
-	"github.com/go-chi/chi/v5"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
+	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/web/templates"
 )
 
-// Form fields of the confirmation page besides the held form.
+// Form fields of the confirmation.
 const (
-	ConfirmPassword    = "confirm_password"
-	ConfirmCode        = "confirm_code"
-	confirmSecretNames = "confirm_dropped" // names of the fields with dropped secrets
+	ConfirmPassword = "confirm_password"
+	ConfirmCode     = "confirm_code"
+	confirmHeld     = "confirm_held" // the form of the action, sealed
 )
 
-// requireConfirmation wraps a dangerous action. Unless the person confirmed lately, it shows a form that holds
-// the action without its secrets and runs it after the confirmation.
-func (h *Shell) requireConfirmation(route string, act respond.HandlerFunc) respond.HandlerFunc {
-	d, known := ConfirmRules[route]
-	if known && !d.Confirms {
+// askHeader is in the request of a script that asks, with the action's own form, whether the action may be sent. Its value
+// is the identity of the page. Nothing is done: 204 means yes, 403 brings the dialog.
+const askHeader = "Patchbay-Ask"
+
+// PageIdentity names the person and the tenant of a page. A form is not sent on behalf of others after a sign-in elsewhere.
+func PageIdentity(a auth.Actor) string { return a.Tenant.Slug + "/" + a.Email }
+
+// IsAsked reports whether a script asks, on behalf of a form that waits on its page.
+func IsAsked(r *http.Request) bool { return r.Header.Get(askHeader) != "" }
+
+// answerAsk lets a script ask before it sends a form. harmless may be nil.
+func (h *Shell) answerAsk(route string, harmless func(*http.Request) (bool, error), act respond.HandlerFunc) respond.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		identity := r.Header.Get(askHeader)
+		if identity == "" {
+			return act(w, r)
+		}
+		if a, ok := auth.ActorFrom(r.Context()); ok && PageIdentity(a) != identity {
+			return fault.Errorf(fault.Conflict, "You are signed in as somebody else or in another organisation. Reload the page.")
+		}
+		if route == "POST /confirm" {
+			return act(w, r)
+		}
+		rule, known := ConfirmRules[route]
+		if known && !rule.Confirms || h.auth.RequireRecentAuth(Actor(r)) == nil {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		if err := readUpload(r); err != nil {
+			return err
+		}
+		if harmless != nil {
+			if ok, err := harmless(r); err != nil {
+				return err
+			} else if ok {
+				w.WriteHeader(http.StatusNoContent)
+				return nil
+			}
+		}
+		return h.ConfirmPage(w, r, http.StatusForbidden, templates.ConfirmPage{Act: rule.actText(r.Context(), r.PostForm), Action: "/confirm"})
+	}
+}
+
+// readUpload reads a form that may have files.
+func readUpload(r *http.Request) error {
+	if err := r.ParseMultipartForm(middleware.MaxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return formError(err)
+	}
+	return nil
+}
+
+// requireConfirmation wraps a dangerous action. Unless the person confirmed lately, it shows a form that holds the action
+// sealed, and runs it after the confirmation. If harmless is not nil, it tells the forms that need none.
+func (h *Shell) requireConfirmation(route string, harmless func(*http.Request) (bool, error), act respond.HandlerFunc) respond.HandlerFunc {
+	rule, known := ConfirmRules[route]
+	if known && !rule.Confirms {
 		return act
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
-		switch {
-		case d.StartPage != "":
-			return h.requireConfirmationByLink(w, r, act, startPage(r, d.StartPage))
-		case r.Method != http.MethodPost:
+		if r.Method != http.MethodPost {
 			return h.requireConfirmationByLink(w, r, act, r.URL.RequestURI())
 		}
-		f, err := ReadForm(r)
+		held, err := h.readHeldForm(w, r)
 		if err != nil {
 			return err
 		}
-		fields := hiddenFields(f)
-		if err := h.checkConfirmation(r, f); err != nil {
-			problem := respond.LocalizedFault(r.Context(), err)
-			if problem.Code == auth.CodeReauthenticate {
-				return h.ConfirmPage(w, r, http.StatusForbidden, templates.ConfirmPage{Action: r.URL.RequestURI(), Held: fields})
+		if harmless != nil {
+			if ok, err := harmless(held.restoreForm(r)); err != nil {
+				return err
+			} else if ok {
+				return act(w, held.restoreForm(r))
 			}
-			if problem, ok := AsFormFault(r.Context(), err); ok {
-				respond.SetRetryAfter(w.Header(), problem)
-				return h.ConfirmPage(w, r, respond.Status(problem.Kind), templates.ConfirmPage{Action: r.URL.RequestURI(), Held: fields, Form: PostedForm{}.ToForm(problem)})
-			}
+		}
+		if err := h.checkConfirmation(r, held); err != nil {
+			return h.askToConfirm(w, r, rule, held, err)
+		}
+		return act(w, held.restoreForm(r))
+	}
+}
+
+// heldForm is the form of an action that may have to wait for a confirmation.
+type heldForm struct {
+	contentType string
+	body        []byte
+	answer      PostedForm // of the confirmation; without values if this is the action's own request
+}
+
+// restoreForm returns the request of the action, with its form unread.
+func (held heldForm) restoreForm(r *http.Request) *http.Request {
+	r.Header.Set("Content-Type", held.contentType)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(held.body)), int64(len(held.body))
+	r.Form, r.PostForm, r.MultipartForm = nil, nil, nil
+	return r
+}
+
+// readHeldForm reads the action's form: from the request, or from the confirmation that holds it.
+func (h *Shell) readHeldForm(w http.ResponseWriter, r *http.Request) (heldForm, error) {
+	middleware.SetBodyLimit(w, r, 2*middleware.MaxBody) // a sealed form is a third longer
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return heldForm{}, formError(err)
+	}
+	held := heldForm{contentType: r.Header.Get("Content-Type"), body: body}
+	if !bytes.Contains(body, []byte(confirmHeld)) {
+		if len(body) > middleware.MaxBody {
+			return heldForm{}, &http.MaxBytesError{Limit: middleware.MaxBody}
+		}
+		return held, nil
+	}
+	f, err := ReadForm(held.restoreForm(r))
+	if err != nil || !f.Values.Has(confirmHeld) {
+		return held, err
+	}
+	plain, err := h.store.OpenHandle(confirmHeld, heldOwner(r), f.Values.Get(confirmHeld))
+	if err != nil {
+		return heldForm{}, fault.Wrap(fault.Malformed, err, "Invalid form. Reload the page.")
+	}
+	contentType, form, _ := bytes.Cut(plain, []byte("\n"))
+	return heldForm{contentType: string(contentType), body: form, answer: f}, nil
+}
+
+// heldOwner binds a held form to the session and to the action.
+func heldOwner(r *http.Request) string { return Actor(r).Session.String() + " " + r.URL.RequestURI() }
+
+// checkConfirmation is nil if the person confirmed lately, or does so with this form.
+func (h *Shell) checkConfirmation(r *http.Request, held heldForm) error {
+	err := h.auth.RequireRecentAuth(Actor(r))
+	if err == nil || !held.answer.Values.Has(ConfirmPassword) {
+		return err
+	}
+	return h.auth.Reauthenticate(r.Context(), Actor(r), held.answer.Secret(ConfirmPassword), held.answer.Text(ConfirmCode))
+}
+
+// askToConfirm shows the form of the confirmation, which holds the action's.
+func (h *Shell) askToConfirm(w http.ResponseWriter, r *http.Request, rule ConfirmRule, held heldForm, err error) error {
+	page, status := templates.ConfirmPage{Action: r.URL.RequestURI()}, http.StatusForbidden
+	if fault.As(err) == nil || fault.As(err).Code != auth.CodeReauthenticate {
+		problem, ok := AsFormFault(r.Context(), err)
+		if !ok {
 			return err
 		}
-		dropped := f.Values[confirmSecretNames]
-		for _, name := range []string{ConfirmPassword, ConfirmCode, confirmSecretNames} {
-			r.PostForm.Del(name)
-			r.Form.Del(name)
-		}
-		if len(dropped) > 0 && !d.retypesSecrets {
-			return fault.Errorf(fault.Malformed, "Invalid form. Reload the page.")
-		}
-		return act(w, r.WithContext(context.WithValue(r.Context(), droppedSecretsKey{}, dropped)))
+		respond.SetRetryAfter(w.Header(), problem)
+		page.Form, status = PostedForm{}.ToForm(problem), respond.Status(problem.Kind)
 	}
+	sealed, err := h.store.SealHandle(confirmHeld, heldOwner(r), append([]byte(held.contentType+"\n"), held.body...))
+	if err != nil {
+		return err
+	}
+	if err := readUpload(held.restoreForm(r)); err != nil {
+		return err
+	}
+	page.Act, page.Held = rule.actText(r.Context(), r.PostForm), []templates.HiddenField{{Name: confirmHeld, Value: sealed}}
+	return h.ConfirmPage(w, r, status, page)
 }
 
-// startPage returns the page that an action starts on: the form's return_to if it is that page or one below, else the
-// route's.
-func startPage(r *http.Request, route string) string {
-	page := fillRoute(r, route)
-	if f, err := ReadForm(r); err == nil && strings.HasPrefix(respond.OwnPath(f.Text("return_to"), ""), page+"/") {
-		return respond.OwnPath(f.Text("return_to"), page)
-	}
-	return page
-}
-
-// fillRoute replaces the route's parameters with the request's values.
-func fillRoute(r *http.Request, route string) string {
-	params := chi.RouteContext(r.Context()).URLParams
-	for i, name := range params.Keys {
-		route = strings.ReplaceAll(route, "{"+name+"}", url.PathEscape(params.Values[i]))
-	}
-	return route
-}
-
-// requireConfirmationByLink asks on a page of its own that leads to another: a download, or the page of the
-// form.
+// requireConfirmationByLink asks on a page of its own that leads to a download.
 func (h *Shell) requireConfirmationByLink(w http.ResponseWriter, r *http.Request, act respond.HandlerFunc, to string) error {
 	if h.auth.RequireRecentAuth(Actor(r)) == nil {
 		return act(w, r)
@@ -94,41 +187,22 @@ func (h *Shell) requireConfirmationByLink(w http.ResponseWriter, r *http.Request
 	return respond.See(w, r, "/confirm?"+url.Values{"return_to": {to}}.Encode())
 }
 
-// checkConfirmation is nil if the person confirmed lately, or does so with this form.
-func (h *Shell) checkConfirmation(r *http.Request, f PostedForm) error {
-	err := h.auth.RequireRecentAuth(Actor(r))
-	if err == nil || !f.Values.Has(ConfirmPassword) {
-		return err
-	}
-	return h.auth.Reauthenticate(r.Context(), Actor(r), f.Secret(ConfirmPassword), f.Text(ConfirmCode))
-}
-
-// ConfirmPage responds with the form that asks a person to confirm their identity.
+// ConfirmPage responds with the form that asks a person to confirm their identity: a page, or the content of a dialog for
+// a script.
 func (h *Shell) ConfirmPage(w http.ResponseWriter, r *http.Request, status int, page templates.ConfirmPage) error {
 	a := Actor(r)
 	page.Frame, page.BySSO, page.Factor, page.Email = h.SignedOutFrame(r, i18n.T(r.Context(), "Confirm it's you")), a.BySSO, a.HasSecondFactor, a.Email
-	page.Back = respond.CameFrom(r, "/")
-	for _, field := range page.Held {
-		page.Dropped = page.Dropped || field.Name == confirmSecretNames
+	if IsAsked(r) {
+		return h.Respond.Page(w, r, status, templates.ConfirmDialog(page))
 	}
+	page.Back = respond.CameFrom(r, "/")
 	return h.Respond.Page(w, r, status, templates.Confirm(page))
 }
 
-// hiddenFields are the form's values. Of secrets it holds the field names only.
-func hiddenFields(f PostedForm) []templates.HiddenField {
-	var fields []templates.HiddenField
-	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
-		for _, value := range f.Values[name] {
-			switch {
-			case name == ConfirmPassword, name == ConfirmCode:
-			case !secretFields[name]:
-				fields = append(fields, templates.HiddenField{Name: name, Value: value})
-			case strings.TrimSpace(value) != "":
-				fields = append(fields, templates.HiddenField{Name: confirmSecretNames, Value: name})
-			}
-		}
-	}
-	return fields
+// ConfirmAct words the action behind a link that asks for a confirmation: "export the audit log".
+func ConfirmAct(ctx context.Context, returnTo string) string {
+	path, _, _ := strings.Cut(returnTo, "?")
+	return ConfirmRules["GET "+path].actText(ctx, nil)
 }
 
 // MarkTypedSecrets asks again for the secrets that were typed, because a page never holds them.
@@ -138,16 +212,4 @@ func (f PostedForm) MarkTypedSecrets(ctx context.Context, form templates.Form) {
 			form.Errors[name] = i18n.T(ctx, "Enter it again; forms don't keep secrets.")
 		}
 	}
-}
-
-type droppedSecretsKey struct{}
-
-// CheckSecretsRetyped returns a fault if the confirmation page dropped secrets of this form.
-func (f PostedForm) CheckSecretsRetyped(ctx context.Context) error {
-	dropped, _ := ctx.Value(droppedSecretsKey{}).([]string)
-	var fields []fault.Field
-	for _, name := range dropped {
-		fields = append(fields, fault.Field{Location: name, Message: "Enter this again. Secrets aren't kept during confirmation."})
-	}
-	return fault.InvalidFields(fields...)
 }

@@ -29,12 +29,17 @@ type PostedForm struct{ Values url.Values }
 // ReadForm reads the posted form. A body that is too large or malformed is an error for the person.
 func ReadForm(r *http.Request) (PostedForm, error) {
 	if err := r.ParseForm(); err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return PostedForm{}, err
-		}
-		return PostedForm{}, fault.Wrap(fault.Malformed, err, "Can't read this form.")
+		return PostedForm{}, formError(err)
 	}
 	return PostedForm{Values: r.PostForm}, nil
+}
+
+// formError is the error of reading a form: too large, or malformed.
+func formError(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return err
+	}
+	return fault.Wrap(fault.Malformed, err, "Can't read this form.")
 }
 
 // Text is a field's value without surrounding space.
@@ -43,6 +48,16 @@ func (f PostedForm) Text(name string) string { return strings.TrimSpace(f.Values
 // Secret is a field's value without a trailing line break, which a paste may add.
 func (f PostedForm) Secret(name string) secret.Text {
 	return secret.Text(strings.Trim(f.Values.Get(name), "\r\n"))
+}
+
+// HasSecrets reports whether a secret was typed.
+func (f PostedForm) HasSecrets() bool {
+	for name := range f.Values {
+		if secretFields[name] && f.Text(name) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Number is a field's integer. An invalid one is -1, which every rule refuses; a missing one is before.

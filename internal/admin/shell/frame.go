@@ -2,12 +2,13 @@ package shell
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
-	"patchbay/internal/store"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -23,11 +24,7 @@ func (h *Shell) NewFrame(r *http.Request, nav templates.Nav, crumbs ...templates
 	a := Actor(r)
 	f := baseFrame(r.Context(), a, crumbs...)
 	f.Path, f.Active = r.URL.RequestURI(), nav
-	if nav == templates.NavConnectors {
-		f.Listen = "/events"
-	}
-	badges := h.loadBadges(r.Context(), a)
-	f.Waiting, f.Changes, f.Unread = badges.Approvals, badges.Changes, badges.Unread
+	h.loadBadges(r.Context(), a, &f)
 	if flash, ok := h.Respond.TakeFlash(r.Context()); ok {
 		f.Flash = newFlash(r.Context(), flash)
 	}
@@ -41,8 +38,12 @@ func baseFrame(ctx context.Context, a auth.Actor, crumbs ...templates.Crumb) tem
 		Asset:  web.Asset,
 		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/"}}, crumbs...),
 		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: RoleName(ctx, a.Role)},
-		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
+		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name, Sample: a.Tenant.Sample},
 		Can:    ToPermissions(a.Role),
+		Listen: FrameEvents, Identity: PageIdentity(a),
+	}
+	if a.ReauthenticatedAt != nil {
+		f.ConfirmedUntil = a.ReauthenticatedAt.Add(auth.RecentAuthTTL)
 	}
 	for _, m := range a.Memberships {
 		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
@@ -50,15 +51,18 @@ func baseFrame(ctx context.Context, a auth.Actor, crumbs ...templates.Crumb) tem
 	return f
 }
 
-// loadBadges counts waiting calls, waiting changes and unread notices. If the query fails, the page is shown
-// without badges.
-func (h *Shell) loadBadges(ctx context.Context, a auth.Actor) store.BadgeCounts {
-	n, err := h.store.Tenant(a.Tenant.ID).People().News(ctx, a.UserID)
+// FrameEvents is the event stream of a page without live content: it keeps the counts of the frame current.
+const FrameEvents = "/events?on=frame"
+
+// loadBadges counts waiting calls, waiting changes and all that needs attention. If the query fails, the page is
+// shown without badges.
+func (h *Shell) loadBadges(ctx context.Context, a auth.Actor, f *templates.Frame) {
+	n, err := h.store.Tenant(a.Tenant.ID).Badges(ctx)
 	if err != nil {
-		h.Log.WarnContext(ctx, "news not counted", "tenant_id", a.Tenant.ID, "error", err)
-		return store.BadgeCounts{}
+		h.Log.WarnContext(ctx, "badges not counted", "tenant_id", a.Tenant.ID, "error", err)
+		return
 	}
-	return n
+	f.Waiting, f.Changes, f.Needs = n.Approvals, n.Changes, n.Total()
 }
 
 // ToPermissions returns what a role may do, for templates.
@@ -82,7 +86,16 @@ func (h *Shell) SignedOutFrame(r *http.Request, title string) templates.Frame {
 }
 
 func newFlash(ctx context.Context, f respond.Flash) *templates.Flash {
-	return &templates.Flash{Kind: templates.FlashKind(f.Kind), Text: f.Text, Said: respond.NewQuote(ctx, f.Said)}
+	flash := &templates.Flash{Kind: templates.FlashKind(f.Kind), Text: f.Text, Said: respond.NewQuote(ctx, f.Said)}
+	if f.Undo != nil {
+		flash.Undo = &templates.Undo{Action: f.Undo.Action}
+		for _, name := range slices.Sorted(maps.Keys(f.Undo.Form)) {
+			for _, value := range f.Undo.Form[name] {
+				flash.Undo.Fields = append(flash.Undo.Fields, templates.HiddenField{Name: name, Value: value})
+			}
+		}
+	}
+	return flash
 }
 
 // NewCrumb returns a breadcrumb; without href it is the page itself.

@@ -22,8 +22,7 @@ func (h *Shell) failureFrame(r *http.Request, f *fault.Error, title string) (tem
 	}
 	frame := baseFrame(r.Context(), a, NewCrumb(title, ""))
 	if !broken {
-		badges := h.loadBadges(r.Context(), a)
-		frame.Waiting, frame.Changes, frame.Unread = badges.Approvals, badges.Changes, badges.Unread
+		h.loadBadges(r.Context(), a, &frame)
 	}
 	return frame, true
 }

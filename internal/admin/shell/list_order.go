@@ -27,8 +27,7 @@ func ReadOrder(query url.Values) store.SortOrder {
 
 // NewHeads links each column to the list sorted by it. The current column links to the reverse order.
 func NewHeads(r *http.Request, columns []Column) templates.Heads {
-	query := r.URL.Query()
-	query.Del("cursor")
+	query := FirstPage(r.URL.Query())
 	order := ReadOrder(query)
 	if !slices.ContainsFunc(columns, func(c Column) bool { return c.Name == order.By }) {
 		order = store.SortOrder{By: columns[0].Name}

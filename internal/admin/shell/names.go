@@ -75,13 +75,18 @@ func HostWithUnicode(address string) string {
 
 // FormatCount is the number of rows: with a plus if more follow, and "here" if others came before.
 func FormatCount(ctx context.Context, n int, p templates.Pager, one, other i18n.Key) string {
+	if p.Next == "" {
+		p.Total = p.To // the last page tells the number of rows
+	}
 	switch {
-	case p.First != "":
-		return i18n.T(ctx, "%s on this page", i18n.N(ctx, n, one, other))
-	case p.Next != "":
+	case p.IsWhole():
+		return i18n.N(ctx, n, one, other)
+	case p.Total > 0:
+		return i18n.T(ctx, "%s of %s", p.Rows(ctx), i18n.N(ctx, p.Total, one, other))
+	case p.From == 1:
 		return i18n.T(ctx, other, i18n.Number(ctx, n)+"+")
 	}
-	return i18n.N(ctx, n, one, other)
+	return i18n.T(ctx, other, p.Rows(ctx))
 }
 
 // InitialLetter is the letter in a thing's icon.

@@ -19,7 +19,7 @@ var pageSizes = []int{25, 50, 100, 200}
 
 // resizablePages are the pages with lists of the chosen size. Others have fewer rows, because a row is large.
 var resizablePages = []string{
-	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/prompts", "/connectors/{id}/resources", "/connectors/{id}/runs",
+	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/prompts", "/connectors/{id}/resources", "/connectors/{id}/runs", "/connectors/{id}/access", "/connectors/{id}/calls", "/connectors/{id}/changes",
 	"/connectors/{id}/credentials", "/connectors/{id}/credentials/missing", "/tools", "/agents", "/calls", "/tasks", "/changes",
 	"/audit", "/webhooks", "/members", "/api-keys",
 }
@@ -29,7 +29,7 @@ const sizeCookie = "page_size"
 // ReadPage reads the cursor and size of a list.
 func ReadPage(r *http.Request) store.Page {
 	query := r.URL.Query()
-	return store.Page{Limit: PageSize(r), Cursor: query.Get("cursor"), Order: ReadOrder(query)}
+	return store.Page{Limit: PageSize(r), Cursor: query.Get(cursorParam), Order: ReadOrder(query)}
 }
 
 // PageSize is the number of rows per page that a request asks for, or its cookie.
@@ -72,12 +72,7 @@ func sizeLinks(path string, query url.Values, size int, more bool) []templates.P
 	}
 	var links []templates.PageSize
 	for _, n := range pageSizes {
-		q := url.Values{}
-		for name, values := range query {
-			if name != "cursor" {
-				q[name] = values
-			}
-		}
+		q := FirstPage(query)
 		q.Set("size", strconv.Itoa(n))
 		links = append(links, templates.PageSize{Rows: strconv.Itoa(n), Href: WithQuery(path, q), Current: n == size})
 	}

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/go-chi/chi/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/web/templates"
 )
 
 // CallPath is the address of a call.
@@ -90,25 +88,6 @@ func PathValue(r *http.Request, param string) string {
 		return value
 	}
 	return decoded
-}
-
-// NewPager leads to the next part of a list, keeping the query's other parameters, and to the list as a file.
-func NewPager(r *http.Request, next string) templates.Pager {
-	var p templates.Pager
-	p.CSV, p.JSON = exportLinks(r)
-	query := r.URL.Query()
-	if route := chi.RouteContext(r.Context()); route != nil && slices.Contains(resizablePages, route.RoutePattern()) {
-		p.Sizes = sizeLinks(r.URL.Path, query, PageSize(r), next != "" || query.Get("cursor") != "")
-	}
-	if query.Get("cursor") != "" {
-		query.Del("cursor")
-		p.First = WithQuery(r.URL.Path, query)
-	}
-	if next != "" {
-		query.Set("cursor", next)
-		p.Next = WithQuery(r.URL.Path, query)
-	}
-	return p
 }
 
 // WithQuery returns the path with a query, if there is any.

@@ -47,15 +47,19 @@ func (h *Shell) GroupFor(r chi.Router, p connectors.Permission) Group {
 // Get adds a page.
 func (g Group) Get(path string, f respond.HandlerFunc) {
 	if g.confirms && ConfirmRules["GET "+path].Confirms {
-		f = g.shell.requireConfirmation("GET "+path, f)
+		f = g.shell.requireConfirmation("GET "+path, nil, f)
 	}
 	g.router.Get(path, g.shell.Respond.Browser(f))
 }
 
 // Post adds an action. It asks for a confirmation as ConfirmRules say.
-func (g Group) Post(path string, f respond.HandlerFunc) {
+func (g Group) Post(path string, f respond.HandlerFunc) { g.PostUnless(path, nil, f) }
+
+// PostUnless is Post, but asks for no confirmation if harmless reports that this form needs none.
+func (g Group) PostUnless(path string, harmless func(*http.Request) (bool, error), f respond.HandlerFunc) {
+	route := "POST " + path
 	if g.confirms {
-		f = g.shell.requireConfirmation("POST "+path, f)
+		f = g.shell.requireConfirmation(route, harmless, f)
 	}
-	g.router.Post(path, g.shell.Respond.Browser(f))
+	g.router.Post(path, g.shell.Respond.Browser(g.shell.answerAsk(route, harmless, f)))
 }

@@ -71,8 +71,8 @@ func EmptyList[T any](context.Context, store.Page) (store.List[T], error) {
 // rowFilters are the page's query parameters that select rows.
 func rowFilters(query url.Values) url.Values {
 	filters := url.Values{}
-	for name, values := range query {
-		if name != "cursor" && name != "format" && name != "size" && strings.Join(values, "") != "" {
+	for name, values := range FirstPage(query) {
+		if name != "format" && name != "size" && strings.Join(values, "") != "" {
 			filters[name] = values
 		}
 	}
@@ -107,16 +107,4 @@ func fileLinksFor(path string, query url.Values) (csv, json string) {
 	csv = WithQuery(FilePrefix+path, filters)
 	filters.Set("format", string(export.JSON))
 	return csv, WithQuery(FilePrefix+path, filters)
-}
-
-// FirstPager is the pager of a list's first page, which an event stream replaces.
-func FirstPager(path string, filters url.Values, size int, next string) templates.Pager {
-	var p templates.Pager
-	p.Sizes = sizeLinks(path, filters, size, next != "")
-	p.CSV, p.JSON = fileLinksFor(path, filters)
-	if next != "" {
-		filters.Set("cursor", next)
-		p.Next = WithQuery(path, filters)
-	}
-	return p
 }

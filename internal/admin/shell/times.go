@@ -50,18 +50,19 @@ func FormatRelative(ctx context.Context, t, now time.Time) string {
 	}
 }
 
-// formatRemaining formats a time ahead, as of a key's expiry. A clock slightly behind the database's gives no
-// future time.
+// formatRemaining formats a time ahead, as of a key's expiry, rounded: a new link of 24 hours expires in 24 hours. A
+// clock slightly behind the database's gives no future time.
 func formatRemaining(ctx context.Context, d time.Duration, t time.Time) string {
+	minutes, hours := int(d.Round(time.Minute)/time.Minute), int(d.Round(time.Hour)/time.Hour)
 	switch {
 	case d < 10*time.Second:
 		return i18n.T(ctx, "just now")
-	case d < time.Hour:
-		return i18n.N(ctx, max(1, int(d.Minutes())), "in %s minute", "in %s minutes")
-	case d < 48*time.Hour:
-		return i18n.N(ctx, int(d.Hours()), "in %s hour", "in %s hours")
-	case d < 30*24*time.Hour:
-		return i18n.N(ctx, int(d.Hours())/24, "in %s day", "in %s days")
+	case minutes < 60:
+		return i18n.N(ctx, max(1, minutes), "in %s minute", "in %s minutes")
+	case hours < 48:
+		return i18n.N(ctx, hours, "in %s hour", "in %s hours")
+	case d < 30*day:
+		return i18n.N(ctx, int(d.Round(day)/day), "in %s day", "in %s days")
 	default:
 		return i18n.T(ctx, "on %s", t.UTC().Format("2 Jan 2006"))
 	}

@@ -15,18 +15,20 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func TestTimesAreWords(t *testing.T) {
 	t.Parallel()
 	for ago, want := range map[time.Duration]string{
-		0:                     "just now",
-		59 * time.Second:      "59 seconds ago",
-		time.Minute:           "1 minute ago",
-		119 * time.Minute:     "1 hour ago",
-		25 * time.Hour:        "yesterday",
-		5 * 24 * time.Hour:    "5 days ago",
-		40 * 24 * time.Hour:   "12 Oct 2026",
-		-3 * time.Second:      "just now",
-		-30 * time.Second:     "in 1 minute",
-		-90 * time.Minute:     "in 1 hour",
-		-72 * time.Hour:       "in 3 days",
-		-400 * 24 * time.Hour: "on 26 Dec 2027",
+		0:                                "just now",
+		59 * time.Second:                 "59 seconds ago",
+		time.Minute:                      "1 minute ago",
+		119 * time.Minute:                "1 hour ago",
+		25 * time.Hour:                   "yesterday",
+		5 * 24 * time.Hour:               "5 days ago",
+		40 * 24 * time.Hour:              "12 Oct 2026",
+		-3 * time.Second:                 "just now",
+		-30 * time.Second:                "in 1 minute",
+		-59*time.Minute - 50*time.Second: "in 1 hour",
+		-85 * time.Minute:                "in 1 hour",
+		-24*time.Hour + time.Second:      "in 24 hours",
+		-72*time.Hour + time.Second:      "in 3 days",
+		-400 * 24 * time.Hour:            "on 26 Dec 2027",
 	} {
 		if have := NewWhen(t.Context(), noon.Add(-ago), noon).Text; have != want {
 			t.Errorf("%v ago: %q, want %q", ago, have, want)
@@ -67,7 +69,8 @@ func TestNumbersAreGrouped(t *testing.T) {
 		}
 	}
 	for want, p := range map[string]templates.Pager{
-		"50 tools": {}, "50+ tools": {Next: "/tools?cursor=a"}, "50 tools on this page": {First: "/tools", Next: "/tools?cursor=b"},
+		"50 tools": {}, "50+ tools": {From: 1, To: 50, Next: "/tools?cursor=a"}, "51–100 tools": {From: 51, To: 100, Previous: "/tools", Next: "/tools?cursor=b"},
+		"51–100 of 1,204 tools": {From: 51, To: 100, Total: 1204, Previous: "/tools", Next: "/tools?cursor=b"},
 	} {
 		if have := FormatCount(t.Context(), 50, p, "%s tool", "%s tools"); have != want {
 			t.Errorf("%q, want %q", have, want)

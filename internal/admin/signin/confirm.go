@@ -14,7 +14,7 @@ import (
 // confirmShow asks for the password, and leads on.
 func (h *Handler) confirmShow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
-	return h.ConfirmPage(w, r, http.StatusOK, templates.ConfirmPage{Action: "/confirm", Held: []templates.HiddenField{{Name: "return_to", Value: returnTo}}})
+	return h.ConfirmPage(w, r, http.StatusOK, newConfirmPage(r, returnTo))
 }
 
 // confirmSave checks the password, and leads on.
@@ -28,7 +28,10 @@ func (h *Handler) confirmSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !shell.Actor(r).BySSO {
 		err = h.Auth.Reauthenticate(r.Context(), shell.Actor(r), f.Secret(shell.ConfirmPassword), f.Text(shell.ConfirmCode))
 	}
-	page := templates.ConfirmPage{Action: "/confirm", Held: []templates.HiddenField{{Name: "return_to", Value: returnTo}}}
+	page := newConfirmPage(r, returnTo)
+	if shell.IsAsked(r) {
+		page.Act, page.Held = f.Text("act"), nil
+	}
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
 		page.Form = shell.PostedForm{}.ToForm(problem)
@@ -40,7 +43,17 @@ func (h *Handler) confirmSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if shell.IsAsked(r) { // the script sends the form that waits on its page
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	return respond.See(w, r, returnTo)
+}
+
+func newConfirmPage(r *http.Request, returnTo string) templates.ConfirmPage {
+	return templates.ConfirmPage{
+		Act: shell.ConfirmAct(r.Context(), returnTo), Action: "/confirm", Held: []templates.HiddenField{{Name: "return_to", Value: returnTo}},
+	}
 }
 
 // confirmSSO redirects a person with single sign-on to the provider again, with a demand for a new sign-in

@@ -7,16 +7,18 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
 	"patchbay/internal/limit"
+	"patchbay/internal/mailing"
 	"patchbay/internal/sso"
 )
 
-// Handler serves the pages of signing in, second factors and the consent of programs. All fields are required.
+// Handler serves the pages of signing in, second factors and the consent of programs. All fields but Mailing are required.
 type Handler struct {
 	*shell.Shell
 
 	Auth       *auth.Service
 	AuthServer *authserver.Server // the authorization server for programs
 	SSO        *sso.Service
+	Mailing    *mailing.Service        // nil: no e-mail is sent
 	SSOStarts  *limit.Rate[netip.Addr] // made by NewSSOStarts
 }
 
@@ -27,6 +29,10 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Public.Post("/setup", h.setupFinish)
 	r.Public.Get("/setup/invitation", h.joinShow)
 	r.Public.Post("/setup/invitation", h.joinFinish)
+	r.Public.Get("/forgot", h.forgotShow)
+	r.Public.Post("/forgot", h.forgotFinish)
+	r.Public.Get("/reset", h.resetShow)
+	r.Public.Post("/reset", h.resetFinish)
 	r.Public.Get("/login", h.loginShow)
 	r.Public.Post("/login", h.loginFinish)
 	r.Public.Get("/login/code", h.codeShow)

@@ -21,7 +21,17 @@ func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("unsent") && frame.Flash == nil {
 		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: i18n.T(r.Context(), "You were signed out; nothing changed. Sign in and resend.")}
 	}
-	return h.Respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{Frame: frame, ReturnTo: returnTo}))
+	return h.renderSignIn(w, r, http.StatusOK, templates.SignInPage{Frame: frame, ReturnTo: returnTo})
+}
+
+// renderSignIn shows the sign-in page with the ways that the installation has.
+func (h *Handler) renderSignIn(w http.ResponseWriter, r *http.Request, status int, page templates.SignInPage) error {
+	ways, err := h.Auth.SignInWays(r.Context())
+	if err != nil {
+		return err
+	}
+	page.SSO, page.Fresh, page.Mails = ways.SSO, !ways.Owned, h.Mailing.Enabled()
+	return h.Respond.Page(w, r, status, templates.SignIn(page))
 }
 
 // loginFinish checks a password and starts the session.

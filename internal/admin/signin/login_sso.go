@@ -115,9 +115,9 @@ func (h *Handler) showSignInFailure(w http.ResponseWriter, r *http.Request, sign
 
 func (h *Handler) signInPage(w http.ResponseWriter, r *http.Request, form templates.Form, problem *fault.Error, returnTo string) error {
 	respond.SetRetryAfter(w.Header(), problem)
-	return h.Respond.Page(w, r, respond.Status(problem.Kind), templates.SignIn(templates.SignInPage{
+	return h.renderSignIn(w, r, respond.Status(problem.Kind), templates.SignInPage{
 		Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Sign in")), Form: form, ReturnTo: returnTo,
-	}))
+	})
 }
 
 // trialText says what a provider reported about the owner.

@@ -28,7 +28,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	token := f.Text("token")
-	person := auth.Person{Email: f.Text("email"), Name: f.Text("name"), Password: f.Secret("password")}
+	person := auth.Person{Organisation: f.Text("organisation"), Email: f.Text("email"), Name: f.Text("name"), Password: f.Secret("password")}
 	_, err = h.Auth.Setup(r.Context(), secret.Text(token), person, auth.Address(r))
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		return h.setupForm(w, r, token, f, problem)

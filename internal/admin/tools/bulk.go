@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"patchbay/internal/admin/shell"
@@ -39,7 +41,31 @@ func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "%s updated.", i18n.N(r.Context(), changed, "%s tool", "%s tools"))})
+	return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: bulkText(r.Context(), f.Text("do"), changed), Undo: bulkUndo(f, shell.ConnectorPath(c.Slug)+"/tools", returnTo, changed)})
+}
+
+// bulkText says what was done to how many tools.
+func bulkText(ctx context.Context, do string, changed int) string {
+	switch do {
+	case "enable":
+		return i18n.N(ctx, changed, "Enabled %s tool.", "Enabled %s tools.")
+	case "disable":
+		return i18n.N(ctx, changed, "Disabled %s tool.", "Disabled %s tools.")
+	default:
+		return i18n.T(ctx, "%s updated.", i18n.N(ctx, changed, "%s tool", "%s tools"))
+	}
+}
+
+// bulkOpposites are the actions that undo each other.
+var bulkOpposites = map[string]string{"enable": "disable", "disable": "enable", "tag": "untag", "untag": "tag"}
+
+// bulkUndo is the opposite action. It is nil if there is none, or if some tools were so before.
+func bulkUndo(f shell.PostedForm, action, returnTo string, changed int) *respond.Undo {
+	opposite, ok := bulkOpposites[f.Text("do")]
+	if !ok || changed != len(f.Values["tool"]) || len(parseTags(f.Text("word"))) > 1 {
+		return nil
+	}
+	return &respond.Undo{Action: action, Form: url.Values{"do": {opposite}, "word": {f.Text("word")}, "tool": f.Values["tool"], "return_to": {returnTo}}}
 }
 
 // faultText is a fault's message and field errors in one line.
@@ -94,8 +120,8 @@ func NewToolBulk(r *http.Request, c connectors.Connector, can templates.Permissi
 	return b
 }
 
-// ToolQuery reads the filter of a connector's tools.
-func ToolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, form templates.Form) {
+// ToolQuery reads the filter of a list of tools: of a connector, or nil for all.
+func ToolQuery(r *http.Request, connector *connectors.ConnectorID) (f store.ToolFilter, form templates.Form) {
 	query := r.URL.Query()
 	form.Values = map[string]string{}
 	for _, name := range []string{"q", "state", "annotation", "tag", "removed"} {
@@ -106,7 +132,7 @@ func ToolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, for
 		hint = ""
 	}
 	return store.ToolFilter{
-		Connector: &c.ID, Query: form.Value("q"), Removed: form.Is("removed", "true"), Tag: form.Value("tag"),
+		Connector: connector, Query: form.Value("q"), Removed: form.Is("removed", "true"), Tag: form.Value("tag"),
 		State: connectors.ToolStateFilter(form.Value("state")), Hint: hint, Page: shell.ReadPage(r),
 	}, form
 }

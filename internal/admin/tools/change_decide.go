@@ -12,19 +12,68 @@ import (
 	"patchbay/internal/i18n"
 	"patchbay/internal/manage"
 	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/internal/toolchange"
 )
 
-// changeAccept accepts the definition that the person saw.
+// changeAccept accepts the definition that the person saw. A risky one needs an answer to the page's question.
 func (h *Handler) changeAccept(w http.ResponseWriter, r *http.Request) error {
-	return h.decideChange(w, r, true)
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	if !f.IsSure() {
+		if asked, err := h.askBeforeAccept(w, r, f.Text("hash")); asked || err != nil {
+			return err
+		}
+	}
+	return h.decideChange(w, r, manage.ToolVerdict{Accept: true})
+}
+
+// askBeforeAccept asks if the newest change is risky, and is the one that the person saw.
+func (h *Handler) askBeforeAccept(w http.ResponseWriter, r *http.Request, hash string) (asked bool, err error) {
+	tool := shell.PathValue(r, "tool")
+	among, err := h.Registry.ToolChange(r.Context(), shell.Actor(r).Tenant.ID, shell.PathRef(r, "id"), tool, nil, store.Page{Limit: 1})
+	if err != nil || among.Shown == nil || !among.Shown.State.IsDecidable() || among.Shown.Risk != toolchange.High || among.Shown.After == nil || among.Shown.After.String() != hash {
+		return false, err
+	}
+	view := h.newChangePage(r, among, tool)
+	fillChange(r.Context(), &view, *among.Shown, h.Now())
+	return true, h.AskPage(w, r, *acceptQuestion(r.Context(), view, among))
 }
 
 // changeReject hides the tool from agents.
 func (h *Handler) changeReject(w http.ResponseWriter, r *http.Request) error {
-	return h.decideChange(w, r, false)
+	return h.decideChange(w, r, manage.ToolVerdict{})
 }
 
-func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bool) error {
+// changeKeep serves agents the accepted definition, and asks no more until the next change.
+func (h *Handler) changeKeep(w http.ResponseWriter, r *http.Request) error {
+	return h.decideChange(w, r, manage.ToolVerdict{Keep: true})
+}
+
+// changeRestore serves agents an earlier definition.
+func (h *Handler) changeRestore(w http.ResponseWriter, r *http.Request) error {
+	return h.submitDecision(w, r, i18n.T(r.Context(), "%s of %s is back at its earlier version."), func(hash connectors.Hash) error {
+		return h.Registry.RestoreTool(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), shell.PathValue(r, "tool"), hash)
+	})
+}
+
+func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, v manage.ToolVerdict) error {
+	v.Tool = shell.PathValue(r, "tool")
+	return h.submitDecision(w, r, decidedText(r.Context(), v), func(hash connectors.Hash) (err error) {
+		v.Hash = &hash
+		if v.Tool == connectors.InstructionsTool {
+			_, err = h.Registry.DecideInstructions(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), v)
+		} else {
+			_, err = h.Registry.DecideTool(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), v)
+		}
+		return err
+	})
+}
+
+// submitDecision runs one decision about the definition in the form. done has placeholders for the names of tool and connector.
+func (h *Handler) submitDecision(w http.ResponseWriter, r *http.Request, done string, decide func(connectors.Hash) error) error {
 	f, err := shell.ReadForm(r)
 	if err != nil {
 		return err
@@ -38,7 +87,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 	if err != nil {
 		return err
 	}
-	err = h.submitVerdict(r, manage.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
+	err = decide(hash)
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok { // the tool changed again, or another person decided first
 		return h.Respond.Back(w, r, withReturnTo(shell.ReviewedPath(c.Slug, tool)+"/changes", readReturnList(f.Text("return_to"))), respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
@@ -46,27 +95,18 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 		return err
 	}
 	return h.Respond.Back(w, r, readReturnList(f.Text("return_to")), respond.Flash{
-		Kind: respond.Notice, Text: fmt.Sprintf(decidedText(r.Context(), tool, accept), ChangedName(r.Context(), tool), c.Name),
+		Kind: respond.Notice, Text: fmt.Sprintf(done, ChangedName(r.Context(), tool), c.Name),
 	})
 }
 
-func (h *Handler) submitVerdict(r *http.Request, v manage.ToolVerdict) (err error) {
-	if v.Tool == connectors.InstructionsTool {
-		_, err = h.Registry.DecideInstructions(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), v)
-	} else {
-		_, err = h.Registry.DecideTool(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), v)
-	}
-	return err
-}
-
 // decidedText is the message after a decision. It has placeholders for the names of tool and connector.
-func decidedText(ctx context.Context, tool string, accept bool) string {
+func decidedText(ctx context.Context, v manage.ToolVerdict) string {
 	switch {
-	case accept && tool == connectors.InstructionsTool:
+	case v.Accept:
 		return i18n.T(ctx, "Accepted: %s of %s. Agents now get the new version.")
-	case accept:
-		return i18n.T(ctx, "Accepted: %s of %s. Agents now get the new version.")
-	case tool == connectors.InstructionsTool:
+	case v.Keep:
+		return i18n.T(ctx, "Kept: %s of %s. Agents go on with the accepted version.")
+	case v.Tool == connectors.InstructionsTool:
 		return i18n.T(ctx, "Rejected: %s of %s. Agents keep the accepted version.")
 	}
 	return i18n.T(ctx, "Rejected: %s of %s. Agents can't see it.")

@@ -18,13 +18,13 @@ import (
 // changeList lists tool changes; by default those that wait for a decision.
 func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	query, cursor := ReadChangeQuery(r.URL.Query()), r.URL.Query().Get("cursor")
-	var all store.List[connectors.Connector]
+	var known store.List[connectors.Connector]
 	var changes store.List[connectors.ToolChange]
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if all, err = tx.Connectors().List(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
+		if known, err = tx.Connectors().List(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
 			return err
 		}
-		filter, possible, err := query.ToFilter(r.Context(), tx.Connectors(), all.Items)
+		filter, possible, err := query.ToFilter(r.Context(), tx.Connectors(), known.Items)
 		if err != nil || !possible {
 			return err
 		}
@@ -36,7 +36,8 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	frame := h.NewFrame(r, templates.NavChanges, shell.NewCrumb(i18n.T(r.Context(), "Changes"), ""))
-	if cursor == "" {
+	all := r.URL.Query().Get("choose") == "all"
+	if cursor == "" && !all { // an update would clear the selection
 		live := query.URLValues()
 		live.Set("on", "changes")
 		frame.Listen = shell.WithQuery("/events", live)
@@ -44,11 +45,14 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	page := templates.ChangesPage{
 		Frame:      frame,
 		Filter:     templates.Form{Values: map[string]string{"connector": query.connector, "state": query.state}},
-		List:       h.ChangeListView(r.Context(), changes, query, frame.Can, shell.NewPager(r, changes.Next)),
+		List:       h.ChangeListView(r.Context(), changes, query, frame.Can, shell.NewPager(r, changes.Next, len(changes.Items))),
 		Connectors: []templates.Option{{Value: "", Label: i18n.T(r.Context(), "All connectors")}},
 		States:     changeStateOptions(r.Context()),
 	}
-	for _, c := range all.Items {
+	if all {
+		checkAll(&page.List)
+	}
+	for _, c := range known.Items {
 		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
 	}
 	page.Connectors, page.States = shell.WithChosen(page.Connectors, query.connector), shell.WithChosen(page.States, query.state)
@@ -64,6 +68,12 @@ func (h *Handler) ChangeListView(ctx context.Context, changes store.List[connect
 		if q.state == anyChange && c.State == connectors.ChangeWaiting {
 			row.Decided = "waits"
 		}
+		if can.Manage {
+			row.Verdict = verdictValue(c)
+		}
+		if row.Verdict != "" {
+			view.Bulk = changeBulk(q)
+		}
 		view.Rows = append(view.Rows, row)
 		if c.State == connectors.ChangeWaiting && c.Risk == toolchange.None {
 			view.Cosmetic++
@@ -71,6 +81,26 @@ func (h *Handler) ChangeListView(ctx context.Context, changes store.List[connect
 	}
 	view.Count = shell.FormatCount(ctx, len(view.Rows), p, "%s change", "%s changes")
 	return view
+}
+
+// changeBulk is the bar below a list with changes that wait.
+func changeBulk(q ChangeQuery) *templates.ChangeBulk {
+	query := q.URLValues()
+	b := &templates.ChangeBulk{ReturnTo: shell.WithQuery("/changes", query)}
+	query.Set("choose", "all")
+	b.AllHref = shell.WithQuery("/changes", query)
+	return b
+}
+
+// checkAll checks all changes of a list that wait.
+func checkAll(list *templates.ChangeList) {
+	if list.Bulk == nil {
+		return
+	}
+	list.Bulk.All, list.Bulk.AllHref = true, list.Bulk.ReturnTo
+	for i := range list.Rows {
+		list.Rows[i].Chosen = list.Rows[i].Verdict != ""
+	}
 }
 
 // changeAcceptCosmetic accepts all changes that do not affect models.

@@ -79,7 +79,7 @@ func (q ChangeQuery) ToFilter(ctx context.Context, tenant store.Connectors, know
 
 // changeStates are the states that the filter offers.
 var changeStates = []connectors.ChangeState{
-	connectors.ChangeWaiting, connectors.ChangeAccepted, connectors.ChangeRejected, connectors.ChangeAutomatic, connectors.ChangeSuperseded,
+	connectors.ChangeWaiting, connectors.ChangeAccepted, connectors.ChangeRejected, connectors.ChangeKept, connectors.ChangeAutomatic, connectors.ChangeSuperseded,
 }
 
 func changeStateOptions(ctx context.Context) []templates.Option {

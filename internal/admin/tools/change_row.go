@@ -54,6 +54,8 @@ func changeState(ctx context.Context, c connectors.ToolChange) templates.State {
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Accepted")}
 	case connectors.ChangeRejected:
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Rejected")}
+	case connectors.ChangeKept:
+		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Accepted version kept")}
 	case connectors.ChangeSuperseded:
 		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Superseded")}
 	default:

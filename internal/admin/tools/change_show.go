@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
@@ -12,6 +13,7 @@ import (
 	"patchbay/internal/manage"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/toolchange"
 	"patchbay/web/templates"
 )
 
@@ -51,6 +53,20 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 	if err != nil {
 		return err
 	}
+	view := h.newChangePage(r, among, tool)
+	if among.Shown != nil {
+		if view.Said, err = h.curationText(r, among.Connector, tool); err != nil {
+			return err
+		}
+		fillChange(r.Context(), &view, *among.Shown, h.Now())
+		fillDecisions(r.Context(), &view, among, view.Frame.Can)
+		view.Earlier = earlierVersion(r.Context(), among, view.Frame.Can, h.Now())
+	}
+	return h.Respond.Page(w, r, http.StatusOK, templates.Change(view))
+}
+
+// newChangePage is the page without its change.
+func (h *Handler) newChangePage(r *http.Request, among manage.ToolChangePage, tool string) templates.ChangePage {
 	c := among.Connector
 	path, name, list := shell.ReviewedPath(c.Slug, tool), ChangedName(r.Context(), tool), readReturnList(r.URL.Query().Get("return_to"))
 	frame := h.NewFrame(r, templates.NavChanges,
@@ -59,7 +75,7 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 		templates.Crumb{Text: name, Mono: tool != connectors.InstructionsTool})
 	frame.Title = i18n.T(r.Context(), "Change · %s", name)
 	view := templates.ChangePage{
-		Frame: frame, Tool: name, ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: shell.NewPager(r, among.History.Next),
+		Frame: frame, Tool: name, ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: shell.NewPager(r, among.History.Next, len(among.History.Items)),
 		State: templates.State{Kind: templates.StateOff, Text: i18n.T(r.Context(), "Never changed")},
 	}
 	if tool == connectors.InstructionsTool {
@@ -73,30 +89,111 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 		}
 		view.History = append(view.History, row)
 	}
-	if among.Shown != nil {
-		if view.Said, err = h.curationText(r, c, tool); err != nil {
-			return err
-		}
-		fillChange(r.Context(), &view, *among.Shown, h.Now())
-		view.CanAccept, view.CanReject = allowedDecisions(among, frame.Can)
-		view.Decision = decisionHelp(r.Context(), tool, among.Shown.Before != nil, view.CanReject)
+	return view
+}
+
+// fillDecisions fills in the decisions that an admin may take: about the newest change only.
+func fillDecisions(ctx context.Context, view *templates.ChangePage, among manage.ToolChangePage, can templates.Permissions) {
+	shown := among.Shown
+	if !can.Manage || !among.Newest || shown.After == nil || !shown.State.IsDecidable() {
+		return
 	}
-	return h.Respond.Page(w, r, http.StatusOK, templates.Change(view))
+	isTool := shown.Tool != connectors.InstructionsTool
+	view.CanAccept, view.CanReject = true, shown.State != connectors.ChangeRejected && (isTool || shown.State == connectors.ChangeWaiting)
+	view.CanKeep = isTool && shown.Before != nil && shown.State != connectors.ChangeKept && connectors.CanKeep(shown.Kinds)
+	view.Decision = decisionHelp(ctx, *view, *shown)
+	if shown.Risk == toolchange.High {
+		view.Accepting = acceptQuestion(ctx, *view, among)
+	}
 }
 
 // decisionHelp says what the buttons do.
-func decisionHelp(ctx context.Context, tool string, served, canReject bool) string {
+func decisionHelp(ctx context.Context, view templates.ChangePage, c manage.ShownChange) string {
 	switch {
-	case tool == connectors.InstructionsTool && !canReject:
+	case c.Tool == connectors.InstructionsTool && !view.CanReject:
 		return i18n.T(ctx, "If accepted, agents get the new instructions.")
-	case tool == connectors.InstructionsTool:
+	case c.Tool == connectors.InstructionsTool:
 		return i18n.T(ctx, "Agents keep the old instructions unless an admin accepts.")
-	case !canReject:
+	case view.CanKeep:
+		return i18n.T(ctx, "Agents see the old version for now. Keeping it allows calls again, though the server already runs its new code, and doesn't ask until the next change. Rejecting hides the tool.")
+	case c.State == connectors.ChangeKept:
+		return i18n.T(ctx, "Agents see and call the old version, though the server runs its new code.")
+	case c.Before != nil && view.CanReject:
+		return i18n.T(ctx, "Agents see the old version for now. It can't be kept: calls would reach a server that may be compromised, or a tool that does more than before.")
+	case !view.CanReject:
 		return i18n.T(ctx, "If accepted, agents get the new version.")
-	case served:
-		return i18n.T(ctx, "Agents see the old version for now. Accepting serves the new one; rejecting hides the tool.")
 	}
 	return i18n.T(ctx, "Agents can't see the tool unless an admin accepts it.")
+}
+
+// Bounds of the question before a risky definition is accepted.
+const (
+	maxAskedTexts  = 8
+	maxAskedAgents = 10
+	maxAskedRunes  = 400
+)
+
+// acceptQuestion repeats what came and names the agents that it reaches.
+func acceptQuestion(ctx context.Context, view templates.ChangePage, among manage.ToolChangePage) *templates.AskPage {
+	ask := &templates.AskPage{
+		Title: i18n.T(ctx, "Accept %s?", view.Tool), Text: i18n.T(ctx, "This change is high risk: agents follow the texts of their tools."),
+		Yes: i18n.T(ctx, "Accept anyway"), Danger: true,
+	}
+	added := templates.AskList{Label: i18n.T(ctx, "Added by the server"), Quote: true}
+	for _, t := range view.Texts {
+		added.Items = append(added.Items, addedTexts(t)...)
+	}
+	for _, d := range view.Rows {
+		if len(added.Items) < maxAskedTexts && d.Kind.Kind != "" {
+			added.Items = append(added.Items, shell.ShortenText(strings.TrimSpace(d.Sentence+" "+d.After), maxAskedRunes))
+		}
+	}
+	agents := templates.AskList{Label: i18n.T(ctx, "Reaches no agent yet.")}
+	for _, a := range among.Reached[:min(len(among.Reached), maxAskedAgents)] {
+		agents.Label = i18n.N(ctx, len(among.Reached), "Reaches %s agent", "Reaches %s agents")
+		agents.Items = append(agents.Items, shell.ShortenText(a.Name, shell.MaxName))
+	}
+	if more := len(among.Reached) - maxAskedAgents; more > 0 {
+		agents.Items = append(agents.Items, i18n.N(ctx, more, "%s more", "%s more"))
+	}
+	ask.Lists = []templates.AskList{added, agents}
+	return ask
+}
+
+// addedTexts are the added passages of a text, with the kept word around them that makes them whole.
+func addedTexts(t templates.TextChange) []string {
+	var passages []string
+	text := ""
+	for _, part := range append(t.Parts, templates.TextPart{Op: string(toolchange.Kept)}) {
+		switch {
+		case part.Op == string(toolchange.Inserted):
+			text += part.Text
+		case part.Op == string(toolchange.Kept) && strings.TrimSpace(text) != "" && len(passages) < maxAskedTexts:
+			passages = append(passages, shell.ShortenText(strings.TrimSpace(text), maxAskedRunes))
+			text = ""
+		}
+	}
+	return passages
+}
+
+// earlierVersion offers the definition before the shown change.
+func earlierVersion(ctx context.Context, among manage.ToolChangePage, can templates.Permissions, now time.Time) *templates.EarlierVersion {
+	if !can.Manage || among.Earlier == nil {
+		return nil
+	}
+	earlier := &templates.EarlierVersion{Hash: among.Earlier.Hash.String(), Text: i18n.T(ctx, "Go back to the first version")}
+	if at := among.Earlier.SeenAt; at != nil {
+		earlier.Text = i18n.T(ctx, "Go back to the version of %s", versionTime(ctx, *at, now))
+	}
+	return earlier
+}
+
+// versionTime is the time of a version: of today without its day.
+func versionTime(ctx context.Context, at, now time.Time) string {
+	if at.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
+		return at.UTC().Format("15:04") + " UTC"
+	}
+	return shell.NewWhen(ctx, at, now).Title
 }
 
 // readReturnList is the list that the person came from, by default that of waiting changes.
@@ -105,13 +202,4 @@ func readReturnList(raw string) string {
 		return path
 	}
 	return "/changes"
-}
-
-// allowedDecisions returns the decisions an admin may take: about the newest change only.
-func allowedDecisions(among manage.ToolChangePage, can templates.Permissions) (accept, reject bool) {
-	if !can.Manage || !among.Newest || among.Shown.After == nil {
-		return false, false
-	}
-	waits := among.Shown.State == connectors.ChangeWaiting
-	return waits || among.Shown.State == connectors.ChangeRejected, waits
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func differenceRow(ctx context.Context, d toolchange.Difference) templates.Diffe
 		where = i18n.T(ctx, "the tool")
 	}
 	return templates.DifferenceRow{
-		Path: shell.CleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: shell.CleanText(i18n.TranslateKnown(ctx, d.Sentence)), Before: shell.CleanText(d.Before), After: shell.CleanText(d.After),
+		Path: shell.CleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: shell.CleanText(i18n.TranslateKnown(ctx, d.Sentence)), Before: shell.CleanText(plainText(d.Before)), After: shell.CleanText(plainText(d.After)),
 	}
 }
 
@@ -125,4 +126,23 @@ func textParts(op, text string, remaining *int) []templates.TextPart {
 		text = text[end:]
 	}
 	return parts
+}
+
+// plainText returns the text of a JSON string, which may be cut; other JSON stays.
+func plainText(raw string) string {
+	var text string
+	if !strings.HasPrefix(raw, `"`) {
+		return raw
+	}
+	if json.Unmarshal([]byte(raw), &text) == nil {
+		return text
+	}
+	cut := strings.TrimSuffix(raw, "…")
+	for range 7 { // the longest escape is cut within six characters
+		if json.Unmarshal([]byte(cut+`"`), &text) == nil {
+			return text + "…"
+		}
+		cut = cut[:max(1, len(cut)-1)]
+	}
+	return raw
 }

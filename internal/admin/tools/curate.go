@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,10 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Back(w, r, shell.ToolPath(tool.ConnectorSlug, tool.Name)+"#for-agents", respond.Flash{
 		Kind: respond.Notice,
 		Text: i18n.T(r.Context(), "“%s” saved.", shell.ShortenText(tool.Name, shell.MaxName)),
+		Undo: &respond.Undo{Action: shell.ToolPath(tool.ConnectorSlug, tool.Name) + "/curate", Form: url.Values{
+			"enabled": {strconv.FormatBool(tool.Enabled)}, "alias": {tool.Alias}, "agent_description": {tool.AgentText}, "tags": {strings.Join(tool.Tags, " ")},
+			"calls_per_minute": {strconv.Itoa(tool.Quota.PerMinute)}, "calls_per_day": {strconv.Itoa(tool.Quota.PerDay)},
+		}},
 	})
 }
 

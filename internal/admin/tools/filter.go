@@ -65,3 +65,29 @@ func effectName(ctx context.Context, e connectors.Effect) string {
 		return i18n.T(ctx, "Not stated")
 	}
 }
+
+// StateOptions offers the states of tools.
+func StateOptions(ctx context.Context) []templates.Option {
+	names := map[connectors.ToolStateFilter]string{
+		connectors.StandingEnabled: i18n.T(ctx, "Enabled"), connectors.StandingDisabled: i18n.T(ctx, "Disabled"), connectors.StandingChanged: i18n.T(ctx, "Changed"),
+		connectors.StandingHeld: i18n.T(ctx, "Held"), connectors.StandingKept: i18n.T(ctx, "Earlier version kept"), connectors.StandingCurated: i18n.T(ctx, "Renamed or re-described"),
+	}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any state")}}
+	for _, s := range connectors.ToolStandings {
+		options = append(options, templates.Option{Value: string(s), Label: names[s]})
+	}
+	return options
+}
+
+// HintOptions offers the hints of tools.
+func HintOptions(ctx context.Context) []templates.Option {
+	names := map[connectors.Hint]string{
+		connectors.HintReadOnly: i18n.T(ctx, "Read-only"), connectors.HintDestructive: i18n.T(ctx, "Destructive"),
+		connectors.HintIdempotent: i18n.T(ctx, "Idempotent"), connectors.HintOpenWorld: i18n.T(ctx, "Open world"),
+	}
+	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Any annotation")}}
+	for _, hint := range connectors.ToolHints {
+		options = append(options, templates.Option{Value: string(hint), Label: names[hint]})
+	}
+	return options
+}

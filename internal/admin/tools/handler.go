@@ -13,6 +13,7 @@ type Handler struct {
 
 	Access   *agentview.Cache
 	Calls    *toolcall.Executor
+	Done     <-chan struct{} // closed when the server stops; nil: never
 	Registry *manage.Registry
 }
 
@@ -30,9 +31,12 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Members.Post("/connectors/{id}/tools/{tool}/try", h.toolTry)
 	r.Admins.Post("/connectors/{id}/tools", h.toolBulk)
 	r.Admins.Post("/connectors/{id}/tools/{tool}/curate", h.toolCurate)
-	r.Admins.Post("/connectors/{id}/tools/{tool}/accept", h.changeAccept)
-	r.Admins.Post("/connectors/{id}/tools/{tool}/reject", h.changeReject)
-	r.Admins.Post("/connectors/{id}/instructions/accept", h.changeAccept)
-	r.Admins.Post("/connectors/{id}/instructions/reject", h.changeReject)
+	for _, reviewed := range []string{"/connectors/{id}/tools/{tool}", "/connectors/{id}/instructions"} {
+		r.Admins.PostUnless(reviewed+"/accept", shell.IsUnsure, h.changeAccept)
+		r.Admins.Post(reviewed+"/reject", h.changeReject)
+		r.Admins.Post(reviewed+"/restore", h.changeRestore)
+	}
+	r.Admins.Post("/connectors/{id}/tools/{tool}/keep", h.changeKeep)
+	r.Admins.PostUnless("/changes/decide", decidesNothingRisky, h.changeDecideMany)
 	r.Admins.Post("/changes/accept_cosmetic", h.changeAcceptCosmetic)
 }

@@ -92,6 +92,8 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 	case highest != "":
 		notes = append(notes, i18n.T(ctx, "at most %s", highest))
 	}
+	notes = append(notes, countNote(ctx, s.minLength, s.maxLength, i18n.T(ctx, "characters"))...)
+	notes = append(notes, countNote(ctx, s.minItems, s.maxItems, i18n.T(ctx, "items"))...)
 	if s.format != "" {
 		notes = append(notes, i18n.T(ctx, "format %s", shell.FirstRunes(s.format, shell.MaxNote+1)))
 	}
@@ -102,6 +104,20 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 		notes[i] = shell.ShortenText(n, shell.MaxNote)
 	}
 	return notes
+}
+
+// countNote is the note of a bounded number of things: "3–200 characters".
+func countNote(ctx context.Context, lowest, highest, things string) []string {
+	lowest, highest = FormatValue(lowest), FormatValue(highest)
+	switch {
+	case lowest != "" && lowest != "0" && highest != "":
+		return []string{lowest + "–" + highest + " " + things}
+	case lowest != "" && lowest != "0":
+		return []string{i18n.T(ctx, "at least %s", lowest+" "+things)}
+	case highest != "":
+		return []string{i18n.T(ctx, "at most %s", highest+" "+things)}
+	}
+	return nil
 }
 
 // maxFormatted bounds a value that is formatted, in bytes. Only the beginning of a longer one is.

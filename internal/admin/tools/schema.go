@@ -21,7 +21,10 @@ type pageSchema struct {
 	defaultValue string // JSON; empty: absent
 	minimum      string
 	maximum      string
+	minLength    string
 	maxLength    string
+	minItems     string
+	maxItems     string
 	format       string
 	pattern      string
 	writeOnly    bool
@@ -95,8 +98,14 @@ func (s *pageSchema) setKeyword(name string, value *jsonschema.Node) {
 		s.minimum = shortNumber(value)
 	case "maximum":
 		s.maximum = shortNumber(value)
+	case "minLength":
+		s.minLength = shortNumber(value)
 	case "maxLength":
 		s.maxLength = shortNumber(value)
+	case "minItems":
+		s.minItems = shortNumber(value)
+	case "maxItems":
+		s.maxItems = shortNumber(value)
 	case "format":
 		s.format = value.Text()
 	case "pattern":

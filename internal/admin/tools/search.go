@@ -3,12 +3,14 @@ package tools
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/export"
+	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
@@ -32,7 +34,20 @@ var toolColumns = []export.Column[connectors.Tool]{
 }
 
 func (h *Handler) toolFile(w http.ResponseWriter, r *http.Request) error {
-	return h.toolsFile(w, r, store.ToolFilter{Query: strings.TrimSpace(r.URL.Query().Get("q"))})
+	filter, _ := ToolQuery(r, nil)
+	filter.Query = strings.TrimSpace(filter.Query)
+	var possible bool
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		possible, err = filterConnector(r, tx.Connectors(), &filter)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !possible {
+		return shell.TableFile[connectors.Tool]{Name: "tools", Columns: toolColumns, List: shell.EmptyList[connectors.Tool]}.Serve(h.Shell, w, r)
+	}
+	return h.toolsFile(w, r, filter)
 }
 
 func (h *Handler) connectorToolFile(w http.ResponseWriter, r *http.Request) error {
@@ -40,7 +55,7 @@ func (h *Handler) connectorToolFile(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	filter, _ := ToolQuery(r, c)
+	filter, _ := ToolQuery(r, &c.ID)
 	return h.toolsFile(w, r, filter)
 }
 
@@ -51,18 +66,45 @@ func (h *Handler) toolsFile(w http.ResponseWriter, r *http.Request, filter store
 	}}.Serve(h.Shell, w, r)
 }
 
+// filterConnector reads the connector of the filter; possible is false if it does not exist.
+func filterConnector(r *http.Request, known store.Connectors, f *store.ToolFilter) (possible bool, err error) {
+	slug := r.URL.Query().Get("connector")
+	if slug == "" {
+		return true, nil
+	}
+	c, err := known.Get(r.Context(), connectors.Ref(slug))
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	f.Connector = &c.ID
+	return err == nil, err
+}
+
 // toolSearch searches the tools of all connectors.
 func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	filter := store.ToolFilter{
-		Query: strings.TrimSpace(query.Get("q")),
-		Page:  shell.ReadPage(r),
-	}
+	filter, form := ToolQuery(r, nil)
+	form.Values["connector"] = query.Get("connector")
+	filter.Query = strings.TrimSpace(filter.Query)
 	var tools store.List[connectors.Tool]
 	var marks map[string]store.ConnectorMark
+	var named []store.ConnectorName
+	total := 0
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if named, err = tx.Connectors().Names(r.Context()); err != nil {
+			return err
+		}
+		possible, err := filterConnector(r, tx.Connectors(), &filter)
+		if err != nil || !possible {
+			return err
+		}
 		if tools, err = tx.Tools().List(r.Context(), filter); err != nil {
 			return err
+		}
+		if filter.Query == "" { // the search itself is the larger part of such a page
+			if total, err = tx.Tools().Count(r.Context(), filter); err != nil {
+				return err
+			}
 		}
 		marks, err = tx.Connectors().Marks(r.Context(), connectorSlugs(tools.Items))
 		return err
@@ -72,17 +114,31 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 	}
 	rows := h.ToolViews(r.Context(), tools.Items)
 	for i, t := range tools.Items {
+		rows[i].Href = shell.WithQuery(rows[i].Href, url.Values{"from": {"tools"}})
 		rows[i].Mark = h.NamedMark(t.ConnectorName, t.ConnectorSlug, marks[t.ConnectorSlug])
 	}
-	return h.Respond.Page(w, r, http.StatusOK, templates.Tools(templates.ToolsPage{
-		Frame: h.NewFrame(r, templates.NavTools, shell.NewCrumb(i18n.T(r.Context(), "Tools"), "")),
-		Heads: shell.NewHeads(r, toolOrder),
-		Sort:  query.Get("sort"),
-		Query: filter.Query,
-		Rows:  rows,
-		Count: shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next), "%s tool", "%s tools"),
-		Pager: shell.NewPager(r, tools.Next),
-	}))
+	count := i18n.N(r.Context(), total, "%s tool", "%s tools")
+	if filter.Query != "" {
+		count = shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next, len(tools.Items)), "%s tool", "%s tools")
+	}
+	page := templates.ToolsPage{
+		Frame:    h.NewFrame(r, templates.NavTools, shell.NewCrumb(i18n.T(r.Context(), "Tools"), "")),
+		Heads:    shell.NewHeads(r, toolOrder),
+		Sort:     query.Get("sort"),
+		Filter:   form,
+		Filtered: filter.Query != "" || filter.State != "" || filter.Hint != "" || form.Value("connector") != "",
+		States:   shell.WithChosen(StateOptions(r.Context()), form.Value("state")),
+		Hints:    shell.WithChosen(HintOptions(r.Context()), form.Value("annotation")),
+		Rows:     rows,
+		Count:    count,
+		Pager:    shell.NewPager(r, tools.Next, len(tools.Items)),
+	}
+	page.Connectors = []templates.Option{{Value: "", Label: i18n.T(r.Context(), "All connectors")}}
+	for _, c := range named {
+		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
+	}
+	page.Connectors = shell.WithChosen(page.Connectors, form.Value("connector"))
+	return h.Respond.Page(w, r, http.StatusOK, templates.Tools(page))
 }
 
 // connectorSlugs are the connectors of some tools, each once.

@@ -88,8 +88,11 @@ func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t
 	detail.document = t.tool.document
 	view := toolView(r.Context(), t.tool.Tool, detail, h.Now())
 	c := t.tool.connector
-	frame := h.NewFrame(r, templates.NavConnectors,
-		shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"),
+	nav, root := templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors")
+	if r.URL.Query().Get("from") == "tools" {
+		nav, root = templates.NavTools, shell.NewCrumb(i18n.T(r.Context(), "Tools"), "/tools")
+	}
+	frame := h.NewFrame(r, nav, root,
 		shell.NewCrumb(c.Name, shell.ConnectorPath(c.Slug)+"/tools"),
 		templates.Crumb{Text: view.Name, Mono: true})
 	page := templates.ToolPage{
@@ -122,6 +125,8 @@ func pendingChange(ctx context.Context, t connectors.Tool) *templates.Attention 
 		a.Title, a.Text = i18n.T(ctx, "New tool"), i18n.T(ctx, "Hidden from agents until an admin accepts it.")
 	case t.Review == connectors.ReviewRejected:
 		a.Title, a.Text = i18n.T(ctx, "Rejected"), i18n.T(ctx, "Hidden until the server reverts it or an admin accepts it.")
+	case t.Review == connectors.ReviewKept:
+		a.Title, a.Text = i18n.T(ctx, "Earlier version kept"), i18n.T(ctx, "Agents see and call the accepted version, though the server runs its new code.")
 	default:
 		return nil
 	}
@@ -132,8 +137,8 @@ func toolFacts(ctx context.Context, c connectors.Connector, t connectors.Tool, v
 	facts := []templates.Fact{
 		{Label: i18n.T(ctx, "Connector"), Value: c.Name, Href: shell.ConnectorPath(c.Slug)},
 		{Label: i18n.T(ctx, "Exposed as"), Value: connectors.ExposedName(c.Slug, t.AgentName()), Mono: true, Copy: true},
-		{Label: i18n.T(ctx, "Calls"), Value: i18n.T(ctx, "Show"), Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
-		{Label: i18n.T(ctx, "Changes"), Value: i18n.T(ctx, "Show"), Href: shell.ToolPath(c.Slug, t.Name) + "/changes"},
+		{Label: i18n.T(ctx, "Calls"), Value: i18n.T(ctx, "Show calls"), Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
+		{Label: i18n.T(ctx, "Changes"), Value: i18n.T(ctx, "Show changes"), Href: shell.ToolPath(c.Slug, t.Name) + "/changes"},
 		{Label: i18n.T(ctx, "First seen"), When: &view.FirstSeen},
 		{Label: i18n.T(ctx, "Last change"), When: &view.Changed},
 		{Label: i18n.T(ctx, "Last seen"), When: &view.LastSeen},

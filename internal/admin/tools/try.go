@@ -41,7 +41,9 @@ type trial struct {
 	values   url.Values // the form's fields
 	timeout  string     // in milliseconds, as typed; empty: the connector's
 	wrong    map[string]i18n.Key
-	form     templates.Form // errors of the whole form
+	form     templates.Form      // errors of the whole form
+	call     connectors.ToolCall // zero: none was made
+	followed time.Duration       // how long a script follows the call; 0: the page waits for tryTimeout
 	result   *templates.Result
 	question string          // why the call needs a confirmation; empty: it does not
 	curation *templates.Form // a refused curation form; nil: none
@@ -78,15 +80,19 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 		return h.toolPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
 	shell.ClearWriteDeadline(w)
+	id := toolcall.NewCallID()
 	run := func(w http.ResponseWriter, r *http.Request, t *trial) (int, error) {
 		return h.runTrial(w, r, t, toolcall.CallRequest{
-			Arguments: arguments, Timeout: timeout, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
+			ID: id, Arguments: arguments, Timeout: timeout, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
 		})
 	}
 	if account, ok := ownAccount(t.agent); ok {
 		run = func(w http.ResponseWriter, r *http.Request, t *trial) (int, error) {
-			return h.runOwnTrial(w, r, t, toolcall.OwnCall{Account: account, Arguments: arguments, Confirmed: confirmed, Timeout: timeout})
+			return h.runOwnTrial(w, r, t, toolcall.OwnCall{ID: id, Account: account, Arguments: arguments, Confirmed: confirmed, Timeout: timeout})
 		}
+	}
+	if takesEvents(r) {
+		return h.followTrial(w, r, t, id, run)
 	}
 	status, err := run(w, r, &t)
 	if err != nil {
@@ -94,6 +100,9 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.toolPage(w, r, status, t)
 }
+
+// isWaiting reports whether the call waits for approval.
+func (t *trial) isWaiting() bool { return t.call.Status == connectors.CallPendingApproval }
 
 // readArguments reads the typed arguments. On failure it records the errors in the trial.
 func (t *trial) readArguments(ctx context.Context) (json.RawMessage, bool) {
@@ -169,14 +178,17 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, req
 		return http.StatusUnprocessableEntity, nil
 	}
 	request.View, request.Tool = view, tool
-	call, err := h.Calls.Run(r.Context(), request, tryTimeout)
+	call, err := h.Calls.Run(r.Context(), request, cmp.Or(t.followed, tryTimeout))
 	return t.finishTrial(w, r, call, tool.OutputSchema != nil, err)
 }
 
 // finishTrial stores the result of a call, or its error, in the trial.
 func (t *trial) finishTrial(w http.ResponseWriter, r *http.Request, call connectors.ToolCall, hasOutputSchema bool, err error) (status int, _ error) {
+	t.call = call
 	if bad, ok := errors.AsType[*toolcall.InvalidArgumentsError](err); ok {
-		t.form.Problem = i18n.TranslateKnown(r.Context(), bad.Sentence)
+		if sentence := i18n.TranslateKnown(r.Context(), bad.Sentence); !t.setArgumentError(bad.Sentence, sentence) {
+			t.form.Problem = sentence
+		}
 		return http.StatusUnprocessableEntity, nil
 	}
 	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // refused by a quota; the call is recorded

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -86,7 +87,7 @@ func (t testedTool) runnerOptions(ctx context.Context, can templates.Permissions
 func (h *Handler) runOwnTrial(w http.ResponseWriter, r *http.Request, t *trial, own toolcall.OwnCall) (status int, err error) {
 	own.Actor, own.Source = shell.Actor(r), connectors.SourceDashboard
 	own.Connector, own.Tool = connectors.Ref(t.tool.connector.ID.String()), t.tool.Name
-	call, err := h.Calls.RunOwnCall(r.Context(), own, tryTimeout)
+	call, err := h.Calls.RunOwnCall(r.Context(), own, cmp.Or(t.followed, tryTimeout))
 	if f := fault.As(err); f != nil {
 		switch {
 		case f.Type == toolcall.TypeConfirmationRequired:

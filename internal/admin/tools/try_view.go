@@ -41,6 +41,7 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 	}
 	if !t.asJSON {
 		v.Fields = t.tool.form.toView(ctx, t.values, t.wrong)
+		addErrors(v.Fields, t.form.Errors)
 	}
 	return v
 }

@@ -99,6 +99,8 @@ func ReviewBadge(ctx context.Context, r connectors.Review) (templates.Badge, boo
 		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "new"), Title: i18n.T(ctx, "Not available to agents yet.")}, true
 	case connectors.ReviewRejected:
 		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "rejected"), Title: i18n.T(ctx, "Not available to agents.")}, true
+	case connectors.ReviewKept:
+		return templates.Badge{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "earlier version"), Title: i18n.T(ctx, "The server changed it; agents keep the accepted version.")}, true
 	default:
 		return templates.Badge{}, false
 	}

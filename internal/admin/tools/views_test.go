@@ -34,7 +34,7 @@ func TestToolViewReadsTheDefinition(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []templates.Param{
-		{Name: "title", Type: "string", Required: true, Description: "In a few words"},
+		{Name: "title", Type: "string", Required: true, Description: "In a few words", Notes: []string{"at most 200 characters"}},
 		{Name: "priority", Type: "integer or null", Notes: []string{"default 2", "0–9007199254740993"}},
 		{Name: "state", Notes: []string{"one of open, 1, null"}},
 		{Name: "filter", Type: "object"},

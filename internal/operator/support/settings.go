@@ -24,7 +24,7 @@ import (
 // its password, a program's arguments a token, a file's text a key.
 var shownSettings = []string{
 	"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS", "PATCHBAY_EGRESS_ALLOW", "PATCHBAY_TRUSTED_PROXIES", "PATCHBAY_MAX_CONNECTORS", "PATCHBAY_API_RATE", "PATCHBAY_API_TENANT_RATE", "PATCHBAY_STRANGER_RATE", "PATCHBAY_AGENT_RATE", "PATCHBAY_HISTORY_DAYS",
-	"PATCHBAY_CATALOG", "PATCHBAY_CIMD_URL", "PATCHBAY_DRAIN_TIME", "PATCHBAY_HTTP", "PATCHBAY_SESSION_IDLE", "PATCHBAY_SESSION_LIFETIME", "PATCHBAY_PRIVATE_ADDR", "PATCHBAY_DATABASE_POOLER", "PATCHBAY_DATA_DIR", "PATCHBAY_POSTGRES_BIN",
+	"PATCHBAY_CATALOG", "PATCHBAY_CIMD_URL", "PATCHBAY_DRAIN_TIME", "PATCHBAY_HTTP", "PATCHBAY_SESSION_IDLE", "PATCHBAY_SESSION_LIFETIME", "PATCHBAY_PRIVATE_ADDR", "PATCHBAY_SMTP_FROM", "PATCHBAY_DATABASE_POOLER", "PATCHBAY_DATA_DIR", "PATCHBAY_POSTGRES_BIN",
 	"PATCHBAY_LOG_LEVEL", "PATCHBAY_LOG_FORMAT",
 }
 
@@ -94,7 +94,7 @@ func (b *Bundle) collectSecrets(server config.ServerFlags, d config.DatabaseFlag
 			secrets = append(secrets, findKeys(name, value)...)
 		}
 	}
-	for _, address := range []string{d.URL, d.DirectURL, server.EgressProxy} {
+	for _, address := range []string{d.URL, d.DirectURL, server.EgressProxy, server.SMTPURL} {
 		secrets = append(secrets, findPasswords(address)...)
 	}
 	var pairs []string

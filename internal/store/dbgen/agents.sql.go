@@ -44,13 +44,19 @@ const agents = `-- name: Agents :many
 select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
 from agents
 where tenant_id = $1
-  and ($2::text is null or (lower(name), id) > (lower($2), $3::uuid))
+  and ($2::text = '' or name ilike $2 or slug ilike $2 or description ilike $2)
+  and ($3::text = '' or approval = $3)
+  and ($4::boolean is null or enabled = $4)
+  and ($5::text is null or (lower(name), id) > (lower($5), $6::uuid))
 order by lower(name), id
-limit $4
+limit $7
 `
 
 type AgentsParams struct {
 	TenantID  connectors.TenantID
+	Pattern   string
+	Approval  string
+	Enabled   *bool
 	AfterName *string
 	AfterID   *uuid.UUID
 	MaxRows   int32
@@ -59,6 +65,9 @@ type AgentsParams struct {
 func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error) {
 	rows, err := q.db.Query(ctx, agents,
 		arg.TenantID,
+		arg.Pattern,
+		arg.Approval,
+		arg.Enabled,
 		arg.AfterName,
 		arg.AfterID,
 		arg.MaxRows,

@@ -324,3 +324,36 @@ func (q *Queries) SetAuditChecked(ctx context.Context, arg SetAuditCheckedParams
 	)
 	return err
 }
+
+const slugNames = `-- name: SlugNames :many
+select 'agent'::text as kind, agents.slug, agents.name from agents where agents.tenant_id = $1 and agents.slug = any($2::text[])
+union all
+select 'connector'::text as kind, connectors.slug, connectors.name from connectors where connectors.tenant_id = $1 and connectors.slug = any($2::text[])
+`
+
+type SlugNamesRow struct {
+	Kind string
+	Slug string
+	Name string
+}
+
+// The names of agents and connectors with one of the slugs.
+func (q *Queries) SlugNames(ctx context.Context, tenantID connectors.TenantID, slugs []string) ([]SlugNamesRow, error) {
+	rows, err := q.db.Query(ctx, slugNames, tenantID, slugs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SlugNamesRow
+	for rows.Next() {
+		var i SlugNamesRow
+		if err := rows.Scan(&i.Kind, &i.Slug, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -39,7 +39,7 @@ func (q *Queries) ConnectorBase(ctx context.Context, tenantID connectors.TenantI
 }
 
 const connectorByRef = `-- name: ConnectorByRef :one
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -147,6 +147,7 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.Connector.StreamReconnects,
 		&i.Connector.Methods,
 		&i.Connector.IconHash,
+		&i.Connector.Tags,
 		&i.RunningID,
 		&i.ToolNames,
 		&i.EnvNames,
@@ -164,6 +165,40 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.LapsesAt,
 	)
 	return i, err
+}
+
+const connectorNames = `-- name: ConnectorNames :many
+select connectors.slug, connectors.name
+from connectors
+where connectors.tenant_id = $1
+order by lower(connectors.name), connectors.id
+limit $2
+`
+
+type ConnectorNamesRow struct {
+	Slug string
+	Name string
+}
+
+// All of a tenant, for a filter.
+func (q *Queries) ConnectorNames(ctx context.Context, tenantID connectors.TenantID, maxRows int32) ([]ConnectorNamesRow, error) {
+	rows, err := q.db.Query(ctx, connectorNames, tenantID, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConnectorNamesRow
+	for rows.Next() {
+		var i ConnectorNamesRow
+		if err := rows.Scan(&i.Slug, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const connectorStats = `-- name: ConnectorStats :many
@@ -210,7 +245,7 @@ func (q *Queries) ConnectorStats(ctx context.Context, tenantID connectors.Tenant
 }
 
 const connectorsByName = `-- name: ConnectorsByName :many
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -240,17 +275,23 @@ cross join lateral (
 where connectors.tenant_id = $1
   and ($2::text = '' or connector_status(connectors.status, held.needs_credential) = $2)
   and ($3::text = '' or connectors.name ilike $3 or connectors.slug ilike $3 or connectors.url ilike $3)
-  and (cardinality($4::uuid[]) = 0 or connectors.id = any($4))
-  and ($5::text is null
-       or (lower(connectors.name), connectors.id) > (lower($5), $6::uuid))
+  and ($4::text = '' or connectors.transport = $4)
+  and ($5::text = '' or connectors.auth_type = $5)
+  and ($6::text = '' or $6::text = any(connectors.tags))
+  and (cardinality($7::uuid[]) = 0 or connectors.id = any($7))
+  and ($8::text is null
+       or (lower(connectors.name), connectors.id) > (lower($8), $9::uuid))
 order by lower(connectors.name), connectors.id
-limit $7
+limit $10
 `
 
 type ConnectorsByNameParams struct {
 	TenantID  connectors.TenantID
 	Status    string
 	Pattern   string
+	Transport string
+	AuthType  string
+	Tag       string
 	Ids       []uuid.UUID
 	AfterName *string
 	AfterID   *uuid.UUID
@@ -282,6 +323,9 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 		arg.TenantID,
 		arg.Status,
 		arg.Pattern,
+		arg.Transport,
+		arg.AuthType,
+		arg.Tag,
 		arg.Ids,
 		arg.AfterName,
 		arg.AfterID,
@@ -347,6 +391,7 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Connector.StreamReconnects,
 			&i.Connector.Methods,
 			&i.Connector.IconHash,
+			&i.Connector.Tags,
 			&i.RunningID,
 			&i.ToolNames,
 			&i.EnvNames,

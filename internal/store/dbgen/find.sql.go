@@ -12,35 +12,48 @@ import (
 )
 
 const findByName = `-- name: FindByName :many
-select found.kind, found.slug, found.name, found.of_slug, found.of_name
+select found.kind, found.slug, found.name, found.of_slug, found.of_name, found.rank::integer as rank
 from (
     (select 'connector'::text as kind, 1 as nth, connectors.slug, connectors.name, ''::text as of_slug, ''::text as of_name,
-            connectors.name ilike $1::text as begins
+            case when connectors.name ilike $1::text then 0
+                 when ' ' || translate(connectors.name, '_-.', '   ') ilike $2::text then 1
+                 when connectors.name ilike $3::text then 2
+                 else 3 end as rank
      from connectors
-     where connectors.tenant_id = $2
-       and connectors.name || ' ' || connectors.slug || ' ' || connectors.url || ' ' || $3::text ilike all($4::text[])
-     order by connectors.name ilike $1 desc, lower(connectors.name), connectors.slug
-     limit $5)
+     where connectors.tenant_id = $4
+       and connectors.name || ' ' || connectors.slug || ' ' || connectors.url || ' ' || $5::text ilike all($6::text[])
+     order by rank, lower(connectors.name), connectors.slug
+     limit $7)
     union all
-    (select 'agent', 2, agents.slug, agents.name, '', '', agents.name ilike $1
+    (select 'agent', 2, agents.slug, agents.name, '', '',
+            case when agents.name ilike $1 then 0
+                 when ' ' || translate(agents.name, '_-.', '   ') ilike $2 then 1
+                 when agents.name ilike $3 then 2
+                 else 3 end as rank
      from agents
-     where agents.tenant_id = $2 and agents.name || ' ' || agents.slug ilike all($4)
-     order by agents.name ilike $1 desc, lower(agents.name), agents.slug
-     limit $5)
+     where agents.tenant_id = $4 and agents.name || ' ' || agents.slug ilike all($6)
+     order by rank, lower(agents.name), agents.slug
+     limit $7)
     union all
-    (select 'tool', 3, tools.name, tools.name, connectors.slug, connectors.name, tools.name ilike $1
+    (select 'tool', 3, tools.name, tools.name, connectors.slug, connectors.name,
+            case when tools.name ilike $1 then 0
+                 when ' ' || translate(tools.name, '_-.', '   ') ilike $2 then 1
+                 when tools.name ilike $3 then 2
+                 else 3 end as rank
      from tools
      join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
-     where tools.tenant_id = $2 and tools.removed_at is null
-       and tools.name || ' ' || tools.alias || ' ' || connectors.name ilike all($4)
-     order by tools.name ilike $1 desc, lower(tools.name), connectors.slug
-     limit $5)
+     where tools.tenant_id = $4 and tools.removed_at is null
+       and tools.name || ' ' || tools.alias || ' ' || connectors.name ilike all($6)
+     order by rank, lower(tools.name), connectors.slug
+     limit $7)
 ) found
-order by found.nth, found.begins desc, lower(found.name), found.slug, found.of_slug
+order by found.nth, found.rank, lower(found.name), found.slug, found.of_slug
 `
 
 type FindByNameParams struct {
 	Prefix   string
+	Word     string
+	Inside   string
 	TenantID connectors.TenantID
 	Verb     string
 	Words    []string
@@ -53,14 +66,18 @@ type FindByNameRow struct {
 	Name   string
 	OfSlug string
 	OfName string
+	Rank   int32
 }
 
-// Connectors, agents and tools with all words in their names. Names that begin with the prefix come first. A tool also
-// matches by its connector's name, a connector also by @verb. Each kind returns at most max_rows. The filter on
-// tenant_id lets each branch use the tenant's range of the primary key.
+// Connectors, agents and tools with all words in their names, by rank: the name begins with the prefix (0), a word of it
+// does (1), it contains the query (2), something else matches (3), as a connector's URL. A tool also matches by its
+// connector's name, a connector also by @verb. Each kind returns at most max_rows. The filter on tenant_id lets each
+// branch use the tenant's range of the primary key.
 func (q *Queries) FindByName(ctx context.Context, arg FindByNameParams) ([]FindByNameRow, error) {
 	rows, err := q.db.Query(ctx, findByName,
 		arg.Prefix,
+		arg.Word,
+		arg.Inside,
 		arg.TenantID,
 		arg.Verb,
 		arg.Words,
@@ -79,6 +96,7 @@ func (q *Queries) FindByName(ctx context.Context, arg FindByNameParams) ([]FindB
 			&i.Name,
 			&i.OfSlug,
 			&i.OfName,
+			&i.Rank,
 		); err != nil {
 			return nil, err
 		}

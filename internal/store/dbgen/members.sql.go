@@ -155,6 +155,32 @@ func (q *Queries) LockOwners(ctx context.Context, tenantID connectors.TenantID) 
 	return items, nil
 }
 
+const mailPreference = `-- name: MailPreference :one
+select memberships.mail, memberships.mail_language, memberships.role, users.address as email
+from memberships
+join users on users.id = memberships.user_id
+where memberships.tenant_id = $1 and memberships.user_id = $2
+`
+
+type MailPreferenceRow struct {
+	Mail         connectors.MailChoice
+	MailLanguage string
+	Role         connectors.Role
+	Email        string
+}
+
+func (q *Queries) MailPreference(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (MailPreferenceRow, error) {
+	row := q.db.QueryRow(ctx, mailPreference, tenantID, userID)
+	var i MailPreferenceRow
+	err := row.Scan(
+		&i.Mail,
+		&i.MailLanguage,
+		&i.Role,
+		&i.Email,
+	)
+	return i, err
+}
+
 const member = `-- name: Member :one
 select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
        (f.confirmed_at is not null)::boolean as second_factor
@@ -250,6 +276,35 @@ where tenant_id = $1 and user_id = $2
 
 func (q *Queries) RemoveMember(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (int64, error) {
 	result, err := q.db.Exec(ctx, removeMember, tenantID, userID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setMailPreference = `-- name: SetMailPreference :execrows
+update memberships
+set mail = $1,
+    mail_language = $2,
+    mailed_at = now()
+where tenant_id = $3 and user_id = $4
+`
+
+type SetMailPreferenceParams struct {
+	Mail         connectors.MailChoice
+	MailLanguage string
+	TenantID     connectors.TenantID
+	UserID       connectors.UserID
+}
+
+// Notices up to now are not sent.
+func (q *Queries) SetMailPreference(ctx context.Context, arg SetMailPreferenceParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setMailPreference,
+		arg.Mail,
+		arg.MailLanguage,
+		arg.TenantID,
+		arg.UserID,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -182,6 +182,7 @@ type Connector struct {
 	StreamReconnects     int32
 	Methods              []string
 	IconHash             []byte
+	Tags                 []string
 }
 
 type ConnectorClient struct {
@@ -300,6 +301,8 @@ type Tenant struct {
 	DownAfterFailures     int32
 	DownAfterMinutes      int32
 	RefuseInvalidResults  bool
+	Sample                bool
+	FirstStepsDismissedAt *time.Time
 }
 
 type Tool struct {
@@ -373,6 +376,7 @@ type ToolCall struct {
 	StructuredValid *bool
 	StructuredError string
 	TaskExpiresAt   *time.Time
+	WaitedUs        *int64
 }
 
 type UpstreamListener struct {
@@ -421,6 +425,7 @@ type Webhook struct {
 	DeliveredAt   *time.Time
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	Format        connectors.WebhookFormat
 }
 
 type WebhookDelivery struct {

@@ -265,3 +265,56 @@ func (q *Queries) AttentionReviews(ctx context.Context, tenantID connectors.Tena
 	}
 	return items, nil
 }
+
+const countNeeds = `-- name: CountNeeds :one
+select (
+    select count(*)
+    from approvals
+    where approvals.tenant_id = $1 and approvals.state = 'waiting' and approvals.expires_at > now()
+) as approvals, (
+    select count(*)
+    from tool_changes
+    where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting'
+) as changes, ((
+    select count(*)
+    from connectors
+    left join (
+        select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+               count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+        from credentials
+        where credentials.tenant_id = $1
+        group by credentials.connector_id, credentials.agent_id is null
+    ) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+    where connectors.tenant_id = $1 and connectors.enabled
+      and (connectors.status in ('needs_auth', 'error')
+           or connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)))
+) + (
+    select count(*)
+    from connector_clock clock
+    join connectors on connectors.tenant_id = clock.tenant_id and connectors.id = clock.connector_id
+    where clock.tenant_id = $1 and clock.vanished_at is not null and connectors.enabled
+) + (
+    select count(*)
+    from credentials
+    join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+    where credentials.tenant_id = $1 and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+      and connectors.enabled
+      and case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+               then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+               else credentials.expires_at end < now() + make_interval(secs => $2::double precision)
+))::bigint as connectors
+`
+
+type CountNeedsRow struct {
+	Approvals  int64
+	Changes    int64
+	Connectors int64
+}
+
+// The counts of CountBadges, and how many rows AttentionConnectors, AttentionVanished and AttentionRenewals list together.
+func (q *Queries) CountNeeds(ctx context.Context, tenantID connectors.TenantID, seconds float64) (CountNeedsRow, error) {
+	row := q.db.QueryRow(ctx, countNeeds, tenantID, seconds)
+	var i CountNeedsRow
+	err := row.Scan(&i.Approvals, &i.Changes, &i.Connectors)
+	return i, err
+}

@@ -79,34 +79,19 @@ select (
     select count(*)
     from tool_changes
     where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting'
-) as changes, (
-    select count(*)
-    from (
-        select notices.id, notices.at
-        from notices
-        where notices.tenant_id = $1
-        order by notices.id desc
-        limit $2
-    ) newest
-    join memberships on memberships.tenant_id = $1 and memberships.user_id = $3::uuid and memberships.created_at <= newest.at
-    where not exists (
-        select from notice_reads
-        where notice_reads.tenant_id = $1 and notice_reads.notice_id = newest.id and notice_reads.user_id = memberships.user_id)
-) as notices
+) as changes
 `
 
 type CountBadgesRow struct {
 	Approvals int64
 	Changes   int64
-	Notices   int64
 }
 
-// Counts for the badges: open approvals, open changes, and unread ones among the newest notices. Each page runs it
-// once, and each open event stream once a second.
-func (q *Queries) CountBadges(ctx context.Context, tenantID connectors.TenantID, newest int32, userID *uuid.UUID) (CountBadgesRow, error) {
-	row := q.db.QueryRow(ctx, countBadges, tenantID, newest, userID)
+// Open approvals and open changes. Each page runs it once, and each open event stream once a second.
+func (q *Queries) CountBadges(ctx context.Context, tenantID connectors.TenantID) (CountBadgesRow, error) {
+	row := q.db.QueryRow(ctx, countBadges, tenantID)
 	var i CountBadgesRow
-	err := row.Scan(&i.Approvals, &i.Changes, &i.Notices)
+	err := row.Scan(&i.Approvals, &i.Changes)
 	return i, err
 }
 

@@ -24,24 +24,30 @@ cross join lateral (
                else ''
            end as key) ordered
 where agents.tenant_id = $2
-  and ($3::text is null
-       or case when $4::boolean then ordered.key < $3 else ordered.key > $3 end
-       or ordered.key = $3
-          and case when $5::boolean
-                   then (lower(agents.name), agents.id) < (lower($6::text), $7::uuid)
-                   else (lower(agents.name), agents.id) > (lower($6::text), $7::uuid) end)
-order by case when $4::boolean then ordered.key end desc,
-         case when not $4::boolean then ordered.key end,
-         case when $5::boolean then lower(agents.name) end desc,
-         case when not $5::boolean then lower(agents.name) end,
-         case when $5::boolean then agents.id end desc,
-         case when not $5::boolean then agents.id end
-limit $8
+  and ($3::text = '' or agents.name ilike $3 or agents.slug ilike $3 or agents.description ilike $3)
+  and ($4::text = '' or agents.approval = $4)
+  and ($5::boolean is null or agents.enabled = $5)
+  and ($6::text is null
+       or case when $7::boolean then ordered.key < $6 else ordered.key > $6 end
+       or ordered.key = $6
+          and case when $8::boolean
+                   then (lower(agents.name), agents.id) < (lower($9::text), $10::uuid)
+                   else (lower(agents.name), agents.id) > (lower($9::text), $10::uuid) end)
+order by case when $7::boolean then ordered.key end desc,
+         case when not $7::boolean then ordered.key end,
+         case when $8::boolean then lower(agents.name) end desc,
+         case when not $8::boolean then lower(agents.name) end,
+         case when $8::boolean then agents.id end desc,
+         case when not $8::boolean then agents.id end
+limit $11
 `
 
 type AgentOrderParams struct {
 	By        string
 	TenantID  connectors.TenantID
+	Pattern   string
+	Approval  string
+	Enabled   *bool
 	AfterKey  *string
 	Down      bool
 	NamesDown bool
@@ -59,6 +65,9 @@ func (q *Queries) AgentOrder(ctx context.Context, arg AgentOrderParams) ([]Agent
 	rows, err := q.db.Query(ctx, agentOrder,
 		arg.By,
 		arg.TenantID,
+		arg.Pattern,
+		arg.Approval,
+		arg.Enabled,
 		arg.AfterKey,
 		arg.Down,
 		arg.NamesDown,
@@ -120,19 +129,22 @@ cross join lateral (
 where connectors.tenant_id = $1
   and ($4::text = '' or now.status = $4)
   and ($5::text = '' or connectors.name ilike $5 or connectors.slug ilike $5 or connectors.url ilike $5)
-  and ($6::text is null
-       or case when $7::boolean then ordered.key < $6 else ordered.key > $6 end
-       or ordered.key = $6
-          and case when $8::boolean
-                   then (lower(connectors.name), connectors.id) < (lower($9::text), $10::uuid)
-                   else (lower(connectors.name), connectors.id) > (lower($9::text), $10::uuid) end)
-order by case when $7::boolean then ordered.key end desc,
-         case when not $7::boolean then ordered.key end,
-         case when $8::boolean then lower(connectors.name) end desc,
-         case when not $8::boolean then lower(connectors.name) end,
-         case when $8::boolean then connectors.id end desc,
-         case when not $8::boolean then connectors.id end
-limit $11
+  and ($6::text = '' or connectors.transport = $6)
+  and ($7::text = '' or connectors.auth_type = $7)
+  and ($8::text = '' or $8::text = any(connectors.tags))
+  and ($9::text is null
+       or case when $10::boolean then ordered.key < $9 else ordered.key > $9 end
+       or ordered.key = $9
+          and case when $11::boolean
+                   then (lower(connectors.name), connectors.id) < (lower($12::text), $13::uuid)
+                   else (lower(connectors.name), connectors.id) > (lower($12::text), $13::uuid) end)
+order by case when $10::boolean then ordered.key end desc,
+         case when not $10::boolean then ordered.key end,
+         case when $11::boolean then lower(connectors.name) end desc,
+         case when not $11::boolean then lower(connectors.name) end,
+         case when $11::boolean then connectors.id end desc,
+         case when not $11::boolean then connectors.id end
+limit $14
 `
 
 type ConnectorOrderParams struct {
@@ -141,6 +153,9 @@ type ConnectorOrderParams struct {
 	Ranks     []string
 	Status    string
 	Pattern   string
+	Transport string
+	AuthType  string
+	Tag       string
 	AfterKey  *string
 	Down      bool
 	NamesDown bool
@@ -164,6 +179,9 @@ func (q *Queries) ConnectorOrder(ctx context.Context, arg ConnectorOrderParams) 
 		arg.Ranks,
 		arg.Status,
 		arg.Pattern,
+		arg.Transport,
+		arg.AuthType,
+		arg.Tag,
 		arg.AfterKey,
 		arg.Down,
 		arg.NamesDown,
@@ -189,6 +207,72 @@ func (q *Queries) ConnectorOrder(ctx context.Context, arg ConnectorOrderParams) 
 	return items, nil
 }
 
+const countTools = `-- name: CountTools :one
+select count(*)
+from tools
+where tools.tenant_id = $1
+  and ($2::uuid is null or tools.connector_id = $2)
+  and ($3::boolean or tools.removed_at is null)
+  and ($4::text = '' or $4::text = any(tools.tags))
+  and ($5::text = ''
+       or $5::text = 'enabled' and tools.enabled
+       or $5::text = 'disabled' and not tools.enabled
+       or $5::text = 'changed' and tools.review = 'changed'
+       or $5::text = 'held' and tools.review not in ('accepted', 'kept')
+       or $5::text = 'kept' and tools.review = 'kept'
+       or $5::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
+  and ($6::text = ''
+       or exists (select from tool_definitions definition
+                  where definition.tenant_id = $1 and definition.hash = tools.current_hash
+                    and encode(definition.raw, 'escape') ~ $6::text))
+  and ($7::text = ''
+       or tools.name ~* $7::text or tools.alias ~* $7::text or tools.agent_text ~* $7::text
+       or exists (select from tool_definitions matched
+                  where matched.tenant_id = $1 and matched.hash = tools.current_hash
+                    and (matched.title ~* $7::text or matched.description ~* $7::text)))
+  and ($8::text = ''
+       or tools.name ilike $9::text
+       or tools.alias ilike $9::text
+       or tools.agent_text <> '' and tools.agent_text ilike '%' || $9::text
+       or lower($8::text) = any(tools.tags)
+       or exists (select from tool_definitions definition
+                  where definition.tenant_id = $1 and definition.hash = tools.current_hash
+                    and definition.search @@ case when numnode(websearch_to_tsquery('english', $8)) > 0
+                                                  then websearch_to_tsquery('english', $8)
+                                                  else websearch_to_tsquery('simple', $8)
+                                             end))
+`
+
+type CountToolsParams struct {
+	TenantID  connectors.TenantID
+	Connector *uuid.UUID
+	Removed   bool
+	Tag       string
+	State     string
+	Says      string
+	Pattern   string
+	Query     string
+	Prefix    string
+}
+
+// The filters are those of Tools.
+func (q *Queries) CountTools(ctx context.Context, arg CountToolsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countTools,
+		arg.TenantID,
+		arg.Connector,
+		arg.Removed,
+		arg.Tag,
+		arg.State,
+		arg.Says,
+		arg.Pattern,
+		arg.Query,
+		arg.Prefix,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const toolOrder = `-- name: ToolOrder :many
 select tools.connector_id, tools.name, ordered.moment::timestamptz as moment, ordered.key::text as key
 from tools
@@ -204,7 +288,8 @@ where tools.tenant_id = $2
        or $6::text = 'enabled' and tools.enabled
        or $6::text = 'disabled' and not tools.enabled
        or $6::text = 'changed' and tools.review = 'changed'
-       or $6::text = 'held' and tools.review <> 'accepted'
+       or $6::text = 'held' and tools.review not in ('accepted', 'kept')
+       or $6::text = 'kept' and tools.review = 'kept'
        or $6::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
   and ($7::text = ''
        or exists (select from tool_definitions definition

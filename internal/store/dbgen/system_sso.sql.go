@@ -29,3 +29,22 @@ func (q *Queries) SSOTenant(ctx context.Context, domain string) (connectors.Tena
 	err := row.Scan(&tenant_id)
 	return tenant_id, err
 }
+
+const signInWays = `-- name: SignInWays :one
+select exists (select from memberships where memberships.role = 'owner')::boolean as owned,
+       exists (select from sso_settings where sso_settings.enabled)::boolean as sso
+`
+
+type SignInWaysRow struct {
+	Owned bool
+	Sso   bool
+}
+
+// What the sign-in page of an installation offers: owned is false until the first set-up.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) SignInWays(ctx context.Context) (SignInWaysRow, error) {
+	row := q.db.QueryRow(ctx, signInWays)
+	var i SignInWaysRow
+	err := row.Scan(&i.Owned, &i.Sso)
+	return i, err
+}

@@ -12,6 +12,65 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const dismissFirstSteps = `-- name: DismissFirstSteps :execrows
+update tenants
+set first_steps_dismissed_at = coalesce(first_steps_dismissed_at, now()), updated_at = now()
+where tenants.id = $1
+`
+
+func (q *Queries) DismissFirstSteps(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, dismissFirstSteps, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const firstSteps = `-- name: FirstSteps :one
+select
+    coalesce((select slug from connectors where connectors.tenant_id = $1 order by connectors.id limit 1), '')::text as connector,
+    coalesce((select slug from agents where agents.tenant_id = $1 order by agents.id limit 1), '')::text as agent,
+    coalesce((
+        select agents.slug
+        from agent_grants
+        join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
+        where agent_grants.tenant_id = $1
+        order by agents.id
+        limit 1), '')::text as granted,
+    (exists (
+        select from agent_tokens
+        where agent_tokens.tenant_id = $1 and agent_tokens.last_used_at is not null)
+    or exists (
+        select from (
+            select tool_calls.source
+            from tool_calls
+            where tool_calls.tenant_id = $1
+            order by tool_calls.id desc
+            limit 100) recent
+        where recent.source = 'gateway'))::boolean as used
+`
+
+type FirstStepsRow struct {
+	Connector string
+	Agent     string
+	Granted   string
+	Used      bool
+}
+
+// The oldest of each; empty: none. Of calls only the newest are looked at, so that the cost is bounded; a used token is
+// remembered.
+func (q *Queries) FirstSteps(ctx context.Context, tenantID connectors.TenantID) (FirstStepsRow, error) {
+	row := q.db.QueryRow(ctx, firstSteps, tenantID)
+	var i FirstStepsRow
+	err := row.Scan(
+		&i.Connector,
+		&i.Agent,
+		&i.Granted,
+		&i.Used,
+	)
+	return i, err
+}
+
 const recordEvent = `-- name: RecordEvent :exec
 insert into audit_events (tenant_id, id, actor_type, actor_id, actor_name, action, target, detail, request_id, ip)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -164,7 +223,7 @@ func (q *Queries) SetTenantDefaults(ctx context.Context, arg SetTenantDefaultsPa
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at
 from tenants
 where tenants.id = $1
 `
@@ -195,6 +254,8 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.DownAfterFailures,
 		&i.DownAfterMinutes,
 		&i.RefuseInvalidResults,
+		&i.Sample,
+		&i.FirstStepsDismissedAt,
 	)
 	return i, err
 }

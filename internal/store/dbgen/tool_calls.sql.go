@@ -84,7 +84,8 @@ with ended as (
         error_code = $3,
         error_message = $4,
         completed_at = now(),
-        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint),
+        waited_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     where tenant_id = $5 and id = $6 and status = 'pending_approval'
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )
@@ -229,7 +230,8 @@ const startPendingCall = `-- name: StartPendingCall :exec
 update tool_calls
 set status = 'running',
     instance_id = $1,
-    approved_by = $2
+    approved_by = $2,
+    waited_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
 where tenant_id = $3 and id = $4 and status = 'pending_approval'
 `
 
@@ -252,7 +254,7 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error, tool_calls.task_expires_at
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error, tool_calls.task_expires_at, tool_calls.waited_us
 from tool_calls
 where tenant_id = $1 and id = $2
 `
@@ -302,25 +304,32 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.StructuredValid,
 		&i.StructuredError,
 		&i.TaskExpiresAt,
+		&i.WaitedUs,
 	)
 	return i, err
 }
 
 const toolCalls = `-- name: ToolCalls :many
-select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id, credential_id,
-       definition_hash, instance_id, status, outcome, error_code, error_message, is_error, structured_valid, structured_error, approved_by,
-       (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
-       (case when length(task) <= 16384 then task end)::bytea as task,
-       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id
-from tool_calls
-where tenant_id = $1
-  and ($2::uuid is null or agent_id = $2)
-  and ($3::uuid is null or connector_id = $3)
-  and ($4::text = '' or status = $4)
-  and ($5::text = '' or tool = $5 or exposed_name = $5)
-  and ($6::uuid is null or id < $6)
-order by id desc
-limit $7
+select call.tenant_id, call.id, call.agent_id, call.agent_slug, call.connector_id, call.connector_slug, call.kind, call.tool, call.exposed_name,
+       call.source, call.caller, call.token_id, call.credential_id, call.definition_hash, call.instance_id, call.status, call.outcome, call.error_code,
+       call.error_message, call.is_error, call.structured_valid, call.structured_error, call.approved_by,
+       (case when length(call.arguments) <= 16384 then call.arguments end)::bytea as arguments,
+       (case when length(call.task) <= 16384 then call.task end)::bytea as task,
+       call.progress, call.truncated, call.request_bytes, call.response_bytes, call.started_at, call.completed_at, call.duration_us, call.waited_us,
+       call.address, call.request_id, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name
+from tool_calls call
+left join agents on agents.tenant_id = call.tenant_id and agents.id = call.agent_id
+left join connectors on connectors.tenant_id = call.tenant_id and connectors.id = call.connector_id
+where call.tenant_id = $1
+  and ($2::uuid is null or call.agent_id = $2)
+  and ($3::uuid is null or call.connector_id = $3)
+  and ($4::text = '' or call.status = $4)
+  and ($5::text = '' or call.tool = $5 or call.exposed_name = $5)
+  and ($6::uuid is null or call.id >= $6)
+  and ($7::uuid is null or call.id < $7)
+  and ($8::uuid is null or call.id < $8)
+order by call.id desc
+limit $9
 `
 
 type ToolCallsParams struct {
@@ -329,6 +338,8 @@ type ToolCallsParams struct {
 	ConnectorID *uuid.UUID
 	Status      string
 	Tool        string
+	FromID      *uuid.UUID
+	ToID        *uuid.UUID
 	AfterID     *uuid.UUID
 	MaxRows     int32
 }
@@ -366,11 +377,15 @@ type ToolCallsRow struct {
 	StartedAt       time.Time
 	CompletedAt     *time.Time
 	DurationUs      *int64
+	WaitedUs        *int64
 	Address         *string
 	RequestID       *string
+	AgentName       string
+	ConnectorName   string
 }
 
-// Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page.
+// Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page. The names are those that the
+// agent and the connector have now.
 func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCallsRow, error) {
 	rows, err := q.db.Query(ctx, toolCalls,
 		arg.TenantID,
@@ -378,6 +393,8 @@ func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCal
 		arg.ConnectorID,
 		arg.Status,
 		arg.Tool,
+		arg.FromID,
+		arg.ToID,
 		arg.AfterID,
 		arg.MaxRows,
 	)
@@ -421,8 +438,11 @@ func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCal
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DurationUs,
+			&i.WaitedUs,
 			&i.Address,
 			&i.RequestID,
+			&i.AgentName,
+			&i.ConnectorName,
 		); err != nil {
 			return nil, err
 		}

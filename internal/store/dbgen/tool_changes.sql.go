@@ -421,6 +421,70 @@ func (q *Queries) InsertChanges(ctx context.Context, arg InsertChangesParams) er
 	return err
 }
 
+const insertDecidedChange = `-- name: InsertDecidedChange :exec
+insert into tool_changes (tenant_id, id, connector_id, tool, before_hash, after_hash, kinds, risk, state, decided_by, decided_at)
+values ($1, $2, $3, $4, $5, $6, $7::text[], $8, $9, $10,
+        case when $9 <> 'waiting' then now() end)
+`
+
+type InsertDecidedChangeParams struct {
+	TenantID    connectors.TenantID
+	ID          connectors.ToolChangeID
+	ConnectorID connectors.ConnectorID
+	Tool        string
+	BeforeHash  []byte
+	AfterHash   []byte
+	Kinds       []string
+	Risk        string
+	State       connectors.ChangeState
+	DecidedBy   string
+}
+
+// A change that a person decided without a sync.
+func (q *Queries) InsertDecidedChange(ctx context.Context, arg InsertDecidedChangeParams) error {
+	_, err := q.db.Exec(ctx, insertDecidedChange,
+		arg.TenantID,
+		arg.ID,
+		arg.ConnectorID,
+		arg.Tool,
+		arg.BeforeHash,
+		arg.AfterHash,
+		arg.Kinds,
+		arg.Risk,
+		arg.State,
+		arg.DecidedBy,
+	)
+	return err
+}
+
+const kindsOfDefinition = `-- name: KindsOfDefinition :one
+select kinds
+from tool_changes
+where tenant_id = $1 and connector_id = $2 and tool = $3 and after_hash = $4
+order by id desc
+limit 1
+`
+
+type KindsOfDefinitionParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Tool        string
+	Hash        []byte
+}
+
+// The kinds of difference of the newest change that brought a definition.
+func (q *Queries) KindsOfDefinition(ctx context.Context, arg KindsOfDefinitionParams) ([]string, error) {
+	row := q.db.QueryRow(ctx, kindsOfDefinition,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Tool,
+		arg.Hash,
+	)
+	var kinds []string
+	err := row.Scan(&kinds)
+	return kinds, err
+}
+
 const lockCosmetic = `-- name: LockCosmetic :many
 select connectors.id
 from connectors
@@ -577,6 +641,140 @@ where tenant_id = $1 and connector_id = $2 and name = $3
 
 func (q *Queries) RejectTool(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, tool string) error {
 	_, err := q.db.Exec(ctx, rejectTool, tenantID, connectorID, tool)
+	return err
+}
+
+const restoreInstructions = `-- name: RestoreInstructions :exec
+update connectors
+set accepted_instructions = $1, instructions_review = 'rejected'
+where tenant_id = $2 and id = $3
+`
+
+func (q *Queries) RestoreInstructions(ctx context.Context, acceptedInstructions *string, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, restoreInstructions, acceptedInstructions, tenantID, iD)
+	return err
+}
+
+const riskyChanges = `-- name: RiskyChanges :many
+select tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool, tool_changes.after_hash, tool_changes.kinds
+from tool_changes
+join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
+where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting' and tool_changes.risk = 'high'
+  and tool_changes.after_hash = any($2::bytea[])
+order by connectors.name, tool_changes.tool
+`
+
+type RiskyChangesRow struct {
+	ConnectorID   connectors.ConnectorID
+	Slug          string
+	ConnectorName string
+	Tool          string
+	AfterHash     []byte
+	Kinds         []string
+}
+
+// Waiting changes of high risk that brought one of the definitions.
+func (q *Queries) RiskyChanges(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) ([]RiskyChangesRow, error) {
+	rows, err := q.db.Query(ctx, riskyChanges, tenantID, hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RiskyChangesRow
+	for rows.Next() {
+		var i RiskyChangesRow
+		if err := rows.Scan(
+			&i.ConnectorID,
+			&i.Slug,
+			&i.ConnectorName,
+			&i.Tool,
+			&i.AfterHash,
+			&i.Kinds,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const servedDefinitions = `-- name: ServedDefinitions :many
+select served.hash::bytea as hash,
+       coalesce((select min(brought.seen_at)
+                 from tool_changes brought
+                 where brought.tenant_id = $1 and brought.connector_id = $2 and brought.tool = $3
+                   and brought.after_hash = served.hash), 'epoch'::timestamptz)::timestamptz as seen_at
+from (select distinct past.before_hash as hash
+      from tool_changes past
+      where past.tenant_id = $1 and past.connector_id = $2 and past.tool = $3
+        and past.before_hash = any($4::bytea[]) and past.after_hash is not null) served
+`
+
+type ServedDefinitionsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Tool        string
+	Hashes      [][]byte
+}
+
+type ServedDefinitionsRow struct {
+	Hash   []byte
+	SeenAt time.Time
+}
+
+// Definitions that agents were served before a change, with the time at which the server first had them; the epoch: in the
+// first sync.
+func (q *Queries) ServedDefinitions(ctx context.Context, arg ServedDefinitionsParams) ([]ServedDefinitionsRow, error) {
+	rows, err := q.db.Query(ctx, servedDefinitions,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Tool,
+		arg.Hashes,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ServedDefinitionsRow
+	for rows.Next() {
+		var i ServedDefinitionsRow
+		if err := rows.Scan(&i.Hash, &i.SeenAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const setAcceptedDefinition = `-- name: SetAcceptedDefinition :exec
+update tools
+set accepted_hash = $1, review = $2
+where tenant_id = $3 and connector_id = $4 and name = $5
+`
+
+type SetAcceptedDefinitionParams struct {
+	AcceptedHash []byte
+	Review       connectors.Review
+	TenantID     connectors.TenantID
+	ConnectorID  connectors.ConnectorID
+	Tool         string
+}
+
+// Serves the definition accepted_hash, which the server no longer has.
+func (q *Queries) SetAcceptedDefinition(ctx context.Context, arg SetAcceptedDefinitionParams) error {
+	_, err := q.db.Exec(ctx, setAcceptedDefinition,
+		arg.AcceptedHash,
+		arg.Review,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Tool,
+	)
 	return err
 }
 

@@ -480,7 +480,8 @@ with asked as materialized (
            or $8::text = 'enabled' and tools.enabled
            or $8::text = 'disabled' and not tools.enabled
            or $8::text = 'changed' and tools.review = 'changed'
-           or $8::text = 'held' and tools.review <> 'accepted'
+           or $8::text = 'held' and tools.review not in ('accepted', 'kept')
+           or $8::text = 'kept' and tools.review = 'kept'
            or $8::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
       and ($9::text = ''
            or exists (select from tool_definitions said

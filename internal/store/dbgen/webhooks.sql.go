@@ -74,9 +74,9 @@ func (q *Queries) CountWebhooks(ctx context.Context, tenantID connectors.TenantI
 
 const createWebhook = `-- name: CreateWebhook :one
 
-insert into webhooks (tenant_id, id, name, url, kinds, sealed)
-values ($1, $2, $3, $4, $5, $6)
-returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at
+insert into webhooks (tenant_id, id, name, url, format, kinds, sealed)
+values ($1, $2, $3, $4, $5, $6, $7)
+returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at, format
 `
 
 type CreateWebhookParams struct {
@@ -84,6 +84,7 @@ type CreateWebhookParams struct {
 	ID       connectors.WebhookID
 	Name     string
 	Url      string
+	Format   connectors.WebhookFormat
 	Kinds    []string
 	Sealed   []byte
 }
@@ -95,6 +96,7 @@ func (q *Queries) CreateWebhook(ctx context.Context, arg CreateWebhookParams) (W
 		arg.ID,
 		arg.Name,
 		arg.Url,
+		arg.Format,
 		arg.Kinds,
 		arg.Sealed,
 	)
@@ -114,6 +116,7 @@ func (q *Queries) CreateWebhook(ctx context.Context, arg CreateWebhookParams) (W
 		&i.DeliveredAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Format,
 	)
 	return i, err
 }
@@ -341,7 +344,7 @@ update webhooks
 set failures = failures + 1,
     failing_since = coalesce(failing_since, now())
 where tenant_id = $1 and id = $2
-returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at
+returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at, format
 `
 
 func (q *Queries) RecordUndelivered(ctx context.Context, tenantID connectors.TenantID, iD connectors.WebhookID) (Webhook, error) {
@@ -362,6 +365,7 @@ func (q *Queries) RecordUndelivered(ctx context.Context, tenantID connectors.Ten
 		&i.DeliveredAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Format,
 	)
 	return i, err
 }
@@ -405,7 +409,7 @@ set sealed = $1,
     rotating_until = $2,
     updated_at = now()
 where tenant_id = $3 and id = $4
-returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at
+returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at, format
 `
 
 type SetWebhookSecretsParams struct {
@@ -438,6 +442,7 @@ func (q *Queries) SetWebhookSecrets(ctx context.Context, arg SetWebhookSecretsPa
 		&i.DeliveredAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Format,
 	)
 	return i, err
 }
@@ -446,19 +451,21 @@ const updateWebhook = `-- name: UpdateWebhook :one
 update webhooks
 set name = $1,
     url = $2,
-    kinds = $3,
-    enabled = $4,
-    disabled_why = case when $4 then '' else disabled_why end,
-    failures = case when url <> $2 or $4 and not enabled then 0 else failures end,
-    failing_since = case when url <> $2 or $4 and not enabled then null else failing_since end,
+    format = $3,
+    kinds = $4,
+    enabled = $5,
+    disabled_why = case when $5 then '' else disabled_why end,
+    failures = case when url <> $2 or $5 and not enabled then 0 else failures end,
+    failing_since = case when url <> $2 or $5 and not enabled then null else failing_since end,
     updated_at = now()
-where tenant_id = $5 and id = $6
-returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at
+where tenant_id = $6 and id = $7
+returning tenant_id, id, name, url, kinds, sealed, rotating_until, enabled, disabled_why, failures, failing_since, delivered_at, created_at, updated_at, format
 `
 
 type UpdateWebhookParams struct {
 	Name     string
 	Url      string
+	Format   connectors.WebhookFormat
 	Kinds    []string
 	Enabled  bool
 	TenantID connectors.TenantID
@@ -470,6 +477,7 @@ func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (W
 	row := q.db.QueryRow(ctx, updateWebhook,
 		arg.Name,
 		arg.Url,
+		arg.Format,
 		arg.Kinds,
 		arg.Enabled,
 		arg.TenantID,
@@ -491,12 +499,13 @@ func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (W
 		&i.DeliveredAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Format,
 	)
 	return i, err
 }
 
 const webhook = `-- name: Webhook :one
-select webhooks.tenant_id, webhooks.id, webhooks.name, webhooks.url, webhooks.kinds, webhooks.sealed, webhooks.rotating_until, webhooks.enabled, webhooks.disabled_why, webhooks.failures, webhooks.failing_since, webhooks.delivered_at, webhooks.created_at, webhooks.updated_at
+select webhooks.tenant_id, webhooks.id, webhooks.name, webhooks.url, webhooks.kinds, webhooks.sealed, webhooks.rotating_until, webhooks.enabled, webhooks.disabled_why, webhooks.failures, webhooks.failing_since, webhooks.delivered_at, webhooks.created_at, webhooks.updated_at, webhooks.format
 from webhooks
 where tenant_id = $1 and id = $2
 `
@@ -519,12 +528,13 @@ func (q *Queries) Webhook(ctx context.Context, tenantID connectors.TenantID, iD 
 		&i.DeliveredAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Format,
 	)
 	return i, err
 }
 
 const webhooks = `-- name: Webhooks :many
-select webhooks.tenant_id, webhooks.id, webhooks.name, webhooks.url, webhooks.kinds, webhooks.sealed, webhooks.rotating_until, webhooks.enabled, webhooks.disabled_why, webhooks.failures, webhooks.failing_since, webhooks.delivered_at, webhooks.created_at, webhooks.updated_at
+select webhooks.tenant_id, webhooks.id, webhooks.name, webhooks.url, webhooks.kinds, webhooks.sealed, webhooks.rotating_until, webhooks.enabled, webhooks.disabled_why, webhooks.failures, webhooks.failing_since, webhooks.delivered_at, webhooks.created_at, webhooks.updated_at, webhooks.format
 from webhooks
 where tenant_id = $1
   and ($2::uuid is null or id > $2)
@@ -556,6 +566,7 @@ func (q *Queries) Webhooks(ctx context.Context, tenantID connectors.TenantID, af
 			&i.DeliveredAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Format,
 		); err != nil {
 			return nil, err
 		}

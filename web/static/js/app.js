@@ -8,6 +8,21 @@
       const at = event.target instanceof Element && event.target.closest(selector);
       if (at) handle(at, event);
     });
+  // A changed form that is not saved asks before the page is left. The browser has its own words for it.
+  const changed = (form) =>
+    [...form.elements].some((e) =>
+      e.type === "hidden" || e.type === "submit" || !e.name ? false
+      : e.type === "checkbox" || e.type === "radio" ? e.checked !== e.defaultChecked
+      : e.options ? [...e.options].some((o) => o.selected !== o.defaultSelected) && [...e.options].some((o) => o.defaultSelected)
+      : e.value !== e.defaultValue,
+    );
+  let sending = false;
+  addEventListener("submit", () => (sending = true));
+  addEventListener("pageshow", () => (sending = false));
+  addEventListener("beforeunload", (event) => {
+    if (!sending && [...document.querySelectorAll("main form[data-unsaved]")].some(changed)) event.preventDefault();
+  });
+
   const say = (text) => {
     document.getElementById("said")?.replaceChildren(text);
   };
@@ -109,24 +124,6 @@
   on("change", "[data-auth-form]", showSecrets);
   document.querySelectorAll("[data-auth-form]").forEach(showSecrets);
 
-  // A form is sent once, and shows that it is on its way. Whoever comes back to the page may send it again, and so may who waited in vain.
-  addEventListener("submit", (event) => {
-    const form = event.target;
-    if (event.defaultPrevented || form.method !== "post") return;
-    if ("sent" in form.dataset) {
-      event.preventDefault();
-      return;
-    }
-    form.dataset.sent = "";
-    form.setAttribute("aria-busy", "true");
-    setTimeout(unsend, 10_000, form);
-  });
-  const unsend = (form) => {
-    delete form.dataset.sent;
-    form.removeAttribute("aria-busy");
-  };
-  addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach(unsend));
-
   // What a script asked for and nobody answered. What was answered with a failure says so itself.
   document.addEventListener("htmx:error", (event) => {
     const alert = document.getElementById("alert");
@@ -143,11 +140,10 @@
   // A form that comes back begins at what is wrong with it.
   document.querySelector("main [aria-invalid=true]")?.focus();
 
-  // What a test found, or what an import would do, may lie below the fold.
+  // What an import would do may lie below the fold.
   document.addEventListener("htmx:after:swap", (event) => {
-    const id = event.detail.ctx?.target?.id;
-    if (id === "test-result" || id === "import-preview") {
-      document.getElementById(id)?.scrollIntoView({ block: "center" });
+    if (event.detail.ctx?.target?.id === "import-preview") {
+      document.getElementById("import-preview")?.scrollIntoView({ block: "center" });
     }
   });
 })();

@@ -1,4 +1,4 @@
-// Keys that go places: the dialog under ? lists them, and its links are where g and a letter lead. A key of one character does nothing while
+// Keys that go places and do things: the dialog under ? lists them, and its links are where g and a letter lead. A key of one character does nothing while
 // somebody types, while a dialog or a menu is open, together with another key, and where the person has turned them off (WCAG 2.1.4).
 (() => {
   "use strict";
@@ -28,6 +28,27 @@
     next.scrollIntoView({ block: "nearest" });
     return true;
   };
+  // What a key does is the first such element of the focused row, or else of the page. layout.css shows the keys at them.
+  const acts = {
+    c: '.title .actions a:is([href$="/new"], [href="#add"], [href="#invite"])',
+    e: 'nav a[href$="/settings"], [href="#settings"]',
+    a: 'form[action$="/approve"] button:not([type=button])',
+    d: 'form[action$="/deny"] button:not([type=button])',
+  };
+  const act = (key) => {
+    const row = document.activeElement?.closest("main :is(tr, li)");
+    const lists = document.querySelectorAll("main " + acts[key].replaceAll(", ", ", main "));
+    const found = [...(row?.querySelectorAll(acts[key]) ?? []), ...lists].filter((e) => e.checkVisibility() && !e.disabled);
+    // One of several equal deeds is meant only by its row.
+    if (!found.length || (!row && found.length > 1 && "ad".includes(key))) return false;
+    found[0].click();
+    return true;
+  };
+  const tick = () => {
+    const box = document.activeElement?.closest("main tr")?.querySelector("input[type=checkbox]:not(:disabled)");
+    box?.click();
+    return Boolean(box);
+  };
   const search = () => {
     const field = document.querySelector("main form[role=search] input:not([type=hidden])");
     if (field) {
@@ -51,6 +72,8 @@
   const keys = {
     "?": show,
     "/": search,
+    x: tick,
+    ...Object.fromEntries(Object.keys(acts).map((key) => [key, () => act(key)])),
     j: () => step(1),
     k: () => step(-1),
     g: () => {
@@ -79,6 +102,7 @@
   choice.checked = !stored();
   choice.addEventListener("change", () => {
     try {
+      document.documentElement.classList.toggle(off, !choice.checked);
       if (choice.checked) localStorage.removeItem(off);
       else localStorage.setItem(off, "");
     } catch {

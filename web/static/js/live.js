@@ -17,6 +17,32 @@
   tick();
   setInterval(tick, 500);
 
+  // The tab's title begins with the count of the bell: "(2) Agents · Patchbay".
+  const bell = document.querySelector(".bell");
+  if (bell) {
+    const showCount = () => {
+      const count = bell.querySelector(".tally")?.firstChild.textContent.trim();
+      const title = document.title.replace(/^\(\d+\+?\) /, "");
+      document.title = count ? `(${count}) ${title}` : title;
+    };
+    new MutationObserver(showCount).observe(bell, { subtree: true, childList: true, characterData: true });
+  }
+
+  // A hidden tab closes its stream, since browsers open few connections. It asks for the counts of the frame now and then.
+  const readCounts = async () => {
+    const answer = await fetch("/events?on=frame&once", { headers: { Accept: "text/event-stream" } });
+    if (!answer.ok || answer.redirected) return;
+    const event = (await answer.text()).replaceAll(/^data: /gm, "");
+    for (const place of new DOMParser().parseFromString(event, "text/html").querySelectorAll(".badge-place")) {
+      document.getElementById(place.id)?.replaceWith(place);
+    }
+  };
+  if (bell) {
+    setInterval(() => {
+      if (document.hidden) readCounts().catch(() => {}); // the next one may be answered
+    }, 15_000);
+  }
+
   // A stream that ends is opened again by itself, which is worth a word where it takes longer than a moment.
   const line = document.getElementById("connection");
   if (!line) return;

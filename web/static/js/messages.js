@@ -46,7 +46,7 @@
     panel.hidden = all.length === 0;
   };
   const keep = (p) => {
-    const text = p.textContent.trim();
+    const text = p.querySelector("span")?.textContent.trim().replaceAll(/\s+/g, " ");
     if (!text) return;
     write([{ text, kind: p.dataset.kind, at: new Date().toISOString() }, ...read()].slice(0, most));
     show();

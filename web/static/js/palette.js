@@ -12,8 +12,64 @@
   let asked;
   let answer = Promise.resolve();
 
+  // Pages that were chosen lately, in this tab. Their names stay in it.
+  const recent = document.getElementById("palette-recent");
+  const kept = "palette-recent";
+  const recall = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(kept)) ?? [];
+    } catch {
+      return []; // storage is forbidden, or holds something else
+    }
+  };
+  const remember = (option) => {
+    const entry = { text: option.querySelector("span").textContent, href: option.getAttribute("href"), icon: option.querySelector("use").getAttribute("href") };
+    const list = [entry, ...recall().filter((r) => r.href !== entry.href)].slice(0, 5);
+    try {
+      sessionStorage.setItem(kept, JSON.stringify(list));
+    } catch {
+      // nothing is remembered
+    }
+  };
+  // A copy of a known option, with another text, icon and place.
+  const copy = (model, id, text, icon) => {
+    const option = model.cloneNode(true);
+    option.id = id;
+    option.hidden = false;
+    option.setAttribute("aria-selected", "false");
+    option.querySelector("span").textContent = text;
+    if (icon) option.querySelector("use").setAttribute("href", icon);
+    return option;
+  };
+  const fill = (group, made) => {
+    group.replaceChildren(group.firstElementChild, ...made);
+  };
+  // The buttons of the present page's title: what can be done here.
+  const acts = document.getElementById("palette-acts");
+  const link = list.querySelector("a[role=option]");
+  const known = () => {
+    const here = [...document.querySelectorAll("main .title .actions :is(a, button).btn")].filter((e) => e.checkVisibility() && !e.disabled);
+    const one = (element, i) => {
+      const option = copy(link, "option-act-" + i, element.getAttribute("aria-label") ?? element.textContent.trim(), element.querySelector("use")?.getAttribute("href"));
+      option.removeAttribute("href");
+      option.act = element;
+      return option;
+    };
+    fill(acts, here.map(one));
+    fill(
+      recent,
+      recall()
+        .filter((r) => typeof r.href === "string" && r.href.startsWith("/") && r.href !== location.pathname)
+        .map((r, i) => {
+          const option = copy(link, "option-recent-" + i, r.text, r.icon);
+          option.setAttribute("href", r.href);
+          return option;
+        }),
+    );
+  };
+
   const options = () => [...list.querySelectorAll("[role=option]")];
-  const shown = () => options().filter((o) => !o.hidden);
+  const shown = () => options().filter((o) => !o.hidden && !o.closest("[hidden]"));
   const chosen = () => list.querySelector("[aria-selected=true]:not([hidden])");
   const choose = (option) => {
     for (const o of options()) o.setAttribute("aria-selected", String(o === option));
@@ -33,6 +89,7 @@
       }
       group.hidden = !group.querySelector("[role=option]:not([hidden])");
     }
+    if (q) recent.hidden = true; // the search finds them
   };
   // What tools say of themselves is searched on their page.
   const mentions = document.getElementById("palette-mentions");
@@ -89,11 +146,12 @@
   };
 
   if (!/Mac|iP(hone|ad|od)/.test(navigator.platform)) {
-    for (const key of document.querySelectorAll(".jump kbd")) key.textContent = "Ctrl K";
+    for (const key of document.querySelectorAll(".jump kbd")) key.textContent = key.dataset.other;
   }
   const open = () => {
     document.getElementById("sidebar")?.hidePopover?.();
     input.value = "";
+    known();
     palette.showModal();
     anew();
   };
@@ -108,6 +166,12 @@
     if (event.target === palette) palette.close();
     const option = event.target instanceof Element && event.target.closest("[role=option]");
     if (!option) return;
+    if (option.act) {
+      palette.close();
+      option.act.click();
+      return;
+    }
+    if (option.href) remember(option);
     if (option.type === "button") palette.close(); // what it does, it does to this page
     if ("themeToggle" in option.dataset) {
       const dark = document.documentElement.classList.contains("dark");

@@ -21,6 +21,11 @@
   };
 
   root.classList.add("scripted");
+  try {
+    if (localStorage.getItem("keys-off") !== null) root.classList.add("keys-off");
+  } catch {
+    // storage is forbidden: the keys work
+  }
   apply();
   system.addEventListener("change", apply);
   addEventListener("storage", apply);

@@ -1,4 +1,4 @@
-package events
+package shell
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 func TestEventsAreFramedLineByLine(t *testing.T) {
 	t.Parallel()
-	if have := string(encodeEvent([]byte("<a>\r\n<b>"))); have != "data: <a>\ndata: <b>\n\n" {
+	if have := string(EncodeEvent([]byte("<a>\r\n<b>"))); have != "data: <a>\ndata: <b>\n\n" {
 		t.Errorf("%q", have)
 	}
 }

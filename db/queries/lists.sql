@@ -1,0 +1,200 @@
+-- What lists show beside their rows, each for all rows of a page at once.
+
+-- name: CountAgents :one
+select count(*)
+from agents
+where tenant_id = @tenant_id
+  and (@pattern::text = '' or name ilike @pattern or slug ilike @pattern or description ilike @pattern)
+  and (@approval::text = '' or approval = @approval)
+  and (sqlc.narg(enabled)::boolean is null or enabled = sqlc.narg(enabled));
+
+-- name: AgentFigures :many
+-- calls and failed are of the newest max_calls calls since from_id. troubled: granted connectors that do not work for the
+-- agent. trouble: the first of them; lacks_account: the agent has no account of its own for it.
+select agents.id,
+       granted.connectors, granted.tools, granted.troubled, granted.trouble, granted.lacks_account,
+       entry.tokens, entry.seen_at,
+       recent.calls, recent.failed
+from agents
+cross join lateral (
+    select count(*) as connectors,
+           coalesce(sum(case when grants.all_tools then connectors.tool_count else cardinality(grants.tools) end), 0)::bigint as tools,
+           count(*) filter (where state.bad) as troubled,
+           coalesce((array_agg(connectors.name order by lower(connectors.name)) filter (where state.bad))[1], '')::text as trouble,
+           coalesce((array_agg(state.bare order by lower(connectors.name)) filter (where state.bad))[1], false)::boolean as lacks_account
+    from agent_grants grants
+    join connectors on connectors.tenant_id = grants.tenant_id and connectors.id = grants.connector_id
+    cross join lateral (
+        select connectors.auth_type <> 'none' and not exists (
+                   select from credentials
+                   where credentials.tenant_id = grants.tenant_id and credentials.connector_id = grants.connector_id
+                     and credentials.agent_id is not distinct from case when connectors.credential_mode = 'per_agent' then grants.agent_id end
+                     and credentials.status not in ('expired', 'revoked')) as bare
+    ) account
+    cross join lateral (
+        select account.bare and connectors.credential_mode = 'per_agent' as bare,
+               connectors.status <> 'disabled' and (account.bare or connectors.status in ('error', 'needs_auth')) as bad
+    ) state
+    where grants.tenant_id = agents.tenant_id and grants.agent_id = agents.id
+) granted
+cross join lateral (
+    select count(*) filter (where agent_tokens.expires_at is null or agent_tokens.expires_at > now())
+           + (select count(*)
+              from agent_clients
+              where agent_clients.tenant_id = agents.tenant_id and agent_clients.agent_id = agents.id and agent_clients.expires_at > now()) as tokens,
+           coalesce(max(agent_tokens.last_used_at), 'epoch')::timestamptz as seen_at
+    from agent_tokens
+    where agent_tokens.tenant_id = agents.tenant_id and agent_tokens.agent_id = agents.id
+) entry
+cross join lateral (
+    select count(*) as calls, count(*) filter (where newest.status = 'error') as failed
+    from (
+        select tool_calls.status
+        from tool_calls
+        where tool_calls.tenant_id = agents.tenant_id and tool_calls.agent_id = agents.id and tool_calls.id >= @from_id::uuid
+        order by tool_calls.id desc
+        limit @max_calls
+    ) newest
+) recent
+where agents.tenant_id = @tenant_id and agents.id = any(@ids::uuid[]);
+
+-- name: CountConnectors :one
+select count(*)
+from connectors
+left join (
+    select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+           count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+    from credentials
+    where credentials.tenant_id = @tenant_id
+    group by credentials.connector_id, credentials.agent_id is null
+) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+where connectors.tenant_id = @tenant_id
+  and (@status::text = ''
+       or connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0))) = @status)
+  and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
+  and (@transport::text = '' or connectors.transport = @transport)
+  and (@auth_type::text = '' or connectors.auth_type = @auth_type)
+  and (@tag::text = '' or @tag::text = any(connectors.tags));
+
+-- name: ConnectorTags :many
+select distinct tag.name::text as name
+from connectors
+cross join lateral unnest(connectors.tags) as tag(name)
+where connectors.tenant_id = @tenant_id
+order by 1;
+
+-- name: TagConnectors :many
+-- Adds and removes tags, in alphabetical order. Returns the connectors that changed.
+update connectors
+set tags = next.tags,
+    updated_at = now()
+from (
+    select connectors.id,
+           array(select distinct tag.name
+                 from unnest(connectors.tags || @added::text[]) as tag(name)
+                 where not tag.name = any(@removed::text[])
+                 order by tag.name)::text[] as tags
+    from connectors
+    where connectors.tenant_id = @tenant_id and connectors.id = any(@ids::uuid[])
+    for update
+) next
+where connectors.tenant_id = @tenant_id and connectors.id = next.id and connectors.tags <> next.tags
+returning connectors.id, connectors.slug, connectors.tags;
+
+-- name: ConnectorFigures :many
+-- As AgentFigures. waiting: tools with a change, or new ones, to review.
+select connectors.id, used.agents, review.waiting, recent.calls, recent.failed
+from connectors
+cross join lateral (
+    select count(*) as agents
+    from agent_grants grants
+    where grants.tenant_id = connectors.tenant_id and grants.connector_id = connectors.id
+) used
+cross join lateral (
+    select count(*) as waiting
+    from tools
+    where tools.tenant_id = connectors.tenant_id and tools.connector_id = connectors.id
+      and tools.review in ('changed', 'new') and tools.removed_at is null
+) review
+cross join lateral (
+    select count(*) as calls, count(*) filter (where newest.status = 'error') as failed
+    from (
+        select tool_calls.status
+        from tool_calls
+        where tool_calls.tenant_id = connectors.tenant_id and tool_calls.connector_id = connectors.id and tool_calls.id >= @from_id::uuid
+        order by tool_calls.id desc
+        limit @max_calls
+    ) newest
+) recent
+where connectors.tenant_id = @tenant_id and connectors.id = any(@ids::uuid[]);
+
+-- name: AccessRows :many
+-- The connectors of a tenant, with the grant of one agent each. access: 'granted', 'all', 'some', 'none', or empty. count is
+-- of all rows that match.
+select connectors.id, connectors.slug, connectors.name, connectors.tool_count, connectors.icon_hash, connectors.url,
+       connectors.enabled, connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)))::text as status,
+       (grants.agent_id is not null)::boolean as granted, coalesce(grants.all_tools, false)::boolean as all_tools,
+       coalesce(cardinality(grants.tools), 0)::integer as tools, grants.approval,
+       coalesce(grants.prompts, '')::text as prompts, coalesce(grants.resources, '')::text as resources,
+       count(*) over () as count
+from connectors
+left join agent_grants grants
+    on grants.tenant_id = connectors.tenant_id and grants.connector_id = connectors.id and grants.agent_id = @agent_id::uuid
+left join (
+    select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+           count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+    from credentials
+    where credentials.tenant_id = @tenant_id
+    group by credentials.connector_id, credentials.agent_id is null
+) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+where connectors.tenant_id = @tenant_id
+  and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
+  and (@tag::text = '' or @tag::text = any(connectors.tags))
+  and (@access::text = ''
+       or @access::text = 'granted' and grants.agent_id is not null
+       or @access::text = 'none' and grants.agent_id is null
+       or @access::text = 'all' and grants.all_tools
+       or @access::text = 'some' and not grants.all_tools)
+order by lower(connectors.name), connectors.id
+limit @max_rows offset @skip_rows;
+
+-- name: AccessAgents :many
+-- The agents of a tenant, with the grant of one connector each; without one: a column of the matrix. As AccessRows.
+select agents.id, agents.slug, agents.name, agents.enabled, agents.approval as own_approval,
+       (grants.agent_id is not null)::boolean as granted, coalesce(grants.all_tools, false)::boolean as all_tools,
+       coalesce(cardinality(grants.tools), 0)::integer as tools, grants.approval,
+       count(*) over () as count
+from agents
+left join agent_grants grants
+    on grants.tenant_id = agents.tenant_id and grants.agent_id = agents.id and grants.connector_id = sqlc.narg(connector_id)::uuid
+where agents.tenant_id = @tenant_id
+  and (@pattern::text = '' or agents.name ilike @pattern or agents.slug ilike @pattern)
+  and (@access::text = ''
+       or @access::text = 'granted' and grants.agent_id is not null
+       or @access::text = 'none' and grants.agent_id is null)
+order by lower(agents.name), agents.id
+limit @max_rows offset @skip_rows;
+
+-- name: GrantsAmong :many
+select grants.agent_id, grants.connector_id, grants.all_tools, cardinality(grants.tools)::integer as tools
+from agent_grants grants
+where grants.tenant_id = @tenant_id and grants.agent_id = any(@agent_ids::uuid[]) and grants.connector_id = any(@connector_ids::uuid[]);
+
+-- name: CallParts :many
+-- The newest max_calls calls of the range, counted by status and by the part in which they began. calls are those that match
+-- status and tool, as in ToolCalls; the others are read and not counted, so that a rare status costs no more.
+select greatest(0, floor(extract(epoch from newest.started_at - @since::timestamptz) / @part_s::double precision))::integer as part,
+       newest.status, count(*) as scanned,
+       count(*) filter (where (@status::text = '' or newest.status = @status)
+                          and (@tool::text = '' or newest.tool = @tool or newest.exposed_name = @tool)) as calls
+from (
+    select tool_calls.started_at, tool_calls.status, tool_calls.tool, tool_calls.exposed_name
+    from tool_calls
+    where tool_calls.tenant_id = @tenant_id
+      and (sqlc.narg(agent_id)::uuid is null or tool_calls.agent_id = sqlc.narg(agent_id))
+      and (sqlc.narg(connector_id)::uuid is null or tool_calls.connector_id = sqlc.narg(connector_id))
+      and tool_calls.id >= @from_id::uuid and tool_calls.id < @to_id::uuid
+    order by tool_calls.id desc
+    limit @max_calls
+) newest
+group by 1, 2;

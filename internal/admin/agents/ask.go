@@ -1,0 +1,65 @@
+package agents
+
+import (
+	"net/http"
+
+	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
+	"patchbay/internal/i18n"
+	"patchbay/web/templates"
+)
+
+// maxAskedTools bounds the tools that a question names.
+const maxAskedTools = 20
+
+// askNeverAsk asks before an agent's calls run without approval.
+func (h *Handler) askNeverAsk(w http.ResponseWriter, r *http.Request, a connectors.Agent) error {
+	ctx := r.Context()
+	return h.AskPage(w, r, templates.AskPage{
+		Title: i18n.T(ctx, "Never ask for %s?", a.Name),
+		Text:  i18n.T(ctx, "Every call of this agent will run without approval, destructive tools included. Connectors with their own approval mode keep it."),
+		Yes:   i18n.T(ctx, "Never ask"),
+	})
+}
+
+// askBroadGrant asks before a grant that reaches far; asked is false if it does not, or the person is sure.
+func (h *Handler) askBroadGrant(w http.ResponseWriter, r *http.Request, f shell.PostedForm, g grantState, grant connectors.Grant) (asked bool, err error) {
+	if f.IsSure() {
+		return false, nil
+	}
+	ctx := r.Context()
+	var destructive []string
+	for _, c := range g.choices {
+		if grant.AllTools && (!g.exists || !g.grant.AllTools) && connectors.DecodeTool(c.Raw).Hints.Effect() == connectors.EffectDestructive {
+			destructive = append(destructive, shell.CleanText(c.Name))
+		}
+	}
+	neverAsks := isAuto(grant.Approval) && !isAuto(g.grant.Approval)
+	page := templates.AskPage{Yes: i18n.T(ctx, "Grant access")}
+	switch {
+	case len(destructive) > 0:
+		page.Title = i18n.T(ctx, "Grant “%s” all tools of “%s”?", g.agent.Name, g.connector.Name)
+		page.Text = i18n.N(ctx, len(destructive), "%s of them is destructive. New tools are included when they come.", "%s of them are destructive. New tools are included when they come.")
+		page.Lists = []templates.AskList{{Label: i18n.T(ctx, "Destructive"), Items: shortenList(r, destructive)}}
+		if neverAsks {
+			page.Text += " " + i18n.T(ctx, "Calls run without approval.")
+		}
+	case neverAsks:
+		page.Title = i18n.T(ctx, "Never ask for “%s” on “%s”?", g.agent.Name, g.connector.Name)
+		page.Text = i18n.T(ctx, "Calls of these tools will run without approval, destructive ones included.")
+	default:
+		return false, nil
+	}
+	return true, h.AskPage(w, r, page)
+}
+
+func isAuto(mode *connectors.ApprovalMode) bool {
+	return mode != nil && *mode == connectors.ApprovalAuto
+}
+
+func shortenList(r *http.Request, names []string) []string {
+	if more := len(names) - maxAskedTools; more > 0 {
+		return append(names[:maxAskedTools:maxAskedTools], i18n.N(r.Context(), more, "%s more", "%s more"))
+	}
+	return names
+}

@@ -1,0 +1,31 @@
+package connectors
+
+import "slices"
+
+// MailChoice is what a member is sent by e-mail.
+type MailChoice string
+
+// The choices.
+const (
+	MailNone      MailChoice = "none"
+	MailApprovals MailChoice = "approvals" // calls that wait for approval
+	MailAll       MailChoice = "all"       // whatever needs a member
+)
+
+// MailChoices are the choices, in display order.
+var MailChoices = []MailChoice{MailNone, MailApprovals, MailAll}
+
+// Valid reports whether the choice is known.
+func (c MailChoice) Valid() bool { return slices.Contains(MailChoices, c) }
+
+// Kinds are the kinds of notices that the choice includes.
+func (c MailChoice) Kinds() []NoticeKind {
+	switch c {
+	case MailApprovals:
+		return []NoticeKind{NoticeApproval}
+	case MailAll:
+		return []NoticeKind{NoticeApproval, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeToolsVanished, NoticeWebhookOff}
+	default:
+		return nil
+	}
+}
