@@ -110,8 +110,8 @@ func (t Tools) WaitingKinds(ctx context.Context, id connectors.ConnectorID, tool
 	return toKinds(names), rowError(err, "change")
 }
 
-// Risky returns those of the waiting changes that have a high risk and brought one of the definitions. Only what identifies
-// a change and its kinds are filled in.
+// Risky returns the changes of high risk that brought one of the definitions, the newest of each tool, decided or not. Only
+// what identifies a change and its kinds are filled in.
 func (t Tools) Risky(ctx context.Context, hashes []connectors.Hash) ([]connectors.ToolChange, error) {
 	rows, err := t.q.RiskyChanges(ctx, t.id, hashKeys(hashes))
 	if err != nil {
@@ -121,7 +121,7 @@ func (t Tools) Risky(ctx context.Context, hashes []connectors.Hash) ([]connector
 	for i, r := range rows {
 		risky[i] = connectors.ToolChange{
 			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.ConnectorName, Tool: r.Tool, After: toHash(r.AfterHash),
-			Kinds: toKinds(r.Kinds), Risk: toolchange.High, State: connectors.ChangeWaiting,
+			Kinds: toKinds(r.Kinds), Risk: toolchange.High,
 		}
 	}
 	return risky, nil

@@ -463,7 +463,7 @@ func selectAll(all bool, href string) templ.Component {
 	})
 }
 
-// rowBox is the box before a row of a list whose bar is on the page.
+// rowBox is the box before a row of a list with a bar for selections.
 func rowBox(name, value, label string, checked bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

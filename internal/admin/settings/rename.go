@@ -15,7 +15,7 @@ func (h *Handler) onlyRenames(r *http.Request) (bool, error) {
 	t := shell.Actor(r).Tenant
 	now := tenantForm(t, h.Auth.HistoryDaysFor(t)).Values
 	for name := range f.Values {
-		if value, known := now[name]; name != "name" && (!known || f.Text(name) != value) {
+		if value, known := now[name]; name != "name" && name != "card" && (!known || f.Text(name) != value) {
 			return false, nil
 		}
 	}

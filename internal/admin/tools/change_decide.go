@@ -23,7 +23,11 @@ func (h *Handler) changeAccept(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !f.IsSure() {
-		if asked, err := h.askBeforeAccept(w, r, f.Text("hash")); asked || err != nil {
+		hash, err := readSeenHash(f)
+		if err != nil {
+			return err
+		}
+		if asked, err := h.askBeforeAccept(w, r, hash); asked || err != nil {
 			return err
 		}
 	}
@@ -31,10 +35,10 @@ func (h *Handler) changeAccept(w http.ResponseWriter, r *http.Request) error {
 }
 
 // askBeforeAccept asks if the newest change is risky, and is the one that the person saw.
-func (h *Handler) askBeforeAccept(w http.ResponseWriter, r *http.Request, hash string) (asked bool, err error) {
+func (h *Handler) askBeforeAccept(w http.ResponseWriter, r *http.Request, hash connectors.Hash) (asked bool, err error) {
 	tool := shell.PathValue(r, "tool")
 	among, err := h.Registry.ToolChange(r.Context(), shell.Actor(r).Tenant.ID, shell.PathRef(r, "id"), tool, nil, store.Page{Limit: 1})
-	if err != nil || among.Shown == nil || !among.Shown.State.IsDecidable() || among.Shown.Risk != toolchange.High || among.Shown.After == nil || among.Shown.After.String() != hash {
+	if err != nil || among.Shown == nil || !among.Shown.State.IsDecidable() || among.Shown.Risk != toolchange.High || among.Shown.After == nil || *among.Shown.After != hash {
 		return false, err
 	}
 	view := h.newChangePage(r, among, tool)

@@ -110,14 +110,20 @@ func verdictHashes(verdicts []manage.ChangeVerdict) []connectors.Hash {
 	return hashes
 }
 
+// changedTool names a change by what it brought. A form may name the connector by slug or id, so the connector is no part of it.
+type changedTool struct {
+	hash connectors.Hash
+	tool string
+}
+
 func withoutRisky(verdicts []manage.ChangeVerdict, risky []connectors.ToolChange) []manage.ChangeVerdict {
-	isRisky := map[string]bool{}
+	isRisky := map[changedTool]bool{}
 	for _, c := range risky {
-		isRisky[c.ConnectorSlug+"/"+c.Tool] = true
+		isRisky[changedTool{*c.After, c.Tool}] = true
 	}
 	var others []manage.ChangeVerdict
 	for _, v := range verdicts {
-		if !isRisky[string(v.Connector)+"/"+v.Tool] {
+		if !isRisky[changedTool{*v.Hash, v.Tool}] {
 			others = append(others, v)
 		}
 	}
@@ -127,9 +133,9 @@ func withoutRisky(verdicts []manage.ChangeVerdict, risky []connectors.ToolChange
 // askRisky asks before high-risk changes are accepted among others.
 func askRisky(r *http.Request, all, others []manage.ChangeVerdict, risky []connectors.ToolChange) templates.AskPage {
 	ctx := r.Context()
-	selected := map[string]bool{}
+	selected := map[changedTool]bool{}
 	for _, v := range all {
-		selected[string(v.Connector)+"/"+v.Tool] = true
+		selected[changedTool{*v.Hash, v.Tool}] = true
 	}
 	ask := templates.AskPage{
 		Title: i18n.N(ctx, len(all), "Accept %s change?", "Accept %s changes?"), Danger: true,
@@ -141,7 +147,7 @@ func askRisky(r *http.Request, all, others []manage.ChangeVerdict, risky []conne
 	}
 	list := templates.AskList{Label: i18n.T(ctx, "High risk")}
 	for _, c := range risky {
-		if selected[c.ConnectorSlug+"/"+c.Tool] {
+		if selected[changedTool{*c.After, c.Tool}] {
 			list.Items = append(list.Items, i18n.T(ctx, "%s of %s: %s", ChangedName(ctx, c.Tool), c.ConnectorName, riskyKinds(r, c.Kinds)))
 		}
 	}
