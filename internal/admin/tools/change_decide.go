@@ -23,11 +23,7 @@ func (h *Handler) changeAccept(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !f.IsSure() {
-		hash, err := readSeenHash(f)
-		if err != nil {
-			return err
-		}
-		if asked, err := h.askBeforeAccept(w, r, hash); asked || err != nil {
+		if asked, err := h.askBeforeAccept(w, r, f); asked || err != nil {
 			return err
 		}
 	}
@@ -35,9 +31,13 @@ func (h *Handler) changeAccept(w http.ResponseWriter, r *http.Request) error {
 }
 
 // askBeforeAccept asks if the newest change is risky, and is the one that the person saw.
-func (h *Handler) askBeforeAccept(w http.ResponseWriter, r *http.Request, hash connectors.Hash) (asked bool, err error) {
+func (h *Handler) askBeforeAccept(w http.ResponseWriter, r *http.Request, f shell.PostedForm) (asked bool, err error) {
 	tool := shell.PathValue(r, "tool")
 	among, err := h.Registry.ToolChange(r.Context(), shell.Actor(r).Tenant.ID, shell.PathRef(r, "id"), tool, nil, store.Page{Limit: 1})
+	if err != nil {
+		return false, err // a wrong path is not found, whatever the form has
+	}
+	hash, err := readSeenHash(f)
 	if err != nil || among.Shown == nil || !among.Shown.State.IsDecidable() || among.Shown.Risk != toolchange.High || among.Shown.After == nil || *among.Shown.After != hash {
 		return false, err
 	}
