@@ -120,7 +120,8 @@ func (b *Tab) fail(err error) {
 	b.t.Fatalf("browser: %v\nat %s", err, shown)
 }
 
-// Go loads a page. Where the page before it is on its way to another one at that moment, which ends this load, it begins anew.
+// Go loads a page and waits for its scripts. If the page before it is on its way to another one at that moment, which ends this load,
+// it begins anew.
 func (b *Tab) Go(url string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -128,6 +129,7 @@ func (b *Tab) Go(url string) {
 			return chromedp.Void{}, chromedp.Do(ctx, chromedp.Navigate(url))
 		})
 		if err == nil {
+			b.until(`document.readyState === "complete"`) // the load event that ends Navigate may be the one of the page before
 			return
 		}
 		if !strings.Contains(err.Error(), "net::ERR_ABORTED") || time.Now().After(end) {
