@@ -48,6 +48,7 @@ func TestForEachMember_IgnoresNonObjects(t *testing.T) {
 	}
 }
 
+// FuzzRenamed checks that a renamed definition reads back with its new name.
 func FuzzRenamed(f *testing.F) {
 	f.Add([]byte(`{"name":"a","inputSchema":{"name":"b"}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -6,14 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"patchbay/internal/safe"
 )
 
-const (
-	threatsFile      = "../../docs/security.md"
-	architectureFile = "../../docs/architecture.md"
-)
+const threatsFile = "../../docs/security.md"
 
 var (
 	namedPackage = regexp.MustCompile("^`([a-z0-9/]+)` ")
@@ -45,40 +40,6 @@ func TestEveryTestOfTheThreatListIsThere(t *testing.T) {
 	}
 	if threats < 100 {
 		t.Errorf("%d threats can be read", threats)
-	}
-}
-
-// TestEveryKindOfPanicHasATest holds the table of docs/architecture.md to the kinds of package safe, and to tests that exist.
-func TestEveryKindOfPanicHasATest(t *testing.T) {
-	t.Parallel()
-	_, section, _ := strings.Cut(read(t, architectureFile), "\n## Panics\n")
-	for _, kind := range safe.Kinds() {
-		_, row, found := strings.Cut(section, "\n| "+kind.String()+" | ")
-		row, _, _ = strings.Cut(row, "\n")
-		if cells := strings.Split(row, "|"); found && len(cells) == 3 {
-			wantTests(t, kind.String(), cells[1])
-			continue
-		}
-		t.Errorf("no row shows a panic of the kind %s", kind)
-	}
-}
-
-// TestEveryPlaceOfAPanicHasATest holds the second table to tests that exist.
-func TestEveryPlaceOfAPanicHasATest(t *testing.T) {
-	t.Parallel()
-	_, table, _ := strings.Cut(read(t, architectureFile), "\n| place | after a panic | shown by |\n|---|---|---|\n")
-	places := 0
-	for line := range strings.Lines(table) {
-		cells := strings.Split(strings.TrimSpace(line), "|")
-		if len(cells) != 5 {
-			t.Errorf("%q is no row of the table", line)
-			continue
-		}
-		places++
-		wantTests(t, strings.TrimSpace(cells[1]), cells[3])
-	}
-	if places < 20 {
-		t.Errorf("%d places can be read", places)
 	}
 }
 

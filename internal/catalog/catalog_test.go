@@ -174,6 +174,7 @@ func TestIcon_IsDeterministic(t *testing.T) {
 	}
 }
 
+// FuzzWith checks that each entry of an accepted catalog file makes a valid connector.
 func FuzzWith(f *testing.F) {
 	f.Add([]byte(ownFile))
 	f.Add([]byte("schema: 1\ndate: 2026-11-20\nhide: &a [{}]\nservers: *a\n"))

@@ -46,6 +46,7 @@ func TestDecodeTool_DropsWrongTypesWithNote(t *testing.T) {
 	}
 }
 
+// FuzzDecodeTool checks that the decoded parts of a tool are objects, or absent.
 func FuzzDecodeTool(f *testing.F) {
 	f.Add([]byte(`{"name":"t","inputSchema":{"a":1}}`))
 	f.Add([]byte(`[]`))

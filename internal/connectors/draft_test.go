@@ -255,6 +255,7 @@ func TestSlug_ReservedIsRefused(t *testing.T) {
 	}
 }
 
+// FuzzSlug checks that any name gives a valid slug.
 func FuzzSlug(f *testing.F) {
 	for _, s := range []string{"Linear", "a-", "ÀÉ", strings.Repeat("é-", 60), "\xff\xfe", "İ"} {
 		f.Add(s)

@@ -89,6 +89,7 @@ func TestReadIcon_AcceptsSmallPicturesOfTheirType(t *testing.T) {
 	}
 }
 
+// FuzzReadIcon checks that an accepted icon is the picture as it was sent, within its maximum size.
 func FuzzReadIcon(f *testing.F) {
 	f.Add("image/png", pngIcon(f, 8))
 	f.Add("image/jpeg", jpegIcon(f))

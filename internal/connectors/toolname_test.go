@@ -156,6 +156,7 @@ func TestExposedNames_ConnectorsDoNotCollide(t *testing.T) {
 	}
 }
 
+// FuzzExposedNames checks that any tools of a connector get distinct exposed names.
 func FuzzExposedNames(f *testing.F) {
 	f.Add("linear", "search", "create_issue", "a.b")
 	f.Add("x", "a b", "a_b", "a.b")

@@ -16,7 +16,8 @@
 //     relayed unchanged.
 //
 // Any process serves any request. Session ids are sealed data, and messages between processes are short-lived
-// rows (router.go).
+// rows (router.go). So a request of a server beside a reply (mcp/serve/relay.go), log messages between calls
+// (session_log.go) and what others do to a task reach the stream of a client's GET in any process.
 //
 // The MCP protocol is in mcp/serve, permissions are in agentview, and calls in toolcall.
 package gateway

@@ -71,6 +71,7 @@ func filled(format string) string {
 	})
 }
 
+// FuzzSaid checks that the translation of any text has a bounded length.
 func FuzzSaid(f *testing.F) {
 	f.Add("No such agent. Try again in a moment.")
 	f.Add(`The connector "x" has no client secret. Set it on its Credentials page.`)

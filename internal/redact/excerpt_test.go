@@ -181,6 +181,7 @@ func TestSecrets_RemoveKeepsTheRest(t *testing.T) {
 	}
 }
 
+// FuzzExcerpt checks that an excerpt is bounded and shows a secret in no encoding.
 func FuzzExcerpt(f *testing.F) {
 	for _, s := range []string{"", "a\nb", `{"token":"x"}`, "%2", `\u00`, "&#x", "\xff\xfe", "Zm9v", "6e6f"} {
 		f.Add(s, "s3cret-of-us", s, uint8(0))

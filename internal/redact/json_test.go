@@ -46,6 +46,7 @@ func TestJSON_RemovesSecrets(t *testing.T) {
 	}
 }
 
+// FuzzJSON checks that redacted JSON is still JSON.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{`{"password":"x"}`, `["Bearer abcdefgh12"]`, `{"token":{"a":1}}`, `["a=b\\\"c"]`, `{"secret":-1.5e3}`, `["token:'\""]`, `["--token \"a\\\"b"]`, `["-u a:\"b"]`, `[{"name":"token","value":1}]`, `["pwd\u003d\"x"]`, `["--token","x"]`, `["-pass" ,`, `["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n token: \u00e4"]`} {
 		f.Add(s)

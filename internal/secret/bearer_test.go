@@ -51,6 +51,7 @@ func TestABearerOfOneKindIsNoneOfAnother(t *testing.T) {
 	}
 }
 
+// FuzzParseBearer checks that an accepted token has the prefix of its kind.
 func FuzzParseBearer(f *testing.F) {
 	f.Add(secret.NewBearer(secret.AgentBearer, [16]byte{1}).Text().Reveal())
 	f.Add("pb_agent___")

@@ -88,6 +88,7 @@ func TestCompare_LongTextIsFast(t *testing.T) {
 	}
 }
 
+// FuzzCompare checks that kinds are sorted, that equal definitions have none, and that a risky kind makes a risky change.
 func FuzzCompare(f *testing.F) {
 	files, err := filepath.Glob("testdata/changes/*.txtar")
 	if err != nil {

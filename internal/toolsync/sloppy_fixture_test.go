@@ -15,6 +15,33 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
+// One file in testdata/sloppy describes one server that deviates from MCP, as a txtar archive. The first lines say what the
+// server does, and which servers do it. Then come sections:
+//
+//	connector                 settings, one per line: "timeout 10s", "retries 0", "bearer TOKEN", "url http://mcp.test/mcp",
+//	                          "transport streamable_http", "also HOST" (another origin that may be called)
+//	initialize, tools/list,   the response to that method; "tools/list 2" is the second response, "*" the response to all
+//	GET and so on             other methods. A method without a section gets a valid response with one tool, "good".
+//	connect                   bytes sent on a new connection, before any request
+//	want                      the expected report
+//
+// A response that begins with HTTP/ has a status line, headers, a blank line and a body. Any other is a JSON body with
+// "200 OK". Content-Length or chunks are added where the headers have neither. These stand between {{ and }}:
+//
+//   - bytes: id (of the request), n (number of requests of this method), version (requested), bom, cr, lf, crlf, nul,
+//     "hex c3bc", "repeat 100 {"name":"t%d"},", "tools 20" (real ones). gzip compresses what follows. eof ends the section;
+//     its last line end belongs to the response only in event streams.
+//   - actions: well (respond correctly), flush, "wait 3s", "on METHOD" (wait for such a request; its id counts from then on),
+//     "drip 1s text" (forever), "flood text" (200 MiB), hang (until the client leaves), cut (the connection), reset. raw comes
+//     first: no HTTP around the bytes.
+//
+// want has either "tools:" with an "aside: NAME REASON" per rejected entry, or "fails:" (code, phase, status) and "says:" (the
+// sentence). Before that it may have "sent:", "took:", "header NAME:", "raw NAME:" (the bytes of a tool), "server:", "meta:"
+// (versions), "instructions:" (length) and "retry after:". Handshake means server/discover or initialize.
+//
+// A text with "secret" must not appear in an error. Each case is bounded in time, sends its credential to its own server only,
+// and leaves no connection open. Cases with flood are bounded in memory.
+
 type sloppyCase struct {
 	name      string
 	comment   string

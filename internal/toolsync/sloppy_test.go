@@ -19,8 +19,7 @@ import (
 )
 
 // Each file in testdata/sloppy is a server as found in the wild: a description, one section for each request
-// that it answers, and the expected report in the section "want". testdata/sloppy/README.md describes the
-// format.
+// that it answers, and the expected report in the section "want". sloppy_fixture_test.go describes the format.
 //
 // Every case has its own network and clock (synctest), so that a server that drips a byte a second costs a
 // millisecond.

@@ -132,6 +132,7 @@ func TestReader_DoesNotReadPastAnEvent(t *testing.T) {
 	}
 }
 
+// FuzzReader checks that a stream reads the same in one go and byte by byte, with bounded events.
 func FuzzReader(f *testing.F) {
 	f.Add("data: a\n\n", 64)
 	f.Add("\xef\xbb\xbfevent: x\rdata: a\r\rdata", 8)

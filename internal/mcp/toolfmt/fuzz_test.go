@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/mcp/toolfmt"
 )
 
+// FuzzDefinitions checks that any tool makes definitions that are valid in each format.
 func FuzzDefinitions(f *testing.F) {
 	files, err := filepath.Glob("testdata/definitions/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -153,6 +153,7 @@ func TestResult_IsBounded(t *testing.T) {
 	}
 }
 
+// FuzzResults checks that any result makes valid JSON in each format.
 func FuzzResults(f *testing.F) {
 	for _, result := range []string{
 		`{"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"structuredContent":{"n":9007199254740993}}`,

@@ -76,6 +76,7 @@ func TestReadBatch(t *testing.T) {
 	}
 }
 
+// FuzzIncoming checks that only JSON is read, and that each part that comes out is JSON.
 func FuzzIncoming(f *testing.F) {
 	f.Add([]byte(call))
 	f.Add([]byte(`{"id":"x","result":{}}`))

@@ -249,6 +249,7 @@ func FuzzFindPage(f *testing.F) {
 	})
 }
 
+// FuzzFind checks that a found result is JSON, and that JSON is no syntax error.
 func FuzzFind(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"a":[1,-0.5e+7,"\u00e9",true,false,null]}}`))
 	f.Add([]byte("{\"id\":1,\"result\":\"\xff\"}"))
