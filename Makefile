@@ -62,10 +62,11 @@ endif
 race: ## the same with the race detector, in random order
 	@$(MAKE) --no-print-directory test RACE=1
 
+# Each of these tests keeps a browser or several processes busy: with more at a time, some wait too long on two cores.
 e2e: ## run the tests that start processes: Patchbay itself, a browser, Node, poolers
 	@scripts/get-postgres
 	@files=$(E2E_FILES); names=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t .*/\1/p' $$files | paste -sd'|'); \
-	$(GO) test -tags e2e -parallel 5 -timeout $(PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
+	$(GO) test -tags e2e -parallel 3 -timeout $(PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
 
 check: format lint fresh manifests race e2e ## everything a change has to pass
 
