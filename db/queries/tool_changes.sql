@@ -171,13 +171,13 @@ limit 1;
 
 -- name: RiskyChanges :many
 -- Changes of high risk that brought one of the definitions, also those that were decided: a rejected one can be accepted. Of
--- a tool the newest.
-select distinct on (connectors.name, tool_changes.connector_id, tool_changes.tool)
+-- a definition the newest.
+select distinct on (connectors.name, tool_changes.connector_id, tool_changes.tool, tool_changes.after_hash)
        tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool, tool_changes.after_hash, tool_changes.kinds
 from tool_changes
 join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
 where tool_changes.tenant_id = @tenant_id and tool_changes.risk = 'high' and tool_changes.after_hash = any(@hashes::bytea[])
-order by connectors.name, tool_changes.connector_id, tool_changes.tool, tool_changes.id desc;
+order by connectors.name, tool_changes.connector_id, tool_changes.tool, tool_changes.after_hash, tool_changes.id desc;
 
 -- name: ServedDefinitions :many
 -- Definitions that agents were served before a change, with the time at which the server first had them; the epoch: in the

@@ -110,20 +110,15 @@ func verdictHashes(verdicts []manage.ChangeVerdict) []connectors.Hash {
 	return hashes
 }
 
-// changedTool names a change by what it brought. A form may name the connector by slug or id, so the connector is no part of it.
-type changedTool struct {
-	hash connectors.Hash
-	tool string
-}
-
+// withoutRisky compares hashes alone, because the store knows connector and tool by other spellings than a form may have.
 func withoutRisky(verdicts []manage.ChangeVerdict, risky []connectors.ToolChange) []manage.ChangeVerdict {
-	isRisky := map[changedTool]bool{}
+	isRisky := map[connectors.Hash]bool{}
 	for _, c := range risky {
-		isRisky[changedTool{*c.After, c.Tool}] = true
+		isRisky[*c.After] = true
 	}
 	var others []manage.ChangeVerdict
 	for _, v := range verdicts {
-		if !isRisky[changedTool{*v.Hash, v.Tool}] {
+		if !isRisky[*v.Hash] {
 			others = append(others, v)
 		}
 	}
@@ -133,10 +128,6 @@ func withoutRisky(verdicts []manage.ChangeVerdict, risky []connectors.ToolChange
 // askRisky asks before high-risk changes are accepted among others.
 func askRisky(r *http.Request, all, others []manage.ChangeVerdict, risky []connectors.ToolChange) templates.AskPage {
 	ctx := r.Context()
-	selected := map[changedTool]bool{}
-	for _, v := range all {
-		selected[changedTool{*v.Hash, v.Tool}] = true
-	}
 	ask := templates.AskPage{
 		Title: i18n.N(ctx, len(all), "Accept %s change?", "Accept %s changes?"), Danger: true,
 		Text: i18n.N(ctx, len(all)-len(others), "%s of them is high risk: agents follow the texts of their tools.", "%s of them are high risk: agents follow the texts of their tools."),
@@ -147,9 +138,7 @@ func askRisky(r *http.Request, all, others []manage.ChangeVerdict, risky []conne
 	}
 	list := templates.AskList{Label: i18n.T(ctx, "High risk")}
 	for _, c := range risky {
-		if selected[changedTool{*c.After, c.Tool}] {
-			list.Items = append(list.Items, i18n.T(ctx, "%s of %s: %s", ChangedName(ctx, c.Tool), c.ConnectorName, riskyKinds(r, c.Kinds)))
-		}
+		list.Items = append(list.Items, i18n.T(ctx, "%s of %s: %s", ChangedName(ctx, c.Tool), c.ConnectorName, riskyKinds(r, c.Kinds)))
 	}
 	ask.Lists = []templates.AskList{list}
 	return ask

@@ -656,12 +656,12 @@ func (q *Queries) RestoreInstructions(ctx context.Context, acceptedInstructions 
 }
 
 const riskyChanges = `-- name: RiskyChanges :many
-select distinct on (connectors.name, tool_changes.connector_id, tool_changes.tool)
+select distinct on (connectors.name, tool_changes.connector_id, tool_changes.tool, tool_changes.after_hash)
        tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool, tool_changes.after_hash, tool_changes.kinds
 from tool_changes
 join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
 where tool_changes.tenant_id = $1 and tool_changes.risk = 'high' and tool_changes.after_hash = any($2::bytea[])
-order by connectors.name, tool_changes.connector_id, tool_changes.tool, tool_changes.id desc
+order by connectors.name, tool_changes.connector_id, tool_changes.tool, tool_changes.after_hash, tool_changes.id desc
 `
 
 type RiskyChangesRow struct {
@@ -674,7 +674,7 @@ type RiskyChangesRow struct {
 }
 
 // Changes of high risk that brought one of the definitions, also those that were decided: a rejected one can be accepted. Of
-// a tool the newest.
+// a definition the newest.
 func (q *Queries) RiskyChanges(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) ([]RiskyChangesRow, error) {
 	rows, err := q.db.Query(ctx, riskyChanges, tenantID, hashes)
 	if err != nil {
