@@ -41,7 +41,10 @@ set hash = @hash
 where user_id = @user_id and hash = @old;
 
 -- name: ChangePassword :execrows
-with stored as (
+-- Links to set another one end.
+with ended as (
+    delete from password_resets where password_resets.user_id = @id
+), stored as (
     insert into user_passwords (user_id, hash)
     select users.id, @hash from users where users.id = @id
     on conflict (user_id) do update set hash = excluded.hash

@@ -198,6 +198,20 @@ func TestSendResets_ThenANewPasswordSignsIn(t *testing.T) {
 	}
 }
 
+func TestSendResets_EndWhenThePasswordChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	if err := w.mailing.SendResets(t.Context(), m.Email, "en"); err != nil {
+		t.Fatal(err)
+	}
+	err := w.St.System().People().ChangePassword(t.Context(), m.UserID, "hash", connectors.SessionID{}, w.Tenant, store.Event{ActorType: "user", ActorName: "Ada", Action: "account.password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, w.auth.ResetPassword(t.Context(), w.token(t, wantMails(t, w, 1)[0].Text), "a new password", "192.0.2.1"), fault.NotFound)
+}
+
 func TestSendResets_ExpireAfterAnHour(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -95,7 +95,9 @@ func (q *Queries) AgentToken(ctx context.Context, id connectors.AgentTokenID) (A
 }
 
 const changePassword = `-- name: ChangePassword :execrows
-with stored as (
+with ended as (
+    delete from password_resets where password_resets.user_id = $1
+), stored as (
     insert into user_passwords (user_id, hash)
     select users.id, $2 from users where users.id = $1
     on conflict (user_id) do update set hash = excluded.hash
@@ -105,6 +107,7 @@ set password_set_at = clock_timestamp(), updated_at = now()
 where users.id = $1
 `
 
+// Links to set another one end.
 func (q *Queries) ChangePassword(ctx context.Context, iD connectors.UserID, hash string) (int64, error) {
 	result, err := q.db.Exec(ctx, changePassword, iD, hash)
 	if err != nil {
