@@ -13,3 +13,6 @@ func (b *Budget) Used() int { return maxListWork - b.remaining }
 func Compare(before, now []byte, names *Names) Change {
 	return NewBudget(nil).Compare(before, now, names)
 }
+
+// ExcerptAround shows a match in its context.
+func ExcerptAround(text string, from, to int) string { return excerptAround(text, from, to) }

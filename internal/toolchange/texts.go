@@ -220,11 +220,17 @@ func isASCII(s string) bool {
 func excerptAround(text string, from, to int) string {
 	const before, after, maxWord = 30, 90, 20
 	start, end := max(0, from-before), min(len(text), to+after)
-	if word := strings.LastIndexByte(text[max(0, start-maxWord):start], ' '); start > 0 && text[start-1] != ' ' && word >= 0 {
+	switch word := strings.LastIndexByte(text[max(0, start-maxWord):start], ' '); {
+	case word >= 0:
 		start = max(0, start-maxWord) + word + 1
+	case start <= maxWord:
+		start = 0 // in the first word
 	}
-	if word := strings.IndexByte(text[end:min(len(text), end+maxWord)], ' '); word >= 0 {
+	switch word := strings.IndexByte(text[end:min(len(text), end+maxWord)], ' '); {
+	case word >= 0:
 		end += word
+	case len(text)-end <= maxWord:
+		end = len(text) // in the last word
 	}
 	excerpt := strings.TrimSpace(strings.ToValidUTF8(text[start:end], ""))
 	if start > 0 {
