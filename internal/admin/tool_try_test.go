@@ -1,10 +1,12 @@
 package admin_test
 
 import (
+	"bufio"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
@@ -77,5 +79,36 @@ func TestToolTry_ConstraintErrorStandsAtItsField(t *testing.T) {
 	p.want(t, http.StatusUnprocessableEntity, `The argument "title" must have at least 3 characters.`, `value="ab"`)
 	if !strings.Contains(p.Body, `id="try-arg.0-error"`) {
 		t.Error("the error is not at the field")
+	}
+}
+
+// A trial that waits for approval is followed for minutes, but not after a sign-out.
+func TestToolTry_StreamEndsWithTheSession(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.addAnsweringServer(`{"content":[{"type":"text","text":"the result"}]}`)
+	b, path := d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search/try"
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+path, strings.NewReader(url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"a"}`}}.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": b.base, "HX-Request": "true", "Accept": "text/html, text/event-stream"} {
+		r.Header.Set(name, value)
+	}
+	response, err := b.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	events := &eventReader{t: t, lines: bufio.NewScanner(response.Body), body: response.Body}
+	events.until("Open approval")
+	b.post("/logout", nil)
+	d.ahead.Add(int64(2 * time.Second))
+	approval := d.waitingApproval()
+	d.signInAsRole(connectors.RoleMember).submit("/approvals/"+approval.ID.String()+"/approve", nil)
+	for event := events.next(); event != ""; event = events.next() {
+		if strings.Contains(event, "the result") {
+			t.Errorf("the result is sent after the sign-out: %s", event)
+		}
 	}
 }

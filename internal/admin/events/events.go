@@ -19,11 +19,7 @@ const (
 	maxPersonStreams = 10  // per person; each tab has one
 )
 
-const (
-	keepAliveInterval    = 15 * time.Second // comment lines between events, so that proxies keep the connection open
-	sessionCheckTimeout  = 10 * time.Second
-	sessionCheckInterval = time.Second // maximum age of the last session check when an event is sent
-)
+const keepAliveInterval = 15 * time.Second // comment lines between events, so that proxies keep the connection open
 
 // streamEvents streams changes of the page's content as HTML fragments, until the browser disconnects, the
 // server stops, or the session ends. The query parameter on is frame, calls, tasks, call, home, approvals, changes or

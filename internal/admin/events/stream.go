@@ -14,7 +14,6 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
-	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
 	"patchbay/web"
@@ -28,8 +27,7 @@ type stream struct {
 	events       *shell.EventWriter
 	actor        auth.Actor
 	size         int // rows per page
-	token        secret.Text
-	checked      time.Time // time of the last session check
+	session      *shell.OpenSession
 	runningSyncs map[connectors.ConnectorID]runningSync
 	filter       store.ConnectorFilter // the page's connectors: first by its query, then by their ids
 	sent         map[connectors.ConnectorID]connectorAppearance
@@ -39,13 +37,13 @@ type stream struct {
 }
 
 func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	cookie, err := r.Cookie(h.Auth.Sessions().Cookie.Name)
+	session, err := h.NewOpenSession(r)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unauthenticated, err, "Sign in to continue.")
+		return nil, err
 	}
 	return &stream{
 		h: h, ctx: r.Context(), events: shell.NewEventWriter(w), actor: shell.Actor(r), size: shell.PageSize(r),
-		token: secret.Text(cookie.Value), checked: h.Now(), announces: true,
+		session: session, announces: true,
 		runningSyncs: map[connectors.ConnectorID]runningSync{}, sent: map[connectors.ConnectorID]connectorAppearance{},
 	}, nil
 }
@@ -227,21 +225,9 @@ func progressText(ctx context.Context, p toolsync.Progress) string {
 
 // checkSession ends the stream of a person that was signed out, removed, or switched tenants.
 func (s *stream) checkSession() error {
-	if s.h.Now().Sub(s.checked) < sessionCheckInterval {
-		return nil
-	}
-	// The request's context caches the session of the stream's start, so this needs a new one.
-	ctx, cancel := context.WithTimeout(context.Background(), sessionCheckTimeout)
-	defer cancel()
-	a, err := s.h.Auth.FromToken(ctx, s.token)
-	if err != nil {
-		return err
-	}
-	if a.Tenant.ID != s.actor.Tenant.ID {
-		return fault.Errorf(fault.Unauthenticated, "This session switched to another organisation.")
-	}
-	s.actor.Role, s.actor.Tenant, s.checked = a.Role, a.Tenant, s.h.Now()
-	return nil
+	err := s.session.Check()
+	s.actor = s.session.Actor
+	return err
 }
 
 // send writes one event, with a deadline, while the session lives.

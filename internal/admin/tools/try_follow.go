@@ -43,6 +43,10 @@ type trialEnd struct {
 
 // followTrial runs a trial for a script, which follows it.
 func (h *Handler) followTrial(w http.ResponseWriter, r *http.Request, t trial, id connectors.ToolCallID, run tryRunner) error {
+	session, err := h.NewOpenSession(r)
+	if err != nil {
+		return err
+	}
 	t.followed = followTimeout
 	ended := make(chan trialEnd, 1)
 	safe.Go(safe.Task, func() {
@@ -66,7 +70,7 @@ func (h *Handler) followTrial(w http.ResponseWriter, r *http.Request, t trial, i
 		}
 	case <-patience.C:
 	}
-	f := follower{h: h, r: r, events: shell.NewEventWriter(w), can: shell.ToPermissions(shell.Actor(r).Role)}
+	f := follower{h: h, r: r, session: session, events: shell.NewEventWriter(w), can: shell.ToPermissions(shell.Actor(r).Role)}
 	defer f.events.Close()
 	if err := f.followCall(ended, end, id); err != nil {
 		h.Log.DebugContext(r.Context(), "trial no longer followed", "error", err)
@@ -83,11 +87,12 @@ func (headerWriter) WriteHeader(int)             {}
 
 // follower sends the progress of one trial.
 type follower struct {
-	h      *Handler
-	r      *http.Request
-	events *shell.EventWriter
-	can    templates.Permissions
-	last   callMark
+	h       *Handler
+	r       *http.Request
+	session *shell.OpenSession
+	events  *shell.EventWriter
+	can     templates.Permissions
+	last    callMark
 }
 
 // callMark is the part of a call that changes what is shown of it.
@@ -174,6 +179,9 @@ func (w bodyWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 func (f *follower) sendEvent(ctx context.Context, render func(ctx context.Context, body *bytes.Buffer) error) error {
 	var body bytes.Buffer
 	if err := render(ctx, &body); err != nil {
+		return err
+	}
+	if err := f.session.Check(); err != nil {
 		return err
 	}
 	_, err := f.events.Write(shell.EncodeEvent(body.Bytes()))
