@@ -84,7 +84,7 @@ func mapRows[R, T any](rows []R, item func(R) T) []T {
 func toAccessReach(r dbgen.AccessReachesRow) AccessConnector {
 	return AccessConnector{
 		Grant:     toAgentGrant(r.AgentGrant),
-		Connector: toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames}),
+		Connector: toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames, Status: string(r.Connector.Status)}),
 	}
 }
 
