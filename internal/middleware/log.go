@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+
+	"patchbay/internal/telemetry"
 )
 
 type logNoteKey struct{}
@@ -35,7 +37,7 @@ func Log(log *slog.Logger) Middleware {
 }
 
 func logResponse(log *slog.Logger, r *http.Request, w middleware.WrapResponseWriter, started time.Time, caller []slog.Attr) {
-	status := w.Status()
+	status := telemetry.FinalStatus(r, w.Status())
 	if status == 0 {
 		status = http.StatusOK
 	}

@@ -141,6 +141,28 @@ func TestLog_NamesRouteAndNoSecret(t *testing.T) {
 	}
 }
 
+func TestLog_ClientGoneIsNoWarning(t *testing.T) {
+	t.Parallel()
+	e := newEnvelope(t, "http://localhost")
+	e.router.Get("/slow", func(w http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	e.do(httptest.NewRequest(http.MethodGet, "/slow", nil).WithContext(gone))
+	if line := e.log.String(); !strings.Contains(line, `"level":"INFO"`) || !strings.Contains(line, `"status":499`) {
+		t.Errorf("logged %s", line)
+	}
+	e.log.Reset()
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	e.do(httptest.NewRequest(http.MethodGet, "/slow", nil).WithContext(late))
+	if line := e.log.String(); !strings.Contains(line, `"level":"WARN"`) || !strings.Contains(line, `"status":500`) {
+		t.Errorf("logged %s", line)
+	}
+}
+
 func TestIdentify_RefusesUnidentified(t *testing.T) {
 	t.Parallel()
 	stranger := func(*http.Request) (context.Context, []slog.Attr, error) {

@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,9 +30,10 @@ func (m *Metrics) Requests(next http.Handler) http.Handler {
 		defer func() {
 			m.inFlight.Dec()
 			route := routeOf(r)
-			m.requests.WithLabelValues(methodOf(r), route, statusClass(wrapped.Status())).Inc()
+			status := FinalStatus(r, wrapped.Status())
+			m.requests.WithLabelValues(methodOf(r), route, statusClass(status)).Inc()
 			if end != nil {
-				end(methodOf(r), route, wrapped.Status(), wrapped.Header())
+				end(methodOf(r), route, status, wrapped.Header())
 			}
 			if !strings.HasPrefix(wrapped.Header().Get("Content-Type"), "text/event-stream") {
 				m.durations.WithLabelValues(route).Observe(time.Since(started).Seconds())
@@ -68,6 +71,19 @@ func routeOf(r *http.Request) string {
 		}
 	}
 	return "unmatched"
+}
+
+// StatusClientGone is the status in logs and metrics of a request whose client went before the response. No client reads it.
+const StatusClientGone = 499
+
+// FinalStatus is the status of a request in logs and metrics. A failure after the client went is [StatusClientGone]: the
+// cancelled context caused it. status 0: none was set.
+func FinalStatus(r *http.Request, status int) int {
+	isFailure := status == 0 || status >= http.StatusInternalServerError
+	if isFailure && errors.Is(r.Context().Err(), context.Canceled) {
+		return StatusClientGone
+	}
+	return status
 }
 
 // statusClass turns 404 into "4xx". A handler that wrote nothing has answered 200.

@@ -15,11 +15,11 @@ func (m *Metrics) RequestsTo(route func(*http.Request) string, next http.Handler
 		r, end := m.begin(r)
 		defer func() {
 			m.inFlight.Dec()
-			pattern := route(r)
+			pattern, status := route(r), FinalStatus(r, counted.status)
 			if end != nil {
-				end(methodOf(r), pattern, counted.status, w.Header())
+				end(methodOf(r), pattern, status, w.Header())
 			}
-			m.requests.WithLabelValues(methodOf(r), pattern, statusClass(counted.status)).Inc()
+			m.requests.WithLabelValues(methodOf(r), pattern, statusClass(status)).Inc()
 			if kind := w.Header()["Content-Type"]; len(kind) == 0 || !strings.HasPrefix(kind[0], "text/event-stream") {
 				m.durations.WithLabelValues(pattern).Observe(time.Since(started).Seconds())
 			}

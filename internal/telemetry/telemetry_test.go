@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,37 @@ func TestRequestsOfADoorWithoutARouterAreCounted(t *testing.T) {
 	if strings.Contains(text, `duration_seconds_count{route="/stream"}`) {
 		t.Error("an event stream is timed as if it were an answer")
 	}
+}
+
+func TestRequests_ClientGoneIsNoServerError(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v1")
+	var traced []int
+	m.Trace(func(r *http.Request) (*http.Request, func(string, string, int, http.Header)) {
+		return r, func(_, _ string, status int, _ http.Header) { traced = append(traced, status) }
+	})
+	fail := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/silent" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for _, handler := range []http.Handler{m.Requests(fail), m.RequestsTo(func(*http.Request) string { return "unmatched" }, fail)} {
+		for _, ctx := range []context.Context{gone, late, t.Context()} {
+			handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx))
+		}
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/silent", nil).WithContext(gone))
+	}
+	if want := []int{499, 500, 500, 499, 499, 500, 500, 499}; !slices.Equal(traced, want) {
+		t.Errorf("traced %v, want %v", traced, want)
+	}
+	wantLines(t, scrape(t, m),
+		`patchbay_http_requests_total{method="GET",route="unmatched",status="4xx"} 4`,
+		`patchbay_http_requests_total{method="GET",route="unmatched",status="5xx"} 4`,
+	)
 }
 
 func TestRequestThatPanicsIsCounted(t *testing.T) {
