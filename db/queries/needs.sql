@@ -78,15 +78,20 @@ select (
     select count(*)
     from credentials
     join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+    cross join lateral (
+        select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                    then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                    else credentials.expires_at end as at
+    ) lapses
     where credentials.tenant_id = @tenant_id and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
       and connectors.enabled
-      and case when (credentials.grant_meta ->> 'refreshable')::boolean is true
-               then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
-               else credentials.expires_at end < now() + make_interval(secs => @seconds::double precision)
+      and lapses.at < now() + make_interval(secs => @seconds::double precision)
+      and (connectors.status <> 'needs_auth' or credentials.agent_id is not null and lapses.at >= now())
 ))::bigint as connectors;
 
 -- name: AttentionRenewals :many
--- The rows of ExpiringCredentials, the next expiry first.
+-- The rows of ExpiringCredentials, the next expiry first. A connector that needs authorization is listed for it already: the
+-- shared account and those that expired are left out.
 select connectors.slug as connector_slug, connectors.name as connector, connectors.url, connectors.icon_hash,
        coalesce(agents.slug, '')::text as agent_slug,
        coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
@@ -101,6 +106,7 @@ cross join lateral (
 where credentials.tenant_id = @tenant_id and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
   and connectors.enabled
   and lapses.at < now() + make_interval(secs => @seconds::double precision)
+  and (connectors.status <> 'needs_auth' or credentials.agent_id is not null and lapses.at >= now())
 order by lapses.at, credentials.id
 limit @max_rows;
 

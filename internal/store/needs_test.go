@@ -88,3 +88,38 @@ func TestNeeds_ListsSomeAndCountsAll(t *testing.T) {
 		}
 	}
 }
+
+func TestNeeds_ExpiredAccountIsListedOnce(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t, func(d *connectors.Draft) {
+		d.Auth.Type = connectors.AuthOAuth2
+		d.CredentialMode = connectors.CredentialPerAgent
+	})
+	save := func(ends time.Time, agent *connectors.AgentID) {
+		t.Helper()
+		err := w.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
+			ConnectorID: c.ID, AgentID: agent, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{AccessToken: "access", ExpiresAt: &ends},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	soon := w.Agent(t)
+	save(time.Now().Add(-time.Hour), new(w.Agent(t).ID))
+	save(time.Now().Add(time.Hour), &soon.ID)
+	if n := needs(t, w, 50); n.Totals[connectors.NeedRenewal] != 2 || n.Total() != 2 {
+		t.Fatalf("before the server refuses: %v", n.Totals)
+	}
+	run := w.Run(t, c.ID)
+	if _, err := w.Door().Syncs().Fail(t.Context(), run.ID, connectors.SyncError{Code: "credential_required", Message: "The account expired."}, store.ServerObservation{}); err != nil {
+		t.Fatal(err)
+	}
+	n := needs(t, w, 50)
+	if b, err := w.Door().Badges(t.Context()); err != nil || b.Total() != n.Total() {
+		t.Errorf("badges count %+v, %v", b, err)
+	}
+	if n.Totals[connectors.NeedAuthorization] != 1 || n.Totals[connectors.NeedRenewal] != 1 || n.Of(connectors.NeedRenewal)[0].AgentSlug != soon.Slug {
+		t.Errorf("%+v", n.List)
+	}
+}

@@ -167,6 +167,7 @@ cross join lateral (
 where credentials.tenant_id = $1 and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
   and connectors.enabled
   and lapses.at < now() + make_interval(secs => $2::double precision)
+  and (connectors.status <> 'needs_auth' or credentials.agent_id is not null and lapses.at >= now())
 order by lapses.at, credentials.id
 limit $3
 `
@@ -182,7 +183,8 @@ type AttentionRenewalsRow struct {
 	Total         int64
 }
 
-// The rows of ExpiringCredentials, the next expiry first.
+// The rows of ExpiringCredentials, the next expiry first. A connector that needs authorization is listed for it already: the
+// shared account and those that expired are left out.
 func (q *Queries) AttentionRenewals(ctx context.Context, tenantID connectors.TenantID, seconds float64, maxRows int32) ([]AttentionRenewalsRow, error) {
 	rows, err := q.db.Query(ctx, attentionRenewals, tenantID, seconds, maxRows)
 	if err != nil {
@@ -297,11 +299,15 @@ select (
     select count(*)
     from credentials
     join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+    cross join lateral (
+        select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                    then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                    else credentials.expires_at end as at
+    ) lapses
     where credentials.tenant_id = $1 and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
       and connectors.enabled
-      and case when (credentials.grant_meta ->> 'refreshable')::boolean is true
-               then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
-               else credentials.expires_at end < now() + make_interval(secs => $2::double precision)
+      and lapses.at < now() + make_interval(secs => $2::double precision)
+      and (connectors.status <> 'needs_auth' or credentials.agent_id is not null and lapses.at >= now())
 ))::bigint as connectors
 `
 
