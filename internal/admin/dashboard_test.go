@@ -28,6 +28,9 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
+	"patchbay/internal/mail"
+	"patchbay/internal/mail/mailtest"
+	"patchbay/internal/mailing"
 	"patchbay/internal/manage"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcpregistry"
@@ -64,6 +67,7 @@ type dashboard struct {
 	access  *agentview.Cache
 	calls   *toolcall.Executor
 	history *calllog.Writer
+	smtp    *mailtest.Server
 	stop    chan struct{} // closed by a test that stops the server
 	ahead   atomic.Int64  // the dashboard's clock offset in nanoseconds
 	work    fixture.Work  // of its requests, without background work
@@ -115,7 +119,7 @@ func newDashboard(t testing.TB, opts ...func(*admin.Options)) *dashboard {
 // newDashboardAt is newDashboard at another name of loopback, which browsers treat as another site.
 func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *dashboard {
 	t.Helper()
-	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{})}
+	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{}), smtp: mailtest.Start(t, mail.NoTLS)}
 	log := slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 	d.auth = auth.New(auth.Options{Store: d.St, Log: log, PasswordCost: &cheap, Now: d.signInTime})
@@ -146,6 +150,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 		Access: agents.access, Calls: agents.calls, History: agents.history,
 		SSO:        sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
 		AuthServer: d.newAuthServer(egress, base.String()),
+		Mailing:    mailing.New(mailing.Options{Store: d.St, Auth: d.auth, Sender: d.smtp.Sender(), BaseURL: base.String(), Log: log}),
 		Webhooks:   webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
 		BaseURL:    base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(serveTeapot),
 	}

@@ -20,8 +20,6 @@ var noPages = map[string]string{
 	"/oauth/callback":                          "an authorization server sends somebody there",
 	"/login/sso/callback":                      "a provider sends somebody there",
 	"/oauth/authorize":                         "a program sends somebody there; looked at in TestAuthorize_Page",
-	"/forgot":                                  "there is no SMTP server",
-	"/reset":                                   "it wants the link of an e-mail",
 	"/setup":                                   "there is an owner",
 	"/setup/invitation":                        "it wants the link of an invitation",
 	"/login/code":                              "a sign-in is half done; looked at below",

@@ -30,7 +30,7 @@ func TestPages_AreValidAndLinkToRoutes(t *testing.T) {
 	_, protectedNotes := startProtectedServer(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
 	b.addNotes(protectedNotes.URL)
 	b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect")))
-	link := d.createConnectLink(b)
+	link, reset := d.createConnectLink(b), d.createResetToken()
 	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"auto"}})
 	b.post("/agents/support/connectors/gone", url.Values{"all": {"false"}, "tool": {"nothing yet"}})
 	b.post("/connectors/linear/tools/search/try", url.Values{"agent": {"support"}})
@@ -54,7 +54,7 @@ func TestPages_AreValidAndLinkToRoutes(t *testing.T) {
 				continue
 			}
 			for _, slug := range []string{"linear", "sentry", "gone", "notes"} {
-				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), change: change.String(), run: run}.fill(pattern)
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, reset: reset, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), change: change.String(), run: run}.fill(pattern)
 				t.Run(string(role)+" "+path, func(t *testing.T) {
 					p := b.get(path)
 					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes" || slug == "sentry" && (strings.Contains(pattern, "{change}") || strings.Contains(pattern, "{run}"))) && p.Status == http.StatusNotFound {

@@ -34,7 +34,6 @@ var extraStatements = map[string]int64{
 
 // otherStatus are pages that redirect a signed-in person, are gone, or need more than an address.
 var otherStatus = map[string]int{
-	"/forgot": http.StatusNotFound, "/reset": http.StatusNotFound, // without an SMTP server, and without a link
 	"/login": http.StatusSeeOther, "/setup": http.StatusNotFound, "/oauth/callback": http.StatusBadRequest,
 	"/login/sso/callback": http.StatusSeeOther, "/login/code": http.StatusSeeOther, "/oauth/authorize": http.StatusUnprocessableEntity,
 	"/account/connections/{agent}/{connector}": http.StatusNotFound,
@@ -150,7 +149,7 @@ func (d *dashboard) countPageQueries(b *browser, ids things) map[string]int64 {
 	counts := map[string]int64{}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
-		if method != http.MethodGet || pattern == "/events" || pattern == "/connectors/export" || strings.HasPrefix(pattern, "/exports/") || pattern == "/reset" { // these read page after page, to the end; the last is limited by address
+		if method != http.MethodGet || pattern == "/events" || pattern == "/connectors/export" || strings.HasPrefix(pattern, "/exports/") { // these read page after page, to the end
 			continue
 		}
 		var p page

@@ -285,11 +285,14 @@ type things struct {
 	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session, program, acting string
 
 	offer string // an entry of the catalog, which all tenants share
+	reset string // the token of a link to set a new password
 }
 
 func (x things) fill(pattern string) string {
 	id, token, program := x.connector, x.link, x.program
 	switch {
+	case pattern == "/reset":
+		return pattern + "?token=" + x.reset
 	case strings.HasPrefix(pattern, "/calls/{id}/pictures"):
 		id = x.picture
 	case strings.HasPrefix(pattern, "/calls"), strings.HasPrefix(pattern, "/approvals"):
@@ -318,8 +321,18 @@ func (x things) fill(pattern string) string {
 func (d *dashboard) ownThings() things {
 	d.t.Helper()
 	x := d.createThings(d.Tenant)
-	x.offer = "linear"
+	x.offer, x.reset = "linear", d.createResetToken()
 	return x
+}
+
+// createResetToken returns the token of a link to set a new password.
+func (d *dashboard) createResetToken() string {
+	d.t.Helper()
+	links, err := d.auth.NewResetLinks(d.t.Context(), d.createMember(connectors.RoleViewer).Email)
+	if err != nil || len(links) != 1 {
+		d.t.Fatal(links, err)
+	}
+	return strings.TrimPrefix(links[0].Path, "/reset?token=")
 }
 
 func (d *dashboard) createThings(tenant connectors.TenantID) things {

@@ -11,7 +11,7 @@ import (
 
 // pagesWithContent are pages without path parameters that have content in a new tenant.
 var pagesWithContent = []string{
-	"/account", "/account/second-factor", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/confirm", "/connect/done", "/connectors/import", "/connectors/new", "/members", "/search", "/settings",
+	"/account", "/account/second-factor", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/confirm", "/connect/done", "/connectors/import", "/connectors/new", "/forgot", "/members", "/reset", "/search", "/settings",
 	"/settings/sso", "/webhooks/new", "/start/agent",
 }
 

@@ -16,6 +16,10 @@ func doorSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	})
 	pages["sign-in"] = templates.SignIn(templates.SignInPage{Frame: f, ReturnTo: "/connectors"})
 	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
+	pages["sign-in-mails"] = templates.SignIn(templates.SignInPage{Frame: f, Mails: true})
+	pages["forgot"] = templates.Forgot(templates.ForgotPage{Frame: f, Form: templates.Form{Errors: map[string]string{"email": "Enter an email address."}, Values: map[string]string{"email": "ada"}}})
+	pages["forgot-sent"] = templates.Forgot(templates.ForgotPage{Frame: f, Sent: "ada@example.com"})
+	pages["reset"] = templates.Reset(templates.ResetPage{Frame: f, Token: "once", Email: "ada@example.com", Form: templates.Form{Errors: map[string]string{"new_password": "Too short."}}})
 	pages["code"] = templates.Code(templates.CodePage{Frame: f, ReturnTo: "/", Form: templates.Form{Errors: map[string]string{"code": "This code is wrong."}}})
 	held := []templates.HiddenField{{Name: "return_to", Value: "/audit"}, {Name: "confirm_dropped", Value: "token"}}
 	pages["confirm"] = templates.Confirm(templates.ConfirmPage{Frame: f, Email: "ada@example.com", Action: "/confirm", Back: "/", Factor: true, Act: "delete this agent", Held: held, Form: templates.Form{Errors: map[string]string{"confirm_password": "Wrong password."}}})
