@@ -87,9 +87,9 @@ join users on users.id = memberships.user_id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
 -- name: SetMailPreference :execrows
--- Notices up to now are not sent.
+-- Notices from before the pause are not sent. The next mail need not wait for the pause unless one was sent within it.
 update memberships
 set mail = @mail,
     mail_language = @mail_language,
-    mailed_at = now()
+    mailed_at = greatest(mailed_at, now() - make_interval(secs => @pause::double precision))
 where tenant_id = @tenant_id and user_id = @user_id;

@@ -1,6 +1,12 @@
 package connectors
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
+
+// MailPause is the minimum time between two mails with news to a member.
+const MailPause = 5 * time.Minute
 
 // MailChoice is what a member is sent by e-mail.
 type MailChoice string

@@ -153,6 +153,29 @@ func TestQueueNews_OnceInFiveMinutesForThoseWhoChoseIt(t *testing.T) {
 	}
 }
 
+// The first mail after a choice does not wait. Another choice does not repeat it.
+func TestQueueNews_FirstMailDoesNotWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleAdmin)
+	queued := func() (n int) {
+		if err := w.mailing.QueueNews(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.AsSystem(t, "select count(*) from river_job where kind = 'mail_member'", nil, &n)
+		return n
+	}
+	w.choose(t, m, connectors.MailApprovals, "en")
+	w.notice(t, store.NewNotice{Kind: connectors.NoticeApproval, Title: "Support bot asks to call x"})
+	if n := queued(); n != 1 {
+		t.Errorf("%d mails are queued, want 1", n)
+	}
+	w.choose(t, m, connectors.MailAll, "en")
+	if n := queued(); n != 1 {
+		t.Errorf("%d mails are queued after another choice, want 1", n)
+	}
+}
+
 var link = regexp.MustCompile(`https://patchbay\.example\.com(/reset\?token=\S+)`)
 
 func (w world) token(t *testing.T, text string) secret.Text {

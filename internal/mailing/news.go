@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// newsPause is the minimum time between two mails with news to a member.
-	newsPause = 5 * time.Minute
 	// newsBatch bounds the members of one transaction.
 	newsBatch = 200
 	// maxNews bounds the notices of a mail.
@@ -27,7 +25,7 @@ const (
 // QueueNews queues a mail for each member with news.
 func (s *Service) QueueNews(ctx context.Context) error {
 	for {
-		n, err := s.store.System().Mail().QueueMail(ctx, newsPause, newsBatch)
+		n, err := s.store.System().Mail().QueueMail(ctx, connectors.MailPause, newsBatch)
 		if err != nil || n < newsBatch {
 			return err
 		}

@@ -24,8 +24,10 @@ func (t People) MailPreference(ctx context.Context, user connectors.UserID) (Mai
 	return MailPreference{Choice: r.Mail, Language: r.MailLanguage, Role: r.Role, Email: r.Email}, nil
 }
 
-// SetMailPreference stores a member's choice. Earlier notices are not sent.
+// SetMailPreference stores a member's choice. Notices from before [connectors.MailPause] are not sent.
 func (t People) SetMailPreference(ctx context.Context, user connectors.UserID, choice connectors.MailChoice, language string) error {
-	n, err := t.q.SetMailPreference(ctx, dbgen.SetMailPreferenceParams{Mail: choice, MailLanguage: language, TenantID: t.id, UserID: user})
+	n, err := t.q.SetMailPreference(ctx, dbgen.SetMailPreferenceParams{
+		Mail: choice, MailLanguage: language, Pause: connectors.MailPause.Seconds(), TenantID: t.id, UserID: user,
+	})
 	return affectedError(n, err, "member")
 }

@@ -286,22 +286,24 @@ const setMailPreference = `-- name: SetMailPreference :execrows
 update memberships
 set mail = $1,
     mail_language = $2,
-    mailed_at = now()
-where tenant_id = $3 and user_id = $4
+    mailed_at = greatest(mailed_at, now() - make_interval(secs => $3::double precision))
+where tenant_id = $4 and user_id = $5
 `
 
 type SetMailPreferenceParams struct {
 	Mail         connectors.MailChoice
 	MailLanguage string
+	Pause        float64
 	TenantID     connectors.TenantID
 	UserID       connectors.UserID
 }
 
-// Notices up to now are not sent.
+// Notices from before the pause are not sent. The next mail need not wait for the pause unless one was sent within it.
 func (q *Queries) SetMailPreference(ctx context.Context, arg SetMailPreferenceParams) (int64, error) {
 	result, err := q.db.Exec(ctx, setMailPreference,
 		arg.Mail,
 		arg.MailLanguage,
+		arg.Pause,
 		arg.TenantID,
 		arg.UserID,
 	)
