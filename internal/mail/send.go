@@ -5,7 +5,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"net/textproto"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -64,6 +67,39 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	}
 	return nil
 }
+
+// Errors of [Sender.Check], besides those of the network and of TLS.
+var (
+	ErrAuth  = errors.New("the server refuses the user name or password")
+	ErrNoTLS = errors.New("the server has no STARTTLS")
+)
+
+// Check connects and signs in as for a message, and sends none.
+func (s *Sender) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	client, err := s.newClient()
+	if err != nil {
+		return fmt.Errorf("set up SMTP: %w", err)
+	}
+	err = client.DialWithContext(ctx)
+	switch reply, ok := errors.AsType[*textproto.Error](err); {
+	case err == nil:
+		return client.Close()
+	case ok && (reply.Code == authRefused || reply.Code == authFailed):
+		return ErrAuth
+	case strings.Contains(err.Error(), "does not support STARTTLS"): // the library has no error of its own
+		return ErrNoTLS
+	default:
+		return fmt.Errorf("connect by SMTP: %w", err)
+	}
+}
+
+// Replies to AUTH (RFC 4954 section 6).
+const (
+	authFailed  = 454
+	authRefused = 535
+)
 
 func (s *Sender) newClient() (*gomail.Client, error) {
 	server := s.options.Server

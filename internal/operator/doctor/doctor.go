@@ -37,6 +37,7 @@ func Run(ctx context.Context, o Options) (problems int) {
 		r.checkLoops(ctx, server, nil)
 		r.checkEgress(server)
 		r.checkProxy(ctx, server)
+		r.checkMail(ctx, server)
 		r.reportHTTPMode(server)
 		r.checkCommands(server)
 		r.checkCatalog(server)
