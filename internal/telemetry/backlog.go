@@ -32,13 +32,13 @@ type Jobs struct {
 func (m *Metrics) WatchBacklog(read func(context.Context) (Backlog, error)) {
 	m.registry.MustRegister(&backlogCollector{
 		read:      read,
-		up:        prometheus.NewDesc("patchbay_db_up", "1 where the database answered at this scrape, else 0; the metrics of what waits are left out then.", nil, nil),
-		due:       prometheus.NewDesc("patchbay_syncs_due", "Connectors whose sync is due and that no process has taken, of all tenants, up to 1000 in each of 16 parts.", nil, nil),
-		late:      prometheus.NewDesc("patchbay_syncs_late_seconds", "Time since the first of the syncs that nobody has taken was due.", nil, nil),
-		queued:    prometheus.NewDesc("patchbay_syncs_queued", "Syncs that somebody asked for and that have not begun.", nil, nil),
-		waited:    prometheus.NewDesc("patchbay_syncs_queued_seconds", "Time that the first of them has waited.", nil, nil),
-		instances: prometheus.NewDesc("patchbay_instances", "Processes that the database knows as alive.", nil, nil),
-		jobs:      prometheus.NewDesc("patchbay_jobs", "Background jobs that have not ended, by kind and state.", []string{"kind", "state"}, nil),
+		up:        prometheus.NewDesc("patchbay_db_up", "1 if the database answered this scrape, else 0, without the queue metrics.", nil, nil),
+		due:       prometheus.NewDesc("patchbay_syncs_due", "Connectors due for a sync and not claimed, over all tenants, at most 1000 in each of 16 shards.", nil, nil),
+		late:      prometheus.NewDesc("patchbay_syncs_late_seconds", "Time that the oldest unclaimed sync is overdue.", nil, nil),
+		queued:    prometheus.NewDesc("patchbay_syncs_queued", "Requested syncs that have not started.", nil, nil),
+		waited:    prometheus.NewDesc("patchbay_syncs_queued_seconds", "Time that the oldest queued sync has waited.", nil, nil),
+		instances: prometheus.NewDesc("patchbay_instances", "Live processes, by database heartbeat.", nil, nil),
+		jobs:      prometheus.NewDesc("patchbay_jobs", "Unfinished background jobs, by kind and state.", []string{"kind", "state"}, nil),
 	})
 }
 

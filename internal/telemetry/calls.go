@@ -32,7 +32,7 @@ const (
 func newStructuredMetrics() *prometheus.CounterVec {
 	checked := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "patchbay_structured_results_total",
-		Help: "Results of tools checked by their output schemas, by verdict (valid, invalid).",
+		Help: "Tool results checked against output schemas, by verdict (valid, invalid).",
 	}, []string{"verdict"})
 	checked.WithLabelValues(verdictValid)
 	checked.WithLabelValues(verdictInvalid)
@@ -47,7 +47,7 @@ func (m *Metrics) QuotaRefused(whose, period string) {
 func newQuotaMetrics() *prometheus.CounterVec {
 	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "patchbay_quota_refusals_total",
-		Help: "Calls that a quota refused, by whose it is (tool, tenant) and its period (minute, day).",
+		Help: "Calls refused by a quota, by its owner (tool, tenant) and period (minute, day).",
 	}, []string{"quota", "period"})
 	for _, whose := range []string{"tool", "tenant"} {
 		refusals.WithLabelValues(whose, "minute")
@@ -59,11 +59,11 @@ func newQuotaMetrics() *prometheus.CounterVec {
 func newCallMetrics() (*prometheus.CounterVec, prometheus.Histogram) {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_tool_calls_total",
-			Help: "Calls of agents finished, by outcome: ok, tool_error, rpc_error, transport, refused, denied, cancelled.",
+			Help: "Finished agent calls, by outcome: ok, tool_error, rpc_error, transport, refused, denied, cancelled.",
 		}, []string{"outcome"}),
 		prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "patchbay_tool_call_duration_seconds",
-			Help:    "Time of a whole call, the waiting for a person included.",
+			Help:    "Call duration, including waits for approval.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		})
 }
@@ -79,9 +79,9 @@ type GatewayStats struct {
 func (m *Metrics) WatchGateway(stats func() GatewayStats) {
 	m.registry.MustRegister(&gatewayCollector{
 		stats:     stats,
-		listeners: prometheus.NewDesc("patchbay_gateway_listeners", "Agents that listen to changes.", nil, nil),
+		listeners: prometheus.NewDesc("patchbay_gateway_listeners", "Agents listening for changes.", nil, nil),
 		sessions:  prometheus.NewDesc("patchbay_upstream_sessions", "Open sessions with connectors' servers.", nil, nil),
-		circuits:  prometheus.NewDesc("patchbay_upstream_circuits", "Circuit breakers of connectors' servers, by state.", []string{"state"}, nil),
+		circuits:  prometheus.NewDesc("patchbay_upstream_circuits", "Circuit breakers of connectors, by state.", []string{"state"}, nil),
 	})
 }
 

@@ -18,10 +18,10 @@ type ListeningStats struct {
 func (m *Metrics) WatchListening(stats func() ListeningStats) {
 	m.registry.MustRegister(&listeningCollector{
 		stats:    stats,
-		streams:  prometheus.NewDesc("patchbay_upstream_streams", "Open streams on which connectors' servers tell of changes.", nil, nil),
-		notified: prometheus.NewDesc("patchbay_upstream_changes_total", "Times that a server said that a list had changed.", nil, nil),
-		syncs:    prometheus.NewDesc("patchbay_upstream_change_syncs_total", "Syncs that were queued because a server said that a list had changed.", nil, nil),
-		off:      prometheus.NewDesc("patchbay_upstream_listening_off_total", "Times that listening to a server was switched off, by reason.", []string{"reason"}, nil),
+		streams:  prometheus.NewDesc("patchbay_upstream_streams", "Open streams for list changes from connectors' servers.", nil, nil),
+		notified: prometheus.NewDesc("patchbay_upstream_changes_total", "List changes announced by servers.", nil, nil),
+		syncs:    prometheus.NewDesc("patchbay_upstream_change_syncs_total", "Syncs queued because of announced list changes.", nil, nil),
+		off:      prometheus.NewDesc("patchbay_upstream_listening_off_total", "Times that listening to a server was disabled, by reason.", []string{"reason"}, nil),
 	})
 }
 

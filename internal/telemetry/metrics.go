@@ -35,28 +35,28 @@ func NewMetrics(version string) *Metrics {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_http_requests_total",
-			Help: "Requests answered, by method, route pattern and status class.",
+			Help: "HTTP requests, by method, route pattern and status class.",
 		}, []string{"method", "route", "status"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "patchbay_http_request_duration_seconds",
-			Help:    "Time to the end of the answer, by route pattern; event streams are left out.",
+			Help:    "HTTP request duration by route pattern, excluding event streams.",
 			Buckets: []float64{.002, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30, 90},
 		}, []string{"route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "patchbay_http_requests_in_flight",
-			Help: "Requests being answered, event streams among them.",
+			Help: "HTTP requests in progress, including event streams.",
 		}),
 		throttled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_api_throttled_total",
-			Help: "Requests of the JSON API and of pages that came too soon after others, by whose limit was met: caller (an API key or a person), tenant, or address (of who is not signed in).",
+			Help: "API and page requests refused by a rate limit, by limit: caller (API key or person), tenant, or address (not signed in).",
 		}, []string{"whose"}),
 		syncRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_sync_runs_total",
-			Help: "Sync runs finished, by outcome: ok, or the reason code of the failure.",
+			Help: "Finished sync runs, by outcome: ok, or the failure's reason code.",
 		}, []string{"outcome"}),
 		syncDurations: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "patchbay_sync_run_duration_seconds",
-			Help:    "Time of a whole sync run.",
+			Help:    "Sync run duration.",
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180},
 		}),
 	}
@@ -66,7 +66,7 @@ func NewMetrics(version string) *Metrics {
 	m.spans = newTraceMetric()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "patchbay_build_info",
-		Help:        "1, labelled with the version of the program.",
+		Help:        "1, with the version as a label.",
 		ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)

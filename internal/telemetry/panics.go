@@ -11,7 +11,7 @@ func watchPanics(registry *prometheus.Registry) {
 	for _, kind := range safe.Kinds() {
 		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name:        "patchbay_panics_total",
-			Help:        "Panics that were recovered, by the kind of code: each is in the log with its stack.",
+			Help:        "Recovered panics by kind of code; the log has their stacks.",
 			ConstLabels: prometheus.Labels{"kind": kind.String()},
 		}, func() float64 {
 			defer safe.Recover(safe.Task)
@@ -20,7 +20,7 @@ func watchPanics(registry *prometheus.Registry) {
 	}
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "patchbay_loops_waiting",
-		Help: "Background loops that have panicked and wait to start again.",
+		Help: "Background loops that panicked and wait to restart.",
 	}, func() float64 {
 		defer safe.Recover(safe.Task)
 		return float64(safe.WaitingLoops())

@@ -20,9 +20,9 @@ func (m *Metrics) WatchPool(stats func() PoolStats) {
 	m.registry.MustRegister(&poolCollector{
 		stats:       stats,
 		connections: prometheus.NewDesc("patchbay_db_connections", "Database connections, by state.", []string{"state"}, nil),
-		max:         prometheus.NewDesc("patchbay_db_connections_max", "The most database connections there may be.", nil, nil),
-		waits:       prometheus.NewDesc("patchbay_db_waits_total", "Times that a query waited for a connection.", nil, nil),
-		waited:      prometheus.NewDesc("patchbay_db_wait_seconds_total", "Time that queries waited for a connection.", nil, nil),
+		max:         prometheus.NewDesc("patchbay_db_connections_max", "Maximum number of database connections.", nil, nil),
+		waits:       prometheus.NewDesc("patchbay_db_waits_total", "Number of waits for a database connection.", nil, nil),
+		waited:      prometheus.NewDesc("patchbay_db_wait_seconds_total", "Total wait time for database connections.", nil, nil),
 	})
 }
 

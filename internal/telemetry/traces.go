@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 func newTraceMetric() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "patchbay_trace_spans_total",
-		Help: "Parts of traces that ended, by outcome: sent to the collector, or lost because it did not take them.",
+		Help: "Finished spans, by outcome: sent to the collector, or lost.",
 	}, []string{"outcome"})
 }
 

@@ -13,15 +13,15 @@ func newUpkeepMetrics() upkeepMetrics {
 	return upkeepMetrics{
 		swept: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_history_swept_rows_total",
-			Help: "Rows of old history that were deleted, by table; keys: API keys and agents' tokens.",
+			Help: "Old history rows deleted, by table; keys: API keys and agent tokens.",
 		}, []string{"table"}),
 		renewed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_idle_accounts_total",
-			Help: "Accounts that nobody used for a day and that were to be renewed, by outcome: renewed, failed (tried again), ended, left (their authorization server failed).",
+			Help: "Renewals of accounts unused for a day, by outcome: renewed, failed (will retry), ended, left (authorization server failed).",
 		}, []string{"outcome"}),
 		audit: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "patchbay_audit_chains_bad_total",
-			Help: "Tenants whose audit log was found not to be as it was recorded, by each daily check; the log names them.",
+			Help: "Tenants whose audit log failed the daily verification; the log names them.",
 		}),
 	}
 }

@@ -21,9 +21,9 @@ type WaitStats struct {
 func (m *Metrics) WatchWaits(stats func() WaitStats) {
 	m.registry.MustRegister(&waitCollector{
 		stats:   stats,
-		waiting: prometheus.NewDesc("patchbay_gateway_db_waiting", "Agents' requests that wait for the database.", nil, nil),
-		waited:  prometheus.NewDesc("patchbay_gateway_db_wait_seconds", "Time that agents' requests waited for the database, of those that did.", nil, nil),
-		refused: prometheus.NewDesc("patchbay_gateway_db_refusals_total", "Agents' requests refused because the database was away, by reason: late (it was for too long), full (too many waited).", []string{"reason"}, nil),
+		waiting: prometheus.NewDesc("patchbay_gateway_db_waiting", "Agent requests waiting for the database.", nil, nil),
+		waited:  prometheus.NewDesc("patchbay_gateway_db_wait_seconds", "Time that agent requests waited for the database, if they did.", nil, nil),
+		refused: prometheus.NewDesc("patchbay_gateway_db_refusals_total", "Agent requests refused during a database outage, by reason: late (waited too long), full (too many waiting).", []string{"reason"}, nil),
 	})
 }
 
