@@ -24,13 +24,13 @@ func (c *Client) Ask(ctx context.Context, method, path string, body []byte) ([]b
 func (c *Client) resolvePath(path string) (string, error) {
 	at, err := url.Parse(path)
 	if err != nil || at.Opaque != "" || at.User != nil || at.Fragment != "" {
-		return "", fmt.Errorf("%q is not a path of the API, as connectors or /api/v1/connectors", path)
+		return "", fmt.Errorf("%q is not an API path such as connectors or /api/v1/connectors", path)
 	}
 	below := at.EscapedPath()
 	if at.Scheme != "" || at.Host != "" {
 		prefix := c.base.EscapedPath() + "/"
 		if at.Scheme != c.base.Scheme || !strings.EqualFold(at.Host, c.base.Host) || !strings.HasPrefix(below, prefix) {
-			return "", fmt.Errorf("%s is not at %s, and the API key goes nowhere else", path, c.base)
+			return "", fmt.Errorf("%s is not at %s; the API key is sent only there", path, c.base)
 		}
 		below = below[len(prefix):]
 	}
@@ -53,9 +53,9 @@ func checkPath(path string) error {
 		name, err := url.PathUnescape(segment)
 		switch {
 		case err != nil || name == "." || name == "..":
-			return errors.New("a path of the API has no . and no .. in it")
+			return errors.New("an API path must not contain . or ..")
 		case strings.HasPrefix(name, "{") && strings.HasSuffix(name, "}"):
-			return fmt.Errorf("the path has %s in it: write what is meant in its place", name)
+			return fmt.Errorf("the path contains %s: replace it with a value", name)
 		}
 	}
 	return nil

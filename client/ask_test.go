@@ -42,16 +42,16 @@ func TestAsk_RefusesOtherHosts(t *testing.T) {
 	t.Parallel()
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked for") })
 	for written, want := range map[string]string{
-		"https://elsewhere.example/api/v1/connectors":        "the API key goes nowhere else",
-		"//elsewhere.example/api/v1/connectors":              "the API key goes nowhere else",
-		"http://patchbay.example.com/api/v1/connectors":      "the API key goes nowhere else",
-		"https://patchbay.example.com:444/api/v1/connectors": "the API key goes nowhere else",
-		"https://me@patchbay.example.com/api/v1/connectors":  "is not a path",
-		"mailto:me":                        "is not a path",
-		"connectors/../../../mcp/admin":    "no . and no ..",
-		"/api/v1/%2e%2e/%2E%2e/mcp/admin":  "no . and no ..",
-		"connectors/{id}":                  "write what is meant",
-		"/api/v1/connectors/{id}/sync?x=1": "write what is meant",
+		"https://elsewhere.example/api/v1/connectors":        "the API key is sent only there",
+		"//elsewhere.example/api/v1/connectors":              "the API key is sent only there",
+		"http://patchbay.example.com/api/v1/connectors":      "the API key is sent only there",
+		"https://patchbay.example.com:444/api/v1/connectors": "the API key is sent only there",
+		"https://me@patchbay.example.com/api/v1/connectors":  "is not an API path",
+		"mailto:me":                        "is not an API path",
+		"connectors/../../../mcp/admin":    "must not contain . or ..",
+		"/api/v1/%2e%2e/%2E%2e/mcp/admin":  "must not contain . or ..",
+		"connectors/{id}":                  "replace it with a value",
+		"/api/v1/connectors/{id}/sync?x=1": "replace it with a value",
 	} {
 		if answer, err := c.Ask(t.Context(), http.MethodGet, written, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v, want %q", written, answer, err, want)

@@ -55,10 +55,10 @@ func WithoutWaiting() Option {
 func New(address, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimSuffix(address, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil || base.RawQuery != "" {
-		return nil, fmt.Errorf("%q is not the address of an installation, as https://patchbay.example.com", address)
+		return nil, fmt.Errorf("%q is not an installation's URL, such as https://patchbay.example.com", address)
 	}
 	if strings.ContainsAny(key, " \r\n") || key == "" {
-		return nil, errors.New("there is no API key, or it is not one")
+		return nil, errors.New("the API key is missing or malformed")
 	}
 	c := &Client{base: base, key: key, http: &http.Client{Timeout: 2 * time.Minute, CheckRedirect: keepRedirect}}
 	for _, o := range options {
@@ -88,7 +88,7 @@ func (c *Client) do(ctx context.Context, method string, path []string, query url
 		return err
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("%s answered with something else than Patchbay does: %w", c.base.Host, err)
+		return fmt.Errorf("%s did not return a valid Patchbay response: %w", c.base.Host, err)
 	}
 	return nil
 }
@@ -135,9 +135,9 @@ func (c *Client) sendOnce(ctx context.Context, method, address string, body []by
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the response: %w", err)
 	case len(answer) > maxResponseBytes:
-		return nil, errors.New("the answer is longer than 64 MiB")
+		return nil, errors.New("the response is larger than 64 MiB")
 	case response.StatusCode < 200 || response.StatusCode > 299:
 		return nil, readProblem(response, answer)
 	}

@@ -37,7 +37,7 @@ func (p *Problem) Error() string {
 func readProblem(r *http.Response, body []byte) error {
 	p := &Problem{}
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/problem+json") || json.Unmarshal(body, p) != nil {
-		p = &Problem{Title: r.Status, Detail: fmt.Sprintf("%s answered %s, and not as Patchbay does.", r.Request.URL.Host, r.Status)}
+		p = &Problem{Title: r.Status, Detail: fmt.Sprintf("%s answered %s, without a Patchbay error.", r.Request.URL.Host, r.Status)}
 	}
 	p.Status = r.StatusCode
 	if r.Header.Get("Retry-After") != "" || p.Status == http.StatusTooManyRequests {

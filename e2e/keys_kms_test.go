@@ -45,7 +45,7 @@ func TestAKMSHoldsTheKeyOfAnInstallation(t *testing.T) {
 	c := client{t: t, base: s.base, key: in.run("apikey", "create", "--tenant", "default", "--role", "owner", "--name", "tests")}
 	withCredential(c, upstream, "one")
 	agent := c.hire("helper", "one")
-	if found := in.run("doctor"); !strings.Contains(found, "OK       keyset         opens the database, by way of "+vault.Address("transit", "patchbay")) {
+	if found := in.run("doctor"); !strings.Contains(found, "OK       keyset         opens the database, via "+vault.Address("transit", "patchbay")) {
 		t.Errorf("the doctor says:\n%s", found)
 	}
 

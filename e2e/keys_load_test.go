@@ -282,7 +282,7 @@ func TestADeletedTenantIsGoneWithItsKey(t *testing.T) {
 	if err := agents[1].once("mcp_one__list_labels"); err != nil {
 		t.Errorf("not asked for, and done: %v", err)
 	}
-	if said := h.run("tenant", "delete", "north", "--really"); !strings.Contains(said, "Deleted north and the key of its secrets.") {
+	if said := h.run("tenant", "delete", "north", "--really"); !strings.Contains(said, "Deleted north and its encryption key.") {
 		t.Errorf("it says: %s", said)
 	}
 	eventually(t, func() error { // the server hears of it a moment later

@@ -65,7 +65,7 @@ func TestAnotherKeysetIsRefused(t *testing.T) {
 	if err := os.Rename(file, file+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if said := refused(t, h); !strings.Contains(said, file+" is gone") {
+	if said := refused(t, h); !strings.Contains(said, file+" is missing") {
 		t.Errorf("without its keyset it says: %s", said)
 	}
 	if _, err := os.Stat(file); err == nil {

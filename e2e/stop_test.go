@@ -80,7 +80,7 @@ func TestSecondSignalDoesNotWait(t *testing.T) {
 	if code := s.terminate(); code != 1 {
 		t.Errorf("the server ended with %d", code)
 	}
-	if said := s.stderr.text(); !strings.Contains(said, "patchbay: ended by a second signal.") {
+	if said := s.stderr.text(); !strings.Contains(said, "patchbay: stopped by a second signal.") {
 		t.Errorf("it ended as if there had been one signal:\n%s", said)
 	}
 	<-cut

@@ -70,7 +70,7 @@ func (m *accountLinks) getLink(ctx context.Context, t connectors.TenantID, c con
 	}
 	l, err := m.createLink(ctx, t, c, a)
 	if err != nil {
-		m.app.run.log.WarnContext(ctx, "no link to connect an account", slog.String("connector_id", c.ID.String()), slog.Any("error", err))
+		m.app.run.log.WarnContext(ctx, "connect link not created", slog.String("connector_id", c.ID.String()), slog.Any("error", err))
 		return l
 	}
 	m.cacheLink(key, l)

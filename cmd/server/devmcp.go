@@ -20,11 +20,11 @@ import (
 const devMCPAddr = "127.0.0.1:9090"
 
 type devMCPCommand struct {
-	Addr  string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where to listen, on loopback (${default})."`
-	Mode  string        `default:"json" placeholder:"MODE" help:"What /mcp does (${default}); every mode has a path of its own, too."`
-	Tools int           `placeholder:"N" help:"How many tools are listed. Unset: a dozen."`
-	Token string        `placeholder:"TOKEN" help:"What the modes with a credential ask for. Unset: ${dev_token}."`
-	Delay time.Duration `placeholder:"TIME" help:"How long slow waits before each answer. Unset: 3s."`
+	Addr  string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Loopback address to listen on (${default})."`
+	Mode  string        `default:"json" placeholder:"MODE" help:"Mode of /mcp (${default}). Each mode also has its own path."`
+	Tools int           `placeholder:"N" help:"Number of tools. Unset: a dozen."`
+	Token string        `placeholder:"TOKEN" help:"Token for the modes that require one. Unset: ${dev_token}."`
+	Delay time.Duration `placeholder:"TIME" help:"Delay of each response in slow mode. Unset: 3s."`
 }
 
 // Run serves until it is interrupted.
@@ -53,10 +53,10 @@ func (c devMCPCommand) Run(ctx context.Context, p operator.IO) error {
 func (c devMCPCommand) checkAddress() error {
 	host, _, err := net.SplitHostPort(c.Addr)
 	if err != nil {
-		return fault.Errorf(fault.Invalid, "--addr must be HOST:PORT, as %s, and is %q.", devMCPAddr, c.Addr)
+		return fault.Errorf(fault.Invalid, "--addr must be HOST:PORT, such as %s, not %q.", devMCPAddr, c.Addr)
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fault.Errorf(fault.Invalid, "--addr must be on loopback, as %s: dev-mcp has no access control.", devMCPAddr)
+		return fault.Errorf(fault.Invalid, "--addr must be loopback, such as %s: dev-mcp has no access control.", devMCPAddr)
 	}
 	var names []string
 	for _, mode := range devmcp.Modes {
@@ -65,11 +65,11 @@ func (c devMCPCommand) checkAddress() error {
 		}
 		names = append(names, mode.Name)
 	}
-	return fault.Errorf(fault.Invalid, "--mode must be one of %s, and is %q.", strings.Join(names, ", "), c.Mode)
+	return fault.Errorf(fault.Invalid, "--mode must be one of %s, not %q.", strings.Join(names, ", "), c.Mode)
 }
 
 func (c devMCPCommand) printAddress(p operator.IO, addr net.Addr) {
-	_, _ = fmt.Fprintf(p.Stdout, "A small MCP server. Register one of these addresses as a connector:\n")
+	_, _ = fmt.Fprintf(p.Stdout, "A small MCP server. Use one of these URLs for a connector:\n")
 	for _, mode := range devmcp.Modes {
 		_, _ = fmt.Fprintf(p.Stdout, "  %-32s %s\n", "http://"+addr.String()+mode.Path, mode.Sentence)
 	}

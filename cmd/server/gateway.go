@@ -128,6 +128,6 @@ func (a agentServices) drain(ctx context.Context, log *slog.Logger) {
 	a.caller.Stop(ctx)
 	a.gateway.Stop(ctx)
 	if ctx.Err() != nil {
-		log.WarnContext(ctx, "calls of agents cut off")
+		log.WarnContext(ctx, "agent calls cut off")
 	}
 }

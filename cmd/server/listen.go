@@ -24,7 +24,7 @@ func listenOn(ctx context.Context, setting, addr string) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fault.Wrap(fault.Conflict, err, fmt.Sprintf("Another program uses the address %s. Stop it, or choose another address with %s.", addr, setting))
 	case errors.Is(err, syscall.EACCES):
-		return nil, fault.Wrap(fault.Denied, err, fmt.Sprintf("This user may not listen on %s. Choose a port of 1024 or higher with %s.", addr, setting))
+		return nil, fault.Wrap(fault.Denied, err, fmt.Sprintf("No permission to listen on %s. Use a port of 1024 or higher with %s.", addr, setting))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The address %s doesn't belong to this machine. Choose another with %s.", addr, setting))
 	default:

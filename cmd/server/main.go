@@ -37,6 +37,6 @@ func handleSignals(end context.CancelFunc) {
 	<-signals
 	end()
 	<-signals
-	fmt.Fprintln(os.Stderr, "patchbay: ended by a second signal.")
+	fmt.Fprintln(os.Stderr, "patchbay: stopped by a second signal.")
 	os.Exit(exitFailed)
 }

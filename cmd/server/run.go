@@ -22,25 +22,25 @@ const (
 
 // commandLine has every command, in the order of a newcomer's needs.
 type commandLine struct {
-	Serve      serveCommand                  `cmd:"" default:"withargs" help:"Start the server. Without a command, the program does this."`
-	Migrate    operator.MigrateCommand       `cmd:"" help:"Bring the database to this program's schema, and make the runtime role."`
-	Tenant     operator.TenantCommands       `cmd:"" help:"Tenants."`
-	User       operator.UserCommands         `cmd:"" help:"People."`
-	APIKey     operator.APIKeyCommands       `cmd:"" name:"apikey" help:"API keys."`
-	SSO        operator.SSOCommands          `cmd:"" name:"sso" help:"Single sign-on."`
-	Keys       operator.KeysCommands         `cmd:"" help:"The keys that seal secrets."`
-	Audit      operator.AuditCommands        `cmd:"" help:"The audit log."`
-	Import     operator.ImportCommand        `cmd:"" help:"Register the MCP servers of a client's file."`
-	Apply      ctl.ApplyCommand              `cmd:"" help:"Bring an installation to what a file says, over its API: connectors, agents and grants."`
-	Ctl        ctl.Commands                  `cmd:"" help:"Work with an installation from anywhere, over its API."`
-	Completion ctl.CompletionCommands        `cmd:"" help:"Have the shell complete commands, and the names of connectors and agents."`
-	Doctor     operator.DoctorCommand        `cmd:"" help:"Check the installation and say what to do about each problem."`
-	Support    operator.SupportBundleCommand `cmd:"" name:"support-bundle" help:"Collect diagnostics of this installation, without secrets."`
-	SBOM       operator.SBOMCommand          `cmd:"" name:"sbom" help:"Print what this program is made of, as CycloneDX."`
-	DevMCP     devMCPCommand                 `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
-	Seed       operator.SeedCommand          `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
-	Apart      operator.BenchServersCommand  `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
-	Bench      operator.BenchCommand         `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
+	Serve      serveCommand                  `cmd:"" default:"withargs" help:"Start the server (the default command)."`
+	Migrate    operator.MigrateCommand       `cmd:"" help:"Migrate the database schema and create the runtime role."`
+	Tenant     operator.TenantCommands       `cmd:"" help:"Manage tenants."`
+	User       operator.UserCommands         `cmd:"" help:"Manage users."`
+	APIKey     operator.APIKeyCommands       `cmd:"" name:"apikey" help:"Manage API keys."`
+	SSO        operator.SSOCommands          `cmd:"" name:"sso" help:"Manage single sign-on."`
+	Keys       operator.KeysCommands         `cmd:"" help:"Manage encryption keys."`
+	Audit      operator.AuditCommands        `cmd:"" help:"Verify, export and trim audit logs."`
+	Import     operator.ImportCommand        `cmd:"" help:"Import MCP servers from a client's file."`
+	Apply      ctl.ApplyCommand              `cmd:"" help:"Apply a configuration file over the API: connectors, agents and grants."`
+	Ctl        ctl.Commands                  `cmd:"" help:"Manage an installation over its API."`
+	Completion ctl.CompletionCommands        `cmd:"" help:"Print shell completion scripts for commands, connectors and agents."`
+	Doctor     operator.DoctorCommand        `cmd:"" help:"Check the installation and explain how to fix problems."`
+	Support    operator.SupportBundleCommand `cmd:"" name:"support-bundle" help:"Collect diagnostics without secrets."`
+	SBOM       operator.SBOMCommand          `cmd:"" name:"sbom" help:"Print the software bill of materials (CycloneDX)."`
+	DevMCP     devMCPCommand                 `cmd:"" name:"dev-mcp" help:"Run a small MCP server on loopback for testing."`
+	Seed       operator.SeedCommand          `cmd:"" help:"Add sample data that uses dev-mcp."`
+	Apart      operator.BenchServersCommand  `cmd:"" name:"bench-servers" hidden:"" help:"Run the servers of a benchmark."`
+	Bench      operator.BenchCommand         `cmd:"" help:"Benchmark scheduled syncs on this machine, against servers in this process."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, p operator.IO) int {
 	exited := -1 // set by kong for --help and --version
 	parser, err := kong.New(&cli,
 		kong.Name("patchbay"),
-		kong.Description("Patchbay registers MCP servers, lists their tools, and serves them to agents. Settings have variables, too; a flag wins over its variable."),
+		kong.Description("Patchbay registers MCP servers, lists their tools and serves them to agents. Settings can be flags or variables; flags take precedence."),
 		kong.Vars{"version": p.Version, "dev_token": devmcp.DefaultToken},
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) {

@@ -14,12 +14,12 @@ const defaultDataDir = "./data"
 
 // DatabaseFlags select the database and its keyset. Every command that reads the database has them.
 type DatabaseFlags struct {
-	URL         string `name:"database-url" env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer. Unset: an embedded one in the data directory."`
-	Pooler      string `name:"database-pooler" env:"PATCHBAY_DATABASE_POOLER" placeholder:"auto|none|transaction" help:"Whether the database URL leads to a pooler such as PgBouncer. transaction: each transaction may have another session. Unset: auto, it is detected."`
-	DirectURL   string `name:"database-direct-url" env:"PATCHBAY_DATABASE_DIRECT_URL" placeholder:"URL" help:"The same database past the pooler, for migrating and for listening. Without it notices are polled for, and patchbay migrate needs another DATABASE_URL."`
-	DataDir     string `name:"data-dir" env:"PATCHBAY_DATA_DIR" placeholder:"DIR" default:"./data" help:"Where the journal of calls is kept, and the embedded PostgreSQL with its keyset (${default})."`
-	Keyset      string `name:"keyset" env:"PATCHBAY_KEYSET" placeholder:"KEY" help:"32 random bytes in base64, file:PATH, or the KMS that holds them: aws-kms://ARN, hcvault://HOST/transit/keys/NAME. It wraps all other keys. Required with a database URL; else made in the data directory at the first start."`
-	PostgresBin string `name:"postgres-bin" env:"PATCHBAY_POSTGRES_BIN" placeholder:"DIR" help:"The directory with PostgreSQL's own programs, where they are not found by themselves."`
+	URL         string `name:"database-url" env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer. Unset: embedded, in the data directory."`
+	Pooler      string `name:"database-pooler" env:"PATCHBAY_DATABASE_POOLER" placeholder:"auto|none|transaction" help:"Whether the database URL points to a pooler such as PgBouncer: auto, none, or transaction (each transaction may use another session). Unset: auto."`
+	DirectURL   string `name:"database-direct-url" env:"PATCHBAY_DATABASE_DIRECT_URL" placeholder:"URL" help:"The same database without the pooler, for migrations and notifications. Unset: notifications are polled, and patchbay migrate needs another DATABASE_URL."`
+	DataDir     string `name:"data-dir" env:"PATCHBAY_DATA_DIR" placeholder:"DIR" default:"./data" help:"Directory of the call journal, and of the embedded PostgreSQL and its keyset (${default})."`
+	Keyset      string `name:"keyset" env:"PATCHBAY_KEYSET" placeholder:"KEY" help:"32 random bytes in base64, file:PATH, or a KMS: aws-kms://ARN, hcvault://HOST/transit/keys/NAME. Wraps all other keys. Required with a database URL; otherwise created in the data directory at the first start."`
+	PostgresBin string `name:"postgres-bin" env:"PATCHBAY_POSTGRES_BIN" placeholder:"DIR" help:"Directory of PostgreSQL's programs, if not found automatically."`
 }
 
 // Database is the checked form of DatabaseFlags.
@@ -43,7 +43,7 @@ func (f DatabaseFlags) Check() (Database, error) {
 	var c fieldErrors
 	d := f.checkInto(&c)
 	if f.URL != "" && f.Keyset == "" {
-		c.addField("PATCHBAY_KEYSET", "must be set together with DATABASE_URL: `patchbay keys new` prints one. Keep it: nothing else opens what it sealed.")
+		c.addField("PATCHBAY_KEYSET", "must be set together with DATABASE_URL. Create one with `patchbay keys new` and store it safely: encrypted data cannot be read without it.")
 	}
 	return d, c.asFault()
 }
@@ -68,11 +68,11 @@ func (f DatabaseFlags) checkInto(c *fieldErrors) Database {
 	}
 	d.Pooler = c.checkPooler(f)
 	if f.PostgresBin != "" && !isDir(f.PostgresBin) {
-		c.addField("PATCHBAY_POSTGRES_BIN", "must be a directory with PostgreSQL's programs; there is none at %s.", f.PostgresBin)
+		c.addField("PATCHBAY_POSTGRES_BIN", "must be a directory with PostgreSQL's programs; %s has none.", f.PostgresBin)
 	}
 	dir, err := filepath.Abs(orDefault(f.DataDir, defaultDataDir))
 	if err != nil {
-		c.addField("PATCHBAY_DATA_DIR", "must be a directory; %q cannot be made absolute.", f.DataDir)
+		c.addField("PATCHBAY_DATA_DIR", "must be a directory; the path %q cannot be resolved.", f.DataDir)
 	}
 	d.DataDir = dir
 	return d
@@ -82,7 +82,7 @@ func (f DatabaseFlags) checkInto(c *fieldErrors) Database {
 func (c *fieldErrors) checkPooler(f DatabaseFlags) string {
 	switch {
 	case f.URL == "" && f.DirectURL != "":
-		c.addField("DATABASE_URL", "must be set together with PATCHBAY_DATABASE_DIRECT_URL, which leads to the same database.")
+		c.addField("DATABASE_URL", "must be set with PATCHBAY_DATABASE_DIRECT_URL, for the same database.")
 	case f.DirectURL != "" && !isPostgresURL(f.DirectURL):
 		c.addField("PATCHBAY_DATABASE_DIRECT_URL", "must look like postgres://user:password@host:5432/database.")
 	}
@@ -92,7 +92,7 @@ func (c *fieldErrors) checkPooler(f DatabaseFlags) string {
 	case f.Pooler == "" || f.Pooler == "auto":
 		return ""
 	case f.Pooler != "none" && f.Pooler != "transaction":
-		c.addField("PATCHBAY_DATABASE_POOLER", "must be auto, none or transaction, and is %q.", f.Pooler)
+		c.addField("PATCHBAY_DATABASE_POOLER", "must be auto, none or transaction, not %q.", f.Pooler)
 	}
 	return f.Pooler
 }

@@ -21,7 +21,7 @@ func (c *fieldErrors) checkEgressAllow(list string) string {
 		name := strings.ToLower(norm.NFC.String(strings.TrimSpace(item[:colon])))
 		host, err := idna.Registration.ToASCII(name)
 		if err != nil {
-			c.addField("PATCHBAY_EGRESS_ALLOW", "must have valid host names, and %q is none. Check it, or write it in its xn-- form.", name)
+			c.addField("PATCHBAY_EGRESS_ALLOW", "must have valid host names; %q is not. Check it, or use its xn-- form.", name)
 			continue
 		}
 		items[i] = host + item[colon:]

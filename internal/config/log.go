@@ -41,10 +41,10 @@ func (f LogFlags) Check() (Log, error) {
 	case "error":
 		l.Level = slog.LevelError
 	default:
-		c.addField("PATCHBAY_LOG_LEVEL", "must be debug, info, warn or error, and is %q.", f.Level)
+		c.addField("PATCHBAY_LOG_LEVEL", "must be debug, info, warn or error, not %q.", f.Level)
 	}
 	if l.Format != LogAuto && l.Format != LogText && l.Format != LogJSON {
-		c.addField("PATCHBAY_LOG_FORMAT", "must be text or json, and is %q.", f.Format)
+		c.addField("PATCHBAY_LOG_FORMAT", "must be text or json, not %q.", f.Format)
 	}
 	return l, c.asFault()
 }

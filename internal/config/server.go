@@ -29,28 +29,28 @@ const (
 
 // ServerFlags select how the server listens, its public address, and what it may reach.
 type ServerFlags struct {
-	Addr         string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
-	BaseURL      string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
-	Egress       string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which addresses may be reached: public permits https at global addresses; local also this machine, by http too. Private networks need PATCHBAY_EGRESS_ALLOW in both. Unset: local when listening on loopback, with a base URL at loopback and no trusted proxies, else public."`
-	EgressAllow  string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
-	EgressProxy  string        `name:"egress-proxy" env:"PATCHBAY_EGRESS_PROXY" placeholder:"URL" help:"An HTTP proxy through which everything goes that leaves this machine, as http://user:password@proxy.example.com:3128, or https://. Unset: none; HTTP_PROXY and its like are not read."`
-	Proxies      string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is trusted. Unset: none; a request's address is that of its connection."`
-	Stdio        string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
-	Connectors   int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
-	APIRate      int           `name:"api-rate" env:"PATCHBAY_API_RATE" placeholder:"N" default:"200" help:"How many requests a second each API key and each person may make of the JSON API of one process, with four seconds' worth at once (${default}). 0: without a limit."`
-	TenantRate   int           `name:"api-tenant-rate" env:"PATCHBAY_API_TENANT_RATE" placeholder:"N" default:"400" help:"The same of all who belong to a tenant together (${default}). 0: without a limit."`
-	StrangerRate int           `name:"stranger-rate" env:"PATCHBAY_STRANGER_RATE" placeholder:"N" default:"50" help:"How many requests a second may come from one address (IPv6: its network) to one process without a sign-in or an API key, with four seconds' worth at once (${default}). 0: without a limit."`
-	AgentRate    int           `name:"agent-rate" env:"PATCHBAY_AGENT_RATE" placeholder:"N" default:"500" help:"How many requests of any kind a second each agent may make of the gateway of one process, with four seconds' worth at once, and all agents of a tenant from one address eight times as many (${default}). An agent that may make more calls a minute may make twice as many requests as those, up to eight times the number; all of a tenant together sixteen times as many. 0: without a limit."`
-	HistoryDays  int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
-	SessionIdle  time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"After how long without use a person is signed out, from 5m, as 8h. Unset: 24h."`
-	SessionLife  time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"After how long a person is signed out in any case, up to 2160h (90 days). Unset: 168h (7 days)."`
-	Catalog      string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"A YAML file of MCP servers that the catalog offers beside Patchbay's own, or in their place. Unset: none."`
-	CIMDURL      string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
-	DrainTime    time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
-	HTTP         string        `name:"http" env:"PATCHBAY_HTTP" placeholder:"fast|standard" default:"fast" help:"How HTTP is spoken (${default}): fast serves agents' plain requests, and sends requests in plain HTTP, by Patchbay's own code; standard uses Go's net/http alone, at more CPU for each call."`
-	SMTPURL      string        `name:"smtp-url" env:"PATCHBAY_SMTP_URL" placeholder:"URL" help:"The SMTP server that e-mail is sent by: smtp://user:password@mail.example.com:587 (STARTTLS), smtps://…:465, or smtp://localhost:25?tls=none. Unset: Patchbay sends no e-mail."`
-	SMTPFrom     string        `name:"smtp-from" env:"PATCHBAY_SMTP_FROM" placeholder:"ADDRESS" help:"The sender of e-mail, as Patchbay <patchbay@example.com>. Needed with PATCHBAY_SMTP_URL."`
-	PrivateAddr  string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
+	Addr         string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address to listen on (${default})."`
+	BaseURL      string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"Public URL, such as https://patchbay.example.com. Unset: http:// and the listening address."`
+	Egress       string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Reachable addresses. public: https to global addresses; local: also this machine, and http to it. Private networks need PATCHBAY_EGRESS_ALLOW. Unset: local if the listening address and base URL are loopback and no proxies are trusted, else public."`
+	EgressAllow  string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Comma-separated exceptions to the egress rules: cidr:port or host:port."`
+	EgressProxy  string        `name:"egress-proxy" env:"PATCHBAY_EGRESS_PROXY" placeholder:"URL" help:"HTTP proxy for all outbound connections, such as http://user:password@proxy.example.com:3128 or https://…. Unset: none; HTTP_PROXY and similar variables are ignored."`
+	Proxies      string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Comma-separated addresses or CIDRs whose X-Forwarded-For is trusted. Unset: none."`
+	Stdio        string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Comma-separated absolute paths of programs that connectors may run on this machine, as Patchbay's user. Arguments after a path are required exactly; without, any are allowed. args=none, args=prefix, cwd=FOLDER and env=NAME may precede a path. Unset: none."`
+	Connectors   int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"Maximum number of connectors per tenant. Unset: 10000."`
+	APIRate      int           `name:"api-rate" env:"PATCHBAY_API_RATE" placeholder:"N" default:"200" help:"JSON API requests per second of each API key and person, per process, with bursts of four seconds (${default}). 0: no limit."`
+	TenantRate   int           `name:"api-tenant-rate" env:"PATCHBAY_API_TENANT_RATE" placeholder:"N" default:"400" help:"JSON API requests per second of a tenant's API keys and people together (${default}). 0: no limit."`
+	StrangerRate int           `name:"stranger-rate" env:"PATCHBAY_STRANGER_RATE" placeholder:"N" default:"50" help:"Requests per second without sign-in or API key from one address (IPv6: network), per process, with bursts of four seconds (${default}). 0: no limit."`
+	AgentRate    int           `name:"agent-rate" env:"PATCHBAY_AGENT_RATE" placeholder:"N" default:"500" help:"Gateway requests per second of each agent, per process, with bursts of four seconds (${default}). Agents with a higher call limit get twice that limit, up to eight times this number. All of a tenant's agents get eight times from one address, sixteen times together. 0: no limit."`
+	HistoryDays  int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"Days to keep calls, sync runs and decided tool changes, from 30 to 3650. Tenants may choose fewer. Unset: 90."`
+	SessionIdle  time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"Idle time after which people are signed out, from 5m, such as 8h. Unset: 24h."`
+	SessionLife  time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"Maximum session lifetime, up to 2160h (90 days). Unset: 168h (7 days)."`
+	Catalog      string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"YAML file of MCP servers to add to the catalog, or to replace it with. Unset: none."`
+	CIMDURL      string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"URL of the OAuth client metadata, used as client id. Unset: /oauth/client-metadata.json of the base URL, if https."`
+	DrainTime    time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long to accept requests after SIGTERM while /readyz returns 503, so that proxies can switch, such as 5s. Unset: 0s."`
+	HTTP         string        `name:"http" env:"PATCHBAY_HTTP" placeholder:"fast|standard" default:"fast" help:"HTTP implementation (${default}). fast: Patchbay's own for agents' plain requests and outbound plain HTTP; standard: only Go's net/http, with more CPU per call."`
+	SMTPURL      string        `name:"smtp-url" env:"PATCHBAY_SMTP_URL" placeholder:"URL" help:"SMTP server for email: smtp://user:password@mail.example.com:587 (STARTTLS), smtps://…:465, or smtp://localhost:25?tls=none. Unset: no email."`
+	SMTPFrom     string        `name:"smtp-from" env:"PATCHBAY_SMTP_FROM" placeholder:"ADDRESS" help:"Sender of email, such as Patchbay <patchbay@example.com>. Required with PATCHBAY_SMTP_URL."`
+	PrivateAddr  string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics and /debug/pprof. Unset: disabled."`
 }
 
 // Egress is a class of reachable upstreams.
@@ -129,18 +129,18 @@ func (f ServerFlags) Check() (Server, error) {
 	s := Server{Addr: orDefault(f.Addr, defaultAddr), EgressAllow: c.checkEgressAllow(f.EgressAllow), EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate, AgentRate: f.AgentRate}
 	s.SMTPURL, s.SMTPFrom = secret.Text(f.SMTPURL), f.SMTPFrom
 	if (f.SMTPURL == "") != (f.SMTPFrom == "") {
-		c.addField("PATCHBAY_SMTP_FROM", "must be set with PATCHBAY_SMTP_URL, and only with it.")
+		c.addField("PATCHBAY_SMTP_FROM", "must be set together with PATCHBAY_SMTP_URL.")
 	}
 	s.SessionIdle, s.SessionLife = c.checkSessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
-		c.addField("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
+		c.addField("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, not %s.", maxDrainTime, s.DrainTime)
 	}
 	if f.Connectors < 0 {
-		c.addField("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
+		c.addField("PATCHBAY_MAX_CONNECTORS", "must be 1 or more, not %d.", f.Connectors)
 	}
 	c.checkRates(f)
 	if days := f.HistoryDays; days != 0 && (days < minHistoryDays || days > maxHistoryDays) {
-		c.addField("PATCHBAY_HISTORY_DAYS", "must be a number of days from %d to %d, and is %d.", minHistoryDays, maxHistoryDays, days)
+		c.addField("PATCHBAY_HISTORY_DAYS", "must be from %d to %d days, not %d.", minHistoryDays, maxHistoryDays, days)
 	}
 	c.checkListenAddr("PATCHBAY_ADDR", s.Addr)
 	if f.PrivateAddr != "" {
@@ -159,7 +159,7 @@ func (f ServerFlags) Check() (Server, error) {
 	case EgressLocal, EgressPublic:
 		s.Egress = Egress(f.Egress)
 	default:
-		c.addField("PATCHBAY_EGRESS", "must be local or public, and is %q.", f.Egress)
+		c.addField("PATCHBAY_EGRESS", "must be local or public, not %q.", f.Egress)
 	}
 	s.HTTP = c.checkHTTPMode(f.HTTP)
 	return s, c.asFault()
@@ -169,7 +169,7 @@ func (f ServerFlags) Check() (Server, error) {
 func (c *fieldErrors) checkHTTPMode(name string) HTTPMode {
 	mode := cmp.Or(HTTPMode(name), HTTPFast)
 	if mode != HTTPFast && mode != HTTPStandard {
-		c.addField("PATCHBAY_HTTP", "must be fast or standard, and is %q.", name)
+		c.addField("PATCHBAY_HTTP", "must be fast or standard, not %q.", name)
 	}
 	return mode
 }
@@ -177,12 +177,12 @@ func (c *fieldErrors) checkHTTPMode(name string) HTTPMode {
 // checkSessions checks the durations of sessions: the idle timeout cannot exceed the lifetime.
 func (c *fieldErrors) checkSessions(idle, life time.Duration) (time.Duration, time.Duration) {
 	if life != 0 && (life < minSession || life > maxSession) {
-		c.addField("PATCHBAY_SESSION_LIFETIME", "must be from %s to %s, and is %s.", minSession, maxSession, life)
+		c.addField("PATCHBAY_SESSION_LIFETIME", "must be from %s to %s, not %s.", minSession, maxSession, life)
 		return idle, life
 	}
 	most := cmp.Or(life, defaultSession)
 	if idle != 0 && (idle < minSession || idle > most) {
-		c.addField("PATCHBAY_SESSION_IDLE", "must be from %s to the %s that a session lasts, and is %s.", minSession, most, idle)
+		c.addField("PATCHBAY_SESSION_IDLE", "must be from %s to the session lifetime of %s, not %s.", minSession, most, idle)
 	}
 	return cmp.Or(idle, min(defaultIdle, most)), most
 }
@@ -191,11 +191,11 @@ func (c *fieldErrors) checkSessions(idle, life time.Duration) (time.Duration, ti
 func (c *fieldErrors) checkListenAddr(variable, addr string) {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		c.addField(variable, "must be HOST:PORT, as 127.0.0.1:8080 or :8080, and is %q.", addr)
+		c.addField(variable, "must be HOST:PORT, such as 127.0.0.1:8080 or :8080, not %q.", addr)
 		return
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		c.addField(variable, "must end in a port from 0 to 65535, and is %q.", addr)
+		c.addField(variable, "must have a port from 0 to 65535, not %q.", addr)
 	}
 }
 
@@ -207,11 +207,11 @@ func (c *fieldErrors) checkBaseURL(raw string) *url.URL {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil, u.Host == "", u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https":
-		c.addField(variable, "must be an absolute address, as https://patchbay.example.com.")
+		c.addField(variable, "must be a URL such as https://patchbay.example.com.")
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
-		c.addField(variable, "must be scheme and host alone: no user name, query or fragment.")
+		c.addField(variable, "must have only a scheme and host: no user name, query or fragment.")
 	case strings.Trim(u.Path, "/") != "":
-		c.addField(variable, "must have no path: Patchbay is served at the root of its host, and the path is %q.", u.Path)
+		c.addField(variable, "must not have a path, such as %q: Patchbay is served at the root of its host.", u.Path)
 	default:
 		return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}
 	}
@@ -228,9 +228,9 @@ func (c *fieldErrors) checkClientID(raw string) string {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil, u.Scheme != "https", u.Hostname() == "", strings.Trim(u.Path, "/") == "":
-		c.addField(variable, "must be an https address with a path, as https://patchbay.example.com/oauth/client-metadata.json.")
+		c.addField(variable, "must be an https URL with a path, such as https://patchbay.example.com/oauth/client-metadata.json.")
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, strings.Contains(raw, "#"):
-		c.addField(variable, "must be host and path alone: no user name, query or fragment.")
+		c.addField(variable, "must have only a host and path: no user name, query or fragment.")
 	case path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"):
 		c.addField(variable, "must have no dots or empty parts in its path.")
 	default:
@@ -252,7 +252,7 @@ func (c *fieldErrors) parsePrefixes(variable, list string) []netip.Prefix {
 			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
 		}
 		if err != nil {
-			c.addField(variable, "must be addresses or cidrs with commas between them, and %q is neither.", item)
+			c.addField(variable, "must be comma-separated addresses or CIDRs; %q is neither.", item)
 			continue
 		}
 		prefixes = append(prefixes, prefix.Masked())
@@ -278,7 +278,7 @@ func (c *fieldErrors) checkRates(f ServerFlags) {
 		{"PATCHBAY_API_RATE", f.APIRate}, {"PATCHBAY_STRANGER_RATE", f.StrangerRate}, {"PATCHBAY_API_TENANT_RATE", f.TenantRate}, {"PATCHBAY_AGENT_RATE", f.AgentRate},
 	} {
 		if one.rate < 0 {
-			c.addField(one.name, "must be a number of requests a second, or 0 for no limit, and is %d.", one.rate)
+			c.addField(one.name, "must be requests per second, or 0 for no limit, not %d.", one.rate)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type Program struct {
 func (c *fieldErrors) parsePrograms(variable, list string) []Program {
 	entries, err := splitCommands(list)
 	if err != nil {
-		c.addField(variable, "must close the quotes that it opens.")
+		c.addField(variable, "must close all quotes.")
 		return nil
 	}
 	var programs []Program
@@ -61,17 +61,17 @@ func parseProgram(words []string) (p Program, wrong string) {
 			p.Env, known = appendVariable(p.Env, value)
 		}
 		if !known {
-			return p, "must have nothing before a path but args=any, args=none, args=prefix, cwd=FOLDER, cwd=none, env=NAME and env=none, and has \"" + word + "\"."
+			return p, "must have only args=any, args=none, args=prefix, cwd=FOLDER, cwd=none, env=NAME and env=none before a path, not \"" + word + "\"."
 		}
 	}
 	p.Path, p.Args = path.Clean(words[at]), words[at+1:]
 	switch {
 	case !path.IsAbs(words[at]) || p.Path == "/":
-		return p, "must be absolute paths with commas between them, each with its arguments or without, and \"" + words[at] + "\" is no such path."
+		return p, "must be comma-separated absolute paths, with optional arguments; \"" + words[at] + "\" is not one."
 	case rule == "prefix" && len(p.Args) == 0:
-		return p, "must have arguments after " + p.Path + ": args=prefix says how they begin."
+		return p, "must have arguments after " + p.Path + " with args=prefix."
 	case (rule == "none" || rule == "any") && len(p.Args) > 0:
-		return p, "must have no arguments after " + p.Path + ": args=" + rule + " stands before it."
+		return p, "must have no arguments after " + p.Path + " with args=" + rule + "."
 	case rule != "any":
 		p.Rule = rule
 	}

@@ -11,15 +11,15 @@ import (
 
 type agentCommands struct {
 	List         agentList         `cmd:"" help:"List agents."`
-	Get          agentGet          `cmd:"" help:"Show an agent, whole."`
-	Add          agentAdd          `cmd:"" help:"Make an agent."`
-	Delete       agentDelete       `cmd:"" help:"Delete an agent, with its tokens and credentials."`
-	Grants       agentGrants       `cmd:"" help:"List what an agent may use."`
-	Grant        agentGrant        `cmd:"" help:"Let an agent use a connector: all of its tools, or some."`
-	Drop         agentDrop         `cmd:"" help:"Take a connector from an agent."`
-	Allowances   agentAllowances   `cmd:"" help:"List what an agent may use without approval for a time."`
-	EndAllowance agentEndAllowance `cmd:"" help:"End an allowance: the next use needs approval again."`
-	Why          agentWhy          `cmd:"" help:"Tell whether an agent may call a tool, and why."`
+	Get          agentGet          `cmd:"" help:"Show an agent as JSON."`
+	Add          agentAdd          `cmd:"" help:"Create an agent."`
+	Delete       agentDelete       `cmd:"" help:"Delete an agent with its tokens and credentials."`
+	Grants       agentGrants       `cmd:"" help:"List an agent's grants."`
+	Grant        agentGrant        `cmd:"" help:"Grant an agent access to a connector: all its tools, or some."`
+	Drop         agentDrop         `cmd:"" help:"Remove an agent's access to a connector."`
+	Allowances   agentAllowances   `cmd:"" help:"List an agent's standing approvals."`
+	EndAllowance agentEndAllowance `cmd:"" help:"End a standing approval."`
+	Why          agentWhy          `cmd:"" help:"Explain whether an agent may call a tool."`
 }
 
 type agentRef struct {
@@ -61,8 +61,8 @@ func (c agentGet) Run(ctx context.Context, s *session) error {
 }
 
 type agentAdd struct {
-	Name     string `arg:"" help:"Its name."`
-	Approval string `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"auto, always_ask, trusted_only or always_ask_all: which of its calls wait for a person; else as the tenant has it."`
+	Name     string `arg:"" help:"The agent's name."`
+	Approval string `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"auto, always_ask, trusted_only or always_ask_all: which calls need approval. Default: the tenant's."`
 }
 
 // Run creates the agent.
@@ -122,12 +122,12 @@ func (c agentGrants) Run(ctx context.Context, s *session) error {
 type agentGrant struct {
 	agentRef
 	Connector string   `arg:"" help:"The connector's slug or id."`
-	All       bool     `help:"All of its tools, those of later syncs too."`
-	Tools     []string `placeholder:"TOOL" help:"These tools alone, by the names that their server gives them."`
-	Trusted   []string `placeholder:"TOOL" help:"These need no approval where the agent's other calls do."`
-	Approval  string   `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"In place of the agent's own."`
-	Prompts   string   `enum:"none,listed," default:"" help:"none or listed. Without it an existing grant keeps its choice; a new one has listed with --all, else none."`
-	Resources string   `enum:"none,listed,listed_and_templates," default:"" help:"none, listed or listed_and_templates, likewise."`
+	All       bool     `help:"All tools, including those of later syncs."`
+	Tools     []string `placeholder:"TOOL" help:"Only these tools, by their server's names."`
+	Trusted   []string `placeholder:"TOOL" help:"Tools that need no approval when others do."`
+	Approval  string   `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"Overrides the agent's approval mode."`
+	Prompts   string   `enum:"none,listed," default:"" help:"none or listed. Unset: unchanged; for a new grant, listed with --all, else none."`
+	Resources string   `enum:"none,listed,listed_and_templates," default:"" help:"none, listed or listed_and_templates. Unset: as for prompts."`
 }
 
 // Run replaces the agent's grant for the connector.
@@ -174,7 +174,7 @@ func (c agentDrop) Run(ctx context.Context, s *session) error {
 
 type agentWhy struct {
 	agentRef
-	Tool string `arg:"" help:"The tool, as the agent sees it: mcp_CONNECTOR__TOOL."`
+	Tool string `arg:"" help:"The tool's name for agents: mcp_CONNECTOR__TOOL."`
 }
 
 // Run prints the explanation and the advice.
@@ -198,7 +198,7 @@ func itemAccess(choice *string, why client.Why) string {
 	case choice == nil:
 		return ""
 	case why.ItemsUnasked && *choice != "none":
-		return *choice + ", without asking"
+		return *choice + ", without approval"
 	}
 	return *choice
 }
@@ -214,8 +214,8 @@ func uncheckedParts(all []client.Unchecked) string {
 
 type tokenCommands struct {
 	List   tokenList   `cmd:"" help:"List an agent's tokens."`
-	Create tokenCreate `cmd:"" help:"Make a token and print it, once."`
-	Revoke tokenRevoke `cmd:"" help:"Revoke a token, within a second."`
+	Create tokenCreate `cmd:"" help:"Create a token and print it once."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token; it stops working within a second."`
 }
 
 type tokenList struct{ agentRef }
@@ -239,8 +239,8 @@ func (c tokenList) Run(ctx context.Context, s *session) error {
 
 type tokenCreate struct {
 	agentRef
-	Name    string        `placeholder:"NAME" help:"What it is for."`
-	Expires time.Duration `placeholder:"DURATION" help:"After this time, as 720h; else never."`
+	Name    string        `placeholder:"NAME" help:"What the token is for."`
+	Expires time.Duration `placeholder:"DURATION" help:"Lifetime, such as 720h. Unset: never expires."`
 }
 
 // Run prints the token alone, for scripts.

@@ -28,7 +28,7 @@ func (c agentAllowances) Run(ctx context.Context, s *session) error {
 type agentEndAllowance struct {
 	agentRef
 	Connector string `arg:"" help:"The connector's slug or id."`
-	Tool      string `arg:"" help:"The server's name for the tool or prompt; of a resource the URI."`
+	Tool      string `arg:"" help:"The server's name for the tool or prompt, or the resource's URI."`
 	Kind      string `enum:"tool,prompt,resource" default:"tool" help:"tool, prompt or resource (${default})."`
 }
 

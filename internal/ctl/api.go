@@ -18,16 +18,16 @@ import (
 
 type apiCommand struct {
 	Method   string `arg:"" enum:"GET,POST,PUT,PATCH,DELETE" help:"GET, POST, PUT, PATCH or DELETE."`
-	Path     string `arg:"" help:"As connectors or /api/v1/connectors?status=error; /openapi.json lists them all."`
-	Body     string `arg:"" optional:"" placeholder:"JSON" help:"The body: JSON, @FILE, or - for the standard input. Secrets by file or standard input alone."`
-	Paginate bool   `help:"Of a list: all its pages, as one."`
+	Path     string `arg:"" help:"The path, such as connectors or /api/v1/connectors?status=error. See /openapi.json for all."`
+	Body     string `arg:"" optional:"" placeholder:"JSON" help:"The body: JSON, @FILE, or - for standard input. Secrets only from a file or standard input."`
+	Paginate bool   `help:"Fetch all pages of a list."`
 }
 
 // Help returns the text below the flags.
 func (apiCommand) Help() string {
-	return "Makes any request of the API, members, invitations, API keys, webhooks, settings and the audit log included, and prints the answer: indented on a terminal or with --output json, else as it came. " +
-		"A refusal is its sentence on the standard error, and status 1. " +
-		"No secret belongs on a command line, which others on this machine can read: a body with one is refused as an argument, and comes from @FILE or, with -, from the standard input."
+	return "Sends any API request, including members, invitations, API keys, webhooks, settings and the audit log, and prints the response: indented on a terminal or with --output json, otherwise unchanged. " +
+		"Errors go to standard error, with exit status 1. " +
+		"Other users can read command lines, so a body with a secret must come from @FILE, or from standard input with -."
 }
 
 // Run sends the request and prints the response.
@@ -145,7 +145,7 @@ func (s *session) printResponse(text []byte) error {
 	}
 	var shown bytes.Buffer
 	if err := json.Indent(&shown, text, "", "  "); err != nil {
-		return fmt.Errorf("the answer is not valid JSON: %w", err)
+		return fmt.Errorf("the response is not valid JSON: %w", err)
 	}
 	shown.WriteByte('\n')
 	_, err := asciiWriter{s.world.Out}.Write(shown.Bytes())

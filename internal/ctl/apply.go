@@ -18,12 +18,12 @@ import (
 type ApplyCommand struct {
 	Flags
 
-	File  string `short:"f" required:"" placeholder:"FILE" help:"What there is to be, as YAML; - is the standard input."`
-	Check bool   `help:"Say what differs, and change nothing. Status 1 where something does."`
-	Prune bool   `help:"Delete the agents and connectors that the file does not name, too."`
+	File  string `short:"f" required:"" placeholder:"FILE" help:"The desired configuration, as YAML; - for standard input."`
+	Check bool   `help:"Print differences without changing anything. Exits with 1 if there are any."`
+	Prune bool   `help:"Also delete agents and connectors that are not in the file."`
 	Yes   bool   `help:"Delete without asking."`
 
-	Confirm bool `help:"Move connectors to another origin even where that drops credentials; else the API refuses it, and lists them."`
+	Confirm bool `help:"Move connectors to another origin even if that deletes credentials. Otherwise the API refuses and lists them."`
 }
 
 // Run prints the differences, applies them and verifies the result.

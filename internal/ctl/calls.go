@@ -12,9 +12,9 @@ import (
 
 type callCommand struct {
 	agentRef
-	Tool      string        `arg:"" help:"The tool, as the agent sees it."`
-	Arguments string        `arg:"" optional:"" default:"{}" placeholder:"JSON|@FILE|-" help:"Its arguments, a JSON object; @FILE names a file, - is the standard input."`
-	Timeout   time.Duration `placeholder:"DURATION" help:"How long the server may take, as 5s; at most the connector's timeout, which is the default."`
+	Tool      string        `arg:"" help:"The tool's name for agents."`
+	Arguments string        `arg:"" optional:"" default:"{}" placeholder:"JSON|@FILE|-" help:"Arguments as a JSON object; @FILE for a file, - for standard input."`
+	Timeout   time.Duration `placeholder:"DURATION" help:"Time limit for the server, such as 5s. Default and maximum: the connector's timeout."`
 }
 
 // Run fails if the call does. A waiting or running call is printed with its state.
@@ -96,17 +96,17 @@ func (s *session) printResult(call client.ToolCall) error {
 }
 
 type callsCommands struct {
-	List   callsList  `cmd:"" help:"List calls, the latest first."`
-	Get    callGet    `cmd:"" help:"Show a call, whole."`
-	Cancel callCancel `cmd:"" help:"End a call that waits or runs."`
+	List   callsList  `cmd:"" help:"List calls, newest first."`
+	Get    callGet    `cmd:"" help:"Show a call as JSON."`
+	Cancel callCancel `cmd:"" help:"Cancel a waiting or running call."`
 }
 
 type callsList struct {
-	Agent     string `placeholder:"AGENT" help:"Of this agent."`
-	Connector string `placeholder:"CONNECTOR" help:"Of this connector."`
-	Status    string `placeholder:"STATUS" help:"In this state: pending_approval, running, success, error, denied or cancelled."`
-	Tool      string `placeholder:"TOOL" help:"Of this tool."`
-	Limit     int    `default:"50" help:"How many at most (${default})."`
+	Agent     string `placeholder:"AGENT" help:"Filter by agent."`
+	Connector string `placeholder:"CONNECTOR" help:"Filter by connector."`
+	Status    string `placeholder:"STATUS" help:"Filter by status: pending_approval, running, success, error, denied or cancelled."`
+	Tool      string `placeholder:"TOOL" help:"Filter by tool."`
+	Limit     int    `default:"50" help:"Maximum number of calls (${default})."`
 }
 
 // Run prints a row for each call.
@@ -171,9 +171,9 @@ func (c callCancel) Run(ctx context.Context, s *session) error {
 }
 
 type approvalCommands struct {
-	List    approvalList    `cmd:"" help:"List the calls that wait for a person."`
-	Approve approvalApprove `cmd:"" help:"Agree to a call; it is made then, once."`
-	Deny    approvalDeny    `cmd:"" help:"Refuse a call."`
+	List    approvalList    `cmd:"" help:"List calls that wait for approval."`
+	Approve approvalApprove `cmd:"" help:"Approve a call, which then runs once."`
+	Deny    approvalDeny    `cmd:"" help:"Deny a call."`
 }
 
 type approvalList struct{}
@@ -197,7 +197,7 @@ func (approvalList) Run(ctx context.Context, s *session) error {
 
 type approvalApprove struct {
 	callRef
-	For time.Duration `placeholder:"DURATION" help:"And let the agent use this tool, prompt or resource without a question for so long, as 2h."`
+	For time.Duration `placeholder:"DURATION" help:"Also allow this tool, prompt or resource without approval for this long, such as 2h."`
 }
 
 // Run approves the call.
@@ -219,7 +219,7 @@ func (c approvalApprove) Run(ctx context.Context, s *session) error {
 
 type approvalDeny struct {
 	callRef
-	Reason string `placeholder:"TEXT" help:"What the agent is told."`
+	Reason string `placeholder:"TEXT" help:"Sent to the agent."`
 }
 
 // Run denies the call.

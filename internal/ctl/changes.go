@@ -7,17 +7,17 @@ import (
 )
 
 type changeCommands struct {
-	List    changeList    `cmd:"" help:"List what has changed."`
-	Accept  changeAccept  `cmd:"" help:"Serve a tool as it is now."`
-	Reject  changeReject  `cmd:"" help:"Serve a tool no more, until its server goes back."`
-	Keep    changeKeep    `cmd:"" help:"Serve a tool as it was accepted, until its server changes it again."`
-	Restore changeRestore `cmd:"" help:"Serve a tool as it once was."`
-	Decide  changeDecide  `cmd:"" help:"Decide all waiting changes of a connector at once."`
+	List    changeList    `cmd:"" help:"List changes."`
+	Accept  changeAccept  `cmd:"" help:"Accept a tool's current definition."`
+	Reject  changeReject  `cmd:"" help:"Reject a tool's current definition and stop serving the tool."`
+	Keep    changeKeep    `cmd:"" help:"Keep serving the accepted definition until the next change."`
+	Restore changeRestore `cmd:"" help:"Restore an earlier definition of a tool."`
+	Decide  changeDecide  `cmd:"" help:"Decide all waiting changes of a connector."`
 }
 
 type changeList struct {
 	State     string `enum:"waiting,accepted,rejected,kept,automatic,superseded,any" default:"waiting" help:"waiting, accepted, rejected, kept, automatic, superseded or any (${default})."`
-	Connector string `placeholder:"CONNECTOR" help:"Of this connector."`
+	Connector string `placeholder:"CONNECTOR" help:"Filter by connector."`
 }
 
 // Run prints a row for each change.
@@ -40,8 +40,8 @@ func (c changeList) Run(ctx context.Context, s *session) error {
 // changeVerdict decides one definition of a tool; later changes are not decided.
 type changeVerdict struct {
 	connectorRef
-	Tool string `arg:"" help:"The tool, as its server calls it."`
-	Hash string `required:"" placeholder:"HASH" help:"The definition that was looked at, as the list has it; where the server has another one by now, nothing is decided."`
+	Tool string `arg:"" help:"The server's name for the tool."`
+	Hash string `required:"" placeholder:"HASH" help:"Hash of the reviewed definition, from the list. Fails if the server has changed the tool since."`
 }
 
 func (v changeVerdict) toRequest() client.ToolVerdict { return client.ToolVerdict{Hash: &v.Hash} }
@@ -58,7 +58,7 @@ func (c changeAccept) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.printSentence(tool, "%s is now served in its new version.", tool.Name)
+	return s.printSentence(tool, "Accepted the current definition of %s.", tool.Name)
 }
 
 type changeReject struct{ changeVerdict }
@@ -73,7 +73,7 @@ func (c changeReject) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.printSentence(tool, "The new version of %s is not served.", tool.Name)
+	return s.printSentence(tool, "Rejected the current definition of %s.", tool.Name)
 }
 
 type changeKeep struct{ changeVerdict }
@@ -88,7 +88,7 @@ func (c changeKeep) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.printSentence(tool, "%s is served as it was accepted.", tool.Name)
+	return s.printSentence(tool, "Keeping the accepted definition of %s.", tool.Name)
 }
 
 type changeRestore struct{ changeVerdict }
@@ -103,14 +103,14 @@ func (c changeRestore) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.printSentence(tool, "%s is served as it once was.", tool.Name)
+	return s.printSentence(tool, "Restored an earlier definition of %s.", tool.Name)
 }
 
 // changeDecide decides the changes that wait when it runs; a change that comes meanwhile is not decided.
 type changeDecide struct {
 	connectorRef
 	Verdict string `required:"" enum:"accept,reject,keep" help:"accept, reject or keep."`
-	Risky   bool   `help:"Accept changes of high risk, too."`
+	Risky   bool   `help:"Also accept high-risk changes."`
 }
 
 // Run decides the changes.
@@ -130,11 +130,11 @@ func (c changeDecide) Run(ctx context.Context, s *session) error {
 		}
 	}
 	if len(request.Changes) == 0 {
-		return s.printSentence(client.Decided{}, "No change to decide; %d wait.", len(list))
+		return s.printSentence(client.Decided{}, "No changes to decide; %d waiting.", len(list))
 	}
 	decided, err := api.DecideToolChanges(ctx, request)
 	if err != nil {
 		return err
 	}
-	return s.printSentence(decided, "%d changes decided, %d wait.", decided.Decided, len(list)-int(decided.Decided))
+	return s.printSentence(decided, "%d changes decided, %d waiting.", decided.Decided, len(list)-int(decided.Decided))
 }

@@ -16,21 +16,21 @@ import (
 type Commands struct {
 	Flags
 
-	Connectors connectorCommands `cmd:"" help:"MCP servers."`
-	Agents     agentCommands     `cmd:"" help:"Programs that use tools, and what they may."`
-	Tokens     tokenCommands     `cmd:"" help:"What agents come to the gateway with."`
+	Connectors connectorCommands `cmd:"" help:"Manage connectors (MCP servers)."`
+	Agents     agentCommands     `cmd:"" help:"Manage agents and their access."`
+	Tokens     tokenCommands     `cmd:"" help:"Manage agent tokens."`
 	Call       callCommand       `cmd:"" help:"Call a tool as an agent."`
-	Calls      callsCommands     `cmd:"" help:"The calls of agents, and of admins for themselves."`
-	Approvals  approvalCommands  `cmd:"" help:"Calls that wait for a person."`
-	Changes    changeCommands    `cmd:"" help:"Tools that have changed."`
-	API        apiCommand        `cmd:"" name:"api" help:"Any request of the API, as it is written: members, invitations, API keys, webhooks, settings, the audit log."`
-	Manifest   manifestCommand   `cmd:"" help:"Print what the installation has, as a file for patchbay apply."`
+	Calls      callsCommands     `cmd:"" help:"List, show and cancel calls."`
+	Approvals  approvalCommands  `cmd:"" help:"Approve and deny waiting calls."`
+	Changes    changeCommands    `cmd:"" help:"Review tool changes."`
+	API        apiCommand        `cmd:"" name:"api" help:"Send any API request: members, invitations, API keys, webhooks, settings, audit log."`
+	Manifest   manifestCommand   `cmd:"" help:"Print the installation's configuration for patchbay apply."`
 }
 
 // Flags select the installation, its API key and the output format.
 type Flags struct {
-	URL     string `name:"url" env:"PATCHBAY_URL" placeholder:"URL" default:"http://127.0.0.1:8080" help:"The installation (${default})."`
-	KeyFile string `name:"key-file" placeholder:"FILE" help:"A file with the API key, in place of the variable PATCHBAY_API_KEY."`
+	URL     string `name:"url" env:"PATCHBAY_URL" placeholder:"URL" default:"http://127.0.0.1:8080" help:"The installation's URL (${default})."`
+	KeyFile string `name:"key-file" placeholder:"FILE" help:"A file with the API key, instead of PATCHBAY_API_KEY."`
 	Output  string `name:"output" short:"o" enum:"table,json" default:"table" help:"table or json (${default})."`
 }
 

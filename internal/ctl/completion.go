@@ -18,9 +18,9 @@ import (
 // CompletionCommands print shell completion scripts. The words come from the program, so they match the
 // installed version.
 type CompletionCommands struct {
-	Bash  bashCompletion `cmd:"" help:"For bash; put this into ~/.bashrc: source <(patchbay completion bash)"`
-	Zsh   zshCompletion  `cmd:"" help:"For zsh; put this into ~/.zshrc, after compinit: source <(patchbay completion zsh)"`
-	Fish  fishCompletion `cmd:"" help:"For fish; put this into ~/.config/fish/config.fish: patchbay completion fish | source"`
+	Bash  bashCompletion `cmd:"" help:"For bash; add to ~/.bashrc: source <(patchbay completion bash)"`
+	Zsh   zshCompletion  `cmd:"" help:"For zsh; add to ~/.zshrc after compinit: source <(patchbay completion zsh)"`
+	Fish  fishCompletion `cmd:"" help:"For fish; add to ~/.config/fish/config.fish: patchbay completion fish | source"`
 	Words wordsCommand   `cmd:"" hidden:"" help:"List completions of the next word."`
 }
 

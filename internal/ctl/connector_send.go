@@ -11,10 +11,10 @@ import (
 
 type connectorSend struct {
 	connectorRef
-	Method string `arg:"" help:"The method, as acme/search."`
-	Params string `default:"" placeholder:"JSON|@FILE|-" help:"Its parameters, a JSON object; @FILE names a file, - is the standard input."`
+	Method string `arg:"" help:"The method, such as acme/search."`
+	Params string `default:"" placeholder:"JSON|@FILE|-" help:"Parameters as a JSON object; @FILE for a file, - for standard input."`
 	Notify bool   `help:"Send a notification, which has no result."`
-	Agent  string `placeholder:"AGENT" help:"With this agent's credential."`
+	Agent  string `placeholder:"AGENT" help:"Use this agent's credential."`
 }
 
 // Run prints the result as JSON. It fails if the request does.

@@ -8,10 +8,10 @@ import (
 
 type connectorTry struct {
 	connectorRef
-	Tool      string `arg:"" help:"The tool, by the server's own name."`
-	Arguments string `arg:"" optional:"" default:"{}" placeholder:"JSON|@FILE|-" help:"Its arguments, a JSON object; @FILE names a file, - is the standard input."`
-	Agent     string `placeholder:"AGENT" help:"With this agent's credential. Needed where each agent has its own."`
-	Confirm   bool   `help:"Call a tool, too, that may change or delete data, or that waits for acceptance; else the API refuses it."`
+	Tool      string `arg:"" help:"The server's name for the tool."`
+	Arguments string `arg:"" optional:"" default:"{}" placeholder:"JSON|@FILE|-" help:"Arguments as a JSON object; @FILE for a file, - for standard input."`
+	Agent     string `placeholder:"AGENT" help:"Use this agent's credential. Required if each agent has its own."`
+	Confirm   bool   `help:"Also call tools that may change or delete data, or that wait for acceptance."`
 }
 
 // Run fails if the call does.

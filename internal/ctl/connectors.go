@@ -16,19 +16,19 @@ import (
 
 type connectorCommands struct {
 	List      connectorList      `cmd:"" help:"List connectors."`
-	Get       connectorGet       `cmd:"" help:"Show a connector, whole."`
-	Add       connectorAdd       `cmd:"" help:"Register a server."`
-	Delete    connectorDelete    `cmd:"" help:"Delete a connector, with its credentials and its tools."`
-	Sync      connectorSync      `cmd:"" help:"Read a connector's tools now, or those of all."`
-	Ping      connectorPing      `cmd:"" help:"Ask a connector's server for a sign of life."`
+	Get       connectorGet       `cmd:"" help:"Show a connector as JSON."`
+	Add       connectorAdd       `cmd:"" help:"Add a connector."`
+	Delete    connectorDelete    `cmd:"" help:"Delete a connector with its credentials and tools."`
+	Sync      connectorSync      `cmd:"" help:"Sync one connector or all."`
+	Ping      connectorPing      `cmd:"" help:"Ping a connector's server."`
 	Tools     connectorTools     `cmd:"" help:"List a connector's tools."`
 	Prompts   connectorPrompts   `cmd:"" help:"List a connector's prompts."`
 	Resources connectorResources `cmd:"" help:"List a connector's resources and resource templates."`
-	Try       connectorTry       `cmd:"" help:"Call a tool as yourself, before an agent was granted it."`
-	Send      connectorSend      `cmd:"" help:"Send a request outside MCP that the connector's methods allow."`
-	Test      connectorTest      `cmd:"" help:"Try a server without adding it."`
+	Try       connectorTry       `cmd:"" help:"Call a tool as yourself, without an agent."`
+	Send      connectorSend      `cmd:"" help:"Send a request outside MCP that the connector allows."`
+	Test      connectorTest      `cmd:"" help:"Test a server without adding it."`
 
-	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without their secrets."`
+	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without secrets."`
 }
 
 type connectorRef struct {
@@ -36,8 +36,8 @@ type connectorRef struct {
 }
 
 type connectorList struct {
-	Query  string `short:"q" placeholder:"TEXT" help:"Those whose name, slug or address has this text."`
-	Status string `placeholder:"STATUS" help:"Those in this state: never_synced, ok, error, needs_auth or disabled."`
+	Query  string `short:"q" placeholder:"TEXT" help:"Filter by part of the name, slug or URL."`
+	Status string `placeholder:"STATUS" help:"Filter by status: never_synced, ok, error, needs_auth or disabled."`
 }
 
 // Run prints a row for each connector.
@@ -76,10 +76,10 @@ func (c connectorGet) Run(ctx context.Context, s *session) error {
 }
 
 type serverFlags struct {
-	URL    string `arg:"" help:"The server's address."`
+	URL    string `arg:"" help:"The server's URL."`
 	Auth   string `enum:"none,bearer,api_key,oauth2" default:"none" help:"none, bearer, api_key or oauth2 (${default})."`
-	Secret string `placeholder:"@FILE|-" help:"The token or key: @FILE names a file with it, - is the standard input."`
-	Header string `placeholder:"NAME" help:"Of api_key: the header."`
+	Secret string `placeholder:"@FILE|-" help:"The token or key: @FILE for a file, - for standard input."`
+	Header string `placeholder:"NAME" help:"The header for api_key."`
 }
 
 func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCreate, error) {
@@ -91,7 +91,7 @@ func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCrea
 		return draft, nil
 	}
 	if f.Secret != "-" && f.Secret[0] != '@' {
-		return draft, errors.New("a secret can't be an argument, which other users of this machine can read: use @FILE, or - for standard input")
+		return draft, errors.New("other users of this machine can read arguments: pass the secret as @FILE, or - for standard input")
 	}
 	text, err := s.readInput(f.Secret)
 	if err != nil {
@@ -110,7 +110,7 @@ func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCrea
 }
 
 type connectorAdd struct {
-	Name string `arg:"" help:"Its name."`
+	Name string `arg:"" help:"The connector's name."`
 	serverFlags
 	PerAgent bool `help:"Each agent has its own credential."`
 }
@@ -190,9 +190,9 @@ func (c connectorDelete) Run(ctx context.Context, s *session) error {
 
 type connectorSync struct {
 	Connector string `arg:"" optional:"" help:"The connector's slug or id."`
-	All       bool   `help:"All that are enabled; they are queued."`
-	NoWait    bool   `help:"Queue it, and do not wait."`
-	Agent     string `placeholder:"AGENT" help:"With this agent's credential."`
+	All       bool   `help:"Queue a sync of all enabled connectors."`
+	NoWait    bool   `help:"Queue the sync and exit."`
+	Agent     string `placeholder:"AGENT" help:"Use this agent's credential."`
 }
 
 // Run fails if the sync does.
@@ -219,7 +219,7 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("STATUS", "TOOLS", "ADDED", "CHANGED", "REMOVED", "SET ASIDE", "PROMPTS", "RESOURCES")
+	t := newTable("STATUS", "TOOLS", "ADDED", "CHANGED", "REMOVED", "QUARANTINED", "PROMPTS", "RESOURCES")
 	var prompts, resources string
 	if run.Items != nil {
 		prompts, resources = countText(run.Items.Prompts), countText(run.Items.Resources, run.Items.ResourceTemplates)
@@ -248,7 +248,7 @@ func countText(kinds ...client.KindCounts) string {
 
 type connectorPing struct {
 	connectorRef
-	Agent string `placeholder:"AGENT" help:"With this agent's credential."`
+	Agent string `placeholder:"AGENT" help:"Use this agent's credential."`
 }
 
 // Run fails if the server does not respond.
@@ -278,9 +278,9 @@ func (c connectorPing) Run(ctx context.Context, s *session) error {
 
 type connectorTools struct {
 	connectorRef
-	Query   string `short:"q" placeholder:"TEXT" help:"Those whose name, title or description has these words, or matches a regular expression between slashes."`
-	State   string `placeholder:"STATE" help:"Those in this state: enabled, disabled, changed, held or curated."`
-	Removed bool   `help:"Those that are gone, too."`
+	Query   string `short:"q" placeholder:"TEXT" help:"Filter by words in the name, title or description, or by a regular expression between slashes."`
+	State   string `placeholder:"STATE" help:"Filter by state: enabled, disabled, changed, held or curated."`
+	Removed bool   `help:"Include removed tools."`
 }
 
 // Run prints a row for each tool.
@@ -308,8 +308,8 @@ func (c connectorTools) Run(ctx context.Context, s *session) error {
 
 type connectorCredentials struct {
 	connectorRef
-	Query  string `short:"q" placeholder:"TEXT" help:"Those of agents whose name or slug has this text."`
-	Status string `placeholder:"STATUS" enum:",missing,connected,attention" default:"" help:"Those that are missing, connected, or need attention."`
+	Query  string `short:"q" placeholder:"TEXT" help:"Filter by part of the agent's name or slug."`
+	Status string `placeholder:"STATUS" enum:",missing,connected,attention" default:"" help:"Filter by status: missing, connected or attention."`
 }
 
 // Run prints a row for each credential, and with --status missing for each agent without one. Below it is why accounts

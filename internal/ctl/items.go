@@ -8,7 +8,7 @@ import (
 
 type connectorPrompts struct {
 	connectorRef
-	Query string `short:"q" placeholder:"TEXT" help:"Those whose name, title or description has this text."`
+	Query string `short:"q" placeholder:"TEXT" help:"Filter by part of the name, title or description."`
 }
 
 // Run prints a row for each prompt.
@@ -36,7 +36,7 @@ func (c connectorPrompts) Run(ctx context.Context, s *session) error {
 
 type connectorResources struct {
 	connectorRef
-	Query string `short:"q" placeholder:"TEXT" help:"Those whose URI, name, title or description has this text."`
+	Query string `short:"q" placeholder:"TEXT" help:"Filter by part of the URI, name, title or description."`
 }
 
 // connectorResourceList is what a connector's server offers to read.

@@ -17,7 +17,7 @@ func LoadCatalog(file string) (*catalog.Catalog, error) {
 	}
 	document, err := readFileUpTo(file, catalog.MaxBytes+1)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_CATALOG names a file that cannot be read: "+file+".")
+		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_CATALOG cannot be read: "+file+".")
 	}
 	offered, err = offered.With(document)
 	if f, ok := errors.AsType[*fault.Error](err); ok {

@@ -28,7 +28,7 @@ func NewEgressPolicy(server config.Server) (*safehttp.Policy, error) {
 	}
 	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_ADDR names no address.")
+		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_ADDR has no address.")
 	}
 	own := OwnHosts(server.BaseURL(addr), addr.String(), server)
 	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own, Standard: true}), nil

@@ -90,7 +90,7 @@ func loadKMSRoots() (*x509.CertPool, error) {
 		pem, err := os.ReadFile(path)
 		roots := x509.NewCertPool()
 		if err != nil || !roots.AppendCertsFromPEM(pem) {
-			return nil, fault.Wrap(fault.Invalid, err, name+" must be a file of certificates in PEM.")
+			return nil, fault.Wrap(fault.Invalid, err, name+" must be a file of PEM certificates.")
 		}
 		return roots, nil
 	}
@@ -133,8 +133,8 @@ func (h *KeySource) FindOrCreateKey(ctx context.Context, pool *pgxpool.Pool) (se
 }
 
 func (h *KeySource) newNoKeyError() error {
-	return fault.Errorf(fault.Unavailable, "The KMS that PATCHBAY_KEYSET names does not hold the key of this database. "+
-		"With the PATCHBAY_KEYSET of before, run: patchbay keys rewrap --to %s", h.uri)
+	return fault.Errorf(fault.Unavailable, "The KMS in PATCHBAY_KEYSET does not hold the key of this database. "+
+		"With the previous PATCHBAY_KEYSET, run: patchbay keys rewrap --to %s", h.uri)
 }
 
 // findKey makes the KMS unwrap the database's key, unless the key is known.
@@ -184,7 +184,7 @@ func (h *KeySource) DescribeKMS() string {
 	if h.kms == nil {
 		return ""
 	}
-	return ", by way of " + h.uri
+	return ", via " + h.uri
 }
 
 // URI is that of the KMS; empty: there is none.

@@ -32,7 +32,7 @@ func readKeyset(d config.Database) (secret.KEK, error) {
 // key would open nothing, and hide the loss until a credential is needed.
 func makeKeyset(d config.Database) error {
 	if postgres.Exists(d.DataDir) {
-		return fault.Errorf(fault.Conflict, "%s is gone, and the database beside it cannot be opened without it. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
+		return fault.Errorf(fault.Conflict, "%s is missing, and its database cannot be opened without it. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
 	}
 	kek, err := secret.NewKEK()
 	if err != nil {
@@ -41,7 +41,7 @@ func makeKeyset(d config.Database) error {
 	// Other users may pass through, because PostgreSQL's directory belongs to another user if the server runs
 	// as root. They may not list.
 	if err := os.MkdirAll(d.DataDir, 0o711); err != nil {
-		return fault.Wrap(fault.Internal, err, "The data directory cannot be made")
+		return fault.Wrap(fault.Internal, err, "The data directory cannot be created")
 	}
 	err = writeFileOnce(d.KeysetFile(), []byte(kek.Encode()+"\n"))
 	if err != nil && !errors.Is(err, fs.ErrExist) { // another command was faster: its key counts

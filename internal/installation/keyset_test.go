@@ -77,7 +77,7 @@ func TestKeyset_LostIsNotReplaced(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cluster, "PG_VERSION"), []byte("17\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readKeyset(d); err == nil || !strings.Contains(err.Error(), "is gone") {
+	if _, err := readKeyset(d); err == nil || !strings.Contains(err.Error(), "is missing") {
 		t.Errorf("have %v", err)
 	}
 }

@@ -70,7 +70,7 @@ func (d *Database) openPools(ctx context.Context, route db.Route, keys *KeySourc
 		if err := db.Migrated(ctx, d.Pool); err != nil {
 			return err
 		}
-		d.Log.WarnContext(ctx, "database has a pooler and no direct address: other processes are not heard")
+		d.Log.WarnContext(ctx, "database pooler without direct address: no notifications from other processes")
 	default:
 		if d.ListenPool, err = db.OpenPool(ctx, route.Direct, db.PoolOptions{MaxConns: 1}); err != nil {
 			return err

@@ -14,10 +14,10 @@ import (
 
 type apikeyCreateCommand struct {
 	databaseCommand
-	Tenant  string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
+	Tenant  string `required:"" placeholder:"SLUG" help:"The tenant's slug or id."`
 	Role    string `required:"" enum:"viewer,member,admin,owner,auditor" placeholder:"ROLE" help:"viewer, member, admin, owner or auditor."`
 	Name    string `required:"" placeholder:"NAME" help:"What the key is for."`
-	Expires string `placeholder:"WHEN" help:"A duration from now (720h, 30d) or a time (2027-01-31, or RFC 3339). Unset: never."`
+	Expires string `placeholder:"WHEN" help:"Lifetime (720h, 30d) or time (2027-01-31, or RFC 3339). Unset: never expires."`
 }
 
 // Run prints only the key on standard output, for scripts.
@@ -64,5 +64,5 @@ func parseExpiry(text string, now time.Time) (*time.Time, error) {
 			return &at, nil
 		}
 	}
-	return nil, fault.Errorf(fault.Invalid, "--expires must be a duration (720h, 30d), a day (2027-01-31) or an RFC 3339 time, and is %q.", text)
+	return nil, fault.Errorf(fault.Invalid, "--expires must be a duration (720h, 30d), a day (2027-01-31) or an RFC 3339 time, not %q.", text)
 }

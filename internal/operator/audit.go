@@ -13,7 +13,7 @@ import (
 type auditVerifyCommand struct {
 	databaseCommand
 	auditFileFlags
-	Tenant string `placeholder:"TENANT" help:"The tenant's slug or id. Unset: all of them."`
+	Tenant string `placeholder:"TENANT" help:"The tenant's slug or id. Unset: all tenants."`
 }
 
 // Run recomputes the audit chains and those of the calls' outcomes, and prints a line for each chain of each
@@ -45,7 +45,7 @@ func (c auditVerifyCommand) Run(ctx context.Context, p IO) error {
 		}
 		line := fmt.Sprintf("%s: %d entries are unchanged, up to %s", tenant.Slug, check.Events, hex.EncodeToString(check.Head))
 		if check.Cut > 0 {
-			line = fmt.Sprintf("%s: %d entries are unchanged, up to %s; %d earlier entries were removed, and that is signed",
+			line = fmt.Sprintf("%s: %d entries are unchanged, up to %s; %d earlier entries were removed, with a signature",
 				tenant.Slug, check.Events-check.Cut, hex.EncodeToString(check.Head), check.Cut)
 		}
 		if check.Bad != nil {
@@ -82,7 +82,7 @@ func (auditVerifyCommand) verifyCalls(ctx context.Context, p IO, d *installation
 		line += fmt.Sprintf("; %d of them are no longer stored", check.Gone)
 	}
 	if check.Cut > 0 {
-		line += fmt.Sprintf("; %d earlier batches were removed, and that is signed", check.Cut)
+		line += fmt.Sprintf("; %d earlier batches were removed, with a signature", check.Cut)
 	}
 	switch bad := check.Bad; {
 	case bad != nil:

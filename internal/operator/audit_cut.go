@@ -20,18 +20,18 @@ import (
 
 type auditTruncateCommand struct {
 	databaseCommand
-	KeepDays int `required:"" placeholder:"N" help:"How many days of it stay at least, from 365. Whole months go."`
+	KeepDays int `required:"" placeholder:"N" help:"Days to keep, at least 365. Only whole months are removed."`
 }
 
 func (auditTruncateCommand) Help() string {
-	return "Removes the months of the audit log, and of what is on record of how calls ended, that ended longer ago, of all tenants. Each log is verified first, and what is gone is told by an entry of it, signed: " +
-		"what follows is verified from there. It takes a role that owns the tables, as migrate does; servers go on meanwhile, and have no right to it. Export what is to be kept elsewhere before."
+	return "Removes months of the audit logs and call outcome records older than --keep-days, for all tenants. Each log is verified first, and a signed entry records the removal, " +
+		"from which later verification starts. Requires a role that owns the tables, as migrate does; servers can keep running. Export entries to keep first."
 }
 
 // Run cuts the logs, and prints a line for each tenant whose log was cut.
 func (c auditTruncateCommand) Run(ctx context.Context, p IO) error {
 	if c.KeepDays < db.MinAuditDays {
-		return fault.Errorf(fault.Invalid, "Keep at least %d days of the audit log: use --keep-days=%d or more.", db.MinAuditDays, db.MinAuditDays)
+		return fault.Errorf(fault.Invalid, "Keep at least %d days: use --keep-days=%d or more.", db.MinAuditDays, db.MinAuditDays)
 	}
 	settings, err := c.DatabaseFlags.Check()
 	if err != nil {
@@ -57,7 +57,7 @@ func (c auditTruncateCommand) Run(ctx context.Context, p IO) error {
 	}
 	session, ok := route.Session()
 	if !ok {
-		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, but this command needs a direct connection. Set PATCHBAY_DATABASE_DIRECT_URL.")
+		return fault.Errorf(fault.Invalid, "DATABASE_URL points to a pooler, but this command needs a direct connection. Set PATCHBAY_DATABASE_DIRECT_URL.")
 	}
 	return c.truncateLog(ctx, p, d, session)
 }
@@ -69,7 +69,7 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installa
 		return err
 	}
 	if before.IsZero() {
-		p.printLine("No month of the audit log ended before %s. Nothing was removed.", kept.Format(time.DateOnly))
+		p.printLine("No month of the audit log ended before %s. Nothing removed.", kept.Format(time.DateOnly))
 		return nil
 	}
 	tenants, err := d.Store.System().Tenants(ctx)
@@ -89,7 +89,7 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installa
 	}
 	gone, err := db.CutAudit(ctx, session, before, places)
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The audit log is unchanged. Run this again with a role that owns the tables.")
+		return fault.Wrap(fault.Unavailable, err, "The audit log is unchanged. Retry with a role that owns the tables.")
 	}
 	for _, tenant := range tenants {
 		if place := places[tenant.ID.UUID]; place > 0 {

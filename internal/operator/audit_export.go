@@ -14,13 +14,13 @@ import (
 type auditExportCommand struct {
 	databaseCommand
 	Tenant    string `required:"" placeholder:"TENANT" help:"The tenant's slug or id."`
-	File      string `required:"" placeholder:"PATH" help:"Where the entries go, as JSON Lines. It is not overwritten."`
-	Signature string `required:"" placeholder:"PATH" help:"Where the signature goes. It is not overwritten."`
+	File      string `required:"" placeholder:"PATH" help:"Output file for the entries, as JSON Lines. Must not exist."`
+	Signature string `required:"" placeholder:"PATH" help:"Output file for the signature. Must not exist."`
 }
 
 func (auditExportCommand) Help() string {
-	return "Writes all entries up to now and a signature that `patchbay audit verify --file` checks anywhere, without the installation. " +
-		"It prints the public key that this takes: keep it elsewhere. The export leaves an entry itself."
+	return "Writes all entries and a signature, which `patchbay audit verify --file` verifies without the installation, " +
+		"and prints the public key for that: keep it elsewhere. The export is itself audited."
 }
 
 // Run exports a tenant's audit log and prints its key.

@@ -12,9 +12,9 @@ import (
 
 // auditFileFlags name an exported audit log.
 type auditFileFlags struct {
-	File      string `placeholder:"PATH" help:"An exported audit log, which is checked without a database." group:"An exported log"`
-	Signature string `placeholder:"PATH" help:"The signature that came with it." group:"An exported log"`
-	Key       string `placeholder:"KEY" help:"The public key that the export printed, kept elsewhere." group:"An exported log"`
+	File      string `placeholder:"PATH" help:"An exported audit log to verify without a database." group:"An exported log"`
+	Signature string `placeholder:"PATH" help:"The export's signature." group:"An exported log"`
+	Key       string `placeholder:"KEY" help:"The public key that the export printed." group:"An exported log"`
 }
 
 func (f auditFileFlags) isSet() bool { return f != auditFileFlags{} }
@@ -22,7 +22,7 @@ func (f auditFileFlags) isSet() bool { return f != auditFileFlags{} }
 // verifyFile checks the signature and the chain of the export.
 func (f auditFileFlags) verifyFile(p IO) error {
 	if f.File == "" || f.Signature == "" || f.Key == "" {
-		return fault.Errorf(fault.Invalid, "Checking an export takes --file, --signature and --key.")
+		return fault.Errorf(fault.Invalid, "Verifying an export requires --file, --signature and --key.")
 	}
 	file, err := os.Open(f.File)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f auditFileFlags) printCheck(p IO, check store.AuditFile) error {
 	case check.Signed == nil:
 		p.printLine("The signature is valid, but the log was already altered when it was signed.")
 	default:
-		p.printLine("The signature is invalid: the file, the signature or the key doesn't match the others.")
+		p.printLine("The signature is invalid: the file, signature and key don't match.")
 	}
 	if bad := check.Bad; bad != nil {
 		p.printLine("Entry %d: %s", bad.N, bad.Reason)

@@ -14,7 +14,7 @@ type BenchCommand struct {
 
 // Help returns the text below the flags.
 func (BenchCommand) Help() string {
-	return "The figures are of this process, servers in it included where they are not --apart, and of PostgreSQL beside it. A sync is due when its round begins, and done when its end is stored."
+	return "Figures cover this process, including its servers unless --apart, and PostgreSQL. A sync is due when its round starts and done when its result is stored."
 }
 
 // BenchServer has the parts of the server that a benchmark measures.
@@ -40,8 +40,8 @@ func (c BenchCommand) Run(ctx context.Context, p IO, s BenchServer) error {
 
 // BenchServersCommand is the process of a benchmark's servers.
 type BenchServersCommand struct {
-	Tools int    `name:"tools" required:"" help:"How many tools each server lists."`
-	Era   string `name:"era" enum:"handshake,modern" required:"" help:"What they speak."`
+	Tools int    `name:"tools" required:"" help:"Number of tools per server."`
+	Era   string `name:"era" enum:"handshake,modern" required:"" help:"Protocol era of the servers."`
 }
 
 // Run prints the servers' addresses in one line, and serves until its standard input ends.

@@ -2,38 +2,38 @@ package operator
 
 // TenantCommands are those of tenants.
 type TenantCommands struct {
-	Create tenantCreateCommand `cmd:"" help:"Make a tenant and print its slug."`
-	Limit  tenantLimitCommand  `cmd:"" help:"Say how many tools a tenant's agents may call at most."`
-	Delete tenantDeleteCommand `cmd:"" help:"Delete a tenant, all that is its own, and the key that opens its secrets."`
+	Create tenantCreateCommand `cmd:"" help:"Create a tenant and print its slug."`
+	Limit  tenantLimitCommand  `cmd:"" help:"Set or print a tenant's tool call limits."`
+	Delete tenantDeleteCommand `cmd:"" help:"Delete a tenant, its data and its encryption key."`
 }
 
 // UserCommands are those of people.
 type UserCommands struct {
-	Create       userCreateCommand       `cmd:"" help:"Make a person a member of a tenant."`
-	ForgetFactor userForgetFactorCommand `cmd:"" name:"forget-factor" help:"Remove a member's lost second factor."`
+	Create       userCreateCommand       `cmd:"" help:"Create a user, or add one to a tenant."`
+	ForgetFactor userForgetFactorCommand `cmd:"" name:"forget-factor" help:"Remove a member's second factor."`
 }
 
 // APIKeyCommands are those of API keys.
 type APIKeyCommands struct {
-	Create apikeyCreateCommand `cmd:"" help:"Make an API key and print it, once."`
+	Create apikeyCreateCommand `cmd:"" help:"Create an API key and print it once."`
 }
 
 // SSOCommands are those of single sign-on.
 type SSOCommands struct {
-	VerifyDomain  ssoVerifyDomainCommand  `cmd:"" name:"verify-domain" help:"Say that an e-mail domain is a tenant's."`
-	ReleaseDomain ssoReleaseDomainCommand `cmd:"" name:"release-domain" help:"Take an e-mail domain from a tenant."`
+	VerifyDomain  ssoVerifyDomainCommand  `cmd:"" name:"verify-domain" help:"Verify an email domain for a tenant."`
+	ReleaseDomain ssoReleaseDomainCommand `cmd:"" name:"release-domain" help:"Release a tenant's email domain."`
 }
 
 // KeysCommands are those of the keys that seal secrets.
 type KeysCommands struct {
 	New    keysNewCommand    `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`
-	Rotate keysRotateCommand `cmd:"" help:"Replace the key that seals stored secrets, while servers go on serving."`
-	Rewrap keysRewrapCommand `cmd:"" help:"Move from one PATCHBAY_KEYSET to another, as into a KMS."`
+	Rotate keysRotateCommand `cmd:"" help:"Rotate encryption keys without downtime."`
+	Rewrap keysRewrapCommand `cmd:"" help:"Move to another PATCHBAY_KEYSET, such as a KMS."`
 }
 
 // AuditCommands are those of the audit log.
 type AuditCommands struct {
-	Verify auditVerifyCommand   `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`
-	Cut    auditTruncateCommand `cmd:"" help:"Remove the months of the audit logs that are old enough, and sign what is gone."`
-	Export auditExportCommand   `cmd:"" help:"Write a tenant's audit log to a file, with a signature."`
+	Verify auditVerifyCommand   `cmd:"" help:"Verify the audit logs' hash chains."`
+	Cut    auditTruncateCommand `cmd:"" help:"Remove old months of the audit logs and sign the removal."`
+	Export auditExportCommand   `cmd:"" help:"Export a tenant's audit log with a signature."`
 }

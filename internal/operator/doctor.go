@@ -16,7 +16,7 @@ type DoctorCommand struct {
 
 // Help returns the text below the flags.
 func (DoctorCommand) Help() string {
-	return "Changes nothing, and may be run beside a server. Ends with status 1 where there is a problem."
+	return "Read-only and safe beside a running server. Exits with 1 if there is a problem."
 }
 
 // Run prints a line for each finding.

@@ -21,16 +21,16 @@ import (
 type ImportCommand struct {
 	databaseCommand
 	config.ServerFlags
-	File   string `arg:"" help:"A client's file of MCP servers (.mcp.json, mcp.json, settings.json), or the list of an MCP registry; - is standard input."`
-	Tenant string `placeholder:"SLUG" help:"Slug or id of the tenant. It may be left out where there is one alone."`
-	DryRun bool   `help:"Say what would happen, and store nothing."`
+	File   string `arg:"" help:"A client's MCP file (.mcp.json, mcp.json, settings.json) or an MCP registry's list; - for standard input."`
+	Tenant string `placeholder:"SLUG" help:"The tenant's slug or id. Optional if there is only one."`
+	DryRun bool   `help:"Print what would happen without storing anything."`
 
-	Confirm bool `help:"Move connectors to another origin even where that drops credentials; else such a server is refused."`
+	Confirm bool `help:"Move connectors to another origin even if that deletes credentials. Otherwise such servers are refused."`
 }
 
 // Help returns the text below the flags.
 func (ImportCommand) Help() string {
-	return "Each server is created, changes the connector with its name or URL, or is refused, by itself; where one is refused the command ends with status 1. Tokens and keys in headers are sealed. The addresses are checked by the server's own settings: run it with the same ones."
+	return "Each server is created, updates the connector with its name or URL, or is refused; if any is refused, the exit status is 1. Tokens and keys in headers are encrypted. URLs are checked by the egress settings: use those of the server."
 }
 
 // Run prints a line for each server.

@@ -9,7 +9,7 @@ import (
 type keysNewCommand struct{}
 
 func (keysNewCommand) Help() string {
-	return "32 random bytes in base64. Keep them with your secrets and give them to every replica: nothing else opens what they sealed."
+	return "Prints 32 random bytes in base64. Store them with your secrets and set them on every replica: encrypted data cannot be read without them."
 }
 
 // Run prints the key.

@@ -12,14 +12,14 @@ import (
 
 type keysRewrapCommand struct {
 	databaseCommand
-	To string `required:"" placeholder:"URI" help:"What PATCHBAY_KEYSET is to be: aws-kms://ARN, hcvault://HOST/transit/keys/NAME, or file:PATH of a file with a key."`
+	To string `required:"" placeholder:"URI" help:"The new PATCHBAY_KEYSET: aws-kms://ARN, hcvault://HOST/transit/keys/NAME, or file:PATH."`
 }
 
 func (keysRewrapCommand) Help() string {
-	return "Moves the installation from one PATCHBAY_KEYSET to another: into a KMS, from one to another, or out again. Run it with the PATCHBAY_KEYSET of now; from then on both open the database. " +
-		"Set PATCHBAY_KEYSET to the new one on every server, restart them one after the other, and run it again: when no server runs with the old one, that opens nothing any more. " +
-		"A key that was a text in PATCHBAY_KEYSET goes to a file first (patchbay keys new > FILE), which may then stay the setting, or its text. " +
-		"It may be interrupted and run again. With --to the old one it takes the move back."
+	return "Moves the installation to another PATCHBAY_KEYSET, such as a KMS, or back. Run it with the current PATCHBAY_KEYSET; then both keysets open the database. " +
+		"Set the new PATCHBAY_KEYSET on every server, restart them one by one, and run it again: once no server uses the old keyset, it stops working. " +
+		"Store a key that is set as text in a file first (patchbay keys new > FILE). " +
+		"Safe to interrupt and rerun. To undo, use --to with the old keyset."
 }
 
 // Run does the next step of a move to another key, and prints what follows.
@@ -62,10 +62,10 @@ func rewrapTarget(text, version string) (*installation.KeySource, error) {
 	case strings.HasPrefix(text, "file:"):
 		kek, err := secret.ParseKEK(text)
 		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "--to must name a file with 32 random bytes in base64, as patchbay keys new prints them.")
+			return nil, fault.Wrap(fault.Invalid, err, "--to must name a file with 32 random bytes in base64, as from patchbay keys new.")
 		}
 		return installation.NewLocalKeySource(kek), nil
 	}
 	// The text is not repeated: it may be a key, and command lines are visible to others.
-	return nil, fault.Errorf(fault.Invalid, "--to must be aws-kms://ARN, hcvault://HOST/transit/keys/NAME or file:PATH, not the key itself: others can read a command line.")
+	return nil, fault.Errorf(fault.Invalid, "--to must be aws-kms://ARN, hcvault://HOST/transit/keys/NAME or file:PATH, not the key itself: others can read command lines.")
 }

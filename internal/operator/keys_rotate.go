@@ -14,14 +14,14 @@ import (
 
 type keysRotateCommand struct {
 	databaseCommand
-	Tenant string `placeholder:"SLUG" help:"Replace this tenant's own key alone. Unset: the installation's, which seals the tenants' keys."`
+	Tenant string `placeholder:"SLUG" help:"Rotate only this tenant's key. Unset: the installation's key, which encrypts the tenants' keys."`
 }
 
 func (keysRotateCommand) Help() string {
-	return "Makes a new key, waits until every running server has read it, seals with it all that the old one sealed, and retires the old key when nothing uses that. " +
-		"Each tenant's secrets are sealed by its own key, and that by the installation's. On an installation from before this, the first rotation moves every secret to its tenant's key. " +
-		"Servers go on serving. It may be interrupted and run again: it goes on where it stopped. " +
-		"PATCHBAY_KEYSET stays as it is. API keys, agents' tokens and recovery codes go on: those made from now on are recognised by a new key, too, and those from before by theirs."
+	return "Creates a new key, waits until every running server has it, re-encrypts everything with it, and retires the old key once unused. " +
+		"Each tenant's secrets are encrypted with its own key, and that with the installation's. On older installations, the first rotation moves secrets to tenants' keys. " +
+		"No downtime. Safe to interrupt and rerun. " +
+		"PATCHBAY_KEYSET does not change. API keys, agent tokens and recovery codes stay valid."
 }
 
 // Run rotates and prints its progress.

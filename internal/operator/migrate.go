@@ -18,7 +18,7 @@ type MigrateCommand struct {
 
 // Help returns the text below the flags.
 func (MigrateCommand) Help() string {
-	return "serve does this by itself where its role may. Run migrate apart where it may not: with the URL of a role that owns the tables."
+	return "serve migrates by itself if its role allows. Otherwise run migrate with the URL of a role that owns the tables."
 }
 
 // Run migrates and prints the schema's version.
@@ -47,7 +47,7 @@ func (c MigrateCommand) Run(ctx context.Context, p IO) error {
 	}
 	session, ok := route.Session()
 	if !ok {
-		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, but migrations need a direct connection. Set PATCHBAY_DATABASE_DIRECT_URL.")
+		return fault.Errorf(fault.Invalid, "DATABASE_URL points to a pooler, but migrations need a direct connection. Set PATCHBAY_DATABASE_DIRECT_URL.")
 	}
 	if err := db.Migrate(ctx, session, log); err != nil {
 		return err

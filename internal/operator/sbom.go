@@ -16,14 +16,14 @@ type SBOMCommand struct{}
 
 // Help returns the text below the flags.
 func (SBOMCommand) Help() string {
-	return "The list is of what is linked into this very program, as the linker wrote it down, and of what is vendored for the browser. It is the same each time."
+	return "Lists the modules linked into this binary and the code vendored for the browser. The output is reproducible."
 }
 
 // Run prints the bill of materials.
 func (SBOMCommand) Run(p IO) error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return fmt.Errorf("this program was built without the list of its modules")
+		return fmt.Errorf("this binary has no module list")
 	}
 	return writeSBOM(p.Stdout, info, p.Version)
 }

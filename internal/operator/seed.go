@@ -20,16 +20,16 @@ import (
 // SeedCommand creates examples.
 type SeedCommand struct {
 	databaseCommand
-	DevMCP string `name:"dev-mcp" default:"http://127.0.0.1:9090" placeholder:"URL" help:"Where patchbay dev-mcp is reached (${default})."`
+	DevMCP string `name:"dev-mcp" default:"http://127.0.0.1:9090" placeholder:"URL" help:"URL of patchbay dev-mcp (${default})."`
 
-	History      bool `default:"true" negatable:"" help:"Add a week of syncs and calls, a call that waits for approval, a changed tool and an account that ended (on)."`
-	BesideOthers bool `name:"beside-others" help:"Do it although the database has other organisations."`
-	Remove       bool `help:"Remove the sample data, and nothing else."`
+	History      bool `default:"true" negatable:"" help:"Add a week of syncs and calls, a waiting approval, a changed tool and an ended account (on)."`
+	BesideOthers bool `name:"beside-others" help:"Continue although the database has other organisations."`
+	Remove       bool `help:"Remove only the sample data."`
 }
 
 // Help returns the text below the flags.
 func (SeedCommand) Help() string {
-	return "Makes two organisations of sample data, marked as such: people with every role, agents, connectors that point at patchbay dev-mcp, and a week of history. What is there already is left alone, so that it may be run again. --remove deletes all of it."
+	return "Creates two organisations of sample data: people with every role, agents, connectors that use patchbay dev-mcp, and a week of history. Existing data is unchanged, so it can be rerun. --remove deletes it all."
 }
 
 // Run creates what is missing, and prints the new sign-ins.
@@ -78,7 +78,7 @@ func (s seeder) seedTenant(ctx context.Context, e exampleTenant) error {
 		return err
 	}
 	if !tenant.Sample {
-		s.out.printLine("Tenant %s is no sample, and is left alone", tenant.Slug)
+		s.out.printLine("Tenant %s is not sample data; left unchanged", tenant.Slug)
 		return nil
 	}
 	s.out.printLine("Tenant %s", tenant.Slug)

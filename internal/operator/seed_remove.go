@@ -56,5 +56,5 @@ func (c SeedCommand) checkAlone(ctx context.Context, d *installation.Database) e
 	if len(others) == 0 {
 		return nil
 	}
-	return fault.Errorf(fault.Conflict, "This database has other organisations: %s. Add --beside-others to make the samples beside them.", strings.Join(others, ", "))
+	return fault.Errorf(fault.Conflict, "This database has other organisations: %s. Use --beside-others to add sample data anyway.", strings.Join(others, ", "))
 }

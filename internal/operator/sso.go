@@ -10,12 +10,12 @@ import (
 
 type ssoVerifyDomainCommand struct {
 	databaseCommand
-	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
-	Domain string `arg:"" help:"What follows the @ of its people's addresses."`
+	Tenant string `required:"" placeholder:"SLUG" help:"The tenant's slug or id."`
+	Domain string `arg:"" help:"The part of email addresses after @."`
 }
 
 func (ssoVerifyDomainCommand) Help() string {
-	return "The domain's people then sign in at the tenant's provider, and it can be no other tenant's. Say so only where you know it: a tenant proves it by itself with a TXT record, in the dashboard."
+	return "People of the domain then sign in at the tenant's provider, and no other tenant can claim it. Make sure that the tenant owns the domain; tenants verify it themselves with a TXT record in the dashboard."
 }
 
 // Run marks a domain as verified for a tenant, by the operator's decision.
@@ -38,12 +38,12 @@ func (c ssoVerifyDomainCommand) Run(ctx context.Context, p IO) error {
 
 type ssoReleaseDomainCommand struct {
 	databaseCommand
-	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
-	Domain string `arg:"" help:"What follows the @ of its people's addresses."`
+	Tenant string `required:"" placeholder:"SLUG" help:"The tenant's slug or id."`
+	Domain string `arg:"" help:"The part of email addresses after @."`
 }
 
 func (ssoReleaseDomainCommand) Help() string {
-	return "For a domain that has changed hands, or was never the tenant's: its addresses open the tenant no more by single sign-on, sessions by it end, and another tenant may claim it."
+	return "For a domain that changed hands or was never the tenant's. Its addresses lose single sign-on to the tenant, their sessions end, and another tenant can claim it."
 }
 
 // Run releases a domain, by the operator's decision.

@@ -13,14 +13,14 @@ type SupportBundleCommand struct {
 	config.ServerFlags
 	config.DatabaseFlags
 	config.LogFlags
-	File string `placeholder:"PATH" help:"Where the bundle goes. It is not overwritten. - is standard output. Unset: patchbay-support-TIME.tar.gz in this folder."`
+	File string `placeholder:"PATH" help:"Output file, must not exist; - for standard output. Unset: patchbay-support-TIME.tar.gz in the current directory."`
 }
 
 // Help returns the text below the flags.
 func (SupportBundleCommand) Help() string {
-	return "Collects diagnostics of this installation, without secrets: the version, the settings (of those that can hold a secret, whether they are set), " +
-		"what the doctor says, how much is in each table and what waits, and of a running server with PATCHBAY_PRIVATE_ADDR its metrics and profiles. Run it with the server's environment. Look through it before you send it: " +
-		"it names hosts and connectors."
+	return "Collects diagnostics without secrets: version, settings (for secrets, only whether they are set), " +
+		"doctor results, row counts and queues, and the metrics and profiles of a running server with PATCHBAY_PRIVATE_ADDR. Run it with the server's environment. Review it before sending: " +
+		"it contains names of hosts and connectors."
 }
 
 // Run writes the bundle. What cannot be collected is listed in it and is no failure, because a bundle is made

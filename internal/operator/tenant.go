@@ -13,8 +13,8 @@ import (
 
 type tenantCreateCommand struct {
 	databaseCommand
-	Name string `arg:"" help:"What people call it."`
-	Slug string `placeholder:"SLUG" help:"Its short name in flags: lower-case letters, digits, dashes. Unset: made from the name."`
+	Name string `arg:"" help:"The tenant's display name."`
+	Slug string `placeholder:"SLUG" help:"Short name in commands: lowercase letters, digits and dashes. Unset: from the name."`
 }
 
 // Run creates the tenant and prints only its slug, for scripts.

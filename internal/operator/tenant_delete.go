@@ -8,13 +8,13 @@ import (
 
 type tenantDeleteCommand struct {
 	databaseCommand
-	Tenant string `arg:"" help:"Its slug or id."`
-	Really bool   `name:"really" help:"Do it. Without this the command says what it would delete."`
+	Tenant string `arg:"" help:"The tenant's slug or id."`
+	Really bool   `name:"really" help:"Confirm. Otherwise the command prints what it would delete."`
 }
 
 func (tenantDeleteCommand) Help() string {
-	return "Deletes, in one transaction, the tenant with its connectors, credentials, agents, members' places, history and audit log, and the key that sealed its secrets; calls of more than 30 days go before it. " +
-		"What is left of those secrets elsewhere no longer opens, but by a backup that has the key, too, together with PATCHBAY_KEYSET. Export the audit log before: patchbay audit export."
+	return "Deletes the tenant's connectors, credentials, agents, memberships, history, audit log and encryption key in one transaction, after its calls older than 30 days. " +
+		"Copies of its secrets can then be decrypted only with a backup of the key and PATCHBAY_KEYSET. Export the audit log first: patchbay audit export."
 }
 
 // Run deletes the tenant.
@@ -29,11 +29,11 @@ func (c tenantDeleteCommand) Run(ctx context.Context, p IO) error {
 		return err
 	}
 	if !c.Really {
-		return fault.Errorf(fault.Invalid, "This permanently deletes the tenant %q (%s), its data and the key of its secrets. Add --really to confirm.", tenant.Name, tenant.Slug)
+		return fault.Errorf(fault.Invalid, "This permanently deletes the tenant %q (%s), its data and its encryption key. Add --really to confirm.", tenant.Name, tenant.Slug)
 	}
 	if err := d.Store.System().DeleteTenant(ctx, tenant.ID); err != nil {
 		return err
 	}
-	p.printLine("Deleted %s and the key of its secrets. Running servers forget the key within seconds.", tenant.Slug)
+	p.printLine("Deleted %s and its encryption key. Running servers drop the key within seconds.", tenant.Slug)
 	return nil
 }

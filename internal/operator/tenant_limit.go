@@ -9,13 +9,13 @@ import (
 
 type tenantLimitCommand struct {
 	databaseCommand
-	Tenant         string `arg:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
-	CallsPerMinute *int   `placeholder:"N" help:"Tool calls per minute of all its agents together; 0: no limit. Unset: no change."`
-	CallsPerDay    *int   `placeholder:"N" help:"Tool calls per day (UTC), likewise."`
+	Tenant         string `arg:"" placeholder:"SLUG" help:"The tenant's slug or id."`
+	CallsPerMinute *int   `placeholder:"N" help:"Tool calls per minute of all agents together. 0: no limit. Unset: unchanged."`
+	CallsPerDay    *int   `placeholder:"N" help:"Tool calls per UTC day. 0: no limit. Unset: unchanged."`
 }
 
 func (tenantLimitCommand) Help() string {
-	return "The tenant's owner may set a lower limit, never a higher one. Running servers apply it at once. The tenant's audit log records it. Without a flag, the current limits are printed."
+	return "The tenant's owner can only set lower limits. Applies at once and is audited. Without flags, prints the current limits."
 }
 
 // Run limits a tenant's calls.

@@ -10,16 +10,16 @@ import (
 
 type userCreateCommand struct {
 	databaseCommand
-	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
-	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
+	Tenant string `required:"" placeholder:"SLUG" help:"The tenant's slug or id."`
+	Email  string `required:"" placeholder:"ADDRESS" help:"Sign-in email."`
 	Role   string `required:"" enum:"viewer,member,admin,owner,auditor" placeholder:"ROLE" help:"viewer, member, admin, owner or auditor."`
-	Name   string `placeholder:"NAME" help:"What others see. Unset: the address."`
+	Name   string `placeholder:"NAME" help:"Display name. Unset: the email."`
 
-	Existing bool `help:"Add the account that the address has, with the name and the password that it has."`
+	Existing bool `help:"Add the existing account with this email, keeping its name and password."`
 }
 
 func (userCreateCommand) Help() string {
-	return "The password is asked for on the terminal, or read from PATCHBAY_PASSWORD. An address that has an account already is refused unless this is the account's password. The refusal says since when the account exists, and in which tenants."
+	return "The password is read from the terminal or PATCHBAY_PASSWORD. If the email already has an account, its password is required; the error shows since when the account exists, and in which tenants."
 }
 
 // Run creates the member and prints it.

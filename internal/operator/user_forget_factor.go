@@ -9,12 +9,12 @@ import (
 
 type userForgetFactorCommand struct {
 	databaseCommand
-	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of a tenant of which the person is a member. Its audit log records the removal."`
-	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
+	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of one of the person's tenants. Its audit log records the removal."`
+	Email  string `required:"" placeholder:"ADDRESS" help:"The person's sign-in email."`
 }
 
 func (userForgetFactorCommand) Help() string {
-	return "The person is signed out everywhere, and signs in by the password alone until they set up another factor: verify their identity first. An owner can do this in the dashboard for members of that tenant alone."
+	return "The person is signed out everywhere and signs in with only the password until they set up a new factor: verify their identity first. Owners can do this in the dashboard for members of their tenant only."
 }
 
 // Run removes the second factor and prints whose.

@@ -36,12 +36,12 @@ func ParseProxy(text secret.Text) (*Proxy, error) {
 	u, err := url.Parse(text.Reveal())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" ||
 		u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, fault.Errorf(fault.Invalid, "must be the address of an HTTP proxy, as http://proxy.example.com:3128 or https://user:password@proxy.example.com:3128.")
+		return nil, fault.Errorf(fault.Invalid, "must be an HTTP proxy URL, such as http://proxy.example.com:3128 or https://user:password@proxy.example.com:3128.")
 	}
 	port, ok := parsePort(u)
 	host := u.Hostname()
 	if _, literal := parsePrefix(host); !ok || !literal && hostDefect(host) != "" {
-		return nil, fault.Errorf(fault.Invalid, "must name a host and a port, as http://proxy.example.com:3128.")
+		return nil, fault.Errorf(fault.Invalid, "must have a host and port, such as http://proxy.example.com:3128.")
 	}
 	p := &Proxy{scheme: u.Scheme, host: host, port: fmt.Sprint(port)}
 	if u.User != nil {

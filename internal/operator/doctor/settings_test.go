@@ -28,7 +28,7 @@ func TestDoctor_TriesEgressProxy(t *testing.T) {
 		fine.Address("patch:hunter2no@"):  "PROBLEM  egress proxy   " + fine.URL + ": The egress proxy refused Patchbay's credentials (407).",
 		gone.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + gone.URL + ": The egress proxy can't be reached. Check that it runs and that PATCHBAY_EGRESS_PROXY is right. (",
 		none.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + none.URL + ": The egress proxy doesn't answer like a proxy.",
-		"socks5://hunter2@127.0.0.1:1080": "PROBLEM  egress proxy   PATCHBAY_EGRESS_PROXY must be the address of an HTTP proxy",
+		"socks5://hunter2@127.0.0.1:1080": "PROBLEM  egress proxy   PATCHBAY_EGRESS_PROXY must be an HTTP proxy URL",
 	} {
 		server, err := config.ServerFlags{EgressProxy: address}.Check()
 		if err != nil {
@@ -70,7 +70,7 @@ func TestDoctor_ExplainsWrongAddresses(t *testing.T) {
 		"standard HTTP":        {config.ServerFlags{HTTP: "standard"}, (*report).reportHTTPMode, "OK       HTTP           standard: net/http only"},
 		"egress to nonsense":   {config.ServerFlags{EgressAllow: "10.0.0.0/99:1"}, (*report).checkEgress, "PROBLEM  egress         "},
 		"catalog":              {config.ServerFlags{}, (*report).checkCatalog, "OK       catalog        "},
-		"catalog that is gone": {config.ServerFlags{Catalog: "/nowhere/catalog.json"}, (*report).checkCatalog, "PROBLEM  catalog        PATCHBAY_CATALOG names a file that cannot be read: /nowhere/catalog.json."},
+		"catalog that is gone": {config.ServerFlags{Catalog: "/nowhere/catalog.json"}, (*report).checkCatalog, "PROBLEM  catalog        PATCHBAY_CATALOG cannot be read: /nowhere/catalog.json."},
 	} {
 		server, err := c.flags.Check()
 		if err != nil {
@@ -98,7 +98,7 @@ func TestDoctor_NamesUnknownAndRefusedSettings(t *testing.T) {
 	}
 	for _, want := range []string{
 		"PROBLEM  settings       PATCHBAY_EGRES is set but isn't a known setting. patchbay serve --help lists them.\n",
-		"PROBLEM  settings       PATCHBAY_BASE_URL ", "PROBLEM  settings       PATCHBAY_MAX_CONNECTORS must be a number from 1",
+		"PROBLEM  settings       PATCHBAY_BASE_URL ", "PROBLEM  settings       PATCHBAY_MAX_CONNECTORS must be 1 or more",
 	} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, said.String())
