@@ -65,7 +65,7 @@ func TestTools_ActAsAdminAndAreAudited(t *testing.T) {
 				t.Errorf("the link is %q", link.URL)
 			}
 
-			if says := a.callInvalid(t, "test_connector", map[string]any{"url": up.URL + "/mail?what=was-read"}); !strings.Contains(says, "without a query") {
+			if says := a.callInvalid(t, "test_connector", map[string]any{"url": up.URL + "/mail?what=was-read"}); !strings.Contains(says, "with query") {
 				t.Errorf("an address that carries something out: %q", says)
 			}
 

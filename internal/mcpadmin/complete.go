@@ -16,7 +16,7 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 		Argument struct{ Name, Value string }
 	}
 	if json.Unmarshal(r.Params, &params) != nil || params.Ref.Type != "ref/prompt" && params.Ref.Type != "ref/resource" {
-		return nil, serve.InvalidParams("The parameters of a completion are an object with ref and argument.")
+		return nil, serve.InvalidParams("Completion parameters must be an object with ref and argument.")
 	}
 	var found []resource
 	var err error

@@ -76,7 +76,7 @@ func (b *backend) requireConfirmation(ctx context.Context, c *caller, r *serve.R
 	if r.Peer.Modern {
 		var sent retryParams
 		if bytes.Contains(r.Params, []byte("requestState")) && json.Unmarshal(r.Params, &sent) != nil {
-			return nil, serve.InvalidParams("The answer to what was asked cannot be read.")
+			return nil, serve.InvalidParams("The response to the question is not valid.")
 		}
 		if sent.State != "" {
 			return nil, b.checkAnswer(ctx, r, t, sent)
@@ -96,7 +96,7 @@ func (b *backend) requireConfirmation(ctx context.Context, c *caller, r *serve.R
 }
 
 func cannotAskError(q question) error {
-	return &confirmationError{"confirmation-required", "A person has to agree to this, and this client cannot ask one. They can do it themselves here: " + q.page, q.page}
+	return &confirmationError{"confirmation-required", "This requires a person's confirmation, which this client cannot request. They can do it here: " + q.page, q.page}
 }
 
 func elicitationForm(text string) map[string]any {
@@ -104,7 +104,7 @@ func elicitationForm(text string) map[string]any {
 		"mode": "form", "message": text,
 		"requestedSchema": map[string]any{
 			"type":       "object",
-			"properties": map[string]any{"agree": map[string]any{"type": "boolean", "title": "Yes, do it", "default": false}},
+			"properties": map[string]any{"agree": map[string]any{"type": "boolean", "title": "Confirm", "default": false}},
 			"required":   []string{"agree"},
 		},
 	}
@@ -139,14 +139,14 @@ func (b *backend) checkAnswer(ctx context.Context, r *serve.Request, t *tool, se
 		return serve.InvalidParams("The requestState does not belong to this call.")
 	}
 	if time.Now().After(was.Until) {
-		return &confirmationError{code: "confirmation-expired", text: "The question has been open for too long. Call the tool again without a requestState."}
+		return &confirmationError{code: "confirmation-expired", text: "The question has expired. Call the tool again without requestState."}
 	}
 	if err := checkElicitation(sent.Responses[confirmRequestName]); err != nil {
 		return err
 	}
 	first, err := b.h.store.Tenant(b.actor.Tenant.ID).People().ConsumeConfirmation(ctx, was.ID, was.Until)
 	if err == nil && !first {
-		err = &confirmationError{code: "confirmation-used", text: "This answer was used before. To do the same once more call the tool again without a requestState."}
+		err = &confirmationError{code: "confirmation-used", text: "This response was already used. To repeat the action, call the tool again without requestState."}
 	}
 	return err
 }
@@ -159,7 +159,7 @@ func (b *backend) recheckActor(t *tool) (auth.Actor, error) {
 		return auth.Actor{}, err
 	}
 	if callerKey(who) != callerKey(b.actor) {
-		return auth.Actor{}, fault.Errorf(fault.Unauthenticated, "The caller is another one than asked.")
+		return auth.Actor{}, fault.Errorf(fault.Unauthenticated, "The caller is not the one who was asked.")
 	}
 	b.actor = who
 	return who, who.Require(t.permission)
@@ -175,14 +175,14 @@ func (b *backend) requireBrowser(ctx context.Context, c *caller, r *serve.Reques
 	if err != nil {
 		return err
 	}
-	return &confirmationError{auth.CodeReauthenticate, "This needs the person to confirm in a browser who they are. They can do it here: " + q.page, q.page}
+	return &confirmationError{auth.CodeReauthenticate, "The person must confirm their identity in a browser first. They can do this here: " + q.page, q.page}
 }
 
 func checkElicitation(a elicitationResult) error {
 	if a.Action == "accept" && a.Content.Agree {
 		return nil
 	}
-	return &confirmationError{code: "declined", text: "The person did not agree. Nothing was done: do not ask again unless they want to."}
+	return &confirmationError{code: "declined", text: "The person declined. Nothing was done: do not ask again unless they want to."}
 }
 
 // hashArguments hashes arguments independently of their formatting.
@@ -209,7 +209,7 @@ func elicitInCall(ctx context.Context, r *serve.Request, q question) error {
 		return cannotAskError(q)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &confirmationError{"confirmation-expired", "Nobody answered. A person can do it themselves here: " + q.page, q.page}
+		return &confirmationError{"confirmation-expired", "No response. A person can do it here: " + q.page, q.page}
 	}
 	var a elicitationResult
 	if err == nil {
@@ -238,7 +238,7 @@ func withArguments[I any](ask func(ctx context.Context, c *caller, in I) (questi
 	return func(ctx context.Context, c *caller, arguments json.RawMessage) (question, error) {
 		var in I
 		if err := json.Unmarshal(arguments, &in); err != nil {
-			return question{}, serve.InvalidParams("The arguments cannot be read.")
+			return question{}, serve.InvalidParams("The arguments are not valid.")
 		}
 		return ask(ctx, c, in)
 	}

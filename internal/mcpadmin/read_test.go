@@ -164,7 +164,7 @@ func TestTools_InvalidArgumentsAreRPCError(t *testing.T) {
 		"a member too much": {"list_connectors", map[string]any{"filter": "a"}, `"filter" isn't a parameter`},
 		"none":              {"explain_access", map[string]any{"agent": "a"}, `"tool" is missing`},
 		"an empty one":      {"explain_access", map[string]any{"agent": "", "tool": "a"}, "at least 1 character"},
-		"no tool of ours":   {"nothing", nil, "There is no tool"},
+		"no tool of ours":   {"nothing", nil, "No tool named"},
 	} {
 		if says := a.callInvalid(t, test.tool, test.arguments); !strings.Contains(says, test.says) {
 			t.Errorf("%s: %s", name, says)

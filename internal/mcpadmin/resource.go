@@ -27,9 +27,9 @@ type resourceTemplate struct {
 const mimeJSON = "application/json"
 
 var resourceTemplates = []resourceTemplate{
-	{uriScheme + "connectors/{slug}", "connector", "A connector", "A connector with its state, and what its server says of itself.", mimeJSON},
-	{uriScheme + "agents/{slug}", "agent", "An agent", "An agent with what it was granted.", mimeJSON},
-	{uriScheme + "tools/{connector}/{name}", "tool", "A tool", "A tool's definition, with its history: what changed, how risky that is, and what was decided. Its words are the server's.", mimeJSON},
+	{uriScheme + "connectors/{slug}", "connector", "A connector", "A connector with its state and its server's information.", mimeJSON},
+	{uriScheme + "agents/{slug}", "agent", "An agent", "An agent with its grants.", mimeJSON},
+	{uriScheme + "tools/{connector}/{name}", "tool", "A tool", "A tool's definition and history: changes, their risk, and decisions. Its texts come from the server.", mimeJSON},
 }
 
 // resource is a listed resource, named by its slug: display names may be strangers'.
@@ -52,7 +52,7 @@ func (b *backend) listResources(ctx context.Context, r *serve.Request) (json.Raw
 	if !inAgents {
 		var ok bool
 		if at, ok = strings.CutPrefix(r.Cursor, connectorsCursor); !ok && r.Cursor != "" {
-			return nil, serve.InvalidParams("The cursor is none of this list.")
+			return nil, serve.InvalidParams("Invalid cursor.")
 		}
 	}
 	list := b.connectorResources
@@ -158,7 +158,7 @@ func resourceNotFound(r *serve.Request) error {
 	if err != nil {
 		return err
 	}
-	return &serve.RPCError{Code: code, Message: "There is no such resource here.", Data: data}
+	return &serve.RPCError{Code: code, Message: "No such resource.", Data: data}
 }
 
 func toRPCError(err error) error {

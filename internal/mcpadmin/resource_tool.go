@@ -39,7 +39,7 @@ type changeDetail struct {
 }
 
 type differences struct {
-	More      int64               `json:"more" jsonschema:"How many there are besides those."`
+	More      int64               `json:"more" jsonschema:"Number of entries left out."`
 	Untrusted []client.Difference `json:"untrusted"`
 }
 

@@ -71,7 +71,7 @@ func (b *backend) refusalResult(ctx context.Context, err error) (json.RawMessage
 		if err != nil {
 			return nil, err
 		}
-		texts[0].Text += ` The next text says why, in a member named "untrusted".`
+		texts[0].Text += ` The next text has the reason, in a member named "untrusted".`
 		texts = append(texts, textContent{"text", string(detail)})
 	}
 	return encodeJSON(resultBody{Content: texts, IsError: true, Meta: map[string]refusalReason{reasonMember: reason}})
@@ -109,7 +109,7 @@ func refusalText(code string) string {
 	if !isCode(code) {
 		code = "refused"
 	}
-	return "This was refused: " + code + "."
+	return "Refused: " + code + "."
 }
 
 // isCode reports whether a text is a code and not a sentence.

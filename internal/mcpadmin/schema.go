@@ -72,9 +72,9 @@ const (
 )
 
 func pagedSchema(properties ...property) *jsonschema.Schema {
-	limit := integerProperty("limit", "How many items at most.", 1, maxListed)
+	limit := integerProperty("limit", "Maximum number of items.", 1, maxListed)
 	limit.schema.Default = json.RawMessage("25")
-	return objectSchema(append(properties, limit, textProperty("cursor", "next_cursor of the page before."))...)
+	return objectSchema(append(properties, limit, textProperty("cursor", "next_cursor of the previous page."))...)
 }
 
 type pageParams struct {

@@ -63,7 +63,7 @@ func newTool[I, O any](t tool, run func(ctx context.Context, c *caller, in I) (O
 		var in I
 		if len(arguments) > 0 {
 			if err := json.Unmarshal(arguments, &in); err != nil {
-				return toolOutput{}, serve.InvalidParams("The arguments cannot be read.")
+				return toolOutput{}, serve.InvalidParams("The arguments are not valid.")
 			}
 		}
 		out, says, err := run(ctx, c, in)
@@ -112,7 +112,7 @@ func findTool(name string) *tool {
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	t := findTool(r.Name)
 	if t == nil {
-		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %s here.", quoteName(r.Name)))
+		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %s.", quoteName(r.Name)))
 	}
 	if err := t.inputCheck.Check(ctx, r.Arguments); err != nil {
 		return nil, serve.InvalidParams(err.Error())

@@ -14,18 +14,18 @@ import (
 var grantTools = []tool{
 	newTool(tool{
 		name: "grant_tools", title: "Grant tools to an agent", permission: connectors.PermManage, operations: []string{"grantConnector", "dropConnector"}, hints: destructiveHints,
-		description: "Replaces an agent's grant of a connector: some tools, all tools (also those of later syncs), or with an empty list none. Grant no more than needed. The user has to confirm it.",
+		description: "Replaces an agent's grant of a connector: some tools, all tools (including those of later syncs), or none with an empty list. Grant no more than needed. Asks the user to confirm.",
 		input: objectSchema(
-			textProperty("agent", "Its slug or id.").asRequired(),
-			textProperty("connector", "Its slug or id.").asRequired(),
+			textProperty("agent", "The agent's slug or id.").asRequired(),
+			textProperty("connector", "The connector's slug or id.").asRequired(),
 			property{name: "tools", schema: &jsonschema.Schema{
 				Type: "array", MaxItems: new(1000), Items: &jsonschema.Schema{Type: "string", MaxLength: new(128)},
-				Description: "The names that the server gives them; empty: the connector is taken from the agent. Leave it out with all_tools.",
+				Description: "The server's tool names. Empty: removes access. Omit with all_tools.",
 			}},
-			property{name: "all_tools", schema: &jsonschema.Schema{Type: "boolean", Description: "All of them, those of later syncs, too."}},
-			choiceProperty("prompts", "Which prompts; left out: as before, or for a new grant listed with all_tools, else none.", "none", "listed"),
-			choiceProperty("resources", "Which resources, likewise with listed_and_templates.", "none", "listed", "listed_and_templates"),
-			choiceProperty("approval", "Which calls wait for a person, in place of what the agent's own setting says.", "auto", "always_ask", "trusted_only", "always_ask_all"),
+			property{name: "all_tools", schema: &jsonschema.Schema{Type: "boolean", Description: "All tools, including those of later syncs."}},
+			choiceProperty("prompts", "Prompts. Default: unchanged; for a new grant, listed with all_tools, else none.", "none", "listed"),
+			choiceProperty("resources", "Resources. Default: unchanged; for a new grant, listed_and_templates with all_tools, else none.", "none", "listed", "listed_and_templates"),
+			choiceProperty("approval", "Overrides the agent's approval mode.", "auto", "always_ask", "trusted_only", "always_ask_all"),
 		),
 		confirm: withArguments(askGrant),
 	}, grantToolsTo),
@@ -44,7 +44,7 @@ type grantIn struct {
 // checkChoice refuses neither or both of tools and all_tools.
 func (in grantIn) checkChoice() error {
 	if in.AllTools == (in.Tools != nil) {
-		return invalidArguments("Say either tools or all_tools.")
+		return invalidArguments("Pass either tools or all_tools.")
 	}
 	return nil
 }
@@ -55,12 +55,12 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 	if err := in.checkChoice(); err != nil {
 		return question{}, err
 	}
-	what := "all tools, those of later syncs, too,"
+	what := "all tools, including those of later syncs,"
 	switch {
 	case in.AllTools:
 	case len(in.Tools) == 0:
 		return question{
-			fmt.Sprintf("Take the connector %s from the agent %s?", quoteText(in.Connector), quoteText(in.Agent)), c.pageURL("agents", in.Agent, "connectors", in.Connector),
+			fmt.Sprintf("Remove access to the connector %s from the agent %s?", quoteText(in.Connector), quoteText(in.Agent)), c.pageURL("agents", in.Agent, "connectors", in.Connector),
 		}, nil
 	default:
 		names := make([]string, 0, maxAskedNames)
@@ -83,7 +83,7 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 		asks += " Resources: " + in.Resources + "."
 	}
 	return question{
-		fmt.Sprintf("Let the agent %s use %s of the connector %s, in place of what it was granted of it before?%s", quoteText(in.Agent), what, quoteText(in.Connector), asks),
+		fmt.Sprintf("Let the agent %s use %s of the connector %s? This replaces its current access to the connector.%s", quoteText(in.Agent), what, quoteText(in.Connector), asks),
 		c.pageURL("agents", in.Agent, "connectors", in.Connector),
 	}, nil
 }
@@ -92,7 +92,7 @@ type grantResult struct {
 	Agent     string `json:"agent"`
 	Connector string `json:"connector"`
 	AllTools  bool   `json:"all_tools"`
-	Tools     int    `json:"tools" jsonschema:"How many were named."`
+	Tools     int    `json:"tools" jsonschema:"Number of tools named."`
 }
 
 func grantToolsTo(ctx context.Context, c *caller, in grantIn) (grantResult, string, error) {
@@ -101,11 +101,11 @@ func grantToolsTo(ctx context.Context, c *caller, in grantIn) (grantResult, stri
 	}
 	out := grantResult{in.Agent, in.Connector, in.AllTools, len(in.Tools)}
 	if !in.AllTools && len(in.Tools) == 0 {
-		return out, "The connector was taken from the agent.", c.DropConnector(ctx, in.Agent, in.Connector)
+		return out, "The agent's access to the connector was removed.", c.DropConnector(ctx, in.Agent, in.Connector)
 	}
 	err := c.GrantConnector(ctx, in.Agent, in.Connector, client.AgentGrantPut{
 		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: optionalText(in.Approval),
 		Prompts: optionalText(in.Prompts), Resources: optionalText(in.Resources),
 	})
-	return out, "The agent may use them now. It needs no restart: its list of tools is told to have changed.", err
+	return out, "The agent can use them now, without a restart.", err
 }

@@ -126,7 +126,7 @@ func TestUntrusted_RefusalsAndDeciders(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.Content[1].(*sdk.TextContent).Text), &detail); err != nil || !strings.Contains(detail.Untrusted.Detail, marker) {
 		t.Errorf("%+v, %v", detail, err)
 	}
-	if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, marker) || !strings.Contains(says, "refused") {
+	if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, marker) || !strings.Contains(says, "Refused:") {
 		t.Errorf("it says %q", says)
 	}
 
