@@ -46,7 +46,7 @@ func checkReplaced(database string, applied []int64) error {
 		gap = " without " + strings.Trim(fmt.Sprint(missing), "[]")
 	}
 	return fault.Errorf(fault.Unavailable,
-		"The database %q has version %d%s of the schema from before the baseline, and this program continues from version %d only: "+
+		"The database %q has version %d%s of the schema from before the baseline, and this program only upgrades from version %d: "+
 			"run `patchbay migrate` of a build with version %d (revision %s) first, or start with an empty database.",
 		database, newest, gap, lastReplaced, lastReplaced, lastBuild)
 }
@@ -57,7 +57,7 @@ func (v versions) baselineFault() error {
 		return err
 	}
 	return fault.Errorf(fault.Unavailable,
-		"The database has version %d of the schema from before the baseline, which is the same schema: run `patchbay migrate` with the database's own address.", lastReplaced)
+		"The database has version %d of the schema from before the baseline, which is the same schema: run `patchbay migrate` with the database's direct URL.", lastReplaced)
 }
 
 // stampBaseline replaces the versions of a database from before the baseline by the baseline's. It fails if the

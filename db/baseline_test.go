@@ -153,7 +153,7 @@ func TestMigrate_AppliesLaterMigrationsAfterTheStamp(t *testing.T) {
 
 func TestMigrate_RefusesOtherReplacedVersions(t *testing.T) {
 	t.Parallel()
-	const todo = ", and this program continues from version 89 only: run `patchbay migrate` of a build with version 89 (revision 271a87bb) first, or start with an empty database."
+	const todo = ", and this program only upgrades from version 89: run `patchbay migrate` of a build with version 89 (revision 271a87bb) first, or start with an empty database."
 	for name, tc := range map[string]struct {
 		versions []int64
 		says     string

@@ -99,7 +99,7 @@ func isMigrated(ctx context.Context, conn *pgx.Conn, s session, wanted []int64) 
 	}
 	if newest := slices.Max(wanted); v.schema > newest {
 		return false, fault.Errorf(fault.Unavailable,
-			"The database %q has schema version %d and this program knows %d: start the newer Patchbay, or restore a backup from before its upgrade.",
+			"The database %q has schema version %d, but this program supports %d: start the newer Patchbay, or restore a backup from before its upgrade.",
 			s.database, v.schema, newest)
 	}
 	return len(v.missing) == 0 && v.jobs >= jobsVersion() && v.granted, nil

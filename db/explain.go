@@ -27,19 +27,19 @@ func connectFault(err error, config *pgx.ConnConfig) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case !refused:
-		return say("The database at %s cannot be reached. Check that it runs, and that DATABASE_URL names its host and port.", where)
+		return say("The database at %s cannot be reached. Check that it is running, and the host and port in DATABASE_URL.", where)
 	case e.Code == "28P01" || e.Code == "28000":
-		return say("The database at %s does not let the user %q in. Check the password in DATABASE_URL, and what pg_hba.conf there allows.", where, config.User)
+		return say("The database at %s refuses the user %q. Check the password in DATABASE_URL, and its pg_hba.conf.", where, config.User)
 	case e.Code == "3D000":
-		return say("The database %q does not exist at %s. Create it, or name another in DATABASE_URL.", config.Database, where)
+		return say("The database %q does not exist at %s. Create it, or set another in DATABASE_URL.", config.Database, where)
 	case e.Code == "42704" || e.Code == "22023" || e.Code == "42501":
-		return say("The user %q may not work as the role %s. Run `patchbay migrate` first.", config.User, AppRole)
+		return say("The user %q may not use the role %s. Run `patchbay migrate` first.", config.User, AppRole)
 	case e.Code == "08P01" && strings.Contains(e.Message, "startup parameter"): // PgBouncer's words for what it does not keep for a client
-		return say("A pooler stands at %s, and refuses a parameter of the connection (%s). Set PATCHBAY_DATABASE_POOLER=transaction, and take parameters like that out of the URL.", where, strings.TrimPrefix(e.Message, "unsupported startup parameter: "))
+		return say("The pooler at %s refuses a connection parameter (%s). Set PATCHBAY_DATABASE_POOLER=transaction, and remove such parameters from the URL.", where, strings.TrimPrefix(e.Message, "unsupported startup parameter: "))
 	case e.Code == "53300":
 		return say("The database at %s has no free connection. Raise its max_connections, or lower pool_max_conns in DATABASE_URL.", where)
 	}
-	return say("The database at %s refuses the connection. Its log says why.", where)
+	return say("The database at %s refuses the connection. See its log.", where)
 }
 
 // hosts names every host that was tried.

@@ -155,7 +155,7 @@ func (m migrator) runGoose(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	for _, r := range results {
 		if r.Source.Version < was {
-			m.log.WarnContext(ctx, "the database lacked a migration that is older than others it had: applied", "version", r.Source.Version, "schema", was)
+			m.log.WarnContext(ctx, "an older missing migration was applied", "version", r.Source.Version, "schema", was)
 		}
 		m.log.DebugContext(ctx, "migration applied", "version", r.Source.Version, "duration_ms", r.Duration.Milliseconds())
 	}

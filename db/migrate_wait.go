@@ -49,10 +49,10 @@ func takingTurns(ctx context.Context, patience time.Duration, log *slog.Logger, 
 		case last < 0 || now < last:
 			last, until = now, time.Now().Add(patience)
 		case !time.Now().Before(until):
-			return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The database cannot be migrated now: for %s another transaction has kept a table that is to be changed. "+
-				"Nothing is half done, and running servers go on. Look in pg_stat_activity for what has been open for long, as a dump or a session that somebody forgot, and run this again.", patience))
+			return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The database cannot be migrated now: another transaction has locked a table for %s. "+
+				"Nothing is half done, and servers keep running. Find long transactions in pg_stat_activity, such as a dump or an idle session, then rerun this.", patience))
 		}
-		log.InfoContext(ctx, "a migration lets others use the table that it waits for, and tries again", slog.Any("error", err))
+		log.InfoContext(ctx, "migration releases its lock and retries", slog.Any("error", err))
 		select {
 		case <-time.After(lockPause):
 		case <-ctx.Done():

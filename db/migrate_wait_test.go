@@ -116,7 +116,7 @@ func TestAMigrationThatWaitsInVainSaysWhatToDoAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	address, migrations, release := kept(t)
 	err := db.MigrateFiles(t.Context(), address, migrations, time.Millisecond, silent)
-	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.As(err).Message, "another transaction has kept a table") || !strings.Contains(fault.As(err).Message, "pg_stat_activity") {
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.As(err).Message, "another transaction has locked a table") || !strings.Contains(fault.As(err).Message, "pg_stat_activity") {
 		t.Errorf("%v", err)
 	}
 	var there bool

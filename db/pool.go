@@ -54,7 +54,7 @@ func OpenPool(ctx context.Context, url string, opts PoolOptions) (*pgxpool.Pool,
 
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "The database pool cannot be made.")
+		return nil, fault.Wrap(fault.Internal, err, "The database pool cannot be created.")
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
@@ -84,7 +84,7 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// pgx leaves the password out of its message, but a URL that it cannot take apart may hold it anywhere.
-		return nil, fault.Errorf(fault.Invalid, "DATABASE_URL is no PostgreSQL address; it looks like postgres://user:password@host:5432/database.")
+		return nil, fault.Errorf(fault.Invalid, "DATABASE_URL must look like postgres://user:password@host:5432/database.")
 	}
 	if !hasParameter(url, "pool_max_conns") {
 		config.MaxConns = DefaultMaxConns

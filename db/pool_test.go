@@ -13,12 +13,12 @@ func TestOpenPoolExplainsWhyThereIsNoConnection(t *testing.T) {
 	t.Parallel()
 	missing := strings.Replace(pgtest.URL(t), "patchbay_test_", "patchbay_missing_", 1)
 	for name, c := range map[string]struct{ url, want string }{
-		"no address":    {"postgres://user:s3cret@host:port/x", "DATABASE_URL is no PostgreSQL address"},
+		"no address":    {"postgres://user:s3cret@host:port/x", "DATABASE_URL must look like postgres://"},
 		"nobody there":  {"postgres://127.0.0.1:1/x?sslmode=disable", "The database at 127.0.0.1:1 cannot be reached."},
 		"nor elsewhere": {"postgres://127.0.0.1:1,127.0.0.1:2/x?target_session_attrs=read-write", "The database at 127.0.0.1:1 and 127.0.0.1:2 cannot be reached."},
 		"no database":   {missing, "does not exist"},
 		"not migrated":  {pgtest.Empty(t), ""}, // the role is there: tables are the migrations' matter
-		"unknown login": {strings.Replace(pgtest.URL(t), "patchbay@", "nobody_knows@", 1), "does not let the user \"nobody_knows\" in"},
+		"unknown login": {strings.Replace(pgtest.URL(t), "patchbay@", "nobody_knows@", 1), "refuses the user \"nobody_knows\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -55,7 +55,7 @@ func (s session) check() error {
 	}
 	if s.appBypasses {
 		return fault.Errorf(fault.Unavailable,
-			"The role %s is a superuser or bypasses row-level security, so tenants would not be kept apart; run: alter role %s nosuperuser nobypassrls;", AppRole, AppRole)
+			"The role %s is a superuser or bypasses row-level security, so tenants are not isolated; run: alter role %s nosuperuser nobypassrls;", AppRole, AppRole)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (s session) grantApp() string {
 
 func needsFault(s session, statements []string, cause error) error {
 	return fault.Wrap(fault.Denied, cause, fmt.Sprintf(
-		"The database role %q may not set up the database %q. Let an administrator run there: %s; then run `patchbay migrate` again.",
+		"The database role %q may not set up the database %q. Ask an administrator to run there: %s; then run `patchbay migrate` again.",
 		s.user, s.database, strings.Join(statements, "; ")))
 }
 

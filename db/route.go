@@ -102,11 +102,11 @@ func checkPooled(ctx context.Context, q Querier) error {
 		return fault.Wrap(fault.Unavailable, err, "The database isn't responding.")
 	case role != AppRole:
 		return fault.Errorf(fault.Unavailable,
-			"A pooler stands before the database, and its sessions work as the role %s. Connect as %s there, or let an administrator run: alter role %s set role = %s.",
+			"The database's pooler uses the role %s. Connect as %s, or ask an administrator to run: alter role %s set role = %s.",
 			role, AppRole, quote(login), AppRole)
 	case level != readCommitted:
 		return fault.Errorf(fault.Unavailable,
-			"A pooler stands before the database, and its transactions are %s by default. Let an administrator run: alter role %s set default_transaction_isolation = 'read committed'.",
+			"The database's pooler defaults to %s transactions. Ask an administrator to run: alter role %s set default_transaction_isolation = 'read committed'.",
 			level, quote(login))
 	}
 	return nil
@@ -120,10 +120,10 @@ func Migrated(ctx context.Context, q Querier) error {
 	case err != nil:
 		return err
 	case applied > wanted:
-		return fault.Errorf(fault.Unavailable, "The database has schema version %d and this program knows %d: start the newer Patchbay.", applied, wanted)
+		return fault.Errorf(fault.Unavailable, "The database has schema version %d, but this program supports %d: start the newer Patchbay.", applied, wanted)
 	case applied < wanted:
 		return fault.Errorf(fault.Unavailable,
-			"The database has schema version %d and this program wants %d, and migrations cannot go through a pooler. Run `patchbay migrate` with the database's own address.", applied, wanted)
+			"The database has schema version %d, but this program needs %d and cannot migrate through a pooler. Run `patchbay migrate` with the database's direct URL.", applied, wanted)
 	}
 	return nil
 }

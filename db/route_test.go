@@ -114,7 +114,7 @@ func TestAnOldSchemaBehindAPoolerIsSaid(t *testing.T) {
 	t.Parallel()
 	pgtest.URL(t) // the runtime role belongs to the server: let it be there
 	pool := pgtest.Open(t, pgtest.Empty(t), db.PoolOptions{})
-	if err := db.Migrated(t.Context(), pool); err == nil || !strings.Contains(fault.As(err).Message, "`patchbay migrate` with the database's own address") {
+	if err := db.Migrated(t.Context(), pool); err == nil || !strings.Contains(fault.As(err).Message, "`patchbay migrate` with the database's direct URL") {
 		t.Errorf("error %v", err)
 	}
 }

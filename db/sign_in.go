@@ -28,7 +28,7 @@ func LetAppSignIn(ctx context.Context, owner string) (string, error) {
 	}
 	u, err := url.Parse(owner)
 	if err != nil {
-		return "", fault.Errorf(fault.Internal, "The database's own address cannot be read.")
+		return "", fault.Errorf(fault.Internal, "The database's direct URL cannot be read.")
 	}
 	u.User = url.User(AppRole)
 	return u.String(), nil
