@@ -11,69 +11,69 @@ import (
 	"strconv"
 )
 
-// AcceptCosmeticToolChanges: Accept all waiting changes that no model acts on. It needs the role admin.
+// AcceptCosmeticToolChanges: Accept all waiting cosmetic changes, which no model acts on. Requires role admin.
 func (c *Client) AcceptCosmeticToolChanges(ctx context.Context) (Accepted, error) {
 	var out Accepted
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "tool_changes", "accept_cosmetic"}, nil, nil, &out)
 	return out, err
 }
 
-// AcceptInstructions: Accept a server's current instructions, which agents are then given. It needs the role admin.
+// AcceptInstructions: Accept a server's current instructions. Requires role admin.
 func (c *Client) AcceptInstructions(ctx context.Context, id string, in ToolVerdict) (Instructions, error) {
 	var out Instructions
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "instructions", "accept"}, nil, in, &out)
 	return out, err
 }
 
-// AcceptTool: Accept a tool's current definition, which agents are then served. It needs the role admin.
+// AcceptTool: Accept a tool's current definition. Requires role admin.
 func (c *Client) AcceptTool(ctx context.Context, id string, name string, in ToolVerdict) (Tool, error) {
 	var out Tool
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "accept"}, nil, in, &out)
 	return out, err
 }
 
-// AcknowledgeTools: Acknowledge that tools vanished. It needs the role admin.
-// tools_vanished becomes null. A connector without vanished tools stays as it is.
+// AcknowledgeTools: Acknowledge vanished tools. Requires role admin.
+// Sets tools_vanished to null. No effect if no tools vanished.
 func (c *Client) AcknowledgeTools(ctx context.Context, id string) (Connector, error) {
 	var out Connector
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "acknowledge_tools"}, nil, nil, &out)
 	return out, err
 }
 
-// AddFromCatalog: Make a connector of a server of the catalog. It needs the role admin.
-// The connector knows how to sign in; its credential comes next. 409 where a connector leads to that server already.
+// AddFromCatalog: Create a connector from the catalog. Requires role admin.
+// The authentication is set up; add its credential next. 409 if a connector already uses the server.
 func (c *Client) AddFromCatalog(ctx context.Context, slug string) (Connector, error) {
 	var out Connector
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "catalog", url.PathEscape(slug), "add"}, nil, nil, &out)
 	return out, err
 }
 
-// AddMember: Add a member. It needs the role owner.
+// AddMember: Add a member. Requires role owner.
 func (c *Client) AddMember(ctx context.Context, in MemberCreate) (Member, error) {
 	var out Member
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "members"}, nil, in, &out)
 	return out, err
 }
 
-// ApproveToolCall: Agree to a call that waits; it is made then, once. It needs the role member.
+// ApproveToolCall: Approve a waiting call, which then runs once. Requires role member.
 func (c *Client) ApproveToolCall(ctx context.Context, id string, in Approve) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "tool_calls", url.PathEscape(id), "approve"}, nil, in, &out)
 	return out, err
 }
 
-// AuditKey: The public key that checks signed exports of the log. It needs the role viewer.
+// AuditKey: Get the public key that verifies signed audit exports. Requires role viewer.
 func (c *Client) AuditKey(ctx context.Context) (AuditKey, error) {
 	var out AuditKey
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "audit_events", "key"}, nil, nil, &out)
 	return out, err
 }
 
-// CallToolQuery says more of what is asked for. What is zero is left out.
+// CallToolQuery has optional query parameters. Zero values are omitted.
 type CallToolQuery struct {
 	// Adds the result as formatted. One of: text, openai, anthropic, google.
 	Format string
-	// The model's id of the call, for openai, anthropic and google. Without it, openai and anthropic get the call's id.
+	// The model's call id, for openai, anthropic and google. Without it, openai and anthropic get Patchbay's.
 	CallID string
 }
 
@@ -88,19 +88,19 @@ func (q CallToolQuery) values() url.Values {
 	return v
 }
 
-// CallTool: Call a tool as an agent. It needs the role member.
-// Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
-// refusal has status error and its code in error; one by a quota is answered with 429. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.
-// With format the answer has the result as a model's provider takes it back, so that a program need not convert it.
+// CallTool: Call a tool as an agent. Requires role member.
+// Calls a tool with the agent's grants, limits and accounts. Returns the call once it has ended, whatever the outcome. A
+// refusal has status error and its code in error; over quota is 429. If the call needs approval or takes longer than 30 seconds, returns its current state; it goes on, so read it again later.
+// format adds the result in a model provider's format.
 func (c *Client) CallTool(ctx context.Context, id string, q CallToolQuery, in ToolCallCreate) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "tool_calls"}, q.values(), in, &out)
 	return out, err
 }
 
-// CallToolsQuery says more of what is asked for. What is zero is left out.
+// CallToolsQuery has optional query parameters. Zero values are omitted.
 type CallToolsQuery struct {
-	// Adds each result as formatted, by the call's id. One of: text, openai, anthropic, google.
+	// Adds formatted to each result, with the call's id. One of: text, openai, anthropic, google.
 	Format string
 }
 
@@ -112,144 +112,143 @@ func (q CallToolsQuery) values() url.Values {
 	return v
 }
 
-// CallTools: Make several calls at once. It needs the role member.
-// Makes up to 20 calls at the same time. Each is a call of its own, as callTool makes it: one that cannot be made, or that a quota refuses, leaves
-// the others as they are. The results are in the order of the calls.
+// CallTools: Call several tools at once. Requires role member.
+// Runs up to 20 calls concurrently, each as callTool does. A call that is invalid or over quota does not affect the others. Results are in the order of calls.
 func (c *Client) CallTools(ctx context.Context, id string, q CallToolsQuery, in ToolCallBatch) (ToolCallResults, error) {
 	var out ToolCallResults
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "tool_calls", "batch"}, q.values(), in, &out)
 	return out, err
 }
 
-// CancelToolCall: End a call that waits or runs. It needs the role member.
+// CancelToolCall: Cancel a waiting or running call. Requires role member.
 func (c *Client) CancelToolCall(ctx context.Context, id string) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "tool_calls", url.PathEscape(id), "cancel"}, nil, nil, &out)
 	return out, err
 }
 
-// CheckSSO: Read what the provider says about itself, without a sign-in. It needs the role owner.
+// CheckSSO: Check the provider's metadata, without signing in. Requires role owner.
 func (c *Client) CheckSSO(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "check"}, nil, nil, nil)
 }
 
-// ClaimSSODomain: Claim an e-mail domain; it opens nothing until it is verified. It needs the role owner.
+// ClaimSSODomain: Claim an email domain. Requires role owner.
 func (c *Client) ClaimSSODomain(ctx context.Context, in SSODomainInput) (SSO, error) {
 	var out SSO
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "domains"}, nil, in, &out)
 	return out, err
 }
 
-// CompareAgentCredential: Tell whether an agent's credential is this one. It needs the role admin.
-// For programs that bring an installation to what a file says, and need to know whether anything differs. It is in the audit log, as credential.compare.
+// CompareAgentCredential: Compare an agent's credential with a secret. Requires role admin.
+// For programs that apply a configuration file and need to detect differences. Audited as credential.compare.
 func (c *Client) CompareAgentCredential(ctx context.Context, id string, agent string, in SecretPut) (Compared, error) {
 	var out Compared
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential", "compare"}, nil, in, &out)
 	return out, err
 }
 
-// CompareCredential: Tell whether the shared credential is this one. It needs the role admin.
-// For programs that bring an installation to what a file says, and need to know whether anything differs. It is in the audit log, as credential.compare.
+// CompareCredential: Compare the shared credential with a secret. Requires role admin.
+// For programs that apply a configuration file and need to detect differences. Audited as credential.compare.
 func (c *Client) CompareCredential(ctx context.Context, id string, in SecretPut) (Compared, error) {
 	var out Compared
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "credential", "compare"}, nil, in, &out)
 	return out, err
 }
 
-// ConnectAccount: Begin to connect an account by OAuth. It needs the role admin.
+// ConnectAccount: Start an OAuth connection. Requires role admin.
 func (c *Client) ConnectAccount(ctx context.Context, id string, in ConnectRequest) (Connection, error) {
 	var out Connection
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "connect"}, nil, in, &out)
 	return out, err
 }
 
-// CreateAPIKey: Make a key; its text is shown once. It needs the role owner.
+// CreateAPIKey: Create an API key, shown once. Requires role owner.
 func (c *Client) CreateAPIKey(ctx context.Context, in APIKeyCreate) (APIKey, error) {
 	var out APIKey
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "api_keys"}, nil, in, &out)
 	return out, err
 }
 
-// CreateAgent: Make an agent. It needs the role admin.
+// CreateAgent: Create an agent. Requires role admin.
 func (c *Client) CreateAgent(ctx context.Context, in AgentCreate) (Agent, error) {
 	var out Agent
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents"}, nil, in, &out)
 	return out, err
 }
 
-// CreateAgentToken: Make a token; its text is shown once. It needs the role admin.
+// CreateAgentToken: Create a token, shown once. Requires role admin.
 func (c *Client) CreateAgentToken(ctx context.Context, id string, in AgentTokenCreate) (AgentToken, error) {
 	var out AgentToken
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "tokens"}, nil, in, &out)
 	return out, err
 }
 
-// CreateConnector: Register an MCP server. It needs the role admin.
+// CreateConnector: Create a connector. Requires role admin.
 func (c *Client) CreateConnector(ctx context.Context, in ConnectorCreate) (Connector, error) {
 	var out Connector
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors"}, nil, in, &out)
 	return out, err
 }
 
-// CreateWebhook: Make a webhook; its secret is shown once. It needs the role admin.
-// What it is told is signed as Standard Webhooks says (standardwebhooks.com): headers webhook-id, webhook-timestamp and webhook-signature over a body of {type, timestamp, data}. It is told at least once, under one id, and in no order.
+// CreateWebhook: Create a webhook; its secret is shown once. Requires role admin.
+// Deliveries are signed with Standard Webhooks (standardwebhooks.com): headers webhook-id, webhook-timestamp and webhook-signature, body {type, timestamp, data}. Delivered at least once under one id, in any order.
 func (c *Client) CreateWebhook(ctx context.Context, in WebhookCreate) (Webhook, error) {
 	var out Webhook
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "webhooks"}, nil, in, &out)
 	return out, err
 }
 
-// DecideToolChanges: Decide several changes of tools and instructions at once, all or none. It needs the role admin.
+// DecideToolChanges: Decide several changes of tools and instructions, all or none. Requires role admin.
 func (c *Client) DecideToolChanges(ctx context.Context, in ChangeDecisions) (Decided, error) {
 	var out Decided
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "tool_changes", "decide"}, nil, in, &out)
 	return out, err
 }
 
-// DeleteAgent: Delete an agent and its credentials. It needs the role admin.
+// DeleteAgent: Delete an agent and its credentials. Requires role admin.
 func (c *Client) DeleteAgent(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id)}, nil, nil, nil)
 }
 
-// DeleteAgentCredential: Delete an agent's credential; an account is revoked at its server, too. It needs the role admin.
+// DeleteAgentCredential: Delete an agent's credential and revoke its account. Requires role admin.
 func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, nil, nil, nil)
 }
 
-// DeleteConnector: Delete a connector, its tools and its credentials. It needs the role admin.
-// Connected accounts are revoked at their authorization servers afterwards, by a job that retries for a day.
+// DeleteConnector: Delete a connector, its tools and its credentials. Requires role admin.
+// Connected accounts are then revoked at their authorization servers, retried for up to a day.
 func (c *Client) DeleteConnector(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id)}, nil, nil, nil)
 }
 
-// DeleteCredential: Delete the shared credential; an account is revoked at its server, too. It needs the role admin.
+// DeleteCredential: Delete the shared credential and revoke its account. Requires role admin.
 func (c *Client) DeleteCredential(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, nil, nil)
 }
 
-// DeleteSSO: Forget the provider; domains and members stay. It needs the role owner.
+// DeleteSSO: Delete the provider; domains and members stay. Requires role owner.
 func (c *Client) DeleteSSO(ctx context.Context) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "sso"}, nil, nil, nil)
 }
 
-// DeleteWebhook: Delete a webhook, and what it was told. It needs the role admin.
+// DeleteWebhook: Delete a webhook and its deliveries. Requires role admin.
 func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "webhooks", url.PathEscape(id)}, nil, nil, nil)
 }
 
-// DenyToolCall: Refuse a call that waits. It needs the role member.
+// DenyToolCall: Deny a waiting call. Requires role member.
 func (c *Client) DenyToolCall(ctx context.Context, id string, in Deny) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "tool_calls", url.PathEscape(id), "deny"}, nil, in, &out)
 	return out, err
 }
 
-// DropConnector: Take a connector from an agent. It needs the role admin.
+// DropConnector: Remove an agent's access to a connector. Requires role admin.
 func (c *Client) DropConnector(ctx context.Context, id string, connector string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector)}, nil, nil, nil)
 }
 
-// EndAgentAllowanceQuery says more of what is asked for. What is zero is left out.
+// EndAgentAllowanceQuery has optional query parameters. Zero values are omitted.
 type EndAgentAllowanceQuery struct {
 	// Default: tool. One of: tool, prompt, resource.
 	Kind string
@@ -263,26 +262,26 @@ func (q EndAgentAllowanceQuery) values() url.Values {
 	return v
 }
 
-// EndAgentAllowance: End an allowance: the next use needs approval again. It needs the role member.
-// It needs the right to decide the agent's calls.
+// EndAgentAllowance: End a standing approval. Requires role member.
+// The next use needs approval. Requires permission to decide the agent's calls.
 func (c *Client) EndAgentAllowance(ctx context.Context, id string, connector string, tool string, q EndAgentAllowanceQuery) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "allowances", url.PathEscape(tool)}, q.values(), nil, nil)
 }
 
-// EndAgentClient: End a program's access: its tokens open nothing any more within a second. It needs the role admin.
-// Of their own agent a member ends the programs that they let in; others there are not, for them.
+// EndAgentClient: Revoke a program's access. Requires role admin.
+// Its tokens stop working within a second. For their own agent, members see and revoke only programs that they authorized.
 func (c *Client) EndAgentClient(ctx context.Context, id string, clientID string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "clients", url.PathEscape(clientID)}, nil, nil, nil)
 }
 
-// EndMemberClient: End the access of a program that acts as a member. It needs the role owner.
+// EndMemberClient: Revoke the access of a program that acts as a member. Requires role owner.
 func (c *Client) EndMemberClient(ctx context.Context, id string, clientID string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id), "clients", url.PathEscape(clientID)}, nil, nil, nil)
 }
 
-// ExportConnectorsQuery says more of what is asked for. What is zero is left out.
+// ExportConnectorsQuery has optional query parameters. Zero values are omitted.
 type ExportConnectorsQuery struct {
-	// The client with this file format; generic is what an import takes whole. One of: generic, claude, cursor, vscode, windsurf, gemini, zed, codex.
+	// The client whose file format to use. Import accepts all of generic. One of: generic, claude, cursor, vscode, windsurf, gemini, zed, codex.
 	Client string
 }
 
@@ -294,24 +293,24 @@ func (q ExportConnectorsQuery) values() url.Values {
 	return v
 }
 
-// ExportConnectors: Read the connectors as a client's file, without secrets. It needs the role viewer.
-// Secrets are placeholders, in the syntax of the client. The files of clients omit disabled connectors and servers that the client cannot connect to. The file of codex is the text in toml.
+// ExportConnectors: Export connectors as a client's file, without secrets. Requires role viewer.
+// Secrets are placeholders in the client's syntax. Client files omit disabled connectors and servers that the client cannot connect to. For codex, toml holds the file.
 func (c *Client) ExportConnectors(ctx context.Context, q ExportConnectorsQuery) (File, error) {
 	var out File
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "export"}, q.values(), nil, &out)
 	return out, err
 }
 
-// GetAgent: Read an agent. It needs the role viewer.
+// GetAgent: Get an agent. Requires role viewer.
 func (c *Client) GetAgent(ctx context.Context, id string) (Agent, error) {
 	var out Agent
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
-// GetAgentSizeQuery says more of what is asked for. What is zero is left out.
+// GetAgentSizeQuery has optional query parameters. Zero values are omitted.
 type GetAgentSizeQuery struct {
-	// In whose words. mcp is the definitions as their servers sent them. One of: mcp, openai, anthropic, google.
+	// The format. mcp: the definitions as servers sent them. One of: mcp, openai, anthropic, google.
 	Provider string
 }
 
@@ -323,25 +322,25 @@ func (q GetAgentSizeQuery) values() url.Values {
 	return v
 }
 
-// GetAgentSize: Read how much of a model's input an agent's tools take. It needs the role viewer.
-// How much of a model's input the agent's tools take in every request, as a provider's request carries them. The number of tokens is estimated by a rule of thumb
-// over classes of characters, fitted to the one vocabulary that is published (OpenAI's o200k_base); others get a surcharge. What a provider adds by itself where a request has tools is not counted.
+// GetAgentSize: Get the size of an agent's tools in model requests. Requires role viewer.
+// How much of each model request the agent's tools use, in the provider's format. Tokens are estimated by character classes, fitted to OpenAI's o200k_base;
+// other providers get a surcharge. What a provider itself adds for tools is not included.
 func (c *Client) GetAgentSize(ctx context.Context, id string, q GetAgentSizeQuery) (AgentSize, error) {
 	var out AgentSize
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "size"}, q.values(), nil, &out)
 	return out, err
 }
 
-// GetConnector: Read a connector. It needs the role viewer.
+// GetConnector: Get a connector. Requires role viewer.
 func (c *Client) GetConnector(ctx context.Context, id string) (Connector, error) {
 	var out Connector
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
-// GetConnectorHealthQuery says more of what is asked for. What is zero is left out.
+// GetConnectorHealthQuery has optional query parameters. Zero values are omitted.
 type GetConnectorHealthQuery struct {
-	// How far back, the running hour included: 24 is a day, 168 a week.
+	// Hours to look back, including the current one: 24 is a day, 168 a week.
 	Hours int
 }
 
@@ -353,32 +352,32 @@ func (q GetConnectorHealthQuery) values() url.Values {
 	return v
 }
 
-// GetConnectorHealth: Read how a connector is, and its uptime and latency hour by hour. It needs the role viewer.
+// GetConnectorHealth: Get a connector's health, with hourly uptime and latency. Requires role viewer.
 func (c *Client) GetConnectorHealth(ctx context.Context, id string, q GetConnectorHealthQuery) (ConnectorHealth, error) {
 	var out ConnectorHealth
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "health"}, q.values(), nil, &out)
 	return out, err
 }
 
-// GetInstallation: Read the version and the addresses of this Patchbay. It needs the role owner.
+// GetInstallation: Get the installation's version and addresses. Requires role owner.
 func (c *Client) GetInstallation(ctx context.Context) (Installation, error) {
 	var out Installation
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "installation"}, nil, nil, &out)
 	return out, err
 }
 
-// GetInstructions: What a connector's server says of itself to every model, and what agents are given. It needs the role viewer.
+// GetInstructions: Get a server's instructions, current and accepted. Requires role viewer.
 func (c *Client) GetInstructions(ctx context.Context, id string) (Instructions, error) {
 	var out Instructions
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "instructions"}, nil, nil, &out)
 	return out, err
 }
 
-// GetMCPConfigQuery says more of what is asked for. What is zero is left out.
+// GetMCPConfigQuery has optional query parameters. Zero values are omitted.
 type GetMCPConfigQuery struct {
-	// Whose way of writing it. One of: generic, claude, cursor, vscode.
+	// The client's file format. One of: generic, claude, cursor, vscode.
 	Client string
-	// true: the servers themselves with the agent's credentials, not the gateway. It needs the role admin, and is audited.
+	// true: connect to the servers with the agent's credentials, bypassing the gateway. Requires admin, and is audited.
 	Direct *bool
 }
 
@@ -393,27 +392,26 @@ func (q GetMCPConfigQuery) values() url.Values {
 	return v
 }
 
-// GetMCPConfig: Read the file with which an MCP client connects. It needs the role viewer.
-// Without direct the file points at the gateway, and the agent's token stays out of it: it is read from the environment
-// variable PATCHBAY_AGENT_TOKEN, or asked for. With direct it holds the agent's opened credentials, so that the client goes to the
-// servers itself, past every approval and the history of the gateway: all enabled connectors that the agent was granted, with all of their
-// tools. Those without a usable credential stand in unavailable; so does, with the code timeout, what is not ready within 20 seconds.
+// GetMCPConfig: Get the configuration file for an MCP client. Requires role viewer.
+// By default the file points at the gateway, without the agent's token: clients read it from PATCHBAY_AGENT_TOKEN or ask for it.
+// With direct it contains the agent's credentials in plain text, so that the client connects to all granted and enabled connectors itself, with all
+// their tools, bypassing approvals and the call history. unavailable lists connectors without a usable credential, and with code timeout those not ready within 20 seconds.
 func (c *Client) GetMCPConfig(ctx context.Context, id string, q GetMCPConfigQuery) (MCPConfig, error) {
 	var out MCPConfig
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "mcp_config"}, q.values(), nil, &out)
 	return out, err
 }
 
-// GetMember: Read a member. It needs the role owner.
+// GetMember: Get a member. Requires role owner.
 func (c *Client) GetMember(ctx context.Context, id string) (Member, error) {
 	var out Member
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "members", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
-// GetOverviewQuery says more of what is asked for. What is zero is left out.
+// GetOverviewQuery has optional query parameters. Zero values are omitted.
 type GetOverviewQuery struct {
-	// How far back, the running hour included: 24 is a day, 168 a week.
+	// Hours to look back, including the current one: 24 is a day, 168 a week.
 	Hours int
 }
 
@@ -425,46 +423,46 @@ func (q GetOverviewQuery) values() url.Values {
 	return v
 }
 
-// GetOverview: Read what needs a person, and how calls, tools and syncs go. It needs the role viewer.
+// GetOverview: Get what needs a person, and statistics of calls, tools and syncs. Requires role viewer.
 func (c *Client) GetOverview(ctx context.Context, q GetOverviewQuery) (Overview, error) {
 	var out Overview
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "overview"}, q.values(), nil, &out)
 	return out, err
 }
 
-// GetSSO: Read how people sign in at the tenant's own OpenID provider. It needs the role owner.
+// GetSSO: Get the tenant's single sign-on settings. Requires role owner.
 func (c *Client) GetSSO(ctx context.Context) (SSO, error) {
 	var out SSO
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "sso"}, nil, nil, &out)
 	return out, err
 }
 
-// GetSealingKeys: Read how the keys are that seal secrets, by their public ids. It needs the role owner.
+// GetSealingKeys: Get the state of the tenant's encryption keys. Requires role owner.
 func (c *Client) GetSealingKeys(ctx context.Context) (SealingKeys, error) {
 	var out SealingKeys
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tenant", "sealing_keys"}, nil, nil, &out)
 	return out, err
 }
 
-// GetSyncRun: Read a sync run. It needs the role viewer.
+// GetSyncRun: Get a sync run. Requires role viewer.
 func (c *Client) GetSyncRun(ctx context.Context, id string) (SyncRun, error) {
 	var out SyncRun
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "sync_runs", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
-// GetTenant: Read the tenant's settings. It needs the role owner.
+// GetTenant: Get the tenant's settings. Requires role owner.
 func (c *Client) GetTenant(ctx context.Context) (Tenant, error) {
 	var out Tenant
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tenant"}, nil, nil, &out)
 	return out, err
 }
 
-// GetToolCallQuery says more of what is asked for. What is zero is left out.
+// GetToolCallQuery has optional query parameters. Zero values are omitted.
 type GetToolCallQuery struct {
 	// Adds the result as formatted. One of: text, openai, anthropic, google.
 	Format string
-	// The model's id of the call, for openai, anthropic and google. Without it, openai and anthropic get the call's id.
+	// The model's call id, for openai, anthropic and google. Without it, openai and anthropic get Patchbay's.
 	CallID string
 }
 
@@ -479,32 +477,32 @@ func (q GetToolCallQuery) values() url.Values {
 	return v
 }
 
-// GetToolCall: Read a call. It needs the role viewer.
-// Where the tenant keeps arguments and results for its auditors (its body_readers), an auditor reads them here, call by call, and each reading is an
-// audit event, tool_call.read. All others get the call without them, and so does everybody in lists: bodies says so.
+// GetToolCall: Get a call. Requires role viewer.
+// If the tenant's body_readers is auditors, only auditors get arguments and results, one call at a time, each read audited as
+// tool_call.read. Others, and all lists, get the call without them: see bodies.
 func (c *Client) GetToolCall(ctx context.Context, id string, q GetToolCallQuery) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tool_calls", url.PathEscape(id)}, q.values(), nil, &out)
 	return out, err
 }
 
-// GetWebhook: Read a webhook. It needs the role admin.
+// GetWebhook: Get a webhook. Requires role admin.
 func (c *Client) GetWebhook(ctx context.Context, id string) (Webhook, error) {
 	var out Webhook
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "webhooks", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
-// GrantConnector: Let an agent use a connector, in place of what it was granted before. It needs the role admin.
+// GrantConnector: Grant an agent access to a connector. Requires role admin.
 func (c *Client) GrantConnector(ctx context.Context, id string, connector string, in AgentGrantPut) error {
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector)}, nil, in, nil)
 }
 
-// ImportConnectorsQuery says more of what is asked for. What is zero is left out.
+// ImportConnectorsQuery has optional query parameters. Zero values are omitted.
 type ImportConnectorsQuery struct {
-	// true: say what would happen, and store nothing.
+	// true: dry run, store nothing.
 	DryRun *bool
-	// true: move connectors to another origin even where that drops credentials; else such a server is refused.
+	// true: move connectors to another origin even if that deletes credentials; otherwise such servers are refused.
 	Confirm *bool
 }
 
@@ -519,37 +517,37 @@ func (q ImportConnectorsQuery) values() url.Values {
 	return v
 }
 
-// ImportConnectors: Register the servers of an mcpServers document. It needs the role admin.
-// Each server is taken or refused by itself, so that the answer is 200 even where all are refused. A server is the connector with
-// the slug that its name makes, else the only one with its URL: that one is changed, any other created. A header that authenticates
-// becomes a sealed credential; one with a placeholder such as ${TOKEN} leaves the credential to be set. Of a registry's list each server
-// that has an address (streamable-http, else sse) makes a connector whose credential is to be set where a header needs one; one whose URL a connector has is left unchanged.
+// ImportConnectors: Import the servers of an mcpServers document. Requires role admin.
+// Servers are created, updated or refused one by one; the response is 200 even if all are refused. A server updates the connector with its name's
+// slug, else the only one with its URL; otherwise it is created. Authentication headers become credentials; one with a placeholder such as ${TOKEN}
+// must be set later. Each registry server with a streamable-http or sse address becomes a connector, without credential;
+// servers whose URL a connector already has are left unchanged.
 func (c *Client) ImportConnectors(ctx context.Context, q ImportConnectorsQuery, in json.RawMessage) (Import, error) {
 	var out Import
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "import"}, q.values(), in, &out)
 	return out, err
 }
 
-// Invite: Invite an address; the link is shown once. It needs the role owner.
+// Invite: Invite a person; the link is shown once. Requires role owner.
 func (c *Client) Invite(ctx context.Context, in InvitationCreate) (Invitation, error) {
 	var out Invitation
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "invitations"}, nil, in, &out)
 	return out, err
 }
 
-// KeepTool: Keep the accepted definition of a changed tool, until the server changes it again. It needs the role admin.
-// Agents see and call the tool as it was accepted; the server runs its new code. 409 where that would not be safe: the change looks like an attack, or its hints are riskier.
+// KeepTool: Keep serving a changed tool's accepted definition until its next change. Requires role admin.
+// Agents see and call the accepted definition; the server runs its new code. 409 if unsafe: the change looks like an attack, or has riskier annotations.
 func (c *Client) KeepTool(ctx context.Context, id string, name string, in ToolVerdict) (Tool, error) {
 	var out Tool
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "keep"}, nil, in, &out)
 	return out, err
 }
 
-// ListAPIKeysQuery says more of what is asked for. What is zero is left out.
+// ListAPIKeysQuery has optional query parameters. Zero values are omitted.
 type ListAPIKeysQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -564,14 +562,14 @@ func (q ListAPIKeysQuery) values() url.Values {
 	return v
 }
 
-// ListAPIKeys: List the keys. It needs the role owner.
+// ListAPIKeys: List API keys. Requires role owner.
 func (c *Client) ListAPIKeys(ctx context.Context, q ListAPIKeysQuery) (APIKeyList, error) {
 	var out APIKeyList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "api_keys"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAPIKeys goes through all pages of [Client.ListAPIKeys].
+// AllAPIKeys iterates over all pages of [Client.ListAPIKeys].
 func (c *Client) AllAPIKeys(ctx context.Context, q ListAPIKeysQuery) iter.Seq2[APIKey, error] {
 	return pages(func(cursor string) ([]APIKey, *string, error) {
 		q.Cursor = cursor
@@ -580,20 +578,20 @@ func (c *Client) AllAPIKeys(ctx context.Context, q ListAPIKeysQuery) iter.Seq2[A
 	})
 }
 
-// ListAgentAccounts: List the accounts that an agent has and misses. It needs the role admin.
-// What the agent has, and what it still misses, at the connectors that were granted to it and want an account of each agent, by name; 500 at most, in one answer: next_cursor is always null.
-// It is for those who manage, and for the member whose agent it is.
+// ListAgentAccounts: List an agent's accounts. Requires role admin.
+// Accounts at granted connectors with one account per agent, including missing ones, by name. At most 500 in one page: next_cursor is always null.
+// Requires admin, or the member who owns the agent.
 func (c *Client) ListAgentAccounts(ctx context.Context, id string) (AgentAccountList, error) {
 	var out AgentAccountList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "accounts"}, nil, nil, &out)
 	return out, err
 }
 
-// ListAgentAllowancesQuery says more of what is asked for. What is zero is left out.
+// ListAgentAllowancesQuery has optional query parameters. Zero values are omitted.
 type ListAgentAllowancesQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -608,15 +606,15 @@ func (q ListAgentAllowancesQuery) values() url.Values {
 	return v
 }
 
-// ListAgentAllowances: List what an agent may use without approval for a time. It needs the role viewer.
-// They come from approvals with allow_for_s. One ends with its grant, when the grant no longer covers the tool, prompt or resource, when the approval mode is changed, and when the connector moves to another origin.
+// ListAgentAllowances: List an agent's standing approvals. Requires role viewer.
+// Created by approvals with allow_for_s. They end when its grant no longer covers the tool, prompt or resource, when the approval mode changes, and when the connector moves to another origin.
 func (c *Client) ListAgentAllowances(ctx context.Context, id string, q ListAgentAllowancesQuery) (AllowanceList, error) {
 	var out AllowanceList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "allowances"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAgentAllowances goes through all pages of [Client.ListAgentAllowances].
+// AllAgentAllowances iterates over all pages of [Client.ListAgentAllowances].
 func (c *Client) AllAgentAllowances(ctx context.Context, id string, q ListAgentAllowancesQuery) iter.Seq2[Allowance, error] {
 	return pages(func(cursor string) ([]Allowance, *string, error) {
 		q.Cursor = cursor
@@ -625,11 +623,11 @@ func (c *Client) AllAgentAllowances(ctx context.Context, id string, q ListAgentA
 	})
 }
 
-// ListAgentClientsQuery says more of what is asked for. What is zero is left out.
+// ListAgentClientsQuery has optional query parameters. Zero values are omitted.
 type ListAgentClientsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -644,14 +642,14 @@ func (q ListAgentClientsQuery) values() url.Values {
 	return v
 }
 
-// ListAgentClients: List the programs that signed in as an agent, the latest first. It needs the role viewer.
+// ListAgentClients: List programs signed in as an agent, newest first. Requires role viewer.
 func (c *Client) ListAgentClients(ctx context.Context, id string, q ListAgentClientsQuery) (AgentClientList, error) {
 	var out AgentClientList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "clients"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAgentClients goes through all pages of [Client.ListAgentClients].
+// AllAgentClients iterates over all pages of [Client.ListAgentClients].
 func (c *Client) AllAgentClients(ctx context.Context, id string, q ListAgentClientsQuery) iter.Seq2[AgentClient, error] {
 	return pages(func(cursor string) ([]AgentClient, *string, error) {
 		q.Cursor = cursor
@@ -660,11 +658,11 @@ func (c *Client) AllAgentClients(ctx context.Context, id string, q ListAgentClie
 	})
 }
 
-// ListAgentConnectorsQuery says more of what is asked for. What is zero is left out.
+// ListAgentConnectorsQuery has optional query parameters. Zero values are omitted.
 type ListAgentConnectorsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -679,14 +677,14 @@ func (q ListAgentConnectorsQuery) values() url.Values {
 	return v
 }
 
-// ListAgentConnectors: List what an agent was granted, by the connectors' slugs. It needs the role viewer.
+// ListAgentConnectors: List an agent's grants, by connector slug. Requires role viewer.
 func (c *Client) ListAgentConnectors(ctx context.Context, id string, q ListAgentConnectorsQuery) (AgentGrantList, error) {
 	var out AgentGrantList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "connectors"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAgentConnectors goes through all pages of [Client.ListAgentConnectors].
+// AllAgentConnectors iterates over all pages of [Client.ListAgentConnectors].
 func (c *Client) AllAgentConnectors(ctx context.Context, id string, q ListAgentConnectorsQuery) iter.Seq2[AgentGrant, error] {
 	return pages(func(cursor string) ([]AgentGrant, *string, error) {
 		q.Cursor = cursor
@@ -695,35 +693,35 @@ func (c *Client) AllAgentConnectors(ctx context.Context, id string, q ListAgentC
 	})
 }
 
-// ListAgentPrompts: Read the prompts that an agent sees. It needs the role viewer.
-// What the agent's grants include, of the enabled connectors, ordered by the connector's slug and then as the server lists them. A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.
+// ListAgentPrompts: List an agent's prompts. Requires role viewer.
+// Granted items of enabled connectors, by connector slug, then in the server's order. Concurrent requests are limited: 503 with Retry-After.
 func (c *Client) ListAgentPrompts(ctx context.Context, id string) (AgentItemsAgentPrompt, error) {
 	var out AgentItemsAgentPrompt
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "prompts"}, nil, nil, &out)
 	return out, err
 }
 
-// ListAgentResourceTemplates: Read the resource templates that an agent sees. It needs the role viewer.
-// What the agent's grants include, of the enabled connectors, ordered by the connector's slug and then as the server lists them. A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.
+// ListAgentResourceTemplates: List an agent's resource templates. Requires role viewer.
+// Granted items of enabled connectors, by connector slug, then in the server's order. Concurrent requests are limited: 503 with Retry-After.
 func (c *Client) ListAgentResourceTemplates(ctx context.Context, id string) (AgentItemsAgentTemplate, error) {
 	var out AgentItemsAgentTemplate
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "resource_templates"}, nil, nil, &out)
 	return out, err
 }
 
-// ListAgentResources: Read the resources that an agent sees. It needs the role viewer.
-// What the agent's grants include, of the enabled connectors, ordered by the connector's slug and then as the server lists them. A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.
+// ListAgentResources: List an agent's resources. Requires role viewer.
+// Granted items of enabled connectors, by connector slug, then in the server's order. Concurrent requests are limited: 503 with Retry-After.
 func (c *Client) ListAgentResources(ctx context.Context, id string) (AgentItemsAgentResource, error) {
 	var out AgentItemsAgentResource
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "resources"}, nil, nil, &out)
 	return out, err
 }
 
-// ListAgentTokensQuery says more of what is asked for. What is zero is left out.
+// ListAgentTokensQuery has optional query parameters. Zero values are omitted.
 type ListAgentTokensQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -738,14 +736,14 @@ func (q ListAgentTokensQuery) values() url.Values {
 	return v
 }
 
-// ListAgentTokens: List an agent's tokens, the latest first. It needs the role viewer.
+// ListAgentTokens: List an agent's tokens, newest first. Requires role viewer.
 func (c *Client) ListAgentTokens(ctx context.Context, id string, q ListAgentTokensQuery) (AgentTokenList, error) {
 	var out AgentTokenList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "tokens"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAgentTokens goes through all pages of [Client.ListAgentTokens].
+// AllAgentTokens iterates over all pages of [Client.ListAgentTokens].
 func (c *Client) AllAgentTokens(ctx context.Context, id string, q ListAgentTokensQuery) iter.Seq2[AgentToken, error] {
 	return pages(func(cursor string) ([]AgentToken, *string, error) {
 		q.Cursor = cursor
@@ -754,19 +752,19 @@ func (c *Client) AllAgentTokens(ctx context.Context, id string, q ListAgentToken
 	})
 }
 
-// ListAgentToolCallsQuery says more of what is asked for. What is zero is left out.
+// ListAgentToolCallsQuery has optional query parameters. Zero values are omitted.
 type ListAgentToolCallsQuery struct {
-	// Only calls to this connector, by id or slug.
+	// The connector's id or slug.
 	Connector string
-	// Only calls that are so far. One of: pending_approval, running, success, error, denied, cancelled.
+	// Only calls with this status. One of: pending_approval, running, success, error, denied, cancelled.
 	Status string
-	// Only calls of this tool, by the name that agents see or the server's own.
+	// The tool's exposed name or the server's name.
 	Tool string
-	// true: only calls that their servers run as tasks; they are listed without arguments and contents.
+	// true: only calls that run as tasks at their servers, without arguments and content.
 	Task *bool
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -793,14 +791,14 @@ func (q ListAgentToolCallsQuery) values() url.Values {
 	return v
 }
 
-// ListAgentToolCalls: List an agent's calls, the latest first. It needs the role viewer.
+// ListAgentToolCalls: List an agent's calls, newest first. Requires role viewer.
 func (c *Client) ListAgentToolCalls(ctx context.Context, id string, q ListAgentToolCallsQuery) (ToolCallList, error) {
 	var out ToolCallList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "tool_calls"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAgentToolCalls goes through all pages of [Client.ListAgentToolCalls].
+// AllAgentToolCalls iterates over all pages of [Client.ListAgentToolCalls].
 func (c *Client) AllAgentToolCalls(ctx context.Context, id string, q ListAgentToolCallsQuery) iter.Seq2[ToolCall, error] {
 	return pages(func(cursor string) ([]ToolCall, *string, error) {
 		q.Cursor = cursor
@@ -809,9 +807,9 @@ func (c *Client) AllAgentToolCalls(ctx context.Context, id string, q ListAgentTo
 	})
 }
 
-// ListAgentToolsQuery says more of what is asked for. What is zero is left out.
+// ListAgentToolsQuery has optional query parameters. Zero values are omitted.
 type ListAgentToolsQuery struct {
-	// Whose way of writing them. One of: mcp, openai, anthropic, google.
+	// The provider's format. One of: mcp, openai, anthropic, google.
 	Format string
 }
 
@@ -823,24 +821,22 @@ func (q ListAgentToolsQuery) values() url.Values {
 	return v
 }
 
-// ListAgentTools: Read an agent's tools in a model provider's words. It needs the role viewer.
-// The tools that the agent was granted, ready for a request to a model, ordered by the connector's slug and their own name: what is there,
-// enabled and accepted, of the enabled connectors among those that it was granted. A tool that changed comes as it was last accepted.
-// With mcp each is the definition that its server sent, renamed. For the others its schema is mended where the provider is known to refuse it, and what the
-// server says in annotations stands in the description. For google all of them are one element, and a schema becomes part of the OpenAPI dialect that Gemini takes.
-// Where the definitions of all of them have more than 32 MiB, the answer is 409.
-// A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.
+// ListAgentTools: Get an agent's tools in a model provider's format. Requires role viewer.
+// The enabled and accepted tools of the agent's enabled connectors, ready for a model request, by connector slug and tool name. A changed tool has its accepted
+// definition. mcp returns the server's definitions, renamed. Other formats adapt schemas to what the provider accepts, and add annotations to the description;
+// google puts all tools in one element, with schemas in Gemini's OpenAPI subset. 409 if all definitions exceed 32 MiB.
+// Concurrent requests are limited: 503 with Retry-After.
 func (c *Client) ListAgentTools(ctx context.Context, id string, q ListAgentToolsQuery) (AgentTools, error) {
 	var out AgentTools
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "tools"}, q.values(), nil, &out)
 	return out, err
 }
 
-// ListAgentsQuery says more of what is asked for. What is zero is left out.
+// ListAgentsQuery has optional query parameters. Zero values are omitted.
 type ListAgentsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -855,14 +851,14 @@ func (q ListAgentsQuery) values() url.Values {
 	return v
 }
 
-// ListAgents: List the agents. It needs the role viewer.
+// ListAgents: List agents. Requires role viewer.
 func (c *Client) ListAgents(ctx context.Context, q ListAgentsQuery) (AgentList, error) {
 	var out AgentList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAgents goes through all pages of [Client.ListAgents].
+// AllAgents iterates over all pages of [Client.ListAgents].
 func (c *Client) AllAgents(ctx context.Context, q ListAgentsQuery) iter.Seq2[Agent, error] {
 	return pages(func(cursor string) ([]Agent, *string, error) {
 		q.Cursor = cursor
@@ -871,11 +867,11 @@ func (c *Client) AllAgents(ctx context.Context, q ListAgentsQuery) iter.Seq2[Age
 	})
 }
 
-// ListApprovalsQuery says more of what is asked for. What is zero is left out.
+// ListApprovalsQuery has optional query parameters. Zero values are omitted.
 type ListApprovalsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -890,14 +886,14 @@ func (q ListApprovalsQuery) values() url.Values {
 	return v
 }
 
-// ListApprovals: List the calls that wait for a person, the latest first. It needs the role viewer.
+// ListApprovals: List calls that wait for approval, newest first. Requires role viewer.
 func (c *Client) ListApprovals(ctx context.Context, q ListApprovalsQuery) (ApprovalList, error) {
 	var out ApprovalList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "approvals"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllApprovals goes through all pages of [Client.ListApprovals].
+// AllApprovals iterates over all pages of [Client.ListApprovals].
 func (c *Client) AllApprovals(ctx context.Context, q ListApprovalsQuery) iter.Seq2[Approval, error] {
 	return pages(func(cursor string) ([]Approval, *string, error) {
 		q.Cursor = cursor
@@ -906,21 +902,21 @@ func (c *Client) AllApprovals(ctx context.Context, q ListApprovalsQuery) iter.Se
 	})
 }
 
-// ListAuditEventsQuery says more of what is asked for. What is zero is left out.
+// ListAuditEventsQuery has optional query parameters. Zero values are omitted.
 type ListAuditEventsQuery struct {
-	// Only what was done by those whose names hold this.
+	// Part of the actor's name.
 	Actor string
-	// Only this action, or, with its first part alone, all that is done to such things: connector, credential.
+	// An action, or its first part for all actions on that type: connector, credential.
 	Action string
-	// Only what was done to things whose names hold this.
+	// Part of the target's name.
 	Target string
-	// Only from this time on.
+	// At or after this time.
 	Since string
-	// Only before this time.
+	// Before this time.
 	Until string
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -950,14 +946,14 @@ func (q ListAuditEventsQuery) values() url.Values {
 	return v
 }
 
-// ListAuditEvents: List what was done, by whom, the latest first. It needs the role admin.
+// ListAuditEvents: List audit events, newest first. Requires role admin.
 func (c *Client) ListAuditEvents(ctx context.Context, q ListAuditEventsQuery) (AuditEventList, error) {
 	var out AuditEventList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "audit_events"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllAuditEvents goes through all pages of [Client.ListAuditEvents].
+// AllAuditEvents iterates over all pages of [Client.ListAuditEvents].
 func (c *Client) AllAuditEvents(ctx context.Context, q ListAuditEventsQuery) iter.Seq2[AuditEvent, error] {
 	return pages(func(cursor string) ([]AuditEvent, *string, error) {
 		q.Cursor = cursor
@@ -966,9 +962,9 @@ func (c *Client) AllAuditEvents(ctx context.Context, q ListAuditEventsQuery) ite
 	})
 }
 
-// ListCatalogQuery says more of what is asked for. What is zero is left out.
+// ListCatalogQuery has optional query parameters. Zero values are omitted.
 type ListCatalogQuery struct {
-	// Words; each must occur in the name, the publisher, the description, the category or the URL.
+	// Words that must each occur in the name, publisher, description, category or URL.
 	Q string
 	// One of: development, documentation, infrastructure, observability, data, projects, knowledge, customers, finance, design, web, search, ai, communication, internal.
 	Category string
@@ -990,19 +986,19 @@ func (q ListCatalogQuery) values() url.Values {
 	return v
 }
 
-// ListCatalog: List well-known MCP servers, by name. It needs the role viewer.
-// One response has all of them: next_cursor is always null.
+// ListCatalog: List well-known MCP servers, by name. Requires role viewer.
+// All in one page: next_cursor is always null.
 func (c *Client) ListCatalog(ctx context.Context, q ListCatalogQuery) (OfferList, error) {
 	var out OfferList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "catalog"}, q.values(), nil, &out)
 	return out, err
 }
 
-// ListChangesOfInstructionsQuery says more of what is asked for. What is zero is left out.
+// ListChangesOfInstructionsQuery has optional query parameters. Zero values are omitted.
 type ListChangesOfInstructionsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1017,14 +1013,14 @@ func (q ListChangesOfInstructionsQuery) values() url.Values {
 	return v
 }
 
-// ListChangesOfInstructions: List what became of a server's instructions, with the differences, the latest first. It needs the role viewer.
+// ListChangesOfInstructions: List changes of a server's instructions with differences, newest first. Requires role viewer.
 func (c *Client) ListChangesOfInstructions(ctx context.Context, id string, q ListChangesOfInstructionsQuery) (ShownChangeList, error) {
 	var out ShownChangeList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "instructions", "changes"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllChangesOfInstructions goes through all pages of [Client.ListChangesOfInstructions].
+// AllChangesOfInstructions iterates over all pages of [Client.ListChangesOfInstructions].
 func (c *Client) AllChangesOfInstructions(ctx context.Context, id string, q ListChangesOfInstructionsQuery) iter.Seq2[ShownChange, error] {
 	return pages(func(cursor string) ([]ShownChange, *string, error) {
 		q.Cursor = cursor
@@ -1033,11 +1029,11 @@ func (c *Client) AllChangesOfInstructions(ctx context.Context, id string, q List
 	})
 }
 
-// ListChangesOfToolQuery says more of what is asked for. What is zero is left out.
+// ListChangesOfToolQuery has optional query parameters. Zero values are omitted.
 type ListChangesOfToolQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1052,14 +1048,14 @@ func (q ListChangesOfToolQuery) values() url.Values {
 	return v
 }
 
-// ListChangesOfTool: List what became of a tool, with the differences, the latest first. It needs the role viewer.
+// ListChangesOfTool: List a tool's changes with differences, newest first. Requires role viewer.
 func (c *Client) ListChangesOfTool(ctx context.Context, id string, name string, q ListChangesOfToolQuery) (ShownChangeList, error) {
 	var out ShownChangeList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "changes"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllChangesOfTool goes through all pages of [Client.ListChangesOfTool].
+// AllChangesOfTool iterates over all pages of [Client.ListChangesOfTool].
 func (c *Client) AllChangesOfTool(ctx context.Context, id string, name string, q ListChangesOfToolQuery) iter.Seq2[ShownChange, error] {
 	return pages(func(cursor string) ([]ShownChange, *string, error) {
 		q.Cursor = cursor
@@ -1068,13 +1064,13 @@ func (c *Client) AllChangesOfTool(ctx context.Context, id string, name string, q
 	})
 }
 
-// ListConnectorPromptsQuery says more of what is asked for. What is zero is left out.
+// ListConnectorPromptsQuery has optional query parameters. Zero values are omitted.
 type ListConnectorPromptsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// A text in name, title, description or URI, in any case.
+	// Part of the name, title, description or URI, ignoring case.
 	Q string
 }
 
@@ -1092,15 +1088,15 @@ func (q ListConnectorPromptsQuery) values() url.Values {
 	return v
 }
 
-// ListConnectorPrompts: List a connector's prompts. It needs the role viewer.
-// As the last sync found them, in the server's order. A grant says which of them an agent may use.
+// ListConnectorPrompts: List a connector's prompts. Requires role viewer.
+// As of the last sync, in the server's order. Grants decide which of them an agent may use.
 func (c *Client) ListConnectorPrompts(ctx context.Context, id string, q ListConnectorPromptsQuery) (PromptList, error) {
 	var out PromptList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "prompts"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllConnectorPrompts goes through all pages of [Client.ListConnectorPrompts].
+// AllConnectorPrompts iterates over all pages of [Client.ListConnectorPrompts].
 func (c *Client) AllConnectorPrompts(ctx context.Context, id string, q ListConnectorPromptsQuery) iter.Seq2[Prompt, error] {
 	return pages(func(cursor string) ([]Prompt, *string, error) {
 		q.Cursor = cursor
@@ -1109,13 +1105,13 @@ func (c *Client) AllConnectorPrompts(ctx context.Context, id string, q ListConne
 	})
 }
 
-// ListConnectorResourceTemplatesQuery says more of what is asked for. What is zero is left out.
+// ListConnectorResourceTemplatesQuery has optional query parameters. Zero values are omitted.
 type ListConnectorResourceTemplatesQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// A text in name, title, description or URI, in any case.
+	// Part of the name, title, description or URI, ignoring case.
 	Q string
 }
 
@@ -1133,15 +1129,15 @@ func (q ListConnectorResourceTemplatesQuery) values() url.Values {
 	return v
 }
 
-// ListConnectorResourceTemplates: List a connector's resource templates. It needs the role viewer.
-// As the last sync found them, in the server's order. A grant says which of them an agent may use.
+// ListConnectorResourceTemplates: List a connector's resource templates. Requires role viewer.
+// As of the last sync, in the server's order. Grants decide which of them an agent may use.
 func (c *Client) ListConnectorResourceTemplates(ctx context.Context, id string, q ListConnectorResourceTemplatesQuery) (ResourceTemplateList, error) {
 	var out ResourceTemplateList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "resource_templates"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllConnectorResourceTemplates goes through all pages of [Client.ListConnectorResourceTemplates].
+// AllConnectorResourceTemplates iterates over all pages of [Client.ListConnectorResourceTemplates].
 func (c *Client) AllConnectorResourceTemplates(ctx context.Context, id string, q ListConnectorResourceTemplatesQuery) iter.Seq2[ResourceTemplate, error] {
 	return pages(func(cursor string) ([]ResourceTemplate, *string, error) {
 		q.Cursor = cursor
@@ -1150,13 +1146,13 @@ func (c *Client) AllConnectorResourceTemplates(ctx context.Context, id string, q
 	})
 }
 
-// ListConnectorResourcesQuery says more of what is asked for. What is zero is left out.
+// ListConnectorResourcesQuery has optional query parameters. Zero values are omitted.
 type ListConnectorResourcesQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// A text in name, title, description or URI, in any case.
+	// Part of the name, title, description or URI, ignoring case.
 	Q string
 }
 
@@ -1174,15 +1170,15 @@ func (q ListConnectorResourcesQuery) values() url.Values {
 	return v
 }
 
-// ListConnectorResources: List a connector's resources. It needs the role viewer.
-// As the last sync found them, in the server's order. A grant says which of them an agent may use.
+// ListConnectorResources: List a connector's resources. Requires role viewer.
+// As of the last sync, in the server's order. Grants decide which of them an agent may use.
 func (c *Client) ListConnectorResources(ctx context.Context, id string, q ListConnectorResourcesQuery) (ResourceList, error) {
 	var out ResourceList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "resources"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllConnectorResources goes through all pages of [Client.ListConnectorResources].
+// AllConnectorResources iterates over all pages of [Client.ListConnectorResources].
 func (c *Client) AllConnectorResources(ctx context.Context, id string, q ListConnectorResourcesQuery) iter.Seq2[Resource, error] {
 	return pages(func(cursor string) ([]Resource, *string, error) {
 		q.Cursor = cursor
@@ -1191,23 +1187,23 @@ func (c *Client) AllConnectorResources(ctx context.Context, id string, q ListCon
 	})
 }
 
-// ListConnectorToolsQuery says more of what is asked for. What is zero is left out.
+// ListConnectorToolsQuery has optional query parameters. Zero values are omitted.
 type ListConnectorToolsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Words to look for, or a regular expression between slashes, as in /^(get|list)_/.
+	// Search words, or a regular expression between slashes, such as /^(get|list)_/.
 	Q string
-	// Removed tools, too.
+	// Include removed tools.
 	Removed *bool
-	// In place of tools, the entries of the last list that are none.
+	// List invalid entries of the last tool list instead.
 	Quarantined *bool
-	// held: calls are refused until a person decides; curated: an admin gave it another name or description. One of: enabled, disabled, changed, held, curated.
+	// held: calls are refused until a person decides. curated: an admin changed the name or description. One of: enabled, disabled, changed, held, curated.
 	State string
-	// One of the tags that admins gave.
+	// A tag that admins set.
 	Tag string
-	// That the server gives as true. One of: readOnlyHint, destructiveHint, idempotentHint, openWorldHint.
+	// An annotation that is true. One of: readOnlyHint, destructiveHint, idempotentHint, openWorldHint.
 	Annotation string
 }
 
@@ -1240,14 +1236,14 @@ func (q ListConnectorToolsQuery) values() url.Values {
 	return v
 }
 
-// ListConnectorTools: List a connector's tools. It needs the role viewer.
+// ListConnectorTools: List a connector's tools. Requires role viewer.
 func (c *Client) ListConnectorTools(ctx context.Context, id string, q ListConnectorToolsQuery) (ToolList, error) {
 	var out ToolList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "tools"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllConnectorTools goes through all pages of [Client.ListConnectorTools].
+// AllConnectorTools iterates over all pages of [Client.ListConnectorTools].
 func (c *Client) AllConnectorTools(ctx context.Context, id string, q ListConnectorToolsQuery) iter.Seq2[ListedTool, error] {
 	return pages(func(cursor string) ([]ListedTool, *string, error) {
 		q.Cursor = cursor
@@ -1256,13 +1252,13 @@ func (c *Client) AllConnectorTools(ctx context.Context, id string, q ListConnect
 	})
 }
 
-// ListConnectorsQuery says more of what is asked for. What is zero is left out.
+// ListConnectorsQuery has optional query parameters. Zero values are omitted.
 type ListConnectorsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// A part of the name, slug or URL.
+	// Part of the name, slug or URL.
 	Q string
 	// One of: never_synced, ok, error, needs_auth, disabled.
 	Status string
@@ -1285,14 +1281,14 @@ func (q ListConnectorsQuery) values() url.Values {
 	return v
 }
 
-// ListConnectors: List the connectors, by name. It needs the role viewer.
+// ListConnectors: List connectors, by name. Requires role viewer.
 func (c *Client) ListConnectors(ctx context.Context, q ListConnectorsQuery) (ConnectorList, error) {
 	var out ConnectorList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllConnectors goes through all pages of [Client.ListConnectors].
+// AllConnectors iterates over all pages of [Client.ListConnectors].
 func (c *Client) AllConnectors(ctx context.Context, q ListConnectorsQuery) iter.Seq2[Connector, error] {
 	return pages(func(cursor string) ([]Connector, *string, error) {
 		q.Cursor = cursor
@@ -1301,15 +1297,15 @@ func (c *Client) AllConnectors(ctx context.Context, q ListConnectorsQuery) iter.
 	})
 }
 
-// ListCredentialsQuery says more of what is asked for. What is zero is left out.
+// ListCredentialsQuery has optional query parameters. Zero values are omitted.
 type ListCredentialsQuery struct {
-	// missing: agents that were granted the connector and have no credential. connected: active ones. attention: those that are not active, or of an agent and end within 72 hours. One of: missing, connected, attention.
+	// missing: granted agents without a credential. connected: active ones. attention: inactive ones, and agents' accounts that end within 72 hours. One of: missing, connected, attention.
 	Status string
-	// Only those of agents with this text in their name or slug.
+	// Part of the agent's name or slug.
 	Q string
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1330,15 +1326,15 @@ func (q ListCredentialsQuery) values() url.Values {
 	return v
 }
 
-// ListCredentials: List a connector's credentials, without their secrets. It needs the role viewer.
-// With status or q, those of agents are listed by the agent's name, and else the oldest first. A cursor belongs to the list with the same status and q.
+// ListCredentials: List a connector's credentials, without secrets. Requires role viewer.
+// With status or q, agents' credentials by agent name; otherwise oldest first. A cursor is valid only for the same status and q.
 func (c *Client) ListCredentials(ctx context.Context, id string, q ListCredentialsQuery) (CredentialList, error) {
 	var out CredentialList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "credentials"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllCredentials goes through all pages of [Client.ListCredentials].
+// AllCredentials iterates over all pages of [Client.ListCredentials].
 func (c *Client) AllCredentials(ctx context.Context, id string, q ListCredentialsQuery) iter.Seq2[Credential, error] {
 	return pages(func(cursor string) ([]Credential, *string, error) {
 		q.Cursor = cursor
@@ -1347,11 +1343,11 @@ func (c *Client) AllCredentials(ctx context.Context, id string, q ListCredential
 	})
 }
 
-// ListDeliveriesQuery says more of what is asked for. What is zero is left out.
+// ListDeliveriesQuery has optional query parameters. Zero values are omitted.
 type ListDeliveriesQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1366,14 +1362,14 @@ func (q ListDeliveriesQuery) values() url.Values {
 	return v
 }
 
-// ListDeliveries: List what a webhook was told, the latest first. It needs the role admin.
+// ListDeliveries: List a webhook's deliveries, newest first. Requires role admin.
 func (c *Client) ListDeliveries(ctx context.Context, id string, q ListDeliveriesQuery) (DeliveryList, error) {
 	var out DeliveryList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "webhooks", url.PathEscape(id), "deliveries"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllDeliveries goes through all pages of [Client.ListDeliveries].
+// AllDeliveries iterates over all pages of [Client.ListDeliveries].
 func (c *Client) AllDeliveries(ctx context.Context, id string, q ListDeliveriesQuery) iter.Seq2[Delivery, error] {
 	return pages(func(cursor string) ([]Delivery, *string, error) {
 		q.Cursor = cursor
@@ -1382,11 +1378,11 @@ func (c *Client) AllDeliveries(ctx context.Context, id string, q ListDeliveriesQ
 	})
 }
 
-// ListInvitationsQuery says more of what is asked for. What is zero is left out.
+// ListInvitationsQuery has optional query parameters. Zero values are omitted.
 type ListInvitationsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1401,14 +1397,14 @@ func (q ListInvitationsQuery) values() url.Values {
 	return v
 }
 
-// ListInvitations: List the open invitations, lapsed ones too. It needs the role owner.
+// ListInvitations: List open invitations, including expired ones. Requires role owner.
 func (c *Client) ListInvitations(ctx context.Context, q ListInvitationsQuery) (InvitationList, error) {
 	var out InvitationList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "invitations"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllInvitations goes through all pages of [Client.ListInvitations].
+// AllInvitations iterates over all pages of [Client.ListInvitations].
 func (c *Client) AllInvitations(ctx context.Context, q ListInvitationsQuery) iter.Seq2[Invitation, error] {
 	return pages(func(cursor string) ([]Invitation, *string, error) {
 		q.Cursor = cursor
@@ -1417,11 +1413,11 @@ func (c *Client) AllInvitations(ctx context.Context, q ListInvitationsQuery) ite
 	})
 }
 
-// ListMemberClientsQuery says more of what is asked for. What is zero is left out.
+// ListMemberClientsQuery has optional query parameters. Zero values are omitted.
 type ListMemberClientsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1436,14 +1432,14 @@ func (q ListMemberClientsQuery) values() url.Values {
 	return v
 }
 
-// ListMemberClients: List the programs that act as a member, the latest first. It needs the role owner.
+// ListMemberClients: List programs that act as a member, newest first. Requires role owner.
 func (c *Client) ListMemberClients(ctx context.Context, id string, q ListMemberClientsQuery) (MemberClientList, error) {
 	var out MemberClientList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "members", url.PathEscape(id), "clients"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllMemberClients goes through all pages of [Client.ListMemberClients].
+// AllMemberClients iterates over all pages of [Client.ListMemberClients].
 func (c *Client) AllMemberClients(ctx context.Context, id string, q ListMemberClientsQuery) iter.Seq2[MemberClient, error] {
 	return pages(func(cursor string) ([]MemberClient, *string, error) {
 		q.Cursor = cursor
@@ -1452,11 +1448,11 @@ func (c *Client) AllMemberClients(ctx context.Context, id string, q ListMemberCl
 	})
 }
 
-// ListMembersQuery says more of what is asked for. What is zero is left out.
+// ListMembersQuery has optional query parameters. Zero values are omitted.
 type ListMembersQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1471,14 +1467,14 @@ func (q ListMembersQuery) values() url.Values {
 	return v
 }
 
-// ListMembers: List the members. It needs the role owner.
+// ListMembers: List members. Requires role owner.
 func (c *Client) ListMembers(ctx context.Context, q ListMembersQuery) (MemberList, error) {
 	var out MemberList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "members"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllMembers goes through all pages of [Client.ListMembers].
+// AllMembers iterates over all pages of [Client.ListMembers].
 func (c *Client) AllMembers(ctx context.Context, q ListMembersQuery) iter.Seq2[Member, error] {
 	return pages(func(cursor string) ([]Member, *string, error) {
 		q.Cursor = cursor
@@ -1487,11 +1483,11 @@ func (c *Client) AllMembers(ctx context.Context, q ListMembersQuery) iter.Seq2[M
 	})
 }
 
-// ListNoticesQuery says more of what is asked for. What is zero is left out.
+// ListNoticesQuery has optional query parameters. Zero values are omitted.
 type ListNoticesQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1506,14 +1502,14 @@ func (q ListNoticesQuery) values() url.Values {
 	return v
 }
 
-// ListNotices: List what people should know, the latest first. It needs the role viewer.
+// ListNotices: List notices, newest first. Requires role viewer.
 func (c *Client) ListNotices(ctx context.Context, q ListNoticesQuery) (NoticeList, error) {
 	var out NoticeList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "notices"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllNotices goes through all pages of [Client.ListNotices].
+// AllNotices iterates over all pages of [Client.ListNotices].
 func (c *Client) AllNotices(ctx context.Context, q ListNoticesQuery) iter.Seq2[Notice, error] {
 	return pages(func(cursor string) ([]Notice, *string, error) {
 		q.Cursor = cursor
@@ -1522,19 +1518,19 @@ func (c *Client) AllNotices(ctx context.Context, q ListNoticesQuery) iter.Seq2[N
 	})
 }
 
-// ListQuotas: Read what was used today of the quotas of the tenant and of tools. It needs the role viewer.
-// A process counts once a second, so that the last calls may be missing. What a quota refuses has the code quota_exceeded, Retry-After, and 429 where a call is made here.
+// ListQuotas: Get today's use of the tenant's and tools' quotas. Requires role viewer.
+// Counted once a second, so the latest calls may be missing. Calls over quota get code quota_exceeded and Retry-After; through this API, with status 429.
 func (c *Client) ListQuotas(ctx context.Context) (Quotas, error) {
 	var out Quotas
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "quotas"}, nil, nil, &out)
 	return out, err
 }
 
-// ListSyncRunsQuery says more of what is asked for. What is zero is left out.
+// ListSyncRunsQuery has optional query parameters. Zero values are omitted.
 type ListSyncRunsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1549,14 +1545,14 @@ func (q ListSyncRunsQuery) values() url.Values {
 	return v
 }
 
-// ListSyncRuns: List a connector's sync runs, the latest first. It needs the role viewer.
+// ListSyncRuns: List a connector's sync runs, newest first. Requires role viewer.
 func (c *Client) ListSyncRuns(ctx context.Context, id string, q ListSyncRunsQuery) (SyncRunList, error) {
 	var out SyncRunList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "sync_runs"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllSyncRuns goes through all pages of [Client.ListSyncRuns].
+// AllSyncRuns iterates over all pages of [Client.ListSyncRuns].
 func (c *Client) AllSyncRuns(ctx context.Context, id string, q ListSyncRunsQuery) iter.Seq2[SyncRun, error] {
 	return pages(func(cursor string) ([]SyncRun, *string, error) {
 		q.Cursor = cursor
@@ -1565,21 +1561,21 @@ func (c *Client) AllSyncRuns(ctx context.Context, id string, q ListSyncRunsQuery
 	})
 }
 
-// ListToolCallsQuery says more of what is asked for. What is zero is left out.
+// ListToolCallsQuery has optional query parameters. Zero values are omitted.
 type ListToolCallsQuery struct {
-	// Only this agent's calls, by id or slug.
+	// The agent's id or slug.
 	Agent string
-	// Only calls to this connector, by id or slug.
+	// The connector's id or slug.
 	Connector string
-	// Only calls that are so far. One of: pending_approval, running, success, error, denied, cancelled.
+	// Only calls with this status. One of: pending_approval, running, success, error, denied, cancelled.
 	Status string
-	// Only calls of this tool, by the name that agents see or the server's own.
+	// The tool's exposed name or the server's name.
 	Tool string
-	// true: only calls that their servers run as tasks; they are listed without arguments and contents.
+	// true: only calls that run as tasks at their servers, without arguments and content.
 	Task *bool
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1609,14 +1605,14 @@ func (q ListToolCallsQuery) values() url.Values {
 	return v
 }
 
-// ListToolCalls: List the calls of all agents, the latest first. It needs the role viewer.
+// ListToolCalls: List all agents' calls, newest first. Requires role viewer.
 func (c *Client) ListToolCalls(ctx context.Context, q ListToolCallsQuery) (ToolCallList, error) {
 	var out ToolCallList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tool_calls"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllToolCalls goes through all pages of [Client.ListToolCalls].
+// AllToolCalls iterates over all pages of [Client.ListToolCalls].
 func (c *Client) AllToolCalls(ctx context.Context, q ListToolCallsQuery) iter.Seq2[ToolCall, error] {
 	return pages(func(cursor string) ([]ToolCall, *string, error) {
 		q.Cursor = cursor
@@ -1625,15 +1621,15 @@ func (c *Client) AllToolCalls(ctx context.Context, q ListToolCallsQuery) iter.Se
 	})
 }
 
-// ListToolChangesQuery says more of what is asked for. What is zero is left out.
+// ListToolChangesQuery has optional query parameters. Zero values are omitted.
 type ListToolChangesQuery struct {
-	// What became of them: those that wait for a decision, unless it says otherwise. One of: waiting, accepted, rejected, kept, automatic, superseded, any.
+	// Default: changes that wait for a decision. One of: waiting, accepted, rejected, kept, automatic, superseded, any.
 	State string
-	// Only changes at this connector, by id or slug.
+	// The connector's id or slug.
 	Connector string
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1654,14 +1650,14 @@ func (q ListToolChangesQuery) values() url.Values {
 	return v
 }
 
-// ListToolChanges: List the changes of tools and of servers' instructions, those that wait for a decision or others, the latest first. It needs the role viewer.
+// ListToolChanges: List changes of tools and server instructions, newest first. Requires role viewer.
 func (c *Client) ListToolChanges(ctx context.Context, q ListToolChangesQuery) (ToolChangeList, error) {
 	var out ToolChangeList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tool_changes"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllToolChanges goes through all pages of [Client.ListToolChanges].
+// AllToolChanges iterates over all pages of [Client.ListToolChanges].
 func (c *Client) AllToolChanges(ctx context.Context, q ListToolChangesQuery) iter.Seq2[ToolChange, error] {
 	return pages(func(cursor string) ([]ToolChange, *string, error) {
 		q.Cursor = cursor
@@ -1670,13 +1666,13 @@ func (c *Client) AllToolChanges(ctx context.Context, q ListToolChangesQuery) ite
 	})
 }
 
-// ListToolsQuery says more of what is asked for. What is zero is left out.
+// ListToolsQuery has optional query parameters. Zero values are omitted.
 type ListToolsQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
-	// Words to look for, or a regular expression between slashes, as in /^(get|list)_/.
+	// Search words, or a regular expression between slashes, such as /^(get|list)_/.
 	Q string
 }
 
@@ -1694,14 +1690,14 @@ func (q ListToolsQuery) values() url.Values {
 	return v
 }
 
-// ListTools: Search the tools of all connectors. It needs the role viewer.
+// ListTools: Search tools of all connectors. Requires role viewer.
 func (c *Client) ListTools(ctx context.Context, q ListToolsQuery) (ToolList, error) {
 	var out ToolList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tools"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllTools goes through all pages of [Client.ListTools].
+// AllTools iterates over all pages of [Client.ListTools].
 func (c *Client) AllTools(ctx context.Context, q ListToolsQuery) iter.Seq2[ListedTool, error] {
 	return pages(func(cursor string) ([]ListedTool, *string, error) {
 		q.Cursor = cursor
@@ -1710,11 +1706,11 @@ func (c *Client) AllTools(ctx context.Context, q ListToolsQuery) iter.Seq2[Liste
 	})
 }
 
-// ListUnusedAgentToolsQuery says more of what is asked for. What is zero is left out.
+// ListUnusedAgentToolsQuery has optional query parameters. Zero values are omitted.
 type ListUnusedAgentToolsQuery struct {
-	// In whose words. mcp is the definitions as their servers sent them. One of: mcp, openai, anthropic, google.
+	// The format. mcp: the definitions as servers sent them. One of: mcp, openai, anthropic, google.
 	Provider string
-	// How far to look back.
+	// Days to look back.
 	Days int
 }
 
@@ -1729,21 +1725,21 @@ func (q ListUnusedAgentToolsQuery) values() url.Values {
 	return v
 }
 
-// ListUnusedAgentTools: Read which of its tools an agent does not call, and what they cost. It needs the role viewer.
-// The tools that the agent sees and has not called for so many days, with what leaving them out would save in every request. Nothing is changed by asking:
-// to narrow a grant, name the tools that shall stay with PUT /api/v1/agents/{id}/connectors/{connector}. OAuth scopes are not judged, since no server says which tool needs which.
-// A tenant has two of these looks at once; the others wait two seconds for their turn, then it is 503 with Retry-After.
+// ListUnusedAgentTools: List tools that an agent does not use, with their size. Requires role viewer.
+// Tools that the agent sees and has not called in this many days, and what removing them would save in every request. Read-only: to narrow a grant,
+// send the tools to keep to PUT /api/v1/agents/{id}/connectors/{connector}. OAuth scopes are not considered: no server states which tool needs which.
+// Each tenant can run two of these requests at a time; others wait two seconds, then get 503 with Retry-After.
 func (c *Client) ListUnusedAgentTools(ctx context.Context, id string, q ListUnusedAgentToolsQuery) (Unused, error) {
 	var out Unused
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "unused_tools"}, q.values(), nil, &out)
 	return out, err
 }
 
-// ListWebhooksQuery says more of what is asked for. What is zero is left out.
+// ListWebhooksQuery has optional query parameters. Zero values are omitted.
 type ListWebhooksQuery struct {
-	// How many items at most.
+	// Maximum number of items.
 	Limit int
-	// next_cursor of the page before.
+	// next_cursor of the previous page.
 	Cursor string
 }
 
@@ -1758,14 +1754,14 @@ func (q ListWebhooksQuery) values() url.Values {
 	return v
 }
 
-// ListWebhooks: List the webhooks, the oldest first. It needs the role admin.
+// ListWebhooks: List webhooks, oldest first. Requires role admin.
 func (c *Client) ListWebhooks(ctx context.Context, q ListWebhooksQuery) (WebhookList, error) {
 	var out WebhookList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "webhooks"}, q.values(), nil, &out)
 	return out, err
 }
 
-// AllWebhooks goes through all pages of [Client.ListWebhooks].
+// AllWebhooks iterates over all pages of [Client.ListWebhooks].
 func (c *Client) AllWebhooks(ctx context.Context, q ListWebhooksQuery) iter.Seq2[Webhook, error] {
 	return pages(func(cursor string) ([]Webhook, *string, error) {
 		q.Cursor = cursor
@@ -1774,156 +1770,156 @@ func (c *Client) AllWebhooks(ctx context.Context, q ListWebhooksQuery) iter.Seq2
 	})
 }
 
-// ListenToConnector: Listen for a server's changes again. It needs the role admin.
-// Listening is switched off where a server misbehaves. One that is listened to, or does not tell of changes, stays as it is.
+// ListenToConnector: Resume listening for a server's changes. Requires role admin.
+// Listening stops when a server misbehaves. No effect if already listening, or if the server does not announce changes.
 func (c *Client) ListenToConnector(ctx context.Context, id string) (Connector, error) {
 	var out Connector
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "listen"}, nil, nil, &out)
 	return out, err
 }
 
-// PingConnector: Ask a connector's server for a sign of life. It needs the role member.
-// It opens a session with the stored credential, sends one ping and ends the session. A server that fails is a result, too, with the status 200.
+// PingConnector: Ping a connector's server. Requires role member.
+// Opens a session with the stored credential, pings once and closes it. 200 even if the server fails.
 func (c *Client) PingConnector(ctx context.Context, id string, in SyncRequest) (Ping, error) {
 	var out Ping
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "ping"}, nil, in, &out)
 	return out, err
 }
 
-// ReadNotices: Mark notices as read by the person who asks. It needs the role viewer.
+// ReadNotices: Mark notices as read by the caller. Requires role viewer.
 func (c *Client) ReadNotices(ctx context.Context, in ReadNoticesRequest) (NoticesRead, error) {
 	var out NoticesRead
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "notices", "read"}, nil, in, &out)
 	return out, err
 }
 
-// Redeliver: Send a delivery again, under its own id. It needs the role admin.
+// Redeliver: Resend a delivery with the same id. Requires role admin.
 func (c *Client) Redeliver(ctx context.Context, id string, delivery string) (Delivery, error) {
 	var out Delivery
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "webhooks", url.PathEscape(id), "deliveries", url.PathEscape(delivery), "redeliver"}, nil, nil, &out)
 	return out, err
 }
 
-// RejectInstructions: Reject a server's current instructions; agents are given what was accepted before. It needs the role admin.
+// RejectInstructions: Reject a server's current instructions; agents keep the accepted ones. Requires role admin.
 func (c *Client) RejectInstructions(ctx context.Context, id string, in ToolVerdict) (Instructions, error) {
 	var out Instructions
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "instructions", "reject"}, nil, in, &out)
 	return out, err
 }
 
-// RejectTool: Reject a tool's current definition; the tool is not served then. It needs the role admin.
-// The tool is served again when the server goes back to the accepted definition, or when this one is accepted after all.
+// RejectTool: Reject a tool's current definition and stop serving the tool. Requires role admin.
+// The tool is served again once the server restores the accepted definition, or this one is accepted.
 func (c *Client) RejectTool(ctx context.Context, id string, name string, in ToolVerdict) (Tool, error) {
 	var out Tool
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "reject"}, nil, in, &out)
 	return out, err
 }
 
-// ReleaseSSODomain: Give a domain up. It needs the role owner.
+// ReleaseSSODomain: Release a domain. Requires role owner.
 func (c *Client) ReleaseSSODomain(ctx context.Context, in SSODomainInput) (SSO, error) {
 	var out SSO
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "domains", "release"}, nil, in, &out)
 	return out, err
 }
 
-// RemoveMember: Remove a member; the last owner stays. It needs the role owner.
+// RemoveMember: Remove a member, except the last owner. Requires role owner.
 func (c *Client) RemoveMember(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id)}, nil, nil, nil)
 }
 
-// RemoveMemberSecondFactor: Remove a member's lost second factor. It needs the role owner.
-// It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.
+// RemoveMemberSecondFactor: Remove a member's second factor. Requires role owner.
+// Also ends the member's sessions. For members of several tenants, only the server's operator can.
 func (c *Client) RemoveMemberSecondFactor(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id), "second_factor"}, nil, nil, nil)
 }
 
-// ResetUsage: Count calls, errors, durations and syncs from now on. It needs the role admin.
-// Nothing is deleted: calls, runs and the audit log are as they were, and only the figures of the overview and of the home page begin anew.
+// ResetUsage: Reset usage statistics. Requires role admin.
+// Affects only the figures of the overview and the home page. Calls, runs and the audit log are kept.
 func (c *Client) ResetUsage(ctx context.Context) (Usage, error) {
 	var out Usage
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "usage", "reset"}, nil, nil, &out)
 	return out, err
 }
 
-// RestoreInstructions: Go back to earlier instructions of a server, which agents are then given. It needs the role admin.
+// RestoreInstructions: Restore earlier instructions of a server. Requires role admin.
 func (c *Client) RestoreInstructions(ctx context.Context, id string, in EarlierVersion) (Instructions, error) {
 	var out Instructions
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "instructions", "restore"}, nil, in, &out)
 	return out, err
 }
 
-// RestoreTool: Go back to an earlier definition of a tool, which agents are then served. It needs the role admin.
-// Any definition that agents were served, as long as the history has it. Where calls would not be safe, the server's definition waits for a decision again, and calls are refused until then.
+// RestoreTool: Restore an earlier definition of a tool. Requires role admin.
+// Any definition once served and still in the history. If calls would be unsafe, the server's definition waits for a decision again, and calls are refused until then.
 func (c *Client) RestoreTool(ctx context.Context, id string, name string, in EarlierVersion) (Tool, error) {
 	var out Tool
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "restore"}, nil, in, &out)
 	return out, err
 }
 
-// RevokeAPIKey: Revoke a key. It needs the role owner.
+// RevokeAPIKey: Revoke an API key. Requires role owner.
 func (c *Client) RevokeAPIKey(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "api_keys", url.PathEscape(id)}, nil, nil, nil)
 }
 
-// RevokeAgentToken: Revoke a token: it opens nothing any more within a second. It needs the role admin.
+// RevokeAgentToken: Revoke a token; it stops working within a second. Requires role admin.
 func (c *Client) RevokeAgentToken(ctx context.Context, id string, tokenID string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "tokens", url.PathEscape(tokenID)}, nil, nil, nil)
 }
 
-// RevokeInvitation: Take an open invitation back. It needs the role owner.
+// RevokeInvitation: Revoke an open invitation. Requires role owner.
 func (c *Client) RevokeInvitation(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "invitations", url.PathEscape(id)}, nil, nil, nil)
 }
 
-// RotateWebhookSecret: Make a new secret, shown once; for a day the one before signs, too. It needs the role admin.
+// RotateWebhookSecret: Rotate the secret, shown once; the previous one also signs for a day. Requires role admin.
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Webhook, error) {
 	var out Webhook
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "webhooks", url.PathEscape(id), "rotate_secret"}, nil, nil, &out)
 	return out, err
 }
 
-// SendInvitation: Make another link for an open invitation; the one before opens nothing any more. It needs the role owner.
+// SendInvitation: Create a new link for an invitation; the previous one stops working. Requires role owner.
 func (c *Client) SendInvitation(ctx context.Context, id string) (Invitation, error) {
 	var out Invitation
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "invitations", url.PathEscape(id), "send"}, nil, nil, &out)
 	return out, err
 }
 
-// SendMethod: Send a request outside MCP to a connector's server. It needs the role admin.
-// Sends a request or notification that MCP does not define, where the connector's methods allow it. It needs no agent and no grant, is bounded by the connector's calls_per_minute, and
-// is kept in the history of calls with the kind method. A server that fails is a result, too, with the status 200.
+// SendMethod: Send a request outside MCP to a connector's server. Requires role admin.
+// Sends a request or notification that MCP does not define, if the connector allows the method. Needs no agent or grant, counts toward calls_per_minute,
+// and is in the call history with kind method. 200 even if the server fails.
 func (c *Client) SendMethod(ctx context.Context, id string, in MethodRequest) (MethodResult, error) {
 	var out MethodResult
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "methods"}, nil, in, &out)
 	return out, err
 }
 
-// SetAgentCredential: Store an agent's credential. It needs the role admin.
+// SetAgentCredential: Set an agent's credential. Requires role admin.
 func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string, in SecretPut) error {
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, nil, in, nil)
 }
 
-// SetCredential: Store the shared credential. It needs the role admin.
-// With oauth2 it is the secret of the connector's own client, in either credential mode; accounts are connected, not entered.
+// SetCredential: Set the shared credential. Requires role admin.
+// For oauth2, the client secret of the connector's own client, in either credential mode; accounts are connected instead.
 func (c *Client) SetCredential(ctx context.Context, id string, in SecretPut) error {
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, in, nil)
 }
 
-// SignOutMember: Sign a member out of this tenant, in every browser and program. It needs the role owner.
+// SignOutMember: Sign a member out of this tenant on all browsers and programs. Requires role owner.
 func (c *Client) SignOutMember(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodPost, []string{"api", "v1", "members", url.PathEscape(id), "sign_out"}, nil, nil, nil)
 }
 
-// SyncAllTools: Queue a sync of every enabled connector. It needs the role member.
+// SyncAllTools: Queue a sync of all enabled connectors. Requires role member.
 func (c *Client) SyncAllTools(ctx context.Context) (Queued, error) {
 	var out Queued
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sync_tools"}, nil, nil, &out)
 	return out, err
 }
 
-// SyncToolsQuery says more of what is asked for. What is zero is left out.
+// SyncToolsQuery has optional query parameters. Zero values are omitted.
 type SyncToolsQuery struct {
-	// false: answer 202 with the queued run.
+	// false: respond with 202 and the queued run.
 	Wait *bool
 }
 
@@ -1935,32 +1931,32 @@ func (q SyncToolsQuery) values() url.Values {
 	return v
 }
 
-// SyncTools: Read a connector's tools now. It needs the role member.
+// SyncTools: Sync a connector's tools. Requires role member.
 func (c *Client) SyncTools(ctx context.Context, id string, q SyncToolsQuery, in SyncRequest) (SyncRun, error) {
 	var out SyncRun
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "sync_tools"}, q.values(), in, &out)
 	return out, err
 }
 
-// TestConnector: Try a connector without storing it. It needs the role admin.
+// TestConnector: Test a connector without storing it. Requires role admin.
 func (c *Client) TestConnector(ctx context.Context, in ConnectorCreate) (ConnectorTest, error) {
 	var out ConnectorTest
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", "test"}, nil, in, &out)
 	return out, err
 }
 
-// TestWebhook: Send a test now, once, and say what came of it. It needs the role admin.
+// TestWebhook: Send a test event once and return the delivery. Requires role admin.
 func (c *Client) TestWebhook(ctx context.Context, id string) (Delivery, error) {
 	var out Delivery
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "webhooks", url.PathEscape(id), "test"}, nil, nil, &out)
 	return out, err
 }
 
-// TryToolQuery says more of what is asked for. What is zero is left out.
+// TryToolQuery has optional query parameters. Zero values are omitted.
 type TryToolQuery struct {
 	// Adds the result as formatted. One of: text, openai, anthropic, google.
 	Format string
-	// The model's id of the call, for openai, anthropic and google. Without it, openai and anthropic get the call's id.
+	// The model's call id, for openai, anthropic and google. Without it, openai and anthropic get Patchbay's.
 	CallID string
 }
 
@@ -1975,88 +1971,88 @@ func (q TryToolQuery) values() url.Values {
 	return v
 }
 
-// TryTool: Call a tool without an agent. It needs the role admin.
-// Calls a tool as the caller themselves, before any agent was granted it: by its current definition, with the connector's credential, under the connector's
-// limits and the quotas of tool and tenant. No other person is asked. The call is in the history without an agent, with its caller, and in the audit log as tool.try. The answer is as of a call as an agent.
+// TryTool: Call a tool without an agent. Requires role admin.
+// Calls a tool as the caller, without a grant: by its current definition, with the connector's credential, within the connector's limits and the
+// quotas of the tool and tenant. No approval is needed. Recorded in the call history without an agent, and audited as tool.try. The response is as of callTool.
 func (c *Client) TryTool(ctx context.Context, id string, name string, q TryToolQuery, in ToolTry) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name), "call"}, q.values(), in, &out)
 	return out, err
 }
 
-// UpdateAgent: Change an agent. It needs the role admin.
+// UpdateAgent: Update an agent. Requires role admin.
 func (c *Client) UpdateAgent(ctx context.Context, id string, in AgentPatch) (Agent, error) {
 	var out Agent
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "agents", url.PathEscape(id)}, nil, in, &out)
 	return out, err
 }
 
-// UpdateConnector: Change a connector. It needs the role admin.
+// UpdateConnector: Update a connector. Requires role admin.
 func (c *Client) UpdateConnector(ctx context.Context, id string, in ConnectorPatch) (Connector, error) {
 	var out Connector
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id)}, nil, in, &out)
 	return out, err
 }
 
-// UpdateMember: Change a member's role. It needs the role owner.
+// UpdateMember: Update a member's role. Requires role owner.
 func (c *Client) UpdateMember(ctx context.Context, id string, in MemberPatch) (Member, error) {
 	var out Member
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "members", url.PathEscape(id)}, nil, in, &out)
 	return out, err
 }
 
-// UpdateSSO: Change it, turn it on or off, or make it the only way. It needs the role owner.
-// It is turned on after an owner has signed in at the provider once, to try it: in the dashboard, under Settings, Single sign-on.
+// UpdateSSO: Update, enable, disable or enforce single sign-on. Requires role owner.
+// To enable it, an owner must first test it in the dashboard under Settings, Single sign-on.
 func (c *Client) UpdateSSO(ctx context.Context, in SSOPatch) (SSO, error) {
 	var out SSO
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "sso"}, nil, in, &out)
 	return out, err
 }
 
-// UpdateTenant: Change the tenant's settings. It needs the role owner.
+// UpdateTenant: Update the tenant's settings. Requires role owner.
 func (c *Client) UpdateTenant(ctx context.Context, in TenantPatch) (Tenant, error) {
 	var out Tenant
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "tenant"}, nil, in, &out)
 	return out, err
 }
 
-// UpdateTool: Enable, disable, rename, describe, tag or bound a tool for agents. It needs the role admin.
-// The server is still asked for the tool by its own name, and what it says of it is still reviewed.
+// UpdateTool: Update a tool for agents: enable, disable, rename, describe, tag or limit it. Requires role admin.
+// The server still gets its own tool name, and its definition is still reviewed.
 func (c *Client) UpdateTool(ctx context.Context, id string, name string, in ToolPatch) (Tool, error) {
 	var out Tool
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id), "tools", url.PathEscape(name)}, nil, in, &out)
 	return out, err
 }
 
-// UpdateTools: Change several tools of a connector at once: all of them, or none. It needs the role admin.
+// UpdateTools: Update several tools of a connector, all or none. Requires role admin.
 func (c *Client) UpdateTools(ctx context.Context, id string, in ToolPatches) (Curated, error) {
 	var out Curated
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id), "tools"}, nil, in, &out)
 	return out, err
 }
 
-// UpdateWebhook: Change a webhook, or turn it on or off. It needs the role admin.
+// UpdateWebhook: Update, enable or disable a webhook. Requires role admin.
 func (c *Client) UpdateWebhook(ctx context.Context, id string, in WebhookPatch) (Webhook, error) {
 	var out Webhook
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "webhooks", url.PathEscape(id)}, nil, in, &out)
 	return out, err
 }
 
-// VerifyAuditEvents: Compute the chain of all entries anew, and that of how calls ended, and tell whether each is as it was recorded. It needs the role admin.
+// VerifyAuditEvents: Verify the hash chains of audit events and call outcomes. Requires role admin.
 func (c *Client) VerifyAuditEvents(ctx context.Context) (AuditCheck, error) {
 	var out AuditCheck
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "audit_events", "verify"}, nil, nil, &out)
 	return out, err
 }
 
-// VerifySSODomain: Look up the TXT record of a claimed domain. It needs the role owner.
+// VerifySSODomain: Verify a claimed domain by its TXT record. Requires role owner.
 func (c *Client) VerifySSODomain(ctx context.Context, in SSODomainInput) (SSO, error) {
 	var out SSO
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "domains", "verify"}, nil, in, &out)
 	return out, err
 }
 
-// WhyAgentTool: Read whether an agent sees a tool and may call it, and what to do about it. It needs the role viewer.
+// WhyAgentTool: Explain whether an agent may call a tool. Requires role viewer.
 func (c *Client) WhyAgentTool(ctx context.Context, id string, name string) (Why, error) {
 	var out Why
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "tools", url.PathEscape(name), "why"}, nil, nil, &out)

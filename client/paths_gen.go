@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// paths are those of the document, as /api/v1/connectors/{id}, by method.
+// paths are the document's paths, such as /api/v1/connectors/{id}, by method.
 var paths = map[string][]string{
 	http.MethodDelete: {
 		"/api/v1/agents/{id}",

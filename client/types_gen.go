@@ -7,484 +7,484 @@ import (
 	"time"
 )
 
-// Accepted is what the API answers with.
+// Accepted is an API response.
 type Accepted struct {
 	Accepted int64          `json:"accepted"`
 	Tools    []AcceptedTool `json:"tools"`
 }
 
-// AcceptedTool is what the API answers with.
+// AcceptedTool is an API response.
 type AcceptedTool struct {
 	ConnectorID string `json:"connector_id"`
-	// Empty: the server's instructions.
+	// Empty for the server's instructions.
 	Tool string `json:"tool"`
 }
 
-// Agent is what the API answers with.
+// Agent is an API response.
 type Agent struct {
-	// Which of its tool calls wait for a person. always_ask_all: the use of prompts and resources does too. One of: auto, always_ask, trusted_only, always_ask_all.
+	// Which tool calls need approval. always_ask_all: prompts and resources do, too. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval string `json:"approval"`
-	// Of all its tools together; 0: not bounded.
+	// For all its tools together. 0: no limit.
 	CallsPerMinute int64     `json:"calls_per_minute"`
 	CreatedAt      time.Time `json:"created_at"`
 	Description    string    `json:"description"`
 	Enabled        bool      `json:"enabled"`
 	ID             string    `json:"id"`
-	// The member whose agent it is, who connects its accounts; null: it is the tenant's.
+	// The member who owns the agent and connects its accounts. Null: the tenant's agent.
 	Member *AgentMember `json:"member"`
 	Name   string       `json:"name"`
-	// How many characters the names of its tools have at most.
+	// Maximum length of tool names.
 	NameLimit int64     `json:"name_limit"`
 	Slug      string    `json:"slug"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// AgentAccount is what the API answers with.
+// AgentAccount is an API response.
 type AgentAccount struct {
-	// Who it is there, where known.
+	// The account's name, if known.
 	Account string `json:"account"`
-	// How it signs in. An account of oauth2 is connected, any other is entered. One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
+	// How the connector authenticates. oauth2 accounts are connected, others entered. One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	AuthType string `json:"auth_type"`
 	// The connector's slug.
 	Connector   string `json:"connector"`
 	ConnectorID string `json:"connector_id"`
 	// Whether the connector is enabled.
 	Enabled bool `json:"enabled"`
-	// The account's error; null: none is known.
+	// Null if none.
 	Error *string `json:"error"`
 	// The connector's name.
 	Name string `json:"name"`
-	// When it was connected; null: it is missing.
+	// When it was connected. Null if missing.
 	Since *time.Time `json:"since"`
-	// missing: nothing is there. expired and revoked: it is dead until a person connects it again. refresh_failed: it is tried again. One of: missing, active, expired, refresh_failed, revoked.
+	// missing: none stored. expired, revoked: must be reconnected. refresh_failed: will be retried. One of: missing, active, expired, refresh_failed, revoked.
 	State string `json:"state"`
-	// What the server said when the account failed or ended, with error; null: nothing.
+	// The server's response when the account failed or ended. Null if none.
 	Upstream *UpstreamSaid `json:"upstream"`
-	// The page where a person who signs in connects it: the member's own, or the connector's, where admins do.
+	// The dashboard page to connect it: the member's own, or the connector's for admins.
 	URL string `json:"url"`
 }
 
-// AgentAccountList is what the API answers with.
+// AgentAccountList is an API response.
 type AgentAccountList struct {
 	Items []AgentAccount `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// AgentClient is what the API answers with.
+// AgentClient is an API response.
 type AgentClient struct {
 	AgentID string `json:"agent_id"`
-	// The id of a program that registered itself, or the URL of its document.
+	// The id of a self-registered program, or the URL of its client document.
 	ClientID  string    `json:"client_id"`
 	CreatedAt time.Time `json:"created_at"`
-	// When its access ends, unless it renews its token before.
+	// When its access ends, unless it refreshes its token.
 	ExpiresAt time.Time `json:"expires_at"`
-	// The host of its client document; empty: its identity is not verified.
+	// The host of its client document. Empty if its identity is not verified.
 	Host string `json:"host"`
 	ID   string `json:"id"`
-	// The program's own name, which is not verified.
+	// The program's name, not verified.
 	Name string `json:"name"`
-	// The address that its tokens open.
+	// The address that its tokens are valid for.
 	Resource string    `json:"resource"`
 	UsedAt   time.Time `json:"used_at"`
-	// Their name, or address.
+	// The user's name or email.
 	User string `json:"user"`
-	// Who let it in.
+	// The user who authorized it.
 	UserID string `json:"user_id"`
 }
 
-// AgentClientList is what the API answers with.
+// AgentClientList is an API response.
 type AgentClientList struct {
 	Items []AgentClient `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// AgentCreate is what the API is asked with. What is nil is left out.
+// AgentCreate is an API request. Nil fields are omitted.
 type AgentCreate struct {
 	// One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
-	// Of all its tools together; 0: not bounded.
+	// For all its tools together. 0: no limit.
 	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
 	Description    *string `json:"description,omitzero"`
 	Enabled        *bool   `json:"enabled,omitzero"`
 	Name           string  `json:"name"`
-	// How many characters the names of its tools have at most; longer ones are cut. 64 is the strictest provider's limit.
+	// Maximum length of tool names; longer ones are cut. 64 is the strictest provider's limit.
 	NameLimit *int64  `json:"name_limit,omitzero"`
 	Slug      *string `json:"slug,omitzero"`
 }
 
-// AgentGrant is what the API answers with.
+// AgentGrant is an API response.
 type AgentGrant struct {
-	// In place of the agent's; null: as the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
+	// Overrides the agent's approval mode. Null: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval"`
 	// The connector's slug.
 	Connector   string    `json:"connector"`
 	ConnectorID string    `json:"connector_id"`
 	CreatedAt   time.Time `json:"created_at"`
-	// Whether the connector is enabled; otherwise its tools are not served.
+	// If false, its tools are not served.
 	Enabled bool `json:"enabled"`
 	// The connector's name.
 	Name string `json:"name"`
-	// Which prompts it includes. One of: none, listed.
+	// Which prompts are granted. One of: none, listed.
 	Prompts string `json:"prompts"`
-	// Which resources it includes: those that the server lists, or also those that match one of its templates. One of: none, listed, listed_and_templates.
+	// Which resources are granted: listed ones, or also those that match a template. One of: none, listed, listed_and_templates.
 	Resources string `json:"resources"`
-	// "all", those of later syncs too, or the names that the server gives them.
+	// "all", including tools of later syncs, or server tool names.
 	Tools ToolSet `json:"tools"`
-	// With trusted_only these need no approval.
+	// With trusted_only, tools that need no approval.
 	TrustedTools []string  `json:"trusted_tools"`
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
-// AgentGrantList is what the API answers with.
+// AgentGrantList is an API response.
 type AgentGrantList struct {
 	Items []AgentGrant `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// AgentGrantPut is what the API is asked with. What is nil is left out.
+// AgentGrantPut is an API request. Nil fields are omitted.
 type AgentGrantPut struct {
-	// In place of the agent's; null or absent: as the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
+	// Overrides the agent's approval mode. Null or absent: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
-	// Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Prompts and resources are used without approval. One of: none, listed.
+	// Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval. One of: none, listed.
 	Prompts *string `json:"prompts,omitzero"`
-	// Likewise, with listed_and_templates in place of listed. One of: none, listed, listed_and_templates.
+	// As prompts, with listed_and_templates as the default with all tools. One of: none, listed, listed_and_templates.
 	Resources *string `json:"resources,omitzero"`
-	// "all", those of later syncs too, or the names that the server gives them.
+	// "all", including tools of later syncs, or server tool names.
 	Tools ToolSet `json:"tools"`
-	// With trusted_only these need no approval.
+	// With trusted_only, tools that need no approval.
 	TrustedTools []string `json:"trusted_tools,omitzero"`
 }
 
-// AgentItemsAgentPrompt is what the API answers with.
+// AgentItemsAgentPrompt is an API response.
 type AgentItemsAgentPrompt struct {
 	Items []AgentPrompt `json:"items"`
 }
 
-// AgentItemsAgentResource is what the API answers with.
+// AgentItemsAgentResource is an API response.
 type AgentItemsAgentResource struct {
 	Items []AgentResource `json:"items"`
 }
 
-// AgentItemsAgentTemplate is what the API answers with.
+// AgentItemsAgentTemplate is an API response.
 type AgentItemsAgentTemplate struct {
 	Items []AgentTemplate `json:"items"`
 }
 
-// AgentList is what the API answers with.
+// AgentList is an API response.
 type AgentList struct {
 	Items []Agent `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// AgentMember is what the API answers with.
+// AgentMember is an API response.
 type AgentMember struct {
-	// Of the person, as in the list of members.
+	// The user's id, as in the list of members.
 	ID string `json:"id"`
-	// Their name, or address.
+	// The user's name or email.
 	Name string `json:"name"`
 }
 
-// AgentPatch is what the API is asked with. What is nil is left out.
+// AgentPatch is an API request. Nil fields are omitted.
 type AgentPatch struct {
 	// One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
-	// Of all its tools together; 0: not bounded.
+	// For all its tools together. 0: no limit.
 	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
 	Description    *string `json:"description,omitzero"`
 	Enabled        *bool   `json:"enabled,omitzero"`
 	Name           *string `json:"name,omitzero"`
-	// How many characters the names of its tools have at most; longer ones are cut. 64 is the strictest provider's limit.
+	// Maximum length of tool names; longer ones are cut. 64 is the strictest provider's limit.
 	NameLimit *int64  `json:"name_limit,omitzero"`
 	Slug      *string `json:"slug,omitzero"`
 }
 
-// AgentPrompt is what the API answers with.
+// AgentPrompt is an API response.
 type AgentPrompt struct {
 	Arguments []PromptArgument `json:"arguments"`
 	// The connector's slug.
 	Connector string `json:"connector"`
-	// As the agent sees it at the address of all connectors.
+	// The name at the gateway's address.
 	Name string `json:"name"`
-	// As the server calls it, and the agent at the connector's own address.
+	// The server's name, also used at the connector's own address.
 	ServerName string `json:"server_name"`
 	Title      string `json:"title"`
-	// False where the agent is disabled.
+	// False if the agent is disabled.
 	Usable bool `json:"usable"`
 }
 
-// AgentResource is what the API answers with.
+// AgentResource is an API response.
 type AgentResource struct {
 	// The connector's slug.
 	Connector string `json:"connector"`
-	// Empty: not stated.
+	// Empty if not stated.
 	MimeType string `json:"mime_type"`
 	Name     string `json:"name"`
-	// As the server calls it, and the agent at the connector's own address.
+	// The server's URI, also used at the connector's own address.
 	ServerURI string `json:"server_uri"`
 	Title     string `json:"title"`
-	// As the agent sees it at the address of all connectors.
+	// The URI at the gateway's address.
 	URI string `json:"uri"`
-	// False where the agent is disabled.
+	// False if the agent is disabled.
 	Usable bool `json:"usable"`
 }
 
-// AgentSize is what the API answers with.
+// AgentSize is an API response.
 type AgentSize struct {
-	// The same of each connector, by its slug.
+	// By connector slug.
 	Connectors []ConnectorSize `json:"connectors"`
-	// How far the truth may be from the estimate: measured for OpenAI, whose vocabulary is published, and a guess for Anthropic and Google.
+	// Margin of error: measured for OpenAI, assumed for Anthropic and Google.
 	MarginPercent int64 `json:"margin_percent"`
 	// One of: mcp, openai, anthropic, google.
 	Provider string `json:"provider"`
 }
 
-// AgentTemplate is what the API answers with.
+// AgentTemplate is an API response.
 type AgentTemplate struct {
 	// The connector's slug.
 	Connector string `json:"connector"`
-	// Empty: not stated.
+	// Empty if not stated.
 	MimeType string `json:"mime_type"`
 	Name     string `json:"name"`
-	// As the server calls it, and the agent at the connector's own address.
+	// The server's template, also used at the connector's own address.
 	ServerURITemplate string `json:"server_uri_template"`
 	Title             string `json:"title"`
-	// As the agent sees it at the address of all connectors.
+	// The template at the gateway's address.
 	URITemplate string `json:"uri_template"`
-	// False where the agent is disabled.
+	// False if the agent is disabled.
 	Usable bool `json:"usable"`
 }
 
-// AgentToken is what the API answers with.
+// AgentToken is an API response.
 type AgentToken struct {
 	AgentID   string    `json:"agent_id"`
 	CreatedAt time.Time `json:"created_at"`
-	// Null: never.
+	// Null if it never expires.
 	ExpiresAt *time.Time `json:"expires_at"`
 	ID        string     `json:"id"`
-	// Within a minute; null: never.
+	// Accurate to a minute. Null if never used.
 	LastUsedAt *time.Time `json:"last_used_at"`
 	Name       string     `json:"name"`
-	// The first characters of the token, to recognise it by.
+	// The first characters, to recognize the token.
 	Prefix string `json:"prefix"`
-	// The token itself; only in the answer that makes it.
+	// The token, only in the response that creates it.
 	Token *string `json:"token,omitzero"`
 }
 
-// AgentTokenCreate is what the API is asked with. What is nil is left out.
+// AgentTokenCreate is an API request. Nil fields are omitted.
 type AgentTokenCreate struct {
-	// Null or absent: never.
+	// Null or absent: never expires.
 	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 	Name      *string    `json:"name,omitzero"`
 }
 
-// AgentTokenList is what the API answers with.
+// AgentTokenList is an API response.
 type AgentTokenList struct {
 	Items []AgentToken `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// AgentTools is what the API answers with.
+// AgentTools is an API response.
 type AgentTools struct {
-	// As the provider's request takes them, named as agents see them.
+	// In the provider's format, under exposed names.
 	Tools []json.RawMessage `json:"tools"`
 }
 
-// Allowance is what the API answers with.
+// Allowance is an API response.
 type Allowance struct {
 	// The connector's slug.
 	Connector   string `json:"connector"`
 	ConnectorID string `json:"connector_id"`
-	// The name of the approving person.
+	// The name of the person who approved.
 	GrantedBy string `json:"granted_by"`
-	// false: the server has changed or removed the tool, or does not list the prompt, since. A use needs approval, unless the server goes back to what the person saw.
+	// false: the server changed or removed it since, so its use needs approval until the server restores what was approved.
 	InForce bool `json:"in_force"`
-	// What is allowed. One of: tool, prompt, resource.
+	// What may be used. One of: tool, prompt, resource.
 	Kind string `json:"kind"`
 	// The connector's name.
 	Name string `json:"name"`
-	// The server's name for the tool or prompt; of a resource the URI.
+	// The server's name for the tool or prompt, or the resource's URI.
 	Tool string `json:"tool"`
-	// Until then its use needs no approval.
+	// When the standing approval ends.
 	Until time.Time `json:"until"`
 }
 
-// AllowanceList is what the API answers with.
+// AllowanceList is an API response.
 type AllowanceList struct {
 	Items []Allowance `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// APIKey is what the API answers with.
+// APIKey is an API response.
 type APIKey struct {
 	CreatedAt time.Time `json:"created_at"`
-	// Who made it, as they were called then; empty: not known.
+	// The creator's name at that time. Empty if unknown.
 	CreatedBy string `json:"created_by"`
-	// Null: never.
+	// Null if it never expires.
 	ExpiresAt *time.Time `json:"expires_at"`
 	ID        string     `json:"id"`
-	// The key itself; only in the answer that makes it.
+	// The key, only in the response that creates it.
 	Key *string `json:"key,omitzero"`
-	// Within a minute; null: never.
+	// Accurate to a minute. Null if never used.
 	LastUsedAt *time.Time `json:"last_used_at"`
 	Name       string     `json:"name"`
-	// The first characters of the key, to recognise it by.
+	// The first characters, to recognize the key.
 	Prefix string `json:"prefix"`
-	// Null: usable.
+	// Null if not revoked.
 	RevokedAt *time.Time `json:"revoked_at"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
-// APIKeyCreate is what the API is asked with. What is nil is left out.
+// APIKeyCreate is an API request. Nil fields are omitted.
 type APIKeyCreate struct {
-	// Null or absent: never.
+	// Null or absent: never expires.
 	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 	Name      string     `json:"name"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
-// APIKeyList is what the API answers with.
+// APIKeyList is an API response.
 type APIKeyList struct {
 	Items []APIKey `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Approval is what the API answers with.
+// Approval is an API response.
 type Approval struct {
 	AgentID string `json:"agent_id"`
-	// What the server says of the tool; null: nothing.
+	// The server's annotations of the tool. Null if none.
 	Annotations json.RawMessage `json:"annotations"`
-	// All of them, for those who may decide; null for others.
+	// All arguments. Null without permission to decide.
 	Arguments   json.RawMessage `json:"arguments"`
 	AskedAt     time.Time       `json:"asked_at"`
 	ConnectorID string          `json:"connector_id"`
-	// The version of the tool's definition.
+	// The tool definition's hash.
 	DefinitionHash string `json:"definition_hash"`
-	// The same for a person to read: what the tool may do, and how far it reaches. Empty: the agent does not see the tool any more.
+	// What the tool may do and reach, as text. Empty if the agent no longer sees it.
 	Effect string `json:"effect"`
 	// When the approval expires.
 	ExpiresAt time.Time `json:"expires_at"`
-	// How often the agent called this tool lately.
+	// The agent's recent calls of this tool.
 	History Tried `json:"history"`
-	// The tool call's.
+	// The tool call's id.
 	ID string `json:"id"`
-	// What the agent asks to use. Of a prompt or a resource, tool and name are its name or URI. One of: tool, prompt, resource.
+	// What the agent asks to use. For prompts and resources, tool and name hold its name or URI. One of: tool, prompt, resource.
 	Kind string `json:"kind"`
-	// The server's own name for it.
+	// The server's name for it.
 	Name string `json:"name"`
-	// The name that the agent sees.
+	// The exposed name.
 	Tool string `json:"tool"`
 }
 
-// ApprovalList is what the API answers with.
+// ApprovalList is an API response.
 type ApprovalList struct {
 	Items []Approval `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Approve is what the API is asked with. What is nil is left out.
+// Approve is an API request. Nil fields are omitted.
 type Approve struct {
-	// For so many seconds the agent may use the tool, prompt or resource without asking, too.
+	// Also allow this tool, prompt or resource without approval for this many seconds.
 	AllowForS *int64 `json:"allow_for_s,omitzero"`
 }
 
-// AuditActor is what the API answers with.
+// AuditActor is an API response.
 type AuditActor struct {
-	// Null: Patchbay itself.
+	// Null for Patchbay itself.
 	ID *string `json:"id"`
-	// As it was then.
+	// The name at that time.
 	Name string `json:"name"`
-	// person, key, agent, operator (the command line) or system.
+	// person, key, agent, operator (command line) or system.
 	Type string `json:"type"`
 }
 
-// AuditChange is what the API answers with.
+// AuditChange is an API response.
 type AuditChange struct {
-	// As it is; null likewise.
+	// Null if absent or null.
 	After json.RawMessage `json:"after"`
-	// As it was; null: it was not there, or was null.
+	// Null if absent or null.
 	Before json.RawMessage `json:"before"`
 	Field  string          `json:"field"`
 }
 
-// AuditCheck is what the API answers with.
+// AuditCheck is an API response.
 type AuditCheck struct {
-	// How calls ended, which is on record in a chain of its own, held against the history.
+	// The separate chain of call outcomes, compared with the history.
 	Calls CallsCheck `json:"calls"`
-	// How many of them, the oldest, were cut off because they were old: an entry of the log, audit.cut, has signed that. The chain is checked from there.
+	// Number of oldest entries removed by retention, signed by an audit.cut entry. Verification starts after them.
 	Cut int64 `json:"cut"`
-	// How many entries the chain has.
+	// Number of entries in the chain.
 	Events int64 `json:"events"`
-	// The first entry that is not as it was recorded, or is gone. Null: none, or its place has no entry.
+	// The first changed or missing entry. Null if none, or if its place has no entry.
 	FirstBad *string `json:"first_bad"`
-	// The hash of the last entry, in hex, which covers all of them. Kept elsewhere, it shows later that nothing before it was changed. Empty: there is no entry.
+	// The last entry's hash in hex, which covers all entries. A copy kept elsewhere proves later that none was changed. Empty if there are none.
 	Head string `json:"head"`
-	// Every entry is as it was recorded, and none is missing.
+	// Whether every entry is unchanged and none is missing.
 	Ok bool `json:"ok"`
-	// Which entry of the chain that is, counted from 1.
+	// Its position in the chain, from 1.
 	Place *int64 `json:"place"`
-	// What is wrong there; empty: nothing.
+	// What is wrong with it. Empty if nothing.
 	Reason string `json:"reason"`
 }
 
-// AuditEvent is what the API answers with.
+// AuditEvent is an API response.
 type AuditEvent struct {
-	// What was done: connector.create, credential.read, and so on.
+	// For example connector.create or credential.read.
 	Action string     `json:"action"`
 	Actor  AuditActor `json:"actor"`
 	At     time.Time  `json:"at"`
-	// What the act changed, by field; empty: nothing. Of secrets there are fingerprints, hmac:…: the same secret of the same thing has the same one.
+	// Changed fields. Secrets appear as fingerprints, hmac:…: equal secrets of the same object have equal ones.
 	Changes []AuditChange `json:"changes"`
-	// What else is known of it, by action; never a secret.
+	// Further facts, by action. Never secrets.
 	Detail json.RawMessage `json:"detail"`
-	// SHA-256, in hex, over this entry and the hash of the one before it: see verifyAuditEvents.
+	// SHA-256 in hex over this entry and the previous hash. See verifyAuditEvents.
 	Hash string `json:"hash"`
 	ID   string `json:"id"`
-	// Where the request came from; empty likewise.
+	// The request's client address. Empty if none.
 	IP string `json:"ip"`
-	// Of the request that did it, as the log has it; empty: none did.
+	// The request's id, as in the log. Empty if none.
 	RequestID string `json:"request_id"`
-	// The entry as a sentence, for people: Ada Keller granted support-bot all tools of linear.
+	// The entry as a sentence: Ada Keller granted support-bot all tools of linear.
 	Sentence string `json:"sentence"`
-	// What it was done to.
+	// What the action applied to.
 	Target string `json:"target"`
 }
 
-// AuditEventList is what the API answers with.
+// AuditEventList is an API response.
 type AuditEventList struct {
 	Items []AuditEvent `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// AuditKey is what the API answers with.
+// AuditKey is an API response.
 type AuditKey struct {
-	// Ed25519ph (RFC 8032), with the context «patchbay audit export».
+	// Ed25519ph (RFC 8032) with the context «patchbay audit export».
 	Algorithm string `json:"algorithm"`
-	// 32 bytes in base64. It stays the same: keep it elsewhere, and check exports with patchbay audit verify --file … --signature … --key ….
+	// 32 bytes in base64. It never changes: store it elsewhere, and verify exports with patchbay audit verify --file … --signature … --key ….
 	PublicKey string `json:"public_key"`
 }
 
-// Auth is what the API answers with.
+// Auth is an API response.
 type Auth struct {
 	Algorithm                *string `json:"algorithm,omitzero"`
 	AllowMissingPKCEMetadata *bool   `json:"allow_missing_pkce_metadata,omitzero"`
 	AuthorizationEndpoint    *string `json:"authorization_endpoint,omitzero"`
-	// Absent: none is set.
+	// Absent if not set.
 	ClientID *string `json:"client_id,omitzero"`
-	// Of api_key: the header that carries the key.
+	// For api_key: the header with the key.
 	Header *string `json:"header,omitzero"`
 	Issuer *string `json:"issuer,omitzero"`
-	// Absent: as published; empty: none is sent.
+	// Absent: from metadata. Empty: none is sent.
 	Resource                *string  `json:"resource,omitzero"`
 	Scopes                  []string `json:"scopes,omitzero"`
 	TokenEndpoint           *string  `json:"token_endpoint,omitzero"`
@@ -493,380 +493,380 @@ type Auth struct {
 	Type string `json:"type"`
 }
 
-// AuthInput is what the API is asked with. What is nil is left out.
+// AuthInput is an API request. Nil fields are omitted.
 type AuthInput struct {
-	// Of private_key_jwt, as ES256; empty: the usual one for the key.
+	// For private_key_jwt, such as ES256. Empty: the key's default.
 	Algorithm *string `json:"algorithm,omitzero"`
-	// Of oauth2: use PKCE although the server does not publish that it can.
+	// For oauth2: use PKCE even if the server's metadata does not list it.
 	AllowMissingPKCEMetadata *bool `json:"allow_missing_pkce_metadata,omitzero"`
-	// Of oauth2; empty: as published.
+	// For oauth2. Empty: from metadata.
 	AuthorizationEndpoint *string `json:"authorization_endpoint,omitzero"`
-	// Of oauth2 (empty: Patchbay registers itself), client_credentials and private_key_jwt.
+	// For oauth2 (empty: Patchbay registers itself), client_credentials and private_key_jwt.
 	ClientID *string `json:"client_id,omitzero"`
-	// Of client_credentials, and of an oauth2 client that was registered by hand.
+	// For client_credentials and manually registered oauth2 clients.
 	ClientSecret *string `json:"client_secret,omitzero"`
-	// Of api_key; x-api-key where it is absent.
+	// For api_key. Default: x-api-key.
 	Header *string `json:"header,omitzero"`
-	// The authorization server; empty: the one that the MCP server names.
+	// The authorization server. Empty: the one that the MCP server names.
 	Issuer *string `json:"issuer,omitzero"`
-	// Of api_key.
+	// For api_key.
 	Key *string `json:"key,omitzero"`
-	// Of basic.
+	// For basic.
 	Password *string `json:"password,omitzero"`
-	// Of private_key_jwt: PEM.
+	// For private_key_jwt, as PEM.
 	PrivateKey *string `json:"private_key,omitzero"`
-	// The resource parameter (RFC 8707). Empty: none is sent; null: as published.
+	// The resource parameter (RFC 8707). Empty: none is sent. Null: from metadata.
 	Resource *string `json:"resource,omitzero"`
-	// What to ask for; empty: what the server says that it needs.
+	// Scopes to request. Empty: those that the server requires.
 	Scopes []string `json:"scopes,omitzero"`
-	// Of bearer.
+	// For bearer.
 	Token *string `json:"token,omitzero"`
-	// Empty: as published.
+	// Empty: from metadata.
 	TokenEndpoint *string `json:"token_endpoint,omitzero"`
-	// none, client_secret_basic or client_secret_post; empty: the best that is published.
+	// none, client_secret_basic or client_secret_post. Empty: the best method in the metadata.
 	TokenEndpointAuthMethod *string `json:"token_endpoint_auth_method,omitzero"`
 	// One of: none, bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type *string `json:"type,omitzero"`
-	// Of basic.
+	// For basic.
 	Username *string `json:"username,omitzero"`
 }
 
-// Authorized is what the API answers with.
+// Authorized is an API response.
 type Authorized struct {
-	// Of lapses_soon.
+	// For lapses_soon.
 	EndsAt *time.Time `json:"ends_at"`
-	// none: no credential is needed. needs_person: one is missing, has ended, or was refused. One of: none, ok, lapses_soon, needs_person.
+	// none: no credential needed. needs_person: missing, ended or refused. One of: none, ok, lapses_soon, needs_person.
 	State string `json:"state"`
 }
 
-// Breaker is what the API answers with.
+// Breaker is an API response.
 type Breaker struct {
-	// Where it is not closed: for so many agents alone, whose calls made the server fail; 0: for all.
+	// Number of agents it applies to, whose calls made the server fail. 0: all agents.
 	Agents int64 `json:"agents"`
-	// In a row, up to now.
+	// Consecutive failures.
 	Failures int64 `json:"failures"`
-	// The process that answered. Each process of Patchbay has a breaker of its own, by what its own calls met.
+	// The process that answered. Each process has its own breaker.
 	InstanceID string `json:"instance_id"`
-	// Since when it is not closed; null: it is.
+	// When it left closed. Null if closed.
 	OpenedAt *time.Time `json:"opened_at"`
-	// When the next call tries; null: calls go through, or one tries by now.
+	// When the next trial call may run. Null if calls run or a trial is running.
 	RetryAt *time.Time `json:"retry_at"`
-	// open: calls are refused until retry_at. half_open: one call tries, the others are refused. One of: closed, open, half_open.
+	// open: calls are refused until retry_at. half_open: one trial call runs, others are refused. One of: closed, open, half_open.
 	State string `json:"state"`
 }
 
-// CallsCheck is what the API answers with.
+// CallsCheck is an API response.
 type CallsCheck struct {
-	// How many calls were looked at, of all whose end is on record.
+	// Number of calls checked.
 	Calls int64 `json:"calls"`
-	// How many of them, the oldest, were cut off because they were old, which an entry audit.cut has signed.
+	// Number of oldest links removed by retention, signed by an audit.cut entry.
 	Cut int64 `json:"cut"`
-	// The first call that is not in the history as it ended. Null: none, or the record itself was changed.
+	// The first call that differs from its recorded outcome. Null if none, or if the record itself was changed.
 	FirstBad *string `json:"first_bad"`
-	// How many of them are not kept any more, being old. How they ended is still on record.
+	// How many of them were removed by retention. Their outcomes are still recorded.
 	Gone int64 `json:"gone"`
-	// The hash of the last link, in hex, as head of the entries.
+	// The last link's hash in hex, as head above.
 	Head string `json:"head"`
-	// Every checked call is in the history as it ended, and no recent one is missing.
+	// Whether every checked call matches its recorded outcome and no recent call is missing.
 	Ok bool `json:"ok"`
-	// Which link of the chain tells of it, counted from 1.
+	// Its link's position in the chain, from 1.
 	Place *int64 `json:"place"`
-	// How many links the chain has: one for each batch of calls that ended.
+	// Number of links in the chain, one per batch of ended calls.
 	Places int64 `json:"places"`
-	// What is wrong there; empty: nothing.
+	// What is wrong with it. Empty if nothing.
 	Reason string `json:"reason"`
-	// All were looked at. There may be more than fit into the time of a request: the daily check and patchbay audit verify look at them.
+	// Whether all calls were checked. If they exceed a request's time limit, the daily check and patchbay audit verify cover them.
 	Whole bool `json:"whole"`
 }
 
-// ChangeDecision is what the API is asked with. What is nil is left out.
+// ChangeDecision is an API request. Nil fields are omitted.
 type ChangeDecision struct {
-	// Its id or slug.
+	// The connector's id or slug.
 	Connector string `json:"connector"`
-	// Of the definition that was looked at, after_hash of the change: where the server has changed the tool again, the answer is 409.
+	// Hash of the reviewed definition, after_hash of the change: 409 if the server has changed the tool since.
 	Hash string `json:"hash"`
-	// The server's own name for it. Empty: the server's instructions.
+	// The server's name for it. Empty for the server's instructions.
 	Tool string `json:"tool"`
 }
 
-// ChangeDecisions is what the API is asked with. What is nil is left out.
+// ChangeDecisions is an API request. Nil fields are omitted.
 type ChangeDecisions struct {
 	Changes []ChangeDecision `json:"changes"`
-	// keep: see keepTool; of instructions the same as reject. One of: accept, reject, keep.
+	// keep: see keepTool; for instructions the same as reject. One of: accept, reject, keep.
 	Verdict string `json:"verdict"`
 }
 
-// Compared is what the API answers with.
+// Compared is an API response.
 type Compared struct {
-	// Whether exactly this secret is stored. False where none is.
+	// Whether this exact secret is stored.
 	Same bool `json:"same"`
 }
 
-// ConnectRequest is what the API is asked with. What is nil is left out.
+// ConnectRequest is an API request. Nil fields are omitted.
 type ConnectRequest struct {
-	// The agent, by id or slug, whose account it will be; null or absent: the one for all agents.
+	// The agent's id or slug. Null or absent: the account for all agents.
 	Agent *string `json:"agent,omitzero"`
-	// Where the browser goes when the account is connected: a path of Patchbay.
+	// Patchbay path to return to after connecting.
 	ReturnTo *string `json:"return_to,omitzero"`
 }
 
-// Connection is what the API answers with.
+// Connection is an API response.
 type Connection struct {
-	// The authorization server's page, for the browser whose session asked; null for an API key.
+	// The authorization server's page, for the calling browser session. Null for an API key.
 	AuthorizeURL *string `json:"authorize_url"`
-	// A page of Patchbay for the person who owns the account. It needs no sign-in and works once; but see sign_in.
+	// Single-use page for the account's owner. No sign-in unless sign_in is true.
 	ConnectURL string `json:"connect_url"`
-	// Of connect_url. A page that asks for a sign-in stays longer.
+	// When connect_url expires. A page that requires sign-in is valid longer.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Whether connect_url asks for a sign-in: the agent belongs to a member, who alone connects their account there.
+	// Whether connect_url requires sign-in: only the member who owns the agent can connect its account.
 	SignIn bool `json:"sign_in"`
 }
 
-// Connector is what the API answers with.
+// Connector is an API response.
 type Connector struct {
-	// Of stdio.
+	// For stdio.
 	Args []string `json:"args,omitzero"`
 	Auth Auth     `json:"auth"`
-	// What the server asks for, as seen at sync. One of: open, list_open, all_auth, unknown.
+	// What the server requires, as of the last sync. One of: open, list_open, all_auth, unknown.
 	AuthBehaviour string `json:"auth_behaviour"`
-	// Whether agents' calls go through to the server.
+	// Whether agents' calls reach the server.
 	Breaker Breaker `json:"breaker"`
-	// Of all agents together; 0: not bounded.
+	// For all agents together. 0: no limit.
 	CallsPerMinute int64 `json:"calls_per_minute"`
-	// Of stdio.
+	// For stdio.
 	Command *string `json:"command,omitzero"`
-	// Bounds the opening of a connection, and its TLS handshake.
+	// Time limit for connecting, and for the TLS handshake.
 	ConnectTimeoutMS int64     `json:"connect_timeout_ms"`
 	CreatedAt        time.Time `json:"created_at"`
 	// One of: shared, per_agent.
 	CredentialMode string `json:"credential_mode"`
-	// Of stdio.
+	// For stdio.
 	Cwd         *string `json:"cwd,omitzero"`
 	Description string  `json:"description"`
-	// Sorted names of the tools that are there now.
+	// Sorted names of current tools.
 	DiscoveredTools []string `json:"discovered_tools"`
 	Enabled         bool     `json:"enabled"`
-	// Of stdio: the names of the stored environment. Its values are never shown.
+	// For stdio: names of the stored variables. Values are never returned.
 	EnvNames []string `json:"env_names,omitzero"`
-	// Sent with each request; no secrets.
+	// Sent with each request. Not secret.
 	Headers map[string]string `json:"headers"`
-	// How it is: whether the server answers, whether it lets us in, and how old the tools are.
+	// Whether the server answers, accepts the credential, and how old the tools are.
 	Health Health `json:"health"`
-	// The server's own icon, as a data URL of PNG, JPEG or WebP with at most 16 KiB; null: it sent none in its last handshake. It is remote data.
+	// The server's icon, as a data URL: PNG, JPEG or WebP, at most 16 KiB. Null if the last handshake had none. Untrusted.
 	Icon *string `json:"icon"`
 	ID   string  `json:"id"`
-	// Whether agents are given the server's instructions as they are. Else they are given what was accepted before. One of: accepted, changed, rejected.
+	// Whether agents get the server's current instructions; otherwise the last accepted ones. One of: accepted, changed, rejected.
 	InstructionsReview string `json:"instructions_review"`
 	// Null after a success.
 	LastError *ConnectorError `json:"last_error"`
-	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
+	// auto: listen for list changes if the server announces them, and sync. One of: auto, off.
 	Listen string `json:"listen"`
-	// Null where the server does not tell that its lists have changed.
+	// Null if the server does not announce list changes.
 	Listening *Listening `json:"listening"`
-	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age.
+	// Maximum age of the last successful sync when a destructive tool is called; if older, tools are synced first. 0: any age.
 	MaxDefinitionAgeS int64 `json:"max_definition_age_s"`
-	// Bounds each message of the server.
+	// Maximum size of each server message.
 	MaxResponseBytes int64 `json:"max_response_bytes"`
-	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*. Notifications start with notifications/.
 	Methods []string `json:"methods"`
 	Name    string   `json:"name"`
-	// What else a change did.
+	// Side effects of a change.
 	Notices []string `json:"notices,omitzero"`
-	// Retries after the first try.
+	// Retries after the first attempt.
 	RetryAttempts int64 `json:"retry_attempts"`
-	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS int64  `json:"retry_backoff_ms"`
 	Server         Server `json:"server"`
-	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent bool `json:"session_per_agent"`
-	// Takes the place of the id in every path.
+	// Accepted instead of the id in every path.
 	Slug string `json:"slug"`
 	// One of: never_synced, ok, error, needs_auth, disabled.
 	Status string `json:"status"`
-	// How often a broken stream is opened again, in a row without an event.
+	// Consecutive reconnects of a stream without an event.
 	StreamReconnects int64 `json:"stream_reconnects"`
-	// 0: never by itself.
+	// 0: never automatically.
 	SyncIntervalS int64 `json:"sync_interval_s"`
-	// Bounds each upstream request.
+	// Time limit of each upstream request.
 	TimeoutMS int64 `json:"timeout_ms"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges string `json:"tool_changes"`
 	ToolCount   int64  `json:"tool_count"`
-	// The last success.
+	// Last successful sync.
 	ToolsLastSyncedAt *time.Time `json:"tools_last_synced_at"`
-	// Null where no tools vanished, most returned, or a person acknowledged it.
+	// Null if no tools vanished, most returned, or it was acknowledged.
 	ToolsVanished *Vanished `json:"tools_vanished"`
 	Transport     string    `json:"transport"`
 	UpdatedAt     time.Time `json:"updated_at"`
 	// Empty for stdio.
 	URL string `json:"url"`
-	// The url with its internationalised host name as people read it. Absent where the host name has no xn-- label.
+	// The URL with a readable internationalized host name. Absent if the host has no xn-- label.
 	URLUnicode *string `json:"url_unicode,omitzero"`
 }
 
-// ConnectorCreate is what the API is asked with. What is nil is left out.
+// ConnectorCreate is an API request. Nil fields are omitted.
 type ConnectorCreate struct {
-	// Of stdio.
+	// For stdio.
 	Args []string   `json:"args,omitzero"`
 	Auth *AuthInput `json:"auth,omitzero"`
-	// Of all agents together; 0: not bounded.
+	// For all agents together. 0: no limit.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
-	// Of stdio: the absolute path of a program that the operator allows.
+	// For stdio: absolute path of a program that the operator allows.
 	Command *string `json:"command,omitzero"`
-	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
+	// true: move the connector to another origin even if that deletes credentials. Otherwise 409 with code confirmation_required; errors lists what would be deleted.
 	Confirm *bool `json:"confirm,omitzero"`
-	// Bounds the opening of a connection, and its TLS handshake.
+	// Time limit for connecting, and for the TLS handshake.
 	ConnectTimeoutMS *int64 `json:"connect_timeout_ms,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
-	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.
+	// For stdio: the working directory, if the operator allows it. Empty: /.
 	Cwd         *string `json:"cwd,omitzero"`
 	Description *string `json:"description,omitzero"`
 	Enabled     *bool   `json:"enabled,omitzero"`
-	// Of stdio: what the program gets besides PATH, HOME and LANG. The values are secrets; a change of the command, its arguments or its folder deletes them.
+	// For stdio: variables besides PATH, HOME and LANG. Values are secret; changing the command, arguments or directory deletes them.
 	Env map[string]string `json:"env,omitzero"`
-	// Sent with each request. They are shown to every reader: secrets belong into auth.
+	// Sent with each request. Visible to all readers: put secrets in auth.
 	Headers map[string]string `json:"headers,omitzero"`
-	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
+	// auto: listen for list changes if the server announces them, and sync. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
-	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
+	// Maximum age of the last successful sync when a destructive tool is called; if older, tools are synced first. 0: any age; otherwise 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
-	// Bounds each message of the server.
+	// Maximum size of each server message.
 	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
-	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*. Notifications start with notifications/.
 	Methods       []string `json:"methods,omitzero"`
 	Name          string   `json:"name"`
 	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
-	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
-	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
+	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
-	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
-	// Made from the name where a new connector has none.
+	// Default for a new connector: from its name.
 	Slug *string `json:"slug,omitzero"`
-	// How often a broken stream is opened again, in a row without an event.
+	// Consecutive reconnects of a stream without an event.
 	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
-	// 0: never by itself; else 60 or more.
+	// 0: never automatically; otherwise 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges *string `json:"tool_changes,omitzero"`
 	// One of: streamable_http, sse, http, stdio.
 	Transport *string `json:"transport,omitzero"`
-	// Of every transport but stdio.
+	// For all transports except stdio.
 	URL *string `json:"url,omitzero"`
 }
 
-// ConnectorError is what the API answers with.
+// ConnectorError is an API response.
 type ConnectorError struct {
 	At      time.Time `json:"at"`
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
 }
 
-// ConnectorHealth is what the API answers with.
+// ConnectorHealth is an API response.
 type ConnectorHealth struct {
 	Health Health `json:"health"`
-	// The oldest first. Hours without a sync are left out.
+	// Oldest first, without hours that had no sync.
 	Hours []HealthHour `json:"hours"`
-	// How long a sync took on average. Null: there was none.
+	// Average duration of a sync. Null without syncs.
 	LatencyMS *int64 `json:"latency_ms"`
-	// The share of syncs that the server answered, from 0 to 1, each hour with any of them weighing the same. Null: there was none.
+	// Share of syncs that the server answered, from 0 to 1; each hour with syncs has the same weight. Null without syncs.
 	Uptime *float64 `json:"uptime"`
 }
 
-// ConnectorList is what the API answers with.
+// ConnectorList is an API response.
 type ConnectorList struct {
 	Items []Connector `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// ConnectorPatch is what the API is asked with. What is nil is left out.
+// ConnectorPatch is an API request. Nil fields are omitted.
 type ConnectorPatch struct {
-	// Of stdio.
+	// For stdio.
 	Args []string   `json:"args,omitzero"`
 	Auth *AuthInput `json:"auth,omitzero"`
-	// Of all agents together; 0: not bounded.
+	// For all agents together. 0: no limit.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
-	// Of stdio: the absolute path of a program that the operator allows.
+	// For stdio: absolute path of a program that the operator allows.
 	Command *string `json:"command,omitzero"`
-	// true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped.
+	// true: move the connector to another origin even if that deletes credentials. Otherwise 409 with code confirmation_required; errors lists what would be deleted.
 	Confirm *bool `json:"confirm,omitzero"`
-	// Bounds the opening of a connection, and its TLS handshake.
+	// Time limit for connecting, and for the TLS handshake.
 	ConnectTimeoutMS *int64 `json:"connect_timeout_ms,omitzero"`
 	// One of: shared, per_agent.
 	CredentialMode *string `json:"credential_mode,omitzero"`
-	// Of stdio: the folder in which the program runs, where the operator allows one; empty: /.
+	// For stdio: the working directory, if the operator allows it. Empty: /.
 	Cwd         *string `json:"cwd,omitzero"`
 	Description *string `json:"description,omitzero"`
 	Enabled     *bool   `json:"enabled,omitzero"`
-	// Of stdio: what the program gets besides PATH, HOME and LANG. The values are secrets; a change of the command, its arguments or its folder deletes them.
+	// For stdio: variables besides PATH, HOME and LANG. Values are secret; changing the command, arguments or directory deletes them.
 	Env map[string]string `json:"env,omitzero"`
-	// Sent with each request. They are shown to every reader: secrets belong into auth.
+	// Sent with each request. Visible to all readers: put secrets in auth.
 	Headers map[string]string `json:"headers,omitzero"`
-	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
+	// auto: listen for list changes if the server announces them, and sync. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
-	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
+	// Maximum age of the last successful sync when a destructive tool is called; if older, tools are synced first. 0: any age; otherwise 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
-	// Bounds each message of the server.
+	// Maximum size of each server message.
 	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
-	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*. Notifications start with notifications/.
 	Methods       []string `json:"methods,omitzero"`
 	Name          *string  `json:"name,omitzero"`
 	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
-	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
-	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
+	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
-	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
-	// Made from the name where a new connector has none.
+	// Default for a new connector: from its name.
 	Slug *string `json:"slug,omitzero"`
-	// How often a broken stream is opened again, in a row without an event.
+	// Consecutive reconnects of a stream without an event.
 	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
-	// 0: never by itself; else 60 or more.
+	// 0: never automatically; otherwise 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges *string `json:"tool_changes,omitzero"`
 	// One of: streamable_http, sse, http, stdio.
 	Transport *string `json:"transport,omitzero"`
-	// Of every transport but stdio.
+	// For all transports except stdio.
 	URL *string `json:"url,omitzero"`
 }
 
-// ConnectorSize is what the API answers with.
+// ConnectorSize is an API response.
 type ConnectorSize struct {
 	// The connector's slug.
 	Connector string `json:"connector"`
 }
 
-// ConnectorTest is what the API answers with.
+// ConnectorTest is an API response.
 type ConnectorTest struct {
-	// As the server sent them; null: none that can be read.
+	// As the server sent them. Null if not readable.
 	Capabilities json.RawMessage     `json:"capabilities"`
 	Error        *ConnectorTestError `json:"error"`
 	Ok           bool                `json:"ok"`
-	// How many prompts the server lists.
+	// Number of prompts listed.
 	Prompts int64 `json:"prompts"`
-	// The entries of the list that are no tools.
+	// Invalid entries of the tool list.
 	Quarantined []QuarantinedTool `json:"quarantined,omitzero"`
-	// How many resource templates.
+	// Number of resource templates listed.
 	ResourceTemplates int64 `json:"resource_templates"`
-	// How many resources.
+	// Number of resources listed.
 	Resources int64        `json:"resources"`
 	Server    Server       `json:"server"`
 	Tools     []TestedTool `json:"tools"`
-	// What the server said when it failed; null: nothing.
+	// The server's response if it failed. Null if none.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
-// ConnectorTestError is what the API answers with.
+// ConnectorTestError is an API response.
 type ConnectorTestError struct {
 	Code string `json:"code"`
-	// Null without an answer.
+	// Null without a response.
 	HTTPStatus *int64 `json:"http_status"`
 	Message    string `json:"message"`
 	Phase      string `json:"phase"`
@@ -875,126 +875,126 @@ type ConnectorTestError struct {
 	RpcCode *int64 `json:"rpc_code"`
 }
 
-// Credential is what the API answers with.
+// Credential is an API response.
 type Credential struct {
-	// Who it is, where known. Whose agent a credential is of alone reads it, and who manages.
+	// The account's name, if known. Visible to managers and the agent's owner.
 	Account string `json:"account"`
-	// The agent's slug; empty: the shared one.
+	// The agent's slug. Empty if shared.
 	Agent string `json:"agent"`
-	// Null: the shared one.
+	// Null if shared.
 	AgentID *string `json:"agent_id"`
-	// The agent's name; empty: the shared one.
+	// The agent's name. Empty if shared.
 	AgentName string `json:"agent_name"`
-	// Null: none.
+	// Null if none.
 	Error       *string    `json:"error"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	Scopes      []string   `json:"scopes"`
-	// missing: nothing is stored; in lists with status=missing only. One of: active, expired, refresh_failed, revoked, missing.
+	// missing: none stored; only in lists with status=missing. One of: active, expired, refresh_failed, revoked, missing.
 	Status string `json:"status"`
 	// One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`
-	// What the server said when the account failed or ended, with error; null: nothing. Its words are shown to readers of account.
+	// The server's response when the account failed or ended. Null if none. Its text is visible like account.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
-// CredentialList is what the API answers with.
+// CredentialList is an API response.
 type CredentialList struct {
 	Items []Credential `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Curated is what the API answers with.
+// Curated is an API response.
 type Curated struct {
 	Changed int64 `json:"changed"`
 }
 
-// Decided is what the API answers with.
+// Decided is an API response.
 type Decided struct {
-	// How many changes.
+	// Number of changes decided.
 	Decided int64 `json:"decided"`
 }
 
-// Delivery is what the API answers with.
+// Delivery is an API response.
 type Delivery struct {
 	CreatedAt time.Time `json:"created_at"`
-	// Of the last try; null: there was none.
+	// Duration of the last attempt. Null if none.
 	DurationMS *int64 `json:"duration_ms"`
-	// What went wrong at the last try, in a sentence; null: nothing.
+	// Error of the last attempt. Null if none.
 	Error *string `json:"error"`
 	ID    string  `json:"id"`
-	// What its receiver sees as webhook-id, the same at each try.
+	// The webhook-id that receivers see, the same for every attempt.
 	MessageID string `json:"message_id"`
-	// The next try; null: there is none.
+	// Next attempt. Null if none.
 	NextAt *time.Time `json:"next_at"`
-	// Null: a test, or an event that is no notice.
+	// Null for tests, and for events without a notice.
 	NoticeID *string `json:"notice_id"`
 	// One of: waiting, delivered, failed, cancelled.
 	State string `json:"state"`
-	// HTTP's, of the last try; null: there was no answer.
+	// HTTP status of the last attempt. Null without a response.
 	Status *int64 `json:"status"`
-	// The last try; null: there was none.
+	// Last attempt. Null if none.
 	TriedAt *time.Time `json:"tried_at"`
 	Tries   int64      `json:"tries"`
 	Type    string     `json:"type"`
 }
 
-// DeliveryList is what the API answers with.
+// DeliveryList is an API response.
 type DeliveryList struct {
 	Items []Delivery `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Deny is what the API is asked with. What is nil is left out.
+// Deny is an API request. Nil fields are omitted.
 type Deny struct {
-	// The agent reads it.
+	// Sent to the agent.
 	Reason *string `json:"reason,omitzero"`
 }
 
-// Difference is what the API answers with.
+// Difference is an API response.
 type Difference struct {
 	// Likewise.
 	After string `json:"after"`
-	// JSON, cut where it is long; empty: it was not there.
+	// JSON, cut if long. Empty if absent.
 	Before string `json:"before"`
 	Kind   string `json:"kind"`
-	// As people name it: arguments.filter.limit. Empty: the whole tool.
+	// For example arguments.filter.limit. Empty for the whole tool.
 	Path     string `json:"path"`
 	Sentence string `json:"sentence"`
 }
 
-// EarlierVersion is what the API is asked with. What is nil is left out.
+// EarlierVersion is an API request. Nil fields are omitted.
 type EarlierVersion struct {
-	// Of the earlier definition: before_hash of a change.
+	// Hash of the earlier definition: before_hash of a change.
 	Hash string `json:"hash"`
 }
 
-// Field is what the API answers with.
+// Field is an API response.
 type Field struct {
-	// A dotted path in the request, as auth.token.
+	// Dotted path in the request, such as auth.token.
 	Location string `json:"location"`
-	// What is wrong with it.
+	// The error.
 	Message string `json:"message"`
 }
 
-// File is what the API answers with.
+// File is an API response.
 type File struct {
-	// Of zed, in place of mcpServers.
+	// For zed, instead of mcpServers.
 	ContextServers map[string]FileServer `json:"context_servers,omitzero"`
-	// Of vscode: the secrets that it asks for.
+	// For vscode: secrets to ask for.
 	Inputs []FileInput `json:"inputs,omitzero"`
-	// By the connectors' slugs.
+	// By connector slug.
 	MCPServers map[string]FileServer `json:"mcpServers,omitzero"`
-	// Of vscode, in place of mcpServers.
+	// For vscode, instead of mcpServers.
 	Servers map[string]FileServer `json:"servers,omitzero"`
-	// Of codex, in place of mcpServers: the file, in TOML.
+	// For codex, instead of mcpServers: the file as TOML.
 	Toml *string `json:"toml,omitzero"`
 }
 
-// FileAuth is what the API answers with.
+// FileAuth is an API response.
 type FileAuth struct {
 	Algorithm                *string  `json:"algorithm,omitzero"`
 	AllowMissingPKCEMetadata *bool    `json:"allow_missing_pkce_metadata,omitzero"`
@@ -1009,7 +1009,7 @@ type FileAuth struct {
 	Type                     string   `json:"type"`
 }
 
-// FileInput is what the API answers with.
+// FileInput is an API response.
 type FileInput struct {
 	Description string `json:"description"`
 	ID          string `json:"id"`
@@ -1017,16 +1017,16 @@ type FileInput struct {
 	Type        string `json:"type"`
 }
 
-// FileServer is what the API answers with.
+// FileServer is an API response.
 type FileServer struct {
 	// Secrets are placeholders.
 	Args []string `json:"args,omitzero"`
-	// How the server is signed in to, without secrets.
+	// The authentication, without secrets.
 	Auth *FileAuth `json:"auth,omitzero"`
-	// Of all agents together; 0: not bounded.
+	// For all agents together. 0: no limit.
 	CallsPerMinute *int64  `json:"calls_per_minute,omitzero"`
 	Command        *string `json:"command,omitzero"`
-	// Bounds the opening of a connection, and its TLS handshake.
+	// Time limit for connecting, and for the TLS handshake.
 	ConnectTimeoutMS *int64  `json:"connect_timeout_ms,omitzero"`
 	CredentialMode   *string `json:"credential_mode,omitzero"`
 	Cwd              *string `json:"cwd,omitzero"`
@@ -1037,174 +1037,174 @@ type FileServer struct {
 	Env map[string]string `json:"env,omitzero"`
 	// Secrets are placeholders.
 	Headers map[string]string `json:"headers,omitzero"`
-	// Of gemini, in place of url, where the transport is not sse.
+	// For gemini, instead of url, unless the transport is sse.
 	HTTPURL *string `json:"httpUrl,omitzero"`
-	// auto: where the server tells that its lists have changed, Patchbay listens, and syncs. One of: auto, off.
+	// auto: listen for list changes if the server announces them, and sync. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
-	// How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age; else 60 or more.
+	// Maximum age of the last successful sync when a destructive tool is called; if older, tools are synced first. 0: any age; otherwise 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
-	// Bounds each message of the server.
+	// Maximum size of each server message.
 	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
-	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*; notifications begin with notifications/.
+	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*. Notifications start with notifications/.
 	Methods       []string `json:"methods,omitzero"`
 	Name          *string  `json:"name,omitzero"`
 	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
-	// The pause before the first retry. Each next one is twice as long, up to 10 seconds, and partly random.
+	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
-	// Of windsurf, in place of url.
+	// For windsurf, instead of url.
 	ServerURL *string `json:"serverUrl,omitzero"`
-	// true: agents that share a credential have sessions of their own, where the server keeps state for a session, and programs of their own.
+	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
-	// How often a broken stream is opened again, in a row without an event.
+	// Consecutive reconnects of a stream without an event.
 	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
-	// 0: never by itself; else 60 or more.
+	// 0: never automatically; otherwise 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges *string `json:"tool_changes,omitzero"`
-	// Where type does not say it: http, for JSON replies alone.
+	// If type does not state it: http, for JSON-only replies.
 	Transport *string `json:"transport,omitzero"`
-	// http, sse or stdio, as clients write it. windsurf, gemini and zed have only sse.
+	// http, sse or stdio. For windsurf, gemini and zed only sse.
 	Type *string `json:"type,omitzero"`
 	URL  *string `json:"url,omitzero"`
 }
 
-// Fresh is what the API answers with.
+// Fresh is an API response.
 type Fresh struct {
-	// The last successful sync.
+	// Last successful sync.
 	AsOf *time.Time `json:"as_of"`
-	// Null: never by itself, or not before its credential is mended.
+	// Null if not scheduled, or waiting for a working credential.
 	NextSyncAt *time.Time `json:"next_sync_at"`
-	// stale: older than two intervals; the tools stay served. unscheduled: disabled, or synced by hand only. One of: never, fresh, stale, unscheduled.
+	// stale: older than two intervals; tools are still served. unscheduled: disabled, or synced manually. One of: never, fresh, stale, unscheduled.
 	State string `json:"state"`
 }
 
-// Health is what the API answers with.
+// Health is an API response.
 type Health struct {
 	Authorized Authorized `json:"authorized"`
-	// Syncs in a row that failed.
+	// Consecutive failed syncs.
 	Failures  int64     `json:"failures"`
 	Fresh     Fresh     `json:"fresh"`
 	Reachable Reachable `json:"reachable"`
 }
 
-// HealthHour is what the API answers with.
+// HealthHour is an API response.
 type HealthHour struct {
-	// The others. One that did not ask the server, for want of a credential, counts nowhere.
+	// Other syncs, except those not sent because a credential was missing.
 	Failed int64 `json:"failed"`
-	// When it began.
+	// Start of the hour.
 	Hour   time.Time `json:"hour"`
 	MaxMS  int64     `json:"max_ms"`
 	MeanMS int64     `json:"mean_ms"`
-	// Syncs that the server answered, be it to refuse a credential.
+	// Syncs that the server answered, including refused credentials.
 	Ok int64 `json:"ok"`
 }
 
-// Import is what the API answers with.
+// Import is an API response.
 type Import struct {
 	Created int64 `json:"created"`
 	DryRun  bool  `json:"dry_run"`
-	// One for each server, in the document's order.
+	// One per server, in the document's order.
 	Items     []Imported `json:"items"`
 	Refused   int64      `json:"refused"`
 	Unchanged int64      `json:"unchanged"`
 	Updated   int64      `json:"updated"`
 }
 
-// ImportError is what the API answers with.
+// ImportError is an API response.
 type ImportError struct {
-	// Within the server.
+	// The path within the server.
 	Location string `json:"location"`
 	Message  string `json:"message"`
 }
 
-// Imported is what the API answers with.
+// Imported is an API response.
 type Imported struct {
-	// The settings that are others now; credential where one was set.
+	// Changed settings, including credential if one was set.
 	Changed []string `json:"changed"`
-	// null where it is refused, or would be created.
+	// Null if refused or not yet created.
 	ConnectorID *string `json:"connector_id"`
-	// All that is wrong with it.
+	// All errors of the server.
 	Errors []ImportError `json:"errors"`
-	// Its line in the document, from 1.
+	// Line number in the document, from 1.
 	Line int64 `json:"line"`
-	// What has to be set or connected before the connector can be used; null: nothing. One of: token, key, password, client_secret, private_key, account, agents.
+	// What must be set or connected before use. Null if nothing. One of: token, key, password, client_secret, private_key, account, agents.
 	Missing *string `json:"missing"`
-	// As the document calls it.
+	// The name in the document.
 	Name    string   `json:"name"`
 	Notices []string `json:"notices"`
 	// One of: created, updated, unchanged, refused.
 	Outcome string  `json:"outcome"`
 	Slug    *string `json:"slug"`
-	// Without its query; null where there is none.
+	// Without query. Null if none.
 	URL *string `json:"url"`
-	// Why it is refused, or what is missing; else null.
+	// Why it was refused, or what is missing. Null if neither.
 	Why *string `json:"why"`
 }
 
-// Installation is what the API answers with.
+// Installation is an API response.
 type Installation struct {
-	// Its public address.
+	// Public base URL.
 	BaseURL string `json:"base_url"`
-	// The redirect URI that an authorization server is told, where a client is registered by hand.
+	// Redirect URI for manually registered OAuth clients.
 	CallbackURL string `json:"callback_url"`
-	// Where agents speak MCP.
+	// The MCP address for agents.
 	GatewayURL string `json:"gateway_url"`
 	Version    string `json:"version"`
 }
 
-// Instructions is what the API answers with.
+// Instructions is an API response.
 type Instructions struct {
-	// What the server says now: remote text.
+	// The server's current text. Untrusted.
 	Current string `json:"current"`
-	// What agents are given: remote text, as it was accepted.
+	// The accepted text that agents get. Untrusted.
 	Given string `json:"given"`
-	// Of the current text. Hand it to accept or reject.
+	// Hash of current, for accept or reject.
 	Hash string `json:"hash"`
-	// changed: what the server says now waits for a decision. rejected: a person refused it. Agents get the accepted text in both cases. One of: accepted, changed, rejected.
+	// changed: the server's text waits for a decision. rejected: a person rejected it. Either way, agents get the accepted text. One of: accepted, changed, rejected.
 	Review string `json:"review"`
 }
 
-// Invitation is what the API answers with.
+// Invitation is an API response.
 type Invitation struct {
 	CreatedAt time.Time `json:"created_at"`
 	Email     string    `json:"email"`
-	// Of its present link: 72 hours after it was made.
+	// When the current link expires: 72 hours after sent_at.
 	ExpiresAt time.Time `json:"expires_at"`
 	ID        string    `json:"id"`
 	InvitedBy string    `json:"invited_by"`
-	// To be sent to the address; only in the answer that makes it. It works once.
+	// Single-use link to send to the address, only in the response that creates it.
 	Link *string `json:"link,omitzero"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
-	// When its present link was made.
+	// When the current link was created.
 	SentAt time.Time `json:"sent_at"`
 	// One of: waiting, lapsed, accepted, revoked.
 	Status string `json:"status"`
 }
 
-// InvitationCreate is what the API is asked with. What is nil is left out.
+// InvitationCreate is an API request. Nil fields are omitted.
 type InvitationCreate struct {
 	Email string `json:"email"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
-// InvitationList is what the API answers with.
+// InvitationList is an API response.
 type InvitationList struct {
 	Items []Invitation `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// ItemCounts is what the API answers with.
+// ItemCounts is an API response.
 type ItemCounts struct {
 	Prompts           KindCounts `json:"prompts"`
 	ResourceTemplates KindCounts `json:"resource_templates"`
 	Resources         KindCounts `json:"resources"`
 }
 
-// KindCounts is what the API answers with.
+// KindCounts is an API response.
 type KindCounts struct {
 	Added   int64 `json:"added"`
 	Changed int64 `json:"changed"`
@@ -1212,30 +1212,30 @@ type KindCounts struct {
 	Total   int64 `json:"total"`
 }
 
-// Listening is what the API answers with.
+// Listening is an API response.
 type Listening struct {
-	// When the server said last that a list had changed.
+	// When the server last announced a list change.
 	LastNotifiedAt *time.Time `json:"last_notified_at"`
-	// Why no process listens, as a sentence; empty: one does, or soon will.
+	// Why no process is listening. Empty if one is, or soon will be.
 	Reason string `json:"reason"`
-	// Null where a setting says so.
+	// Null if set by a setting.
 	Since *time.Time `json:"since"`
 	// One of: waiting, listening, off.
 	State string `json:"state"`
 }
 
-// MCPConfig is what the API answers with.
+// MCPConfig is an API response.
 type MCPConfig struct {
-	// Of vscode: what it asks for before it connects.
+	// For vscode: values to ask for before connecting.
 	Inputs     []MCPInput           `json:"inputs,omitzero"`
 	MCPServers map[string]MCPServer `json:"mcpServers"`
-	// Of vscode, which reads the servers under this name.
+	// For vscode, instead of mcpServers.
 	Servers map[string]MCPServer `json:"servers,omitzero"`
-	// With direct: the connectors without a usable credential, by their slugs.
+	// With direct: connectors without a usable credential, by slug.
 	Unavailable map[string]Unavailable `json:"unavailable,omitzero"`
 }
 
-// MCPInput is what the API answers with.
+// MCPInput is an API response.
 type MCPInput struct {
 	Description string `json:"description"`
 	ID          string `json:"id"`
@@ -1243,7 +1243,7 @@ type MCPInput struct {
 	Type        string `json:"type"`
 }
 
-// MCPServer is what the API answers with.
+// MCPServer is an API response.
 type MCPServer struct {
 	Headers map[string]string `json:"headers"`
 	// One of: http.
@@ -1251,298 +1251,298 @@ type MCPServer struct {
 	URL  string `json:"url"`
 }
 
-// Member is what the API answers with.
+// Member is an API response.
 type Member struct {
 	CreatedAt time.Time `json:"created_at"`
 	Email     string    `json:"email"`
 	ID        string    `json:"id"`
-	// When they last used this tenant's dashboard, within some minutes; null: never.
+	// When they last used this tenant's dashboard, accurate to a few minutes. Null if never.
 	LastSeenAt *time.Time `json:"last_seen_at"`
-	// Null: never.
+	// Null if never.
 	LastSignedInAt *time.Time `json:"last_signed_in_at"`
 	Name           string     `json:"name"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
-	// Whether they are asked for a code after the password.
+	// Whether sign-in with a password requires a code.
 	SecondFactor bool `json:"second_factor"`
 }
 
-// MemberClient is what the API answers with.
+// MemberClient is an API response.
 type MemberClient struct {
-	// The id of a program that registered itself, or the URL of its document.
+	// The id of a self-registered program, or the URL of its client document.
 	ClientID  string    `json:"client_id"`
 	CreatedAt time.Time `json:"created_at"`
-	// When its access ends, unless it renews its token before.
+	// When its access ends, unless it refreshes its token.
 	ExpiresAt time.Time `json:"expires_at"`
-	// The host of its client document; empty: its identity is not verified.
+	// The host of its client document. Empty if its identity is not verified.
 	Host string `json:"host"`
 	ID   string `json:"id"`
-	// The program's own name, which is not verified.
+	// The program's name, not verified.
 	Name string `json:"name"`
-	// The address that its tokens open.
+	// The address that its tokens are valid for.
 	Resource string `json:"resource"`
-	// What it may do: only read, as a viewer does, or all that the member may. One of: admin:read, admin.
+	// Read-only like a viewer, or the member's full access. One of: admin:read, admin.
 	Scope  string    `json:"scope"`
 	UsedAt time.Time `json:"used_at"`
-	// Their name, or address.
+	// The user's name or email.
 	User string `json:"user"`
-	// The user for whom it acts.
+	// The user it acts for.
 	UserID string `json:"user_id"`
 }
 
-// MemberClientList is what the API answers with.
+// MemberClientList is an API response.
 type MemberClientList struct {
 	Items []MemberClient `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// MemberCreate is what the API is asked with. What is nil is left out.
+// MemberCreate is an API request. Nil fields are omitted.
 type MemberCreate struct {
 	Email string  `json:"email"`
 	Name  *string `json:"name,omitzero"`
-	// The first password. The account opens this tenant alone.
+	// The initial password. The account is valid for this tenant only.
 	Password string `json:"password"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
-// MemberList is what the API answers with.
+// MemberList is an API response.
 type MemberList struct {
 	Items []Member `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// MemberPatch is what the API is asked with. What is nil is left out.
+// MemberPatch is an API request. Nil fields are omitted.
 type MemberPatch struct {
 	// One of: viewer, member, admin, owner, auditor.
 	Role *string `json:"role,omitzero"`
 }
 
-// MethodFailure is what the API answers with.
+// MethodFailure is an API response.
 type MethodFailure struct {
 	// As in a tool call's error.
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Of the server's JSON-RPC error; null: it sent none.
+	// The server's JSON-RPC error code. Null if none.
 	RpcCode *int64 `json:"rpc_code"`
 }
 
-// MethodRequest is what the API is asked with. What is nil is left out.
+// MethodRequest is an API request. Nil fields are omitted.
 type MethodRequest struct {
-	// With this agent's credential, by id or slug. Needed where each agent has its own.
+	// The agent, by id or slug, whose credential to use. Required if each agent has its own.
 	Agent *string `json:"agent,omitzero"`
-	// One that the connector's methods allow.
+	// A method that the connector allows.
 	Method string `json:"method"`
-	// true: a notification, which has no result. Methods that begin with notifications/ are notifications.
+	// true: send a notification, which has no result. Methods starting with notifications/ always are.
 	Notify *bool                      `json:"notify,omitzero"`
 	Params map[string]json.RawMessage `json:"params,omitzero"`
 }
 
-// MethodResult is what the API answers with.
+// MethodResult is an API response.
 type MethodResult struct {
-	// Of its record in the history of calls.
+	// The id in the call history.
 	CallID string         `json:"call_id"`
 	Error  *MethodFailure `json:"error"`
-	// As the server sent it; null: an error, or a notification.
+	// As the server sent it. Null for an error or a notification.
 	Result json.RawMessage `json:"result"`
-	// What the server said when it failed; null: nothing.
+	// The server's response if it failed. Null if none.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
-// NamedToolPatch is what the API is asked with. What is nil is left out.
+// NamedToolPatch is an API request. Nil fields are omitted.
 type NamedToolPatch struct {
 	AddTags []string `json:"add_tags,omitzero"`
-	// The description that agents read; empty: the server's. At most 4000 characters.
+	// Description for agents, at most 4000 characters. Empty: the server's.
 	AgentDescription *string `json:"agent_description,omitzero"`
-	// The name for agents, before the connector's prefix; empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., and no other tool of the connector has it: else 409.
+	// Name for agents, before the connector's prefix. Empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., unique in the connector: otherwise 409.
 	Alias *string `json:"alias,omitzero"`
-	// Likewise, from midnight to midnight, UTC.
+	// Likewise, per UTC day.
 	CallsPerDay *int64 `json:"calls_per_day,omitzero"`
-	// Of all agents together; 0: not bounded.
+	// For all agents together. 0: no limit.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
-	// Whether agents are served it.
+	// Whether agents can see and call it.
 	Enabled *bool `json:"enabled,omitzero"`
-	// The server's own name for it.
+	// The server's name for it.
 	Name       string   `json:"name"`
 	RemoveTags []string `json:"remove_tags,omitzero"`
-	// In place of those that are there. At most 20, of lower-case letters, digits, - and _.
+	// Replaces existing tags. At most 20, of lowercase letters, digits, - and _.
 	Tags []string `json:"tags,omitzero"`
 }
 
-// Needs is what the API answers with.
+// Needs is an API response.
 type Needs struct {
 	// Calls that wait for approval.
 	Approval int64 `json:"approval"`
-	// Connectors whose credential is missing, has ended, or was refused.
+	// Connectors whose credential is missing, ended or refused.
 	Authorization int64 `json:"authorization"`
-	// Accounts that end within 72 hours unless a person connects them again.
+	// Accounts that end within 72 hours unless reconnected.
 	Renewal int64 `json:"renewal"`
-	// Tools whose definition is new or changed, and held.
+	// Held tools with a new or changed definition.
 	Review int64 `json:"review"`
-	// Connectors whose server does not answer as it should.
+	// Connectors whose server does not answer correctly.
 	Server int64 `json:"server"`
-	// Connectors that lost all, or more than half, of their tools.
+	// Connectors that lost more than half of their tools.
 	Tools int64 `json:"tools"`
 }
 
-// Notice is what the API answers with.
+// Notice is an API response.
 type Notice struct {
 	At time.Time `json:"at"`
 	// Ids and names, by kind.
 	Data json.RawMessage `json:"data"`
 	ID   string          `json:"id"`
 	Kind string          `json:"kind"`
-	// A path of the dashboard; empty: it leads nowhere.
+	// Dashboard path. Empty if none.
 	Link string `json:"link"`
-	// By the caller; null for a key, which belongs to no reader.
+	// Whether the caller has read it. Null for API keys.
 	Read *bool  `json:"read"`
 	Text string `json:"text"`
-	// How often it occurred before a person read it.
+	// Number of occurrences before it was read.
 	Times int64  `json:"times"`
 	Title string `json:"title"`
-	// What the server said of that; null: nothing. For the account of one agent, only managers get it.
+	// The server's response. Null if none. For an agent's account, visible to managers only.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
-// NoticeList is what the API answers with.
+// NoticeList is an API response.
 type NoticeList struct {
 	Items []Notice `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// NoticesRead is what the API answers with.
+// NoticesRead is an API response.
 type NoticesRead struct {
-	// How many of them the caller had not read before.
+	// Number of notices that were unread.
 	Read int64 `json:"read"`
 }
 
-// Offer is what the API answers with.
+// Offer is an API response.
 type Offer struct {
 	Auth     OfferAuth `json:"auth"`
 	Category string    `json:"category"`
-	// The connector that leads there already; null: there is none.
+	// The connector that already uses it. Null if none.
 	Connector   OfferHave `json:"connector"`
 	Description string    `json:"description"`
-	// Address of its documentation.
+	// Documentation URL.
 	Docs *string   `json:"docs"`
 	Icon OfferIcon `json:"icon"`
 	Name string    `json:"name"`
-	// What to know before it is added.
+	// What to know before adding it.
 	Note *string `json:"note"`
-	// It comes from the operator's own file.
+	// From the operator's own catalog file.
 	Own bool `json:"own"`
-	// Who runs the server; may be empty for the operator's own.
+	// Who runs the server. May be empty for the operator's own entries.
 	Publisher string `json:"publisher"`
 	Slug      string `json:"slug"`
-	// The page where these facts were read.
+	// The page with these facts.
 	Source *string `json:"source"`
 	// One of: streamable_http, sse, http.
 	Transport string `json:"transport"`
 	URL       string `json:"url"`
-	// When they were read, as 2026-11-21.
+	// When they were checked, such as 2026-11-21.
 	Verified *string `json:"verified"`
 }
 
-// OfferAuth is what the API answers with.
+// OfferAuth is an API response.
 type OfferAuth struct {
-	// Of api_key.
+	// For api_key.
 	Header *string `json:"header"`
-	// No client can register itself there: set a client_id.
+	// Clients cannot register themselves: set client_id.
 	OwnClient bool `json:"own_client"`
-	// To ask for; empty: what the server says.
+	// Scopes to request. Empty: those that the server names.
 	Scopes []string `json:"scopes"`
 	// One of: oauth2, bearer, api_key, basic, none.
 	Type string `json:"type"`
 }
 
-// OfferHave is what the API answers with.
+// OfferHave is an API response.
 type OfferHave struct {
 	Name string `json:"name"`
 	Slug string `json:"slug"`
 }
 
-// OfferIcon is what the API answers with.
+// OfferIcon is an API response.
 type OfferIcon struct {
 	Colour  string `json:"colour"`
 	Letters string `json:"letters"`
 }
 
-// OfferList is what the API answers with.
+// OfferList is an API response.
 type OfferList struct {
 	Items []Offer `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Overview is what the API answers with.
+// Overview is an API response.
 type Overview struct {
-	// How many there are, by status.
+	// Number of connectors by status.
 	Connectors map[string]int64 `json:"connectors"`
-	// The oldest first; also those in which nothing happened.
+	// Oldest first, including hours without activity.
 	Hours []OverviewHour `json:"hours"`
-	// How many things wait for a person.
+	// Number of items that need a person.
 	Needs Needs `json:"needs"`
 	Tools int64 `json:"tools"`
-	// Of all the hours together.
+	// Totals over all hours.
 	Total OverviewFigures `json:"total"`
-	// Start of the usage statistics (calls, errors, durations, syncs), if they were reset. Null: from the beginning.
+	// When usage statistics (calls, errors, durations, syncs) were last reset. Null if never.
 	UsageSince *time.Time `json:"usage_since"`
 }
 
-// OverviewFigures is what the API answers with.
+// OverviewFigures is an API response.
 type OverviewFigures struct {
-	// That ended then.
+	// Calls that ended.
 	Calls int64 `json:"calls"`
-	// Of them, those with status error.
+	// How many of them have status error.
 	Errors int64 `json:"errors"`
-	// What half of the calls took at most, to a tenth. Null: no server answered a call.
+	// Median call duration, to a tenth. Null if no server answered a call.
 	P50MS *int64 `json:"p50_ms"`
-	// Likewise 95 of 100.
+	// 95th percentile, likewise.
 	P95MS *int64 `json:"p95_ms"`
 	Syncs int64  `json:"syncs"`
-	// Of them.
+	// How many of them failed.
 	SyncsFailed int64 `json:"syncs_failed"`
 }
 
-// OverviewHour is what the API answers with.
+// OverviewHour is an API response.
 type OverviewHour struct {
-	// When it began.
+	// Start of the hour.
 	Hour time.Time `json:"hour"`
-	// How many there were at its end. Null: not known.
+	// Number of tools at the end of the hour. Null if unknown.
 	Tools *int64 `json:"tools"`
 }
 
-// Ping is what the API answers with.
+// Ping is an API response.
 type Ping struct {
-	// Until the session was open; 0: it was not.
+	// Time until the session was open. 0 if it was not.
 	ConnectMS int64               `json:"connect_ms"`
 	Error     *ConnectorTestError `json:"error"`
 	Ok        bool                `json:"ok"`
-	// Of the ping alone; for a server of 2026-07-28, which knows none, of server/discover.
+	// Time of the ping alone, or of server/discover for 2026-07-28 servers, which have no ping.
 	PingMS int64  `json:"ping_ms"`
 	Server Server `json:"server"`
-	// What the server said when it failed; null: nothing.
+	// The server's response if it failed. Null if none.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
-// Progress is what the API answers with.
+// Progress is an API response.
 type Progress struct {
-	// The server's words, as the tenant's call_history says.
+	// The server's message, as the tenant's call_history allows.
 	Message string `json:"message"`
-	// What is done, in the server's count; null: it gave none.
+	// Progress in the server's units. Null if not stated.
 	Progress *float64 `json:"progress"`
-	// What there is to do; null: not known.
+	// Total in the same units. Null if unknown.
 	Total *float64 `json:"total"`
 }
 
-// Prompt is what the API answers with.
+// Prompt is an API response.
 type Prompt struct {
 	Arguments []PromptArgument `json:"arguments"`
 	ChangedAt time.Time        `json:"changed_at"`
-	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	// Why it is not served: MCP clients reject such an entry. Null if served.
 	Defect      *string   `json:"defect"`
 	Description string    `json:"description"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
@@ -1550,7 +1550,7 @@ type Prompt struct {
 	Title       string    `json:"title"`
 }
 
-// PromptArgument is what the API answers with.
+// PromptArgument is an API response.
 type PromptArgument struct {
 	Description string `json:"description"`
 	Name        string `json:"name"`
@@ -1558,102 +1558,102 @@ type PromptArgument struct {
 	Title       string `json:"title"`
 }
 
-// PromptList is what the API answers with.
+// PromptList is an API response.
 type PromptList struct {
 	Items []Prompt `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// QuarantinedTool is what the API answers with.
+// QuarantinedTool is an API response.
 type QuarantinedTool struct {
-	// Null where it has no readable one.
+	// Null if not readable.
 	Name *string `json:"name"`
-	// The entry as the upstream sent it.
+	// The entry as the server sent it.
 	Raw    json.RawMessage `json:"raw"`
 	Reason string          `json:"reason"`
 }
 
-// Queued is what the API answers with.
+// Queued is an API response.
 type Queued struct {
 	Queued int64 `json:"queued"`
 }
 
-// Quota is what the API answers with.
+// Quota is an API response.
 type Quota struct {
-	// Let through today.
+	// Calls allowed today.
 	Calls int64 `json:"calls"`
-	// 0: not bounded so.
+	// 0: no limit.
 	CallsPerDay int64 `json:"calls_per_day"`
-	// 0: not bounded so.
+	// 0: no limit.
 	CallsPerMinute int64 `json:"calls_per_minute"`
-	// By its slug; empty: it is the tenant's own quota.
+	// The connector's slug. Empty for the tenant's quota.
 	Connector string `json:"connector"`
-	// Refused today, since the day's were.
+	// Calls refused today by the day quota.
 	OverDay int64 `json:"over_day"`
-	// Refused today, since a minute's calls were used up.
+	// Calls refused today by the minute quota.
 	OverMinute int64 `json:"over_minute"`
-	// The server's own name for it; empty: it is the tenant's own quota.
+	// The server's name for the tool. Empty for the tenant's quota.
 	Tool string `json:"tool"`
 }
 
-// Quotas is what the API answers with.
+// Quotas is an API response.
 type Quotas struct {
-	// The tenant's own first, then those that were hit. A tool that was not called today is left out; 500 at most.
+	// The tenant's quota first, then exceeded ones. Excludes tools not called today; at most 500.
 	Items []Quota `json:"items"`
-	// When the day began: midnight, UTC.
+	// Start of the day: midnight UTC.
 	Since time.Time `json:"since"`
-	// When calls go on that a day's quota refuses.
+	// When the day quota resets.
 	Until time.Time `json:"until"`
 }
 
-// Reachable is what the API answers with.
+// Reachable is an API response.
 type Reachable struct {
-	// The failures in a row count as down, by the tenant's down_after_failures and down_after_minutes.
+	// Whether it counts as down by the tenant's down_after_failures and down_after_minutes.
 	Down bool `json:"down"`
-	// Of failing and dead: the first failure.
+	// For failing and dead: the first failure.
 	Since *time.Time `json:"since"`
-	// dead: failing for days, and asked seldom. One of: unknown, up, failing, dead.
+	// dead: failing for days, now retried rarely. One of: unknown, up, failing, dead.
 	State string `json:"state"`
 }
 
-// ReadNoticesRequest is what the API is asked with. What is nil is left out.
+// ReadNoticesRequest is an API request. Nil fields are omitted.
 type ReadNoticesRequest struct {
-	// Of notices; absent or empty: all.
+	// Notice ids. Absent or empty: all.
 	IDs []string `json:"ids,omitzero"`
 }
 
-// Resource is what the API answers with.
+// Resource is an API response.
 type Resource struct {
 	ChangedAt time.Time `json:"changed_at"`
-	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	// Why it is not served: MCP clients reject such an entry. Null if served.
 	Defect      *string   `json:"defect"`
 	Description string    `json:"description"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
-	// Empty: not stated.
+	// Empty if not stated.
 	MimeType string `json:"mime_type"`
 	Name     string `json:"name"`
-	// In bytes; null: not stated.
+	// In bytes. Null if not stated.
 	Size  *int64 `json:"size"`
 	Title string `json:"title"`
 	URI   string `json:"uri"`
 }
 
-// ResourceList is what the API answers with.
+// ResourceList is an API response.
 type ResourceList struct {
 	Items []Resource `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// ResourceTemplate is what the API answers with.
+// ResourceTemplate is an API response.
 type ResourceTemplate struct {
 	ChangedAt time.Time `json:"changed_at"`
-	// Why agents are not served it: MCP clients refuse such an entry. Null: they are.
+	// Why it is not served: MCP clients reject such an entry. Null if served.
 	Defect      *string   `json:"defect"`
 	Description string    `json:"description"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
-	// Of all its resources; empty: not stated.
+	// For all its resources. Empty if not stated.
 	MimeType string `json:"mime_type"`
 	Name     string `json:"name"`
 	Title    string `json:"title"`
@@ -1661,84 +1661,84 @@ type ResourceTemplate struct {
 	URITemplate string `json:"uri_template"`
 }
 
-// ResourceTemplateList is what the API answers with.
+// ResourceTemplateList is an API response.
 type ResourceTemplateList struct {
 	Items []ResourceTemplate `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// RunRequest is what the API answers with.
+// RunRequest is an API response.
 type RunRequest struct {
-	// Since the first request.
+	// Time since the first request.
 	AtMS          float64 `json:"at_ms"`
 	BytesReceived int64   `json:"bytes_received"`
 	BytesSent     int64   `json:"bytes_sent"`
-	// The MCP method; empty: none.
+	// The MCP method. Empty if none.
 	Call string `json:"call"`
-	// In which the server was asked: modern, handshake or sse.
+	// Protocol era: modern, handshake or sse.
 	Era string `json:"era"`
-	// Of HTTP: POST, GET or DELETE; empty: a message to a program.
+	// HTTP method: POST, GET or DELETE. Empty for stdio messages.
 	Method string `json:"method"`
-	// Of the tool list; null: none.
+	// Page of the tool list. Null if none.
 	Page *int64 `json:"page"`
 	// discover, initialize, initialized, list, request, listen or close.
 	Phase string `json:"phase"`
-	// Why it did not bring what it was for, as an error's code; null: it did.
+	// Error code if the request failed. Null if it succeeded.
 	Reason *string `json:"reason"`
-	// Of a JSON-RPC error; null: there was none.
+	// JSON-RPC error code. Null if none.
 	RpcCode *int64 `json:"rpc_code"`
-	// Of HTTP; null: there was no answer, or it is a program's.
+	// HTTP status. Null without a response, and for stdio.
 	Status *int64 `json:"status"`
-	// Until the last byte of the answer that was read.
+	// Time to the last byte read of the response.
 	TookMS float64 `json:"took_ms"`
 }
 
-// SealingKey is what the API answers with.
+// SealingKey is an API response.
 type SealingKey struct {
-	// Its public id, in hexadecimal. It is no secret.
+	// Public id in hex, not secret.
 	ID string `json:"id"`
-	// It is at hand; what an unknown key has sealed does not open.
+	// Whether the key is available. Values of an unknown key cannot be decrypted.
 	Known bool `json:"known"`
-	// How many values of the tenant it has sealed.
+	// Number of the tenant's values encrypted with it.
 	Sealed int64 `json:"sealed"`
-	// What is stored from now on; the others only open.
+	// Whether new values are encrypted with it. Other keys only decrypt.
 	Seals bool `json:"seals"`
 }
 
-// SealingKeys is what the API answers with.
+// SealingKeys is an API response.
 type SealingKeys struct {
-	// When the first key was made.
+	// When the first key was created.
 	CreatedAt time.Time `json:"created_at"`
 	// Oldest first.
 	Keys []SealingKey `json:"keys"`
-	// They are the tenant's own. false: the installation's key seals its secrets, until the operator has run patchbay keys rotate.
+	// Whether the tenant has its own keys. false: the installation's key is used until the operator runs patchbay keys rotate.
 	Own bool `json:"own"`
-	// null: never.
+	// Null if never.
 	RotatedAt *time.Time `json:"rotated_at"`
-	// A rotation is under way, or was interrupted: patchbay keys rotate ends it.
+	// Whether a rotation is running or was interrupted. Finish it with patchbay keys rotate.
 	RotationUnfinished bool `json:"rotation_unfinished"`
 }
 
-// SecretPut is what the API is asked with. What is nil is left out.
+// SecretPut is an API request. Nil fields are omitted.
 type SecretPut struct {
-	// Of client_credentials and private_key_jwt: this credential's own; empty: the connector's.
+	// For client_credentials and private_key_jwt: this credential's own client. Empty: the connector's.
 	ClientID *string `json:"client_id,omitzero"`
-	// Of client_credentials, and of an oauth2 client that was registered by hand.
+	// For client_credentials and manually registered oauth2 clients.
 	ClientSecret *string `json:"client_secret,omitzero"`
-	// Of api_key.
+	// For api_key.
 	Key *string `json:"key,omitzero"`
-	// Of basic.
+	// For basic.
 	Password *string `json:"password,omitzero"`
-	// Of private_key_jwt: PEM.
+	// For private_key_jwt, as PEM.
 	PrivateKey *string `json:"private_key,omitzero"`
-	// Of bearer.
+	// For bearer.
 	Token *string `json:"token,omitzero"`
-	// Of basic.
+	// For basic.
 	Username *string `json:"username,omitzero"`
 }
 
-// Server is what the API answers with.
+// Server is an API response.
 type Server struct {
 	Instructions    string `json:"instructions"`
 	Name            string `json:"name"`
@@ -1747,211 +1747,211 @@ type Server struct {
 	Version         string `json:"version"`
 }
 
-// ShownChange is what the API answers with.
+// ShownChange is an API response.
 type ShownChange struct {
 	Differences []Difference `json:"differences"`
-	// How many more there are.
+	// Number of differences left out.
 	MoreDifferences int64 `json:"more_differences"`
 }
 
-// ShownChangeList is what the API answers with.
+// ShownChangeList is an API response.
 type ShownChangeList struct {
 	Items []ShownChange `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// SSO is what the API answers with.
+// SSO is an API response.
 type SSO struct {
-	// The owner whose password keeps working; null: none.
+	// The owner who can still use a password. Null if none.
 	BreakGlassOwner *string `json:"break_glass_owner"`
 	ClientID        string  `json:"client_id"`
-	// The role of a person in none of the groups; null: no access. One of: viewer, member, admin.
+	// Role of people in none of the groups. Null: no access. One of: viewer, member, admin.
 	DefaultRole *string     `json:"default_role"`
 	Domains     []SSODomain `json:"domains"`
 	Enabled     bool        `json:"enabled"`
-	// Passwords open the tenant no more, but for one owner.
+	// Whether password sign-in is off, except for one owner.
 	Enforced bool `json:"enforced"`
-	// Which role a group gives; the highest counts, at each sign-in. Empty: members keep the role that they have.
+	// Roles by group, applied at each sign-in; the highest wins. Empty: members keep their role.
 	Groups      []SSOGroup `json:"groups"`
 	GroupsClaim string     `json:"groups_claim"`
-	// Empty: it was never set up.
+	// Empty if never set up.
 	Issuer string `json:"issuer"`
-	// Whoever signs in and is no member becomes one.
+	// Whether people who sign in become members.
 	Joins bool `json:"joins"`
-	// To be registered at the provider.
+	// To register at the provider.
 	RedirectURI string `json:"redirect_uri"`
-	// When an owner last signed in with this provider and client to try them; null: not yet.
+	// When an owner last tested this provider and client. Null if not yet.
 	TestedAt *time.Time `json:"tested_at"`
 }
 
-// SSODomain is what the API answers with.
+// SSODomain is an API response.
 type SSODomain struct {
 	Domain string `json:"domain"`
-	// Of the TXT record that verifies it.
+	// Name of the TXT record.
 	RecordName string `json:"record_name"`
-	// What the record has to hold.
+	// Content of the TXT record.
 	RecordText string `json:"record_text"`
-	// null: it opens nothing yet.
+	// Null if not verified.
 	VerifiedAt *time.Time `json:"verified_at"`
 	// One of: dns, operator.
 	VerifiedBy *string `json:"verified_by"`
 }
 
-// SSODomainInput is what the API is asked with. What is nil is left out.
+// SSODomainInput is an API request. Nil fields are omitted.
 type SSODomainInput struct {
-	// What follows the @ of its addresses.
+	// The part of email addresses after @.
 	Domain string `json:"domain"`
 }
 
-// SSOGroup is what the API is asked with. What is nil is left out.
+// SSOGroup is an API request. Nil fields are omitted.
 type SSOGroup struct {
 	Group string `json:"group"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
-// SSOPatch is what the API is asked with. What is nil is left out.
+// SSOPatch is an API request. Nil fields are omitted.
 type SSOPatch struct {
-	// An owner's id; empty: none.
+	// An owner's id. Empty for none.
 	BreakGlassOwner *string `json:"break_glass_owner,omitzero"`
 	ClientID        *string `json:"client_id,omitzero"`
-	// It is never shown.
+	// Write-only.
 	ClientSecret *string `json:"client_secret,omitzero"`
-	// viewer, member or admin; empty: no access.
+	// viewer, member or admin. Empty: no access.
 	DefaultRole *string `json:"default_role,omitzero"`
-	// After a test in the dashboard, and with a verified domain.
+	// Requires a test in the dashboard and a verified domain.
 	Enabled     *bool      `json:"enabled,omitzero"`
 	Enforced    *bool      `json:"enforced,omitzero"`
 	Groups      []SSOGroup `json:"groups,omitzero"`
 	GroupsClaim *string    `json:"groups_claim,omitzero"`
-	// Another one needs its own client_secret, and is off until it was tested in the dashboard.
+	// Changing it requires client_secret, and turns single sign-on off until tested in the dashboard.
 	Issuer *string `json:"issuer,omitzero"`
 	Joins  *bool   `json:"joins,omitzero"`
 }
 
-// SyncRequest is what the API is asked with. What is nil is left out.
+// SyncRequest is an API request. Nil fields are omitted.
 type SyncRequest struct {
 	// The agent, by id or slug, whose credential to use.
 	Agent *string `json:"agent,omitzero"`
 }
 
-// SyncRun is what the API answers with.
+// SyncRun is an API response.
 type SyncRun struct {
-	// Whose credential was used; null: the shared one, or none.
+	// The agent whose credential was used. Null: the shared credential, or none.
 	AgentID     *string `json:"agent_id"`
 	ConnectorID string  `json:"connector_id"`
-	// Null until it is finished.
+	// Null until finished.
 	DurationMS *int64        `json:"duration_ms"`
 	Error      *SyncRunError `json:"error"`
-	// Of the last one, where scheduled syncs repeated it.
+	// For repeated scheduled syncs: end of the last one.
 	FinishedAt *time.Time `json:"finished_at"`
 	ID         string     `json:"id"`
-	// Prompts, resources and resource templates, which need no review; null: not counted, as where a scheduled sync found nothing new.
+	// Prompts, resources and resource templates, which need no review. Null if not counted, for example when a scheduled sync found nothing new.
 	Items           *ItemCounts `json:"items"`
 	ProtocolVersion string      `json:"protocol_version"`
-	// How many later scheduled syncs came to the same, and have no runs of their own.
+	// Later scheduled syncs with the same result, which have no run of their own.
 	Repeats int64 `json:"repeats"`
-	// Of one run that is read by itself, in the order of their beginnings; none of a scheduled sync that found nothing new. At most 64: of more, the first and the last.
+	// In order of start, only when a single run is read; none for scheduled syncs that found nothing new. At most 64, the first and the last.
 	Requests []RunRequest `json:"requests,omitzero"`
-	// How many others there were.
+	// Number of requests left out.
 	RequestsLeftOut *int64     `json:"requests_left_out,omitzero"`
 	StartedAt       *time.Time `json:"started_at"`
 	// One of: queued, running, ok, error.
 	Status     string `json:"status"`
 	ToolsAdded int64  `json:"tools_added"`
-	// Held ones count.
+	// Including held ones.
 	ToolsChanged     int64 `json:"tools_changed"`
 	ToolsQuarantined int64 `json:"tools_quarantined"`
 	ToolsRemoved     int64 `json:"tools_removed"`
 	ToolsTotal       int64 `json:"tools_total"`
 	// One of: manual, oauth, schedule, list_changed, api.
 	Trigger string `json:"trigger"`
-	// What the server said when the run failed; null: nothing. Later scheduled syncs with the same error do not replace it.
+	// The server's response if the run failed. Null if none. Later scheduled syncs with the same error do not replace it.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
-// SyncRunError is what the API answers with.
+// SyncRunError is an API response.
 type SyncRunError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// SyncRunList is what the API answers with.
+// SyncRunList is an API response.
 type SyncRunList struct {
 	Items []SyncRun `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Tenant is what the API answers with.
+// Tenant is an API response.
 type Tenant struct {
-	// How long a call waits for a person, before its agent is told to come back.
+	// How long a call waits for approval before the agent is asked to retry.
 	ApprovalTimeoutS int64 `json:"approval_timeout_s"`
-	// Who reads what is kept of arguments and results: everyone who sees the call, or auditors alone, each of whose readings is put on record. One of: everyone, auditors.
+	// Who can read stored arguments and results: everyone who sees the call, or only auditors, with every read audited. One of: everyone, auditors.
 	BodyReaders string `json:"body_readers"`
-	// What the history keeps of arguments and results. One of: none, redacted, full.
+	// How arguments and results are kept in the call history. One of: none, redacted, full.
 	CallHistory string `json:"call_history"`
-	// Likewise, from midnight to midnight, UTC.
+	// Likewise, per UTC day.
 	CallsPerDay int64 `json:"calls_per_day"`
-	// How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows.
+	// The owner's limit on calls of all agents together. 0: the operator's limit.
 	CallsPerMinute int64     `json:"calls_per_minute"`
 	CreatedAt      time.Time `json:"created_at"`
-	// What new agents and connectors begin with. Those that are there keep what they have.
+	// Defaults for new agents and connectors. Existing ones are not changed.
 	Defaults TenantDefaults `json:"defaults"`
-	// Failed syncs in a row after which a connector is down.
+	// Consecutive failed syncs before a connector counts as down.
 	DownAfterFailures int64 `json:"down_after_failures"`
-	// Minutes after the first failure; the next failure then makes a connector down.
+	// Minutes after the first failure before the next one makes a connector down.
 	DownAfterMinutes int64 `json:"down_after_minutes"`
-	// How many days of history the tenant chose to keep; 0: as many as the installation keeps.
+	// Days to keep history, set by the tenant. 0: the installation's limit.
 	HistoryDays int64 `json:"history_days"`
-	// How many days of history are kept: calls, sync runs, decided changes of tools.
+	// Days that calls, sync runs and decided tool changes are actually kept.
 	HistoryDaysKept int64 `json:"history_days_kept"`
-	// From when there is history; null: there is none yet.
+	// Start of the history. Null if empty.
 	HistorySince *time.Time `json:"history_since"`
 	ID           string     `json:"id"`
 	// Likewise.
 	MostCallsPerDay int64 `json:"most_calls_per_day"`
-	// The operator's limit; 0: not bounded. The lower of the two applies.
+	// The operator's limit. 0: no limit. The lower of the two applies.
 	MostCallsPerMinute int64  `json:"most_calls_per_minute"`
 	Name               string `json:"name"`
-	// Whether agents get an error instead of a result that does not fit its tool's output schema.
+	// Whether a result that does not match its tool's output schema becomes an error for agents.
 	RefuseInvalidResults bool `json:"refuse_invalid_results"`
-	// Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead.
+	// Whether members must set up a second factor to use the tenant in a browser. Single sign-on leaves this to the provider.
 	SecondFactorRequired bool      `json:"second_factor_required"`
 	Slug                 string    `json:"slug"`
 	UpdatedAt            time.Time `json:"updated_at"`
 }
 
-// TenantDefaults is what the API answers with.
+// TenantDefaults is an API response.
 type TenantDefaults struct {
-	// Of agents: which of their calls wait for a person. One of: auto, always_ask, trusted_only, always_ask_all.
+	// For agents: which calls need approval. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval string `json:"approval"`
-	// Of connectors. One of: auto, off.
+	// For connectors. One of: auto, off.
 	Listen string `json:"listen"`
-	// Of connectors. 0: any age.
+	// For connectors. 0: any age.
 	MaxDefinitionAgeS int64 `json:"max_definition_age_s"`
-	// Of connectors. 0: never by itself.
+	// For connectors. 0: never automatically.
 	SyncIntervalS int64 `json:"sync_interval_s"`
-	// Of connectors. One of: auto, hold_risky, hold_all.
+	// For connectors. One of: auto, hold_risky, hold_all.
 	ToolChanges string `json:"tool_changes"`
 }
 
-// TenantDefaultsPatch is what the API is asked with. What is nil is left out.
+// TenantDefaultsPatch is an API request. Nil fields are omitted.
 type TenantDefaultsPatch struct {
 	// One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
 	// One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
-	// 0: any age; else 60 or more.
+	// 0: any age; otherwise 60 or more.
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
-	// 0: never by itself; else 60 or more.
+	// 0: never automatically; otherwise 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges *string `json:"tool_changes,omitzero"`
 }
 
-// TenantPatch is what the API is asked with. What is nil is left out.
+// TenantPatch is an API request. Nil fields are omitted.
 type TenantPatch struct {
 	ApprovalTimeoutS *int64 `json:"approval_timeout_s,omitzero"`
 	// One of: everyone, auditors.
@@ -1960,20 +1960,20 @@ type TenantPatch struct {
 	CallHistory *string `json:"call_history,omitzero"`
 	// Likewise.
 	CallsPerDay *int64 `json:"calls_per_day,omitzero"`
-	// At most most_calls_per_minute, where there is such a bound; 0: as many as that.
+	// At most most_calls_per_minute, if set. 0: that limit.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
-	// Defaults of new agents and connectors. Existing ones keep their values.
+	// Defaults for new agents and connectors. Existing ones are not changed.
 	Defaults          *TenantDefaultsPatch `json:"defaults,omitzero"`
 	DownAfterFailures *int64               `json:"down_after_failures,omitzero"`
 	DownAfterMinutes  *int64               `json:"down_after_minutes,omitzero"`
-	// From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that.
+	// From 30 to the installation's limit (default: 90). 0: the limit.
 	HistoryDays          *int64  `json:"history_days,omitzero"`
 	Name                 *string `json:"name,omitzero"`
 	RefuseInvalidResults *bool   `json:"refuse_invalid_results,omitzero"`
 	SecondFactorRequired *bool   `json:"second_factor_required,omitzero"`
 }
 
-// TestedTool is what the API answers with.
+// TestedTool is an API response.
 type TestedTool struct {
 	Annotations  json.RawMessage `json:"annotations"`
 	Description  string          `json:"description"`
@@ -1983,438 +1983,438 @@ type TestedTool struct {
 	Title        string          `json:"title"`
 }
 
-// Tool is what the API answers with.
+// Tool is an API response.
 type Tool struct {
-	// The description that an admin wrote for agents, in place of the server's; empty: they read the server's.
+	// An admin's description for agents. Empty: the server's.
 	AgentDescription string `json:"agent_description"`
-	// The name that an admin gave it for agents, before the connector's prefix; empty: it has the server's.
+	// An admin's name for agents, before the connector's prefix. Empty: the server's.
 	Alias       string          `json:"alias"`
 	Annotations json.RawMessage `json:"annotations"`
-	// Likewise, from midnight to midnight, UTC.
+	// Likewise, per UTC day.
 	CallsPerDay int64 `json:"calls_per_day"`
-	// Of all agents together; 0: not bounded.
+	// For all agents together. 0: no limit.
 	CallsPerMinute int64     `json:"calls_per_minute"`
 	ChangedAt      time.Time `json:"changed_at"`
 	ConnectorID    string    `json:"connector_id"`
 	Description    string    `json:"description"`
 	Enabled        bool      `json:"enabled"`
-	// The name that agents see.
+	// The exposed name.
 	ExposedName string    `json:"exposed_name"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
-	// SHA-256 of the definition as it was sent, in hexadecimal.
+	// SHA-256 of the definition as sent, in hex.
 	Hash  string          `json:"hash"`
 	Icons json.RawMessage `json:"icons"`
-	// As the upstream sent it; null where it sent none. So are the next four.
+	// As the server sent it. Null if absent, as are the next four.
 	InputSchema json.RawMessage `json:"input_schema"`
 	LastSeenAt  time.Time       `json:"last_seen_at"`
 	Meta        json.RawMessage `json:"meta"`
 	Name        string          `json:"name"`
-	// Which optional fields were left out, having a wrong type.
+	// Optional fields ignored because of a wrong type.
 	Notes        []string        `json:"notes,omitzero"`
 	OutputSchema json.RawMessage `json:"output_schema"`
-	// Null: there now.
+	// Null if not removed.
 	RemovedAt *time.Time `json:"removed_at"`
-	// kept: agents are served an earlier definition, by decision. One of: accepted, changed, new, rejected, kept.
+	// kept: agents are served an earlier definition by decision. One of: accepted, changed, new, rejected, kept.
 	Review string   `json:"review"`
 	Tags   []string `json:"tags"`
 	Title  string   `json:"title"`
 }
 
-// ToolCall is what the API answers with.
+// ToolCall is an API response.
 type ToolCall struct {
-	// Where the request came from that began the call, as the audit log has it; null: not known, as of calls of before it was kept.
+	// Client address of the request that started the call. Null if unknown, as for older calls.
 	Address *string `json:"address"`
 	// The agent's slug at the time.
 	Agent string `json:"agent"`
-	// Null: the agent was deleted, or an admin sent it for none.
+	// Null if the agent was deleted, or an admin called without one.
 	AgentID *string `json:"agent_id"`
-	// The person who approved or denied it; empty: no approval was needed.
+	// Who approved or denied it. Empty if no approval was needed.
 	ApprovedBy string `json:"approved_by"`
-	// As the tenant's call_history says; null where they are not kept, and in lists where they are long.
+	// As the tenant's call_history allows. Null if not kept, and in lists if long.
 	Arguments json.RawMessage `json:"arguments"`
-	// withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and omitted here; shown: what is stored of them is here. One of: shown, withheld.
+	// withheld: arguments, content, structured_content and texts of task and progress are omitted, readable by auditors only. shown: what is stored is included. One of: shown, withheld.
 	Bodies string `json:"bodies"`
-	// Who called for the agent, where a person or a key did.
+	// The person or API key that called for the agent.
 	Caller string `json:"caller"`
-	// Null: it has not ended.
+	// Null until it ends.
 	CompletedAt *time.Time `json:"completed_at"`
 	// The connector's slug at the time.
 	Connector string `json:"connector"`
-	// Null: the connector was deleted.
+	// Null if the connector was deleted.
 	ConnectorID *string `json:"connector_id"`
-	// The result's content, as the server sent it; null in lists, and where none is kept. So are the next two.
+	// The result's content as the server sent it. Null if not kept, and in lists, as are the next two fields.
 	Content json.RawMessage `json:"content"`
-	// Whose credential went along.
+	// The credential used.
 	CredentialID *string `json:"credential_id"`
-	// The version of the tool's definition.
+	// The tool definition's hash.
 	DefinitionHash *string `json:"definition_hash"`
-	// Until now, where it has not ended.
+	// Up to now while it runs.
 	DurationMS int64 `json:"duration_ms"`
-	// Why there is no result; null: there is one, or none yet. invalid_result: there is one, which refuse_invalid_results withheld from the agent.
+	// Why there is no result. Null if there is one, or none yet. invalid_result: refuse_invalid_results withheld the result from the agent.
 	Error *ToolCallError `json:"error"`
-	// With format only. text: its texts and structured content as one string; openai: a message of role tool; anthropic: a tool_result block; google: a functionResponse part. A call that failed before its tool ran has the error's message. Missing: the call has not ended, or its result is not shown.
+	// Only with format. text: text and structured content as one string; openai: a message with role tool; anthropic: a tool_result block; google: a functionResponse part. Calls that failed before the tool ran have the error message. Absent until the call ends, and if its result is hidden.
 	Formatted json.RawMessage `json:"formatted,omitzero"`
 	ID        string          `json:"id"`
-	// The tool says that it failed.
+	// Whether the tool reported an error.
 	IsError bool `json:"is_error"`
 	// method: a request or notification outside MCP. One of: tool, prompt, resource, completion, method.
 	Kind string `json:"kind"`
-	// The server's own name for it.
+	// The server's name for it.
 	Name string `json:"name"`
-	// What kind of end it was; empty: none yet. One of: , ok, tool_error, rpc_error, transport, refused, denied, cancelled, lost.
+	// How it ended. Empty if it has not. One of: , ok, tool_error, rpc_error, transport, refused, denied, cancelled, lost.
 	Outcome string `json:"outcome"`
-	// The last that the server said of how far it is, a second late; null: nothing. A call by the gateway asks for it where the agent's client does.
+	// The server's last progress, up to a second late. Null if none. Gateway calls have it if the agent's client asks for it.
 	Progress *Progress `json:"progress"`
-	// Of the arguments.
+	// Size of the arguments.
 	RequestBytes int64 `json:"request_bytes"`
-	// Of that request, as its answer's X-Request-Id and the log have it; null: not known.
+	// Id of that request, as in X-Request-Id and the log. Null if unknown.
 	RequestID *string `json:"request_id"`
-	// Of the result.
+	// Size of the result.
 	ResponseBytes int64 `json:"response_bytes"`
-	// Where the call came in. One of: gateway, api, dashboard.
+	// Where the call was made. One of: gateway, api, dashboard.
 	Source    string    `json:"source"`
 	StartedAt time.Time `json:"started_at"`
 	// One of: pending_approval, running, success, error, denied, cancelled.
 	Status            string          `json:"status"`
 	StructuredContent json.RawMessage `json:"structured_content"`
-	// Why it does not fit; null: it fits, or was not checked.
+	// Why it does not match. Null if it does or was not checked.
 	StructuredError *string `json:"structured_error"`
-	// Whether structured_content fits the tool's output schema; null: not checked, as where there is no such schema, the tool says that it failed, or the schema is too costly.
+	// Whether structured_content matches the output schema. Null if not checked: no schema, one too costly to check, or a tool error.
 	StructuredValid *bool `json:"structured_valid"`
-	// The last state of the task that the server made of the call.
+	// Last state of the server's task for the call.
 	Task json.RawMessage `json:"task"`
-	// The token with which the agent came.
+	// The agent's token.
 	TokenID *string `json:"token_id"`
-	// The name that agents see.
+	// The exposed name.
 	Tool string `json:"tool"`
-	// The history kept a part: 200000 bytes at most.
+	// Whether only part is kept: at most 200000 bytes.
 	Truncated bool `json:"truncated"`
-	// What the server said when the call failed; null: nothing, and in lists. said is empty where the tenant's call_history keeps no contents, and where bodies are withheld.
+	// The server's response if the call failed. Null if none, and in lists. said is empty if call_history keeps no content or bodies are withheld.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 
-// ToolCallBatch is what the API is asked with. What is nil is left out.
+// ToolCallBatch is an API request. Nil fields are omitted.
 type ToolCallBatch struct {
 	// The calls, in any order.
 	Calls []ToolCallCreate `json:"calls"`
 }
 
-// ToolCallCreate is what the API is asked with. What is nil is left out.
+// ToolCallCreate is an API request. Nil fields are omitted.
 type ToolCallCreate struct {
-	// As the tool's input schema wants them.
+	// Arguments that match the tool's input schema.
 	Arguments map[string]json.RawMessage `json:"arguments,omitzero"`
-	// For so many milliseconds the server may take, at most the connector's timeout_ms; 0: those. A call that a person approves has the connector's.
+	// Time limit for the server, at most the connector's timeout_ms. 0: that. Approved calls always use the connector's.
 	TimeoutMS *int64 `json:"timeout_ms,omitzero"`
-	// The name that the agent sees.
+	// The exposed name.
 	Tool string `json:"tool"`
 }
 
-// ToolCallError is what the API answers with.
+// ToolCallError is an API response.
 type ToolCallError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// ToolCallList is what the API answers with.
+// ToolCallList is an API response.
 type ToolCallList struct {
 	Items []ToolCall `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// ToolCallResult is what the API answers with.
+// ToolCallResult is an API response.
 type ToolCallResult struct {
-	// The call, if it was made.
+	// The call, if created.
 	Call *ToolCall `json:"call,omitzero"`
-	// Why it was not made.
+	// Why the call was not created.
 	Problem *Problem `json:"problem,omitzero"`
-	// What callTool would have answered: 201, or the status of the problem.
+	// The status callTool would return: 201, or the problem's.
 	Status int64 `json:"status"`
 }
 
-// ToolCallResults is what the API answers with.
+// ToolCallResults is an API response.
 type ToolCallResults struct {
-	// One for each call.
+	// One per call, in order.
 	Results []ToolCallResult `json:"results"`
 }
 
-// ToolChange is what the API answers with.
+// ToolChange is an API response.
 type ToolChange struct {
-	// The definition that the server then had; null: the tool was removed. Hand it to accept or reject.
+	// The server's new definition, for accept or reject. Null if the tool was removed.
 	AfterHash *string `json:"after_hash"`
-	// How many agents were granted the tool; of instructions, any of the connector's.
+	// Number of agents granted the tool; for instructions, the connector.
 	Agents int64 `json:"agents"`
-	// The definition that agents were served; null: none.
+	// The definition served to agents. Null if none.
 	BeforeHash *string `json:"before_hash"`
-	// How often it was called in the last 30 days, counted among the connector's latest 100,000 calls; of instructions, all of these.
+	// Calls in the last 30 days, among the connector's latest 100,000; for instructions, of all its tools.
 	Calls30d      int64      `json:"calls_30d"`
 	ConnectorID   string     `json:"connector_id"`
 	ConnectorSlug string     `json:"connector_slug"`
 	DecidedAt     *time.Time `json:"decided_at"`
-	// Null: not decided, or by the policy.
+	// Null if not decided, or decided by policy.
 	DecidedBy *string `json:"decided_by"`
 	ID        string  `json:"id"`
-	// What is different: new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic.
+	// new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic.
 	Kinds []string `json:"kinds"`
 	// One of: none, low, high.
 	Risk   string    `json:"risk"`
 	SeenAt time.Time `json:"seen_at"`
-	// kept: a person keeps before_hash in service. automatic: the connector's tool_changes took it. superseded: the server changed the tool again before a decision. One of: waiting, accepted, rejected, kept, automatic, superseded.
+	// kept: before_hash stays in service by decision. automatic: accepted by the connector's tool_changes. superseded: the server changed the tool again before a decision. One of: waiting, accepted, rejected, kept, automatic, superseded.
 	State string `json:"state"`
-	// The sync that met it; null: not known.
+	// The sync that found it. Null if unknown.
 	SyncRunID *string `json:"sync_run_id"`
-	// The server's own name for it. Empty: the server's instructions changed, see /instructions.
+	// The server's name for it. Empty if the server's instructions changed: see /instructions.
 	Tool string `json:"tool"`
 }
 
-// ToolChangeList is what the API answers with.
+// ToolChangeList is an API response.
 type ToolChangeList struct {
 	Items []ToolChange `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// ToolList is what the API answers with.
+// ToolList is an API response.
 type ToolList struct {
 	Items []ListedTool `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// ToolPatch is what the API is asked with. What is nil is left out.
+// ToolPatch is an API request. Nil fields are omitted.
 type ToolPatch struct {
 	AddTags []string `json:"add_tags,omitzero"`
-	// The description that agents read; empty: the server's. At most 4000 characters.
+	// Description for agents, at most 4000 characters. Empty: the server's.
 	AgentDescription *string `json:"agent_description,omitzero"`
-	// The name for agents, before the connector's prefix; empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., and no other tool of the connector has it: else 409.
+	// Name for agents, before the connector's prefix. Empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., unique in the connector: otherwise 409.
 	Alias *string `json:"alias,omitzero"`
-	// Likewise, from midnight to midnight, UTC.
+	// Likewise, per UTC day.
 	CallsPerDay *int64 `json:"calls_per_day,omitzero"`
-	// Of all agents together; 0: not bounded.
+	// For all agents together. 0: no limit.
 	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
-	// Whether agents are served it.
+	// Whether agents can see and call it.
 	Enabled    *bool    `json:"enabled,omitzero"`
 	RemoveTags []string `json:"remove_tags,omitzero"`
-	// In place of those that are there. At most 20, of lower-case letters, digits, - and _.
+	// Replaces existing tags. At most 20, of lowercase letters, digits, - and _.
 	Tags []string `json:"tags,omitzero"`
 }
 
-// ToolPatches is what the API is asked with. What is nil is left out.
+// ToolPatches is an API request. Nil fields are omitted.
 type ToolPatches struct {
 	Tools []NamedToolPatch `json:"tools"`
 }
 
-// ToolTry is what the API is asked with. What is nil is left out.
+// ToolTry is an API request. Nil fields are omitted.
 type ToolTry struct {
-	// With this agent's credential, by id or slug. Needed where each agent has its own, and refused elsewhere.
+	// The agent, by id or slug, whose credential to use. Required if each agent has its own; otherwise not allowed.
 	Agent *string `json:"agent,omitzero"`
-	// As the tool's input schema wants them.
+	// Arguments that match the tool's input schema.
 	Arguments map[string]json.RawMessage `json:"arguments,omitzero"`
-	// true: call a tool, too, that may change or delete data (no annotation says otherwise), or that waits for acceptance. Without it such a call is 409 with the code confirmation_required.
+	// true: also call tools that may change or delete data, as their annotations do not exclude it, or that wait for acceptance. Otherwise 409 with code confirmation_required.
 	Confirm *bool `json:"confirm,omitzero"`
-	// For so many milliseconds the server may take, at most the connector's timeout_ms; 0: those.
+	// Time limit for the server, at most the connector's timeout_ms. 0: that.
 	TimeoutMS *int64 `json:"timeout_ms,omitzero"`
 }
 
-// ToolVerdict is what the API is asked with. What is nil is left out.
+// ToolVerdict is an API request. Nil fields are omitted.
 type ToolVerdict struct {
-	// Of the definition that was looked at: where the server has changed the tool again, the answer is 409. Without it, whichever definition is current is decided.
+	// Hash of the reviewed definition: 409 if the server has changed the tool since. Absent: decides the current one.
 	Hash *string `json:"hash,omitzero"`
 }
 
-// Tried is what the API answers with.
+// Tried is an API response.
 type Tried struct {
-	// Among the agent's last 2000 calls of any tool, this one not counted.
+	// Among the agent's last 2000 calls, excluding this one.
 	Calls int64 `json:"calls"`
-	// Of them, by a person.
+	// How many of them a person denied.
 	Denied int64 `json:"denied"`
 }
 
-// Unavailable is what the API answers with.
+// Unavailable is an API response.
 type Unavailable struct {
 	Code string `json:"code"`
-	// A page on which a person connects the account; null where that does not help.
+	// The page where a person connects the account. Null if that does not help.
 	ConnectURL *string `json:"connect_url"`
 	Message    string  `json:"message"`
 }
 
-// Unchecked is what the API answers with.
+// Unchecked is an API response.
 type Unchecked struct {
-	// A JSON pointer into the schema, as its server wrote it; empty: all of it.
+	// JSON pointer into the server's schema. Empty: the whole schema.
 	Place string `json:"place"`
-	// pattern_too_large, pattern_not_supported, reference_not_followed, reference_endless, dialect_not_supported, keyword_not_valid, schema_too_large, or arguments_too_large where large or deeply nested arguments may be too much. More may be added.
+	// pattern_too_large, pattern_not_supported, reference_not_followed, reference_endless, dialect_not_supported, keyword_not_valid, schema_too_large, or arguments_too_large (large or deeply nested arguments may exceed the limit). More may be added.
 	Reason string `json:"reason"`
 }
 
-// Unused is what the API answers with.
+// Unused is an API response.
 type Unused struct {
-	// How far the truth may be from the estimates.
+	// Margin of error of the estimates.
 	MarginPercent int64 `json:"margin_percent"`
 	// One of: mcp, openai, anthropic, google.
 	Provider string `json:"provider"`
-	// How many tools the agent sees.
+	// Number of tools that the agent sees.
 	Seen int64 `json:"seen"`
-	// What was called since then is used, whatever came of the call.
+	// Tools called since then count as used, whatever the outcome.
 	Since time.Time `json:"since"`
-	// What all that it sees takes of each request, estimated.
+	// Estimated tokens of all tools in each request.
 	Tokens int64 `json:"tokens"`
-	// What of it the tools below take.
+	// Estimated tokens of the tools below.
 	TokensSaved int64 `json:"tokens_saved"`
-	// How many of them were not called, but granted, or listed by their server, only since then: too early to tell.
+	// Uncalled tools that were granted, or first listed, after since: too early to tell.
 	TooNew int64 `json:"too_new"`
-	// Those that could be called all the time since then, and were not, by connector and name.
+	// Tools available since then and never called, by connector and name.
 	Tools []UnusedTool `json:"tools"`
 }
 
-// UnusedTool is what the API answers with.
+// UnusedTool is an API response.
 type UnusedTool struct {
 	// The connector's slug.
 	Connector string `json:"connector"`
-	// The name that the server gives it, by which a grant names it.
+	// The server's name for it, used in grants.
 	Name string `json:"name"`
-	// What it takes of each request, estimated.
+	// Estimated tokens in each request.
 	Tokens int64 `json:"tokens"`
 	// The exposed name.
 	Tool string `json:"tool"`
 }
 
-// Upstream is what the API answers with.
+// Upstream is an API response.
 type Upstream struct {
-	// Of a program that ended.
+	// Exit status of a program.
 	ExitStatus *int64 `json:"exit_status,omitzero"`
-	// The status that it answered; null without an answer.
+	// The server's status. Null without a response.
 	HTTPStatus *int64 `json:"http_status"`
 	// connect, discover, initialize, initialized, list, auth or close.
 	Phase string `json:"phase"`
-	// Whether the same request may succeed later.
+	// Whether a retry may succeed.
 	Retryable bool `json:"retryable"`
-	// The code of its JSON-RPC error; null without one.
+	// JSON-RPC error code. Null if none.
 	RpcCode *int64 `json:"rpc_code"`
-	// The server's own words, redacted, at most 2048 bytes. It is remote text: show it as a quote.
+	// The server's text, redacted, at most 2048 bytes. Untrusted: show it as a quote.
 	Said *string `json:"said,omitzero"`
 }
 
-// UpstreamSaid is what the API answers with.
+// UpstreamSaid is an API response.
 type UpstreamSaid struct {
-	// Of a program that ended.
+	// Exit status of a program.
 	ExitStatus *int64 `json:"exit_status,omitzero"`
-	// The server's own words, at most 2048 bytes: the beginning of its response, or of the message and data of its JSON-RPC error; of a program the end of its standard error. Secrets are replaced by [redacted], and invisible characters by escapes. It is remote text: show it as a quote. Empty: nothing is known.
+	// The start of the server's response, or of its JSON-RPC error's message and data; for programs, the end of standard error. At most 2048 bytes; secrets are [redacted], invisible characters escaped. Untrusted: show it as a quote. Empty if nothing.
 	Said string `json:"said"`
-	// Of HTTP; null without a response.
+	// HTTP status. Null without a response.
 	Status *int64 `json:"status"`
 }
 
-// Usage is what the API answers with.
+// Usage is an API response.
 type Usage struct {
-	// From when on calls, errors, durations and syncs are counted.
+	// Start of the usage statistics.
 	UsageSince time.Time `json:"usage_since"`
 }
 
-// Vanished is what the API answers with.
+// Vanished is an API response.
 type Vanished struct {
-	// Time of the sync that missed them.
+	// When the sync found them missing.
 	At time.Time `json:"at"`
 	// Number of tools before.
 	Of int64 `json:"of"`
-	// Number of tools that are missing still.
+	// Number of tools still missing.
 	Tools int64 `json:"tools"`
 }
 
-// Webhook is what the API answers with.
+// Webhook is an API response.
 type Webhook struct {
 	CreatedAt time.Time `json:"created_at"`
-	// The last that arrived, tests left out; null: none has.
+	// Last success, excluding tests. Null if none.
 	DeliveredAt *time.Time `json:"delivered_at"`
-	// Why Patchbay turned it off: gone (it answered 410) or failing (nothing arrived for three days); null: it did not.
+	// Why Patchbay disabled it: gone (410 response) or failing (three days without success). Null if it did not.
 	DisabledReason *string `json:"disabled_reason"`
 	Enabled        bool    `json:"enabled"`
-	// Null: the last try arrived.
+	// Null if the last attempt succeeded.
 	FailingSince *time.Time `json:"failing_since"`
-	// Tries since the last that arrived.
+	// Failed attempts since the last success.
 	Failures int64 `json:"failures"`
-	// The body: signed JSON, or the message of a chat. One of: json, slack, teams.
+	// Body format: signed JSON, or a chat message. One of: json, slack, teams.
 	Format string `json:"format"`
 	ID     string `json:"id"`
-	// Of notices and events that it is told of; empty: of all notices, but not of connector.list_changed and connector.message, which must be named.
+	// Notices and events to send. Empty: all notices, except connector.list_changed and connector.message, which must be listed.
 	Kinds []string `json:"kinds"`
 	Name  string   `json:"name"`
-	// Until then the secret before signs, too; null: there was none.
+	// Until when the previous secret also signs. Null if there is none.
 	RotatingUntil *time.Time `json:"rotating_until"`
-	// What signs (whsec_…); only in the answer that makes it.
+	// Signing secret (whsec_…), only in the response that creates it.
 	Secret *string `json:"secret,omitzero"`
-	// failing: the last try did not arrive. One of: active, failing, disabled.
+	// failing: the last attempt failed. One of: active, failing, disabled.
 	State     string    `json:"state"`
 	UpdatedAt time.Time `json:"updated_at"`
 	URL       string    `json:"url"`
 }
 
-// WebhookCreate is what the API is asked with. What is nil is left out.
+// WebhookCreate is an API request. Nil fields are omitted.
 type WebhookCreate struct {
-	// json, slack or teams; absent: json.
+	// json, slack or teams. Default: json.
 	Format *string `json:"format,omitzero"`
-	// Of notices and events; absent or empty: of all notices, but not of connector.list_changed and connector.message.
+	// Notices and events to send. Absent or empty: all notices, except connector.list_changed and connector.message.
 	Kinds []string `json:"kinds,omitzero"`
 	Name  string   `json:"name"`
-	// Where it is told, by POST.
+	// The URL to POST to.
 	URL string `json:"url"`
 }
 
-// WebhookList is what the API answers with.
+// WebhookList is an API response.
 type WebhookList struct {
 	Items []Webhook `json:"items"`
-	// Hand it back as cursor for the next page; null at the end.
+	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// WebhookPatch is what the API is asked with. What is nil is left out.
+// WebhookPatch is an API request. Nil fields are omitted.
 type WebhookPatch struct {
-	// Off: what waits is cancelled. On: it begins anew.
+	// false: waiting deliveries are cancelled. true: starts fresh.
 	Enabled *bool `json:"enabled,omitzero"`
 	// json, slack or teams.
 	Format *string `json:"format,omitzero"`
-	// Of notices and events; empty: of all notices, but not of connector.list_changed and connector.message.
+	// Notices and events to send. Empty: all notices, except connector.list_changed and connector.message.
 	Kinds []string `json:"kinds,omitzero"`
 	Name  *string  `json:"name,omitzero"`
 	URL   *string  `json:"url,omitzero"`
 }
 
-// Why is what the API answers with.
+// Why is an API response.
 type Why struct {
-	// What to do about it.
+	// How to get access.
 	Advice string `json:"advice"`
-	// Until when it does not, though the approval mode says so; null: there is no such time.
+	// When the standing approval to call it ends. Null if none.
 	AllowedUntil *time.Time `json:"allowed_until"`
-	// Whether a call waits for a person.
+	// Whether a call needs approval.
 	Asks bool `json:"asks"`
-	// The connector's slug; null: none has such a tool.
+	// The connector's slug. Null if no connector has the tool.
 	Connector  *string       `json:"connector"`
 	Credential WhyCredential `json:"credential"`
-	// Whether prompts and resources are used without asking, though each call of a tool needs approval.
+	// Whether prompts and resources need no approval although every tool call does.
 	ItemsUnasked bool `json:"items_unasked"`
-	// Whether a call would go ahead, or ask a person.
+	// Whether a call would run or wait for approval.
 	MayCall bool `json:"may_call"`
-	// The name that the server gives it; null likewise.
+	// The server's name for it. Null if connector is null.
 	Name *string `json:"name"`
-	// Which prompts of the connector the agent's grant includes; null: no connector is granted. One of: none, listed.
+	// Which of the connector's prompts are granted. Null if the connector is not granted. One of: none, listed.
 	Prompts *string `json:"prompts"`
-	// Which of its resources; null likewise. One of: none, listed, listed_and_templates.
+	// As prompts, for resources. One of: none, listed, listed_and_templates.
 	Resources *string `json:"resources"`
-	// Whether the agent's list has it.
+	// Whether the agent's tool list includes it.
 	Sees bool `json:"sees"`
 	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, tasks_missing, unknown.
 	State string `json:"state"`
-	// The exposed name that was asked for.
+	// The requested exposed name.
 	Tool string `json:"tool"`
-	// Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported. Arguments of any tool that are too large or nested too deeply to check in 50 ms go to the server unchecked; the log names the call.
+	// Parts of the input schema that arguments are not validated against, at most 20: too costly or not supported. Arguments that cannot be validated within 50 ms are sent unchecked; the log names the call.
 	Unchecked []Unchecked `json:"unchecked"`
 }
 
-// WhyCredential is what the API answers with.
+// WhyCredential is an API response.
 type WhyCredential struct {
-	// shared or per_agent; empty where no connector is granted.
+	// shared or per_agent. Empty if no connector is granted.
 	Mode string `json:"mode"`
-	// Whose it is: shared, agent, or none where the server wants none; empty likewise.
+	// shared, agent, or none if the server needs none. Empty if no connector is granted.
 	Owner string `json:"owner"`
-	// active, expired, refresh_failed, revoked, missing or not_needed; empty likewise.
+	// active, expired, refresh_failed, revoked, missing or not_needed. Empty if no connector is granted.
 	Status string `json:"status"`
 }

@@ -19,14 +19,14 @@ type agentAccountJSON struct {
 	Connector   string     `json:"connector" doc:"The connector's slug."`
 	Name        string     `json:"name" doc:"The connector's name."`
 	Enabled     bool       `json:"enabled" doc:"Whether the connector is enabled."`
-	AuthType    string     `json:"auth_type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt" doc:"How it signs in. An account of oauth2 is connected, any other is entered."`
-	State       string     `json:"state" enum:"missing,active,expired,refresh_failed,revoked" doc:"missing: nothing is there. expired and revoked: it is dead until a person connects it again. refresh_failed: it is tried again."`
-	Account     string     `json:"account" doc:"Who it is there, where known."`
-	Since       *time.Time `json:"since" doc:"When it was connected; null: it is missing."`
-	Error       *string    `json:"error" doc:"The account's error; null: none is known."`
-	URL         string     `json:"url" doc:"The page where a person who signs in connects it: the member's own, or the connector's, where admins do."`
+	AuthType    string     `json:"auth_type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt" doc:"How the connector authenticates. oauth2 accounts are connected, others entered."`
+	State       string     `json:"state" enum:"missing,active,expired,refresh_failed,revoked" doc:"missing: none stored. expired, revoked: must be reconnected. refresh_failed: will be retried."`
+	Account     string     `json:"account" doc:"The account's name, if known."`
+	Since       *time.Time `json:"since" doc:"When it was connected. Null if missing."`
+	Error       *string    `json:"error" doc:"Null if none."`
+	URL         string     `json:"url" doc:"The dashboard page to connect it: the member's own, or the connector's for admins."`
 
-	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said when the account failed or ended, with error; null: nothing."`
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"The server's response when the account failed or ended. Null if none."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -34,13 +34,13 @@ func (agentAccountJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.S
 	return setNullable(s, "upstream")
 }
 
-const aboutAgentAccounts = `What the agent has, and what it still misses, at the connectors that were granted to it and want an account of each agent, by name; 500 at most, in one answer: next_cursor is always null.
-It is for those who manage, and for the member whose agent it is.`
+const aboutAgentAccounts = `Accounts at granted connectors with one account per agent, including missing ones, by name. At most 500 in one page: next_cursor is always null.
+Requires admin, or the member who owns the agent.`
 
 func (h *Handler) mountAgentAccounts() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/accounts", id: "listAgentAccounts", tag: "Agents",
-		summary: "List the accounts that an agent has and misses", description: aboutAgentAccounts, permission: connectors.PermManage, ownerPermission: connectors.PermRead,
+		summary: "List an agent's accounts", description: aboutAgentAccounts, permission: connectors.PermManage, ownerPermission: connectors.PermRead,
 	}, h.listAgentAccounts)
 }
 

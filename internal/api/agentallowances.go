@@ -16,11 +16,11 @@ type allowanceJSON struct {
 	ConnectorID string    `json:"connector_id" format:"uuid"`
 	Connector   string    `json:"connector" doc:"The connector's slug."`
 	Name        string    `json:"name" doc:"The connector's name."`
-	Kind        string    `json:"kind" enum:"tool,prompt,resource" doc:"What is allowed."`
-	Tool        string    `json:"tool" doc:"The server's name for the tool or prompt; of a resource the URI."`
-	Until       time.Time `json:"until" doc:"Until then its use needs no approval."`
-	GrantedBy   string    `json:"granted_by" doc:"The name of the approving person."`
-	InForce     bool      `json:"in_force" doc:"false: the server has changed or removed the tool, or does not list the prompt, since. A use needs approval, unless the server goes back to what the person saw."`
+	Kind        string    `json:"kind" enum:"tool,prompt,resource" doc:"What may be used."`
+	Tool        string    `json:"tool" doc:"The server's name for the tool or prompt, or the resource's URI."`
+	Until       time.Time `json:"until" doc:"When the standing approval ends."`
+	GrantedBy   string    `json:"granted_by" doc:"The name of the person who approved."`
+	InForce     bool      `json:"in_force" doc:"false: the server changed or removed it since, so its use needs approval until the server restores what was approved."`
 }
 
 func viewAllowance(a store.AgentAllowance) allowanceJSON {
@@ -32,7 +32,7 @@ func viewAllowance(a store.AgentAllowance) allowanceJSON {
 // AllowancePath is the path of an agent's allowance.
 type AllowancePath struct {
 	AgentGrantPath
-	Tool string `path:"tool" doc:"The server's name for the tool or prompt; of a resource the URI."`
+	Tool string `path:"tool" doc:"The server's name for the tool or prompt, or the resource's URI."`
 	Kind string `query:"kind" enum:"tool,prompt,resource" doc:"Default: tool."`
 }
 
@@ -40,13 +40,13 @@ func (h *Handler) mountAgentAllowances() {
 	const tag = "Agents"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/allowances", id: "listAgentAllowances", tag: tag,
-		summary: "List what an agent may use without approval for a time", permission: connectors.PermRead,
-		description: "They come from approvals with allow_for_s. One ends with its grant, when the grant no longer covers the tool, prompt or resource, when the approval mode is changed, and when the connector moves to another origin.",
+		summary: "List an agent's standing approvals", permission: connectors.PermRead,
+		description: "Created by approvals with allow_for_s. They end when its grant no longer covers the tool, prompt or resource, when the approval mode changes, and when the connector moves to another origin.",
 	}, h.listAgentAllowances)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/connectors/{connector}/allowances/{tool}", id: "endAgentAllowance", tag: tag,
-		summary: "End an allowance: the next use needs approval again", permission: connectors.PermOperate,
-		description: "It needs the right to decide the agent's calls.",
+		summary: "End a standing approval", permission: connectors.PermOperate,
+		description: "The next use needs approval. Requires permission to decide the agent's calls.",
 	}, h.endAgentAllowance)
 }
 

@@ -15,15 +15,15 @@ import (
 type agentClientJSON struct {
 	ID        string    `json:"id"`
 	AgentID   string    `json:"agent_id"`
-	ClientID  string    `json:"client_id" doc:"The id of a program that registered itself, or the URL of its document."`
-	Name      string    `json:"name" doc:"The program's own name, which is not verified."`
-	Host      string    `json:"host" doc:"The host of its client document; empty: its identity is not verified."`
-	Resource  string    `json:"resource" doc:"The address that its tokens open."`
-	UserID    string    `json:"user_id" doc:"Who let it in."`
-	User      string    `json:"user" doc:"Their name, or address."`
+	ClientID  string    `json:"client_id" doc:"The id of a self-registered program, or the URL of its client document."`
+	Name      string    `json:"name" doc:"The program's name, not verified."`
+	Host      string    `json:"host" doc:"The host of its client document. Empty if its identity is not verified."`
+	Resource  string    `json:"resource" doc:"The address that its tokens are valid for."`
+	UserID    string    `json:"user_id" doc:"The user who authorized it."`
+	User      string    `json:"user" doc:"The user's name or email."`
 	CreatedAt time.Time `json:"created_at"`
 	UsedAt    time.Time `json:"used_at"`
-	ExpiresAt time.Time `json:"expires_at" doc:"When its access ends, unless it renews its token before."`
+	ExpiresAt time.Time `json:"expires_at" doc:"When its access ends, unless it refreshes its token."`
 }
 
 type listAgentClientsInput struct {
@@ -33,19 +33,19 @@ type listAgentClientsInput struct {
 
 type agentClientPath struct {
 	AgentPath
-	Client string `path:"client_id" doc:"The id of a program that signed in."`
+	Client string `path:"client_id" doc:"The program's client id."`
 }
 
 func (h *Handler) mountAgentClients() {
 	const tag = "Agents"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/clients", id: "listAgentClients", tag: tag,
-		summary: "List the programs that signed in as an agent, the latest first", permission: connectors.PermRead,
+		summary: "List programs signed in as an agent, newest first", permission: connectors.PermRead,
 	}, h.listAgentClients)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/clients/{client_id}", id: "endAgentClient", tag: tag,
-		summary: "End a program's access: its tokens open nothing any more within a second", permission: connectors.PermManage, ownerPermission: connectors.PermRead,
-		description: "Of their own agent a member ends the programs that they let in; others there are not, for them.",
+		summary: "Revoke a program's access", permission: connectors.PermManage, ownerPermission: connectors.PermRead,
+		description: "Its tokens stop working within a second. For their own agent, members see and revoke only programs that they authorized.",
 	}, h.endAgentClient)
 }
 

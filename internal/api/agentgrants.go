@@ -46,7 +46,7 @@ func (c *toolChoice) UnmarshalJSON(raw []byte) error {
 // Schema implements huma.SchemaProvider.
 func (toolChoice) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: `"all", those of later syncs too, or the names that the server gives them.`,
+		Description: `"all", including tools of later syncs, or server tool names.`,
 		OneOf: []*huma.Schema{
 			{Type: huma.TypeString, Enum: []any{allTools}},
 			{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
@@ -59,12 +59,12 @@ type agentGrantJSON struct {
 	ConnectorID  string     `json:"connector_id" format:"uuid"`
 	Connector    string     `json:"connector" doc:"The connector's slug."`
 	Name         string     `json:"name" doc:"The connector's name."`
-	Enabled      bool       `json:"enabled" doc:"Whether the connector is enabled; otherwise its tools are not served."`
+	Enabled      bool       `json:"enabled" doc:"If false, its tools are not served."`
 	Tools        toolChoice `json:"tools"`
-	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"In place of the agent's; null: as the agent's."`
-	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only these need no approval."`
-	Prompts      string     `json:"prompts" enum:"none,listed" doc:"Which prompts it includes."`
-	Resources    string     `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources it includes: those that the server lists, or also those that match one of its templates."`
+	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null: the agent's."`
+	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only, tools that need no approval."`
+	Prompts      string     `json:"prompts" enum:"none,listed" doc:"Which prompts are granted."`
+	Resources    string     `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources are granted: listed ones, or also those that match a template."`
 	CreatedAt    time.Time  `json:"created_at"`
 	UpdatedAt    time.Time  `json:"updated_at"`
 }
@@ -88,10 +88,10 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 // agentGrantPut is the new grant.
 type agentGrantPut struct {
 	Tools        toolChoice `json:"tools"`
-	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"In place of the agent's; null or absent: as the agent's."`
-	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these need no approval."`
-	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: an existing grant keeps its choice; a new one has listed with all tools, else none. Prompts and resources are used without approval."`
-	Resources    *string    `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"Likewise, with listed_and_templates in place of listed."`
+	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null or absent: the agent's."`
+	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only, tools that need no approval."`
+	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval."`
+	Resources    *string    `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"As prompts, with listed_and_templates as the default with all tools."`
 }
 
 func (p agentGrantPut) toGrant() (connectors.Grant, error) {
@@ -132,15 +132,15 @@ func (h *Handler) mountAgentGrants() {
 	const tag = "Agents"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/connectors", id: "listAgentConnectors", tag: tag,
-		summary: "List what an agent was granted, by the connectors' slugs", permission: connectors.PermRead,
+		summary: "List an agent's grants, by connector slug", permission: connectors.PermRead,
 	}, h.listAgentGrants)
 	registerOperation(h, operation{
 		method: http.MethodPut, path: "/api/v1/agents/{id}/connectors/{connector}", id: "grantConnector", tag: tag,
-		summary: "Let an agent use a connector, in place of what it was granted before", permission: connectors.PermManage,
+		summary: "Grant an agent access to a connector", permission: connectors.PermManage,
 	}, h.putAgentGrant)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/connectors/{connector}", id: "dropConnector", tag: tag,
-		summary: "Take a connector from an agent", permission: connectors.PermManage,
+		summary: "Remove an agent's access to a connector", permission: connectors.PermManage,
 	}, h.dropAgentGrant)
 }
 

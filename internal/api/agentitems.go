@@ -12,13 +12,13 @@ import (
 // AgentItemUse is what each prompt or resource of an agent has.
 type AgentItemUse struct {
 	Connector string `json:"connector" doc:"The connector's slug."`
-	Usable    bool   `json:"usable" doc:"False where the agent is disabled."`
+	Usable    bool   `json:"usable" doc:"False if the agent is disabled."`
 }
 
 // agentPromptJSON is a prompt that an agent sees.
 type agentPromptJSON struct {
-	Name       string               `json:"name" doc:"As the agent sees it at the address of all connectors."`
-	ServerName string               `json:"server_name" doc:"As the server calls it, and the agent at the connector's own address."`
+	Name       string               `json:"name" doc:"The name at the gateway's address."`
+	ServerName string               `json:"server_name" doc:"The server's name, also used at the connector's own address."`
 	Title      string               `json:"title"`
 	Arguments  []promptArgumentJSON `json:"arguments" nullable:"false"`
 	AgentItemUse
@@ -26,21 +26,21 @@ type agentPromptJSON struct {
 
 // agentResourceJSON is a resource that an agent sees.
 type agentResourceJSON struct {
-	URI       string `json:"uri" doc:"As the agent sees it at the address of all connectors."`
-	ServerURI string `json:"server_uri" doc:"As the server calls it, and the agent at the connector's own address."`
+	URI       string `json:"uri" doc:"The URI at the gateway's address."`
+	ServerURI string `json:"server_uri" doc:"The server's URI, also used at the connector's own address."`
 	Name      string `json:"name"`
 	Title     string `json:"title"`
-	MIMEType  string `json:"mime_type" doc:"Empty: not stated."`
+	MIMEType  string `json:"mime_type" doc:"Empty if not stated."`
 	AgentItemUse
 }
 
 // agentTemplateJSON is a resource template that an agent sees.
 type agentTemplateJSON struct {
-	URITemplate       string `json:"uri_template" doc:"As the agent sees it at the address of all connectors."`
-	ServerURITemplate string `json:"server_uri_template" doc:"As the server calls it, and the agent at the connector's own address."`
+	URITemplate       string `json:"uri_template" doc:"The template at the gateway's address."`
+	ServerURITemplate string `json:"server_uri_template" doc:"The server's template, also used at the connector's own address."`
 	Name              string `json:"name"`
 	Title             string `json:"title"`
-	MIMEType          string `json:"mime_type" doc:"Empty: not stated."`
+	MIMEType          string `json:"mime_type" doc:"Empty if not stated."`
 	AgentItemUse
 }
 
@@ -49,7 +49,7 @@ type agentItemsJSON[T any] struct {
 	Items []T `json:"items" nullable:"false"`
 }
 
-const aboutAgentItems = "What the agent's grants include, of the enabled connectors, ordered by the connector's slug and then as the server lists them. A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After."
+const aboutAgentItems = "Granted items of enabled connectors, by connector slug, then in the server's order. Concurrent requests are limited: 503 with Retry-After."
 
 func (h *Handler) mountAgentItems() {
 	const tag = "Agents"
@@ -57,17 +57,17 @@ func (h *Handler) mountAgentItems() {
 	prompts := agentItems[agentPromptJSON]{h, connectors.ItemPrompt, viewAgentPrompt}
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/prompts", id: "listAgentPrompts", tag: tag,
-		summary: "Read the prompts that an agent sees", description: aboutAgentItems, permission: connectors.PermRead, gate: gate,
+		summary: "List an agent's prompts", description: aboutAgentItems, permission: connectors.PermRead, gate: gate,
 	}, prompts.listAll)
 	resources := agentItems[agentResourceJSON]{h, connectors.ItemResource, viewAgentResource}
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/resources", id: "listAgentResources", tag: tag,
-		summary: "Read the resources that an agent sees", description: aboutAgentItems, permission: connectors.PermRead, gate: gate,
+		summary: "List an agent's resources", description: aboutAgentItems, permission: connectors.PermRead, gate: gate,
 	}, resources.listAll)
 	templates := agentItems[agentTemplateJSON]{h, connectors.ItemTemplate, viewAgentTemplate}
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/resource_templates", id: "listAgentResourceTemplates", tag: tag,
-		summary: "Read the resource templates that an agent sees", description: aboutAgentItems, permission: connectors.PermRead, gate: gate,
+		summary: "List an agent's resource templates", description: aboutAgentItems, permission: connectors.PermRead, gate: gate,
 	}, templates.listAll)
 }
 

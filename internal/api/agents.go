@@ -17,13 +17,13 @@ type agentJSON struct {
 	Slug        string `json:"slug"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	Approval    string `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Which of its tool calls wait for a person. always_ask_all: the use of prompts and resources does too."`
+	Approval    string `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Which tool calls need approval. always_ask_all: prompts and resources do, too."`
 	Enabled     bool   `json:"enabled"`
 
-	NameLimit      int `json:"name_limit" doc:"How many characters the names of its tools have at most."`
-	CallsPerMinute int `json:"calls_per_minute" doc:"Of all its tools together; 0: not bounded."`
+	NameLimit      int `json:"name_limit" doc:"Maximum length of tool names."`
+	CallsPerMinute int `json:"calls_per_minute" doc:"For all its tools together. 0: no limit."`
 
-	Member *agentMemberJSON `json:"member" doc:"The member whose agent it is, who connects its accounts; null: it is the tenant's."`
+	Member *agentMemberJSON `json:"member" doc:"The member who owns the agent and connects its accounts. Null: the tenant's agent."`
 
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -31,8 +31,8 @@ type agentJSON struct {
 
 // agentMemberJSON is the member that owns an agent.
 type agentMemberJSON struct {
-	ID   string `json:"id" format:"uuid" doc:"Of the person, as in the list of members."`
-	Name string `json:"name" doc:"Their name, or address."`
+	ID   string `json:"id" format:"uuid" doc:"The user's id, as in the list of members."`
+	Name string `json:"name" doc:"The user's name or email."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -89,8 +89,8 @@ type agentPatch struct {
 	Approval    *string `json:"approval,omitempty" enum:"auto,always_ask,trusted_only,always_ask_all"`
 	Enabled     *bool   `json:"enabled,omitempty"`
 
-	NameLimit      *int `json:"name_limit,omitempty" minimum:"64" maximum:"128" doc:"How many characters the names of its tools have at most; longer ones are cut. 64 is the strictest provider's limit."`
-	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all its tools together; 0: not bounded."`
+	NameLimit      *int `json:"name_limit,omitempty" minimum:"64" maximum:"128" doc:"Maximum length of tool names; longer ones are cut. 64 is the strictest provider's limit."`
+	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"For all its tools together. 0: no limit."`
 }
 
 type agentCreate agentPatch
@@ -122,19 +122,19 @@ func (h *Handler) mountAgents() {
 	const tag = "Agents"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents", id: "listAgents", tag: tag,
-		summary: "List the agents", permission: connectors.PermRead,
+		summary: "List agents", permission: connectors.PermRead,
 	}, h.listAgents)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents", id: "createAgent", tag: tag,
-		summary: "Make an agent", permission: connectors.PermManage, status: http.StatusCreated,
+		summary: "Create an agent", permission: connectors.PermManage, status: http.StatusCreated,
 	}, h.createAgent)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}", id: "getAgent", tag: tag,
-		summary: "Read an agent", permission: connectors.PermRead,
+		summary: "Get an agent", permission: connectors.PermRead,
 	}, h.getAgent)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/agents/{id}", id: "updateAgent", tag: tag,
-		summary: "Change an agent", permission: connectors.PermManage,
+		summary: "Update an agent", permission: connectors.PermManage,
 	}, h.updateAgent)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}", id: "deleteAgent", tag: tag,

@@ -13,8 +13,8 @@ import (
 // sizeJSON is the size of tools in a model's input.
 type sizeJSON struct {
 	Tools  int `json:"tools"`
-	Bytes  int `json:"bytes" doc:"As they are written for the provider."`
-	Tokens int `json:"tokens" doc:"An estimate of our own, not the provider's count."`
+	Bytes  int `json:"bytes" doc:"Size in the provider's format."`
+	Tokens int `json:"tokens" doc:"Patchbay's estimate, not the provider's count."`
 }
 
 func viewSize(s agentview.Size) sizeJSON { return sizeJSON(s) }
@@ -23,8 +23,8 @@ func viewSize(s agentview.Size) sizeJSON { return sizeJSON(s) }
 type agentSizeJSON struct {
 	Provider string `json:"provider" enum:"mcp,openai,anthropic,google"`
 	sizeJSON
-	MarginPercent int             `json:"margin_percent" doc:"How far the truth may be from the estimate: measured for OpenAI, whose vocabulary is published, and a guess for Anthropic and Google."`
-	Connectors    []connectorSize `json:"connectors" nullable:"false" doc:"The same of each connector, by its slug."`
+	MarginPercent int             `json:"margin_percent" doc:"Margin of error: measured for OpenAI, assumed for Anthropic and Google."`
+	Connectors    []connectorSize `json:"connectors" nullable:"false" doc:"By connector slug."`
 }
 
 // connectorSize is one connector's share.
@@ -35,7 +35,7 @@ type connectorSize struct {
 
 // Provider is the provider for the measured format.
 type Provider struct {
-	Provider string `query:"provider" enum:"mcp,openai,anthropic,google" default:"openai" doc:"In whose words. mcp is the definitions as their servers sent them."`
+	Provider string `query:"provider" enum:"mcp,openai,anthropic,google" default:"openai" doc:"The format. mcp: the definitions as servers sent them."`
 }
 
 func (p Provider) format() toolfmt.Format { return toolfmt.Format(p.Provider) }
@@ -45,13 +45,13 @@ type agentSizeInput struct {
 	Provider
 }
 
-const aboutAgentSize = `How much of a model's input the agent's tools take in every request, as a provider's request carries them. The number of tokens is estimated by a rule of thumb
-over classes of characters, fitted to the one vocabulary that is published (OpenAI's o200k_base); others get a surcharge. What a provider adds by itself where a request has tools is not counted.`
+const aboutAgentSize = `How much of each model request the agent's tools use, in the provider's format. Tokens are estimated by character classes, fitted to OpenAI's o200k_base;
+other providers get a surcharge. What a provider itself adds for tools is not included.`
 
 func (h *Handler) mountAgentSize() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/size", id: "getAgentSize", tag: "Agents",
-		summary: "Read how much of a model's input an agent's tools take", description: aboutAgentSize, permission: connectors.PermRead,
+		summary: "Get the size of an agent's tools in model requests", description: aboutAgentSize, permission: connectors.PermRead,
 		gate: newResponseGate(maxAgentToolsResponses),
 	}, h.agentSize)
 }

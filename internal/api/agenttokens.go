@@ -16,11 +16,11 @@ type agentTokenJSON struct {
 	ID         string     `json:"id" format:"uuid"`
 	AgentID    string     `json:"agent_id" format:"uuid"`
 	Name       string     `json:"name"`
-	Prefix     string     `json:"prefix" doc:"The first characters of the token, to recognise it by."`
+	Prefix     string     `json:"prefix" doc:"The first characters, to recognize the token."`
 	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  *time.Time `json:"expires_at" doc:"Null: never."`
-	LastUsedAt *time.Time `json:"last_used_at" doc:"Within a minute; null: never."`
-	Token      string     `json:"token,omitempty" doc:"The token itself; only in the answer that makes it."`
+	ExpiresAt  *time.Time `json:"expires_at" doc:"Null if it never expires."`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Accurate to a minute. Null if never used."`
+	Token      string     `json:"token,omitempty" doc:"The token, only in the response that creates it."`
 }
 
 func viewAgentToken(t connectors.AgentToken) agentTokenJSON {
@@ -37,7 +37,7 @@ func viewAgentToken(t connectors.AgentToken) agentTokenJSON {
 
 type agentTokenCreate struct {
 	Name      string     `json:"name,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never."`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never expires."`
 }
 
 type createAgentTokenInput struct {
@@ -59,15 +59,15 @@ func (h *Handler) mountAgentTokens() {
 	const tag = "Agents"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tokens", id: "listAgentTokens", tag: tag,
-		summary: "List an agent's tokens, the latest first", permission: connectors.PermRead,
+		summary: "List an agent's tokens, newest first", permission: connectors.PermRead,
 	}, h.listAgentTokens)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents/{id}/tokens", id: "createAgentToken", tag: tag,
-		summary: "Make a token; its text is shown once", permission: connectors.PermManage, status: http.StatusCreated,
+		summary: "Create a token, shown once", permission: connectors.PermManage, status: http.StatusCreated,
 	}, h.createAgentToken)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/tokens/{token_id}", id: "revokeAgentToken", tag: tag,
-		summary: "Revoke a token: it opens nothing any more within a second", permission: connectors.PermManage,
+		summary: "Revoke a token; it stops working within a second", permission: connectors.PermManage,
 	}, h.revokeAgentToken)
 }
 

@@ -13,37 +13,37 @@ import (
 
 // unusedJSON is the tools that an agent sees and does not call.
 type unusedJSON struct {
-	Since         time.Time        `json:"since" doc:"What was called since then is used, whatever came of the call."`
+	Since         time.Time        `json:"since" doc:"Tools called since then count as used, whatever the outcome."`
 	Provider      string           `json:"provider" enum:"mcp,openai,anthropic,google"`
-	Seen          int              `json:"seen" doc:"How many tools the agent sees."`
-	TooNew        int              `json:"too_new" doc:"How many of them were not called, but granted, or listed by their server, only since then: too early to tell."`
-	Tokens        int              `json:"tokens" doc:"What all that it sees takes of each request, estimated."`
-	TokensSaved   int              `json:"tokens_saved" doc:"What of it the tools below take."`
-	MarginPercent int              `json:"margin_percent" doc:"How far the truth may be from the estimates."`
-	Tools         []unusedToolJSON `json:"tools" nullable:"false" doc:"Those that could be called all the time since then, and were not, by connector and name."`
+	Seen          int              `json:"seen" doc:"Number of tools that the agent sees."`
+	TooNew        int              `json:"too_new" doc:"Uncalled tools that were granted, or first listed, after since: too early to tell."`
+	Tokens        int              `json:"tokens" doc:"Estimated tokens of all tools in each request."`
+	TokensSaved   int              `json:"tokens_saved" doc:"Estimated tokens of the tools below."`
+	MarginPercent int              `json:"margin_percent" doc:"Margin of error of the estimates."`
+	Tools         []unusedToolJSON `json:"tools" nullable:"false" doc:"Tools available since then and never called, by connector and name."`
 }
 
 type unusedToolJSON struct {
 	Tool      string `json:"tool" doc:"The exposed name."`
 	Connector string `json:"connector" doc:"The connector's slug."`
-	Name      string `json:"name" doc:"The name that the server gives it, by which a grant names it."`
-	Tokens    int    `json:"tokens" doc:"What it takes of each request, estimated."`
+	Name      string `json:"name" doc:"The server's name for it, used in grants."`
+	Tokens    int    `json:"tokens" doc:"Estimated tokens in each request."`
 }
 
 type unusedInput struct {
 	AgentPath
 	Provider
-	Days int `query:"days" minimum:"1" maximum:"365" default:"30" doc:"How far to look back."`
+	Days int `query:"days" minimum:"1" maximum:"365" default:"30" doc:"Days to look back."`
 }
 
-const aboutUnused = `The tools that the agent sees and has not called for so many days, with what leaving them out would save in every request. Nothing is changed by asking:
-to narrow a grant, name the tools that shall stay with PUT /api/v1/agents/{id}/connectors/{connector}. OAuth scopes are not judged, since no server says which tool needs which.
-A tenant has two of these looks at once; the others wait two seconds for their turn, then it is 503 with Retry-After.`
+const aboutUnused = `Tools that the agent sees and has not called in this many days, and what removing them would save in every request. Read-only: to narrow a grant,
+send the tools to keep to PUT /api/v1/agents/{id}/connectors/{connector}. OAuth scopes are not considered: no server states which tool needs which.
+Each tenant can run two of these requests at a time; others wait two seconds, then get 503 with Retry-After.`
 
 func (h *Handler) mountAgentUnused() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/unused_tools", id: "listUnusedAgentTools", tag: "Agents",
-		summary: "Read which of its tools an agent does not call, and what they cost", description: aboutUnused, permission: connectors.PermRead,
+		summary: "List tools that an agent does not use, with their size", description: aboutUnused, permission: connectors.PermRead,
 	}, h.agentUnused)
 }
 

@@ -249,7 +249,7 @@ func (h *Handler) refuseCaller(w http.ResponseWriter, r *http.Request, err error
 }
 
 func (h *Handler) notFound(w http.ResponseWriter, r *http.Request) {
-	h.respond.Problem(w, r, fault.Errorf(fault.NotFound, "There is no such address in the API."))
+	h.respond.Problem(w, r, fault.Errorf(fault.NotFound, "No such endpoint."))
 }
 
 func (h *Handler) badMethod(w http.ResponseWriter, r *http.Request) {
@@ -259,5 +259,5 @@ func (h *Handler) badMethod(w http.ResponseWriter, r *http.Request) {
 			w.Header().Add("Allow", method)
 		}
 	}
-	h.respond.Problem(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method."))
+	h.respond.Problem(w, r, fault.Errorf(fault.BadMethod, "This endpoint does not support the method."))
 }

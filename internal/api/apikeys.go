@@ -15,19 +15,19 @@ type apiKeyJSON struct {
 	ID         string     `json:"id" format:"uuid"`
 	Name       string     `json:"name"`
 	Role       string     `json:"role" enum:"viewer,member,admin,owner,auditor"`
-	Prefix     string     `json:"prefix" doc:"The first characters of the key, to recognise it by."`
+	Prefix     string     `json:"prefix" doc:"The first characters, to recognize the key."`
 	CreatedAt  time.Time  `json:"created_at"`
-	CreatedBy  string     `json:"created_by" doc:"Who made it, as they were called then; empty: not known."`
-	ExpiresAt  *time.Time `json:"expires_at" doc:"Null: never."`
-	LastUsedAt *time.Time `json:"last_used_at" doc:"Within a minute; null: never."`
-	RevokedAt  *time.Time `json:"revoked_at" doc:"Null: usable."`
-	Key        string     `json:"key,omitempty" doc:"The key itself; only in the answer that makes it."`
+	CreatedBy  string     `json:"created_by" doc:"The creator's name at that time. Empty if unknown."`
+	ExpiresAt  *time.Time `json:"expires_at" doc:"Null if it never expires."`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Accurate to a minute. Null if never used."`
+	RevokedAt  *time.Time `json:"revoked_at" doc:"Null if not revoked."`
+	Key        string     `json:"key,omitempty" doc:"The key, only in the response that creates it."`
 }
 
 type apiKeyCreate struct {
 	Name      string     `json:"name"`
 	Role      string     `json:"role" enum:"viewer,member,admin,owner,auditor"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never."`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never expires."`
 }
 
 type apiKeyPath struct {
@@ -52,15 +52,15 @@ func (h *Handler) mountAPIKeys() {
 	const tag = "API keys"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/api_keys", id: "listAPIKeys", tag: tag,
-		summary: "List the keys", permission: connectors.PermOwn,
+		summary: "List API keys", permission: connectors.PermOwn,
 	}, h.listAPIKeys)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/api_keys", id: "createAPIKey", tag: tag,
-		summary: "Make a key; its text is shown once", permission: connectors.PermOwn, status: http.StatusCreated,
+		summary: "Create an API key, shown once", permission: connectors.PermOwn, status: http.StatusCreated,
 	}, h.createAPIKey)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/api_keys/{id}", id: "revokeAPIKey", tag: tag,
-		summary: "Revoke a key", permission: connectors.PermOwn,
+		summary: "Revoke an API key", permission: connectors.PermOwn,
 	}, h.revokeAPIKey)
 }
 
@@ -91,7 +91,7 @@ func (h *Handler) createAPIKey(ctx context.Context, actor auth.Actor, in *struct
 func (h *Handler) revokeAPIKey(ctx context.Context, actor auth.Actor, in *apiKeyPath) (*noContent, error) {
 	id, ok := connectors.Ref(in.ID).UUID()
 	if !ok {
-		return nil, fault.Errorf(fault.NotFound, "There is no such API key.")
+		return nil, fault.Errorf(fault.NotFound, "No such API key.")
 	}
 	return nil, h.auth.RevokeKey(ctx, actor, connectors.APIKeyID{UUID: id})
 }

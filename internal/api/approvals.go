@@ -17,35 +17,35 @@ import (
 
 // approvalJSON is a call that waits for approval.
 type approvalJSON struct {
-	ID             string          `json:"id" format:"uuid" doc:"The tool call's."`
+	ID             string          `json:"id" format:"uuid" doc:"The tool call's id."`
 	AgentID        string          `json:"agent_id" format:"uuid"`
 	ConnectorID    string          `json:"connector_id" format:"uuid"`
-	Kind           string          `json:"kind" enum:"tool,prompt,resource" doc:"What the agent asks to use. Of a prompt or a resource, tool and name are its name or URI."`
-	Tool           string          `json:"tool" doc:"The name that the agent sees."`
-	Name           string          `json:"name" doc:"The server's own name for it."`
-	DefinitionHash string          `json:"definition_hash" doc:"The version of the tool's definition."`
-	Annotations    json.RawMessage `json:"annotations" doc:"What the server says of the tool; null: nothing."`
-	Effect         string          `json:"effect" doc:"The same for a person to read: what the tool may do, and how far it reaches. Empty: the agent does not see the tool any more."`
-	History        triedJSON       `json:"history" doc:"How often the agent called this tool lately."`
-	Arguments      json.RawMessage `json:"arguments" doc:"All of them, for those who may decide; null for others."`
+	Kind           string          `json:"kind" enum:"tool,prompt,resource" doc:"What the agent asks to use. For prompts and resources, tool and name hold its name or URI."`
+	Tool           string          `json:"tool" doc:"The exposed name."`
+	Name           string          `json:"name" doc:"The server's name for it."`
+	DefinitionHash string          `json:"definition_hash" doc:"The tool definition's hash."`
+	Annotations    json.RawMessage `json:"annotations" doc:"The server's annotations of the tool. Null if none."`
+	Effect         string          `json:"effect" doc:"What the tool may do and reach, as text. Empty if the agent no longer sees it."`
+	History        triedJSON       `json:"history" doc:"The agent's recent calls of this tool."`
+	Arguments      json.RawMessage `json:"arguments" doc:"All arguments. Null without permission to decide."`
 	AskedAt        time.Time       `json:"asked_at"`
 	ExpiresAt      time.Time       `json:"expires_at" doc:"When the approval expires."`
 }
 
 // triedJSON counts an agent's earlier calls of a tool.
 type triedJSON struct {
-	Calls  int `json:"calls" doc:"Among the agent's last 2000 calls of any tool, this one not counted."`
-	Denied int `json:"denied" doc:"Of them, by a person."`
+	Calls  int `json:"calls" doc:"Among the agent's last 2000 calls, excluding this one."`
+	Denied int `json:"denied" doc:"How many of them a person denied."`
 }
 
 // approveJSON is the scope of an approval.
 type approveJSON struct {
-	AllowForS int `json:"allow_for_s,omitempty" minimum:"0" maximum:"86400" doc:"For so many seconds the agent may use the tool, prompt or resource without asking, too."`
+	AllowForS int `json:"allow_for_s,omitempty" minimum:"0" maximum:"86400" doc:"Also allow this tool, prompt or resource without approval for this many seconds."`
 }
 
 // denyJSON is the reason of a denial.
 type denyJSON struct {
-	Reason string `json:"reason,omitempty" maxLength:"500" doc:"The agent reads it."`
+	Reason string `json:"reason,omitempty" maxLength:"500" doc:"Sent to the agent."`
 }
 
 type approveInput struct {
@@ -62,15 +62,15 @@ func (h *Handler) mountApprovals() {
 	const tag = "Tool calls"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/approvals", id: "listApprovals", tag: tag,
-		summary: "List the calls that wait for a person, the latest first", permission: connectors.PermRead,
+		summary: "List calls that wait for approval, newest first", permission: connectors.PermRead,
 	}, h.listApprovals)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/approve", id: "approveToolCall", tag: tag,
-		summary: "Agree to a call that waits; it is made then, once", permission: connectors.PermOperate, status: http.StatusOK,
+		summary: "Approve a waiting call, which then runs once", permission: connectors.PermOperate, status: http.StatusOK,
 	}, h.approveCall)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/deny", id: "denyToolCall", tag: tag,
-		summary: "Refuse a call that waits", permission: connectors.PermOperate, status: http.StatusOK,
+		summary: "Deny a waiting call", permission: connectors.PermOperate, status: http.StatusOK,
 	}, h.denyCall)
 }
 

@@ -18,28 +18,28 @@ type auditEventJSON struct {
 	ID        string            `json:"id" format:"uuid"`
 	At        time.Time         `json:"at"`
 	Actor     auditActorJSON    `json:"actor"`
-	Action    string            `json:"action" doc:"What was done: connector.create, credential.read, and so on."`
-	Target    string            `json:"target" doc:"What it was done to."`
-	Sentence  string            `json:"sentence" doc:"The entry as a sentence, for people: Ada Keller granted support-bot all tools of linear."`
-	Detail    json.RawMessage   `json:"detail" doc:"What else is known of it, by action; never a secret."`
-	Changes   []auditChangeJSON `json:"changes" doc:"What the act changed, by field; empty: nothing. Of secrets there are fingerprints, hmac:…: the same secret of the same thing has the same one."`
-	RequestID string            `json:"request_id" doc:"Of the request that did it, as the log has it; empty: none did."`
-	IP        string            `json:"ip" doc:"Where the request came from; empty likewise."`
-	Hash      string            `json:"hash" doc:"SHA-256, in hex, over this entry and the hash of the one before it: see verifyAuditEvents."`
+	Action    string            `json:"action" doc:"For example connector.create or credential.read."`
+	Target    string            `json:"target" doc:"What the action applied to."`
+	Sentence  string            `json:"sentence" doc:"The entry as a sentence: Ada Keller granted support-bot all tools of linear."`
+	Detail    json.RawMessage   `json:"detail" doc:"Further facts, by action. Never secrets."`
+	Changes   []auditChangeJSON `json:"changes" doc:"Changed fields. Secrets appear as fingerprints, hmac:…: equal secrets of the same object have equal ones."`
+	RequestID string            `json:"request_id" doc:"The request's id, as in the log. Empty if none."`
+	IP        string            `json:"ip" doc:"The request's client address. Empty if none."`
+	Hash      string            `json:"hash" doc:"SHA-256 in hex over this entry and the previous hash. See verifyAuditEvents."`
 }
 
 // auditChangeJSON is the change of one field.
 type auditChangeJSON struct {
 	Field  string          `json:"field"`
-	Before json.RawMessage `json:"before" doc:"As it was; null: it was not there, or was null."`
-	After  json.RawMessage `json:"after" doc:"As it is; null likewise."`
+	Before json.RawMessage `json:"before" doc:"Null if absent or null."`
+	After  json.RawMessage `json:"after" doc:"Null if absent or null."`
 }
 
 // auditActorJSON is the actor of an entry.
 type auditActorJSON struct {
-	Type string  `json:"type" doc:"person, key, agent, operator (the command line) or system."`
-	ID   *string `json:"id" format:"uuid" doc:"Null: Patchbay itself."`
-	Name string  `json:"name" doc:"As it was then."`
+	Type string  `json:"type" doc:"person, key, agent, operator (command line) or system."`
+	ID   *string `json:"id" format:"uuid" doc:"Null for Patchbay itself."`
+	Name string  `json:"name" doc:"The name at that time."`
 }
 
 func viewAuditEvent(e store.RecordedEvent) auditEventJSON {
@@ -66,11 +66,11 @@ func rawOrNull(raw json.RawMessage) json.RawMessage {
 }
 
 type listAuditInput struct {
-	Actor  string    `query:"actor" doc:"Only what was done by those whose names hold this."`
-	Action string    `query:"action" doc:"Only this action, or, with its first part alone, all that is done to such things: connector, credential."`
-	Target string    `query:"target" doc:"Only what was done to things whose names hold this."`
-	Since  time.Time `query:"since" doc:"Only from this time on."`
-	Until  time.Time `query:"until" doc:"Only before this time."`
+	Actor  string    `query:"actor" doc:"Part of the actor's name."`
+	Action string    `query:"action" doc:"An action, or its first part for all actions on that type: connector, credential."`
+	Target string    `query:"target" doc:"Part of the target's name."`
+	Since  time.Time `query:"since" doc:"At or after this time."`
+	Until  time.Time `query:"until" doc:"Before this time."`
 	Paging
 }
 
@@ -88,22 +88,22 @@ func (in *listAuditInput) toFilter() store.AuditFilter {
 func (h *Handler) mountAudit() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events", id: "listAuditEvents", tag: "Audit",
-		summary: "List what was done, by whom, the latest first", permission: connectors.PermAudit,
+		summary: "List audit events, newest first", permission: connectors.PermAudit,
 	}, h.listAuditEvents)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/verify", id: "verifyAuditEvents", tag: "Audit",
-		summary: "Compute the chain of all entries anew, and that of how calls ended, and tell whether each is as it was recorded", permission: connectors.PermAudit,
+		summary: "Verify the hash chains of audit events and call outcomes", permission: connectors.PermAudit,
 	}, h.verifyAuditEvents)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/key", id: "auditKey", tag: "Audit",
-		summary: "The public key that checks signed exports of the log", permission: connectors.PermRead,
+		summary: "Get the public key that verifies signed audit exports", permission: connectors.PermRead,
 	}, h.auditKey)
 }
 
 // auditKeyJSON is the public key for exported logs.
 type auditKeyJSON struct {
-	Algorithm string `json:"algorithm" doc:"Ed25519ph (RFC 8032), with the context «patchbay audit export»."`
-	PublicKey string `json:"public_key" doc:"32 bytes in base64. It stays the same: keep it elsewhere, and check exports with patchbay audit verify --file … --signature … --key …."`
+	Algorithm string `json:"algorithm" doc:"Ed25519ph (RFC 8032) with the context «patchbay audit export»."`
+	PublicKey string `json:"public_key" doc:"32 bytes in base64. It never changes: store it elsewhere, and verify exports with patchbay audit verify --file … --signature … --key …."`
 }
 
 func (h *Handler) auditKey(_ context.Context, actor auth.Actor, _ *struct{}) (*response[auditKeyJSON], error) {
@@ -116,29 +116,29 @@ func (h *Handler) auditKey(_ context.Context, actor auth.Actor, _ *struct{}) (*r
 
 // auditCheckJSON is the result of a check of the hash chain.
 type auditCheckJSON struct {
-	OK       bool    `json:"ok" doc:"Every entry is as it was recorded, and none is missing."`
-	Events   int64   `json:"events" doc:"How many entries the chain has."`
-	Cut      int64   `json:"cut" doc:"How many of them, the oldest, were cut off because they were old: an entry of the log, audit.cut, has signed that. The chain is checked from there."`
-	Head     string  `json:"head" doc:"The hash of the last entry, in hex, which covers all of them. Kept elsewhere, it shows later that nothing before it was changed. Empty: there is no entry."`
-	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first entry that is not as it was recorded, or is gone. Null: none, or its place has no entry."`
-	Place    *int64  `json:"place" doc:"Which entry of the chain that is, counted from 1."`
-	Reason   string  `json:"reason" doc:"What is wrong there; empty: nothing."`
+	OK       bool    `json:"ok" doc:"Whether every entry is unchanged and none is missing."`
+	Events   int64   `json:"events" doc:"Number of entries in the chain."`
+	Cut      int64   `json:"cut" doc:"Number of oldest entries removed by retention, signed by an audit.cut entry. Verification starts after them."`
+	Head     string  `json:"head" doc:"The last entry's hash in hex, which covers all entries. A copy kept elsewhere proves later that none was changed. Empty if there are none."`
+	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first changed or missing entry. Null if none, or if its place has no entry."`
+	Place    *int64  `json:"place" doc:"Its position in the chain, from 1."`
+	Reason   string  `json:"reason" doc:"What is wrong with it. Empty if nothing."`
 
-	Calls callsCheckJSON `json:"calls" doc:"How calls ended, which is on record in a chain of its own, held against the history."`
+	Calls callsCheckJSON `json:"calls" doc:"The separate chain of call outcomes, compared with the history."`
 }
 
 // callsCheckJSON is the result of a check of call outcomes.
 type callsCheckJSON struct {
-	OK       bool    `json:"ok" doc:"Every checked call is in the history as it ended, and no recent one is missing."`
-	Calls    int64   `json:"calls" doc:"How many calls were looked at, of all whose end is on record."`
-	Gone     int64   `json:"gone" doc:"How many of them are not kept any more, being old. How they ended is still on record."`
-	Whole    bool    `json:"whole" doc:"All were looked at. There may be more than fit into the time of a request: the daily check and patchbay audit verify look at them."`
-	Places   int64   `json:"places" doc:"How many links the chain has: one for each batch of calls that ended."`
-	Cut      int64   `json:"cut" doc:"How many of them, the oldest, were cut off because they were old, which an entry audit.cut has signed."`
-	Head     string  `json:"head" doc:"The hash of the last link, in hex, as head of the entries."`
-	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first call that is not in the history as it ended. Null: none, or the record itself was changed."`
-	Place    *int64  `json:"place" doc:"Which link of the chain tells of it, counted from 1."`
-	Reason   string  `json:"reason" doc:"What is wrong there; empty: nothing."`
+	OK       bool    `json:"ok" doc:"Whether every checked call matches its recorded outcome and no recent call is missing."`
+	Calls    int64   `json:"calls" doc:"Number of calls checked."`
+	Gone     int64   `json:"gone" doc:"How many of them were removed by retention. Their outcomes are still recorded."`
+	Whole    bool    `json:"whole" doc:"Whether all calls were checked. If they exceed a request's time limit, the daily check and patchbay audit verify cover them."`
+	Places   int64   `json:"places" doc:"Number of links in the chain, one per batch of ended calls."`
+	Cut      int64   `json:"cut" doc:"Number of oldest links removed by retention, signed by an audit.cut entry."`
+	Head     string  `json:"head" doc:"The last link's hash in hex, as head above."`
+	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first call that differs from its recorded outcome. Null if none, or if the record itself was changed."`
+	Place    *int64  `json:"place" doc:"Its link's position in the chain, from 1."`
+	Reason   string  `json:"reason" doc:"What is wrong with it. Empty if nothing."`
 }
 
 // outcomeCheckTimeout bounds the check of call outcomes.

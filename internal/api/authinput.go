@@ -14,24 +14,24 @@ import (
 // another type resets all. Secrets are never read back.
 type authInput struct {
 	Type     *string      `json:"type,omitempty" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Header   *string      `json:"header,omitempty" doc:"Of api_key; x-api-key where it is absent."`
-	Token    *secret.Text `json:"token,omitempty" writeOnly:"true" doc:"Of bearer."`
-	Key      *secret.Text `json:"key,omitempty" writeOnly:"true" doc:"Of api_key."`
-	Username *string      `json:"username,omitempty" doc:"Of basic."`
-	Password *secret.Text `json:"password,omitempty" writeOnly:"true" doc:"Of basic."`
+	Header   *string      `json:"header,omitempty" doc:"For api_key. Default: x-api-key."`
+	Token    *secret.Text `json:"token,omitempty" writeOnly:"true" doc:"For bearer."`
+	Key      *secret.Text `json:"key,omitempty" writeOnly:"true" doc:"For api_key."`
+	Username *string      `json:"username,omitempty" doc:"For basic."`
+	Password *secret.Text `json:"password,omitempty" writeOnly:"true" doc:"For basic."`
 
-	ClientID     *string      `json:"client_id,omitempty" doc:"Of oauth2 (empty: Patchbay registers itself), client_credentials and private_key_jwt."`
-	ClientSecret *secret.Text `json:"client_secret,omitempty" writeOnly:"true" doc:"Of client_credentials, and of an oauth2 client that was registered by hand."`
-	PrivateKey   *secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"Of private_key_jwt: PEM."`
-	Algorithm    *string      `json:"algorithm,omitempty" doc:"Of private_key_jwt, as ES256; empty: the usual one for the key."`
-	Scopes       []string     `json:"scopes,omitempty" nullable:"false" doc:"What to ask for; empty: what the server says that it needs."`
+	ClientID     *string      `json:"client_id,omitempty" doc:"For oauth2 (empty: Patchbay registers itself), client_credentials and private_key_jwt."`
+	ClientSecret *secret.Text `json:"client_secret,omitempty" writeOnly:"true" doc:"For client_credentials and manually registered oauth2 clients."`
+	PrivateKey   *secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"For private_key_jwt, as PEM."`
+	Algorithm    *string      `json:"algorithm,omitempty" doc:"For private_key_jwt, such as ES256. Empty: the key's default."`
+	Scopes       []string     `json:"scopes,omitempty" nullable:"false" doc:"Scopes to request. Empty: those that the server requires."`
 
-	Issuer                   *string      `json:"issuer,omitempty" doc:"The authorization server; empty: the one that the MCP server names."`
-	AuthorizationEndpoint    *string      `json:"authorization_endpoint,omitempty" doc:"Of oauth2; empty: as published."`
-	TokenEndpoint            *string      `json:"token_endpoint,omitempty" doc:"Empty: as published."`
-	Resource                 nullableText `json:"resource,omitempty" doc:"The resource parameter (RFC 8707). Empty: none is sent; null: as published."`
-	TokenEndpointAuthMethod  *string      `json:"token_endpoint_auth_method,omitempty" doc:"none, client_secret_basic or client_secret_post; empty: the best that is published."`
-	AllowMissingPKCEMetadata *bool        `json:"allow_missing_pkce_metadata,omitempty" doc:"Of oauth2: use PKCE although the server does not publish that it can."`
+	Issuer                   *string      `json:"issuer,omitempty" doc:"The authorization server. Empty: the one that the MCP server names."`
+	AuthorizationEndpoint    *string      `json:"authorization_endpoint,omitempty" doc:"For oauth2. Empty: from metadata."`
+	TokenEndpoint            *string      `json:"token_endpoint,omitempty" doc:"Empty: from metadata."`
+	Resource                 nullableText `json:"resource,omitempty" doc:"The resource parameter (RFC 8707). Empty: none is sent. Null: from metadata."`
+	TokenEndpointAuthMethod  *string      `json:"token_endpoint_auth_method,omitempty" doc:"none, client_secret_basic or client_secret_post. Empty: the best method in the metadata."`
+	AllowMissingPKCEMetadata *bool        `json:"allow_missing_pkce_metadata,omitempty" doc:"For oauth2: use PKCE even if the server's metadata does not list it."`
 }
 
 // nullableText distinguishes null from an absent field.

@@ -8,12 +8,12 @@ import (
 
 // breakerJSON is the circuit breaker's state for a connector's server.
 type breakerJSON struct {
-	State      string     `json:"state" enum:"closed,open,half_open" doc:"open: calls are refused until retry_at. half_open: one call tries, the others are refused."`
-	OpenedAt   *time.Time `json:"opened_at" doc:"Since when it is not closed; null: it is."`
-	RetryAt    *time.Time `json:"retry_at" doc:"When the next call tries; null: calls go through, or one tries by now."`
-	Failures   int        `json:"failures" doc:"In a row, up to now."`
-	Agents     int        `json:"agents" doc:"Where it is not closed: for so many agents alone, whose calls made the server fail; 0: for all."`
-	InstanceID string     `json:"instance_id" format:"uuid" doc:"The process that answered. Each process of Patchbay has a breaker of its own, by what its own calls met."`
+	State      string     `json:"state" enum:"closed,open,half_open" doc:"open: calls are refused until retry_at. half_open: one trial call runs, others are refused."`
+	OpenedAt   *time.Time `json:"opened_at" doc:"When it left closed. Null if closed."`
+	RetryAt    *time.Time `json:"retry_at" doc:"When the next trial call may run. Null if calls run or a trial is running."`
+	Failures   int        `json:"failures" doc:"Consecutive failures."`
+	Agents     int        `json:"agents" doc:"Number of agents it applies to, whose calls made the server fail. 0: all agents."`
+	InstanceID string     `json:"instance_id" format:"uuid" doc:"The process that answered. Each process has its own breaker."`
 }
 
 func (h *Handler) viewBreaker(c toolcall.Circuit) breakerJSON {

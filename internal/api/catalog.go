@@ -15,17 +15,17 @@ func (h *Handler) mountCatalog() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/catalog", id: "listCatalog", tag: tag,
 		summary: "List well-known MCP servers, by name", permission: connectors.PermRead,
-		description: "One response has all of them: next_cursor is always null.",
+		description: "All in one page: next_cursor is always null.",
 	}, h.listCatalog)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/catalog/{slug}/add", id: "addFromCatalog", tag: tag,
-		summary: "Make a connector of a server of the catalog", permission: connectors.PermManage, status: http.StatusCreated,
-		description: "The connector knows how to sign in; its credential comes next. 409 where a connector leads to that server already.",
+		summary: "Create a connector from the catalog", permission: connectors.PermManage, status: http.StatusCreated,
+		description: "The authentication is set up; add its credential next. 409 if a connector already uses the server.",
 	}, h.addFromCatalog)
 }
 
 type listCatalogInput struct {
-	Query    string `query:"q" doc:"Words; each must occur in the name, the publisher, the description, the category or the URL."`
+	Query    string `query:"q" doc:"Words that must each occur in the name, publisher, description, category or URL."`
 	Category string `query:"category" enum:"development,documentation,infrastructure,observability,data,projects,knowledge,customers,finance,design,web,search,ai,communication,internal"`
 	Auth     string `query:"auth" enum:"oauth2,bearer,api_key,basic,none"`
 }
@@ -34,26 +34,26 @@ type listCatalogInput struct {
 type offerJSON struct {
 	Slug        string         `json:"slug"`
 	Name        string         `json:"name"`
-	Publisher   string         `json:"publisher" doc:"Who runs the server; may be empty for the operator's own."`
+	Publisher   string         `json:"publisher" doc:"Who runs the server. May be empty for the operator's own entries."`
 	Category    string         `json:"category"`
 	Description string         `json:"description"`
 	URL         string         `json:"url"`
 	Transport   string         `json:"transport" enum:"streamable_http,sse,http"`
 	Auth        offerAuthJSON  `json:"auth"`
-	Note        *string        `json:"note" doc:"What to know before it is added."`
-	Docs        *string        `json:"docs" doc:"Address of its documentation."`
-	Source      *string        `json:"source" doc:"The page where these facts were read."`
-	Verified    *string        `json:"verified" doc:"When they were read, as 2026-11-21."`
+	Note        *string        `json:"note" doc:"What to know before adding it."`
+	Docs        *string        `json:"docs" doc:"Documentation URL."`
+	Source      *string        `json:"source" doc:"The page with these facts."`
+	Verified    *string        `json:"verified" doc:"When they were checked, such as 2026-11-21."`
 	Icon        offerIconJSON  `json:"icon"`
-	Own         bool           `json:"own" doc:"It comes from the operator's own file."`
-	Connector   *offerHaveJSON `json:"connector" doc:"The connector that leads there already; null: there is none."`
+	Own         bool           `json:"own" doc:"From the operator's own catalog file."`
+	Connector   *offerHaveJSON `json:"connector" doc:"The connector that already uses it. Null if none."`
 }
 
 type offerAuthJSON struct {
 	Type      string   `json:"type" enum:"oauth2,bearer,api_key,basic,none"`
-	Header    *string  `json:"header" doc:"Of api_key."`
-	Scopes    []string `json:"scopes" nullable:"false" doc:"To ask for; empty: what the server says."`
-	OwnClient bool     `json:"own_client" doc:"No client can register itself there: set a client_id."`
+	Header    *string  `json:"header" doc:"For api_key."`
+	Scopes    []string `json:"scopes" nullable:"false" doc:"Scopes to request. Empty: those that the server names."`
+	OwnClient bool     `json:"own_client" doc:"Clients cannot register themselves: set client_id."`
 }
 
 type offerIconJSON struct {
@@ -94,7 +94,7 @@ func viewOffer(o manage.Offer) offerJSON {
 }
 
 type addFromCatalogInput struct {
-	Slug string `path:"slug" doc:"A server's slug in the catalog."`
+	Slug string `path:"slug" doc:"The server's slug in the catalog."`
 }
 
 func (h *Handler) addFromCatalog(ctx context.Context, actor auth.Actor, in *addFromCatalogInput) (*response[connectorJSON], error) {

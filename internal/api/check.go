@@ -75,7 +75,7 @@ func (c *schemaChecker) checkObject(s *huma.Schema, path string, v any) {
 		case property != nil:
 			c.checkValue(property, childPath(path, name), object[name])
 		case additional == nil:
-			c.addError(childPath(path, name), "is no field of this document.")
+			c.addError(childPath(path, name), "is not a known field.")
 		case strings.ContainsRune(name, 0):
 			c.addError(childPath(path, name), "must not contain a NUL character.")
 		default:
@@ -115,20 +115,20 @@ func (c *schemaChecker) checkText(s *huma.Schema, path string, v any) {
 	case s.MaxLength != nil && length > *s.MaxLength:
 		c.addError(path, "must not be longer than %d characters.", *s.MaxLength)
 	case s.Format == "date-time" && timeErr != nil:
-		c.addError(path, "must be a time as in 2026-01-31T12:00:00Z (RFC 3339).")
+		c.addError(path, "must be an RFC 3339 time such as 2026-01-31T12:00:00Z.")
 	}
 }
 
 func (c *schemaChecker) checkInteger(s *huma.Schema, path string, v any) {
 	number, ok := v.(json.Number)
 	if !ok {
-		c.addError(path, "must be a whole number.")
+		c.addError(path, "must be an integer.")
 		return
 	}
 	n, err := strconv.ParseInt(number.String(), 10, 64)
 	switch {
 	case err != nil:
-		c.addError(path, "must be a whole number in digits.")
+		c.addError(path, "must be an integer in digits.")
 	case s.Minimum != nil && n < int64(*s.Minimum):
 		c.addError(path, "must not be less than %d.", int64(*s.Minimum))
 	case s.Maximum != nil && n > int64(*s.Maximum):

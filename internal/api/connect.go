@@ -16,16 +16,16 @@ import (
 
 // connectRequest names the owner of the account to connect.
 type connectRequest struct {
-	Agent    *string `json:"agent,omitempty" nullable:"true" doc:"The agent, by id or slug, whose account it will be; null or absent: the one for all agents."`
-	ReturnTo *string `json:"return_to,omitempty" nullable:"true" doc:"Where the browser goes when the account is connected: a path of Patchbay."`
+	Agent    *string `json:"agent,omitempty" nullable:"true" doc:"The agent's id or slug. Null or absent: the account for all agents."`
+	ReturnTo *string `json:"return_to,omitempty" nullable:"true" doc:"Patchbay path to return to after connecting."`
 }
 
 // connectionJSON is the address where a person goes on.
 type connectionJSON struct {
-	AuthorizeURL *string   `json:"authorize_url" doc:"The authorization server's page, for the browser whose session asked; null for an API key."`
-	ConnectURL   string    `json:"connect_url" doc:"A page of Patchbay for the person who owns the account. It needs no sign-in and works once; but see sign_in."`
-	ExpiresAt    time.Time `json:"expires_at" doc:"Of connect_url. A page that asks for a sign-in stays longer."`
-	SignIn       bool      `json:"sign_in" doc:"Whether connect_url asks for a sign-in: the agent belongs to a member, who alone connects their account there."`
+	AuthorizeURL *string   `json:"authorize_url" doc:"The authorization server's page, for the calling browser session. Null for an API key."`
+	ConnectURL   string    `json:"connect_url" doc:"Single-use page for the account's owner. No sign-in unless sign_in is true."`
+	ExpiresAt    time.Time `json:"expires_at" doc:"When connect_url expires. A page that requires sign-in is valid longer."`
+	SignIn       bool      `json:"sign_in" doc:"Whether connect_url requires sign-in: only the member who owns the agent can connect its account."`
 }
 
 type connectInput struct {
@@ -36,7 +36,7 @@ type connectInput struct {
 func (h *Handler) mountConnect() {
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/connect", id: "connectAccount", tag: "Credentials",
-		summary: "Begin to connect an account by OAuth", permission: connectors.PermManage, ownerPermission: connectors.PermOperate, status: http.StatusOK,
+		summary: "Start an OAuth connection", permission: connectors.PermManage, ownerPermission: connectors.PermOperate, status: http.StatusOK,
 	}, h.connectAccount)
 }
 
@@ -71,7 +71,7 @@ func readOrder(in *connectInput) (connect.StartRequest, error) {
 	setIfPresent(&request.ReturnTo, req.ReturnTo)
 	if request.ReturnTo != "" && respond.OwnPath(request.ReturnTo, "") == "" {
 		return connect.StartRequest{}, fault.InvalidFields(fault.Field{
-			Location: "return_to", Message: "This is no path of Patchbay. It begins with one slash, as /connectors.",
+			Location: "return_to", Message: "Must be a Patchbay path that begins with one slash, such as /connectors.",
 		})
 	}
 	if req.Agent != nil {

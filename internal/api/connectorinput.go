@@ -10,19 +10,19 @@ import (
 // connectorPatch changes a connector. An absent field keeps its value; headers and env are replaced as a whole.
 type connectorPatch struct {
 	Name           *string           `json:"name,omitempty"`
-	Slug           *string           `json:"slug,omitempty" doc:"Made from the name where a new connector has none."`
+	Slug           *string           `json:"slug,omitempty" doc:"Default for a new connector: from its name."`
 	Description    *string           `json:"description,omitempty"`
 	Transport      *string           `json:"transport,omitempty" enum:"streamable_http,sse,http,stdio"`
-	URL            *string           `json:"url,omitempty" doc:"Of every transport but stdio."`
-	Command        *string           `json:"command,omitempty" doc:"Of stdio: the absolute path of a program that the operator allows."`
-	Args           []string          `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
-	CWD            *string           `json:"cwd,omitempty" doc:"Of stdio: the folder in which the program runs, where the operator allows one; empty: /."`
-	Env            envInput          `json:"env,omitempty" writeOnly:"true" doc:"Of stdio: what the program gets besides PATH, HOME and LANG. The values are secrets; a change of the command, its arguments or its folder deletes them."`
-	Headers        map[string]string `json:"headers,omitempty" doc:"Sent with each request. They are shown to every reader: secrets belong into auth."`
+	URL            *string           `json:"url,omitempty" doc:"For all transports except stdio."`
+	Command        *string           `json:"command,omitempty" doc:"For stdio: absolute path of a program that the operator allows."`
+	Args           []string          `json:"args,omitempty" nullable:"false" doc:"For stdio."`
+	CWD            *string           `json:"cwd,omitempty" doc:"For stdio: the working directory, if the operator allows it. Empty: /."`
+	Env            envInput          `json:"env,omitempty" writeOnly:"true" doc:"For stdio: variables besides PATH, HOME and LANG. Values are secret; changing the command, arguments or directory deletes them."`
+	Headers        map[string]string `json:"headers,omitempty" doc:"Sent with each request. Visible to all readers: put secrets in auth."`
 	CredentialMode *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`
 	Auth           *authInput        `json:"auth,omitempty"`
-	SecretLater    bool              `json:"secret_later,omitempty" doc:"true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential."`
-	Confirm        bool              `json:"confirm,omitempty" doc:"true: move the connector to another origin even where that drops credentials. Without it such a change is 409 with the code confirmation_required, and errors lists what would be dropped."`
+	SecretLater    bool              `json:"secret_later,omitempty" doc:"true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential."`
+	Confirm        bool              `json:"confirm,omitempty" doc:"true: move the connector to another origin even if that deletes credentials. Otherwise 409 with code confirmation_required; errors lists what would be deleted."`
 	connectors.SettingsPatch
 }
 

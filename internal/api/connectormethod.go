@@ -15,10 +15,10 @@ import (
 
 // methodRequest is a request or notification outside MCP.
 type methodRequest struct {
-	Method string                     `json:"method" doc:"One that the connector's methods allow."`
+	Method string                     `json:"method" doc:"A method that the connector allows."`
 	Params map[string]json.RawMessage `json:"params,omitempty"`
-	Notify bool                       `json:"notify,omitempty" doc:"true: a notification, which has no result. Methods that begin with notifications/ are notifications."`
-	Agent  *string                    `json:"agent,omitempty" doc:"With this agent's credential, by id or slug. Needed where each agent has its own."`
+	Notify bool                       `json:"notify,omitempty" doc:"true: send a notification, which has no result. Methods starting with notifications/ always are."`
+	Agent  *string                    `json:"agent,omitempty" doc:"The agent, by id or slug, whose credential to use. Required if each agent has its own."`
 }
 
 type sendMethodInput struct {
@@ -28,16 +28,16 @@ type sendMethodInput struct {
 
 // methodResultJSON is the server's answer. A failing server is a result too.
 type methodResultJSON struct {
-	CallID   string             `json:"call_id" format:"uuid" doc:"Of its record in the history of calls."`
-	Result   json.RawMessage    `json:"result" doc:"As the server sent it; null: an error, or a notification."`
+	CallID   string             `json:"call_id" format:"uuid" doc:"The id in the call history."`
+	Result   json.RawMessage    `json:"result" doc:"As the server sent it. Null for an error or a notification."`
 	Error    *methodFailureJSON `json:"error"`
-	Upstream *upstreamSaidJSON  `json:"upstream" doc:"What the server said when it failed; null: nothing."`
+	Upstream *upstreamSaidJSON  `json:"upstream" doc:"The server's response if it failed. Null if none."`
 }
 
 type methodFailureJSON struct {
 	Code    string `json:"code" doc:"As in a tool call's error."`
 	Message string `json:"message"`
-	RPCCode *int   `json:"rpc_code" doc:"Of the server's JSON-RPC error; null: it sent none."`
+	RPCCode *int   `json:"rpc_code" doc:"The server's JSON-RPC error code. Null if none."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -45,8 +45,8 @@ func (methodResultJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.S
 	return setNullable(s, "error", "upstream")
 }
 
-const aboutSendMethod = `Sends a request or notification that MCP does not define, where the connector's methods allow it. It needs no agent and no grant, is bounded by the connector's calls_per_minute, and
-is kept in the history of calls with the kind method. A server that fails is a result, too, with the status 200.`
+const aboutSendMethod = `Sends a request or notification that MCP does not define, if the connector allows the method. Needs no agent or grant, counts toward calls_per_minute,
+and is in the call history with kind method. 200 even if the server fails.`
 
 func (h *Handler) sendMethod(ctx context.Context, actor auth.Actor, in *sendMethodInput) (*response[methodResultJSON], error) {
 	connector, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, in.ref())

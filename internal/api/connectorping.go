@@ -19,10 +19,10 @@ type pingInput struct {
 type pingJSON struct {
 	OK        bool                    `json:"ok"`
 	Server    serverJSON              `json:"server"`
-	ConnectMS int64                   `json:"connect_ms" doc:"Until the session was open; 0: it was not."`
-	PingMS    int64                   `json:"ping_ms" doc:"Of the ping alone; for a server of 2026-07-28, which knows none, of server/discover."`
+	ConnectMS int64                   `json:"connect_ms" doc:"Time until the session was open. 0 if it was not."`
+	PingMS    int64                   `json:"ping_ms" doc:"Time of the ping alone, or of server/discover for 2026-07-28 servers, which have no ping."`
 	Error     *connectorTestErrorJSON `json:"error"`
-	Upstream  *upstreamSaidJSON       `json:"upstream" doc:"What the server said when it failed; null: nothing."`
+	Upstream  *upstreamSaidJSON       `json:"upstream" doc:"The server's response if it failed. Null if none."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.

@@ -21,44 +21,44 @@ func (h *Handler) mountConnectors() {
 	const tag = "Connectors"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors", id: "listConnectors", tag: tag,
-		summary: "List the connectors, by name", permission: connectors.PermRead,
+		summary: "List connectors, by name", permission: connectors.PermRead,
 	}, h.listConnectors)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors", id: "createConnector", tag: tag,
-		summary: "Register an MCP server", permission: connectors.PermManage, status: http.StatusCreated,
+		summary: "Create a connector", permission: connectors.PermManage, status: http.StatusCreated,
 	}, h.createConnector)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/test", id: "testConnector", tag: tag,
-		summary: "Try a connector without storing it", permission: connectors.PermManage,
+		summary: "Test a connector without storing it", permission: connectors.PermManage,
 	}, h.testConnector)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}", id: "getConnector", tag: tag,
-		summary: "Read a connector", permission: connectors.PermRead,
+		summary: "Get a connector", permission: connectors.PermRead,
 	}, h.getConnector)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}", id: "updateConnector", tag: tag,
-		summary: "Change a connector", permission: connectors.PermManage,
+		summary: "Update a connector", permission: connectors.PermManage,
 	}, h.updateConnector)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}", id: "deleteConnector", tag: tag,
 		summary: "Delete a connector, its tools and its credentials", permission: connectors.PermManage,
-		description: "Connected accounts are revoked at their authorization servers afterwards, by a job that retries for a day.",
+		description: "Connected accounts are then revoked at their authorization servers, retried for up to a day.",
 	}, h.deleteConnector)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/listen", id: "listenToConnector", tag: tag,
-		summary: "Listen for a server's changes again", permission: connectors.PermManage,
-		description: "Listening is switched off where a server misbehaves. One that is listened to, or does not tell of changes, stays as it is.",
+		summary: "Resume listening for a server's changes", permission: connectors.PermManage,
+		description: "Listening stops when a server misbehaves. No effect if already listening, or if the server does not announce changes.",
 	}, h.listenToConnector)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/acknowledge_tools", id: "acknowledgeTools", tag: tag,
-		summary: "Acknowledge that tools vanished", permission: connectors.PermManage,
-		description: "tools_vanished becomes null. A connector without vanished tools stays as it is.",
+		summary: "Acknowledge vanished tools", permission: connectors.PermManage,
+		description: "Sets tools_vanished to null. No effect if no tools vanished.",
 	}, h.acknowledgeTools)
 }
 
 type listConnectorsInput struct {
 	Paging
-	Query  string `query:"q" doc:"A part of the name, slug or URL."`
+	Query  string `query:"q" doc:"Part of the name, slug or URL."`
 	Status string `query:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
 }
 

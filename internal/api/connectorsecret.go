@@ -31,7 +31,7 @@ func changedSecret(ctx context.Context, tenant store.Connectors, ref connectors.
 		return nil, nil
 	}
 	return nil, fault.InvalidFields(fault.Field{
-		Location: "auth.password", Message: `Another user name needs its password, too ("" for none).`,
+		Location: "auth.password", Message: `Another user name also needs its password ("" for none).`,
 	})
 }
 

@@ -17,14 +17,14 @@ import (
 type connectorTestJSON struct {
 	OK           bool                    `json:"ok"`
 	Server       serverJSON              `json:"server"`
-	Capabilities json.RawMessage         `json:"capabilities" doc:"As the server sent them; null: none that can be read."`
+	Capabilities json.RawMessage         `json:"capabilities" doc:"As the server sent them. Null if not readable."`
 	Tools        []testedToolJSON        `json:"tools" nullable:"false"`
-	Quarantined  []quarantinedToolJSON   `json:"quarantined,omitempty" nullable:"false" doc:"The entries of the list that are no tools."`
-	Prompts      int                     `json:"prompts" doc:"How many prompts the server lists."`
-	Resources    int                     `json:"resources" doc:"How many resources."`
-	Templates    int                     `json:"resource_templates" doc:"How many resource templates."`
+	Quarantined  []quarantinedToolJSON   `json:"quarantined,omitempty" nullable:"false" doc:"Invalid entries of the tool list."`
+	Prompts      int                     `json:"prompts" doc:"Number of prompts listed."`
+	Resources    int                     `json:"resources" doc:"Number of resources listed."`
+	Templates    int                     `json:"resource_templates" doc:"Number of resource templates listed."`
 	Error        *connectorTestErrorJSON `json:"error"`
-	Upstream     *upstreamSaidJSON       `json:"upstream" doc:"What the server said when it failed; null: nothing."`
+	Upstream     *upstreamSaidJSON       `json:"upstream" doc:"The server's response if it failed. Null if none."`
 }
 
 // testedToolJSON is a tool that is not stored.
@@ -41,7 +41,7 @@ type connectorTestErrorJSON struct {
 	Code       string `json:"code"`
 	Message    string `json:"message"`
 	Phase      string `json:"phase"`
-	HTTPStatus *int   `json:"http_status" doc:"Null without an answer."`
+	HTTPStatus *int   `json:"http_status" doc:"Null without a response."`
 	RPCCode    *int   `json:"rpc_code" doc:"Null without a JSON-RPC error."`
 	Retryable  bool   `json:"retryable"`
 }

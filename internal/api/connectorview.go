@@ -11,55 +11,55 @@ import (
 type connectorJSON struct {
 	ID             string            `json:"id" format:"uuid"`
 	Name           string            `json:"name"`
-	Slug           string            `json:"slug" doc:"Takes the place of the id in every path."`
+	Slug           string            `json:"slug" doc:"Accepted instead of the id in every path."`
 	Description    string            `json:"description"`
 	Transport      string            `json:"transport"`
 	URL            string            `json:"url" doc:"Empty for stdio."`
-	URLUnicode     string            `json:"url_unicode,omitempty" doc:"The url with its internationalised host name as people read it. Absent where the host name has no xn-- label."`
-	Command        string            `json:"command,omitempty" doc:"Of stdio."`
-	Args           []string          `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
-	CWD            string            `json:"cwd,omitempty" doc:"Of stdio."`
-	EnvNames       []string          `json:"env_names,omitempty" nullable:"false" doc:"Of stdio: the names of the stored environment. Its values are never shown."`
-	Headers        map[string]string `json:"headers" doc:"Sent with each request; no secrets."`
+	URLUnicode     string            `json:"url_unicode,omitempty" doc:"The URL with a readable internationalized host name. Absent if the host has no xn-- label."`
+	Command        string            `json:"command,omitempty" doc:"For stdio."`
+	Args           []string          `json:"args,omitempty" nullable:"false" doc:"For stdio."`
+	CWD            string            `json:"cwd,omitempty" doc:"For stdio."`
+	EnvNames       []string          `json:"env_names,omitempty" nullable:"false" doc:"For stdio: names of the stored variables. Values are never returned."`
+	Headers        map[string]string `json:"headers" doc:"Sent with each request. Not secret."`
 	CredentialMode string            `json:"credential_mode" enum:"shared,per_agent"`
 	Auth           authJSON          `json:"auth"`
 	connectors.SettingsJSON
 	Status            string              `json:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
-	AuthBehaviour     string              `json:"auth_behaviour" enum:"open,list_open,all_auth,unknown" doc:"What the server asks for, as seen at sync."`
-	DiscoveredTools   []string            `json:"discovered_tools" nullable:"false" doc:"Sorted names of the tools that are there now."`
+	AuthBehaviour     string              `json:"auth_behaviour" enum:"open,list_open,all_auth,unknown" doc:"What the server requires, as of the last sync."`
+	DiscoveredTools   []string            `json:"discovered_tools" nullable:"false" doc:"Sorted names of current tools."`
 	ToolCount         int                 `json:"tool_count"`
-	ToolsLastSyncedAt *time.Time          `json:"tools_last_synced_at" doc:"The last success."`
+	ToolsLastSyncedAt *time.Time          `json:"tools_last_synced_at" doc:"Last successful sync."`
 	LastError         *connectorErrorJSON `json:"last_error" doc:"Null after a success."`
-	Health            healthJSON          `json:"health" doc:"How it is: whether the server answers, whether it lets us in, and how old the tools are."`
+	Health            healthJSON          `json:"health" doc:"Whether the server answers, accepts the credential, and how old the tools are."`
 	Server            serverJSON          `json:"server"`
-	Icon              *string             `json:"icon" doc:"The server's own icon, as a data URL of PNG, JPEG or WebP with at most 16 KiB; null: it sent none in its last handshake. It is remote data."`
-	Instructions      string              `json:"instructions_review" enum:"accepted,changed,rejected" doc:"Whether agents are given the server's instructions as they are. Else they are given what was accepted before."`
-	Listening         *listeningJSON      `json:"listening" doc:"Null where the server does not tell that its lists have changed."`
-	Vanished          *vanishedJSON       `json:"tools_vanished" doc:"Null where no tools vanished, most returned, or a person acknowledged it."`
-	Breaker           breakerJSON         `json:"breaker" doc:"Whether agents' calls go through to the server."`
+	Icon              *string             `json:"icon" doc:"The server's icon, as a data URL: PNG, JPEG or WebP, at most 16 KiB. Null if the last handshake had none. Untrusted."`
+	Instructions      string              `json:"instructions_review" enum:"accepted,changed,rejected" doc:"Whether agents get the server's current instructions; otherwise the last accepted ones."`
+	Listening         *listeningJSON      `json:"listening" doc:"Null if the server does not announce list changes."`
+	Vanished          *vanishedJSON       `json:"tools_vanished" doc:"Null if no tools vanished, most returned, or it was acknowledged."`
+	Breaker           breakerJSON         `json:"breaker" doc:"Whether agents' calls reach the server."`
 	CreatedAt         time.Time           `json:"created_at"`
 	UpdatedAt         time.Time           `json:"updated_at"`
-	Notices           []string            `json:"notices,omitempty" nullable:"false" doc:"What else a change did."`
+	Notices           []string            `json:"notices,omitempty" nullable:"false" doc:"Side effects of a change."`
 }
 
 // vanishedJSON are tools that a server lists no more: all, or more than half of those before.
 type vanishedJSON struct {
-	At    time.Time `json:"at" doc:"Time of the sync that missed them."`
-	Tools int       `json:"tools" doc:"Number of tools that are missing still."`
+	At    time.Time `json:"at" doc:"When the sync found them missing."`
+	Tools int       `json:"tools" doc:"Number of tools still missing."`
 	Of    int       `json:"of" doc:"Number of tools before."`
 }
 
 // authJSON is a connector's authentication, without secrets.
 type authJSON struct {
 	Type   string `json:"type" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Header string `json:"header,omitempty" doc:"Of api_key: the header that carries the key."`
+	Header string `json:"header,omitempty" doc:"For api_key: the header with the key."`
 
-	ClientID                 string   `json:"client_id,omitempty" doc:"Absent: none is set."`
+	ClientID                 string   `json:"client_id,omitempty" doc:"Absent if not set."`
 	Scopes                   []string `json:"scopes,omitempty" nullable:"false"`
 	Issuer                   string   `json:"issuer,omitempty"`
 	AuthorizationEndpoint    string   `json:"authorization_endpoint,omitempty"`
 	TokenEndpoint            string   `json:"token_endpoint,omitempty"`
-	Resource                 *string  `json:"resource,omitempty" doc:"Absent: as published; empty: none is sent."`
+	Resource                 *string  `json:"resource,omitempty" doc:"Absent: from metadata. Empty: none is sent."`
 	TokenEndpointAuthMethod  string   `json:"token_endpoint_auth_method,omitempty"`
 	AllowMissingPKCEMetadata bool     `json:"allow_missing_pkce_metadata,omitempty"`
 	Algorithm                string   `json:"algorithm,omitempty"`

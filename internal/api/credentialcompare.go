@@ -9,21 +9,21 @@ import (
 )
 
 type comparedJSON struct {
-	Same bool `json:"same" doc:"Whether exactly this secret is stored. False where none is."`
+	Same bool `json:"same" doc:"Whether this exact secret is stored."`
 }
 
 func (h *Handler) mountCredentialCompare() {
 	const (
 		tag   = "Credentials"
-		about = "For programs that bring an installation to what a file says, and need to know whether anything differs. It is in the audit log, as credential.compare."
+		about = "For programs that apply a configuration file and need to detect differences. Audited as credential.compare."
 	)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/credential/compare", id: "compareCredential", tag: tag,
-		summary: "Tell whether the shared credential is this one", permission: connectors.PermManage, description: about,
+		summary: "Compare the shared credential with a secret", permission: connectors.PermManage, description: about,
 	}, h.compareCredential)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/agents/{agent}/credential/compare", id: "compareAgentCredential", tag: tag,
-		summary: "Tell whether an agent's credential is this one", permission: connectors.PermManage, description: about,
+		summary: "Compare an agent's credential with a secret", permission: connectors.PermManage, description: about,
 	}, h.compareAgentCredential)
 }
 

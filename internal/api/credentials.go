@@ -16,19 +16,19 @@ import (
 
 // credentialJSON is a stored credential, without its secret.
 type credentialJSON struct {
-	AgentID     *string    `json:"agent_id" doc:"Null: the shared one."`
-	Agent       string     `json:"agent" doc:"The agent's slug; empty: the shared one."`
-	AgentName   string     `json:"agent_name" doc:"The agent's name; empty: the shared one."`
+	AgentID     *string    `json:"agent_id" doc:"Null if shared."`
+	Agent       string     `json:"agent" doc:"The agent's slug. Empty if shared."`
+	AgentName   string     `json:"agent_name" doc:"The agent's name. Empty if shared."`
 	Type        string     `json:"type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Status      string     `json:"status" enum:"active,expired,refresh_failed,revoked,missing" doc:"missing: nothing is stored; in lists with status=missing only."`
-	Account     string     `json:"account" doc:"Who it is, where known. Whose agent a credential is of alone reads it, and who manages."`
+	Status      string     `json:"status" enum:"active,expired,refresh_failed,revoked,missing" doc:"missing: none stored; only in lists with status=missing."`
+	Account     string     `json:"account" doc:"The account's name, if known. Visible to managers and the agent's owner."`
 	Scopes      []string   `json:"scopes" nullable:"false"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
-	Error       *string    `json:"error" doc:"Null: none."`
+	Error       *string    `json:"error" doc:"Null if none."`
 
-	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said when the account failed or ended, with error; null: nothing. Its words are shown to readers of account."`
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"The server's response when the account failed or ended. Null if none. Its text is visible like account."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -38,14 +38,14 @@ func (credentialJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sch
 
 // secretPut is the secret of a connector's auth type. It is never read back.
 type secretPut struct {
-	Token    secret.Text `json:"token,omitempty" writeOnly:"true" doc:"Of bearer."`
-	Key      secret.Text `json:"key,omitempty" writeOnly:"true" doc:"Of api_key."`
-	Username string      `json:"username,omitempty" doc:"Of basic."`
-	Password secret.Text `json:"password,omitempty" writeOnly:"true" doc:"Of basic."`
+	Token    secret.Text `json:"token,omitempty" writeOnly:"true" doc:"For bearer."`
+	Key      secret.Text `json:"key,omitempty" writeOnly:"true" doc:"For api_key."`
+	Username string      `json:"username,omitempty" doc:"For basic."`
+	Password secret.Text `json:"password,omitempty" writeOnly:"true" doc:"For basic."`
 
-	ClientID     string      `json:"client_id,omitempty" doc:"Of client_credentials and private_key_jwt: this credential's own; empty: the connector's."`
-	ClientSecret secret.Text `json:"client_secret,omitempty" writeOnly:"true" doc:"Of client_credentials, and of an oauth2 client that was registered by hand."`
-	PrivateKey   secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"Of private_key_jwt: PEM."`
+	ClientID     string      `json:"client_id,omitempty" doc:"For client_credentials and private_key_jwt: this credential's own client. Empty: the connector's."`
+	ClientSecret secret.Text `json:"client_secret,omitempty" writeOnly:"true" doc:"For client_credentials and manually registered oauth2 clients."`
+	PrivateKey   secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"For private_key_jwt, as PEM."`
 }
 
 func (s secretPut) toSecret() connectors.Secret {
@@ -96,32 +96,32 @@ func (h *Handler) mountCredentials() {
 	const tag = "Credentials"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/credentials", id: "listCredentials", tag: tag,
-		summary: "List a connector's credentials, without their secrets", permission: connectors.PermRead,
-		description: "With status or q, those of agents are listed by the agent's name, and else the oldest first. A cursor belongs to the list with the same status and q.",
+		summary: "List a connector's credentials, without secrets", permission: connectors.PermRead,
+		description: "With status or q, agents' credentials by agent name; otherwise oldest first. A cursor is valid only for the same status and q.",
 	}, h.listCredentials)
 	registerOperation(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/credential", id: "setCredential", tag: tag,
-		summary: "Store the shared credential", permission: connectors.PermManage,
-		description: "With oauth2 it is the secret of the connector's own client, in either credential mode; accounts are connected, not entered.",
+		summary: "Set the shared credential", permission: connectors.PermManage,
+		description: "For oauth2, the client secret of the connector's own client, in either credential mode; accounts are connected instead.",
 	}, h.setCredential)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/credential", id: "deleteCredential", tag: tag,
-		summary: "Delete the shared credential; an account is revoked at its server, too", permission: connectors.PermManage,
+		summary: "Delete the shared credential and revoke its account", permission: connectors.PermManage,
 	}, h.deleteCredential)
 	registerOperation(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "setAgentCredential", tag: tag,
-		summary: "Store an agent's credential", permission: connectors.PermManage, ownerPermission: connectors.PermOperate,
+		summary: "Set an agent's credential", permission: connectors.PermManage, ownerPermission: connectors.PermOperate,
 	}, h.setAgentCredential)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "deleteAgentCredential", tag: tag,
-		summary: "Delete an agent's credential; an account is revoked at its server, too", permission: connectors.PermManage, ownerPermission: connectors.PermRead,
+		summary: "Delete an agent's credential and revoke its account", permission: connectors.PermManage, ownerPermission: connectors.PermRead,
 	}, h.deleteAgentCredential)
 }
 
 type listCredentialsInput struct {
 	ConnectorPath
-	Status string `query:"status" enum:"missing,connected,attention" doc:"missing: agents that were granted the connector and have no credential. connected: active ones. attention: those that are not active, or of an agent and end within 72 hours."`
-	Query  string `query:"q" maxLength:"200" doc:"Only those of agents with this text in their name or slug."`
+	Status string `query:"status" enum:"missing,connected,attention" doc:"missing: granted agents without a credential. connected: active ones. attention: inactive ones, and agents' accounts that end within 72 hours."`
+	Query  string `query:"q" maxLength:"200" doc:"Part of the agent's name or slug."`
 	Paging
 }
 

@@ -96,10 +96,10 @@ func readBody(body io.Reader) ([]byte, error) {
 // parseJSON parses one JSON value, with numbers as they are spelled.
 func parseJSON(raw []byte) (any, error) {
 	if len(raw) == 0 {
-		return nil, fault.Errorf(fault.Malformed, "The request body is empty; it must be one JSON document.")
+		return nil, fault.Errorf(fault.Malformed, "The request body is empty; send one JSON document.")
 	}
 	if !utf8.Valid(raw) {
-		return nil, fault.Errorf(fault.Malformed, "The request body is not UTF-8.")
+		return nil, fault.Errorf(fault.Malformed, "The request body is not valid UTF-8.")
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -109,7 +109,7 @@ func parseJSON(raw []byte) (any, error) {
 		return nil, fault.Errorf(fault.Malformed, "The request body is not valid JSON.")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault.Errorf(fault.Malformed, "The request body must be one JSON document; something follows the first.")
+		return nil, fault.Errorf(fault.Malformed, "The request body must be a single JSON document.")
 	}
 	return v, nil
 }
@@ -123,7 +123,7 @@ func decodeChecked[T any](v any) (T, error) {
 		return doc, fmt.Errorf("encode checked body: %w", err)
 	}
 	if err := json.Unmarshal(raw.Bytes(), &doc); err != nil {
-		return doc, fault.Errorf(fault.Invalid, "The request body does not fit its schema.")
+		return doc, fault.Errorf(fault.Invalid, "The request body does not match its schema.")
 	}
 	return doc, nil
 }

@@ -10,14 +10,14 @@ import (
 )
 
 type exportInput struct {
-	Client string `query:"client" enum:"generic,claude,cursor,vscode,windsurf,gemini,zed,codex" default:"generic" doc:"The client with this file format; generic is what an import takes whole."`
+	Client string `query:"client" enum:"generic,claude,cursor,vscode,windsurf,gemini,zed,codex" default:"generic" doc:"The client whose file format to use. Import accepts all of generic."`
 }
 
 func (h *Handler) mountExport() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/export", id: "exportConnectors", tag: "Import and export",
-		summary: "Read the connectors as a client's file, without secrets", permission: connectors.PermRead,
-		description: "Secrets are placeholders, in the syntax of the client. The files of clients omit disabled connectors and servers that the client cannot connect to. The file of codex is the text in toml.",
+		summary: "Export connectors as a client's file, without secrets", permission: connectors.PermRead,
+		description: "Secrets are placeholders in the client's syntax. Client files omit disabled connectors and servers that the client cannot connect to. For codex, toml holds the file.",
 	}, h.exportConnectors)
 }
 

@@ -28,7 +28,7 @@ func (g responseGate) acquire(ctx context.Context) (release func(), err error) {
 	case <-patience.C:
 	case <-ctx.Done():
 	}
-	f := fault.Errorf(fault.Unavailable, "%d answers as large as this one are on their way already. Try again in a moment.", cap(g))
+	f := fault.Errorf(fault.Unavailable, "%d requests with large responses are already running. Try again shortly.", cap(g))
 	f.RetryAfter = 5
 	return nil, f
 }

@@ -13,28 +13,28 @@ import (
 func (h *Handler) mountHealth() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/health", id: "getConnectorHealth", tag: "Connectors",
-		summary: "Read how a connector is, and its uptime and latency hour by hour", permission: connectors.PermRead,
+		summary: "Get a connector's health, with hourly uptime and latency", permission: connectors.PermRead,
 	}, h.connectorHealth)
 }
 
 type connectorHealthInput struct {
 	ConnectorPath
-	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"How far back, the running hour included: 24 is a day, 168 a week."`
+	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"Hours to look back, including the current one: 24 is a day, 168 a week."`
 }
 
 // connectorHealthJSON is a connector's health, now and by hour.
 type connectorHealthJSON struct {
 	Health    healthJSON       `json:"health"`
-	Uptime    *float64         `json:"uptime" doc:"The share of syncs that the server answered, from 0 to 1, each hour with any of them weighing the same. Null: there was none."`
-	LatencyMS *int64           `json:"latency_ms" doc:"How long a sync took on average. Null: there was none."`
-	Hours     []healthHourJSON `json:"hours" nullable:"false" doc:"The oldest first. Hours without a sync are left out."`
+	Uptime    *float64         `json:"uptime" doc:"Share of syncs that the server answered, from 0 to 1; each hour with syncs has the same weight. Null without syncs."`
+	LatencyMS *int64           `json:"latency_ms" doc:"Average duration of a sync. Null without syncs."`
+	Hours     []healthHourJSON `json:"hours" nullable:"false" doc:"Oldest first, without hours that had no sync."`
 }
 
 // healthHourJSON is the result of a connector's syncs in one hour.
 type healthHourJSON struct {
-	Hour   time.Time `json:"hour" doc:"When it began."`
-	OK     int       `json:"ok" doc:"Syncs that the server answered, be it to refuse a credential."`
-	Failed int       `json:"failed" doc:"The others. One that did not ask the server, for want of a credential, counts nowhere."`
+	Hour   time.Time `json:"hour" doc:"Start of the hour."`
+	OK     int       `json:"ok" doc:"Syncs that the server answered, including refused credentials."`
+	Failed int       `json:"failed" doc:"Other syncs, except those not sent because a credential was missing."`
 	MeanMS int64     `json:"mean_ms"`
 	MaxMS  int64     `json:"max_ms"`
 }

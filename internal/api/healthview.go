@@ -10,24 +10,24 @@ type healthJSON struct {
 	Reachable  reachableJSON  `json:"reachable"`
 	Authorized authorizedJSON `json:"authorized"`
 	Fresh      freshJSON      `json:"fresh"`
-	Failures   int            `json:"failures" doc:"Syncs in a row that failed."`
+	Failures   int            `json:"failures" doc:"Consecutive failed syncs."`
 }
 
 type reachableJSON struct {
-	State string     `json:"state" enum:"unknown,up,failing,dead" doc:"dead: failing for days, and asked seldom."`
-	Since *time.Time `json:"since" doc:"Of failing and dead: the first failure."`
-	Down  bool       `json:"down" doc:"The failures in a row count as down, by the tenant's down_after_failures and down_after_minutes."`
+	State string     `json:"state" enum:"unknown,up,failing,dead" doc:"dead: failing for days, now retried rarely."`
+	Since *time.Time `json:"since" doc:"For failing and dead: the first failure."`
+	Down  bool       `json:"down" doc:"Whether it counts as down by the tenant's down_after_failures and down_after_minutes."`
 }
 
 type authorizedJSON struct {
-	State  string     `json:"state" enum:"none,ok,lapses_soon,needs_person" doc:"none: no credential is needed. needs_person: one is missing, has ended, or was refused."`
-	EndsAt *time.Time `json:"ends_at" doc:"Of lapses_soon."`
+	State  string     `json:"state" enum:"none,ok,lapses_soon,needs_person" doc:"none: no credential needed. needs_person: missing, ended or refused."`
+	EndsAt *time.Time `json:"ends_at" doc:"For lapses_soon."`
 }
 
 type freshJSON struct {
-	State      string     `json:"state" enum:"never,fresh,stale,unscheduled" doc:"stale: older than two intervals; the tools stay served. unscheduled: disabled, or synced by hand only."`
-	AsOf       *time.Time `json:"as_of" doc:"The last successful sync."`
-	NextSyncAt *time.Time `json:"next_sync_at" doc:"Null: never by itself, or not before its credential is mended."`
+	State      string     `json:"state" enum:"never,fresh,stale,unscheduled" doc:"stale: older than two intervals; tools are still served. unscheduled: disabled, or synced manually."`
+	AsOf       *time.Time `json:"as_of" doc:"Last successful sync."`
+	NextSyncAt *time.Time `json:"next_sync_at" doc:"Null if not scheduled, or waiting for a working credential."`
 }
 
 func viewHealth(h connectors.Health) healthJSON {

@@ -18,8 +18,8 @@ type importDocument struct{}
 // Schema implements huma.SchemaProvider.
 func (importDocument) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "An mcpServers document: {\"mcpServers\": {…}}, an array of servers, or one server; VS Code's {\"servers\": {…}}, and the list of an MCP registry (GET /v0.1/servers), too. " +
-			"Comments and commas too many do no harm. The file of Codex is TOML. At most 1 MiB and 500 servers.",
+		Description: "An mcpServers document: {\"mcpServers\": {…}}, an array of servers, or one server. Also VS Code's {\"servers\": {…}} and an MCP registry's list (GET /v0.1/servers). " +
+			"Comments and trailing commas are allowed. Codex files are TOML. At most 1 MiB and 500 servers.",
 		AnyOf: []*huma.Schema{
 			{Type: huma.TypeObject, AdditionalProperties: true},
 			{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
@@ -29,9 +29,9 @@ func (importDocument) Schema(huma.Registry) *huma.Schema {
 
 type importInput struct {
 	JSON requestBody[importDocument]
-	Dry  bool `query:"dry_run" default:"false" doc:"true: say what would happen, and store nothing."`
+	Dry  bool `query:"dry_run" default:"false" doc:"true: dry run, store nothing."`
 
-	Confirm bool `query:"confirm" default:"false" doc:"true: move connectors to another origin even where that drops credentials; else such a server is refused."`
+	Confirm bool `query:"confirm" default:"false" doc:"true: move connectors to another origin even if that deletes credentials; otherwise such servers are refused."`
 }
 
 // importJSON is the result of an import.
@@ -41,38 +41,38 @@ type importJSON struct {
 	Updated   int            `json:"updated"`
 	Unchanged int            `json:"unchanged"`
 	Refused   int            `json:"refused"`
-	Items     []importedJSON `json:"items" nullable:"false" doc:"One for each server, in the document's order."`
+	Items     []importedJSON `json:"items" nullable:"false" doc:"One per server, in the document's order."`
 }
 
 // importedJSON is one server of the document.
 type importedJSON struct {
-	Name        string            `json:"name" doc:"As the document calls it."`
-	Line        int               `json:"line" doc:"Its line in the document, from 1."`
-	URL         *string           `json:"url" doc:"Without its query; null where there is none."`
+	Name        string            `json:"name" doc:"The name in the document."`
+	Line        int               `json:"line" doc:"Line number in the document, from 1."`
+	URL         *string           `json:"url" doc:"Without query. Null if none."`
 	Outcome     string            `json:"outcome" enum:"created,updated,unchanged,refused"`
-	Why         *string           `json:"why" doc:"Why it is refused, or what is missing; else null."`
-	Errors      []importErrorJSON `json:"errors" nullable:"false" doc:"All that is wrong with it."`
-	ConnectorID *string           `json:"connector_id" doc:"null where it is refused, or would be created."`
+	Why         *string           `json:"why" doc:"Why it was refused, or what is missing. Null if neither."`
+	Errors      []importErrorJSON `json:"errors" nullable:"false" doc:"All errors of the server."`
+	ConnectorID *string           `json:"connector_id" doc:"Null if refused or not yet created."`
 	Slug        *string           `json:"slug"`
-	Changed     []string          `json:"changed" nullable:"false" doc:"The settings that are others now; credential where one was set."`
-	Missing     *string           `json:"missing" enum:"token,key,password,client_secret,private_key,account,agents" doc:"What has to be set or connected before the connector can be used; null: nothing."`
+	Changed     []string          `json:"changed" nullable:"false" doc:"Changed settings, including credential if one was set."`
+	Missing     *string           `json:"missing" enum:"token,key,password,client_secret,private_key,account,agents" doc:"What must be set or connected before use. Null if nothing."`
 	Notices     []string          `json:"notices" nullable:"false"`
 }
 
 type importErrorJSON struct {
-	Location string `json:"location" doc:"Within the server."`
+	Location string `json:"location" doc:"The path within the server."`
 	Message  string `json:"message"`
 }
 
-const aboutImport = `Each server is taken or refused by itself, so that the answer is 200 even where all are refused. A server is the connector with
-the slug that its name makes, else the only one with its URL: that one is changed, any other created. A header that authenticates
-becomes a sealed credential; one with a placeholder such as ${TOKEN} leaves the credential to be set. Of a registry's list each server
-that has an address (streamable-http, else sse) makes a connector whose credential is to be set where a header needs one; one whose URL a connector has is left unchanged.`
+const aboutImport = `Servers are created, updated or refused one by one; the response is 200 even if all are refused. A server updates the connector with its name's
+slug, else the only one with its URL; otherwise it is created. Authentication headers become credentials; one with a placeholder such as ${TOKEN}
+must be set later. Each registry server with a streamable-http or sse address becomes a connector, without credential;
+servers whose URL a connector already has are left unchanged.`
 
 func (h *Handler) mountImport() {
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/import", id: "importConnectors", tag: "Import and export",
-		summary: "Register the servers of an mcpServers document", description: aboutImport, permission: connectors.PermManage,
+		summary: "Import the servers of an mcpServers document", description: aboutImport, permission: connectors.PermManage,
 	}, h.importConnectors)
 	h.mountExport()
 }

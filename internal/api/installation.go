@@ -9,9 +9,9 @@ import (
 // installationJSON is the installation's public addresses.
 type installationJSON struct {
 	Version     string `json:"version"`
-	BaseURL     string `json:"base_url" format:"uri" doc:"Its public address."`
-	CallbackURL string `json:"callback_url" format:"uri" doc:"The redirect URI that an authorization server is told, where a client is registered by hand."`
-	GatewayURL  string `json:"gateway_url" format:"uri" doc:"Where agents speak MCP."`
+	BaseURL     string `json:"base_url" format:"uri" doc:"Public base URL."`
+	CallbackURL string `json:"callback_url" format:"uri" doc:"Redirect URI for manually registered OAuth clients."`
+	GatewayURL  string `json:"gateway_url" format:"uri" doc:"The MCP address for agents."`
 }
 
 func (h *Handler) getInstallation(context.Context, auth.Actor, *struct{}) (*response[installationJSON], error) {

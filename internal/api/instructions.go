@@ -21,37 +21,37 @@ type instructionsVerdictInput struct {
 
 // instructionsJSON is a server's instructions, and those that agents get.
 type instructionsJSON struct {
-	Review  string `json:"review" enum:"accepted,changed,rejected" doc:"changed: what the server says now waits for a decision. rejected: a person refused it. Agents get the accepted text in both cases."`
-	Given   string `json:"given" doc:"What agents are given: remote text, as it was accepted."`
-	Current string `json:"current" doc:"What the server says now: remote text."`
-	Hash    string `json:"hash" doc:"Of the current text. Hand it to accept or reject."`
+	Review  string `json:"review" enum:"accepted,changed,rejected" doc:"changed: the server's text waits for a decision. rejected: a person rejected it. Either way, agents get the accepted text."`
+	Given   string `json:"given" doc:"The accepted text that agents get. Untrusted."`
+	Current string `json:"current" doc:"The server's current text. Untrusted."`
+	Hash    string `json:"hash" doc:"Hash of current, for accept or reject."`
 }
 
 func (h *Handler) mountInstructions() {
 	const tag, path = "Tool changes", "/api/v1/connectors/{id}/instructions"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: path, id: "getInstructions", tag: tag,
-		summary: "What a connector's server says of itself to every model, and what agents are given", permission: connectors.PermRead,
+		summary: "Get a server's instructions, current and accepted", permission: connectors.PermRead,
 	}, h.getInstructions)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: path + "/changes", id: "listChangesOfInstructions", tag: tag,
-		summary: "List what became of a server's instructions, with the differences, the latest first", permission: connectors.PermRead,
+		summary: "List changes of a server's instructions with differences, newest first", permission: connectors.PermRead,
 	}, h.listChangesOfInstructions)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: path + "/accept", id: "acceptInstructions", tag: tag,
-		summary: "Accept a server's current instructions, which agents are then given", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Accept a server's current instructions", permission: connectors.PermManage, status: http.StatusOK,
 	}, func(ctx context.Context, actor auth.Actor, in *instructionsVerdictInput) (*response[instructionsJSON], error) {
 		return h.decideInstructions(ctx, actor, in, true)
 	})
 	registerOperation(h, operation{
 		method: http.MethodPost, path: path + "/reject", id: "rejectInstructions", tag: tag,
-		summary: "Reject a server's current instructions; agents are given what was accepted before", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Reject a server's current instructions; agents keep the accepted ones", permission: connectors.PermManage, status: http.StatusOK,
 	}, func(ctx context.Context, actor auth.Actor, in *instructionsVerdictInput) (*response[instructionsJSON], error) {
 		return h.decideInstructions(ctx, actor, in, false)
 	})
 	registerOperation(h, operation{
 		method: http.MethodPost, path: path + "/restore", id: "restoreInstructions", tag: tag,
-		summary: "Go back to earlier instructions of a server, which agents are then given", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Restore earlier instructions of a server", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.restoreInstructions)
 }
 

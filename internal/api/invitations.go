@@ -18,9 +18,9 @@ type invitationJSON struct {
 	Status    string    `json:"status" enum:"waiting,lapsed,accepted,revoked"`
 	InvitedBy string    `json:"invited_by"`
 	CreatedAt time.Time `json:"created_at"`
-	SentAt    time.Time `json:"sent_at" doc:"When its present link was made."`
-	ExpiresAt time.Time `json:"expires_at" doc:"Of its present link: 72 hours after it was made."`
-	Link      string    `json:"link,omitempty" doc:"To be sent to the address; only in the answer that makes it. It works once."`
+	SentAt    time.Time `json:"sent_at" doc:"When the current link was created."`
+	ExpiresAt time.Time `json:"expires_at" doc:"When the current link expires: 72 hours after sent_at."`
+	Link      string    `json:"link,omitempty" doc:"Single-use link to send to the address, only in the response that creates it."`
 }
 
 type invitationCreate struct {
@@ -63,19 +63,19 @@ func (h *Handler) mountInvitations() {
 	const tag = "Members"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/invitations", id: "listInvitations", tag: tag,
-		summary: "List the open invitations, lapsed ones too", permission: connectors.PermOwn,
+		summary: "List open invitations, including expired ones", permission: connectors.PermOwn,
 	}, h.listInvitations)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/invitations", id: "invite", tag: tag,
-		summary: "Invite an address; the link is shown once", permission: connectors.PermOwn, status: http.StatusCreated,
+		summary: "Invite a person; the link is shown once", permission: connectors.PermOwn, status: http.StatusCreated,
 	}, h.createInvitation)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/invitations/{id}/send", id: "sendInvitation", tag: tag,
-		summary: "Make another link for an open invitation; the one before opens nothing any more", permission: connectors.PermOwn,
+		summary: "Create a new link for an invitation; the previous one stops working", permission: connectors.PermOwn,
 	}, h.sendInvitation)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/invitations/{id}", id: "revokeInvitation", tag: tag,
-		summary: "Take an open invitation back", permission: connectors.PermOwn,
+		summary: "Revoke an open invitation", permission: connectors.PermOwn,
 	}, h.revokeInvitation)
 }
 

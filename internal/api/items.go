@@ -15,7 +15,7 @@ import (
 type ItemTimes struct {
 	FirstSeenAt time.Time `json:"first_seen_at"`
 	ChangedAt   time.Time `json:"changed_at"`
-	Defect      *string   `json:"defect" doc:"Why agents are not served it: MCP clients refuse such an entry. Null: they are."`
+	Defect      *string   `json:"defect" doc:"Why it is not served: MCP clients reject such an entry. Null if served."`
 }
 
 func viewItemTimes(i connectors.StoredItem) ItemTimes {
@@ -62,8 +62,8 @@ type resourceJSON struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	MIMEType    string `json:"mime_type" doc:"Empty: not stated."`
-	Size        *int64 `json:"size" doc:"In bytes; null: not stated."`
+	MIMEType    string `json:"mime_type" doc:"Empty if not stated."`
+	Size        *int64 `json:"size" doc:"In bytes. Null if not stated."`
 	ItemTimes
 }
 
@@ -80,7 +80,7 @@ type resourceTemplateJSON struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	MIMEType    string `json:"mime_type" doc:"Of all its resources; empty: not stated."`
+	MIMEType    string `json:"mime_type" doc:"For all its resources. Empty if not stated."`
 	ItemTimes
 }
 
@@ -92,10 +92,10 @@ func viewResourceTemplate(i connectors.StoredItem) resourceTemplateJSON {
 type connectorItemsInput struct {
 	ConnectorPath
 	Paging
-	Query string `query:"q" doc:"A text in name, title, description or URI, in any case."`
+	Query string `query:"q" doc:"Part of the name, title, description or URI, ignoring case."`
 }
 
-const aboutItems = "As the last sync found them, in the server's order. A grant says which of them an agent may use."
+const aboutItems = "As of the last sync, in the server's order. Grants decide which of them an agent may use."
 
 func (h *Handler) mountConnectorItems() {
 	const tag = "Tools"

@@ -20,7 +20,7 @@ type noContent struct{}
 // list is a page of a list. Items is never null.
 type list[T any] struct {
 	Items      []T     `json:"items" nullable:"false"`
-	NextCursor *string `json:"next_cursor" doc:"Hand it back as cursor for the next page; null at the end."`
+	NextCursor *string `json:"next_cursor" doc:"Pass it as cursor for the next page. Null on the last page."`
 }
 
 // newListResponse converts a page with view.
@@ -37,8 +37,8 @@ func newListResponse[S, T any](page store.List[S], view func(S) T) *response[lis
 
 // Paging is the query of every list.
 type Paging struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many items at most."`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items."`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page."`
 }
 
 func (p Paging) toPage() store.Page { return store.Page{Limit: p.Limit, Cursor: p.Cursor} }

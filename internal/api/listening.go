@@ -12,9 +12,9 @@ import (
 // listeningJSON is the state of listening to a connector's server.
 type listeningJSON struct {
 	State          string     `json:"state" enum:"waiting,listening,off"`
-	Since          *time.Time `json:"since" doc:"Null where a setting says so."`
-	LastNotifiedAt *time.Time `json:"last_notified_at" doc:"When the server said last that a list had changed."`
-	Reason         string     `json:"reason" doc:"Why no process listens, as a sentence; empty: one does, or soon will."`
+	Since          *time.Time `json:"since" doc:"Null if set by a setting."`
+	LastNotifiedAt *time.Time `json:"last_notified_at" doc:"When the server last announced a list change."`
+	Reason         string     `json:"reason" doc:"Why no process is listening. Empty if one is, or soon will be."`
 }
 
 func viewListening(l connectors.Listening) *listeningJSON {

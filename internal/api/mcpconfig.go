@@ -11,9 +11,9 @@ import (
 // mcpConfigJSON is a client's configuration file for MCP servers.
 type mcpConfigJSON struct {
 	MCPServers  map[string]mcpServerJSON   `json:"mcpServers"`
-	Servers     map[string]mcpServerJSON   `json:"servers,omitempty" doc:"Of vscode, which reads the servers under this name."`
-	Inputs      []mcpInputJSON             `json:"inputs,omitempty" nullable:"false" doc:"Of vscode: what it asks for before it connects."`
-	Unavailable map[string]unavailableJSON `json:"unavailable,omitzero" doc:"With direct: the connectors without a usable credential, by their slugs."`
+	Servers     map[string]mcpServerJSON   `json:"servers,omitempty" doc:"For vscode, instead of mcpServers."`
+	Inputs      []mcpInputJSON             `json:"inputs,omitempty" nullable:"false" doc:"For vscode: values to ask for before connecting."`
+	Unavailable map[string]unavailableJSON `json:"unavailable,omitzero" doc:"With direct: connectors without a usable credential, by slug."`
 }
 
 type mcpServerJSON struct {
@@ -33,24 +33,23 @@ type mcpInputJSON struct {
 type unavailableJSON struct {
 	Code       string  `json:"code"`
 	Message    string  `json:"message"`
-	ConnectURL *string `json:"connect_url" doc:"A page on which a person connects the account; null where that does not help."`
+	ConnectURL *string `json:"connect_url" doc:"The page where a person connects the account. Null if that does not help."`
 }
 
 type mcpConfigInput struct {
 	AgentPath
-	Client string `query:"client" enum:"generic,claude,cursor,vscode" default:"generic" doc:"Whose way of writing it."`
-	Direct bool   `query:"direct" default:"false" doc:"true: the servers themselves with the agent's credentials, not the gateway. It needs the role admin, and is audited."`
+	Client string `query:"client" enum:"generic,claude,cursor,vscode" default:"generic" doc:"The client's file format."`
+	Direct bool   `query:"direct" default:"false" doc:"true: connect to the servers with the agent's credentials, bypassing the gateway. Requires admin, and is audited."`
 }
 
-const aboutMCPConfig = `Without direct the file points at the gateway, and the agent's token stays out of it: it is read from the environment
-variable PATCHBAY_AGENT_TOKEN, or asked for. With direct it holds the agent's opened credentials, so that the client goes to the
-servers itself, past every approval and the history of the gateway: all enabled connectors that the agent was granted, with all of their
-tools. Those without a usable credential stand in unavailable; so does, with the code timeout, what is not ready within 20 seconds.`
+const aboutMCPConfig = `By default the file points at the gateway, without the agent's token: clients read it from PATCHBAY_AGENT_TOKEN or ask for it.
+With direct it contains the agent's credentials in plain text, so that the client connects to all granted and enabled connectors itself, with all
+their tools, bypassing approvals and the call history. unavailable lists connectors without a usable credential, and with code timeout those not ready within 20 seconds.`
 
 func (h *Handler) mountMCPConfig() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/mcp_config", id: "getMCPConfig", tag: "Agents",
-		summary: "Read the file with which an MCP client connects", description: aboutMCPConfig, permission: connectors.PermRead,
+		summary: "Get the configuration file for an MCP client", description: aboutMCPConfig, permission: connectors.PermRead,
 	}, h.mcpConfig)
 }
 

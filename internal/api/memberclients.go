@@ -14,16 +14,16 @@ import (
 // memberClientJSON is a program that acts as a member.
 type memberClientJSON struct {
 	ID        string    `json:"id" format:"uuid"`
-	ClientID  string    `json:"client_id" doc:"The id of a program that registered itself, or the URL of its document."`
-	Name      string    `json:"name" doc:"The program's own name, which is not verified."`
-	Host      string    `json:"host" doc:"The host of its client document; empty: its identity is not verified."`
-	Scope     string    `json:"scope" enum:"admin:read,admin" doc:"What it may do: only read, as a viewer does, or all that the member may."`
-	Resource  string    `json:"resource" doc:"The address that its tokens open."`
-	UserID    string    `json:"user_id" format:"uuid" doc:"The user for whom it acts."`
-	User      string    `json:"user" doc:"Their name, or address."`
+	ClientID  string    `json:"client_id" doc:"The id of a self-registered program, or the URL of its client document."`
+	Name      string    `json:"name" doc:"The program's name, not verified."`
+	Host      string    `json:"host" doc:"The host of its client document. Empty if its identity is not verified."`
+	Scope     string    `json:"scope" enum:"admin:read,admin" doc:"Read-only like a viewer, or the member's full access."`
+	Resource  string    `json:"resource" doc:"The address that its tokens are valid for."`
+	UserID    string    `json:"user_id" format:"uuid" doc:"The user it acts for."`
+	User      string    `json:"user" doc:"The user's name or email."`
 	CreatedAt time.Time `json:"created_at"`
 	UsedAt    time.Time `json:"used_at"`
-	ExpiresAt time.Time `json:"expires_at" doc:"When its access ends, unless it renews its token before."`
+	ExpiresAt time.Time `json:"expires_at" doc:"When its access ends, unless it refreshes its token."`
 }
 
 type listMemberClientsInput struct {
@@ -33,18 +33,18 @@ type listMemberClientsInput struct {
 
 type memberClientPath struct {
 	MemberPath
-	Client string `path:"client_id" doc:"The id of a program that acts as the member."`
+	Client string `path:"client_id" doc:"The program's client id."`
 }
 
 func (h *Handler) mountMemberClients() {
 	const tag = "Members"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/members/{id}/clients", id: "listMemberClients", tag: tag,
-		summary: "List the programs that act as a member, the latest first", permission: connectors.PermOwn,
+		summary: "List programs that act as a member, newest first", permission: connectors.PermOwn,
 	}, h.listMemberClients)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}/clients/{client_id}", id: "endMemberClient", tag: tag,
-		summary: "End the access of a program that acts as a member", permission: connectors.PermOwn,
+		summary: "Revoke the access of a program that acts as a member", permission: connectors.PermOwn,
 	}, h.endMemberClient)
 }
 

@@ -18,9 +18,9 @@ type memberJSON struct {
 	Name           string     `json:"name"`
 	Role           string     `json:"role" enum:"viewer,member,admin,owner,auditor"`
 	CreatedAt      time.Time  `json:"created_at"`
-	LastSignedInAt *time.Time `json:"last_signed_in_at" doc:"Null: never."`
-	LastSeenAt     *time.Time `json:"last_seen_at" doc:"When they last used this tenant's dashboard, within some minutes; null: never."`
-	SecondFactor   bool       `json:"second_factor" doc:"Whether they are asked for a code after the password."`
+	LastSignedInAt *time.Time `json:"last_signed_in_at" doc:"Null if never."`
+	LastSeenAt     *time.Time `json:"last_seen_at" doc:"When they last used this tenant's dashboard, accurate to a few minutes. Null if never."`
+	SecondFactor   bool       `json:"second_factor" doc:"Whether sign-in with a password requires a code."`
 }
 
 // memberCreate describes a new member, with a new account.
@@ -28,7 +28,7 @@ type memberCreate struct {
 	Email    string      `json:"email"`
 	Name     string      `json:"name,omitempty"`
 	Role     string      `json:"role" enum:"viewer,member,admin,owner,auditor"`
-	Password secret.Text `json:"password" writeOnly:"true" doc:"The first password. The account opens this tenant alone."`
+	Password secret.Text `json:"password" writeOnly:"true" doc:"The initial password. The account is valid for this tenant only."`
 }
 
 // memberPatch changes a member.
@@ -66,7 +66,7 @@ func (h *Handler) mountMembers() {
 	const tag = "Members"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/members", id: "listMembers", tag: tag,
-		summary: "List the members", permission: connectors.PermOwn,
+		summary: "List members", permission: connectors.PermOwn,
 	}, h.listMembers)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/members", id: "addMember", tag: tag,
@@ -74,24 +74,24 @@ func (h *Handler) mountMembers() {
 	}, h.addMember)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/members/{id}", id: "getMember", tag: tag,
-		summary: "Read a member", permission: connectors.PermOwn,
+		summary: "Get a member", permission: connectors.PermOwn,
 	}, h.getMember)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/members/{id}", id: "updateMember", tag: tag,
-		summary: "Change a member's role", permission: connectors.PermOwn,
+		summary: "Update a member's role", permission: connectors.PermOwn,
 	}, h.updateMember)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}", id: "removeMember", tag: tag,
-		summary: "Remove a member; the last owner stays", permission: connectors.PermOwn,
+		summary: "Remove a member, except the last owner", permission: connectors.PermOwn,
 	}, h.removeMember)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/members/{id}/sign_out", id: "signOutMember", tag: tag,
-		summary: "Sign a member out of this tenant, in every browser and program", permission: connectors.PermOwn,
+		summary: "Sign a member out of this tenant on all browsers and programs", permission: connectors.PermOwn,
 	}, h.signOutMember)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}/second_factor", id: "removeMemberSecondFactor", tag: tag,
-		summary: "Remove a member's lost second factor", permission: connectors.PermOwn,
-		description: "It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.",
+		summary: "Remove a member's second factor", permission: connectors.PermOwn,
+		description: "Also ends the member's sessions. For members of several tenants, only the server's operator can.",
 	}, h.dropSecondFactor)
 }
 

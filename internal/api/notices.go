@@ -19,12 +19,12 @@ type noticeJSON struct {
 	Kind  string          `json:"kind"`
 	Title string          `json:"title"`
 	Text  string          `json:"text"`
-	Link  string          `json:"link" doc:"A path of the dashboard; empty: it leads nowhere."`
+	Link  string          `json:"link" doc:"Dashboard path. Empty if none."`
 	Data  json.RawMessage `json:"data" doc:"Ids and names, by kind."`
-	Times int             `json:"times" doc:"How often it occurred before a person read it."`
-	Read  *bool           `json:"read" doc:"By the caller; null for a key, which belongs to no reader."`
+	Times int             `json:"times" doc:"Number of occurrences before it was read."`
+	Read  *bool           `json:"read" doc:"Whether the caller has read it. Null for API keys."`
 
-	Upstream *upstreamSaidJSON `json:"upstream" doc:"What the server said of that; null: nothing. For the account of one agent, only managers get it."`
+	Upstream *upstreamSaidJSON `json:"upstream" doc:"The server's response. Null if none. For an agent's account, visible to managers only."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
@@ -47,23 +47,23 @@ func viewNotice(actor auth.Actor) func(connectors.Notice) noticeJSON {
 
 // readNoticesRequest names the notices that were read.
 type readNoticesRequest struct {
-	IDs []string `json:"ids,omitempty" maxItems:"1000" doc:"Of notices; absent or empty: all."`
+	IDs []string `json:"ids,omitempty" maxItems:"1000" doc:"Notice ids. Absent or empty: all."`
 }
 
 // noticesReadJSON counts those that were unread before.
 type noticesReadJSON struct {
-	Read int `json:"read" doc:"How many of them the caller had not read before."`
+	Read int `json:"read" doc:"Number of notices that were unread."`
 }
 
 func (h *Handler) mountNotices() {
 	const tag = "Notices"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/notices", id: "listNotices", tag: tag,
-		summary: "List what people should know, the latest first", permission: connectors.PermRead,
+		summary: "List notices, newest first", permission: connectors.PermRead,
 	}, h.listNotices)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/notices/read", id: "readNotices", tag: tag,
-		summary: "Mark notices as read by the person who asks", permission: connectors.PermRead, status: http.StatusOK,
+		summary: "Mark notices as read by the caller", permission: connectors.PermRead, status: http.StatusOK,
 	}, h.readNotices)
 }
 
@@ -83,13 +83,13 @@ func (h *Handler) readNotices(ctx context.Context, actor auth.Actor, in *struct 
 		return nil, err
 	}
 	if actor.UserID == nil {
-		return nil, fault.Errorf(fault.Conflict, "A key reads for nobody: notices are marked as read by a person who is signed in.")
+		return nil, fault.Errorf(fault.Conflict, "API keys cannot mark notices as read. Sign in as a person.")
 	}
 	ids := make([]connectors.NoticeID, len(doc.IDs))
 	for i, text := range doc.IDs {
 		id, ok := connectors.Ref(text).UUID()
 		if !ok {
-			return nil, fault.InvalidFields(fault.Field{Location: "ids", Message: "These are not all ids of notices."})
+			return nil, fault.InvalidFields(fault.Field{Location: "ids", Message: "Not all of these are notice ids."})
 		}
 		ids[i] = connectors.NoticeID{UUID: id}
 	}

@@ -18,9 +18,9 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
-const about = `Programs prove who they are with an API key: Authorization: Bearer pb_key_…. Each operation names the least role that it
-needs (x-least-role). What x-own-agent marks is also for the member, signed in, whose agent the request names. What x-reauthentication marks is refused to a browser's session that was not confirmed within an hour, with the
-code reauthentication_required; keys are not asked. Every {id} of a connector or an agent takes its slug, too. Errors are problem documents (RFC 9457).`
+const about = `Authenticate with an API key: Authorization: Bearer pb_key_…. x-least-role is the role that an operation requires; with x-own-agent it is also open
+to the signed-in member who owns the agent. x-reauthentication marks operations that refuse browser sessions not confirmed within an hour, with the
+code reauthentication_required; API keys are exempt. Every {id} of a connector or an agent also accepts its slug. Errors are problem documents (RFC 9457).`
 
 // newConfig configures huma: no documentation page (it loads remote scripts), no $schema links, one format.
 func (h *Handler) newConfig(version string) huma.Config {

@@ -96,14 +96,14 @@ func (d documentedAPI) DocumentOperation(op *huma.Operation) {
 		}
 	}
 	op.Responses["default"] = &huma.Response{
-		Description: "A problem (RFC 9457).",
+		Description: "Problem (RFC 9457)",
 		Content: map[string]*huma.MediaType{
 			"application/problem+json": {Schema: &huma.Schema{Ref: schemaPrefix + "Problem"}},
 		},
 	}
 	op.Responses["429"] = &huma.Response{
-		Description: "A problem (RFC 9457): requests come too fast, or too much of this is under way. Retry-After says when to come again.",
-		Headers:     map[string]*huma.Param{"Retry-After": {Description: "In how many seconds.", Schema: &huma.Schema{Type: huma.TypeInteger}}},
+		Description: "Too many requests, or too many running at once. Retry after Retry-After.",
+		Headers:     map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}},
 		Content:     op.Responses["default"].Content,
 	}
 	also, _ := op.Metadata[alsoKey].([]int)

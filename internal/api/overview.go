@@ -13,22 +13,22 @@ import (
 func (h *Handler) mountOverview() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/overview", id: "getOverview", tag: "Overview",
-		summary: "Read what needs a person, and how calls, tools and syncs go", permission: connectors.PermRead,
+		summary: "Get what needs a person, and statistics of calls, tools and syncs", permission: connectors.PermRead,
 	}, h.getOverview)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/usage/reset", id: "resetUsage", tag: "Overview",
-		summary: "Count calls, errors, durations and syncs from now on", permission: connectors.PermManage,
-		description: "Nothing is deleted: calls, runs and the audit log are as they were, and only the figures of the overview and of the home page begin anew.",
+		summary: "Reset usage statistics", permission: connectors.PermManage,
+		description: "Affects only the figures of the overview and the home page. Calls, runs and the audit log are kept.",
 	}, h.resetUsage)
 }
 
 type overviewInput struct {
-	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"How far back, the running hour included: 24 is a day, 168 a week."`
+	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"Hours to look back, including the current one: 24 is a day, 168 a week."`
 }
 
 // usageJSON is the start of counting.
 type usageJSON struct {
-	Since time.Time `json:"usage_since" doc:"From when on calls, errors, durations and syncs are counted."`
+	Since time.Time `json:"usage_since" doc:"Start of the usage statistics."`
 }
 
 func (h *Handler) resetUsage(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[usageJSON], error) {
@@ -41,37 +41,37 @@ func (h *Handler) resetUsage(ctx context.Context, actor auth.Actor, _ *struct{})
 
 // overviewJSON is the content of the dashboard's home page.
 type overviewJSON struct {
-	Needs      needsJSON          `json:"needs" doc:"How many things wait for a person."`
-	Connectors map[string]int     `json:"connectors" doc:"How many there are, by status."`
+	Needs      needsJSON          `json:"needs" doc:"Number of items that need a person."`
+	Connectors map[string]int     `json:"connectors" doc:"Number of connectors by status."`
 	Tools      int                `json:"tools"`
-	UsageSince *time.Time         `json:"usage_since" doc:"Start of the usage statistics (calls, errors, durations, syncs), if they were reset. Null: from the beginning."`
-	Total      overviewFigures    `json:"total" doc:"Of all the hours together."`
-	Hours      []overviewHourJSON `json:"hours" nullable:"false" doc:"The oldest first; also those in which nothing happened."`
+	UsageSince *time.Time         `json:"usage_since" doc:"When usage statistics (calls, errors, durations, syncs) were last reset. Null if never."`
+	Total      overviewFigures    `json:"total" doc:"Totals over all hours."`
+	Hours      []overviewHourJSON `json:"hours" nullable:"false" doc:"Oldest first, including hours without activity."`
 }
 
 type needsJSON struct {
 	Approval      int `json:"approval" doc:"Calls that wait for approval."`
-	Authorization int `json:"authorization" doc:"Connectors whose credential is missing, has ended, or was refused."`
-	Server        int `json:"server" doc:"Connectors whose server does not answer as it should."`
-	Tools         int `json:"tools" doc:"Connectors that lost all, or more than half, of their tools."`
-	Renewal       int `json:"renewal" doc:"Accounts that end within 72 hours unless a person connects them again."`
-	Review        int `json:"review" doc:"Tools whose definition is new or changed, and held."`
+	Authorization int `json:"authorization" doc:"Connectors whose credential is missing, ended or refused."`
+	Server        int `json:"server" doc:"Connectors whose server does not answer correctly."`
+	Tools         int `json:"tools" doc:"Connectors that lost more than half of their tools."`
+	Renewal       int `json:"renewal" doc:"Accounts that end within 72 hours unless reconnected."`
+	Review        int `json:"review" doc:"Held tools with a new or changed definition."`
 }
 
 // overviewFigures are the figures of a period.
 type overviewFigures struct {
-	Calls       int    `json:"calls" doc:"That ended then."`
-	Errors      int    `json:"errors" doc:"Of them, those with status error."`
-	P50MS       *int64 `json:"p50_ms" doc:"What half of the calls took at most, to a tenth. Null: no server answered a call."`
-	P95MS       *int64 `json:"p95_ms" doc:"Likewise 95 of 100."`
+	Calls       int    `json:"calls" doc:"Calls that ended."`
+	Errors      int    `json:"errors" doc:"How many of them have status error."`
+	P50MS       *int64 `json:"p50_ms" doc:"Median call duration, to a tenth. Null if no server answered a call."`
+	P95MS       *int64 `json:"p95_ms" doc:"95th percentile, likewise."`
 	Syncs       int    `json:"syncs"`
-	SyncsFailed int    `json:"syncs_failed" doc:"Of them."`
+	SyncsFailed int    `json:"syncs_failed" doc:"How many of them failed."`
 }
 
 type overviewHourJSON struct {
-	Hour time.Time `json:"hour" doc:"When it began."`
+	Hour time.Time `json:"hour" doc:"Start of the hour."`
 	overviewFigures
-	Tools *int `json:"tools" doc:"How many there were at its end. Null: not known."`
+	Tools *int `json:"tools" doc:"Number of tools at the end of the hour. Null if unknown."`
 }
 
 func (h *Handler) getOverview(ctx context.Context, actor auth.Actor, in *overviewInput) (*response[overviewJSON], error) {

@@ -12,27 +12,27 @@ import (
 
 // quotaJSON is today's use of one quota.
 type quotaJSON struct {
-	Connector      string `json:"connector" doc:"By its slug; empty: it is the tenant's own quota."`
-	Tool           string `json:"tool" doc:"The server's own name for it; empty: it is the tenant's own quota."`
-	CallsPerMinute int    `json:"calls_per_minute" doc:"0: not bounded so."`
-	CallsPerDay    int    `json:"calls_per_day" doc:"0: not bounded so."`
-	Calls          int    `json:"calls" doc:"Let through today."`
-	OverMinute     int    `json:"over_minute" doc:"Refused today, since a minute's calls were used up."`
-	OverDay        int    `json:"over_day" doc:"Refused today, since the day's were."`
+	Connector      string `json:"connector" doc:"The connector's slug. Empty for the tenant's quota."`
+	Tool           string `json:"tool" doc:"The server's name for the tool. Empty for the tenant's quota."`
+	CallsPerMinute int    `json:"calls_per_minute" doc:"0: no limit."`
+	CallsPerDay    int    `json:"calls_per_day" doc:"0: no limit."`
+	Calls          int    `json:"calls" doc:"Calls allowed today."`
+	OverMinute     int    `json:"over_minute" doc:"Calls refused today by the minute quota."`
+	OverDay        int    `json:"over_day" doc:"Calls refused today by the day quota."`
 }
 
 // quotasJSON is today's use of quotas.
 type quotasJSON struct {
-	Since time.Time   `json:"since" doc:"When the day began: midnight, UTC."`
-	Until time.Time   `json:"until" doc:"When calls go on that a day's quota refuses."`
-	Items []quotaJSON `json:"items" nullable:"false" doc:"The tenant's own first, then those that were hit. A tool that was not called today is left out; 500 at most."`
+	Since time.Time   `json:"since" doc:"Start of the day: midnight UTC."`
+	Until time.Time   `json:"until" doc:"When the day quota resets."`
+	Items []quotaJSON `json:"items" nullable:"false" doc:"The tenant's quota first, then exceeded ones. Excludes tools not called today; at most 500."`
 }
 
 func (h *Handler) mountQuotas() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/quotas", id: "listQuotas", tag: "Tool calls",
-		summary: "Read what was used today of the quotas of the tenant and of tools", permission: connectors.PermRead,
-		description: "A process counts once a second, so that the last calls may be missing. What a quota refuses has the code quota_exceeded, Retry-After, and 429 where a call is made here.",
+		summary: "Get today's use of the tenant's and tools' quotas", permission: connectors.PermRead,
+		description: "Counted once a second, so the latest calls may be missing. Calls over quota get code quota_exceeded and Retry-After; through this API, with status 429.",
 	}, h.listQuotas)
 }
 

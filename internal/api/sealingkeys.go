@@ -10,18 +10,18 @@ import (
 // sealingKeysJSON is the state of the tenant's sealing keys.
 type sealingKeysJSON struct {
 	Keys       []sealingKeyJSON `json:"keys" nullable:"false" doc:"Oldest first."`
-	Unfinished bool             `json:"rotation_unfinished" doc:"A rotation is under way, or was interrupted: patchbay keys rotate ends it."`
-	Own        bool             `json:"own" doc:"They are the tenant's own. false: the installation's key seals its secrets, until the operator has run patchbay keys rotate."`
-	CreatedAt  time.Time        `json:"created_at" doc:"When the first key was made."`
-	RotatedAt  *time.Time       `json:"rotated_at" doc:"null: never."`
+	Unfinished bool             `json:"rotation_unfinished" doc:"Whether a rotation is running or was interrupted. Finish it with patchbay keys rotate."`
+	Own        bool             `json:"own" doc:"Whether the tenant has its own keys. false: the installation's key is used until the operator runs patchbay keys rotate."`
+	CreatedAt  time.Time        `json:"created_at" doc:"When the first key was created."`
+	RotatedAt  *time.Time       `json:"rotated_at" doc:"Null if never."`
 }
 
 // sealingKeyJSON is one key, by its name.
 type sealingKeyJSON struct {
-	ID     string `json:"id" doc:"Its public id, in hexadecimal. It is no secret."`
-	Seals  bool   `json:"seals" doc:"What is stored from now on; the others only open."`
-	Sealed int    `json:"sealed" doc:"How many values of the tenant it has sealed."`
-	Known  bool   `json:"known" doc:"It is at hand; what an unknown key has sealed does not open."`
+	ID     string `json:"id" doc:"Public id in hex, not secret."`
+	Seals  bool   `json:"seals" doc:"Whether new values are encrypted with it. Other keys only decrypt."`
+	Sealed int    `json:"sealed" doc:"Number of the tenant's values encrypted with it."`
+	Known  bool   `json:"known" doc:"Whether the key is available. Values of an unknown key cannot be decrypted."`
 }
 
 func (h *Handler) getSealingKeys(ctx context.Context, actor auth.Actor, _ *struct{}) (*response[sealingKeysJSON], error) {

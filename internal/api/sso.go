@@ -14,17 +14,17 @@ import (
 
 // ssoJSON has the tenant's SSO settings, without the client's secret.
 type ssoJSON struct {
-	Issuer          string          `json:"issuer" doc:"Empty: it was never set up."`
+	Issuer          string          `json:"issuer" doc:"Empty if never set up."`
 	ClientID        string          `json:"client_id"`
-	RedirectURI     string          `json:"redirect_uri" doc:"To be registered at the provider."`
+	RedirectURI     string          `json:"redirect_uri" doc:"To register at the provider."`
 	GroupsClaim     string          `json:"groups_claim"`
-	Groups          []ssoGroupJSON  `json:"groups" nullable:"false" doc:"Which role a group gives; the highest counts, at each sign-in. Empty: members keep the role that they have."`
-	Joins           bool            `json:"joins" doc:"Whoever signs in and is no member becomes one."`
-	DefaultRole     *string         `json:"default_role" enum:"viewer,member,admin" doc:"The role of a person in none of the groups; null: no access."`
+	Groups          []ssoGroupJSON  `json:"groups" nullable:"false" doc:"Roles by group, applied at each sign-in; the highest wins. Empty: members keep their role."`
+	Joins           bool            `json:"joins" doc:"Whether people who sign in become members."`
+	DefaultRole     *string         `json:"default_role" enum:"viewer,member,admin" doc:"Role of people in none of the groups. Null: no access."`
 	Enabled         bool            `json:"enabled"`
-	Enforced        bool            `json:"enforced" doc:"Passwords open the tenant no more, but for one owner."`
-	BreakGlassOwner *string         `json:"break_glass_owner" format:"uuid" doc:"The owner whose password keeps working; null: none."`
-	TestedAt        *time.Time      `json:"tested_at" doc:"When an owner last signed in with this provider and client to try them; null: not yet."`
+	Enforced        bool            `json:"enforced" doc:"Whether password sign-in is off, except for one owner."`
+	BreakGlassOwner *string         `json:"break_glass_owner" format:"uuid" doc:"The owner who can still use a password. Null if none."`
+	TestedAt        *time.Time      `json:"tested_at" doc:"When an owner last tested this provider and client. Null if not yet."`
 	Domains         []ssoDomainJSON `json:"domains" nullable:"false"`
 }
 
@@ -37,29 +37,29 @@ type ssoGroupJSON struct {
 // ssoDomainJSON is a claimed e-mail domain.
 type ssoDomainJSON struct {
 	Domain     string     `json:"domain"`
-	VerifiedAt *time.Time `json:"verified_at" doc:"null: it opens nothing yet."`
+	VerifiedAt *time.Time `json:"verified_at" doc:"Null if not verified."`
 	VerifiedBy *string    `json:"verified_by" enum:"dns,operator"`
-	RecordName string     `json:"record_name" doc:"Of the TXT record that verifies it."`
-	RecordText string     `json:"record_text" doc:"What the record has to hold."`
+	RecordName string     `json:"record_name" doc:"Name of the TXT record."`
+	RecordText string     `json:"record_text" doc:"Content of the TXT record."`
 }
 
 // ssoPatch changes the settings. An absent field keeps its value.
 type ssoPatch struct {
-	Issuer          *string         `json:"issuer,omitempty" doc:"Another one needs its own client_secret, and is off until it was tested in the dashboard."`
+	Issuer          *string         `json:"issuer,omitempty" doc:"Changing it requires client_secret, and turns single sign-on off until tested in the dashboard."`
 	ClientID        *string         `json:"client_id,omitempty"`
-	ClientSecret    *string         `json:"client_secret,omitempty" doc:"It is never shown."`
+	ClientSecret    *string         `json:"client_secret,omitempty" doc:"Write-only."`
 	GroupsClaim     *string         `json:"groups_claim,omitempty"`
 	Groups          *[]ssoGroupJSON `json:"groups,omitempty"`
 	Joins           *bool           `json:"joins,omitempty"`
-	DefaultRole     *string         `json:"default_role,omitempty" doc:"viewer, member or admin; empty: no access."`
-	Enabled         *bool           `json:"enabled,omitempty" doc:"After a test in the dashboard, and with a verified domain."`
+	DefaultRole     *string         `json:"default_role,omitempty" doc:"viewer, member or admin. Empty: no access."`
+	Enabled         *bool           `json:"enabled,omitempty" doc:"Requires a test in the dashboard and a verified domain."`
 	Enforced        *bool           `json:"enforced,omitempty"`
-	BreakGlassOwner *string         `json:"break_glass_owner,omitempty" doc:"An owner's id; empty: none."`
+	BreakGlassOwner *string         `json:"break_glass_owner,omitempty" doc:"An owner's id. Empty for none."`
 }
 
 // ssoDomainInput names an e-mail domain.
 type ssoDomainInput struct {
-	Domain string `json:"domain" doc:"What follows the @ of its addresses."`
+	Domain string `json:"domain" doc:"The part of email addresses after @."`
 }
 
 func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
@@ -108,7 +108,7 @@ func (p ssoPatch) toChange() (sso.Change, error) {
 		if *p.BreakGlassOwner != "" {
 			id, ok := connectors.Ref(*p.BreakGlassOwner).UUID()
 			if !ok {
-				return c, fault.InvalidFields(fault.Field{Location: "break_glass_owner", Message: "This is no member's id."})
+				return c, fault.InvalidFields(fault.Field{Location: "break_glass_owner", Message: "Not a member's id."})
 			}
 			c.BreakGlass.UUID = id
 		}
@@ -120,32 +120,32 @@ func (h *Handler) mountSSO() {
 	const tag = "Single sign-on"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/sso", id: "getSSO", tag: tag,
-		summary: "Read how people sign in at the tenant's own OpenID provider", permission: connectors.PermOwn,
+		summary: "Get the tenant's single sign-on settings", permission: connectors.PermOwn,
 	}, h.getSSO)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/sso", id: "updateSSO", tag: tag,
-		summary: "Change it, turn it on or off, or make it the only way", permission: connectors.PermOwn,
-		description: "It is turned on after an owner has signed in at the provider once, to try it: in the dashboard, under Settings, Single sign-on.",
+		summary: "Update, enable, disable or enforce single sign-on", permission: connectors.PermOwn,
+		description: "To enable it, an owner must first test it in the dashboard under Settings, Single sign-on.",
 	}, h.updateSSO)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/sso", id: "deleteSSO", tag: tag,
-		summary: "Forget the provider; domains and members stay", permission: connectors.PermOwn,
+		summary: "Delete the provider; domains and members stay", permission: connectors.PermOwn,
 	}, h.deleteSSO)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/check", id: "checkSSO", tag: tag,
-		summary: "Read what the provider says about itself, without a sign-in", permission: connectors.PermOwn, status: http.StatusNoContent,
+		summary: "Check the provider's metadata, without signing in", permission: connectors.PermOwn, status: http.StatusNoContent,
 	}, h.checkSSO)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains", id: "claimSSODomain", tag: tag,
-		summary: "Claim an e-mail domain; it opens nothing until it is verified", permission: connectors.PermOwn, status: http.StatusOK,
+		summary: "Claim an email domain", permission: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Claim))
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains/verify", id: "verifySSODomain", tag: tag,
-		summary: "Look up the TXT record of a claimed domain", permission: connectors.PermOwn, status: http.StatusOK,
+		summary: "Verify a claimed domain by its TXT record", permission: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Verify))
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains/release", id: "releaseSSODomain", tag: tag,
-		summary: "Give a domain up", permission: connectors.PermOwn, status: http.StatusOK,
+		summary: "Release a domain", permission: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Release))
 }
 

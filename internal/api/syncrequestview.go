@@ -9,17 +9,17 @@ import (
 // runRequestJSON is one request to the server with its response, without bodies.
 type runRequestJSON struct {
 	Phase    string  `json:"phase" doc:"discover, initialize, initialized, list, request, listen or close."`
-	Method   string  `json:"method" doc:"Of HTTP: POST, GET or DELETE; empty: a message to a program."`
-	Call     string  `json:"call" doc:"The MCP method; empty: none."`
-	Page     *int    `json:"page" doc:"Of the tool list; null: none."`
-	Era      string  `json:"era" doc:"In which the server was asked: modern, handshake or sse."`
-	AtMS     float64 `json:"at_ms" doc:"Since the first request."`
-	TookMS   float64 `json:"took_ms" doc:"Until the last byte of the answer that was read."`
-	Status   *int    `json:"status" doc:"Of HTTP; null: there was no answer, or it is a program's."`
+	Method   string  `json:"method" doc:"HTTP method: POST, GET or DELETE. Empty for stdio messages."`
+	Call     string  `json:"call" doc:"The MCP method. Empty if none."`
+	Page     *int    `json:"page" doc:"Page of the tool list. Null if none."`
+	Era      string  `json:"era" doc:"Protocol era: modern, handshake or sse."`
+	AtMS     float64 `json:"at_ms" doc:"Time since the first request."`
+	TookMS   float64 `json:"took_ms" doc:"Time to the last byte read of the response."`
+	Status   *int    `json:"status" doc:"HTTP status. Null without a response, and for stdio."`
 	Sent     int64   `json:"bytes_sent"`
 	Received int64   `json:"bytes_received"`
-	Reason   *string `json:"reason" doc:"Why it did not bring what it was for, as an error's code; null: it did."`
-	RPCCode  *int    `json:"rpc_code" doc:"Of a JSON-RPC error; null: there was none."`
+	Reason   *string `json:"reason" doc:"Error code if the request failed. Null if it succeeded."`
+	RPCCode  *int    `json:"rpc_code" doc:"JSON-RPC error code. Null if none."`
 }
 
 func (out syncRunJSON) withRequests(requests connectors.SyncRequests) syncRunJSON {

@@ -17,7 +17,7 @@ type syncRequest struct {
 
 type syncInput struct {
 	ConnectorPath
-	Wait bool `query:"wait" default:"true" doc:"false: answer 202 with the queued run."`
+	Wait bool `query:"wait" default:"true" doc:"false: respond with 202 and the queued run."`
 	JSON optionalBody[syncRequest]
 }
 
@@ -44,17 +44,17 @@ func (h *Handler) mountSyncRuns() {
 	const tag = "Sync"
 	sync := operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/sync_tools", id: "syncTools", tag: tag,
-		summary: "Read a connector's tools now", permission: connectors.PermOperate, status: http.StatusOK,
+		summary: "Sync a connector's tools", permission: connectors.PermOperate, status: http.StatusOK,
 		otherStatuses: []int{http.StatusAccepted},
 	}
 	registerOperation(h, sync, h.syncConnector)
 	sync.path, sync.id = "/connectors/{id}/sync_tools", "syncToolsFromDashboard"
-	sync.summary = "Read a connector's tools now, at the address of the dashboard's button"
+	sync.summary = "Sync a connector's tools, at the dashboard's path"
 	registerOperation(h, sync, h.syncConnector)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/ping", id: "pingConnector", tag: tag,
-		summary: "Ask a connector's server for a sign of life", permission: connectors.PermOperate,
-		description: "It opens a session with the stored credential, sends one ping and ends the session. A server that fails is a result, too, with the status 200.",
+		summary: "Ping a connector's server", permission: connectors.PermOperate,
+		description: "Opens a session with the stored credential, pings once and closes it. 200 even if the server fails.",
 	}, h.pingConnector)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/methods", id: "sendMethod", tag: "Connectors",
@@ -62,15 +62,15 @@ func (h *Handler) mountSyncRuns() {
 	}, h.sendMethod)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/sync_tools", id: "syncAllTools", tag: tag,
-		summary: "Queue a sync of every enabled connector", permission: connectors.PermOperate, status: http.StatusAccepted,
+		summary: "Queue a sync of all enabled connectors", permission: connectors.PermOperate, status: http.StatusAccepted,
 	}, h.syncAll)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/sync_runs", id: "listSyncRuns", tag: tag,
-		summary: "List a connector's sync runs, the latest first", permission: connectors.PermRead,
+		summary: "List a connector's sync runs, newest first", permission: connectors.PermRead,
 	}, h.listSyncRuns)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/sync_runs/{id}", id: "getSyncRun", tag: tag,
-		summary: "Read a sync run", permission: connectors.PermRead,
+		summary: "Get a sync run", permission: connectors.PermRead,
 	}, h.getSyncRun)
 }
 

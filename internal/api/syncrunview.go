@@ -12,25 +12,25 @@ import (
 type syncRunJSON struct {
 	ID               string            `json:"id" format:"uuid"`
 	ConnectorID      string            `json:"connector_id" format:"uuid"`
-	AgentID          *string           `json:"agent_id" doc:"Whose credential was used; null: the shared one, or none."`
+	AgentID          *string           `json:"agent_id" doc:"The agent whose credential was used. Null: the shared credential, or none."`
 	Trigger          string            `json:"trigger" enum:"manual,oauth,schedule,list_changed,api"`
 	Status           string            `json:"status" enum:"queued,running,ok,error"`
 	StartedAt        *time.Time        `json:"started_at"`
-	FinishedAt       *time.Time        `json:"finished_at" doc:"Of the last one, where scheduled syncs repeated it."`
-	DurationMS       *int64            `json:"duration_ms" doc:"Null until it is finished."`
+	FinishedAt       *time.Time        `json:"finished_at" doc:"For repeated scheduled syncs: end of the last one."`
+	DurationMS       *int64            `json:"duration_ms" doc:"Null until finished."`
 	ToolsTotal       int               `json:"tools_total"`
 	ToolsAdded       int               `json:"tools_added"`
-	ToolsChanged     int               `json:"tools_changed" doc:"Held ones count."`
+	ToolsChanged     int               `json:"tools_changed" doc:"Including held ones."`
 	ToolsRemoved     int               `json:"tools_removed"`
 	ToolsQuarantined int               `json:"tools_quarantined"`
-	Items            *itemCountsJSON   `json:"items" doc:"Prompts, resources and resource templates, which need no review; null: not counted, as where a scheduled sync found nothing new."`
+	Items            *itemCountsJSON   `json:"items" doc:"Prompts, resources and resource templates, which need no review. Null if not counted, for example when a scheduled sync found nothing new."`
 	ProtocolVersion  string            `json:"protocol_version"`
 	Error            *syncRunErrorJSON `json:"error"`
-	Upstream         *upstreamSaidJSON `json:"upstream" doc:"What the server said when the run failed; null: nothing. Later scheduled syncs with the same error do not replace it."`
-	Repeats          int               `json:"repeats" doc:"How many later scheduled syncs came to the same, and have no runs of their own."`
+	Upstream         *upstreamSaidJSON `json:"upstream" doc:"The server's response if the run failed. Null if none. Later scheduled syncs with the same error do not replace it."`
+	Repeats          int               `json:"repeats" doc:"Later scheduled syncs with the same result, which have no run of their own."`
 
-	Requests     []runRequestJSON `json:"requests,omitzero" nullable:"false" doc:"Of one run that is read by itself, in the order of their beginnings; none of a scheduled sync that found nothing new. At most 64: of more, the first and the last."`
-	RequestsLeft int              `json:"requests_left_out,omitempty" doc:"How many others there were."`
+	Requests     []runRequestJSON `json:"requests,omitzero" nullable:"false" doc:"In order of start, only when a single run is read; none for scheduled syncs that found nothing new. At most 64, the first and the last."`
+	RequestsLeft int              `json:"requests_left_out,omitempty" doc:"Number of requests left out."`
 }
 
 type syncRunErrorJSON struct {

@@ -17,27 +17,27 @@ type tenantJSON struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 
-	CallHistory      string `json:"call_history" enum:"none,redacted,full" doc:"What the history keeps of arguments and results."`
-	BodyReaders      string `json:"body_readers" enum:"everyone,auditors" doc:"Who reads what is kept of arguments and results: everyone who sees the call, or auditors alone, each of whose readings is put on record."`
-	ApprovalTimeoutS int    `json:"approval_timeout_s" doc:"How long a call waits for a person, before its agent is told to come back."`
+	CallHistory      string `json:"call_history" enum:"none,redacted,full" doc:"How arguments and results are kept in the call history."`
+	BodyReaders      string `json:"body_readers" enum:"everyone,auditors" doc:"Who can read stored arguments and results: everyone who sees the call, or only auditors, with every read audited."`
+	ApprovalTimeoutS int    `json:"approval_timeout_s" doc:"How long a call waits for approval before the agent is asked to retry."`
 
-	HistoryDays     int        `json:"history_days" doc:"How many days of history the tenant chose to keep; 0: as many as the installation keeps."`
-	HistoryDaysKept int        `json:"history_days_kept" doc:"How many days of history are kept: calls, sync runs, decided changes of tools."`
-	HistorySince    *time.Time `json:"history_since" doc:"From when there is history; null: there is none yet."`
+	HistoryDays     int        `json:"history_days" doc:"Days to keep history, set by the tenant. 0: the installation's limit."`
+	HistoryDaysKept int        `json:"history_days_kept" doc:"Days that calls, sync runs and decided tool changes are actually kept."`
+	HistorySince    *time.Time `json:"history_since" doc:"Start of the history. Null if empty."`
 
-	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead."`
+	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members must set up a second factor to use the tenant in a browser. Single sign-on leaves this to the provider."`
 
-	RefuseInvalidResults bool `json:"refuse_invalid_results" doc:"Whether agents get an error instead of a result that does not fit its tool's output schema."`
+	RefuseInvalidResults bool `json:"refuse_invalid_results" doc:"Whether a result that does not match its tool's output schema becomes an error for agents."`
 
-	CallsPerMinute    int `json:"calls_per_minute" doc:"How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows."`
-	CallsPerDay       int `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
-	MaxCallsPerMinute int `json:"most_calls_per_minute" doc:"The operator's limit; 0: not bounded. The lower of the two applies."`
+	CallsPerMinute    int `json:"calls_per_minute" doc:"The owner's limit on calls of all agents together. 0: the operator's limit."`
+	CallsPerDay       int `json:"calls_per_day" doc:"Likewise, per UTC day."`
+	MaxCallsPerMinute int `json:"most_calls_per_minute" doc:"The operator's limit. 0: no limit. The lower of the two applies."`
 	MaxCallsPerDay    int `json:"most_calls_per_day" doc:"Likewise."`
 
-	DownAfterFailures int `json:"down_after_failures" doc:"Failed syncs in a row after which a connector is down."`
-	DownAfterMinutes  int `json:"down_after_minutes" doc:"Minutes after the first failure; the next failure then makes a connector down."`
+	DownAfterFailures int `json:"down_after_failures" doc:"Consecutive failed syncs before a connector counts as down."`
+	DownAfterMinutes  int `json:"down_after_minutes" doc:"Minutes after the first failure before the next one makes a connector down."`
 
-	Defaults tenantDefaultsJSON `json:"defaults" doc:"What new agents and connectors begin with. Those that are there keep what they have."`
+	Defaults tenantDefaultsJSON `json:"defaults" doc:"Defaults for new agents and connectors. Existing ones are not changed."`
 }
 
 // tenantPatch changes the tenant's settings.
@@ -46,18 +46,18 @@ type tenantPatch struct {
 	CallHistory      *string `json:"call_history,omitempty" enum:"none,redacted,full"`
 	BodyReaders      *string `json:"body_readers,omitempty" enum:"everyone,auditors"`
 	ApprovalTimeoutS *int    `json:"approval_timeout_s,omitempty" minimum:"1" maximum:"86400"`
-	HistoryDays      *int    `json:"history_days,omitempty" minimum:"0" maximum:"3650" doc:"From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that."`
+	HistoryDays      *int    `json:"history_days,omitempty" minimum:"0" maximum:"3650" doc:"From 30 to the installation's limit (default: 90). 0: the limit."`
 
 	SecondFactorRequired *bool `json:"second_factor_required,omitempty"`
 	RefuseInvalidResults *bool `json:"refuse_invalid_results,omitempty"`
 
-	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"At most most_calls_per_minute, where there is such a bound; 0: as many as that."`
+	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"At most most_calls_per_minute, if set. 0: that limit."`
 	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise."`
 
 	DownAfterFailures *int `json:"down_after_failures,omitempty" minimum:"1" maximum:"100"`
 	DownAfterMinutes  *int `json:"down_after_minutes,omitempty" minimum:"1" maximum:"10080"`
 
-	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"Defaults of new agents and connectors. Existing ones keep their values."`
+	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"Defaults for new agents and connectors. Existing ones are not changed."`
 }
 
 func (p tenantPatch) toChange() auth.TenantChange {
@@ -117,19 +117,19 @@ func (h *Handler) mountTenant() {
 	const tag = "Tenant"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tenant", id: "getTenant", tag: tag,
-		summary: "Read the tenant's settings", permission: connectors.PermOwn,
+		summary: "Get the tenant's settings", permission: connectors.PermOwn,
 	}, h.getTenant)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/tenant", id: "updateTenant", tag: tag,
-		summary: "Change the tenant's settings", permission: connectors.PermOwn,
+		summary: "Update the tenant's settings", permission: connectors.PermOwn,
 	}, h.updateTenant)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tenant/sealing_keys", id: "getSealingKeys", tag: tag,
-		summary: "Read how the keys are that seal secrets, by their public ids", permission: connectors.PermOwn,
+		summary: "Get the state of the tenant's encryption keys", permission: connectors.PermOwn,
 	}, h.getSealingKeys)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/installation", id: "getInstallation", tag: tag,
-		summary: "Read the version and the addresses of this Patchbay", permission: connectors.PermOwn,
+		summary: "Get the installation's version and addresses", permission: connectors.PermOwn,
 	}, h.getInstallation)
 }
 

@@ -9,11 +9,11 @@ import (
 
 // tenantDefaultsJSON are the defaults of new agents and connectors.
 type tenantDefaultsJSON struct {
-	Approval          string `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Of agents: which of their calls wait for a person."`
-	SyncIntervalS     int64  `json:"sync_interval_s" doc:"Of connectors. 0: never by itself."`
-	MaxDefinitionAgeS int64  `json:"max_definition_age_s" doc:"Of connectors. 0: any age."`
-	ToolChanges       string `json:"tool_changes" enum:"auto,hold_risky,hold_all" doc:"Of connectors."`
-	Listen            string `json:"listen" enum:"auto,off" doc:"Of connectors."`
+	Approval          string `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"For agents: which calls need approval."`
+	SyncIntervalS     int64  `json:"sync_interval_s" doc:"For connectors. 0: never automatically."`
+	MaxDefinitionAgeS int64  `json:"max_definition_age_s" doc:"For connectors. 0: any age."`
+	ToolChanges       string `json:"tool_changes" enum:"auto,hold_risky,hold_all" doc:"For connectors."`
+	Listen            string `json:"listen" enum:"auto,off" doc:"For connectors."`
 }
 
 func viewDefaults(d connectors.Defaults) tenantDefaultsJSON {
@@ -29,8 +29,8 @@ func viewDefaults(d connectors.Defaults) tenantDefaultsJSON {
 // tenantDefaultsPatch changes defaults. An absent field keeps its value.
 type tenantDefaultsPatch struct {
 	Approval          *string `json:"approval,omitempty" enum:"auto,always_ask,trusted_only,always_ask_all"`
-	SyncIntervalS     *int64  `json:"sync_interval_s,omitempty" minimum:"0" maximum:"31536000" doc:"0: never by itself; else 60 or more."`
-	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitempty" minimum:"0" maximum:"86400" doc:"0: any age; else 60 or more."`
+	SyncIntervalS     *int64  `json:"sync_interval_s,omitempty" minimum:"0" maximum:"31536000" doc:"0: never automatically; otherwise 60 or more."`
+	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitempty" minimum:"0" maximum:"86400" doc:"0: any age; otherwise 60 or more."`
 	ToolChanges       *string `json:"tool_changes,omitempty" enum:"auto,hold_risky,hold_all"`
 	Listen            *string `json:"listen,omitempty" enum:"auto,off"`
 }

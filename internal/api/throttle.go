@@ -43,13 +43,13 @@ func (h *Handler) takeFromLimits(actor auth.Actor) error {
 		var wait time.Duration
 		if wait, undo = h.callers.Take(*id, now); wait > 0 {
 			h.refused("caller")
-			return middleware.NewRateLimitError(wait, "You make more than %d requests a second. Wait as long as Retry-After says.", h.rates.PerCaller)
+			return middleware.NewRateLimitError(wait, "More than %d requests a second. Retry after the time in Retry-After.", h.rates.PerCaller)
 		}
 	}
 	if wait, _ := h.tenants.Take(actor.Tenant.ID.UUID, now); wait > 0 {
 		undo()
 		h.refused("tenant")
-		return middleware.NewRateLimitError(wait, "All programs of your tenant together make more than %d requests a second. Wait as long as Retry-After says.", h.rates.PerTenant)
+		return middleware.NewRateLimitError(wait, "More than %d requests a second from all programs of your tenant. Retry after the time in Retry-After.", h.rates.PerTenant)
 	}
 	return nil
 }

@@ -15,8 +15,7 @@ import (
 // maxBatchCalls bounds the calls of one request. All run at the same time.
 const maxBatchCalls = 20
 
-const aboutCallTools = `Makes up to 20 calls at the same time. Each is a call of its own, as callTool makes it: one that cannot be made, or that a quota refuses, leaves
-the others as they are. The results are in the order of the calls.`
+const aboutCallTools = `Runs up to 20 calls concurrently, each as callTool does. A call that is invalid or over quota does not affect the others. Results are in the order of calls.`
 
 type toolCallBatch struct {
 	Calls []toolCallCreate `json:"calls" minItems:"1" maxItems:"20" doc:"The calls, in any order."`
@@ -24,18 +23,18 @@ type toolCallBatch struct {
 
 // toolCallResult has either a call or a problem.
 type toolCallResult struct {
-	Status  int                      `json:"status" doc:"What callTool would have answered: 201, or the status of the problem."`
-	Call    *toolCallJSON            `json:"call,omitempty" doc:"The call, if it was made."`
-	Problem *respond.ProblemDocument `json:"problem,omitempty" doc:"Why it was not made."`
+	Status  int                      `json:"status" doc:"The status callTool would return: 201, or the problem's."`
+	Call    *toolCallJSON            `json:"call,omitempty" doc:"The call, if created."`
+	Problem *respond.ProblemDocument `json:"problem,omitempty" doc:"Why the call was not created."`
 }
 
 type toolCallResults struct {
-	Results []toolCallResult `json:"results" doc:"One for each call."`
+	Results []toolCallResult `json:"results" doc:"One per call, in order."`
 }
 
 type callToolsInput struct {
 	AgentPath
-	Format string `query:"format" enum:"text,openai,anthropic,google" doc:"Adds each result as formatted, by the call's id."`
+	Format string `query:"format" enum:"text,openai,anthropic,google" doc:"Adds formatted to each result, with the call's id."`
 	JSON   requestBody[toolCallBatch]
 }
 
@@ -49,7 +48,7 @@ func (h *Handler) callTools(ctx context.Context, actor auth.Actor, in *callTools
 		return nil, err
 	}
 	if n := len(doc.Calls); n == 0 || n > maxBatchCalls {
-		return nil, fault.InvalidFields(fault.Field{Location: "calls", Message: fmt.Sprintf("A request has 1 to %d calls.", maxBatchCalls)})
+		return nil, fault.InvalidFields(fault.Field{Location: "calls", Message: fmt.Sprintf("Send 1 to %d calls.", maxBatchCalls)})
 	}
 	results := make([]toolCallResult, len(doc.Calls))
 	var running sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 // ResultFormat asks for a call's result in another form.
 type ResultFormat struct {
 	Format string `query:"format" enum:"text,openai,anthropic,google" doc:"Adds the result as formatted."`
-	CallID string `query:"call_id" maxLength:"200" doc:"The model's id of the call, for openai, anthropic and google. Without it, openai and anthropic get the call's id."`
+	CallID string `query:"call_id" maxLength:"200" doc:"The model's call id, for openai, anthropic and google. Without it, openai and anthropic get Patchbay's."`
 }
 
 // addFormatted sets the formatted result of a call that has one, or an error to tell the model.

@@ -21,9 +21,9 @@ const callWait = 30 * time.Second
 
 // toolCallCreate is a new call.
 type toolCallCreate struct {
-	Tool      string                     `json:"tool" doc:"The name that the agent sees."`
-	Arguments map[string]json.RawMessage `json:"arguments,omitempty" doc:"As the tool's input schema wants them."`
-	TimeoutMS int                        `json:"timeout_ms,omitempty" minimum:"0" maximum:"300000" doc:"For so many milliseconds the server may take, at most the connector's timeout_ms; 0: those. A call that a person approves has the connector's."`
+	Tool      string                     `json:"tool" doc:"The exposed name."`
+	Arguments map[string]json.RawMessage `json:"arguments,omitempty" doc:"Arguments that match the tool's input schema."`
+	TimeoutMS int                        `json:"timeout_ms,omitempty" minimum:"0" maximum:"300000" doc:"Time limit for the server, at most the connector's timeout_ms. 0: that. Approved calls always use the connector's."`
 }
 
 // rawArguments returns the arguments as one document.
@@ -53,10 +53,10 @@ type callToolInput struct {
 
 // CallFilter is the query of a list of calls.
 type CallFilter struct {
-	Connector string `query:"connector" doc:"Only calls to this connector, by id or slug."`
-	Status    string `query:"status" enum:"pending_approval,running,success,error,denied,cancelled" doc:"Only calls that are so far."`
-	Tool      string `query:"tool" doc:"Only calls of this tool, by the name that agents see or the server's own."`
-	Task      bool   `query:"task" doc:"true: only calls that their servers run as tasks; they are listed without arguments and contents."`
+	Connector string `query:"connector" doc:"The connector's id or slug."`
+	Status    string `query:"status" enum:"pending_approval,running,success,error,denied,cancelled" doc:"Only calls with this status."`
+	Tool      string `query:"tool" doc:"The tool's exposed name or the server's name."`
+	Task      bool   `query:"task" doc:"true: only calls that run as tasks at their servers, without arguments and content."`
 	Paging
 }
 
@@ -66,7 +66,7 @@ type listAgentCallsInput struct {
 }
 
 type listCallsInput struct {
-	Agent string `query:"agent" doc:"Only this agent's calls, by id or slug."`
+	Agent string `query:"agent" doc:"The agent's id or slug."`
 	CallFilter
 }
 
@@ -83,17 +83,17 @@ type ToolCallPath struct {
 func (p ToolCallPath) callID() (connectors.ToolCallID, error) {
 	id, ok := connectors.Ref(p.ID).UUID()
 	if !ok {
-		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "There is no such tool call.")
+		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "No such tool call.")
 	}
 	return connectors.ToolCallID{UUID: id}, nil
 }
 
-const aboutCallTool = `Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
-refusal has status error and its code in error; one by a quota is answered with 429. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.
-With format the answer has the result as a model's provider takes it back, so that a program need not convert it.`
+const aboutCallTool = `Calls a tool with the agent's grants, limits and accounts. Returns the call once it has ended, whatever the outcome. A
+refusal has status error and its code in error; over quota is 429. If the call needs approval or takes longer than 30 seconds, returns its current state; it goes on, so read it again later.
+format adds the result in a model provider's format.`
 
-const aboutReadCall = `Where the tenant keeps arguments and results for its auditors (its body_readers), an auditor reads them here, call by call, and each reading is an
-audit event, tool_call.read. All others get the call without them, and so does everybody in lists: bodies says so.`
+const aboutReadCall = `If the tenant's body_readers is auditors, only auditors get arguments and results, one call at a time, each read audited as
+tool_call.read. Others, and all lists, get the call without them: see bodies.`
 
 func (h *Handler) mountToolCalls() {
 	const tag = "Tool calls"
@@ -103,23 +103,23 @@ func (h *Handler) mountToolCalls() {
 	}, h.callTool)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents/{id}/tool_calls/batch", id: "callTools", tag: tag,
-		summary: "Make several calls at once", description: aboutCallTools, permission: connectors.PermOperate, status: http.StatusOK,
+		summary: "Call several tools at once", description: aboutCallTools, permission: connectors.PermOperate, status: http.StatusOK,
 	}, h.callTools)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tool_calls", id: "listAgentToolCalls", tag: tag,
-		summary: "List an agent's calls, the latest first", permission: connectors.PermRead,
+		summary: "List an agent's calls, newest first", permission: connectors.PermRead,
 	}, h.listAgentCalls)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_calls", id: "listToolCalls", tag: tag,
-		summary: "List the calls of all agents, the latest first", permission: connectors.PermRead,
+		summary: "List all agents' calls, newest first", permission: connectors.PermRead,
 	}, h.listCalls)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_calls/{id}", id: "getToolCall", tag: tag,
-		summary: "Read a call", description: aboutReadCall, permission: connectors.PermRead,
+		summary: "Get a call", description: aboutReadCall, permission: connectors.PermRead,
 	}, h.getCall)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/cancel", id: "cancelToolCall", tag: tag,
-		summary: "End a call that waits or runs", permission: connectors.PermOperate, status: http.StatusOK,
+		summary: "Cancel a waiting or running call", permission: connectors.PermOperate, status: http.StatusOK,
 	}, h.cancelCall)
 }
 
@@ -170,7 +170,7 @@ func newCallResponse(call connectors.ToolCall, format ResultFormat) *response[to
 func newOrder(actor auth.Actor, view *agentview.View, doc toolCallCreate) (toolcall.CallRequest, error) {
 	tool := view.Tool(doc.Tool)
 	if tool == nil {
-		return toolcall.CallRequest{}, fault.InvalidFields(fault.Field{Location: "tool", Message: "The agent sees no tool of this name."})
+		return toolcall.CallRequest{}, fault.InvalidFields(fault.Field{Location: "tool", Message: "The agent has no tool with this name."})
 	}
 	arguments, err := doc.rawArguments()
 	if err != nil {

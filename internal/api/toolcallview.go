@@ -12,47 +12,47 @@ import (
 // toolCallJSON is one call of an agent.
 type toolCallJSON struct {
 	ID                string             `json:"id" format:"uuid"`
-	AgentID           *string            `json:"agent_id" format:"uuid" doc:"Null: the agent was deleted, or an admin sent it for none."`
+	AgentID           *string            `json:"agent_id" format:"uuid" doc:"Null if the agent was deleted, or an admin called without one."`
 	Agent             string             `json:"agent" doc:"The agent's slug at the time."`
-	ConnectorID       *string            `json:"connector_id" format:"uuid" doc:"Null: the connector was deleted."`
+	ConnectorID       *string            `json:"connector_id" format:"uuid" doc:"Null if the connector was deleted."`
 	Connector         string             `json:"connector" doc:"The connector's slug at the time."`
 	Kind              string             `json:"kind" enum:"tool,prompt,resource,completion,method" doc:"method: a request or notification outside MCP."`
-	Tool              string             `json:"tool" doc:"The name that agents see."`
-	Name              string             `json:"name" doc:"The server's own name for it."`
-	Source            string             `json:"source" enum:"gateway,api,dashboard" doc:"Where the call came in."`
-	Caller            string             `json:"caller" doc:"Who called for the agent, where a person or a key did."`
-	Address           *string            `json:"address" doc:"Where the request came from that began the call, as the audit log has it; null: not known, as of calls of before it was kept."`
-	RequestID         *string            `json:"request_id" doc:"Of that request, as its answer's X-Request-Id and the log have it; null: not known."`
-	TokenID           *string            `json:"token_id" format:"uuid" doc:"The token with which the agent came."`
-	CredentialID      *string            `json:"credential_id" format:"uuid" doc:"Whose credential went along."`
-	DefinitionHash    *string            `json:"definition_hash" doc:"The version of the tool's definition."`
-	Arguments         json.RawMessage    `json:"arguments" doc:"As the tenant's call_history says; null where they are not kept, and in lists where they are long."`
+	Tool              string             `json:"tool" doc:"The exposed name."`
+	Name              string             `json:"name" doc:"The server's name for it."`
+	Source            string             `json:"source" enum:"gateway,api,dashboard" doc:"Where the call was made."`
+	Caller            string             `json:"caller" doc:"The person or API key that called for the agent."`
+	Address           *string            `json:"address" doc:"Client address of the request that started the call. Null if unknown, as for older calls."`
+	RequestID         *string            `json:"request_id" doc:"Id of that request, as in X-Request-Id and the log. Null if unknown."`
+	TokenID           *string            `json:"token_id" format:"uuid" doc:"The agent's token."`
+	CredentialID      *string            `json:"credential_id" format:"uuid" doc:"The credential used."`
+	DefinitionHash    *string            `json:"definition_hash" doc:"The tool definition's hash."`
+	Arguments         json.RawMessage    `json:"arguments" doc:"As the tenant's call_history allows. Null if not kept, and in lists if long."`
 	Status            string             `json:"status" enum:"pending_approval,running,success,error,denied,cancelled"`
-	Outcome           string             `json:"outcome" enum:",ok,tool_error,rpc_error,transport,refused,denied,cancelled,lost" doc:"What kind of end it was; empty: none yet."`
-	ApprovedBy        string             `json:"approved_by" doc:"The person who approved or denied it; empty: no approval was needed."`
+	Outcome           string             `json:"outcome" enum:",ok,tool_error,rpc_error,transport,refused,denied,cancelled,lost" doc:"How it ended. Empty if it has not."`
+	ApprovedBy        string             `json:"approved_by" doc:"Who approved or denied it. Empty if no approval was needed."`
 	StartedAt         time.Time          `json:"started_at"`
-	CompletedAt       *time.Time         `json:"completed_at" doc:"Null: it has not ended."`
-	DurationMS        int64              `json:"duration_ms" doc:"Until now, where it has not ended."`
-	Content           json.RawMessage    `json:"content" doc:"The result's content, as the server sent it; null in lists, and where none is kept. So are the next two."`
+	CompletedAt       *time.Time         `json:"completed_at" doc:"Null until it ends."`
+	DurationMS        int64              `json:"duration_ms" doc:"Up to now while it runs."`
+	Content           json.RawMessage    `json:"content" doc:"The result's content as the server sent it. Null if not kept, and in lists, as are the next two fields."`
 	StructuredContent json.RawMessage    `json:"structured_content"`
-	Task              json.RawMessage    `json:"task" doc:"The last state of the task that the server made of the call."`
-	Progress          *progressJSON      `json:"progress" doc:"The last that the server said of how far it is, a second late; null: nothing. A call by the gateway asks for it where the agent's client does."`
-	Formatted         json.RawMessage    `json:"formatted,omitempty" doc:"With format only. text: its texts and structured content as one string; openai: a message of role tool; anthropic: a tool_result block; google: a functionResponse part. A call that failed before its tool ran has the error's message. Missing: the call has not ended, or its result is not shown."`
-	IsError           bool               `json:"is_error" doc:"The tool says that it failed."`
-	StructuredValid   *bool              `json:"structured_valid" doc:"Whether structured_content fits the tool's output schema; null: not checked, as where there is no such schema, the tool says that it failed, or the schema is too costly."`
-	StructuredError   *string            `json:"structured_error" doc:"Why it does not fit; null: it fits, or was not checked."`
-	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet. invalid_result: there is one, which refuse_invalid_results withheld from the agent."`
-	Upstream          *upstreamSaidJSON  `json:"upstream" doc:"What the server said when the call failed; null: nothing, and in lists. said is empty where the tenant's call_history keeps no contents, and where bodies are withheld."`
-	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and omitted here; shown: what is stored of them is here."`
-	Truncated         bool               `json:"truncated" doc:"The history kept a part: 200000 bytes at most."`
-	RequestBytes      int64              `json:"request_bytes" doc:"Of the arguments."`
-	ResponseBytes     int64              `json:"response_bytes" doc:"Of the result."`
+	Task              json.RawMessage    `json:"task" doc:"Last state of the server's task for the call."`
+	Progress          *progressJSON      `json:"progress" doc:"The server's last progress, up to a second late. Null if none. Gateway calls have it if the agent's client asks for it."`
+	Formatted         json.RawMessage    `json:"formatted,omitempty" doc:"Only with format. text: text and structured content as one string; openai: a message with role tool; anthropic: a tool_result block; google: a functionResponse part. Calls that failed before the tool ran have the error message. Absent until the call ends, and if its result is hidden."`
+	IsError           bool               `json:"is_error" doc:"Whether the tool reported an error."`
+	StructuredValid   *bool              `json:"structured_valid" doc:"Whether structured_content matches the output schema. Null if not checked: no schema, one too costly to check, or a tool error."`
+	StructuredError   *string            `json:"structured_error" doc:"Why it does not match. Null if it does or was not checked."`
+	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result. Null if there is one, or none yet. invalid_result: refuse_invalid_results withheld the result from the agent."`
+	Upstream          *upstreamSaidJSON  `json:"upstream" doc:"The server's response if the call failed. Null if none, and in lists. said is empty if call_history keeps no content or bodies are withheld."`
+	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content and texts of task and progress are omitted, readable by auditors only. shown: what is stored is included."`
+	Truncated         bool               `json:"truncated" doc:"Whether only part is kept: at most 200000 bytes."`
+	RequestBytes      int64              `json:"request_bytes" doc:"Size of the arguments."`
+	ResponseBytes     int64              `json:"response_bytes" doc:"Size of the result."`
 }
 
 type progressJSON struct {
-	Progress *float64 `json:"progress" doc:"What is done, in the server's count; null: it gave none."`
-	Total    *float64 `json:"total" doc:"What there is to do; null: not known."`
-	Message  string   `json:"message" doc:"The server's words, as the tenant's call_history says."`
+	Progress *float64 `json:"progress" doc:"Progress in the server's units. Null if not stated."`
+	Total    *float64 `json:"total" doc:"Total in the same units. Null if unknown."`
+	Message  string   `json:"message" doc:"The server's message, as the tenant's call_history allows."`
 }
 
 type toolCallErrorJSON struct {

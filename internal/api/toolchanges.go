@@ -13,15 +13,15 @@ import (
 )
 
 type toolChangesInput struct {
-	State     string `query:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded,any" default:"waiting" doc:"What became of them: those that wait for a decision, unless it says otherwise."`
-	Connector string `query:"connector" doc:"Only changes at this connector, by id or slug."`
+	State     string `query:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded,any" default:"waiting" doc:"Default: changes that wait for a decision."`
+	Connector string `query:"connector" doc:"The connector's id or slug."`
 	Paging
 }
 
 // ToolPath is the path of a connector's tool.
 type ToolPath struct {
 	ConnectorPath
-	Tool string `path:"name" doc:"The server's own name for it."`
+	Tool string `path:"name" doc:"The server's name for it."`
 }
 
 type toolHistoryInput struct {
@@ -31,7 +31,7 @@ type toolHistoryInput struct {
 
 // toolVerdictJSON names the definition that a person decides about.
 type toolVerdictJSON struct {
-	Hash *string `json:"hash,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of the definition that was looked at: where the server has changed the tool again, the answer is 409. Without it, whichever definition is current is decided."`
+	Hash *string `json:"hash,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Hash of the reviewed definition: 409 if the server has changed the tool since. Absent: decides the current one."`
 }
 
 type toolVerdictInput struct {
@@ -43,44 +43,44 @@ func (h *Handler) mountToolChanges() {
 	const tag = "Tool changes"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_changes", id: "listToolChanges", tag: tag,
-		summary: "List the changes of tools and of servers' instructions, those that wait for a decision or others, the latest first", permission: connectors.PermRead,
+		summary: "List changes of tools and server instructions, newest first", permission: connectors.PermRead,
 	}, h.listToolChanges)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_changes/accept_cosmetic", id: "acceptCosmeticToolChanges", tag: tag,
-		summary: "Accept all waiting changes that no model acts on", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Accept all waiting cosmetic changes, which no model acts on", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.acceptCosmetic)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/tools/{name}/changes", id: "listChangesOfTool", tag: tag,
-		summary: "List what became of a tool, with the differences, the latest first", permission: connectors.PermRead,
+		summary: "List a tool's changes with differences, newest first", permission: connectors.PermRead,
 	}, h.listChangesOfTool)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/accept", id: "acceptTool", tag: tag,
-		summary: "Accept a tool's current definition, which agents are then served", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Accept a tool's current definition", permission: connectors.PermManage, status: http.StatusOK,
 	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
 		return h.decideTool(ctx, actor, in, manage.ToolVerdict{Accept: true})
 	})
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/reject", id: "rejectTool", tag: tag,
-		summary: "Reject a tool's current definition; the tool is not served then", permission: connectors.PermManage, status: http.StatusOK,
-		description: "The tool is served again when the server goes back to the accepted definition, or when this one is accepted after all.",
+		summary: "Reject a tool's current definition and stop serving the tool", permission: connectors.PermManage, status: http.StatusOK,
+		description: "The tool is served again once the server restores the accepted definition, or this one is accepted.",
 	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
 		return h.decideTool(ctx, actor, in, manage.ToolVerdict{})
 	})
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/keep", id: "keepTool", tag: tag,
-		summary: "Keep the accepted definition of a changed tool, until the server changes it again", permission: connectors.PermManage, status: http.StatusOK,
-		description: "Agents see and call the tool as it was accepted; the server runs its new code. 409 where that would not be safe: the change looks like an attack, or its hints are riskier.",
+		summary: "Keep serving a changed tool's accepted definition until its next change", permission: connectors.PermManage, status: http.StatusOK,
+		description: "Agents see and call the accepted definition; the server runs its new code. 409 if unsafe: the change looks like an attack, or has riskier annotations.",
 	}, func(ctx context.Context, actor auth.Actor, in *toolVerdictInput) (*response[toolJSON], error) {
 		return h.decideTool(ctx, actor, in, manage.ToolVerdict{Keep: true})
 	})
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/restore", id: "restoreTool", tag: tag,
-		summary: "Go back to an earlier definition of a tool, which agents are then served", permission: connectors.PermManage, status: http.StatusOK,
-		description: "Any definition that agents were served, as long as the history has it. Where calls would not be safe, the server's definition waits for a decision again, and calls are refused until then.",
+		summary: "Restore an earlier definition of a tool", permission: connectors.PermManage, status: http.StatusOK,
+		description: "Any definition once served and still in the history. If calls would be unsafe, the server's definition waits for a decision again, and calls are refused until then.",
 	}, h.restoreTool)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_changes/decide", id: "decideToolChanges", tag: tag,
-		summary: "Decide several changes of tools and instructions at once, all or none", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Decide several changes of tools and instructions, all or none", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.decideToolChanges)
 }
 
@@ -158,7 +158,7 @@ func newToolResponse(c connectors.Connector, tool connectors.Tool) *response[too
 
 // earlierVersionJSON names an earlier definition.
 type earlierVersionJSON struct {
-	Hash string `json:"hash" pattern:"^[0-9a-f]{64}$" doc:"Of the earlier definition: before_hash of a change."`
+	Hash string `json:"hash" pattern:"^[0-9a-f]{64}$" doc:"Hash of the earlier definition: before_hash of a change."`
 }
 
 type restoreToolInput struct {
@@ -193,13 +193,13 @@ func (h *Handler) restoreTool(ctx context.Context, actor auth.Actor, in *restore
 
 // changeDecisionJSON is one change of decideToolChanges.
 type changeDecisionJSON struct {
-	Connector string `json:"connector" minLength:"1" doc:"Its id or slug."`
-	Tool      string `json:"tool" doc:"The server's own name for it. Empty: the server's instructions."`
-	Hash      string `json:"hash" pattern:"^[0-9a-f]{64}$" doc:"Of the definition that was looked at, after_hash of the change: where the server has changed the tool again, the answer is 409."`
+	Connector string `json:"connector" minLength:"1" doc:"The connector's id or slug."`
+	Tool      string `json:"tool" doc:"The server's name for it. Empty for the server's instructions."`
+	Hash      string `json:"hash" pattern:"^[0-9a-f]{64}$" doc:"Hash of the reviewed definition, after_hash of the change: 409 if the server has changed the tool since."`
 }
 
 type changeDecisionsJSON struct {
-	Verdict string               `json:"verdict" enum:"accept,reject,keep" doc:"keep: see keepTool; of instructions the same as reject."`
+	Verdict string               `json:"verdict" enum:"accept,reject,keep" doc:"keep: see keepTool; for instructions the same as reject."`
 	Changes []changeDecisionJSON `json:"changes" minItems:"1" maxItems:"500" nullable:"false"`
 }
 
@@ -208,7 +208,7 @@ type changeDecisionsInput struct {
 }
 
 type decidedJSON struct {
-	Decided int `json:"decided" doc:"How many changes."`
+	Decided int `json:"decided" doc:"Number of changes decided."`
 }
 
 func (h *Handler) decideToolChanges(ctx context.Context, actor auth.Actor, in *changeDecisionsInput) (*response[decidedJSON], error) {
@@ -238,7 +238,7 @@ func definitionHash(text *string) (*connectors.Hash, error) {
 	}
 	var hash connectors.Hash
 	if n, err := hex.Decode(hash[:], []byte(*text)); err != nil || n != len(hash) {
-		return nil, fault.InvalidFields(fault.Field{Location: "hash", Message: "hash is no SHA-256 in hexadecimal."})
+		return nil, fault.InvalidFields(fault.Field{Location: "hash", Message: "hash must be SHA-256 in hex."})
 	}
 	return &hash, nil
 }

@@ -13,25 +13,25 @@ type toolChangeJSON struct {
 	ID            string     `json:"id" format:"uuid"`
 	ConnectorID   string     `json:"connector_id" format:"uuid"`
 	ConnectorSlug string     `json:"connector_slug"`
-	Tool          string     `json:"tool" doc:"The server's own name for it. Empty: the server's instructions changed, see /instructions."`
-	SyncRunID     *string    `json:"sync_run_id" format:"uuid" doc:"The sync that met it; null: not known."`
+	Tool          string     `json:"tool" doc:"The server's name for it. Empty if the server's instructions changed: see /instructions."`
+	SyncRunID     *string    `json:"sync_run_id" format:"uuid" doc:"The sync that found it. Null if unknown."`
 	SeenAt        time.Time  `json:"seen_at"`
-	BeforeHash    *string    `json:"before_hash" doc:"The definition that agents were served; null: none."`
-	AfterHash     *string    `json:"after_hash" doc:"The definition that the server then had; null: the tool was removed. Hand it to accept or reject."`
-	Kinds         []string   `json:"kinds" nullable:"false" doc:"What is different: new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic."`
+	BeforeHash    *string    `json:"before_hash" doc:"The definition served to agents. Null if none."`
+	AfterHash     *string    `json:"after_hash" doc:"The server's new definition, for accept or reject. Null if the tool was removed."`
+	Kinds         []string   `json:"kinds" nullable:"false" doc:"new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic."`
 	Risk          string     `json:"risk" enum:"none,low,high"`
-	State         string     `json:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded" doc:"kept: a person keeps before_hash in service. automatic: the connector's tool_changes took it. superseded: the server changed the tool again before a decision."`
-	DecidedBy     *string    `json:"decided_by" doc:"Null: not decided, or by the policy."`
+	State         string     `json:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded" doc:"kept: before_hash stays in service by decision. automatic: accepted by the connector's tool_changes. superseded: the server changed the tool again before a decision."`
+	DecidedBy     *string    `json:"decided_by" doc:"Null if not decided, or decided by policy."`
 	DecidedAt     *time.Time `json:"decided_at"`
-	Agents        int        `json:"agents" doc:"How many agents were granted the tool; of instructions, any of the connector's."`
-	Calls30d      int        `json:"calls_30d" doc:"How often it was called in the last 30 days, counted among the connector's latest 100,000 calls; of instructions, all of these."`
+	Agents        int        `json:"agents" doc:"Number of agents granted the tool; for instructions, the connector."`
+	Calls30d      int        `json:"calls_30d" doc:"Calls in the last 30 days, among the connector's latest 100,000; for instructions, of all its tools."`
 }
 
 // differenceJSON is one difference of two definitions.
 type differenceJSON struct {
-	Path     string `json:"path" doc:"As people name it: arguments.filter.limit. Empty: the whole tool."`
+	Path     string `json:"path" doc:"For example arguments.filter.limit. Empty for the whole tool."`
 	Kind     string `json:"kind"`
-	Before   string `json:"before" doc:"JSON, cut where it is long; empty: it was not there."`
+	Before   string `json:"before" doc:"JSON, cut if long. Empty if absent."`
 	After    string `json:"after" doc:"Likewise."`
 	Sentence string `json:"sentence"`
 }
@@ -40,7 +40,7 @@ type differenceJSON struct {
 type shownChangeJSON struct {
 	toolChangeJSON
 	Differences     []differenceJSON `json:"differences" nullable:"false"`
-	MoreDifferences int              `json:"more_differences" doc:"How many more there are."`
+	MoreDifferences int              `json:"more_differences" doc:"Number of differences left out."`
 }
 
 type acceptedJSON struct {
@@ -50,7 +50,7 @@ type acceptedJSON struct {
 
 type acceptedToolJSON struct {
 	ConnectorID string `json:"connector_id" format:"uuid"`
-	Tool        string `json:"tool" doc:"Empty: the server's instructions."`
+	Tool        string `json:"tool" doc:"Empty for the server's instructions."`
 }
 
 func viewToolChange(c connectors.ToolChange) toolChangeJSON {

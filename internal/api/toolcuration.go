@@ -10,15 +10,15 @@ import (
 
 // ToolPatch changes a tool's curation. An absent field keeps its value.
 type ToolPatch struct {
-	Enabled    *bool     `json:"enabled,omitempty" doc:"Whether agents are served it."`
-	Alias      *string   `json:"alias,omitempty" doc:"The name for agents, before the connector's prefix; empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., and no other tool of the connector has it: else 409."`
-	AgentText  *string   `json:"agent_description,omitempty" doc:"The description that agents read; empty: the server's. At most 4000 characters."`
-	Tags       *[]string `json:"tags,omitempty" doc:"In place of those that are there. At most 20, of lower-case letters, digits, - and _."`
+	Enabled    *bool     `json:"enabled,omitempty" doc:"Whether agents can see and call it."`
+	Alias      *string   `json:"alias,omitempty" doc:"Name for agents, before the connector's prefix. Empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., unique in the connector: otherwise 409."`
+	AgentText  *string   `json:"agent_description,omitempty" doc:"Description for agents, at most 4000 characters. Empty: the server's."`
+	Tags       *[]string `json:"tags,omitempty" doc:"Replaces existing tags. At most 20, of lowercase letters, digits, - and _."`
 	AddTags    []string  `json:"add_tags,omitempty" nullable:"false"`
 	RemoveTags []string  `json:"remove_tags,omitempty" nullable:"false"`
 
-	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all agents together; 0: not bounded."`
-	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise, from midnight to midnight, UTC."`
+	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"For all agents together. 0: no limit."`
+	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise, per UTC day."`
 }
 
 func (p ToolPatch) forTool(tool string) connectors.ToolPatch {
@@ -30,7 +30,7 @@ func (p ToolPatch) forTool(tool string) connectors.ToolPatch {
 
 // namedToolPatch is a patch with the tool's name.
 type namedToolPatch struct {
-	Name string `json:"name" minLength:"1" doc:"The server's own name for it."`
+	Name string `json:"name" minLength:"1" doc:"The server's name for it."`
 	ToolPatch
 }
 
@@ -58,12 +58,12 @@ func (h *Handler) mountToolCuration() {
 	const tag = "Tools"
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools/{name}", id: "updateTool", tag: tag,
-		summary: "Enable, disable, rename, describe, tag or bound a tool for agents", permission: connectors.PermManage,
-		description: "The server is still asked for the tool by its own name, and what it says of it is still reviewed.",
+		summary: "Update a tool for agents: enable, disable, rename, describe, tag or limit it", permission: connectors.PermManage,
+		description: "The server still gets its own tool name, and its definition is still reviewed.",
 	}, h.updateTool)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools", id: "updateTools", tag: tag,
-		summary: "Change several tools of a connector at once: all of them, or none", permission: connectors.PermManage,
+		summary: "Update several tools of a connector, all or none", permission: connectors.PermManage,
 	}, h.updateTools)
 }
 

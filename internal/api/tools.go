@@ -12,17 +12,17 @@ import (
 type connectorToolsInput struct {
 	ConnectorPath
 	Paging
-	Query       string `query:"q" doc:"Words to look for, or a regular expression between slashes, as in /^(get|list)_/."`
-	Removed     bool   `query:"removed" doc:"Removed tools, too."`
-	Quarantined bool   `query:"quarantined" doc:"In place of tools, the entries of the last list that are none."`
-	State       string `query:"state" enum:"enabled,disabled,changed,held,curated" doc:"held: calls are refused until a person decides; curated: an admin gave it another name or description."`
-	Tag         string `query:"tag" doc:"One of the tags that admins gave."`
-	Annotation  string `query:"annotation" enum:"readOnlyHint,destructiveHint,idempotentHint,openWorldHint" doc:"That the server gives as true."`
+	Query       string `query:"q" doc:"Search words, or a regular expression between slashes, such as /^(get|list)_/."`
+	Removed     bool   `query:"removed" doc:"Include removed tools."`
+	Quarantined bool   `query:"quarantined" doc:"List invalid entries of the last tool list instead."`
+	State       string `query:"state" enum:"enabled,disabled,changed,held,curated" doc:"held: calls are refused until a person decides. curated: an admin changed the name or description."`
+	Tag         string `query:"tag" doc:"A tag that admins set."`
+	Annotation  string `query:"annotation" enum:"readOnlyHint,destructiveHint,idempotentHint,openWorldHint" doc:"An annotation that is true."`
 }
 
 type toolsInput struct {
 	Paging
-	Query string `query:"q" doc:"Words to look for, or a regular expression between slashes, as in /^(get|list)_/."`
+	Query string `query:"q" doc:"Search words, or a regular expression between slashes, such as /^(get|list)_/."`
 }
 
 func (h *Handler) mountTools() {
@@ -33,7 +33,7 @@ func (h *Handler) mountTools() {
 	}, h.listConnectorTools)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tools", id: "listTools", tag: tag,
-		summary: "Search the tools of all connectors", permission: connectors.PermRead,
+		summary: "Search tools of all connectors", permission: connectors.PermRead,
 	}, h.listTools)
 }
 

@@ -16,10 +16,10 @@ import (
 
 // toolTry is a call of a tool by an admin for themselves.
 type toolTry struct {
-	Arguments map[string]json.RawMessage `json:"arguments,omitempty" doc:"As the tool's input schema wants them."`
-	Agent     *string                    `json:"agent,omitempty" doc:"With this agent's credential, by id or slug. Needed where each agent has its own, and refused elsewhere."`
-	Confirm   bool                       `json:"confirm,omitempty" doc:"true: call a tool, too, that may change or delete data (no annotation says otherwise), or that waits for acceptance. Without it such a call is 409 with the code confirmation_required."`
-	TimeoutMS int                        `json:"timeout_ms,omitempty" minimum:"0" maximum:"300000" doc:"For so many milliseconds the server may take, at most the connector's timeout_ms; 0: those."`
+	Arguments map[string]json.RawMessage `json:"arguments,omitempty" doc:"Arguments that match the tool's input schema."`
+	Agent     *string                    `json:"agent,omitempty" doc:"The agent, by id or slug, whose credential to use. Required if each agent has its own; otherwise not allowed."`
+	Confirm   bool                       `json:"confirm,omitempty" doc:"true: also call tools that may change or delete data, as their annotations do not exclude it, or that wait for acceptance. Otherwise 409 with code confirmation_required."`
+	TimeoutMS int                        `json:"timeout_ms,omitempty" minimum:"0" maximum:"300000" doc:"Time limit for the server, at most the connector's timeout_ms. 0: that."`
 }
 
 type tryToolInput struct {
@@ -28,8 +28,8 @@ type tryToolInput struct {
 	JSON requestBody[toolTry]
 }
 
-const aboutTryTool = `Calls a tool as the caller themselves, before any agent was granted it: by its current definition, with the connector's credential, under the connector's
-limits and the quotas of tool and tenant. No other person is asked. The call is in the history without an agent, with its caller, and in the audit log as tool.try. The answer is as of a call as an agent.`
+const aboutTryTool = `Calls a tool as the caller, without a grant: by its current definition, with the connector's credential, within the connector's limits and the
+quotas of the tool and tenant. No approval is needed. Recorded in the call history without an agent, and audited as tool.try. The response is as of callTool.`
 
 func (h *Handler) mountToolTry() {
 	registerOperation(h, operation{

@@ -15,39 +15,39 @@ type toolJSON struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title"`
 	Description  string          `json:"description"`
-	InputSchema  json.RawMessage `json:"input_schema" doc:"As the upstream sent it; null where it sent none. So are the next four."`
+	InputSchema  json.RawMessage `json:"input_schema" doc:"As the server sent it. Null if absent, as are the next four."`
 	OutputSchema json.RawMessage `json:"output_schema"`
 	Annotations  json.RawMessage `json:"annotations"`
 	Icons        json.RawMessage `json:"icons"`
 	Meta         json.RawMessage `json:"meta"`
 	ConnectorID  string          `json:"connector_id" format:"uuid"`
-	ExposedName  string          `json:"exposed_name" doc:"The name that agents see."`
-	Hash         string          `json:"hash" doc:"SHA-256 of the definition as it was sent, in hexadecimal."`
+	ExposedName  string          `json:"exposed_name" doc:"The exposed name."`
+	Hash         string          `json:"hash" doc:"SHA-256 of the definition as sent, in hex."`
 	Enabled      bool            `json:"enabled"`
-	Alias        string          `json:"alias" doc:"The name that an admin gave it for agents, before the connector's prefix; empty: it has the server's."`
-	AgentText    string          `json:"agent_description" doc:"The description that an admin wrote for agents, in place of the server's; empty: they read the server's."`
+	Alias        string          `json:"alias" doc:"An admin's name for agents, before the connector's prefix. Empty: the server's."`
+	AgentText    string          `json:"agent_description" doc:"An admin's description for agents. Empty: the server's."`
 	Tags         []string        `json:"tags" nullable:"false"`
-	PerMinute    int             `json:"calls_per_minute" doc:"Of all agents together; 0: not bounded."`
-	PerDay       int             `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
-	Review       string          `json:"review" enum:"accepted,changed,new,rejected,kept" doc:"kept: agents are served an earlier definition, by decision."`
+	PerMinute    int             `json:"calls_per_minute" doc:"For all agents together. 0: no limit."`
+	PerDay       int             `json:"calls_per_day" doc:"Likewise, per UTC day."`
+	Review       string          `json:"review" enum:"accepted,changed,new,rejected,kept" doc:"kept: agents are served an earlier definition by decision."`
 	FirstSeenAt  time.Time       `json:"first_seen_at"`
 	LastSeenAt   time.Time       `json:"last_seen_at"`
 	ChangedAt    time.Time       `json:"changed_at"`
-	RemovedAt    *time.Time      `json:"removed_at" doc:"Null: there now."`
-	Notes        []string        `json:"notes,omitempty" nullable:"false" doc:"Which optional fields were left out, having a wrong type."`
+	RemovedAt    *time.Time      `json:"removed_at" doc:"Null if not removed."`
+	Notes        []string        `json:"notes,omitempty" nullable:"false" doc:"Optional fields ignored because of a wrong type."`
 }
 
 // quarantinedToolJSON is a malformed entry of a tool list.
 type quarantinedToolJSON struct {
-	Name   *string         `json:"name" doc:"Null where it has no readable one."`
+	Name   *string         `json:"name" doc:"Null if not readable."`
 	Reason string          `json:"reason"`
-	Raw    json.RawMessage `json:"raw" doc:"The entry as the upstream sent it."`
+	Raw    json.RawMessage `json:"raw" doc:"The entry as the server sent it."`
 }
 
 // toolListJSON is a page of tools, or of quarantined entries if requested.
 type toolListJSON struct {
 	Items      []any   `json:"items" nullable:"false"`
-	NextCursor *string `json:"next_cursor" doc:"Hand it back as cursor for the next page; null at the end."`
+	NextCursor *string `json:"next_cursor" doc:"Pass it as cursor for the next page. Null on the last page."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.

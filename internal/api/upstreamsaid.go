@@ -4,9 +4,9 @@ import "patchbay/internal/connectors"
 
 // upstreamSaidJSON is what a server said when a sync, a test or a call failed.
 type upstreamSaidJSON struct {
-	Said       string `json:"said" doc:"The server's own words, at most 2048 bytes: the beginning of its response, or of the message and data of its JSON-RPC error; of a program the end of its standard error. Secrets are replaced by [redacted], and invisible characters by escapes. It is remote text: show it as a quote. Empty: nothing is known."`
-	Status     *int   `json:"status" doc:"Of HTTP; null without a response."`
-	ExitStatus *int   `json:"exit_status,omitempty" doc:"Of a program that ended."`
+	Said       string `json:"said" doc:"The start of the server's response, or of its JSON-RPC error's message and data; for programs, the end of standard error. At most 2048 bytes; secrets are [redacted], invisible characters escaped. Untrusted: show it as a quote. Empty if nothing."`
+	Status     *int   `json:"status" doc:"HTTP status. Null without a response."`
+	ExitStatus *int   `json:"exit_status,omitempty" doc:"Exit status of a program."`
 }
 
 func viewUpstreamSaid(u *connectors.Upstream) *upstreamSaidJSON {

@@ -15,17 +15,17 @@ import (
 // deliveryJSON is one delivery of a notice.
 type deliveryJSON struct {
 	ID         string     `json:"id" format:"uuid"`
-	MessageID  string     `json:"message_id" doc:"What its receiver sees as webhook-id, the same at each try."`
-	NoticeID   *string    `json:"notice_id" format:"uuid" doc:"Null: a test, or an event that is no notice."`
+	MessageID  string     `json:"message_id" doc:"The webhook-id that receivers see, the same for every attempt."`
+	NoticeID   *string    `json:"notice_id" format:"uuid" doc:"Null for tests, and for events without a notice."`
 	Type       string     `json:"type"`
 	State      string     `json:"state" enum:"waiting,delivered,failed,cancelled"`
 	Tries      int        `json:"tries"`
 	CreatedAt  time.Time  `json:"created_at"`
-	TriedAt    *time.Time `json:"tried_at" doc:"The last try; null: there was none."`
-	NextAt     *time.Time `json:"next_at" doc:"The next try; null: there is none."`
-	Status     *int       `json:"status" doc:"HTTP's, of the last try; null: there was no answer."`
-	Error      *string    `json:"error" doc:"What went wrong at the last try, in a sentence; null: nothing."`
-	DurationMS *int64     `json:"duration_ms" doc:"Of the last try; null: there was none."`
+	TriedAt    *time.Time `json:"tried_at" doc:"Last attempt. Null if none."`
+	NextAt     *time.Time `json:"next_at" doc:"Next attempt. Null if none."`
+	Status     *int       `json:"status" doc:"HTTP status of the last attempt. Null without a response."`
+	Error      *string    `json:"error" doc:"Error of the last attempt. Null if none."`
+	DurationMS *int64     `json:"duration_ms" doc:"Duration of the last attempt. Null if none."`
 }
 
 func viewDelivery(d connectors.Delivery) deliveryJSON {
@@ -65,15 +65,15 @@ type deliveryPath struct {
 func (h *Handler) mountDeliveries(tag string) {
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/test", id: "testWebhook", tag: tag,
-		summary: "Send a test now, once, and say what came of it", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Send a test event once and return the delivery", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.testWebhook)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks/{id}/deliveries", id: "listDeliveries", tag: tag,
-		summary: "List what a webhook was told, the latest first", permission: connectors.PermManage,
+		summary: "List a webhook's deliveries, newest first", permission: connectors.PermManage,
 	}, h.listDeliveries)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver", id: "redeliver", tag: tag,
-		summary: "Send a delivery again, under its own id", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Resend a delivery with the same id", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.redeliverNotice)
 }
 

@@ -18,18 +18,18 @@ type webhookJSON struct {
 	ID             string     `json:"id" format:"uuid"`
 	Name           string     `json:"name"`
 	URL            string     `json:"url"`
-	Format         string     `json:"format" enum:"json,slack,teams" doc:"The body: signed JSON, or the message of a chat."`
-	Kinds          []string   `json:"kinds" nullable:"false" doc:"Of notices and events that it is told of; empty: of all notices, but not of connector.list_changed and connector.message, which must be named."`
+	Format         string     `json:"format" enum:"json,slack,teams" doc:"Body format: signed JSON, or a chat message."`
+	Kinds          []string   `json:"kinds" nullable:"false" doc:"Notices and events to send. Empty: all notices, except connector.list_changed and connector.message, which must be listed."`
 	Enabled        bool       `json:"enabled"`
-	State          string     `json:"state" enum:"active,failing,disabled" doc:"failing: the last try did not arrive."`
-	DisabledReason *string    `json:"disabled_reason" doc:"Why Patchbay turned it off: gone (it answered 410) or failing (nothing arrived for three days); null: it did not."`
-	Failures       int        `json:"failures" doc:"Tries since the last that arrived."`
-	FailingSince   *time.Time `json:"failing_since" doc:"Null: the last try arrived."`
-	DeliveredAt    *time.Time `json:"delivered_at" doc:"The last that arrived, tests left out; null: none has."`
-	RotatingUntil  *time.Time `json:"rotating_until" doc:"Until then the secret before signs, too; null: there was none."`
+	State          string     `json:"state" enum:"active,failing,disabled" doc:"failing: the last attempt failed."`
+	DisabledReason *string    `json:"disabled_reason" doc:"Why Patchbay disabled it: gone (410 response) or failing (three days without success). Null if it did not."`
+	Failures       int        `json:"failures" doc:"Failed attempts since the last success."`
+	FailingSince   *time.Time `json:"failing_since" doc:"Null if the last attempt succeeded."`
+	DeliveredAt    *time.Time `json:"delivered_at" doc:"Last success, excluding tests. Null if none."`
+	RotatingUntil  *time.Time `json:"rotating_until" doc:"Until when the previous secret also signs. Null if there is none."`
 	CreatedAt      time.Time  `json:"created_at"`
 	UpdatedAt      time.Time  `json:"updated_at"`
-	Secret         string     `json:"secret,omitempty" doc:"What signs (whsec_…); only in the answer that makes it."`
+	Secret         string     `json:"secret,omitempty" doc:"Signing secret (whsec_…), only in the response that creates it."`
 }
 
 func viewWebhook(w connectors.Webhook) webhookJSON {
@@ -65,9 +65,9 @@ func madeWebhook(w connectors.Webhook, text secret.Text) *response[webhookJSON] 
 
 type webhookCreate struct {
 	Name   string   `json:"name"`
-	URL    string   `json:"url" doc:"Where it is told, by POST."`
-	Format string   `json:"format,omitempty" doc:"json, slack or teams; absent: json."`
-	Kinds  []string `json:"kinds,omitempty" doc:"Of notices and events; absent or empty: of all notices, but not of connector.list_changed and connector.message."`
+	URL    string   `json:"url" doc:"The URL to POST to."`
+	Format string   `json:"format,omitempty" doc:"json, slack or teams. Default: json."`
+	Kinds  []string `json:"kinds,omitempty" doc:"Notices and events to send. Absent or empty: all notices, except connector.list_changed and connector.message."`
 }
 
 // webhookPatch changes a webhook. An absent field keeps its value.
@@ -75,8 +75,8 @@ type webhookPatch struct {
 	Name    *string   `json:"name,omitempty"`
 	URL     *string   `json:"url,omitempty"`
 	Format  *string   `json:"format,omitempty" doc:"json, slack or teams."`
-	Kinds   *[]string `json:"kinds,omitempty" doc:"Of notices and events; empty: of all notices, but not of connector.list_changed and connector.message."`
-	Enabled *bool     `json:"enabled,omitempty" doc:"Off: what waits is cancelled. On: it begins anew."`
+	Kinds   *[]string `json:"kinds,omitempty" doc:"Notices and events to send. Empty: all notices, except connector.list_changed and connector.message."`
+	Enabled *bool     `json:"enabled,omitempty" doc:"false: waiting deliveries are cancelled. true: starts fresh."`
 }
 
 func (p webhookPatch) toChange() webhooks.Change {
@@ -116,29 +116,29 @@ func (h *Handler) mountWebhooks() {
 	const tag = "Webhooks"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks", id: "listWebhooks", tag: tag,
-		summary: "List the webhooks, the oldest first", permission: connectors.PermManage,
+		summary: "List webhooks, oldest first", permission: connectors.PermManage,
 	}, h.listWebhooks)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks", id: "createWebhook", tag: tag,
-		summary: "Make a webhook; its secret is shown once", permission: connectors.PermManage, status: http.StatusCreated,
-		description: "What it is told is signed as Standard Webhooks says (standardwebhooks.com): headers webhook-id, webhook-timestamp and " +
-			"webhook-signature over a body of {type, timestamp, data}. It is told at least once, under one id, and in no order.",
+		summary: "Create a webhook; its secret is shown once", permission: connectors.PermManage, status: http.StatusCreated,
+		description: "Deliveries are signed with Standard Webhooks (standardwebhooks.com): headers webhook-id, webhook-timestamp and " +
+			"webhook-signature, body {type, timestamp, data}. Delivered at least once under one id, in any order.",
 	}, h.createWebhook)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks/{id}", id: "getWebhook", tag: tag,
-		summary: "Read a webhook", permission: connectors.PermManage,
+		summary: "Get a webhook", permission: connectors.PermManage,
 	}, h.getWebhook)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/webhooks/{id}", id: "updateWebhook", tag: tag,
-		summary: "Change a webhook, or turn it on or off", permission: connectors.PermManage,
+		summary: "Update, enable or disable a webhook", permission: connectors.PermManage,
 	}, h.updateWebhook)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/webhooks/{id}", id: "deleteWebhook", tag: tag,
-		summary: "Delete a webhook, and what it was told", permission: connectors.PermManage,
+		summary: "Delete a webhook and its deliveries", permission: connectors.PermManage,
 	}, h.deleteWebhook)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/rotate_secret", id: "rotateWebhookSecret", tag: tag,
-		summary: "Make a new secret, shown once; for a day the one before signs, too", permission: connectors.PermManage, status: http.StatusOK,
+		summary: "Rotate the secret, shown once; the previous one also signs for a day", permission: connectors.PermManage, status: http.StatusOK,
 	}, h.rotateWebhookSecret)
 	h.mountDeliveries(tag)
 }

@@ -52,11 +52,11 @@ func (c Client) FileName() string {
 
 // File lists servers for a client.
 type File struct {
-	MCPServers     map[string]FileServer `json:"mcpServers,omitzero" doc:"By the connectors' slugs."`
-	Servers        map[string]FileServer `json:"servers,omitzero" doc:"Of vscode, in place of mcpServers."`
-	Inputs         []FileInput           `json:"inputs,omitempty" nullable:"false" doc:"Of vscode: the secrets that it asks for."`
-	ContextServers map[string]FileServer `json:"context_servers,omitzero" doc:"Of zed, in place of mcpServers."`
-	TOML           string                `json:"toml,omitempty" doc:"Of codex, in place of mcpServers: the file, in TOML."`
+	MCPServers     map[string]FileServer `json:"mcpServers,omitzero" doc:"By connector slug."`
+	Servers        map[string]FileServer `json:"servers,omitzero" doc:"For vscode, instead of mcpServers."`
+	Inputs         []FileInput           `json:"inputs,omitempty" nullable:"false" doc:"For vscode: secrets to ask for."`
+	ContextServers map[string]FileServer `json:"context_servers,omitzero" doc:"For zed, instead of mcpServers."`
+	TOML           string                `json:"toml,omitempty" doc:"For codex, instead of mcpServers: the file as TOML."`
 }
 
 // Text returns the file as its client reads it.
@@ -76,10 +76,10 @@ func (f File) Text() ([]byte, error) {
 
 // FileServer is one server of a file. The fields from Name on are in the generic form alone.
 type FileServer struct {
-	Type      string            `json:"type,omitempty" doc:"http, sse or stdio, as clients write it. windsurf, gemini and zed have only sse."`
+	Type      string            `json:"type,omitempty" doc:"http, sse or stdio. For windsurf, gemini and zed only sse."`
 	URL       string            `json:"url,omitempty"`
-	ServerURL string            `json:"serverUrl,omitempty" doc:"Of windsurf, in place of url."`
-	HTTPURL   string            `json:"httpUrl,omitempty" doc:"Of gemini, in place of url, where the transport is not sse."`
+	ServerURL string            `json:"serverUrl,omitempty" doc:"For windsurf, instead of url."`
+	HTTPURL   string            `json:"httpUrl,omitempty" doc:"For gemini, instead of url, unless the transport is sse."`
 	Headers   map[string]string `json:"headers,omitempty" doc:"Secrets are placeholders."`
 	Command   string            `json:"command,omitempty"`
 	Args      []string          `json:"args,omitempty" nullable:"false" doc:"Secrets are placeholders."`
@@ -88,9 +88,9 @@ type FileServer struct {
 
 	Name                     string    `json:"name,omitempty"`
 	Description              string    `json:"description,omitempty"`
-	Transport                string    `json:"transport,omitempty" doc:"Where type does not say it: http, for JSON replies alone."`
+	Transport                string    `json:"transport,omitempty" doc:"If type does not state it: http, for JSON-only replies."`
 	CredentialMode           string    `json:"credential_mode,omitempty"`
-	Auth                     *FileAuth `json:"auth,omitempty" doc:"How the server is signed in to, without secrets."`
+	Auth                     *FileAuth `json:"auth,omitempty" doc:"The authentication, without secrets."`
 	connectors.SettingsPatch           // without enabled
 	Disabled                 bool      `json:"disabled,omitempty"`
 }

@@ -15,30 +15,30 @@ const ProblemMediaType = "application/problem+json"
 
 // ProblemDocument is a failure as a problem document of RFC 9457.
 type ProblemDocument struct {
-	Type       string    `json:"type" doc:"What went wrong, as a URI reference that is the same each time."`
-	Title      string    `json:"title" doc:"The type in words."`
+	Type       string    `json:"type" doc:"The error type, as a stable URI reference."`
+	Title      string    `json:"title" doc:"The type as text."`
 	Status     int       `json:"status" doc:"The HTTP status."`
-	Detail     string    `json:"detail" doc:"What happened this time, in one sentence."`
-	Code       string    `json:"code,omitempty" doc:"The reason, where the type does not say it, as timeout."`
-	Errors     []Field   `json:"errors,omitempty" doc:"The fields that are wrong."`
-	Upstream   *Upstream `json:"upstream,omitempty" doc:"Where the conversation with the remote server ended."`
-	ConnectURL string    `json:"connect_url,omitempty" doc:"Where a person mends a missing credential."`
+	Detail     string    `json:"detail" doc:"What happened, in one sentence."`
+	Code       string    `json:"code,omitempty" doc:"The reason, if more specific than the type, such as timeout."`
+	Errors     []Field   `json:"errors,omitempty" doc:"Invalid fields."`
+	Upstream   *Upstream `json:"upstream,omitempty" doc:"Where the request to the remote server failed."`
+	ConnectURL string    `json:"connect_url,omitempty" doc:"The page where a person can fix the credential."`
 }
 
 // Field is one invalid field of a request.
 type Field struct {
-	Location string `json:"location" doc:"A dotted path in the request, as auth.token."`
-	Message  string `json:"message" doc:"What is wrong with it."`
+	Location string `json:"location" doc:"Dotted path in the request, such as auth.token."`
+	Message  string `json:"message" doc:"The error."`
 }
 
 // Upstream is the phase at which a request to a remote server failed.
 type Upstream struct {
 	Phase      string `json:"phase" doc:"connect, discover, initialize, initialized, list, auth or close."`
-	HTTPStatus *int   `json:"http_status" doc:"The status that it answered; null without an answer."`
-	RPCCode    *int   `json:"rpc_code" doc:"The code of its JSON-RPC error; null without one."`
-	Retryable  bool   `json:"retryable" doc:"Whether the same request may succeed later."`
-	Said       string `json:"said,omitempty" doc:"The server's own words, redacted, at most 2048 bytes. It is remote text: show it as a quote."`
-	ExitStatus *int   `json:"exit_status,omitempty" doc:"Of a program that ended."`
+	HTTPStatus *int   `json:"http_status" doc:"The server's status. Null without a response."`
+	RPCCode    *int   `json:"rpc_code" doc:"JSON-RPC error code. Null if none."`
+	Retryable  bool   `json:"retryable" doc:"Whether a retry may succeed."`
+	Said       string `json:"said,omitempty" doc:"The server's text, redacted, at most 2048 bytes. Untrusted: show it as a quote."`
+	ExitStatus *int   `json:"exit_status,omitempty" doc:"Exit status of a program."`
 }
 
 // Document is the problem document of a fault.

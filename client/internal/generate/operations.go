@@ -70,7 +70,7 @@ func (g *generator) writeMethod(m apiMethod) error {
 	g.printLine("func (c *Client) %s(%s) (%s, error) {\nvar out %s\nerr := %s, &out)\nreturn out, err\n}", name, params, result, result, call)
 	if item, ok := g.itemType(m, result); ok {
 		all := "All" + strings.TrimPrefix(name, "List")
-		g.printLine("\n// %s goes through all pages of [Client.%s].", all, name)
+		g.printLine("\n// %s iterates over all pages of [Client.%s].", all, name)
 		g.printLine("func (c *Client) %s(%s) iter.Seq2[%s, error] {", all, params, item)
 		g.printLine("return pages(func(cursor string) ([]%s, *string, error) {\nq.Cursor = cursor\npage, err := c.%s(%s)\nreturn page.Items, page.NextCursor, err\n})\n}",
 			item, name, strings.Join(append([]string{"ctx"}, names...), ", "))
@@ -83,7 +83,7 @@ var verbs = map[string]string{
 }
 
 func (g *generator) writeDescription(name string, m apiMethod) {
-	g.printLine("\n// %s: %s. It needs the role %s.", name, strings.TrimSuffix(m.Summary, "."), m.Role)
+	g.printLine("\n// %s: %s. Requires role %s.", name, strings.TrimSuffix(m.Summary, "."), m.Role)
 	for line := range strings.SplitSeq(m.Description, "\n") {
 		if line != "" {
 			g.printLine("// %s", line)
@@ -135,7 +135,7 @@ func (g *generator) writeQuery(name string, params []parameter) (string, error) 
 		return "", nil
 	}
 	name += "Query"
-	g.printLine("\n// %s says more of what is asked for. What is zero is left out.\ntype %s struct {", name, name)
+	g.printLine("\n// %s has optional query parameters. Zero values are omitted.\ntype %s struct {", name, name)
 	var lines []string
 	for _, p := range params {
 		field := exportedName(p.Name)
@@ -150,7 +150,7 @@ func (g *generator) writeQuery(name string, params []parameter) (string, error) 
 		case p.Schema.Type[0] == "boolean":
 			of, line = "*bool", fmt.Sprintf("if q.%s != nil {\nv.Set(%q, strconv.FormatBool(*q.%s))\n}", field, p.Name, field)
 		default:
-			return "", fmt.Errorf("nobody has said what the parameter %s is in Go", p.Name)
+			return "", fmt.Errorf("no Go type is defined for the parameter %s", p.Name)
 		}
 		p.Schema.Description = p.Description
 		g.writeComment(p.Schema)
@@ -183,7 +183,7 @@ func (m apiMethod) resultType(g *generator) (string, error) {
 			return "", err
 		}
 		if found != "" && found != of {
-			return "", fmt.Errorf("it answers with %s or %s", found, of)
+			return "", fmt.Errorf("it responds with %s or %s", found, of)
 		}
 		found = of
 	}

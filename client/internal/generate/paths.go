@@ -17,7 +17,7 @@ func (g *generator) writePaths() error {
 			byMethod[method] = append(byMethod[method], path)
 		}
 	}
-	g.printLine("// paths are those of the document, as /api/v1/connectors/{id}, by method.")
+	g.printLine("// paths are the document's paths, such as /api/v1/connectors/{id}, by method.")
 	g.printLine("var paths = map[string][]string{")
 	for _, method := range slices.Sorted(maps.Keys(byMethod)) {
 		g.printLine("http.Method%s: {", strings.ToUpper(method[:1])+method[1:])

@@ -24,11 +24,11 @@ func (g *generator) writeTypes() error {
 
 func (g *generator) writeStruct(name string, s schema) error {
 	if !slices.Equal(s.Type, typeNames{"object"}) || len(s.Properties) == 0 {
-		return fmt.Errorf("it is no object with properties")
+		return fmt.Errorf("it is not an object with properties")
 	}
-	what := "is what the API answers with."
+	what := "is an API response."
 	if g.sent[name] {
-		what = "is what the API is asked with. What is nil is left out."
+		what = "is an API request. Nil fields are omitted."
 	}
 	g.printLine("\n// %s %s\ntype %s struct {", exportedName(name), what, exportedName(name))
 	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -108,7 +108,7 @@ func (g *generator) goType(s schema) (string, error) {
 			return "map[string]" + of, err
 		}
 	}
-	return "", fmt.Errorf("nobody has said what %v is in Go", s.Type)
+	return "", fmt.Errorf("no Go type is defined for %v", s.Type)
 }
 
 // choiceType returns the hand-written type of a choice.
@@ -123,7 +123,7 @@ func choiceType(s schema) (string, error) {
 	case "Tool or QuarantinedTool":
 		return "ListedTool", nil
 	}
-	return "", fmt.Errorf("nobody has said what %v is in Go", names)
+	return "", fmt.Errorf("no Go type is defined for %v", names)
 }
 
 var initials = map[string]string{
