@@ -120,6 +120,14 @@ func (c *Client) CallTools(ctx context.Context, id string, q CallToolsQuery, in 
 	return out, err
 }
 
+// CancelSyncRun: Cancel a queued or running sync. Requires role member.
+// The run ends as cancelled in whichever process performs it: it changes no tools, and its connector has not failed. A run that has ended is a 409.
+func (c *Client) CancelSyncRun(ctx context.Context, id string) (SyncRun, error) {
+	var out SyncRun
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sync_runs", url.PathEscape(id), "cancel"}, nil, nil, &out)
+	return out, err
+}
+
 // CancelToolCall: Cancel a waiting or running call. Requires role member.
 func (c *Client) CancelToolCall(ctx context.Context, id string) (ToolCall, error) {
 	var out ToolCall

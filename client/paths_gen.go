@@ -126,6 +126,7 @@ var paths = map[string][]string{
 		"/api/v1/sso/domains",
 		"/api/v1/sso/domains/release",
 		"/api/v1/sso/domains/verify",
+		"/api/v1/sync_runs/{id}/cancel",
 		"/api/v1/sync_tools",
 		"/api/v1/tool_calls/{id}/approve",
 		"/api/v1/tool_calls/{id}/cancel",

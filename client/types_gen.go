@@ -1839,7 +1839,9 @@ type SyncRequest struct {
 // SyncRun is an API response.
 type SyncRun struct {
 	// The agent whose credential was used. Null: the shared credential, or none.
-	AgentID     *string `json:"agent_id"`
+	AgentID *string `json:"agent_id"`
+	// Name of the actor that cancelled it. Null: not cancelled.
+	CancelledBy *string `json:"cancelled_by"`
 	ConnectorID string  `json:"connector_id"`
 	// Null until finished.
 	DurationMS *int64        `json:"duration_ms"`
@@ -1857,7 +1859,7 @@ type SyncRun struct {
 	// Number of requests left out.
 	RequestsLeftOut *int64     `json:"requests_left_out,omitzero"`
 	StartedAt       *time.Time `json:"started_at"`
-	// One of: queued, running, ok, error.
+	// One of: queued, running, ok, error, cancelled.
 	Status     string `json:"status"`
 	ToolsAdded int64  `json:"tools_added"`
 	// Including held ones.

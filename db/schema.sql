@@ -2056,14 +2056,16 @@ create table sync_runs (
     sweep_id uuid,
     upstream jsonb,
     item_counts jsonb,
+    cancelled_by text,
     constraint sync_runs_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
+    constraint sync_runs_cancelled_by CHECK (((state = 'cancelled'::text) = (cancelled_by IS NOT NULL))) NOT VALID,
     constraint sync_runs_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
-    constraint sync_runs_ended_has_end CHECK (((state = ANY (ARRAY['ok'::text, 'error'::text])) = (finished_at IS NOT NULL))),
+    constraint sync_runs_ended_has_end CHECK (((state = ANY (ARRAY['ok'::text, 'error'::text, 'cancelled'::text])) = (finished_at IS NOT NULL))) NOT VALID,
     constraint sync_runs_error_whole CHECK (((error_code IS NULL) = (error_message IS NULL))),
     constraint sync_runs_pkey PRIMARY KEY (tenant_id, id),
     constraint sync_runs_repeats_whole CHECK (((repeats > 0) = (repeated_at IS NOT NULL))),
     constraint sync_runs_running_has_owner CHECK (((state <> 'running'::text) OR ((instance_id IS NOT NULL) AND (started_at IS NOT NULL)))),
-    constraint sync_runs_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'ok'::text, 'error'::text]))),
+    constraint sync_runs_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'ok'::text, 'error'::text, 'cancelled'::text]))) NOT VALID,
     constraint sync_runs_trigger_known CHECK ((trigger = ANY (ARRAY['manual'::text, 'api'::text, 'oauth'::text, 'schedule'::text, 'list_changed'::text]))),
     constraint sync_runs_upstream_short CHECK ((octet_length((upstream ->> 'said'::text)) <= 2048)) NOT VALID
 );

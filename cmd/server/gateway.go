@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/store"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/toolcall"
+	"patchbay/internal/toolsync"
 )
 
 // agentServices serve agents.
@@ -26,6 +27,7 @@ type agentServices struct {
 	caller    *toolcall.Executor
 	gateway   *gateway.Handler
 	listeners *listchanges.Manager // listens for changes at connectors' servers
+	syncer    *toolsync.Syncer
 }
 
 // buildAgents builds the agents' services. All other services have to exist.
@@ -34,6 +36,7 @@ func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
 	a := agentServices{
 		views:     agentview.New(agentview.Options{Store: st, Log: log}),
 		listeners: h.buildListChanges(),
+		syncer:    h.syncer,
 		history:   calllog.New(calllog.Options{Store: st, Instance: h.instance, Journal: h.run.database.DataDir, Log: log}),
 	}
 	links := h.newAccountLinks()
@@ -112,6 +115,7 @@ func (a agentServices) onNotice(n store.ChangeEvent) {
 	a.caller.OnNotify(n)
 	a.gateway.OnNotify(n)
 	a.listeners.OnNotice(n)
+	a.syncer.OnNotify(n)
 }
 
 func (a agentServices) onConnectionChange(yes bool) {

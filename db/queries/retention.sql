@@ -35,7 +35,7 @@ with page as materialized (
       and sync_runs.id = any(array(
           select page.id
           from page
-          where page.state in ('ok', 'error') and page.ended_at < @before_at::timestamptz
+          where page.state in ('ok', 'error', 'cancelled') and page.ended_at < @before_at::timestamptz
             and exists (
                 select from sync_runs newer
                 where newer.tenant_id = @tenant_id and newer.connector_id = page.connector_id and newer.id > page.id

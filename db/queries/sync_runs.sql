@@ -333,6 +333,48 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
   and sync_runs.connector_id = stamped.id
 returning sync_runs.*;
 
+-- name: LockRun :one
+-- The connector is locked before its run, as at the end of a run.
+with locked as (
+    select connectors.id
+    from connectors
+    join sync_runs run on run.tenant_id = connectors.tenant_id and run.connector_id = connectors.id
+    where connectors.tenant_id = @tenant_id and run.id = @id
+    for no key update of connectors
+)
+select sync_runs.state
+from sync_runs
+join locked on locked.id = sync_runs.connector_id
+where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id
+for no key update of sync_runs;
+
+-- name: CancelRun :one
+-- Ends a locked run that has not ended. It is no failure of the connector: only its claim is released, and the next scheduled sync
+-- comes an interval later. All processes are notified.
+with released as (
+    update connector_clock
+    set claimed_by = null,
+        claimed_at = null,
+        due_at = case when connector_clock.due_at is not null and connectors.enabled
+                 then greatest(connector_clock.due_at, next_due(connectors.sync_interval_s)) end
+    from sync_runs run
+    join connectors on connectors.tenant_id = run.tenant_id and connectors.id = run.connector_id
+    where run.tenant_id = @tenant_id and run.id = @id and run.state = 'running'
+      and connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = run.connector_id
+      and connector_clock.claimed_by = run.instance_id
+), notified as (
+    select pg_notify('patchbay_changes', 'sync ' || run.tenant_id || ' ' || run.id)
+    from sync_runs run
+    where run.tenant_id = @tenant_id and run.id = @id
+)
+update sync_runs
+set state = 'cancelled',
+    finished_at = now(),
+    cancelled_by = @cancelled_by::text
+from notified
+where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.state in ('queued', 'running')
+returning sync_runs.*;
+
 -- name: InsertRunRequests :exec
 -- No row is inserted if the run was deleted.
 insert into sync_run_requests (tenant_id, run_id, requests)

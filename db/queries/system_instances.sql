@@ -67,3 +67,10 @@ where state = 'running';
 select count(*)
 from instances
 where id <> @id;
+
+-- name: CancelledRuns :many
+-- Those of the runs that were cancelled.
+select sync_runs.id
+from (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) run
+join sync_runs on sync_runs.tenant_id = run.tenant_id and sync_runs.id = run.id
+where sync_runs.state = 'cancelled';

@@ -221,6 +221,30 @@ select id from decided
 union all
 select id from again;
 
+-- name: DecisionMarks :many
+-- The newest change of each tool, where a person decided it. A connector is named by slug or id.
+select last.id, last.state, last.after_hash, last.decided_at::timestamptz as decided_at, named.connector::text as connector, named.tool::text as tool
+from (select unnest(@refs::text[]) as connector, unnest(@tools::text[]) as tool) named
+join connectors on connectors.tenant_id = @tenant_id and (connectors.slug = named.connector or connectors.id::text = named.connector)
+cross join lateral (
+    select tool_changes.id, tool_changes.state, tool_changes.after_hash, tool_changes.decided_at
+    from tool_changes
+    where tool_changes.tenant_id = @tenant_id and tool_changes.connector_id = connectors.id and tool_changes.tool = named.tool
+    order by tool_changes.id desc
+    limit 1
+) last
+where last.state in ('accepted', 'rejected', 'kept') and last.after_hash is not null and last.decided_at is not null;
+
+-- name: ToolOfChange :one
+select connector_id, tool
+from tool_changes
+where tenant_id = @tenant_id and id = @id;
+
+-- name: ReopenChange :exec
+update tool_changes
+set state = 'waiting', decided_by = '', decided_at = null
+where tenant_id = @tenant_id and id = @id;
+
 -- name: LockCosmetic :many
 -- Connectors with open changes of risk none, locked in the order of ids.
 select connectors.id
@@ -268,7 +292,7 @@ where tenant_id = @tenant_id and id = @id;
 
 -- name: RestoreInstructions :exec
 update connectors
-set accepted_instructions = @accepted_instructions, instructions_review = 'rejected'
+set accepted_instructions = @accepted_instructions, instructions_review = @review
 where tenant_id = @tenant_id and id = @id;
 
 -- name: AcceptCosmeticInstructions :many

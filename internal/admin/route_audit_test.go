@@ -90,6 +90,7 @@ var auditRows = map[string]auditRow{
 	"POST /connectors/{id}/delete":            {kinds: "connector.delete"},
 	"POST /connectors/{id}/diagnose":          {reason: "it looks how accounts are connected, and sends no secret"},
 	"POST /connectors/{id}/sync_tools":        {kinds: "connector.sync"},
+	"POST /connectors/{id}/runs/{run}/cancel": {kinds: "connector.sync_cancel", setup: runningSync},
 	"POST /connectors/{id}/ping":              {kinds: "connector.test"},
 	"POST /connectors/{id}/methods":           {reason: "it stands in the history of calls with who sent it"},
 	"POST /sync_tools":                        {kinds: "connector.sync_all"},
@@ -112,6 +113,7 @@ var auditRows = map[string]auditRow{
 	"POST /connectors/{id}/tools/{tool}/keep":    {kinds: "tool.keep", testedInAPI: true},
 	"POST /connectors/{id}/tools/{tool}/restore": {kinds: "tool.restore", testedInAPI: true},
 	"POST /connectors/{id}/instructions/restore": {kinds: "instructions.restore", testedInAPI: true},
+	"POST /changes/undo":                         {kinds: "tool.undo instructions.undo", testedInAPI: true},
 	"POST /changes/decide":                       {kinds: "tool.accept tool.reject instructions.accept instructions.reject", testedInAPI: true},
 	"POST /connectors/{id}/tools/{tool}/reject":  {kinds: "tool.reject", testedInAPI: true},
 	"POST /connectors/{id}/instructions/accept":  {kinds: "instructions.accept", testedInAPI: true},
@@ -156,6 +158,13 @@ type routeSetup struct {
 	things
 	actor connectors.Member // the signed-in member
 	form  url.Values
+}
+
+// runningSync starts a sync of a connector.
+func runningSync(g *routeSetup) {
+	g.t.Helper()
+	c := g.Connector(g.t)
+	g.connector, g.run = c.ID.String(), g.Run(g.t, c.ID).ID.String()
 }
 
 // memberWithFactor adds a member with a second factor.

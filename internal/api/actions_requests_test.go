@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/manage"
 	"patchbay/internal/store"
 )
 
@@ -16,6 +17,11 @@ var requestActions = map[string]actionCase{
 	"connector.test":     {prepare: requestAction("POST", "/api/v1/connectors/test", `{"name": "A", "url": "http://127.0.0.1:9/?token=x"}`)},
 	"connector.sync":     {prepare: requestAction("POST", "/api/v1/connectors/{id}/sync_tools?wait=false", nil)},
 	"connector.sync_all": {prepare: requestAction("POST", "/api/v1/sync_tools", nil)},
+
+	"connector.sync_cancel": {prepare: requestAction("POST", "/api/v1/sync_runs/{id}/cancel", nil)},
+
+	"tool.undo":         {prepare: undoAction(changeTool, "tools/search/accept", "search")},
+	"instructions.undo": {prepare: undoAction(changeInstructions, "instructions/reject", connectors.InstructionsTool)},
 
 	"agent_allowance.end": {prepare: requestAction("DELETE", "/api/v1/agents/{id}/connectors/{connector}/allowances/{tool}", nil)},
 
@@ -48,4 +54,26 @@ var requestActions = map[string]actionCase{
 			return nil
 		}
 	}},
+}
+
+// undoAction undoes a decision, as the dashboard does.
+func undoAction(change func(*testing.T, *world, targets, string), decide, tool string) func(t *testing.T, w *world) func() error {
+	return func(t *testing.T, w *world) func() error {
+		t.Helper()
+		key, ids := w.createKey(t, connectors.RoleAdmin), w.createTargets(t, w.Tenant)
+		change(t, w, ids, key)
+		if err := w.sendRequest(t, key, http.MethodPost, "/api/v1/connectors/"+ids.connector+"/"+decide, nil)(); err != nil {
+			t.Fatal(err)
+		}
+		decided, err := w.Door().Tools().Decided(t.Context(), []connectors.Ref{connectors.Ref(ids.connector)}, []string{tool})
+		if err != nil || len(decided) != 1 {
+			t.Fatalf("%v, %v", decided, err)
+		}
+		m := w.Member(t, connectors.RoleAdmin)
+		actor := auth.Actor{Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: w.Tenant}, Role: connectors.RoleAdmin, UserID: &m.UserID, Name: m.DisplayName()}
+		return func() error {
+			_, err := manage.New(w.St, nil).UndoDecisions(t.Context(), actor, []store.Decision{decided[0].Decision})
+			return err
+		}
+	}
 }

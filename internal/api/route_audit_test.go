@@ -29,6 +29,7 @@ var auditedRoutes = map[string]string{
 	"POST /api/v1/connectors/{id}/listen":                                 "connector.listen",
 	"POST /connectors/{id}/sync_tools":                                    "connector.sync",
 	"POST /api/v1/sync_tools":                                             "connector.sync_all",
+	"POST /api/v1/sync_runs/{id}/cancel":                                  "connector.sync_cancel",
 	"POST /api/v1/connectors/{id}/tools/{name}/call":                      "tool.try",
 	"PATCH /api/v1/connectors/{id}/tools":                                 "tool.curate",
 	"PATCH /api/v1/connectors/{id}/tools/{name}":                          "tool.curate",

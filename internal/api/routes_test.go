@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 // routes is every operation with its permission and a valid body. TestEveryRouteHasARow compares it with the
@@ -47,6 +48,7 @@ var routes = map[string]struct {
 	"GET /api/v1/connectors/{id}/health":                       {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.PermRead, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.PermRead, ""},
+	"POST /api/v1/sync_runs/{id}/cancel":                       {connectors.PermOperate, ""},
 	"GET /api/v1/connectors/{id}/tools":                        {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/prompts":                      {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/resources":                    {connectors.PermRead, ""},
@@ -165,7 +167,7 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 
 // targets are the ids of one tenant's things.
 type targets struct {
-	connector, agent, run, key, member, call, token, webhook, delivery, invitation string
+	connector, agent, run, queued, key, member, call, token, webhook, delivery, invitation string
 
 	exposed string // the agent's name of the connector's tool
 	offer   string // an entry of the catalog, which all tenants share
@@ -177,7 +179,7 @@ type targets struct {
 
 // targetsNamed uses one id for all things.
 func targetsNamed(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) fillPattern(pattern string) string {
@@ -187,6 +189,8 @@ func (x targets) fillPattern(pattern string) string {
 		tool = "search"
 	case strings.HasPrefix(pattern, "/api/v1/agents"):
 		id = x.agent
+	case strings.HasPrefix(pattern, "/api/v1/sync_runs") && strings.HasSuffix(pattern, "/cancel"):
+		id = x.queued
 	case strings.HasPrefix(pattern, "/api/v1/sync_runs"):
 		id = x.run
 	case strings.HasPrefix(pattern, "/api/v1/api_keys"):
@@ -214,6 +218,11 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 	call := w.createPendingCall(t, tenant, a, c)
 	w.createApproval(t, tenant, a, c, call)
 	member := w.MemberIn(t, tenant, connectors.RoleViewer).UserID
+	run := w.SyncedIn(t, tenant, c.ID, "search")
+	queued, err := w.St.Tenant(tenant).Syncs().Queue(t.Context(), store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerAPI})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return targets{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		token:     token.ID.String(),
@@ -221,7 +230,8 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 		connector: c.ID.String(),
 		agent:     a.ID.String(),
 		call:      call.String(),
-		run:       w.SyncedIn(t, tenant, c.ID, "search").ID.String(),
+		run:       run.ID.String(),
+		queued:    queued.ID.String(),
 		key:       w.APIKeyIn(t, tenant, connectors.RoleViewer).ID.String(),
 		member:    member.String(),
 		acting:    w.ProgramAsIn(t, tenant, member, connectors.ScopeAdmin).String(),

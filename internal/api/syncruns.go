@@ -72,6 +72,11 @@ func (h *Handler) mountSyncRuns() {
 		method: http.MethodGet, path: "/api/v1/sync_runs/{id}", id: "getSyncRun", tag: tag,
 		summary: "Get a sync run", permission: connectors.PermRead,
 	}, h.getSyncRun)
+	registerOperation(h, operation{
+		method: http.MethodPost, path: "/api/v1/sync_runs/{id}/cancel", id: "cancelSyncRun", tag: tag,
+		summary: "Cancel a queued or running sync", permission: connectors.PermOperate, status: http.StatusOK,
+		description: "The run ends as cancelled in whichever process performs it: it changes no tools, and its connector has not failed. A run that has ended is a 409.",
+	}, h.cancelSyncRun)
 }
 
 func (h *Handler) syncConnector(ctx context.Context, actor auth.Actor, in *syncInput) (*syncOutput, error) {
@@ -165,4 +170,16 @@ func (h *Handler) getSyncRun(ctx context.Context, actor auth.Actor, in *syncRunP
 		return nil, err
 	}
 	return &response[syncRunJSON]{Body: viewSyncRun(run).withRequests(requests)}, nil
+}
+
+func (h *Handler) cancelSyncRun(ctx context.Context, actor auth.Actor, in *syncRunPath) (*response[syncRunJSON], error) {
+	id, ok := connectors.Ref(in.ID).UUID()
+	if !ok {
+		return nil, fault.Errorf(fault.NotFound, "No such sync run.")
+	}
+	run, err := h.sync.Cancel(ctx, actor, connectors.SyncRunID{UUID: id})
+	if err != nil {
+		return nil, err
+	}
+	return &response[syncRunJSON]{Body: viewSyncRun(run)}, nil
 }

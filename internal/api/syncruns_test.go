@@ -178,3 +178,22 @@ func TestSyncAllQueuesEveryEnabledConnector(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestSyncRun_Cancel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, member := w.Connector(t), w.createKey(t, connectors.RoleMember)
+	run := w.Run(t, c.ID)
+	path := "/api/v1/sync_runs/" + run.ID.String()
+	w.call(t, w.createKey(t, connectors.RoleViewer), http.MethodPost, path+"/cancel", nil).problem(http.StatusForbidden, "denied")
+	cancelled := w.call(t, member, http.MethodPost, path+"/cancel", nil).want(http.StatusOK)
+	if by, _ := cancelled["cancelled_by"].(string); cancelled["status"] != "cancelled" || by == "" || !isTime(cancelled["finished_at"]) || cancelled["error"] != nil {
+		t.Errorf("%v", cancelled)
+	}
+	w.call(t, member, http.MethodPost, path+"/cancel", nil).problem(http.StatusConflict, "sync-cancelled")
+	got := w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug, nil).want(http.StatusOK)
+	if got["status"] != "never_synced" || got["last_error"] != nil {
+		t.Errorf("%v", got)
+	}
+	w.call(t, member, http.MethodPost, "/api/v1/sync_runs/nothing/cancel", nil).want(http.StatusNotFound)
+}

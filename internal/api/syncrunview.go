@@ -14,7 +14,7 @@ type syncRunJSON struct {
 	ConnectorID      string            `json:"connector_id" format:"uuid"`
 	AgentID          *string           `json:"agent_id" doc:"The agent whose credential was used. Null: the shared credential, or none."`
 	Trigger          string            `json:"trigger" enum:"manual,oauth,schedule,list_changed,api"`
-	Status           string            `json:"status" enum:"queued,running,ok,error"`
+	Status           string            `json:"status" enum:"queued,running,ok,error,cancelled"`
 	StartedAt        *time.Time        `json:"started_at"`
 	FinishedAt       *time.Time        `json:"finished_at" doc:"For repeated scheduled syncs: end of the last one."`
 	DurationMS       *int64            `json:"duration_ms" doc:"Null until finished."`
@@ -26,6 +26,7 @@ type syncRunJSON struct {
 	Items            *itemCountsJSON   `json:"items" doc:"Prompts, resources and resource templates, which need no review. Null if not counted, for example when a scheduled sync found nothing new."`
 	ProtocolVersion  string            `json:"protocol_version"`
 	Error            *syncRunErrorJSON `json:"error"`
+	CancelledBy      *string           `json:"cancelled_by" doc:"Name of the actor that cancelled it. Null: not cancelled."`
 	Upstream         *upstreamSaidJSON `json:"upstream" doc:"The server's response if the run failed. Null if none. Later scheduled syncs with the same error do not replace it."`
 	Repeats          int               `json:"repeats" doc:"Later scheduled syncs with the same result, which have no run of their own."`
 
@@ -82,6 +83,7 @@ func viewSyncRun(run connectors.SyncRun) syncRunJSON {
 		ProtocolVersion:  run.ProtocolVersion,
 		Upstream:         viewUpstreamSaid(run.Upstream),
 		Repeats:          run.Repeats,
+		CancelledBy:      nilIfZero(run.CancelledBy),
 	}
 	if run.FinishedAt != nil {
 		ms := run.Duration().Milliseconds()

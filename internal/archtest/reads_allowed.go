@@ -64,6 +64,7 @@ var SeparateReads = map[string]string{
 	"connect.Broker.findLinkTarget":              "as findOwnTarget",
 	"connect.Broker.recheckLink":                 "as findOwnTarget",
 	"sso.Service.admitMember":                    "the admission has the transaction in a field",
+	"admin/tools.Handler.submitDecision":         "the connector's name is for the message, and the decision that can be undone is read after it was taken",
 	"toolsync.Syncer.loadRequest":                "a run refers to both by id, and their foreign keys refuse one that is gone",
 	"toolsync.run.explainAttempt":                "only one of the two runs: a failure is of the server or of the authorization server",
 	"toolsync.run.explainMissing":                "the credentials of the connector only tell what to leave out of the server's words; one that is gone meanwhile is no secret of it any more",

@@ -61,6 +61,7 @@ var sentences = map[string]i18n.Key{
 	"connector.test":              "%s tested the connection to %s",
 	"connector.sync":              "%s synced %s",
 	"connector.sync_all":          "%s synced all connectors",
+	"connector.sync_cancel":       "%s cancelled a sync of %s",
 
 	"connect_link.make":        "%s created a connect link for %s",
 	"credential.set":           "%s stored a credential for %s",
@@ -78,10 +79,12 @@ var sentences = map[string]i18n.Key{
 	"tool.reject":          "%s rejected the change to %s of %s",
 	"tool.keep":            "%s kept the accepted version of %s of %s",
 	"tool.restore":         "%s went back to an earlier version of %s of %s",
+	"tool.undo":            "%s undid the decision on %s of %s",
 	"tool.accept_cosmetic": "%s accepted all cosmetic changes",
 	"instructions.accept":  "%s accepted new instructions of %s",
 	"instructions.reject":  "%s rejected new instructions of %s",
 	"instructions.restore": "%s went back to earlier instructions of %s",
+	"instructions.undo":    "%s undid the decision on the instructions of %s",
 
 	"tool_call.approve": "%s approved a call of %s",
 	"tool_call.deny":    "%s denied a call of %s",

@@ -19,11 +19,15 @@ type SyncState string
 
 // The sync states.
 const (
-	SyncQueued  SyncState = "queued"
-	SyncRunning SyncState = "running"
-	SyncOK      SyncState = "ok"
-	SyncFailed  SyncState = "error"
+	SyncQueued    SyncState = "queued"
+	SyncRunning   SyncState = "running"
+	SyncOK        SyncState = "ok"
+	SyncFailed    SyncState = "error"
+	SyncCancelled SyncState = "cancelled" // by a person or a program
 )
+
+// Ended reports whether a run in this state has ended.
+func (s SyncState) Ended() bool { return s != SyncQueued && s != SyncRunning }
 
 // SyncRun is one attempt to read a connector's tools.
 type SyncRun struct {
@@ -40,6 +44,7 @@ type SyncRun struct {
 	ProtocolVersion string
 	ErrorCode       string // empty: none
 	ErrorMessage    string
+	CancelledBy     string    // name; empty: not cancelled
 	Upstream        *Upstream // of the first of its repeats; nil: none
 
 	Repeats    int        // later scheduled syncs with the same outcome, without runs of their own

@@ -15,18 +15,19 @@ import (
 )
 
 type connectorCommands struct {
-	List      connectorList      `cmd:"" help:"List connectors."`
-	Get       connectorGet       `cmd:"" help:"Show a connector as JSON."`
-	Add       connectorAdd       `cmd:"" help:"Add a connector."`
-	Delete    connectorDelete    `cmd:"" help:"Delete a connector with its credentials and tools."`
-	Sync      connectorSync      `cmd:"" help:"Sync one connector or all."`
-	Ping      connectorPing      `cmd:"" help:"Ping a connector's server."`
-	Tools     connectorTools     `cmd:"" help:"List a connector's tools."`
-	Prompts   connectorPrompts   `cmd:"" help:"List a connector's prompts."`
-	Resources connectorResources `cmd:"" help:"List a connector's resources and resource templates."`
-	Try       connectorTry       `cmd:"" help:"Call a tool as yourself, without an agent."`
-	Send      connectorSend      `cmd:"" help:"Send a request outside MCP that the connector allows."`
-	Test      connectorTest      `cmd:"" help:"Test a server without adding it."`
+	List       connectorList       `cmd:"" help:"List connectors."`
+	Get        connectorGet        `cmd:"" help:"Show a connector as JSON."`
+	Add        connectorAdd        `cmd:"" help:"Add a connector."`
+	Delete     connectorDelete     `cmd:"" help:"Delete a connector with its credentials and tools."`
+	Sync       connectorSync       `cmd:"" help:"Sync one connector or all."`
+	CancelSync connectorCancelSync `cmd:"" help:"Cancel a connector's running and queued syncs."`
+	Ping       connectorPing       `cmd:"" help:"Ping a connector's server."`
+	Tools      connectorTools      `cmd:"" help:"List a connector's tools."`
+	Prompts    connectorPrompts    `cmd:"" help:"List a connector's prompts."`
+	Resources  connectorResources  `cmd:"" help:"List a connector's resources and resource templates."`
+	Try        connectorTry        `cmd:"" help:"Call a tool as yourself, without an agent."`
+	Send       connectorSend       `cmd:"" help:"Send a request outside MCP that the connector allows."`
+	Test       connectorTest       `cmd:"" help:"Test a server without adding it."`
 
 	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without secrets."`
 }
@@ -232,6 +233,37 @@ func (c connectorSync) Run(ctx context.Context, s *session) error {
 		return newServerError(run.Error.Message, run.Upstream)
 	}
 	return nil
+}
+
+type connectorCancelSync struct {
+	Connector string `arg:"" help:"The connector's slug or id."`
+}
+
+// Run cancels the runs that have not ended. The newest are among the first of the list.
+func (c connectorCancelSync) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	runs, err := api.ListSyncRuns(ctx, c.Connector, client.ListSyncRunsQuery{})
+	if err != nil {
+		return err
+	}
+	cancelled := []client.SyncRun{}
+	for _, run := range runs.Items {
+		if run.Status != "queued" && run.Status != "running" {
+			continue
+		}
+		ended, err := api.CancelSyncRun(ctx, run.ID)
+		if err != nil {
+			return err
+		}
+		cancelled = append(cancelled, ended)
+	}
+	if len(cancelled) == 0 {
+		return fmt.Errorf("no sync of %s is running or queued", c.Connector)
+	}
+	return s.printSentence(cancelled, "Cancelled the sync of %s.", c.Connector)
 }
 
 // countText is "3", or "3 (1 added, 2 changed, 1 removed)".

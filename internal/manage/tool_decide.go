@@ -16,6 +16,17 @@ type ToolVerdict struct {
 	Hash   *connectors.Hash // the definition that the person saw; nil: the current one
 }
 
+// State is the state of a change that was decided so.
+func (v ToolVerdict) State() connectors.ChangeState {
+	switch {
+	case v.Keep:
+		return connectors.ChangeKept
+	case v.Accept:
+		return connectors.ChangeAccepted
+	}
+	return connectors.ChangeRejected
+}
+
 // DecideTool accepts or rejects a tool's current definition for all agents, or keeps the accepted one. It requires an admin, because it
 // changes what every agent sees and may send. Conflict means that nothing is pending, or that the server
 // changed the tool again.

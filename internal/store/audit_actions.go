@@ -92,6 +92,8 @@ var Actions = map[string]Action{
 	"connector.sync":     {Effect: EffectNone}, // the request only: its result is in the run; scheduled syncs are not audited
 	"connector.sync_all": {Effect: EffectNone},
 
+	"connector.sync_cancel": {Effect: EffectNone},
+
 	"connect_link.make": {Effect: EffectCreate, Secret: "connect_url"}, // the URL lets its holder connect an account
 
 	"credential.set":           {Effect: EffectUpsert, Secret: "secret"},
@@ -109,10 +111,12 @@ var Actions = map[string]Action{
 	"tool.reject":          {Effect: EffectNone},
 	"tool.keep":            {Effect: EffectNone}, // the accepted definition stays in service
 	"tool.restore":         {Effect: EffectNone}, // an earlier definition is back in service
+	"tool.undo":            {Effect: EffectNone}, // the state before a decision is back
 	"tool.accept_cosmetic": {Effect: EffectNone},
 	"instructions.accept":  {Effect: EffectNone},
 	"instructions.reject":  {Effect: EffectNone},
 	"instructions.restore": {Effect: EffectNone},
+	"instructions.undo":    {Effect: EffectNone},
 
 	"tool_call.approve": {Effect: EffectNone},
 	"tool_call.deny":    {Effect: EffectNone},

@@ -339,6 +339,9 @@ var tenantAttempts = map[string]attempt{
 	"Syncs.Fail": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Syncs().Fail(ctx, o.running.ID, connectors.SyncError{Code: "timeout", Message: "Mine."}, store.ServerObservation{}))
 	},
+	"Syncs.Cancel": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Syncs().Cancel(ctx, o.running.ID, "Eve", store.Event{ActorType: "system", Action: "connector.sync_cancel", Target: "t"}))
+	},
 	"Syncs.List": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Syncs().List(ctx, o.connector.ID, store.Page{}))
 	},

@@ -18,5 +18,5 @@ func (t Syncs) NewestSweep(ctx context.Context) (connectors.BulkSync, error) {
 	if err != nil {
 		return connectors.BulkSync{}, err
 	}
-	return connectors.BulkSync{ID: row.ID, Total: int(row.Total), OK: int(row.Ok), Failed: int(row.Failed), LastAt: row.LastAt.UTC()}, nil
+	return connectors.BulkSync{ID: row.ID, Total: int(row.Total), OK: int(row.Ok), Failed: int(row.Failed), Cancelled: int(row.Cancelled), LastAt: row.LastAt.UTC()}, nil
 }

@@ -184,8 +184,12 @@ func backoffSeconds(r dbgen.RunRetryStateRow, e connectors.SyncError) *float64 {
 
 // explainEnded returns the error for a run that cannot end: missing, or ended already.
 func (t *tenant) explainEnded(ctx context.Context, id connectors.SyncRunID) error {
-	if _, err := t.asTenant().Syncs().Get(ctx, id); err != nil {
+	run, err := t.asTenant().Syncs().Get(ctx, id)
+	switch {
+	case err != nil:
 		return err
+	case run.State == connectors.SyncCancelled:
+		return ErrSyncCancelled()
 	}
 	return fault.Errorf(fault.Conflict, "This sync has ended.").WithType("sync-ended")
 }

@@ -168,6 +168,7 @@ func toSyncRun(r dbgen.SyncRun) connectors.SyncRun {
 		ProtocolVersion: r.ProtocolVersion,
 		ErrorCode:       textOrEmpty(r.ErrorCode),
 		ErrorMessage:    textOrEmpty(r.ErrorMessage),
+		CancelledBy:     textOrEmpty(r.CancelledBy),
 		Upstream:        decodeUpstream(r.Upstream),
 	}
 }

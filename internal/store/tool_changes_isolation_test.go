@@ -42,6 +42,17 @@ var changeAttempts = map[string]attempt{
 		}
 		return one(o.door.Tools().Change(ctx, o.changed.ID, "changed", theirs.Items[0].ID))
 	},
+	"Tools.Decided": func(ctx context.Context, o outsider) (bool, error) {
+		decided, err := o.door.Tools().Decided(ctx, []connectors.Ref{connectors.Ref(o.changed.ID.String())}, []string{"changed"})
+		return len(decided) > 0, err
+	},
+	"Tools.Undo": func(ctx context.Context, o outsider) (bool, error) {
+		theirs, err := o.Door().Tools().ChangesOf(ctx, o.changed.ID, "changed", store.Page{})
+		if err != nil {
+			return true, err
+		}
+		return one(o.door.Tools().Undo(ctx, store.Decision{Change: theirs.Items[0].ID}, "Eve"))
+	},
 	"Tools.WaitingKinds": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Tools().WaitingKinds(ctx, o.changed.ID, "changed"))
 	},
@@ -98,5 +109,5 @@ var changeAttempts = map[string]attempt{
 
 // ownChanges are the methods that show or change what is the outsider's own.
 var ownChanges = map[string]bool{
-	"Tools.Changes": true, "Tools.ChangeMarks": true, "Tools.ChangesOf": true, "Tools.Others": true, "Tools.DefinitionsWithin": true, "Tools.AcceptCosmetic": true, "Tools.Served": true, "Tools.Risky": true, "Tools.Count": true, "Connectors.Names": true, "Audit.NamesIn": true,
+	"Tools.Changes": true, "Tools.ChangeMarks": true, "Tools.ChangesOf": true, "Tools.Others": true, "Tools.DefinitionsWithin": true, "Tools.AcceptCosmetic": true, "Tools.Served": true, "Tools.Decided": true, "Tools.Risky": true, "Tools.Count": true, "Connectors.Names": true, "Audit.NamesIn": true,
 }

@@ -84,7 +84,7 @@ func (t *tenant) restoreInstructions(ctx context.Context, r ToolRestoration) err
 	if err := t.recordRestoration(ctx, r, connectors.ChangeKept); err != nil {
 		return err
 	}
-	return t.q.RestoreInstructions(ctx, &r.Text, t.id, r.Connector)
+	return t.q.RestoreInstructions(ctx, dbgen.RestoreInstructionsParams{AcceptedInstructions: &r.Text, Review: connectors.ReviewRejected, TenantID: t.id, ID: r.Connector})
 }
 
 // recordRestoration stores the restoration as a change, in place of one that waits.

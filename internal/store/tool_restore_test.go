@@ -132,3 +132,111 @@ func TestRestore_EarlierInstructions(t *testing.T) {
 		t.Errorf("twice: %v", err)
 	}
 }
+
+// toolState is a tool as a sync compares it.
+func toolState(t *testing.T, w *fixture.World, c connectors.ConnectorID, name string) connectors.ToolState {
+	t.Helper()
+	base, err := w.Door().Syncs().Baseline(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range base.Tools {
+		if tool.Name == name {
+			return tool
+		}
+	}
+	t.Fatalf("no tool %s", name)
+	return connectors.ToolState{}
+}
+
+func TestUndo_BringsBackTheStateBefore(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	good, other := said("t", "good", ""), said("t", "other", "")
+	w.Resynced(t, c.ID, good)
+	w.Resynced(t, c.ID, other)
+	tools := w.Door().Tools()
+	decide := func(d store.ToolDecision) store.Decision {
+		t.Helper()
+		d.Connector, d.Tool, d.By = c.ID, "t", "Ada"
+		if err := tools.Decide(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		decided, err := tools.Decided(t.Context(), []connectors.Ref{connectors.Ref(c.Slug)}, []string{"t"})
+		if err != nil || len(decided) != 1 || decided[0].After != other.Hash {
+			t.Fatalf("%+v, %v", decided, err)
+		}
+		return decided[0].Decision
+	}
+	want := func(after string, review connectors.Review, history string) {
+		t.Helper()
+		if tool := toolState(t, w, c.ID, "t"); tool.Review != review || tool.Accepted == nil || *tool.Accepted != good.Hash {
+			t.Errorf("%s: %+v", after, tool)
+		}
+		if got := historyOf(t, w, c.ID, "t"); got != history {
+			t.Errorf("%s: the history is %q", after, got)
+		}
+	}
+	for name, d := range map[string]store.ToolDecision{"accept": {Accept: true}, "reject": {}, "keep": {Keep: true}} {
+		taken := decide(d)
+		if _, err := tools.Undo(t.Context(), taken, "Bob"); err != nil {
+			t.Fatal(err)
+		}
+		want(name, connectors.ReviewChanged, "waiting high text")
+		if _, err := tools.Undo(t.Context(), taken, "Bob"); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: undone twice: %v", name, err)
+		}
+	}
+	decide(store.ToolDecision{})
+	accepted := decide(store.ToolDecision{Accept: true})
+	if _, err := tools.Undo(t.Context(), accepted, "Bob"); err != nil {
+		t.Fatal(err)
+	}
+	want("accepted after a rejection", connectors.ReviewRejected, "rejected high text by Bob; accepted high text by Ada; rejected high text by Ada")
+
+	accepted = decide(store.ToolDecision{Accept: true})
+	w.Resynced(t, c.ID, said("t", "third", ""))
+	if _, err := tools.Undo(t.Context(), accepted, "Bob"); !fault.Is(err, fault.Conflict) || review(t, w, c.ID, "t") != connectors.ReviewChanged {
+		t.Errorf("the server changed it: %v", err)
+	}
+	if _, err := w.OtherDoor().Tools().Undo(t.Context(), accepted, "Eve"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("another tenant: %v", err)
+	}
+}
+
+func TestUndo_NewToolAndInstructions(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesHoldAll })
+	w.Says(t, c.ID, "Be kind.", said("u", "u", ""))
+	w.Says(t, c.ID, "Be quick.", said("u", "u", ""), said("t", "new", ""))
+	tools := w.Door().Tools()
+	undo := func(tool string) {
+		t.Helper()
+		decided, err := tools.Decided(t.Context(), []connectors.Ref{connectors.Ref(c.ID.String())}, []string{tool})
+		if err != nil || len(decided) != 1 {
+			t.Fatalf("%+v, %v", decided, err)
+		}
+		if _, err := tools.Undo(t.Context(), decided[0].Decision, "Bob"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tools.Decide(t.Context(), store.ToolDecision{Connector: c.ID, Tool: "t", Accept: true, By: "Ada"}); err != nil {
+		t.Fatal(err)
+	}
+	undo("t")
+	if tool := toolState(t, w, c.ID, "t"); tool.Review != connectors.ReviewNew || tool.Accepted != nil {
+		t.Errorf("%+v", tool)
+	}
+	for _, accept := range []bool{true, false} {
+		if err := tools.DecideInstructions(t.Context(), store.ToolDecision{Connector: c.ID, Accept: accept, By: "Ada"}); err != nil {
+			t.Fatal(err)
+		}
+		undo(connectors.InstructionsTool)
+		now, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(c.Slug))
+		if i := now.Instructions(); err != nil || i.Accepted != "Be kind." || i.Review != connectors.ReviewChanged {
+			t.Errorf("accept %t: %+v, %v", accept, i, err)
+		}
+	}
+}

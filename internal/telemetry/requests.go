@@ -73,7 +73,7 @@ func routeOf(r *http.Request) string {
 	return "unmatched"
 }
 
-// StatusClientGone is the status in logs and metrics of a request whose client went before the response. No client reads it.
+// StatusClientGone is the status in logs and metrics of a request without a response because the client went. No client reads it.
 const StatusClientGone = 499
 
 // FinalStatus is the status of a request in logs and metrics. A failure after the client went is [StatusClientGone]: the

@@ -26,7 +26,7 @@ func (s *Syncer) Await(ctx context.Context, tenant connectors.TenantID, id conne
 		switch {
 		case ctx.Err() != nil:
 			return last, ctx.Err()
-		case err != nil || run.State == connectors.SyncOK || run.State == connectors.SyncFailed:
+		case err != nil || run.State.Ended():
 			return run, err
 		}
 		last = run

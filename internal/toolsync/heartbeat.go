@@ -112,6 +112,7 @@ func (s *Syncer) sendHeartbeat(ctx context.Context) {
 	}
 	// A panic below must not delay the heartbeat, or the process would count as dead.
 	safe.Func(safe.Sync, func() { s.releaseUnknownClaims(ctx) })()
+	safe.Func(safe.Sync, func() { s.abortCancelled(ctx) })()
 	for _, unsaved := range s.heartbeat.takeUnsaved() {
 		s.retryUnsaved(ctx, unsaved)
 	}

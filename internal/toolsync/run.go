@@ -37,6 +37,9 @@ func (r *run) listAndStore(ctx context.Context) (done connectors.SyncRun, err er
 	return r.runAndRecord(ctx, time.Now(), func() (connectors.SyncRun, error) {
 		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id})
 		list, err := r.fetchTools(ctx)
+		if err == nil && errors.Is(context.Cause(ctx), errCancelled) {
+			err = errCancelled
+		}
 		if err != nil {
 			return connectors.SyncRun{}, err
 		}
@@ -53,8 +56,13 @@ func (r *run) runAndRecord(
 			err = panicError(p)
 		}
 		if err != nil {
-			f := r.classifyFailure(ctx, err)
-			done, err = r.recordFailure(ctx, r.tenant, r.id, f, r.observation), f
+			var cancelled bool
+			if done, cancelled = r.endCancelled(ctx, err); cancelled {
+				err = store.ErrSyncCancelled()
+			} else {
+				f := r.classifyFailure(ctx, err)
+				done, err = r.recordFailure(ctx, r.tenant, r.id, f, r.observation), f
+			}
 		}
 		r.storeRequests(ctx, done)
 		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id, Done: true})
@@ -212,7 +220,11 @@ func (r *run) logFinished(ctx context.Context, done connectors.SyncRun, err erro
 		return
 	}
 	f, level := fault.As(err), slog.LevelWarn
-	if f.Kind == fault.Internal {
+	switch {
+	case f.Type == store.TypeSyncCancelled:
+		r.log.LogAttrs(ctx, slog.LevelInfo, "tool sync cancelled", attrs...)
+		return
+	case f.Kind == fault.Internal:
 		level = slog.LevelError
 	}
 	r.log.LogAttrs(ctx, level, "tool sync failed", append(attrs, slog.String("reason", errorCode(f)), slog.Any("error", err))...)

@@ -48,8 +48,10 @@ func (s *Syncer) syncConnector(ctx context.Context, tenant connectors.TenantID, 
 		return Report{}, err
 	}
 	r := &run{Syncer: s, tenant: tenant, connector: c, id: started.ID, agent: started.AgentID}
+	ctx, end := s.active.addRun(ctx, tenant, started.ID)
+	defer end()
 	done, err := r.listAndStore(ctx)
-	if done.FinishedAt != nil {
+	if done.FinishedAt != nil && done.State != connectors.SyncCancelled { // Cancel has counted that
 		s.finished(done)
 	}
 	return Report{Run: done, Connector: c}, err

@@ -53,6 +53,7 @@ type Syncer struct {
 	outcomes            *outcomeWriter // of scheduled syncs
 	saves               *limit.Gate[connectors.TenantID]
 	claims              claimSet
+	active              activeRuns
 }
 
 // New returns a Syncer.

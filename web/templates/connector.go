@@ -28,7 +28,8 @@ type ConnectorHead struct {
 	Href        string // "/connectors/linear", the parent path of the tabs
 	Tab         ConnectorTab
 	State       State
-	Enabled     bool // false: it cannot be synced
+	Cancel      string // where the running sync is cancelled; empty: there is none
+	Enabled     bool   // false: it cannot be synced
 	ToolCount   string
 }
 
@@ -136,10 +137,19 @@ type SyncRunRow struct {
 	ItemChanges []string // "Prompts: 1 added"; empty: none
 	Protocol    string
 	Error       string // one sentence; empty: none
+	CancelledBy string // name; empty: not cancelled
 }
 
 func (r SyncRunRow) isUnchanged() bool {
 	return r.State.Kind == StateOK && r.Added+r.Changed+r.Removed+r.Quarantined+len(r.ItemChanges) == 0
+}
+
+// cancelPath is where a person cancels the running sync; empty: there is none, or they may not.
+func (h ConnectorHead) cancelPath(can Permissions) string {
+	if !can.Sync {
+		return ""
+	}
+	return h.Cancel
 }
 
 // syncVariant keeps the one filled button of a page for its form, if it has one.

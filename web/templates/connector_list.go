@@ -58,6 +58,7 @@ type ConnectorRow struct {
 	Tags       []string
 	Figures    *RowFigures // nil: of another list
 	CanSync    bool        // shows the button, disabled while State is busy
+	Cancel     string      // where the running sync is cancelled; empty: there is none, or the person may not
 	ReturnTo   string
 }
 

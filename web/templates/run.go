@@ -6,6 +6,7 @@ type RunPage struct {
 	Head     ConnectorHead
 	Title    string // "Sync of 21 Nov 2026, 10:12"
 	State    State
+	Cancel   string     // where the queued run is cancelled, a running one at Head; empty: nowhere
 	Error    *Attention // why it failed; nil: it did not
 	Said     Quote
 	Facts    []Fact

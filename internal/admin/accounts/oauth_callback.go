@@ -88,6 +88,7 @@ func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respo
 		if !done.ByLink { // the visitor of a link is no member
 			flash.Said = run.Upstream
 		}
+	case run.State == connectors.SyncCancelled:
 	default:
 		flash.Text += " " + i18n.N(r.Context(), run.Counts.Total, "Discovered %s tool.", "Discovered %s tools.")
 	}

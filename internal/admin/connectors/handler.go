@@ -43,6 +43,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Members.Post("/sync_tools", h.syncAll)
 	r.Members.Post("/bulk/connectors", h.connectorBulk)
 	r.Members.Post("/connectors/{id}/ping", h.connectorPing)
+	r.Members.Post("/connectors/{id}/runs/{run}/cancel", h.syncCancel)
 	r.Admins.Get("/connectors/new", h.connectorNew)
 	r.Admins.Post("/connectors", h.connectorCreate)
 	r.Admins.Post("/connectors/test", h.connectorTest)

@@ -26,7 +26,8 @@ type runDetail struct {
 	agents    map[connectors.AgentID]string
 }
 
-func loadRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
+// findRun reads the run in the address, and its connector.
+func findRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
 	if d.connector, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 		return d, err
 	}
@@ -39,6 +40,13 @@ func loadRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
 	}
 	if d.run.ConnectorID != d.connector.ID {
 		return d, fault.Errorf(fault.NotFound, "No such sync run.")
+	}
+	return d, nil
+}
+
+func loadRun(r *http.Request, tx *store.Tenant) (d runDetail, err error) {
+	if d, err = findRun(r, tx); err != nil {
+		return d, err
 	}
 	if d.requests, err = tx.Syncs().RunRequests(r.Context(), d.run.ID); err != nil {
 		return d, err
@@ -61,6 +69,9 @@ func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
 	page := runPage(r.Context(), d.run, d.requests, syncRunRow(r.Context(), d.run, c.Slug, d.agents, h.Now()))
 	page.Frame, page.Head = h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync run")), ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c))
 	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], shell.NewCrumb(c.Name, shell.ConnectorPath(c.Slug)), shell.NewCrumb(i18n.T(r.Context(), "Sync runs"), shell.ConnectorPath(c.Slug)+"/runs"))
+	if page.Frame.Can.Sync && d.run.State == connectors.SyncQueued {
+		page.Cancel = runPath(c.Slug, d.run.ID) + "/cancel"
+	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Run(page))
 }
 
@@ -76,6 +87,7 @@ func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.Sy
 	for _, f := range []templates.Fact{
 		{Label: i18n.T(ctx, "Started by"), Value: row.Trigger},
 		{Label: i18n.T(ctx, "Credential of"), Value: row.Agent},
+		{Label: i18n.T(ctx, "Cancelled by"), Value: row.CancelledBy},
 		{Label: i18n.T(ctx, "Duration"), Value: row.Duration},
 		{Label: i18n.T(ctx, "Found"), Value: row.Total},
 		{Label: i18n.T(ctx, "Also found"), Value: row.Items},

@@ -65,6 +65,7 @@ var syncRunColumns = []export.Column[connectors.SyncRun]{
 	{Name: "protocol_version", Of: func(s connectors.SyncRun) any { return s.ProtocolVersion }},
 	{Name: "error_code", Of: func(s connectors.SyncRun) any { return s.ErrorCode }},
 	{Name: "error_message", Of: func(s connectors.SyncRun) any { return s.ErrorMessage }},
+	{Name: "cancelled_by", Of: func(s connectors.SyncRun) any { return s.CancelledBy }},
 	{Name: "repeats", Of: func(s connectors.SyncRun) any { return s.Repeats }},
 	{Name: "repeated_at", Of: func(s connectors.SyncRun) any { return s.RepeatedAt }},
 }

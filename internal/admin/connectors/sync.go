@@ -31,6 +31,9 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 	shell.ClearWriteDeadline(w)
 	report, err := h.Syncer.Sync(r.Context(), shell.Actor(r).Tenant.ID, request)
 	if err != nil {
+		if fault.As(err).Type == store.TypeSyncCancelled { // the page of the cancellation says so
+			return respond.See(w, r, to)
+		}
 		return h.renderSyncError(w, r, to, err)
 	}
 	return h.Respond.Back(w, r, to, respond.Flash{

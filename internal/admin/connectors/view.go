@@ -34,6 +34,9 @@ func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Per
 		CanSync:    can.Sync && c.Enabled,
 		ReturnTo:   returnTo,
 	}
+	if can.Sync {
+		row.Cancel = runningCancelPath(c)
+	}
 	if max(utf8.RuneCountInString(c.Name), utf8.RuneCountInString(row.URL)) > rowWidth {
 		row.Whole = c.Name + "\n" + row.URL
 	}
@@ -113,6 +116,7 @@ func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 		Href:        shell.ConnectorPath(c.Slug),
 		Tab:         tab,
 		State:       shell.ConnectorState(ctx, c),
+		Cancel:      runningCancelPath(c),
 		Enabled:     c.Enabled,
 		ToolCount:   i18n.Number(ctx, c.ToolCount),
 	}
@@ -219,6 +223,7 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 		ItemChanges: itemChanges(ctx, run.Items),
 		Protocol:    run.ProtocolVersion,
 		Error:       i18n.TranslateKnown(ctx, run.ErrorMessage),
+		CancelledBy: run.CancelledBy,
 	}
 	if run.StartedAt != nil {
 		row.Started = shell.NewWhen(ctx, *run.StartedAt, now)

@@ -285,6 +285,8 @@ func RunState(ctx context.Context, s connectors.SyncState) templates.State {
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Done")}
 	case connectors.SyncFailed:
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Failed")}
+	case connectors.SyncCancelled:
+		return templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Cancelled")}
 	case connectors.SyncRunning:
 		return templates.State{Kind: templates.StateBusy, Text: i18n.T(ctx, "Running")}
 	default:

@@ -58,14 +58,14 @@ func (h *Handler) changeKeep(w http.ResponseWriter, r *http.Request) error {
 
 // changeRestore serves agents an earlier definition.
 func (h *Handler) changeRestore(w http.ResponseWriter, r *http.Request) error {
-	return h.submitDecision(w, r, i18n.T(r.Context(), "%s of %s is back at its earlier version."), func(hash connectors.Hash) error {
+	return h.submitDecision(w, r, i18n.T(r.Context(), "%s of %s is back at its earlier version."), nil, func(hash connectors.Hash) error {
 		return h.Registry.RestoreTool(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), shell.PathValue(r, "tool"), hash)
 	})
 }
 
 func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, v manage.ToolVerdict) error {
 	v.Tool = shell.PathValue(r, "tool")
-	return h.submitDecision(w, r, decidedText(r.Context(), v), func(hash connectors.Hash) (err error) {
+	return h.submitDecision(w, r, decidedText(r.Context(), v), &v, func(hash connectors.Hash) (err error) {
 		v.Hash = &hash
 		if v.Tool == connectors.InstructionsTool {
 			_, err = h.Registry.DecideInstructions(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), v)
@@ -76,8 +76,9 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, v manage.
 	})
 }
 
-// submitDecision runs one decision about the definition in the form. done has placeholders for the names of tool and connector.
-func (h *Handler) submitDecision(w http.ResponseWriter, r *http.Request, done string, decide func(connectors.Hash) error) error {
+// submitDecision runs one decision about the definition in the form. done has placeholders for the names of tool and connector. A verdict
+// can be undone.
+func (h *Handler) submitDecision(w http.ResponseWriter, r *http.Request, done string, v *manage.ToolVerdict, decide func(connectors.Hash) error) error {
 	f, err := shell.ReadForm(r)
 	if err != nil {
 		return err
@@ -98,9 +99,11 @@ func (h *Handler) submitDecision(w http.ResponseWriter, r *http.Request, done st
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, readReturnList(f.Text("return_to")), respond.Flash{
-		Kind: respond.Notice, Text: fmt.Sprintf(done, ChangedName(r.Context(), tool), c.Name),
-	})
+	flash, returnTo := respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf(done, ChangedName(r.Context(), tool), c.Name)}, readReturnList(f.Text("return_to"))
+	if v != nil {
+		flash.Undo = h.newUndo(r, []manage.ChangeVerdict{{Connector: connectors.Ref(c.Slug), ToolVerdict: *v}}, returnTo)
+	}
+	return h.Respond.Back(w, r, returnTo, flash)
 }
 
 // decidedText is the message after a decision. It has placeholders for the names of tool and connector.

@@ -63,7 +63,8 @@ func (h *Handler) changeDecideMany(w http.ResponseWriter, r *http.Request) error
 	if left > 0 {
 		text += " " + i18n.N(r.Context(), left, "%s high-risk change still waits.", "%s high-risk changes still wait.")
 	}
-	return h.Respond.Back(w, r, readReturnList(f.Text("return_to")), respond.Flash{Kind: respond.Notice, Text: text})
+	returnTo := readReturnList(f.Text("return_to"))
+	return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: text, Undo: h.newUndo(r, verdicts, returnTo)})
 }
 
 func (h *Handler) backToChanges(w http.ResponseWriter, r *http.Request, f shell.PostedForm, err error) error {

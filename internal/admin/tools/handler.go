@@ -38,5 +38,6 @@ func (h *Handler) Mount(r shell.Routes) {
 	}
 	r.Admins.Post("/connectors/{id}/tools/{tool}/keep", h.changeKeep)
 	r.Admins.PostUnless("/changes/decide", decidesNothingRisky, h.changeDecideMany)
+	r.Admins.Post("/changes/undo", h.changeUndo)
 	r.Admins.Post("/changes/accept_cosmetic", h.changeAcceptCosmetic)
 }

@@ -74,7 +74,7 @@ insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id,
 select $1, $2, held.connector_id, 'schedule', 'ok', $3::uuid, $4::timestamptz, $4::timestamptz, now(),
        $5, $6, $7, $8, $9, $10::jsonb, $11
 from held
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 type EndClaimedRunParams struct {
@@ -136,6 +136,7 @@ func (q *Queries) EndClaimedRun(ctx context.Context, arg EndClaimedRunParams) (S
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }

@@ -276,6 +276,7 @@ type SyncRun struct {
 	SweepID          *uuid.UUID
 	Upstream         []byte
 	ItemCounts       []byte
+	CancelledBy      *string
 }
 
 type Tenant struct {

@@ -305,7 +305,7 @@ with page as materialized (
       and sync_runs.id = any(array(
           select page.id
           from page
-          where page.state in ('ok', 'error') and page.ended_at < $5::timestamptz
+          where page.state in ('ok', 'error', 'cancelled') and page.ended_at < $5::timestamptz
             and exists (
                 select from sync_runs newer
                 where newer.tenant_id = $2 and newer.connector_id = page.connector_id and newer.id > page.id

@@ -25,6 +25,7 @@ select newest.sweep_id::uuid as id,
        count(*)::integer as total,
        (count(*) filter (where runs.state = 'ok'))::integer as ok,
        (count(*) filter (where runs.state = 'error'))::integer as failed,
+       (count(*) filter (where runs.state = 'cancelled'))::integer as cancelled,
        coalesce(max(runs.finished_at), 'epoch')::timestamptz as last_at
 from newest
 join sync_runs runs on runs.tenant_id = $1 and runs.sweep_id = newest.sweep_id
@@ -32,11 +33,12 @@ group by newest.sweep_id
 `
 
 type NewestSweepRow struct {
-	ID     uuid.UUID
-	Total  int32
-	Ok     int32
-	Failed int32
-	LastAt time.Time
+	ID        uuid.UUID
+	Total     int32
+	Ok        int32
+	Failed    int32
+	Cancelled int32
+	LastAt    time.Time
 }
 
 // No row: no sweep exists.
@@ -48,6 +50,7 @@ func (q *Queries) NewestSweep(ctx context.Context, tenantID connectors.TenantID)
 		&i.Total,
 		&i.Ok,
 		&i.Failed,
+		&i.Cancelled,
 		&i.LastAt,
 	)
 	return i, err

@@ -13,6 +13,66 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const cancelRun = `-- name: CancelRun :one
+with released as (
+    update connector_clock
+    set claimed_by = null,
+        claimed_at = null,
+        due_at = case when connector_clock.due_at is not null and connectors.enabled
+                 then greatest(connector_clock.due_at, next_due(connectors.sync_interval_s)) end
+    from sync_runs run
+    join connectors on connectors.tenant_id = run.tenant_id and connectors.id = run.connector_id
+    where run.tenant_id = $2 and run.id = $3 and run.state = 'running'
+      and connector_clock.tenant_id = $2 and connector_clock.connector_id = run.connector_id
+      and connector_clock.claimed_by = run.instance_id
+), notified as (
+    select pg_notify('patchbay_changes', 'sync ' || run.tenant_id || ' ' || run.id)
+    from sync_runs run
+    where run.tenant_id = $2 and run.id = $3
+)
+update sync_runs
+set state = 'cancelled',
+    finished_at = now(),
+    cancelled_by = $1::text
+from notified
+where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state in ('queued', 'running')
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
+`
+
+// Ends a locked run that has not ended. It is no failure of the connector: only its claim is released, and the next scheduled sync
+// comes an interval later. All processes are notified.
+func (q *Queries) CancelRun(ctx context.Context, cancelledBy string, tenantID connectors.TenantID, iD connectors.SyncRunID) (SyncRun, error) {
+	row := q.db.QueryRow(ctx, cancelRun, cancelledBy, tenantID, iD)
+	var i SyncRun
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.ConnectorID,
+		&i.AgentID,
+		&i.Trigger,
+		&i.State,
+		&i.InstanceID,
+		&i.QueuedAt,
+		&i.StartedAt,
+		&i.FinishedAt,
+		&i.ToolsTotal,
+		&i.ToolsAdded,
+		&i.ToolsChanged,
+		&i.ToolsRemoved,
+		&i.ToolsQuarantined,
+		&i.ProtocolVersion,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
+		&i.SweepID,
+		&i.Upstream,
+		&i.ItemCounts,
+		&i.CancelledBy,
+	)
+	return i, err
+}
+
 const closeOrphanedRuns = `-- name: CloseOrphanedRuns :execrows
 with closed as (
     update sync_runs
@@ -85,7 +145,7 @@ set state = 'error',
 from stamped
 where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state in ('queued', 'running')
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 type FailRunParams struct {
@@ -146,6 +206,7 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
@@ -256,7 +317,7 @@ set state = 'ok',
 from locked
 where sync_runs.tenant_id = $8 and sync_runs.id = $9 and sync_runs.state = 'running'
   and sync_runs.connector_id = locked.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 type FinishRunParams struct {
@@ -309,6 +370,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, 
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
@@ -362,7 +424,7 @@ set state = 'ok',
 from stamped
 where sync_runs.tenant_id = $5 and sync_runs.id = $6 and sync_runs.state = 'running'
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 type FinishUnchangedParams struct {
@@ -427,6 +489,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
@@ -458,11 +521,34 @@ func (q *Queries) IsConnectorClaimed(ctx context.Context, tenantID connectors.Te
 	return taken, err
 }
 
+const lockRun = `-- name: LockRun :one
+with locked as (
+    select connectors.id
+    from connectors
+    join sync_runs run on run.tenant_id = connectors.tenant_id and run.connector_id = connectors.id
+    where connectors.tenant_id = $1 and run.id = $2
+    for no key update of connectors
+)
+select sync_runs.state
+from sync_runs
+join locked on locked.id = sync_runs.connector_id
+where sync_runs.tenant_id = $1 and sync_runs.id = $2
+for no key update of sync_runs
+`
+
+// The connector is locked before its run, as at the end of a run.
+func (q *Queries) LockRun(ctx context.Context, tenantID connectors.TenantID, iD connectors.SyncRunID) (connectors.SyncState, error) {
+	row := q.db.QueryRow(ctx, lockRun, tenantID, iD)
+	var state connectors.SyncState
+	err := row.Scan(&state)
+	return state, err
+}
+
 const queueRun = `-- name: QueueRun :one
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state)
 values ($1, $2, $3, $4, $5, 'queued')
 on conflict (tenant_id, connector_id) where state = 'queued' do nothing
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 type QueueRunParams struct {
@@ -507,6 +593,7 @@ func (q *Queries) QueueRun(ctx context.Context, arg QueueRunParams) (SyncRun, er
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
@@ -560,7 +647,7 @@ func (q *Queries) QueueRuns(ctx context.Context, arg QueueRunsParams) ([]QueueRu
 }
 
 const queuedRun = `-- name: QueuedRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 from sync_runs
 where tenant_id = $1 and connector_id = $2 and state = 'queued'
 `
@@ -592,6 +679,7 @@ func (q *Queries) QueuedRun(ctx context.Context, tenantID connectors.TenantID, c
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
@@ -659,7 +747,7 @@ with held as materialized (
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at)
 select $1, $2, held.connector_id, 'schedule', 'running', $3::uuid, $4::timestamptz, $4::timestamptz
 from held
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 type StartClaimedRunParams struct {
@@ -706,6 +794,7 @@ func (q *Queries) StartClaimedRun(ctx context.Context, arg StartClaimedRunParams
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
@@ -736,7 +825,7 @@ update sync_runs
 set state = 'running', instance_id = $1::uuid, started_at = now()
 from free
 where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state = 'queued'
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 // No row: the run is not queued any more, or another is active. The transaction must then roll back, because the claim
@@ -768,6 +857,7 @@ func (q *Queries) StartQueuedRun(ctx context.Context, instanceID uuid.UUID, tena
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
@@ -801,7 +891,7 @@ with locked as materialized (
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state, instance_id, started_at)
 select $1, $2, free.connector_id, $3, $4, 'running', $5::uuid, now()
 from free
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by
 `
 
 type StartRunParams struct {
@@ -849,12 +939,13 @@ func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) (SyncRun, er
 		&i.SweepID,
 		&i.Upstream,
 		&i.ItemCounts,
+		&i.CancelledBy,
 	)
 	return i, err
 }
 
 const syncRun = `-- name: SyncRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -894,6 +985,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 		&i.SyncRun.SweepID,
 		&i.SyncRun.Upstream,
 		&i.SyncRun.ItemCounts,
+		&i.SyncRun.CancelledBy,
 		&i.Checks,
 		&i.CheckedAt,
 	)
@@ -901,7 +993,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 }
 
 const syncRuns = `-- name: SyncRuns :many
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, sync_runs.upstream, sync_runs.item_counts, sync_runs.cancelled_by, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -963,6 +1055,7 @@ func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRunsR
 			&i.SyncRun.SweepID,
 			&i.SyncRun.Upstream,
 			&i.SyncRun.ItemCounts,
+			&i.SyncRun.CancelledBy,
 			&i.Checks,
 			&i.CheckedAt,
 		); err != nil {

@@ -8,8 +8,37 @@ package dbgen
 import (
 	"context"
 
+	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
+
+const cancelledRuns = `-- name: CancelledRuns :many
+select sync_runs.id
+from (select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id) run
+join sync_runs on sync_runs.tenant_id = run.tenant_id and sync_runs.id = run.id
+where sync_runs.state = 'cancelled'
+`
+
+// Those of the runs that were cancelled.
+func (q *Queries) CancelledRuns(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) ([]connectors.SyncRunID, error) {
+	rows, err := q.db.Query(ctx, cancelledRuns, tenantIds, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.SyncRunID
+	for rows.Next() {
+		var id connectors.SyncRunID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
 
 const closeAllRuns = `-- name: CloseAllRuns :exec
 update sync_runs

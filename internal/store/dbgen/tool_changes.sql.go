@@ -342,6 +342,57 @@ func (q *Queries) DecideChange(ctx context.Context, arg DecideChangeParams) (uui
 	return id, err
 }
 
+const decisionMarks = `-- name: DecisionMarks :many
+select last.id, last.state, last.after_hash, last.decided_at::timestamptz as decided_at, named.connector::text as connector, named.tool::text as tool
+from (select unnest($1::text[]) as connector, unnest($2::text[]) as tool) named
+join connectors on connectors.tenant_id = $3 and (connectors.slug = named.connector or connectors.id::text = named.connector)
+cross join lateral (
+    select tool_changes.id, tool_changes.state, tool_changes.after_hash, tool_changes.decided_at
+    from tool_changes
+    where tool_changes.tenant_id = $3 and tool_changes.connector_id = connectors.id and tool_changes.tool = named.tool
+    order by tool_changes.id desc
+    limit 1
+) last
+where last.state in ('accepted', 'rejected', 'kept') and last.after_hash is not null and last.decided_at is not null
+`
+
+type DecisionMarksRow struct {
+	ID        connectors.ToolChangeID
+	State     connectors.ChangeState
+	AfterHash []byte
+	DecidedAt time.Time
+	Connector string
+	Tool      string
+}
+
+// The newest change of each tool, where a person decided it. A connector is named by slug or id.
+func (q *Queries) DecisionMarks(ctx context.Context, refs []string, tools []string, tenantID connectors.TenantID) ([]DecisionMarksRow, error) {
+	rows, err := q.db.Query(ctx, decisionMarks, refs, tools, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DecisionMarksRow
+	for rows.Next() {
+		var i DecisionMarksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.State,
+			&i.AfterHash,
+			&i.DecidedAt,
+			&i.Connector,
+			&i.Tool,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const definitionsWithin = `-- name: DefinitionsWithin :many
 with measured as (
     select hash, raw, sum(length(raw)) over (order by hash) as bytes
@@ -644,14 +695,37 @@ func (q *Queries) RejectTool(ctx context.Context, tenantID connectors.TenantID, 
 	return err
 }
 
-const restoreInstructions = `-- name: RestoreInstructions :exec
-update connectors
-set accepted_instructions = $1, instructions_review = 'rejected'
-where tenant_id = $2 and id = $3
+const reopenChange = `-- name: ReopenChange :exec
+update tool_changes
+set state = 'waiting', decided_by = '', decided_at = null
+where tenant_id = $1 and id = $2
 `
 
-func (q *Queries) RestoreInstructions(ctx context.Context, acceptedInstructions *string, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
-	_, err := q.db.Exec(ctx, restoreInstructions, acceptedInstructions, tenantID, iD)
+func (q *Queries) ReopenChange(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolChangeID) error {
+	_, err := q.db.Exec(ctx, reopenChange, tenantID, iD)
+	return err
+}
+
+const restoreInstructions = `-- name: RestoreInstructions :exec
+update connectors
+set accepted_instructions = $1, instructions_review = $2
+where tenant_id = $3 and id = $4
+`
+
+type RestoreInstructionsParams struct {
+	AcceptedInstructions *string
+	Review               connectors.Review
+	TenantID             connectors.TenantID
+	ID                   connectors.ConnectorID
+}
+
+func (q *Queries) RestoreInstructions(ctx context.Context, arg RestoreInstructionsParams) error {
+	_, err := q.db.Exec(ctx, restoreInstructions,
+		arg.AcceptedInstructions,
+		arg.Review,
+		arg.TenantID,
+		arg.ID,
+	)
 	return err
 }
 
@@ -896,6 +970,24 @@ func (q *Queries) ToolChanges(ctx context.Context, arg ToolChangesParams) ([]Too
 		return nil, err
 	}
 	return items, nil
+}
+
+const toolOfChange = `-- name: ToolOfChange :one
+select connector_id, tool
+from tool_changes
+where tenant_id = $1 and id = $2
+`
+
+type ToolOfChangeRow struct {
+	ConnectorID connectors.ConnectorID
+	Tool        string
+}
+
+func (q *Queries) ToolOfChange(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolChangeID) (ToolOfChangeRow, error) {
+	row := q.db.QueryRow(ctx, toolOfChange, tenantID, iD)
+	var i ToolOfChangeRow
+	err := row.Scan(&i.ConnectorID, &i.Tool)
+	return i, err
 }
 
 const toolsSyncedAt = `-- name: ToolsSyncedAt :one
