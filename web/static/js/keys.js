@@ -32,8 +32,8 @@
   const acts = {
     c: '.title .actions a:is([href$="/new"], [href="#add"], [href="#invite"])',
     e: 'nav a[href$="/settings"], [href="#settings"]',
-    a: 'form[action$="/approve"] button:not([type=button])',
-    d: 'form[action$="/deny"] button:not([type=button])',
+    a: 'form[action$="/approve"] button:not([type=button], [name])',
+    d: 'form[action$="/deny"] button:not([type=button], [name])',
   };
   const act = (key) => {
     const row = document.activeElement?.closest("main :is(tr, li)");
