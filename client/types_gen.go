@@ -1169,6 +1169,8 @@ type Instructions struct {
 type Invitation struct {
 	CreatedAt time.Time `json:"created_at"`
 	Email     string    `json:"email"`
+	// Patchbay e-mailed the link to the address.
+	Emailed *bool `json:"emailed,omitzero"`
 	// When the current link expires: 72 hours after sent_at.
 	ExpiresAt time.Time `json:"expires_at"`
 	ID        string    `json:"id"`
@@ -1188,6 +1190,8 @@ type InvitationCreate struct {
 	Email string `json:"email"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
+	// E-mail the link to the address. Needs an SMTP server.
+	SendEmail *bool `json:"send_email,omitzero"`
 }
 
 // InvitationList is an API response.

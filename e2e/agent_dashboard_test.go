@@ -74,7 +74,7 @@ func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
 	tab.Go(s.base + "/agents/night/tools/mcp_tools__delete_issue")
 	tab.WaitText("main", "The agent can't see or call the tool.")
 
-	tab.Go(s.base + "/agents/night/connect")
+	tab.Go(s.base + "/agents/night/connect#add")
 	tab.Fill("[name=name]", "laptop")
 	tab.Click("form[action$='/tokens'] button")
 	tab.WaitText("#new-key-title", "laptop")
@@ -189,7 +189,7 @@ func TestAgentsAreServedWithoutScript(t *testing.T) {
 	tab.Click("main form button[type=submit]")
 	tab.Forgive("422")
 	tab.WaitText("main", "All 12 tools")
-	tab.Go(s.base + "/agents/night/connect")
+	tab.Go(s.base + "/agents/night/connect#add")
 	tab.Click("form[action$='/tokens'] button")
 	tab.WaitText("#new-key-title", "Unnamed")
 	night := agent{t: t, base: s.base, token: tab.Text(".new-key pre")}

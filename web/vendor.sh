@@ -4,9 +4,9 @@
 set -eu
 
 htmx=4.0.1 basecoat=1.0.2 geist=5.3.0 geist_mono=5.3.0 lucide=1.62.0
-icons='activity arrow-left ban bell bot building-2 check chevron-down chevron-right chevrons-up-down circle-alert circle-check
-circle-user copy external-link file hourglass house image inbox info key-round link log-out menu minus monitor moon play plug plus
-power refresh-cw search settings shield-alert shield-check square sun trash-2 triangle-alert users webhook wrench x'
+icons='activity arrow-left ban bell bookmark bot building-2 check chevron-down chevron-right chevrons-up-down circle-alert circle-check
+circle-user copy external-link file git-compare hourglass house image inbox info key-round link log-out menu minus monitor moon play plug plus
+power refresh-cw scroll-text search settings shield-alert shield-check square stamp sun trash-2 triangle-alert users webhook wrench x'
 
 here=$(cd "$(dirname "$0")" && pwd)
 out=$here/static/vendor

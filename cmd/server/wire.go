@@ -164,7 +164,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	h.api, err = api.New(api.Options{
 		Store: d.Store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
 		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.Store, Credentials: h.credentials, Log: s.log}),
-		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks,
+		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Mailing: h.mailing,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
 	})

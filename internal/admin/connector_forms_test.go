@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
@@ -197,7 +198,34 @@ func TestAgentsHaveCredentialsOfTheirOwn(t *testing.T) {
 	b.submit(path+"/delete", nil).want(t, http.StatusOK, "Credential deleted.", "Not set")
 	b.get("/agents/support").want(t, http.StatusOK, "Linear", "Not set")
 	b.post("/connectors/linear/credential", url.Values{"key": {"x"}}).want(t, http.StatusConflict)
-	b.submit("/agents/support", url.Values{"name": {"Helpdesk"}, "slug": {"support"}}).want(t, http.StatusOK, "Helpdesk", "Disabled")
+	b.submit("/agents/support", url.Values{"name": {"Helpdesk"}, "slug": {"support"}}).want(t, http.StatusOK, "Helpdesk", "Agent saved.")
 	b.post("/agents/support", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "Enter a name.")
 	b.submit("/agents/support/delete", nil).want(t, http.StatusOK, "Deleted “Helpdesk”.")
+}
+
+// Durations are chosen as people say them. One that the list has not, set by a program, is kept.
+func TestConnectorForm_DurationsAreWordsAndAreKept(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	b.get("/connectors/new").want(t, http.StatusOK, `<option value="30000" selected>30 seconds</option>`, `<option value="900" selected>15 minutes</option>`,
+		`<option value="250" selected>250 ms</option>`, `<option value="0">Never</option>`)
+	c := d.Connector(t, func(n *connectors.Draft) {
+		n.Name, n.Slug, n.Timeout, n.SyncInterval, n.RetryBackoff, n.DefinitionAge = "Linear", "linear", 12345*time.Millisecond, 7*time.Minute, 333*time.Millisecond, 95*time.Second
+	})
+	page := b.get("/connectors/linear/settings")
+	page.want(t, http.StatusOK, `<option value="12345" selected>12345 ms</option>`, `<option value="420" selected>7 minutes</option>`,
+		`<option value="333" selected>333 ms</option>`, `<option value="95" selected>95 seconds</option>`)
+	form := connectorForm(c.Name, c.URL, "slug", "linear", "version", "1", "timeout_ms", "12345", "sync_interval_s", "420", "retry_backoff_ms", "333", "max_definition_age_s", "95")
+	b.submit("/connectors/linear", form).want(t, http.StatusOK, "Settings saved.")
+	if now, err := d.Door().Connectors().Get(t.Context(), "linear"); err != nil || now.Timeout != c.Timeout || now.SyncInterval != c.SyncInterval || now.RetryBackoff != c.RetryBackoff || now.DefinitionAge != c.DefinitionAge {
+		t.Errorf("%+v, %v", now.Settings, err)
+	}
+	custom := connectorForm(c.Name, c.URL, "slug", "linear", "version", "2", "timeout_ms", "custom", "timeout_ms_number", "2", "timeout_ms_unit", "60000", "sync_interval_s", "custom", "sync_interval_s_number", "3", "sync_interval_s_unit", "3600")
+	b.submit("/connectors/linear", custom).want(t, http.StatusOK, `<option value="120000" selected>2 minutes</option>`, `<option value="10800" selected>3 hours</option>`)
+	custom.Set("version", "3")
+	custom.Set("timeout_ms_number", "half")
+	b.post("/connectors/linear", custom).want(t, http.StatusUnprocessableEntity, "Enter a whole number.", `<option value="custom" selected>`, `value="half"`)
+	custom.Set("timeout_ms_number", "10")
+	b.post("/connectors/linear", custom).want(t, http.StatusUnprocessableEntity, "Must be 1000–300000 milliseconds.", `<option value="600000" selected>10 minutes</option>`)
 }

@@ -10,8 +10,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"patchbay/internal/admin"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mail"
+	"patchbay/internal/mail/mailtest"
+	"patchbay/internal/mailing"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/htmlcheck"
 )
 
 // createInvitation creates an open invitation.
@@ -102,6 +107,32 @@ func TestInvitation_DeadLinkIsExplained(t *testing.T) {
 	visitor.get(link).want(t, http.StatusNotFound, "Invitation revoked")
 	owner.post(action+"/send", nil).want(t, http.StatusNotFound)
 	visitor.get("/setup/invitation").want(t, http.StatusNotFound, "Invalid link")
+}
+
+func TestInvitation_LinkIsEmailedIfTicked(t *testing.T) {
+	t.Parallel()
+	if p := newDashboard(t).signInAsRole(connectors.RoleOwner).get("/members"); p.says("Email the link to them") {
+		t.Error("e-mail is offered without a server for it")
+	}
+	smtp := mailtest.Start(t, mail.StartTLS)
+	d := newDashboard(t, func(o *admin.Options) {
+		o.Mailing = mailing.New(mailing.Options{Store: o.Store, Auth: o.Auth, Sender: smtp.Sender(), BaseURL: o.BaseURL})
+	})
+	owner := d.signInAsRole(connectors.RoleOwner)
+	owner.get("/members").want(t, http.StatusOK, "Email the link to them", `name="mail"`)
+	owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"viewer"}}).want(t, http.StatusOK, "Send it to grace@example.com yourself.")
+	if n := len(smtp.All()); n != 0 {
+		t.Errorf("%d mails without the tick", n)
+	}
+	made := owner.post("/invitations", url.Values{"email": {"ada@example.com"}, "role": {"viewer"}, "mail": {"true"}})
+	made.want(t, http.StatusOK, "Emailed to ada@example.com.")
+	if _, token := findInvitationLink(t, made); len(smtp.All()) != 1 || !strings.Contains(smtp.All()[0].Text, token) {
+		t.Errorf("%+v", smtp.All())
+	}
+	wrong := owner.post("/invitations", url.Values{"email": {"nobody"}, "role": {"viewer"}})
+	if box, ok := htmlcheck.Parse(t, wrong.Body).Control("mail"); !ok || box.Has("checked") {
+		t.Error("the tick is not kept as it was")
+	}
 }
 
 func TestAnAddressIsRefusedBesideItsField(t *testing.T) {

@@ -119,5 +119,5 @@ func TestToolSelector_ShowsEachToolsState(t *testing.T) {
 	doc.Sound(t)
 	b.get("/agents/support/tools/mcp_linear__delete_thing_0").want(t, http.StatusOK, "Not granted")
 	d.signInAsRole(connectors.RoleViewer).get("/agents/support/connectors/linear").want(t, http.StatusOK, "which calls need approval.", "tokens")
-	b.get("/agents/support/access").want(t, http.StatusOK, "Context tokens", "3 of 4 tools")
+	b.get("/agents/support/access").want(t, http.StatusOK, "Context size", "3 of 4 tools")
 }

@@ -53,7 +53,9 @@ func TestToolTry_TimeoutEndsTheCall(t *testing.T) {
 	p.want(t, http.StatusOK, "didn't answer within 200 milliseconds", `value="200"`)
 	sent := len(up.Calls())
 	for _, wrong := range []string{"0", "-1", "300001", "soon"} {
-		form.Set("timeout_ms", wrong)
+		form.Set("timeout_ms", "custom")
+		form.Set("timeout_ms_number", wrong)
+		form.Set("timeout_ms_unit", "1")
 		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Must be 1–300000 milliseconds.", `value="`+wrong+`"`)
 	}
 	if n := len(up.Calls()) - sent; n != 0 {

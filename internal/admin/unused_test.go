@@ -37,7 +37,7 @@ func TestUnusedTools_AreReviewedAndRemoved(t *testing.T) {
 	_, linear := d.findAgentAndConnector("support", "linear")
 	_, github := d.findAgentAndConnector("support", "github")
 	b := d.signInAsRole(connectors.RoleAdmin)
-	b.get("/agents/support/tools").want(t, http.StatusOK, "Unused tools", "Review", "Tokens per request, OpenAI", "Tokens per request, Anthropic", "Tokens per request, Google", "≈")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Unused tools", "Review", "Context size, OpenAI", "Context size, Anthropic", "Context size, Google", "≈")
 	part := b.get("/agents/support/unused?part=summary")
 	part.want(t, http.StatusOK, "9 of 14 tools unused in 30 days", "Removing them saves about 608 tokens per request (OpenAI, estimated).", "Review")
 	if strings.Contains(part.Body, "<html") {

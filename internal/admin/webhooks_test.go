@@ -70,7 +70,8 @@ func TestWebhook_Lifecycle(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.submit(path+"/deliveries/"+list.Items[0].ID.String()+"/redeliver", nil).want(t, http.StatusOK, "Resending. Reload to see the result.")
-	b.submit(path, url.Values{"name": {"Chat of all"}, "url": {hook.URL}}).want(t, http.StatusOK, "Webhook saved.", "Chat of all", "Cancelled")
+	b.submit(path, url.Values{"name": {"Chat of all"}, "url": {hook.URL}}).want(t, http.StatusOK, "Webhook saved.", "Chat of all")
+	b.submit(path, url.Values{"enabled": {"false"}}).want(t, http.StatusOK, "Disabled “Chat of all”.", "Cancelled")
 	if hook = d.findOnlyWebhook(); hook.Enabled || len(hook.Kinds) != 0 {
 		t.Errorf("saved as %+v", hook)
 	}

@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/credentialexport"
 	"patchbay/internal/fault"
 	"patchbay/internal/limit"
+	"patchbay/internal/mailing"
 	"patchbay/internal/manage"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
@@ -40,6 +41,7 @@ type Options struct {
 	SSO              *sso.Service
 	Programs         *authserver.Server // the authorization server for programs
 	Auth             *auth.Service      // sessions are loaded by middleware before
+	Mailing          *mailing.Service   // nil: no e-mail is sent
 	Respond          *respond.Responder
 	BaseURL          string // without a slash at the end
 	Version          string
@@ -61,6 +63,7 @@ type Handler struct {
 	webhooks         *webhooks.Post
 	auth             *auth.Service
 	sso              *sso.Service
+	mailing          *mailing.Service
 	programs         *authserver.Server
 	respond          *respond.Responder
 	baseURL          string
@@ -98,6 +101,7 @@ func New(o Options) (*Handler, error) {
 		webhooks:         o.Webhooks,
 		auth:             o.Auth,
 		sso:              o.SSO,
+		mailing:          o.Mailing,
 		programs:         o.Programs,
 		respond:          o.Respond,
 		baseURL:          o.BaseURL,

@@ -21,11 +21,13 @@ type invitationJSON struct {
 	SentAt    time.Time `json:"sent_at" doc:"When the current link was created."`
 	ExpiresAt time.Time `json:"expires_at" doc:"When the current link expires: 72 hours after sent_at."`
 	Link      string    `json:"link,omitempty" doc:"Single-use link to send to the address, only in the response that creates it."`
+	Emailed   bool      `json:"emailed,omitempty" doc:"Patchbay e-mailed the link to the address."`
 }
 
 type invitationCreate struct {
 	Email string `json:"email"`
 	Role  string `json:"role" enum:"viewer,member,admin,owner,auditor"`
+	Mail  bool   `json:"send_email,omitempty" doc:"E-mail the link to the address. Needs an SMTP server."`
 }
 
 type invitationPath struct {
@@ -92,11 +94,16 @@ func (h *Handler) createInvitation(ctx context.Context, actor auth.Actor, in *st
 	if err != nil {
 		return nil, err
 	}
+	if doc.Mail && !h.mailing.Enabled() {
+		return nil, fault.InvalidFields(fault.Field{Location: "send_email", Message: "No SMTP server is set up."})
+	}
 	i, token, err := h.auth.Invite(ctx, actor, doc.Email, connectors.Role(doc.Role))
 	if err != nil {
 		return nil, err
 	}
-	return h.invitationWithLink(i, token), nil
+	made := h.invitationWithLink(i, token)
+	made.Body.Emailed = doc.Mail && h.mailing.Invite(ctx, actor.Tenant, i, token) == nil // a failure is logged there
+	return made, nil
 }
 
 func (h *Handler) sendInvitation(ctx context.Context, actor auth.Actor, in *invitationPath) (*response[invitationJSON], error) {

@@ -9,7 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"patchbay/internal/api"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mail"
+	"patchbay/internal/mail/mailtest"
+	"patchbay/internal/mailing"
 	"patchbay/internal/store"
 )
 
@@ -49,6 +53,30 @@ func TestInvitation_LinkIsShownOnce(t *testing.T) {
 	}
 	w.call(t, owner, http.MethodDelete, path, nil).problem(http.StatusNotFound, "not-found")
 	w.call(t, owner, http.MethodPost, path+"/send", nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestInvitation_LinkIsEmailedIfAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const path, asked = "/api/v1/invitations", `{"email": "ann@example.com", "role": "viewer", "send_email": true}`
+	w.call(t, w.createKey(t, connectors.RoleOwner), http.MethodPost, path, asked).problem(http.StatusUnprocessableEntity, "invalid")
+
+	smtp := mailtest.Start(t, mail.StartTLS)
+	w = newWorld(t, func(o *api.Options) {
+		o.Mailing = mailing.New(mailing.Options{Store: o.Store, Auth: o.Auth, Sender: smtp.Sender(), BaseURL: o.BaseURL})
+	})
+	owner := w.createKey(t, connectors.RoleOwner)
+	if made := w.call(t, owner, http.MethodPost, path, `{"email": "bob@example.com", "role": "viewer"}`).want(http.StatusCreated); made["emailed"] != nil || len(smtp.All()) != 0 {
+		t.Errorf("not asked for: %v, %+v", made, smtp.All())
+	}
+	made := w.call(t, owner, http.MethodPost, path, asked).want(http.StatusCreated)
+	if got := smtp.All(); made["emailed"] != true || len(got) != 1 || !strings.Contains(got[0].Text, made["link"].(string)) {
+		t.Errorf("%v, %+v", made, got)
+	}
+	smtp.RefuseNext(1)
+	if made := w.call(t, owner, http.MethodPost, path, `{"email": "eve@example.com", "role": "viewer", "send_email": true}`).want(http.StatusCreated); made["emailed"] != nil || made["link"] == nil {
+		t.Errorf("refused: %v", made)
+	}
 }
 
 func TestInvitationsFieldsAreChecked(t *testing.T) {

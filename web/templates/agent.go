@@ -94,12 +94,13 @@ type AgentCredential struct {
 	State     State
 }
 
-// AgentSettingsPage changes one agent. Its form sends name, slug, description, approval, name_limit, calls_per_minute and
-// enabled ("true" or absent) to the agent's address.
+// AgentSettingsPage changes one agent. Its form sends name, slug, description, approval, name_limit and
+// calls_per_minute to the agent's address; another sends enabled alone.
 type AgentSettingsPage struct {
 	Frame     Frame
 	Head      AgentHead
 	Form      Form
 	Approvals []Option
+	Enabled   bool
 	Goes      []string // what is deleted with it
 }

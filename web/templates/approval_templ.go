@@ -119,7 +119,7 @@ func Approvals(p ApprovalsPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty(p.Frame.Asset, "inbox", i18n.T(ctx, "Nothing waiting"), i18n.T(ctx, "Calls that need approval appear here.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(p.Frame.Asset, "stamp", i18n.T(ctx, "Nothing waiting"), i18n.T(ctx, "Calls that need approval appear here.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -253,7 +253,7 @@ func ApprovalAsked(asset Assets, tool, href string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = icon(asset, "inbox").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = icon(asset, "stamp").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

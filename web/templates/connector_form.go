@@ -14,6 +14,8 @@ type ConnectorFormPage struct {
 	Frame Frame
 	Form  Form
 	Test  *TestResult // nil: not tested
+
+	Durations map[string]DurationChoice // by field
 }
 
 // ConnectorSettingsPage changes, disables or deletes a connector. Its form posts to Head.Href, and with the
@@ -21,8 +23,9 @@ type ConnectorFormPage struct {
 type ConnectorSettingsPage struct {
 	Frame              Frame
 	Head               ConnectorHead
-	Form               Form // with version, to detect concurrent edits
-	Stored             bool // a secret is stored; empty secret fields keep it
+	Form               Form                      // with version, to detect concurrent edits
+	Durations          map[string]DurationChoice // by field
+	Stored             bool                      // a secret is stored; empty secret fields keep it
 	Enabled            bool
 	Env                []string // names of the stored environment
 	Test               *TestResult
@@ -86,6 +89,8 @@ type connectorFormProps struct {
 	Stored bool
 	Env    []string
 	Drops  []string
+
+	Durations map[string]DurationChoice
 }
 
 func (p connectorFormProps) newField(name, label string, with func(*fieldProps)) fieldProps {

@@ -56,7 +56,7 @@ func ConnectorImport(p ConnectorImportPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<form method=\"post\" action=\"/connectors/import\" enctype=\"multipart/form-data\" class=\"form panel-form\" autocomplete=\"off\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<form method=\"post\" action=\"/connectors/import\" enctype=\"multipart/form-data\" class=\"form panel-form\" autocomplete=\"off\" data-unsaved>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -20,6 +20,7 @@ type Curate struct {
 	Action  string
 	Name    string // the server's
 	Exposed string // the full name that agents see
+	Enabled bool
 	Can     bool   // the person may change it
 	Facts   []Fact // the stored values, for people that may not change them
 	Used    []QuotaBar

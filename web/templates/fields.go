@@ -29,12 +29,20 @@ type fieldProps struct {
 	MaxLength    string
 }
 
+// DurationChoice is what a duration field offers: durations as numbers of the field's unit, and units of a custom one.
+type DurationChoice struct{ Options, Units []Option }
+
 func (f fieldProps) id() string {
 	id := "field-" + strings.NewReplacer(".", "-", "_", "-").Replace(f.Name)
 	if f.In != "" {
 		id += "-" + f.In
 	}
 	return id
+}
+
+func (f fieldProps) withOptions(options []Option) fieldProps {
+	f.Options = options
+	return f
 }
 
 func (f fieldProps) inputType() string {

@@ -30,7 +30,7 @@ func needsSample(asset templates.Assets) templates.Needs {
 		}
 	}
 	return templates.Needs{Asset: asset, Count: "14", Groups: []templates.NeedGroup{
-		group("needs-approval", "Calls waiting for approval", "inbox", templates.StateWarn, "1", templates.NeedRow{
+		group("needs-approval", "Calls waiting for approval", "stamp", templates.StateWarn, "1", templates.NeedRow{
 			Name: "create_issue", Mono: true, Line: "Support asks GitHub", Since: "asked", When: ago,
 			Action: templates.Link{Text: "Review call", Href: "/approvals/1"},
 		}),

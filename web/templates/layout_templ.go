@@ -802,7 +802,7 @@ func sidebar(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = icon(f.Asset, "inbox").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = icon(f.Asset, "stamp").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -836,7 +836,7 @@ func sidebar(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = icon(f.Asset, "shield-alert").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = icon(f.Asset, "git-compare").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -896,7 +896,7 @@ func sidebar(f Frame) templ.Component {
 				}
 			}
 			if f.Can.Audit {
-				templ_7745c5c3_Err = navItem(f, NavAudit, "/audit", "file", i18n.T(ctx, "Audit log")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = navItem(f, NavAudit, "/audit", "scroll-text", i18n.T(ctx, "Audit log")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -13,7 +13,7 @@ type MembersPage struct {
 	Names        []Option       // the roles, one word each
 	Invite       Form
 	Form         Form // of a member added without an invitation
-	Adding       bool // that form is open
+	Mails        bool // an invitation's link can be e-mailed
 	Pager        Pager
 	Programs     []SignedInRow // that act as members; for owners
 }

@@ -42,8 +42,8 @@ func (f Frame) pageWays(ctx context.Context) SearchGroup {
 }
 
 var pageIcons = map[string]string{
-	"/": "house", "/connectors": "plug", "/tools": "wrench", "/agents": "bot", "/calls": "activity", "/tasks": "hourglass", "/approvals": "inbox",
-	"/changes": "shield-alert", "/catalog": "plus", "/notices": "bell", "/webhooks": "webhook", "/audit": "file", "/members": "users",
+	"/": "house", "/connectors": "plug", "/tools": "wrench", "/agents": "bot", "/calls": "activity", "/tasks": "hourglass", "/approvals": "stamp",
+	"/changes": "git-compare", "/catalog": "plus", "/notices": "bell", "/webhooks": "webhook", "/audit": "scroll-text", "/members": "users",
 	"/api-keys": "key-round", "/settings": "settings",
 }
 

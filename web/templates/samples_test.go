@@ -464,7 +464,7 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 	f := with(frame("Members", templates.NavMembers))
 	pages["members"] = templates.Members(templates.MembersPage{Frame: f, Count: "2 members", Roles: roles, Names: roles, Rows: members})
 	pages["members-invited"] = templates.Members(templates.MembersPage{
-		Frame: f, Count: "2 members", Roles: roles, Names: roles, Rows: members, Adding: true, InvitedCount: "2 open",
+		Frame: f, Count: "2 members", Roles: roles, Names: roles, Rows: members, Mails: true, InvitedCount: "2 open",
 		New: &templates.NewInvitation{Email: "joan@example.com", Role: "Member", URL: "https://patchbay.example.com/setup/invitation?token=abc", Ends: ago},
 		Invited: []templates.InvitationRow{
 			{Email: "joan@example.com", Role: "Member", By: "Ada Lovelace", State: templates.State{Kind: templates.StateBusy, Text: "Waiting"}, Sent: ago, Ends: ago, Action: "/invitations/1"},

@@ -10,16 +10,13 @@ import (
 type SettingsPage struct {
 	Frame        Frame
 	Form         Form
-	Card         string   // the card with errors; empty: none
-	Waits        []Option // for approval
-	Intervals    []Option // of syncs
-	Ages         []Option // of definitions
-	Units        []Option // of other durations
-	Histories    []Option // what is stored of calls
-	Readers      []Option // readers of the bodies
-	Approvals    []Option // approval modes of new agents
-	Factors      []Option // members that need a second factor
-	Results      []Option // handling of results that do not fit their output schema
+	Card         string                    // the card with errors; empty: none
+	Durations    map[string]DurationChoice // by field
+	Histories    []Option                  // what is stored of calls
+	Readers      []Option                  // readers of the bodies
+	Approvals    []Option                  // approval modes of new agents
+	Factors      []Option                  // members that need a second factor
+	Results      []Option                  // handling of results that do not fit their output schema
 	History      HistoryLimits
 	Keys         SealingKeysPanel
 	Quota        TenantQuota

@@ -32,11 +32,11 @@ func defaultFields(p SettingsPage) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = durationField(fieldProps{Form: p.Form, Name: "defaults.sync_interval_s", Label: i18n.T(ctx, "Sync every"), Options: p.Intervals}, p.Units).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = durationField(fieldProps{Form: p.Form, Name: "defaults.sync_interval_s", Label: i18n.T(ctx, "Sync every")}, p.Durations["defaults.sync_interval_s"]).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = durationField(fieldProps{Form: p.Form, Name: "defaults.max_definition_age_s", Label: i18n.T(ctx, "Re-check before risky calls after"), Options: p.Ages, Help: i18n.T(ctx, "Before a possibly destructive call, syncs if the last sync is older.")}, p.Units).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = durationField(fieldProps{Form: p.Form, Name: "defaults.max_definition_age_s", Label: i18n.T(ctx, "Re-check before risky calls after"), Help: i18n.T(ctx, "Before a possibly destructive call, syncs if the last sync is older.")}, p.Durations["defaults.max_definition_age_s"]).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -90,7 +90,7 @@ func downFields(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "down_after_minutes", Label: i18n.T(ctx, "Or after (minutes)"), Type: "number", Min: "1", Max: "10080", Help: i18n.T(ctx, "Since the first failure, at the next failed sync.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = durationField(fieldProps{Form: p.Form, Name: "down_after_minutes", Label: i18n.T(ctx, "Or after"), Help: i18n.T(ctx, "Since the first failure, at the next failed sync.")}, p.Durations["down_after_minutes"]).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -10,11 +10,11 @@ import (
 // and either the fields or json to Action. Without do it calls the tool; do=json or do=form switches the mode.
 type TryIt struct {
 	Action     string
-	Agents     []Option // the ways to run it: as an agent, or as the person
-	Own        bool     // the person may run it as themselves
-	Form       Form     // agent, json, timeout_ms, and the error of the whole form
-	MaxTimeout string   // the connector's, in milliseconds
-	Definition string   // hash of the definition behind the fields
+	Agents     []Option       // the ways to run it: as an agent, or as the person
+	Own        bool           // the person may run it as themselves
+	Form       Form           // agent, json, timeout_ms, and the error of the whole form
+	Timeouts   DurationChoice // up to the connector's
+	Definition string         // hash of the definition behind the fields
 	AsJSON     bool
 	OnlyJSON   string // why there are no fields; empty: there may be
 	Fields     []TryField

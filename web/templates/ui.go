@@ -17,6 +17,7 @@ type confirmProps struct {
 	Title   string // "Delete Linear?"
 	Yes     string // "Delete connector"
 	Action  string
+	Fields  []HiddenField
 	Mild    bool // nothing is lost: the button has its usual look
 }
 
@@ -47,4 +48,14 @@ func attentionIcon(kind StateKind) string {
 		return "circle-alert"
 	}
 	return "triangle-alert"
+}
+
+// enabledProps is the control that disables something, or enables it again. It sends enabled, "true" or "false".
+type enabledProps struct {
+	Name    string // "Linear"
+	Action  string
+	Enabled bool
+	Off     string // what disabling does
+	On      string // what enabling does
+	Yes     string // "Disable connector"
 }

@@ -62,7 +62,7 @@ func viewsMenu(f Frame, p Person) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = icon(f.Asset, "link").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = icon(f.Asset, "bookmark").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

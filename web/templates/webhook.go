@@ -1,6 +1,6 @@
 package templates
 
-var webhookFieldNames = []string{"name", "format", "url", "kinds", "enabled"}
+var webhookFieldNames = []string{"name", "format", "url", "kinds"}
 
 // WebhooksPage lists the webhooks.
 type WebhooksPage struct {
@@ -48,7 +48,8 @@ type Choice struct {
 type WebhookPage struct {
 	Frame      Frame
 	Webhook    WebhookRow
-	Form       Form // name, format, url, events, enabled
+	Form       Form // name, format, url, events
+	Enabled    bool
 	Choices    WebhookChoices
 	Signed     bool // the receiver verifies signatures
 	Facts      []Fact

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/respond"
 )
 
+// agentSave changes an agent. A missing field keeps its value: the control that enables sends its own alone.
 func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := shell.ReadForm(r)
 	if err != nil {
@@ -19,8 +20,14 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	changed := before
-	changed.Name, changed.Slug, changed.Description = f.Text("name"), f.Text("slug"), f.Text("description")
-	changed.Approval, changed.Enabled = connectors.ApprovalMode(f.Text("approval")), f.Checked("enabled")
+	for name, to := range map[string]*string{"name": &changed.Name, "slug": &changed.Slug, "description": &changed.Description, "approval": (*string)(&changed.Approval)} {
+		if f.Values.Has(name) {
+			*to = f.Text(name)
+		}
+	}
+	if f.Values.Has("enabled") {
+		changed.Enabled = f.Checked("enabled")
+	}
 	changed.NameLimit, changed.CallsPerMinute = f.Number("name_limit", before.NameLimit), f.Number("calls_per_minute", before.CallsPerMinute)
 	if changed.Approval == connectors.ApprovalAuto && before.Approval != changed.Approval && !f.IsSure() {
 		return h.askNeverAsk(w, r, before)
@@ -32,5 +39,9 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.AgentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Agent saved.")})
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Agent saved.")}
+	if !f.Values.Has("name") {
+		flash = shell.EnabledFlash(r.Context(), a.Name, a.Enabled, shell.AgentPath(a.Slug))
+	}
+	return h.Respond.Back(w, r, shell.AgentPath(a.Slug)+"/settings", flash)
 }

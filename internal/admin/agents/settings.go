@@ -23,9 +23,6 @@ func agentForm(a connectors.Agent) templates.Form {
 		"name": a.Name, "slug": a.Slug, "description": a.Description, "approval": string(a.Approval),
 		"name_limit": strconv.Itoa(a.NameLimit), "calls_per_minute": strconv.Itoa(a.CallsPerMinute),
 	}
-	if a.Enabled {
-		values["enabled"] = "true"
-	}
 	return templates.Form{Values: values}
 }
 
@@ -35,6 +32,7 @@ func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, stat
 		Head:      agentHead(r.Context(), a, templates.AgentSettingsTab),
 		Form:      f,
 		Approvals: shell.ApprovalOptions(r.Context()),
+		Enabled:   a.Enabled,
 		Goes:      []string{i18n.T(r.Context(), "tokens, revoked immediately"), i18n.T(r.Context(), "access"), i18n.T(r.Context(), "credentials")},
 	}))
 }

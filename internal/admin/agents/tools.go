@@ -90,7 +90,7 @@ func sizeStats(ctx context.Context, view *agentview.View, href string) []templat
 	stats := []templates.Stat{{Label: i18n.T(ctx, "Tools available"), Value: i18n.Number(ctx, len(view.Tools))}}
 	for _, f := range toolpages.EstimateFormats {
 		stats = append(stats, templates.Stat{
-			Label: i18n.T(ctx, "Tokens per request, %s", toolpages.ProviderName(f)), Value: "≈ " + i18n.Number(ctx, view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
+			Label: i18n.T(ctx, "Context size, %s", toolpages.ProviderName(f)), Value: i18n.N(ctx, view.Size(f).Tokens, "≈ %s token", "≈ %s tokens"), Href: href + "/tools?provider=" + string(f),
 		})
 	}
 	return stats

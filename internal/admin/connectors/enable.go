@@ -2,14 +2,10 @@ package connectors
 
 import (
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
-	"patchbay/internal/i18n"
 	"patchbay/internal/manage"
-	"patchbay/internal/respond"
 )
 
 // connectorEnable enables or disables a connector.
@@ -25,13 +21,5 @@ func (h *Handler) connectorEnable(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	message := i18n.Key("Disabled “%s”.")
-	if enabled {
-		message = i18n.Key("Enabled “%s”.")
-	}
-	return h.Respond.Back(w, r, shell.ConnectorPath(c.Slug), respond.Flash{
-		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), message, c.Name),
-		Undo: &respond.Undo{Action: shell.ConnectorPath(c.Slug) + "/enabled", Form: url.Values{"enabled": {strconv.FormatBool(!enabled)}}},
-	})
+	return h.Respond.Back(w, r, shell.ConnectorPath(c.Slug), shell.EnabledFlash(r.Context(), c.Name, enabled, shell.ConnectorPath(c.Slug)+"/enabled"))
 }

@@ -15,6 +15,32 @@ import (
 	"patchbay/web/templates"
 )
 
+// SyncIntervals and DefinitionAges are what the forms offer; 0 is never.
+var (
+	SyncIntervals  = []time.Duration{0, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+	DefinitionAges = []time.Duration{0, time.Minute, 5 * time.Minute, time.Hour, 24 * time.Hour}
+)
+
+// durationFields are the form's durations, with their unit and what they offer.
+var durationFields = map[string]struct {
+	unit time.Duration
+	list []time.Duration
+}{
+	"timeout_ms":           {time.Millisecond, []time.Duration{5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute}},
+	"connect_timeout_ms":   {time.Millisecond, []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute}},
+	"retry_backoff_ms":     {time.Millisecond, []time.Duration{100 * time.Millisecond, 250 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second}},
+	"sync_interval_s":      {time.Second, SyncIntervals},
+	"max_definition_age_s": {time.Second, DefinitionAges},
+}
+
+func durationChoices(ctx context.Context, f templates.Form) map[string]templates.DurationChoice {
+	choices := map[string]templates.DurationChoice{}
+	for name, d := range durationFields {
+		choices[name] = shell.NewDurationChoice(ctx, f.Value(name), d.unit, d.list...)
+	}
+	return choices
+}
+
 // draftForm is the form of a draft.
 func draftForm(d connectors.Draft) templates.Form {
 	values := map[string]string{
@@ -64,6 +90,7 @@ func headerLines(headers map[string]string) string {
 func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft) (connectors.Draft, error) {
 	d := before
 	p := DraftParser{Form: f}
+	_ = f.ReadDurations(slices.Collect(maps.Keys(durationFields))...) // what stays custom is no number, which is said below
 	p.readText("name", &d.Name)
 	p.readText("slug", &d.Slug)
 	p.readText("description", &d.Description)

@@ -20,5 +20,7 @@ func (h *Handler) connectorFormPage(
 		Frame: h.NewFrame(r, templates.NavConnectors, shell.NewCrumb(i18n.T(r.Context(), "Connectors"), "/connectors"), shell.NewCrumb(i18n.T(r.Context(), "Add connector"), "")),
 		Form:  f,
 		Test:  test,
+
+		Durations: durationChoices(r.Context(), f),
 	}))
 }

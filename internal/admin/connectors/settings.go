@@ -66,6 +66,7 @@ func (h *Handler) settingsPage(
 		Frame:              h.ConnectorFrame(r, c, i18n.T(r.Context(), "Settings")),
 		Head:               ConnectorHead(r.Context(), c, templates.TabSettings, h.ConnectorMark(c)),
 		Form:               f,
+		Durations:          durationChoices(r.Context(), f),
 		Stored:             c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(s.stored.Items, shared), // for an account an empty field keeps nothing
 		Enabled:            c.Enabled,
 		Env:                c.EnvNames,

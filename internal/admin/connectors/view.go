@@ -194,7 +194,7 @@ func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fa
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Extra headers"), Value: strings.Join(names, ", "), Mono: true})
 	}
 	return append(facts,
-		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s s per request", i18n.Decimal(ctx, c.Timeout.Seconds()))},
+		templates.Fact{Label: i18n.T(ctx, "Timeout"), Value: i18n.T(ctx, "%s per request", shell.FormatSpan(ctx, c.Timeout))},
 		templates.Fact{Label: i18n.T(ctx, "Retries"), Value: i18n.Number(ctx, c.RetryAttempts)},
 		templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true},
 	)

@@ -40,9 +40,15 @@ func figuresView(ctx context.Context, f *connectors.Figures, s shell.TimeRange, 
 func callsFigure(ctx context.Context, parts []connectors.Period, total connectors.Period, s shell.TimeRange) templates.Figure {
 	calls := total.Calls.Calls()
 	fig := templates.Figure{
-		Label: i18n.T(ctx, "Calls"), Value: i18n.Number(ctx, calls), Href: "/calls", Note: i18n.T(ctx, "%s per hour", i18n.Number(ctx, calls/(s.HoursPerPart*s.Parts))),
+		Label: i18n.T(ctx, "Calls"), Value: i18n.Number(ctx, calls), Href: "/calls", Note: i18n.T(ctx, "under 1 per hour"),
 		Spark: shell.NewSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Calls()), true }),
 		Said:  i18n.T(ctx, "Calls, %s: %s.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, calls)),
+	}
+	if perHour := calls / (s.HoursPerPart * s.Parts); perHour > 0 {
+		fig.Note = i18n.T(ctx, "%s per hour", i18n.Number(ctx, perHour))
+	}
+	if calls == 0 {
+		fig.Note = i18n.T(ctx, "none")
 	}
 	if total.Calls.Other > 0 {
 		fig.Note = i18n.T(ctx, "%s denied or cancelled", i18n.Number(ctx, total.Calls.Other))
@@ -57,12 +63,18 @@ func errorsFigure(ctx context.Context, parts []connectors.Period, total connecto
 		Spark: shell.NewSparkline(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Calls.Failed), true }),
 		Said:  i18n.T(ctx, "Errors, %s: no calls.", i18n.T(ctx, s.InSentence)),
 	}
-	if calls > 0 {
+	if calls > 0 && calls < minShare {
+		fig.Value, fig.Note = i18n.Number(ctx, failed), i18n.T(ctx, "of %s", i18n.Number(ctx, calls))
+		fig.Said = i18n.N(ctx, calls, "Errors, %[2]s: %[3]s of %[1]s call.", "Errors, %[2]s: %[3]s of %[1]s calls.", i18n.T(ctx, s.InSentence), fig.Value)
+	} else if calls > 0 {
 		fig.Value, fig.Note = formatShare(ctx, failed, calls), i18n.T(ctx, "%s of %s", i18n.Number(ctx, failed), i18n.Number(ctx, calls))
 		fig.Said = i18n.N(ctx, calls, "Errors, %[2]s: %[3]s of %[1]s call, %[4]s.", "Errors, %[2]s: %[3]s of %[1]s calls, %[4]s.", i18n.T(ctx, s.InSentence), i18n.Number(ctx, failed), fig.Value)
 	}
 	return fig
 }
+
+// minShare is the number of calls below which a share says nothing.
+const minShare = 10
 
 // formatShare rounds up to hundredths of a percent, so that only zero is 0 %.
 func formatShare(ctx context.Context, n, total int) string {

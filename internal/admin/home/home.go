@@ -88,7 +88,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 	switch kind {
 	case connectors.NeedApproval:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Calls waiting for approval"), Icon: "inbox", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All approvals"), Href: "/approvals"},
+			Title: i18n.T(ctx, "Calls waiting for approval"), Icon: "stamp", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All approvals"), Href: "/approvals"},
 		}
 	case connectors.NeedAuthorization:
 		return templates.NeedGroup{
@@ -112,7 +112,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 		}
 	default:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Changed tools to review"), Icon: "shield-alert", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All changes"), Href: "/changes"},
+			Title: i18n.T(ctx, "Changed tools to review"), Icon: "git-compare", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All changes"), Href: "/changes"},
 		}
 	}
 }

@@ -26,10 +26,10 @@ func (h *Handler) inviteSend(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.invitationPage(w, r, i, token)
+	return h.invitationPage(w, r, i, token, f.Checked("mail"))
 }
 
-// inviteAgain creates another link for an open invitation.
+// inviteAgain creates another link for an open invitation, and e-mails it where that is set up.
 func (h *Handler) inviteAgain(w http.ResponseWriter, r *http.Request) error {
 	id, err := invitationID(r)
 	if err != nil {
@@ -39,17 +39,17 @@ func (h *Handler) inviteAgain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.invitationPage(w, r, i, token)
+	return h.invitationPage(w, r, i, token, true)
 }
 
-func (h *Handler) invitationPage(w http.ResponseWriter, r *http.Request, i connectors.Invitation, token secret.Text) error {
+func (h *Handler) invitationPage(w http.ResponseWriter, r *http.Request, i connectors.Invitation, token secret.Text, mail bool) error {
 	created := &templates.NewInvitation{
 		Email: i.Email,
 		Role:  shell.RoleName(r.Context(), i.Role),
 		URL:   h.BaseURL + auth.InvitationPath(token),
 		Ends:  shell.NewWhen(r.Context(), i.ExpiresAt, h.Now()),
 	}
-	if h.Mailing.Enabled() {
+	if mail && h.Mailing.Enabled() {
 		created.Mailed = i18n.T(r.Context(), "Emailed to %s. You can also share the link yourself.", i.Email)
 		if err := h.Mailing.Invite(r.Context(), shell.Actor(r).Tenant, i, token); err != nil { // logged there
 			created.Mailed, created.Failed = i18n.T(r.Context(), "The email to %s wasn't sent. Share the link yourself.", i.Email), true

@@ -18,7 +18,7 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	}
 	m, err := h.addMember(r, f)
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
-		return h.membersPage(w, r, respond.Status(problem.Kind), membersPageState{add: f.ToForm(problem), adding: true})
+		return h.membersPage(w, r, respond.Status(problem.Kind), membersPageState{add: f.ToForm(problem)})
 	}
 	if err != nil {
 		return err

@@ -26,14 +26,13 @@ func (h *Handler) memberList(w http.ResponseWriter, r *http.Request) error {
 type membersPageState struct {
 	invite  templates.Form
 	add     templates.Form
-	adding  bool
 	created *templates.NewInvitation
 }
 
 func (n membersPageState) withRoles() membersPageState {
 	for _, f := range []*templates.Form{&n.invite, &n.add} {
 		if f.Values == nil {
-			f.Values = map[string]string{"role": string(connectors.RoleViewer)}
+			f.Values = map[string]string{"role": string(connectors.RoleViewer), "mail": "true"}
 		}
 	}
 	return n
@@ -66,7 +65,7 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 		Names:        shell.RoleNames(r.Context()),
 		Invite:       n.invite,
 		Form:         n.add,
-		Adding:       n.adding,
+		Mails:        h.Mailing.Enabled(),
 		Pager:        shell.NewPager(r, list.Next, len(list.Items)),
 		Programs:     programs,
 	}

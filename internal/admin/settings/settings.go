@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	connectorpages "patchbay/internal/admin/connectors"
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -45,7 +46,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	tenant := shell.Actor(r).Tenant
-	err = f.ReadDurations("approval_timeout_s", "defaults.sync_interval_s", "defaults.max_definition_age_s")
+	err = f.ReadDurations("approval_timeout_s", "defaults.sync_interval_s", "defaults.max_definition_age_s", "down_after_minutes")
 	var change auth.TenantChange
 	if err == nil {
 		change, err = tenantChange(f, tenant)
@@ -64,6 +65,19 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.Respond.Back(w, r, cardPath(f.Text("card")), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Settings saved.")})
+}
+
+// durationChoices are what the form's durations offer.
+func durationChoices(ctx context.Context, f templates.Form) map[string]templates.DurationChoice {
+	choice := func(name string, unit time.Duration, list ...time.Duration) templates.DurationChoice {
+		return shell.NewDurationChoice(ctx, f.Value(name), unit, list...)
+	}
+	return map[string]templates.DurationChoice{
+		"approval_timeout_s":            choice("approval_timeout_s", time.Second, time.Minute, 5*time.Minute, 15*time.Minute, time.Hour, 24*time.Hour),
+		"defaults.sync_interval_s":      choice("defaults.sync_interval_s", time.Second, connectorpages.SyncIntervals...),
+		"defaults.max_definition_age_s": choice("defaults.max_definition_age_s", time.Second, connectorpages.DefinitionAges...),
+		"down_after_minutes":            choice("down_after_minutes", time.Minute, 5*time.Minute, 15*time.Minute, 30*time.Minute, time.Hour, 6*time.Hour, 24*time.Hour),
+	}
 }
 
 // cards are the forms of the page.
@@ -190,10 +204,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Frame:     h.NewFrame(r, templates.NavSettings, shell.NewCrumb(i18n.T(r.Context(), "Settings"), "")),
 		Form:      f,
 		Card:      card,
-		Waits:     shell.DurationOptions(r.Context(), f.Value("approval_timeout_s"), 60, 5*60, 15*60, 3600, 24*3600),
-		Intervals: shell.DurationOptions(r.Context(), f.Value("defaults.sync_interval_s"), 0, 5*60, 15*60, 3600, 6*3600, 24*3600),
-		Ages:      shell.DurationOptions(r.Context(), f.Value("defaults.max_definition_age_s"), 0, 60, 5*60, 3600, 24*3600),
-		Units:     shell.DurationUnits(r.Context()),
+		Durations: durationChoices(r.Context(), f),
 		Histories: historyOptions(r.Context()),
 		Readers:   readerOptions(r.Context()),
 		Approvals: shell.ApprovalOptions(r.Context()),

@@ -30,15 +30,23 @@ func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Webhook saved.")})
+	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Webhook saved.")}
+	if !f.Values.Has("name") {
+		flash = shell.EnabledFlash(r.Context(), hook.Name, f.Checked("enabled"), webhookPath(hook.ID))
+	}
+	return h.Respond.Back(w, r, webhookPath(hook.ID), flash)
 }
 
+// readWebhookChange reads the settings, or what the control that enables sends.
 func readWebhookChange(f shell.PostedForm) (webhooks.Change, error) {
-	kinds, err := readKinds(f)
-	if err != nil {
-		return webhooks.Change{}, err
+	var change webhooks.Change
+	if f.Values.Has("enabled") {
+		change.Enabled = new(f.Checked("enabled"))
 	}
-	return webhooks.Change{
-		Name: new(f.Text("name")), URL: new(f.Text("url")), Format: readChoice[connectors.WebhookFormat](f, "format"), Kinds: &kinds, Enabled: new(f.Checked("enabled")),
-	}, nil
+	if change.Enabled != nil && !f.Values.Has("name") {
+		return change, nil
+	}
+	kinds, err := readKinds(f)
+	change.Name, change.URL, change.Format, change.Kinds = new(f.Text("name")), new(f.Text("url")), readChoice[connectors.WebhookFormat](f, "format"), &kinds
+	return change, err
 }

@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
@@ -73,6 +72,7 @@ func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int
 		Frame:   h.NewFrame(r, templates.NavWebhooks, shell.NewCrumb(i18n.T(r.Context(), "Webhooks"), "/webhooks"), shell.NewCrumb(hook.Name, "")),
 		Webhook: webhookRow(r.Context(), hook, h.Now()),
 		Form:    webhookForm(hook),
+		Enabled: hook.Enabled,
 		Choices: webhookChoices(r.Context(), kindValues(hook.Kinds)),
 		Signed:  hook.Format == connectors.WebhookJSON,
 		Facts:   webhookFacts(r.Context(), hook, h.Now()),
@@ -97,6 +97,6 @@ func webhookForm(hook connectors.Webhook) templates.Form {
 		events = eventsChosen
 	}
 	return templates.Form{Values: map[string]string{
-		"name": hook.Name, "url": hook.URL, "format": string(hook.Format), "events": events, "enabled": strconv.FormatBool(hook.Enabled),
+		"name": hook.Name, "url": hook.URL, "format": string(hook.Format), "events": events,
 	}}
 }

@@ -20,8 +20,8 @@ const (
 // FormatCoordinate rounds to tenths.
 func FormatCoordinate(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
 
-// NewSparkline draws value of each part, scaled from zero to the highest. Where there is no value the line has
-// a gap.
+// NewSparkline draws value of each part, scaled from zero to the highest. The line leads straight to the next value where
+// there is none, and is flat before the first and after the last.
 func NewSparkline(parts []connectors.Period, value func(*connectors.Period) (float64, bool)) templates.Sparkline {
 	highest := 0.0
 	for i := range parts {
@@ -29,31 +29,38 @@ func NewSparkline(parts []connectors.Period, value func(*connectors.Period) (flo
 			highest = max(highest, v)
 		}
 	}
-	var line, area strings.Builder
-	var run []string // points since the last gap
-	endRun := func(next int) {
-		if len(run) == 0 {
-			return
+	toY := func(v float64) string {
+		if highest == 0 {
+			return FormatCoordinate(BarHeight - 1.5)
 		}
-		line.WriteString("M" + strings.Join(run, "L"))
-		if len(run) == 1 {
-			line.WriteString("h0.1") // a single point has no length
-		}
-		fmt.Fprintf(&area, "M%d %dL%sL%d %dZ", (next-len(run))*BarStep, BarHeight, strings.Join(run, "L"), (next-1)*BarStep, BarHeight)
-		run = nil
+		return FormatCoordinate(BarHeight - 1.5 - v/highest*(BarHeight-4))
+	}
+	var points []string
+	var lastX int
+	var lastY string
+	add := func(x int, y string) {
+		points = append(points, fmt.Sprintf("%d %s", x, y))
+		lastX, lastY = x, y
 	}
 	for i := range parts {
 		v, ok := value(&parts[i])
 		if !ok {
-			endRun(i)
 			continue
 		}
-		y := BarHeight - 1.5
-		if highest > 0 {
-			y = BarHeight - 1.5 - v/highest*(BarHeight-4)
+		if len(points) == 0 && i > 0 {
+			add(0, toY(v))
 		}
-		run = append(run, fmt.Sprintf("%d %s", i*BarStep, FormatCoordinate(y)))
+		add(i*BarStep, toY(v))
 	}
-	endRun(len(parts))
-	return templates.Sparkline{ViewBox: fmt.Sprintf("0 0 %d %d", (len(parts)-1)*BarStep, BarHeight), Line: line.String(), Area: area.String()}
+	width := (len(parts) - 1) * BarStep
+	if len(points) == 0 {
+		add(0, toY(0))
+	}
+	if lastX < width {
+		add(width, lastY)
+	}
+	line := strings.Join(points, "L")
+	return templates.Sparkline{
+		ViewBox: fmt.Sprintf("0 0 %d %d", width, BarHeight), Line: "M" + line, Area: fmt.Sprintf("M0 %dL%sL%d %dZ", BarHeight, line, width, BarHeight),
+	}
 }

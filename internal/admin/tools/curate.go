@@ -25,11 +25,7 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	enabled, alias, text, tags := f.Checked("enabled"), f.Text("alias"), f.Text("agent_description"), parseTags(f.Text("tags"))
-	perMinute, perDay := f.Number("calls_per_minute", tool.Quota.PerMinute), f.Number("calls_per_day", tool.Quota.PerDay)
-	patch := connectors.ToolPatch{
-		Tool: tool.Name, Enabled: &enabled, Alias: &alias, AgentText: &text, Tags: &tags, CallsPerMinute: &perMinute, CallsPerDay: &perDay,
-	}
+	patch := curatePatch(f, tool.Tool)
 	_, err = h.Registry.CurateTools(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), []connectors.ToolPatch{patch})
 	if wrong, ok := shell.AsFormFault(r.Context(), err); ok {
 		view := f.ToForm(wrong)
@@ -39,14 +35,37 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.ToolPath(tool.ConnectorSlug, tool.Name)+"#for-agents", respond.Flash{
+	path := shell.ToolPath(tool.ConnectorSlug, tool.Name)
+	if patch.Enabled != nil && len(f.Values) == 1 {
+		return h.Respond.Back(w, r, path+"#for-agents", shell.EnabledFlash(r.Context(), tool.Name, *patch.Enabled, path+"/curate"))
+	}
+	return h.Respond.Back(w, r, path+"#for-agents", respond.Flash{
 		Kind: respond.Notice,
 		Text: i18n.T(r.Context(), "“%s” saved.", shell.ShortenText(tool.Name, shell.MaxName)),
-		Undo: &respond.Undo{Action: shell.ToolPath(tool.ConnectorSlug, tool.Name) + "/curate", Form: url.Values{
-			"enabled": {strconv.FormatBool(tool.Enabled)}, "alias": {tool.Alias}, "agent_description": {tool.AgentText}, "tags": {strings.Join(tool.Tags, " ")},
+		Undo: &respond.Undo{Action: path + "/curate", Form: url.Values{
+			"alias": {tool.Alias}, "agent_description": {tool.AgentText}, "tags": {strings.Join(tool.Tags, " ")},
 			"calls_per_minute": {strconv.Itoa(tool.Quota.PerMinute)}, "calls_per_day": {strconv.Itoa(tool.Quota.PerDay)},
 		}},
 	})
+}
+
+// curatePatch reads the form. A missing field keeps its value: the control that enables sends its own alone.
+func curatePatch(f shell.PostedForm, before connectors.Tool) connectors.ToolPatch {
+	patch := connectors.ToolPatch{
+		Tool: before.Name, CallsPerMinute: new(f.Number("calls_per_minute", before.Quota.PerMinute)), CallsPerDay: new(f.Number("calls_per_day", before.Quota.PerDay)),
+	}
+	if f.Values.Has("enabled") {
+		patch.Enabled = new(f.Checked("enabled"))
+	}
+	for name, to := range map[string]**string{"alias": &patch.Alias, "agent_description": &patch.AgentText} {
+		if f.Values.Has(name) {
+			*to = new(f.Text(name))
+		}
+	}
+	if f.Values.Has("tags") {
+		patch.Tags = new(parseTags(f.Text("tags")))
+	}
+	return patch
 }
 
 // curationText is an admin's text that replaces the server's; empty if there is none. Changes of the server's
@@ -85,9 +104,7 @@ func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, c
 		"alias": t.Alias, "agent_description": t.AgentText, "tags": tags,
 		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
 	}
-	if t.Enabled {
-		values["enabled"] = "true"
-	}
+	c.Enabled = t.Enabled
 	if c.Form = (templates.Form{Values: values}); typed != nil {
 		c.Form = *typed
 	}

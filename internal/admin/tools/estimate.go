@@ -39,7 +39,7 @@ func ProviderName(f toolfmt.Format) string {
 func ProviderOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, f := range EstimateFormats {
-		options = append(options, templates.Option{Value: string(f), Label: i18n.T(ctx, "Tokens for %s", ProviderName(f))})
+		options = append(options, templates.Option{Value: string(f), Label: i18n.T(ctx, "Context size for %s", ProviderName(f))})
 	}
 	return options
 }

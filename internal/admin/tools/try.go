@@ -60,6 +60,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	_ = f.ReadDurations("timeout_ms") // what stays custom is no number, which readTimeout says
 	t := trial{tool: tool, agent: f.Text("agent"), asJSON: f.Text("as") == "json", typed: f.Values.Get("json"), values: f.Values, timeout: f.Text("timeout_ms")}
 	confirmed := f.Text("confirm") == tool.Hash.String()
 	if f.Text("definition") != tool.Hash.String() && !t.asJSON {

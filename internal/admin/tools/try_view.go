@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"strconv"
+	"slices"
 	"time"
 
 	callpages "patchbay/internal/admin/calls"
@@ -19,9 +19,11 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 	v := &templates.TryIt{
 		Action: shell.ToolPath(t.tool.connector.Slug, t.tool.Name) + "/try", Definition: t.tool.Hash.String(),
 		AsJSON: t.asJSON, OnlyJSON: t.tool.form.jsonOnlyReason, Result: t.result, Form: t.form,
-		MaxTimeout: strconv.FormatInt(t.tool.connector.Timeout.Milliseconds(), 10),
+		Timeouts: timeoutChoice(ctx, t.timeout, t.tool.connector.Timeout),
 	}
-	v.Form.Values = map[string]string{"agent": t.agent, "json": t.typed, "timeout_ms": t.timeout}
+	v.Form.Values = map[string]string{
+		"agent": t.agent, "json": t.typed, "timeout_ms": t.timeout, "timeout_ms_number": t.values.Get("timeout_ms_number"), "timeout_ms_unit": t.values.Get("timeout_ms_unit"),
+	}
 	v.Agents = t.tool.runnerOptions(ctx, can)
 	if v.Own = can.Manage; t.question != "" {
 		v.Question = &templates.TryQuestion{Text: t.question, Value: t.tool.Hash.String()}
@@ -44,6 +46,14 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 		addErrors(v.Fields, t.form.Errors)
 	}
 	return v
+}
+
+// timeoutChoice offers the connector's timeout, and shorter ones.
+func timeoutChoice(ctx context.Context, present string, limit time.Duration) templates.DurationChoice {
+	list := []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute}
+	c := shell.NewDurationChoice(ctx, present, time.Millisecond, slices.DeleteFunc(list, func(d time.Duration) bool { return d >= limit })...)
+	c.Options = slices.Insert(c.Options, 0, templates.Option{Label: i18n.T(ctx, "The connector's: %s", shell.FormatSpan(ctx, limit))})
+	return c
 }
 
 // trialResult is a trial's result so far.

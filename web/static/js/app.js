@@ -8,20 +8,48 @@
       const at = event.target instanceof Element && event.target.closest(selector);
       if (at) handle(at, event);
     });
-  // A changed form that is not saved asks before the page is left. The browser has its own words for it.
+  // A changed form that is not saved asks before the page is left, also for another form of the page. The browser has its own words for it.
   const changed = (form) =>
+    form.querySelector("[aria-invalid=true], .form-problem") ||
     [...form.elements].some((e) =>
       e.type === "hidden" || e.type === "submit" || !e.name ? false
       : e.type === "checkbox" || e.type === "radio" ? e.checked !== e.defaultChecked
       : e.options ? [...e.options].some((o) => o.selected !== o.defaultSelected) && [...e.options].some((o) => o.defaultSelected)
       : e.value !== e.defaultValue,
     );
-  let sending = false;
-  addEventListener("submit", () => (sending = true));
-  addEventListener("pageshow", () => (sending = false));
-  addEventListener("beforeunload", (event) => {
-    if (!sending && [...document.querySelectorAll("main form[data-unsaved]")].some(changed)) event.preventDefault();
+  let sent = null;
+  addEventListener("submit", (event) => {
+    if (!event.defaultPrevented) sent = event.target;
   });
+  addEventListener("pageshow", () => (sent = null));
+  addEventListener("beforeunload", (event) => {
+    if ([...document.querySelectorAll("main form[data-unsaved]")].some((form) => form !== sent && changed(form))) event.preventDefault();
+  });
+
+  // A choice that is a form of its own is sent at once. Chosen with the keyboard, it is sent by Enter or when it is left.
+  let keyed = null;
+  const send = (select) => {
+    if ([...select.options].some((o) => o.selected !== o.defaultSelected)) select.form.requestSubmit();
+  };
+  on("keydown", "[data-submits]", (select, event) => {
+    if (/^Arrow/.test(event.key) || event.key.length === 1) keyed = select;
+    if (event.key !== "Enter" || keyed !== select) return;
+    event.preventDefault();
+    send(select);
+  });
+  on("pointerdown", "[data-submits]", () => (keyed = null));
+  on("change", "[data-submits]", (select) => {
+    if (keyed !== select) send(select);
+  });
+  on("focusout", "[data-submits]", (select) => {
+    if (keyed === select) send(select);
+    keyed = null;
+  });
+
+  // The button at the head of a list shows the form that creates one.
+  const showCreate = () => document.querySelector(".create:target :is(input:not([type=hidden]), select, textarea)")?.focus({ preventScroll: true });
+  addEventListener("hashchange", showCreate);
+  showCreate();
 
   const say = (text) => {
     document.getElementById("said")?.replaceChildren(text);

@@ -30,7 +30,7 @@
   };
   // What a key does is the first such element of the focused row, or else of the page. layout.css shows the keys at them.
   const acts = {
-    c: '.title .actions a:is([href$="/new"], [href="#add"], [href="#invite"])',
+    c: ':is(.title .actions a, a.btn):is([href$="/new"], [href="#add"], [href="#invite"]):not([data-variant])',
     e: 'nav a[href$="/settings"], [href="#settings"]',
     a: 'form[action$="/approve"] button:not([type=button], [name])',
     d: 'form[action$="/deny"] button:not([type=button], [name])',
