@@ -28,8 +28,6 @@ var SeparateReads = map[string]string{
 	"admin/settings.Handler.tenantPage":          "history, keys and quota are panels of their own",
 	"admin/settings.Handler.webhookShow":         "deliveries are found by the webhook's id, and are a panel of their own",
 	"admin/events.stream.readBadges":             "only one of the two runs",
-	"admin/tools.Handler.followTrial":            "the page is rendered once, at the call's end",
-	"admin/tools.follower.followCall":            "it reads a call again and again until its end",
 	"admin/events.stream.listUpdates":            "the filter's ids do not change",
 	"api.Handler.findUsableAgent":                "the permission is that of the agent which was found, by its id",
 	"agentview.Cache.ByAgent":                    "an agent's id does not change",
