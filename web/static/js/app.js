@@ -165,6 +165,11 @@
     if (event.target instanceof Element && event.target.matches("form, button")) document.getElementById("alert")?.replaceChildren();
   });
 
+  // On a narrow screen the tab of the page may lie outside the bar.
+  const tabs = document.querySelector(".tabs-bar");
+  const tab = tabs?.querySelector("[aria-current]");
+  if (tab) tabs.scrollLeft += tab.getBoundingClientRect().right - tabs.getBoundingClientRect().right + 24;
+
   // A form that comes back begins at what is wrong with it.
   document.querySelector("main [aria-invalid=true]")?.focus();
 
