@@ -102,7 +102,7 @@ func TestAGrantIsChosenToolByTool(t *testing.T) {
 	d.wantGrant(want)
 	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "2 of 4 selected", "later", "missing", "Remove access")
 	b.get("/agents/support/tools").want(t, http.StatusOK, "1 tool", "mcp_linear__search", "Callable")
-	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "The agent can call the tool.", "The agent can call this tool.")
+	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "The agent can call the tool.")
 	b.get("/agents/support/tools/mcp_linear__delete").want(t, http.StatusOK, "The agent can't see or call the tool.", "Not granted")
 	b.get("/agents/support/tools?q=zebra").want(t, http.StatusOK, "Not visible to the agent", "Why not?")
 	b.get("/agents/support/tools/zebra").want(t, http.StatusOK, "Unknown", "No connector has this tool.")

@@ -61,7 +61,7 @@ func TestHome_ListsNeedsWithOneAction(t *testing.T) {
 		"Calls waiting for approval", `aria-label="Review call: search"`,
 		"Connectors need authorization", `href="/connectors/sentry/credentials#credential-shared"`, `aria-label="Connect: Sentry"`,
 		"Failing connectors", `aria-label="See why: Stripe"`, "The server didn't answer within 30 seconds.",
-		"Accounts expiring within 72 hours", `href="/connectors/notion/credentials#credential-shared"`, "in 5 hours",
+		"Expiring accounts", `href="/connectors/notion/credentials#credential-shared"`, "in 5 hours",
 		"Changed tools to review", `href="/connectors/linear/tools/search/changes"`, `aria-label="Review change: search"`,
 	)
 	for _, label := range []string{`aria-label="Review call: search"`, `aria-label="Review change: search"`} {

@@ -15,7 +15,7 @@ func TestSettings_ShowHistoryRetention(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
-	owner.get("/settings").want(t, http.StatusOK, "30 to 90; empty: 90, the default.", "History since", "No history yet")
+	owner.get("/settings").want(t, http.StatusOK, "30 to 90; empty: 90, the default.", "Oldest entry", "No history yet")
 	d.OldCalls(t, d.Connector(t), "search", 40, 1)
 	form := func(days string) url.Values { return url.Values{"name": {"Acme"}, "history_days": {days}} }
 	for _, wrong := range []string{"7", "91", "x"} {

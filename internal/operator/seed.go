@@ -211,8 +211,8 @@ var exampleTenants = []exampleTenant{
 			{name: "Tools", slug: "tools", description: "Answers with JSON.", path: "/mcp", auth: connectors.AuthNone},
 			{name: "Streams", slug: "streams", description: "Answers with event streams.", path: "/sse-replies", auth: connectors.AuthNone},
 			{name: "Guarded", slug: "guarded", description: "Asks for a bearer token.", path: "/bearer", auth: connectors.AuthBearer, secret: connectors.Secret{Token: devmcp.DefaultToken}},
-			{name: "Docs", slug: "docs", description: "Its account has ended.", path: "/bearer", auth: connectors.AuthOAuth2, failure: &exampleFailure{
-				code: "credential_required", message: "The access of the account has ended. Reconnect it.", lately: true,
+			{name: "Docs", slug: "docs", description: "Its account has expired.", path: "/bearer", auth: connectors.AuthOAuth2, failure: &exampleFailure{
+				code: "credential_required", message: "The access has expired. Connect again.", lately: true,
 			}},
 			{name: "Broken", slug: "broken", description: "Answers everything with status 500.", path: "/failing", auth: connectors.AuthNone, failure: &exampleFailure{
 				code: "http_status", message: "The server answered with HTTP 500, a problem on its side. Try again later.",
@@ -224,8 +224,8 @@ var exampleTenants = []exampleTenant{
 		connectors: []exampleConnector{
 			{name: "Pages", slug: "pages", description: "Lists its tools in pages.", path: "/paged", auth: connectors.AuthNone},
 			{name: "Personal", slug: "personal", description: "Every agent has a credential of its own.", path: "/bearer", auth: connectors.AuthBearer, secret: connectors.Secret{Token: devmcp.DefaultToken}, perAgent: "assistant"},
-			{name: "Calendar", slug: "calendar", description: "Its account has ended.", path: "/bearer", auth: connectors.AuthOAuth2, failure: &exampleFailure{
-				code: "credential_required", message: "The access of the account has ended. Reconnect it.", lately: true,
+			{name: "Calendar", slug: "calendar", description: "Its account has expired.", path: "/bearer", auth: connectors.AuthOAuth2, failure: &exampleFailure{
+				code: "credential_required", message: "The access has expired. Connect again.", lately: true,
 			}},
 		},
 	},

@@ -38,8 +38,8 @@ func grantPage(f templates.Frame) templates.GrantPage {
 		Granted: true, Form: templates.Form{Values: map[string]string{"all": "false", "approval": "trusted_only"}},
 		Approvals: append([]templates.Option{{Label: "Agent default: ask every time"}}, approvals...), Tools: tools, Count: "3 of 23 chosen, about 410 tokens", Estimate: "Tokens are an estimate.", Effects: []templates.Option{{Label: "Any effect (5)"}, {Value: "read_only", Label: "Read-only (1)"}},
 		Reaches: []templates.GrantLink{
-			{Connector: "GitHub", Href: "/agents/support/connectors/github", Tools: "All 42 tools", Approval: "Ask every time", State: stateBad},
-			{Connector: "Linear", Href: "/agents/support/connectors/linear", Tools: "3 of 23 tools", Approval: "Ask, except for trusted tools", State: stateOK, Here: true},
+			{Connector: "GitHub", Href: "/agents/support/connectors/github", Tools: "All 42 tools", Approval: "Ask every time"},
+			{Connector: "Linear", Href: "/agents/support/connectors/linear", Tools: "3 of 23 tools", Approval: "Ask, except for trusted tools", Here: true},
 		}, Goes: []string{"3 tools", "its approval rule"},
 		PromptChoices: []templates.Option{{Value: "none", Label: "None"}, {Value: "listed", Label: "All listed"}}, ResourceChoices: []templates.Option{{Value: "none", Label: "None"}},
 		ItemNotes: []string{"Includes: prompts."},

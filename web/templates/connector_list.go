@@ -64,7 +64,7 @@ type ConnectorRow struct {
 
 // ExpiringAccounts lists the accounts that end soon unless a person connects them again.
 type ExpiringAccounts struct {
-	Title string // "2 accounts expire within 72 hours"
+	Title string // "2 expiring accounts"
 	Rows  []ExpiringAccountRow
 }
 
@@ -73,6 +73,7 @@ type ExpiringAccountRow struct {
 	Connector string
 	Agent     string // empty: all agents share it
 	Href      string // of the page to connect it again
+	State     string // "ends" or "expired", before When
 	When      When
 }
 

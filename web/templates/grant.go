@@ -37,7 +37,6 @@ type GrantLink struct {
 	Href      string
 	Tools     string // "3 of 23 tools"
 	Approval  string // "Ask every time"; empty without a grant
-	State     State
 	Here      bool
 }
 

@@ -8,7 +8,7 @@ import (
 
 var healthSample = []templates.HealthLine{
 	{Kind: templates.StateBad, Icon: "ban", Label: "Server", Text: "Down for days", Details: []templates.HealthDetail{
-		{Text: "since", When: &longAgo}, {Text: "90 syncs in a row"}, {Text: "checked every 6 hours"},
+		{When: &templates.When{Text: "for 20 days", Title: longAgo.Title, ISO: longAgo.ISO}}, {Text: "90 syncs in a row"}, {Text: "checked every 6 hours"},
 	}},
 	{Kind: templates.StateWarn, Icon: "hourglass", Label: "Authorization", Text: "Expires soon", Details: []templates.HealthDetail{{Text: "ends", When: &soon}}},
 	{Kind: templates.StateOK, Icon: "circle-check", Label: "Tools", Text: "Up to date", Details: []templates.HealthDetail{{Text: "synced", When: &ago}, {Text: "next sync", When: &soon}}},

@@ -35,10 +35,10 @@ func needsSample(asset templates.Assets) templates.Needs {
 			Action: templates.Link{Text: "Review call", Href: "/approvals/1"},
 		}),
 		group("needs-authorization", "Connectors need authorization", "key-round", templates.StateBad, "12", templates.NeedRow{
-			Name: "Sentry", Line: "The server refused the token. Connect the account again.", Since: "since", When: longAgo,
+			Name: "Sentry", Line: "The server refused the token. Connect the account again.", When: templates.When{Text: "for 20 days", Title: longAgo.Title, ISO: longAgo.ISO},
 			Action: templates.Link{Text: "Reconnect", Href: "/connectors/sentry/credentials#credential-shared"},
 		}),
-		group("needs-renewal", "Accounts expiring within 72 hours", "hourglass", templates.StateWarn, "1", templates.NeedRow{
+		group("needs-renewal", "Expiring accounts", "hourglass", templates.StateWarn, "1", templates.NeedRow{
 			Name: "Linear", Line: "Support's account", Since: "ends", When: soon,
 			Action: templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials#credential-support"},
 		}),

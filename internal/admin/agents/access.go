@@ -153,28 +153,6 @@ func grantPath(agent, connector string) string {
 	return shell.AgentPath(agent) + shell.ConnectorPath(connector)
 }
 
-func (h *Handler) grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedConnector, view *agentview.View) []templates.GrantRow {
-	rows := make([]templates.GrantRow, len(granted))
-	for i, g := range granted {
-		rows[i] = templates.GrantRow{
-			Connector: g.Name,
-			Mark:      templates.Mark{Initial: shell.InitialLetter(g.Name)},
-			Href:      grantPath(a.Slug, g.Slug),
-			State:     templates.State{Kind: templates.StateOff, Text: shell.StatusName(ctx, connectors.StatusDisabled)},
-			Tools:     grantedTools(ctx, g.Grant, -1),
-			Items:     grantedItems(ctx, g.Grant),
-			Approval:  grantApproval(ctx, a, g.Grant),
-		}
-		if connector := view.Connector(g.Slug); connector != nil {
-			rows[i].Mark = h.ConnectorMark(connector.Connector)
-			rows[i].State = shell.ConnectorState(ctx, connector.Connector)
-			rows[i].Tools = grantedTools(ctx, g.Grant, connector.Connector.ToolCount)
-			rows[i].Tokens = i18n.Number(ctx, connector.Size(toolfmt.OpenAI).Tokens)
-		}
-	}
-	return rows
-}
-
 // grantedTools says how many of a connector's tools were granted. A negative available means that their number
 // is not known.
 func grantedTools(ctx context.Context, g connectors.Grant, available int) string {

@@ -168,14 +168,14 @@ func grantLinks(ctx context.Context, g grantState) []templates.GrantLink {
 	for _, r := range g.view.Connectors {
 		links = append(links, templates.GrantLink{
 			Connector: r.Connector.Name, Href: grantPath(g.agent.Slug, r.Connector.Slug), Tools: grantedTools(ctx, r.Grant, r.Connector.ToolCount),
-			Approval: grantApproval(ctx, g.agent, r.Grant), State: shell.ConnectorState(ctx, r.Connector), Here: r.Connector.ID == g.connector.ID,
+			Approval: grantApproval(ctx, g.agent, r.Grant), Here: r.Connector.ID == g.connector.ID,
 		})
 	}
 	if reachable {
 		return links
 	}
 	link := templates.GrantLink{
-		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: i18n.T(ctx, "Not granted"), State: shell.ConnectorState(ctx, g.connector), Here: true,
+		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: i18n.T(ctx, "Not granted"), Here: true,
 	}
 	if g.exists {
 		link.Tools, link.Approval = grantedTools(ctx, g.grant, g.connector.ToolCount), grantApproval(ctx, g.agent, g.grant)

@@ -23,7 +23,8 @@ const callsOnOverview = 5
 type agentOverview struct {
 	view        *agentview.View
 	credentials []store.AgentCredential
-	granted     store.List[store.GrantedConnector]
+	granted     []store.ConnectorReach
+	connectors  int               // of which granted has the first
 	member      connectors.Member // zero if the agent belongs to the organisation
 	tokens      store.List[connectors.AgentToken]
 	calls       store.List[connectors.ToolCall]
@@ -41,7 +42,7 @@ func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentO
 	if o.credentials, err = tx.Connectors().AgentCredentials(r.Context(), a.ID); err != nil {
 		return o, err
 	}
-	if o.granted, err = tx.Agents().Grants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
+	if o.granted, o.connectors, err = tx.Lists().AgentAccess(r.Context(), a.ID, store.AccessFilter{Access: store.AccessGranted, Window: store.Window{Limit: maxGrants}}); err != nil {
 		return o, err
 	}
 	if o.member, err = tx.Accounts().AgentMember(r.Context(), a.ID); err != nil && !fault.Is(err, fault.NotFound) {
@@ -73,9 +74,9 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 		Frame:       frame,
 		Head:        agentHead(r.Context(), a, templates.AgentOverviewTab),
 		Attention:   agentAttention(r.Context(), a, o.tokens.Items, frame.Can, h.Now()),
-		Stats:       agentStats(r.Context(), a, len(o.view.Tools), len(o.granted.Items), o.tokens.Items, h.Now()),
+		Stats:       agentStats(r.Context(), a, len(o.view.Tools), o.connectors, o.tokens.Items, h.Now()),
 		Facts:       agentFacts(r.Context(), a, o.member, h.Now()),
-		Grants:      h.grantRows(r.Context(), a, o.granted.Items, o.view),
+		Grants:      h.accessRows(r.Context(), a, o.granted, o.view),
 		Allowances:  h.allowanceRows(r.Context(), a, o.allowances),
 		Credentials: agentCredentials(r.Context(), a, o.credentials),
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),

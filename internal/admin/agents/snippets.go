@@ -53,7 +53,7 @@ func clientSnippets(ctx context.Context, address, token string) []templates.Snip
 			Text: encodeSnippet(object{"servers": object{"patchbay": remote}}),
 		},
 		{
-			Client: "Other clients", Where: i18n.T(ctx, "Most read an mcpServers object. Transport: Streamable HTTP."),
+			Client: i18n.T(ctx, "Other clients"), Where: i18n.T(ctx, "Most read an mcpServers object. Transport: Streamable HTTP."),
 			Text: encodeSnippet(object{"mcpServers": object{"patchbay": remote}}),
 		},
 	}

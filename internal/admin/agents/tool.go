@@ -33,13 +33,17 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 	frame := h.NewFrame(r, templates.NavAgents,
 		shell.NewCrumb(i18n.T(r.Context(), "Agents"), "/agents"), shell.NewCrumb(a.Name, shell.AgentPath(a.Slug)+"/tools"),
 		templates.Crumb{Text: shell.ShortenText(exposed, shell.MaxName), Mono: true})
+	advice := ""
+	if !why.Callable || why.NeedsApproval || why.RequiresTask {
+		advice = i18n.TranslateKnown(r.Context(), why.Advice)
+	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.AgentTool(templates.AgentToolPage{
 		Frame:   frame,
 		Head:    agentHead(r.Context(), a, templates.AgentToolsTab),
 		Exposed: shell.ShortenText(exposed, shell.MaxName),
 		State:   whyState(r.Context(), why),
 		Why:     whySentence(r.Context(), why),
-		Advice:  i18n.TranslateKnown(r.Context(), why.Advice),
+		Advice:  advice,
 		Links:   whyLinks(r.Context(), a, why, frame.Can),
 		Facts:   h.whyFacts(r.Context(), why),
 	}))

@@ -22,16 +22,19 @@ func expiringAccountsView(ctx context.Context, expiring []store.ExpiringCredenti
 	if len(expiring) == 0 {
 		return nil
 	}
-	hours := strconv.Itoa(int(ExpiryHorizon.Hours()))
-	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%[1]s account expires within %[2]s hours", "%[1]s accounts expire within %[2]s hours", hours)}
+	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%s expiring account", "%s expiring accounts")}
 	if len(expiring) == MaxExpiring {
-		l.Title = i18n.T(ctx, "%[1]s+ accounts expire within %[2]s hours", strconv.Itoa(MaxExpiring), hours)
+		l.Title = i18n.T(ctx, "%s+ expiring accounts", strconv.Itoa(MaxExpiring))
 	}
 	for _, one := range expiring {
-		l.Rows = append(l.Rows, templates.ExpiringAccountRow{
-			Connector: one.ConnectorName, Agent: one.AgentName, When: shell.NewWhen(ctx, one.EndsAt, now),
+		row := templates.ExpiringAccountRow{
+			Connector: one.ConnectorName, Agent: one.AgentName, State: i18n.T(ctx, "ends"), When: shell.NewWhen(ctx, one.EndsAt, now),
 			Href: shell.AccountPath(one.ConnectorSlug, one.AgentSlug),
-		})
+		}
+		if one.EndsAt.Before(now) {
+			row.State = i18n.T(ctx, "expired")
+		}
+		l.Rows = append(l.Rows, row)
 	}
 	return l
 }

@@ -42,7 +42,8 @@ func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock,
 }
 
 func failureDetails(ctx context.Context, h connectors.Health, now time.Time) []templates.HealthDetail {
-	list := []templates.HealthDetail{timeDetail(ctx, i18n.T(ctx, "since"), *h.Reachable.Since, now)}
+	since := shell.NewSince(ctx, *h.Reachable.Since, now)
+	list := []templates.HealthDetail{{When: &since}}
 	if h.Failures > 1 {
 		list = append(list, templates.HealthDetail{Text: i18n.N(ctx, h.Failures, "%s sync in a row", "%s syncs in a row")})
 	}

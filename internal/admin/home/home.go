@@ -107,7 +107,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 		}
 	case connectors.NeedRenewal:
 		return templates.NeedGroup{
-			Title: i18n.T(ctx, "Accounts expiring within 72 hours"), Icon: "hourglass", Kind: templates.StateWarn,
+			Title: i18n.T(ctx, "Expiring accounts"), Icon: "hourglass", Kind: templates.StateWarn,
 			All: templates.Link{Text: i18n.T(ctx, "All connectors"), Href: "/connectors"},
 		}
 	default:
@@ -119,7 +119,7 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 
 // needRow is one row, with its action if the person may do it, else with a link.
 func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, now time.Time) templates.NeedRow {
-	row := templates.NeedRow{Name: n.Connector, When: shell.NewWhen(ctx, n.At, now), Since: i18n.T(ctx, "since")}
+	row := templates.NeedRow{Name: n.Connector, When: shell.NewWhen(ctx, n.At, now)}
 	view := templates.Link{Text: i18n.T(ctx, "Open"), Href: shell.ConnectorPath(n.ConnectorSlug)}
 	choose := func(allowed bool, text, href string) templates.Link {
 		if allowed {
@@ -134,14 +134,17 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 		row.Line = i18n.T(ctx, "%s via %s", n.Agent, n.Connector)
 		row.Action = choose(can.Sync, i18n.T(ctx, "Review call"), view.Href)
 	case connectors.NeedAuthorization:
+		row.When = shell.NewSince(ctx, n.At, now)
 		row.Line = i18n.TranslateKnown(ctx, n.Reason)
 		if row.Line == "" {
 			row.Line = i18n.T(ctx, "No working credential.")
 		}
 		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
 	case connectors.NeedServer:
+		row.When = shell.NewSince(ctx, n.At, now)
 		row.Line, row.Action = i18n.TranslateKnown(ctx, n.Reason), templates.Link{Text: i18n.T(ctx, "See why"), Href: view.Href}
 	case connectors.NeedTools:
+		row.When = shell.NewSince(ctx, n.At, now)
 		row.Line, row.Action = shell.VanishedText(ctx, n.Vanished), view
 	case connectors.NeedRenewal:
 		row.Line, row.Since = i18n.T(ctx, "Shared account"), i18n.T(ctx, "ends")

@@ -125,8 +125,12 @@ func auditActionOptions(ctx context.Context) []templates.Option {
 }
 
 func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent, names store.SlugNames) templates.AuditRow {
+	actor := shell.ShortenText(e.ActorName, shell.MaxName)
+	if auth.ActorKind(e.ActorType) == auth.KindOperator {
+		actor = i18n.T(ctx, "The command line")
+	}
 	row := templates.AuditRow{
-		Sentence: shell.CleanText(auditsentence.Write(ctx, auditsentence.Entry{Actor: shell.ShortenText(e.ActorName, shell.MaxName), Action: e.Action, Target: shell.ShortenText(e.Target, shell.MaxName), Detail: e.Detail}, auditsentence.Names(names))),
+		Sentence: shell.CleanText(auditsentence.Write(ctx, auditsentence.Entry{Actor: actor, Action: e.Action, Target: shell.ShortenText(e.Target, shell.MaxName), Detail: e.Detail}, auditsentence.Names(names))),
 		At:       shell.NewWhen(ctx, e.At, h.Now()), Actor: shell.ShortenText(e.ActorName, shell.MaxName), Kind: actorKind(ctx, e.ActorType), Action: shell.ShortenText(e.Action, shell.MaxName),
 		Target: shell.ShortenText(e.Target, shell.MaxName), Request: e.RequestID, IP: e.IP,
 	}

@@ -237,8 +237,8 @@ func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 func (h *Handler) historyFact(ctx context.Context, t connectors.Tenant) (templates.Fact, error) {
 	since, err := h.Auth.HistorySince(ctx, t)
 	if err != nil || since == nil {
-		return templates.Fact{Label: i18n.T(ctx, "History since"), Value: i18n.T(ctx, "No history yet")}, err
+		return templates.Fact{Label: i18n.T(ctx, "Oldest entry"), Value: i18n.T(ctx, "No history yet")}, err
 	}
 	at := shell.NewWhen(ctx, *since, h.Now())
-	return templates.Fact{Label: i18n.T(ctx, "History since"), When: &at}, nil
+	return templates.Fact{Label: i18n.T(ctx, "Oldest entry"), When: &at}, nil
 }

@@ -42,7 +42,7 @@ func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) [
 	delivered, made := shell.NewWhenOrNever(ctx, hook.DeliveredAt, now), shell.NewWhen(ctx, hook.CreatedAt, now)
 	facts := []templates.Fact{
 		{Label: i18n.T(ctx, "Last delivered"), When: &delivered}, // a test does not count
-		{Label: i18n.T(ctx, "Failures since"), Value: i18n.N(ctx, hook.Failures, "%s attempt", "%s attempts")},
+		{Label: i18n.T(ctx, "Failed attempts"), Value: i18n.Number(ctx, hook.Failures)},
 	}
 	if hook.RotatingUntil != nil && hook.RotatingUntil.After(now) {
 		until := shell.NewWhen(ctx, *hook.RotatingUntil, now)

@@ -26,6 +26,21 @@ func NewWhenOrNever(ctx context.Context, t *time.Time, now time.Time) templates.
 	return NewWhen(ctx, *t, now)
 }
 
+// NewSince is NewWhen as the time that has passed: "for 8 minutes".
+func NewSince(ctx context.Context, t, now time.Time) templates.When {
+	w, d := NewWhen(ctx, t, now), now.Sub(t)
+	switch {
+	case d < time.Minute:
+	case d < time.Hour:
+		w.Text = i18n.N(ctx, int(d.Minutes()), "for %s minute", "for %s minutes")
+	case d < 48*time.Hour:
+		w.Text = i18n.N(ctx, int(d.Hours()), "for %s hour", "for %s hours")
+	default:
+		w.Text = i18n.N(ctx, int(d.Hours())/24, "for %s day", "for %s days")
+	}
+	return w
+}
+
 // FormatRelative writes a time as its distance from now.
 func FormatRelative(ctx context.Context, t, now time.Time) string {
 	d := now.Sub(t)

@@ -66,7 +66,7 @@ func (h *Handler) ChangeListView(ctx context.Context, changes store.List[connect
 		row := changeRow(ctx, c, h.Now())
 		row.Href = withReturnTo(row.Href, shell.WithQuery("/changes", q.URLValues()))
 		if q.state == anyChange && c.State == connectors.ChangeWaiting {
-			row.Decided = "waits"
+			row.Decided = i18n.T(ctx, "waiting")
 		}
 		if can.Manage {
 			row.Verdict = verdictValue(c)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -92,8 +93,8 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 	case highest != "":
 		notes = append(notes, i18n.T(ctx, "at most %s", highest))
 	}
-	notes = append(notes, countNote(ctx, s.minLength, s.maxLength, i18n.T(ctx, "characters"))...)
-	notes = append(notes, countNote(ctx, s.minItems, s.maxItems, i18n.T(ctx, "items"))...)
+	notes = append(notes, countNote(ctx, s.minLength, s.maxLength, i18n.T(ctx, "character"), i18n.T(ctx, "characters"))...)
+	notes = append(notes, countNote(ctx, s.minItems, s.maxItems, i18n.T(ctx, "item"), i18n.T(ctx, "items"))...)
 	if s.format != "" {
 		notes = append(notes, i18n.T(ctx, "format %s", shell.FirstRunes(s.format, shell.MaxNote+1)))
 	}
@@ -107,8 +108,11 @@ func (s pageSchema) ruleNotes(ctx context.Context) []string {
 }
 
 // countNote is the note of a bounded number of things: "3–200 characters".
-func countNote(ctx context.Context, lowest, highest, things string) []string {
+func countNote(ctx context.Context, lowest, highest, thing, things string) []string {
 	lowest, highest = FormatValue(lowest), FormatValue(highest)
+	if cmp.Or(highest, lowest) == "1" {
+		things = thing
+	}
 	switch {
 	case lowest != "" && lowest != "0" && highest != "":
 		return []string{lowest + "–" + highest + " " + things}
