@@ -42,7 +42,7 @@ func TestMethod_AdminSendsOneAndSeesWhatCame(t *testing.T) {
 	send("acme/fail", "").want(t, http.StatusOK, "No such index", "Open call")
 	send("notifications/acme/done", "").want(t, http.StatusOK, "Done", "A notification has no result.")
 	sent := len(up.Calls())
-	send("other/search", "").want(t, http.StatusUnprocessableEntity, "do not allow this one", "other/search")
+	send("other/search", "").want(t, http.StatusUnprocessableEntity, "allow this method", "other/search")
 	for _, params := range []string{"[1]", "7", "{", "null"} {
 		send("acme/search", params).want(t, http.StatusUnprocessableEntity, "Enter a JSON object.", "acme/search")
 	}

@@ -173,7 +173,7 @@ func (c *Cache) notifyEntry(ctx context.Context, entry *agentEntry) error {
 	gone := fault.Is(err, fault.NotFound) || err == nil && !v.Agent.Enabled
 	if err != nil && !gone {
 		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "listening agent not told of a change yet", "tenant_id", entry.tenant, "agent_id", entry.agent, "error", err)
+			c.log.WarnContext(ctx, "change not yet sent to listening agent", "tenant_id", entry.tenant, "agent_id", entry.agent, "error", err)
 		}
 		return err
 	}
@@ -217,6 +217,6 @@ func (c *Cache) recordTokenUse(ctx context.Context, id connectors.AgentTokenID) 
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := c.store.System().Sessions().TouchAgentToken(ctx, id); err != nil && ctx.Err() == nil {
-		c.log.WarnContext(ctx, "agent token use not noted", "token_id", id, "error", err)
+		c.log.WarnContext(ctx, "agent token use not recorded", "token_id", id, "error", err)
 	}
 }

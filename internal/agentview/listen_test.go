@@ -339,7 +339,7 @@ type warned struct {
 }
 
 func (w warned) Handle(_ context.Context, r slog.Record) error {
-	if strings.Contains(r.Message, "not told of a change yet") {
+	if strings.Contains(r.Message, "change not yet sent") {
 		select {
 		case w.told <- struct{}{}:
 		default:

@@ -44,7 +44,7 @@ func (s *Server) MemberClients(ctx context.Context, a auth.Actor, user *connecto
 // End ends a client's access: an admin those of agents, an owner those of members, anyone their own. Others are
 // NotFound.
 func (s *Server) End(ctx context.Context, a auth.Actor, id connectors.AgentClientID) error {
-	return s.endAccess(ctx, a.Tenant.ID, id, accessEnd{actor: &a, why: "somebody ended it"})
+	return s.endAccess(ctx, a.Tenant.ID, id, accessEnd{actor: &a, why: "a person ended it"})
 }
 
 // accessEnd is the actor that ends a client's access, and the reason.
@@ -81,7 +81,7 @@ func (e accessEnd) isOwnClient(locked store.LockedAgentClient) bool {
 
 // EndAsMember is [Server.End] for a client that acts as a given member; others are NotFound.
 func (s *Server) EndAsMember(ctx context.Context, a auth.Actor, user connectors.UserID, id connectors.AgentClientID) error {
-	return s.endAccess(ctx, a.Tenant.ID, id, accessEnd{actor: &a, user: &user, why: "somebody ended it"})
+	return s.endAccess(ctx, a.Tenant.ID, id, accessEnd{actor: &a, user: &user, why: "a person ended it"})
 }
 
 // EndAsAgent is [Server.End] for a client that acts as a given agent; others are NotFound.
@@ -90,7 +90,7 @@ func (s *Server) EndAsAgent(ctx context.Context, a auth.Actor, agent connectors.
 	if err != nil {
 		return err
 	}
-	return s.endAccess(ctx, a.Tenant.ID, id, accessEnd{actor: &a, agent: &of.ID, why: "somebody ended it"})
+	return s.endAccess(ctx, a.Tenant.ID, id, accessEnd{actor: &a, agent: &of.ID, why: "a person ended it"})
 }
 
 // endAccess deletes a client with all of its tokens.
@@ -150,7 +150,7 @@ func (s *Server) revokeToken(ctx context.Context, text secret.Text, client strin
 		case err != nil || !ok:
 			return tokenDecision{}, err
 		case client != "" && client != locked.ClientID:
-			return tokenDecision{refusal: &oauthError{Code: "invalid_client", Description: "this token is another client's"}}, nil
+			return tokenDecision{refusal: &oauthError{Code: "invalid_client", Description: "this token belongs to another client"}}, nil
 		default:
 			return tokenDecision{ends: "it signed out"}, nil
 		}
@@ -177,7 +177,7 @@ func (s *Server) revokeAccess(ctx context.Context, token secret.Bearer, client s
 			return invalidIfNotFound(err)
 		}
 		if client != "" && client != locked.ClientID {
-			return &oauthError{Code: "invalid_client", Description: "this token is another client's"}
+			return &oauthError{Code: "invalid_client", Description: "this token belongs to another client"}
 		}
 		return invalidIfNotFound(tx.Agents().DropClientToken(ctx, stored.Token.ID))
 	})
@@ -195,7 +195,7 @@ func (s *Server) revokeMemberAccess(ctx context.Context, token secret.Bearer, cl
 	case !s.verifyBearer(ctx, token, stored.SecretMAC):
 		return nil
 	case client != "" && client != stored.ClientID:
-		return &oauthError{Code: "invalid_client", Description: "this token is another client's"}
+		return &oauthError{Code: "invalid_client", Description: "this token belongs to another client"}
 	}
 	return invalidIfNotFound(s.store.Tenant(stored.Member.Tenant.ID).People().DropMemberToken(ctx, id))
 }

@@ -54,7 +54,7 @@ func (s *Server) markClientUsed(ctx context.Context, id string) {
 		return
 	}
 	if err := s.store.System().Sessions().UseMCPClient(ctx, registered); err != nil {
-		s.log.WarnContext(ctx, "use of a registered client not noted", "error", err)
+		s.log.WarnContext(ctx, "client use not recorded", "error", err)
 	}
 }
 

@@ -190,7 +190,7 @@ func isSlugFault(err error) bool {
 
 // Deny returns the redirect URL of a refused request.
 func (s *Server) Deny(r Request) string {
-	return s.redirectURL(r, url.Values{"error": {"access_denied"}, "error_description": {"the person said no"}})
+	return s.redirectURL(r, url.Values{"error": {"access_denied"}, "error_description": {"the person denied access"}})
 }
 
 // redirectURL adds the response and iss (RFC 9207), which protects a client against mix-up of authorization

@@ -44,7 +44,7 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	case "refresh_token":
 		given, err = s.refreshTokens(r.Context(), f)
 	default:
-		err = &oauthError{Code: "unsupported_grant_type", Description: "the grants are authorization_code and refresh_token"}
+		err = &oauthError{Code: "unsupported_grant_type", Description: "grant_type must be authorization_code or refresh_token"}
 	}
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func parseForm(r *http.Request) (url.Values, error) {
 	}
 	for _, values := range r.PostForm {
 		if len(values) > 1 {
-			return nil, invalidRequest("a parameter comes twice")
+			return nil, invalidRequest("duplicate parameter")
 		}
 	}
 	return r.PostForm, setBasicClientID(r)
@@ -121,7 +121,7 @@ func setBasicClientID(r *http.Request) error {
 	}
 	id, err := url.QueryUnescape(user)
 	if formID := r.PostForm.Get("client_id"); err != nil || password != "" || formID != "" && formID != id {
-		return &oauthError{Status: http.StatusUnauthorized, Code: "invalid_client", Description: "clients have no secret here, and one id"}
+		return &oauthError{Status: http.StatusUnauthorized, Code: "invalid_client", Description: "clients have no secret and send one client_id"}
 	}
 	r.PostForm.Set("client_id", id)
 	return nil

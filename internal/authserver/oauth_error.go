@@ -74,7 +74,7 @@ func (s *Server) toOAuthError(r *http.Request, err error) *oauthError {
 	if r.Context().Err() == nil && !safe.IsPanic(err) {
 		s.log.ErrorContext(r.Context(), "request failed", slog.String("request_id", middleware.GetReqID(r.Context())), slog.Any("error", err))
 	}
-	return &oauthError{Status: http.StatusInternalServerError, Code: "server_error", Description: "something went wrong here"}
+	return &oauthError{Status: http.StatusInternalServerError, Code: "server_error", Description: "internal error"}
 }
 
 // writeJSON writes an uncacheable document.

@@ -19,11 +19,11 @@ var appSchemes = []string{"cursor", "vscode", "vscode-insiders", "vscodium", "wi
 // checkRedirectURIs describes what is wrong with a client's redirect URIs; empty: nothing.
 func checkRedirectURIs(uris []string) string {
 	if len(uris) == 0 || len(uris) > maxRedirects {
-		return "it names no redirect URI, or more than 20"
+		return "1 to 20 redirect URIs are required"
 	}
 	for _, raw := range uris {
 		if !isAllowedRedirect(raw) {
-			return "one of its redirect URIs is neither https://, nor http:// on the person's own machine, nor of a program there"
+			return "a redirect URI must use https://, http:// on loopback, or a program's own scheme"
 		}
 	}
 	return ""

@@ -24,7 +24,7 @@ const (
 	maxUnused            = 5000
 	registrationWindow   = time.Hour
 	maxRegistrationBytes = 16 << 10
-	unnamedClient        = "A program without a name"
+	unnamedClient        = "Unnamed program"
 )
 
 // clientRegistration is the request and response of RFC 7591 sections 2 and 3.2.1.
@@ -46,7 +46,7 @@ func (s *Server) serveRegistration(w http.ResponseWriter, r *http.Request) error
 	}
 	var asked clientRegistration
 	if len(body) > maxRegistrationBytes || json.Unmarshal(body, &asked) != nil {
-		return &oauthError{Code: "invalid_client_metadata", Description: "this is no JSON document of a client, or longer than 16 KiB"}
+		return &oauthError{Code: "invalid_client_metadata", Description: "not a JSON client document, or longer than 16 KiB"}
 	}
 	made, err := s.registerClient(r.Context(), asked, toNetwork(auth.Address(r)))
 	if err != nil {
@@ -58,11 +58,11 @@ func (s *Server) serveRegistration(w http.ResponseWriter, r *http.Request) error
 
 func (s *Server) registerClient(ctx context.Context, asked clientRegistration, address string) (clientRegistration, error) {
 	if why := checkRedirectURIs(asked.RedirectURIs); why != "" {
-		return clientRegistration{}, &oauthError{Code: "invalid_redirect_uri", Description: "the registration is refused: " + why}
+		return clientRegistration{}, &oauthError{Code: "invalid_redirect_uri", Description: "registration refused: " + why}
 	}
 	if len(asked.GrantTypes) > 0 && !slices.Contains(asked.GrantTypes, "authorization_code") ||
 		len(asked.ResponseTypes) > 0 && !slices.Contains(asked.ResponseTypes, "code") {
-		return clientRegistration{}, &oauthError{Code: "invalid_client_metadata", Description: "only the grant authorization_code with the response type code is given"}
+		return clientRegistration{}, &oauthError{Code: "invalid_client_metadata", Description: "only the grant type authorization_code with response type code is supported"}
 	}
 	id, err := uuid.NewRandom()
 	if err != nil {

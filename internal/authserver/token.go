@@ -35,7 +35,7 @@ type tokenDecision struct {
 func newInvalidGrant(why string) tokenDecision { return tokenDecision{refusal: invalidGrant(why)} }
 
 func newAccessEnd(why string) tokenDecision {
-	return tokenDecision{refusal: invalidGrant("it is not good any more: sign in again"), ends: why}
+	return tokenDecision{refusal: invalidGrant("expired or revoked: sign in again"), ends: why}
 }
 
 // exchangeCode issues tokens for a code.
@@ -47,11 +47,11 @@ func newAccessEnd(why string) tokenDecision {
 func (s *Server) exchangeCode(ctx context.Context, f url.Values) (tokenResponse, error) {
 	code, ok := secret.ParseBearer(secret.CodeBearer, secret.Text(f.Get("code")))
 	if !ok {
-		return tokenResponse{}, invalidGrant("this is no code of ours")
+		return tokenResponse{}, invalidGrant("unknown code")
 	}
 	return s.withLockedClient(ctx, connectors.AgentClientID{UUID: code.ID}, func(tx *store.Tenant, locked store.LockedAgentClient) (tokenDecision, error) {
 		if !s.verifyBearer(ctx, code, locked.CodeMAC) {
-			return newInvalidGrant("this is no code of ours"), nil
+			return newInvalidGrant("unknown code"), nil
 		}
 		if locked.CodeUsedAt != nil {
 			return newAccessEnd("its code was used twice"), nil
@@ -74,13 +74,13 @@ func (s *Server) findMismatch(f url.Values, locked store.LockedAgentClient) stri
 	case !locked.CodeExpiresAt.After(locked.Now):
 		return "its code was used too late"
 	case f.Get("client_id") != locked.ClientID:
-		return "another client showed its code"
+		return "another client used its code"
 	case f.Has("redirect_uri") && f.Get("redirect_uri") != locked.RedirectURI: // optional in OAuth 2.1: the verifier binds the code
-		return "its code was shown for another redirect URI"
+		return "its code was used with another redirect URI"
 	case subtle.ConstantTimeCompare(sum[:], locked.Challenge) != 1:
-		return "its code was shown without the right verifier"
+		return "its code was used with a wrong verifier"
 	case f.Has("resource") && (!ok || resource != locked.Resource):
-		return "its code was shown for another resource"
+		return "its code was used with another resource"
 	default:
 		return ""
 	}
@@ -90,12 +90,12 @@ func (s *Server) findMismatch(f url.Values, locked store.LockedAgentClient) stri
 func (s *Server) refreshTokens(ctx context.Context, f url.Values) (tokenResponse, error) {
 	token, ok := secret.ParseBearer(secret.RefreshBearer, secret.Text(f.Get("refresh_token")))
 	if !ok {
-		return tokenResponse{}, invalidGrant("this is no refresh token of ours")
+		return tokenResponse{}, invalidGrant("unknown refresh token")
 	}
 	id := connectors.AgentClientID{UUID: token.ID}
 	wait, giveBack := s.renewals.Take(id, s.now())
 	if wait > 0 {
-		return tokenResponse{}, middleware.NewRateLimitError(wait, "this program renews its tokens again and again: they are good for an hour")
+		return tokenResponse{}, middleware.NewRateLimitError(wait, "too many token refreshes: tokens are valid for an hour")
 	}
 	given, err := s.decideRefresh(ctx, f, id, token)
 	if err != nil {
@@ -113,19 +113,19 @@ func (s *Server) decideRefresh(ctx context.Context, f url.Values, id connectors.
 		resource, known := s.parseResource(f.Get("resource"))
 		switch {
 		case !ok || generation == 0 || locked.Generation == 0:
-			return newInvalidGrant("this is no refresh token of ours"), nil
+			return newInvalidGrant("unknown refresh token"), nil
 		case f.Get("client_id") != locked.ClientID:
-			return newInvalidGrant("this refresh token is another client's"), nil
+			return newInvalidGrant("this refresh token belongs to another client"), nil
 		case f.Has("resource") && (!known || resource != locked.Resource):
 			return tokenDecision{refusal: &oauthError{Code: "invalid_target", Description: "this refresh token is for another resource"}}, nil
 		case !locked.ExpiresAt.After(locked.Now):
-			return newAccessEnd("it did not renew its token in time"), nil
+			return newAccessEnd("it did not refresh its token in time"), nil
 		case generation == locked.Generation:
 			return s.issueTokens(ctx, tx, locked, true)
 		case generation+1 == locked.Generation && locked.Now.Sub(locked.RotatedAt) <= replayGrace:
 			return s.issueTokens(ctx, tx, locked, false) // the response was lost, or the client sent two requests
 		default:
-			return newAccessEnd("a refresh token was used again, which may be stolen"), nil
+			return newAccessEnd("a refresh token was reused, and may be stolen"), nil
 		}
 	})
 }
@@ -137,7 +137,7 @@ func (s *Server) withLockedClient(
 ) (tokenResponse, error) {
 	tenant, err := s.store.System().Sessions().AgentClientTenant(ctx, id)
 	if fault.Is(err, fault.NotFound) {
-		return tokenResponse{}, invalidGrant("it is not known, or not good any more: sign in again")
+		return tokenResponse{}, invalidGrant("unknown, expired or revoked: sign in again")
 	}
 	if err != nil {
 		return tokenResponse{}, err
@@ -153,7 +153,7 @@ func (s *Server) withLockedClient(
 	})
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return tokenResponse{}, invalidGrant("it is not known, or not good any more: sign in again")
+		return tokenResponse{}, invalidGrant("unknown, expired or revoked: sign in again")
 	case err != nil:
 		return tokenResponse{}, err
 	case v.ends != "":
@@ -197,7 +197,7 @@ func (s *Server) issueTokens(ctx context.Context, tx *store.Tenant, locked store
 
 // findAccessEnd returns why a client's access ends, given its person's current state; empty: it does not.
 func (s *Server) findAccessEnd(ctx context.Context, tx *store.Tenant, locked store.LockedAgentClient, now time.Time) (string, error) {
-	const mayNot = "the person who let it in may not any more"
+	const mayNot = "the person who authorized it lost permission"
 	today, err := tx.People().ProgramOwner(ctx, locked.UserID)
 	if err != nil {
 		return "", err

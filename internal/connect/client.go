@@ -176,7 +176,7 @@ func (b *Broker) renewRegistration(ctx context.Context, s authSurvey, forgotten 
 	if err == nil && b.isRecognised(ctx, s, client) {
 		return b.replaceRegistration(ctx, s, forgotten, client)
 	}
-	b.log.WarnContext(ctx, "client not recognised, and no other registered", append(s.logAttrs(), slog.Any("error", err))...)
+	b.log.WarnContext(ctx, "client not recognized, no other registered", append(s.logAttrs(), slog.Any("error", err))...)
 	return forgotten, nil
 }
 

@@ -50,7 +50,7 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 		return nil // the revocation job retries
 	}
 	if err := b.finishRevocation(ctx, p.tenant, old.ID, nil); err != nil {
-		b.log.WarnContext(ctx, "revoked grant not forgotten", append(p.logAttrs(), slog.Any("error", err))...)
+		b.log.WarnContext(ctx, "revoked grant not deleted", append(p.logAttrs(), slog.Any("error", err))...)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const (
 
 // errClientGone means that the flow's client is no longer in use: the server forgot it, or an admin entered
 // another.
-var errClientGone = errors.New("the client of the flow is not the one in use any more")
+var errClientGone = errors.New("the flow's client is no longer in use")
 
 // callbackFlow is a flow with its callback.
 type callbackFlow struct {

@@ -87,14 +87,14 @@ func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) e
 	defer cancel()
 	switch {
 	case superseded:
-		log.InfoContext(ctx, "grant not revoked, since its client has a newer one")
+		log.InfoContext(ctx, "grant not revoked: its client has a newer one")
 		event := newRevokeFailedEvent(c)
 		event.Detail["cause"] = "The server could also end the client's newer access."
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, &event)
 	case err == nil:
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, nil)
 	case c.Last && !stopped:
-		log.WarnContext(ctx, "grant not revoked, and given up", slog.Any("error", err))
+		log.WarnContext(ctx, "grant not revoked, giving up", slog.Any("error", err))
 		event := newRevokeFailedEvent(c)
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, &event)
 	default:

@@ -92,7 +92,7 @@ func (b *Broker) prepareFlow(ctx context.Context, p target, who flowRequest) (pr
 // buildFlow makes the flow and its URL, and finds or registers the client.
 func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (preparedFlow, error) {
 	if len(who.browserHash) == 0 {
-		return preparedFlow{}, errors.New("start a connection: there is no browser to bind it to")
+		return preparedFlow{}, errors.New("start a connection: no browser to bind it to")
 	}
 	client, err := b.findClient(ctx, s)
 	if err != nil {

@@ -38,7 +38,7 @@ func (r *Resolver) Excerpt(ctx context.Context, tenant connectors.TenantID, c co
 	if c.ID != (connectors.ConnectorID{}) {
 		var err error
 		if stored, err = r.loadSecrets(ctx, tenant, c.ID); err != nil {
-			r.log.WarnContext(ctx, "what a server said is not shown", slog.String("connector_id", c.ID.String()), slog.Any("error", err))
+			r.log.WarnContext(ctx, "server text not shown", slog.String("connector_id", c.ID.String()), slog.Any("error", err))
 			return ""
 		}
 	}

@@ -109,7 +109,7 @@ func (r *Resolver) probeMetadataURL(ctx context.Context, c connectors.Connector)
 	if failed.Retryable {
 		return "", &oauth.Error{
 			Step: oauth.StepResource, Kind: oauth.KindTemporary, HTTPStatus: failed.HTTPStatus, RetryAfter: failed.RetryAfter,
-			Detail: "the MCP server could not be asked where its tokens come from", Err: failed,
+			Detail: "the MCP server could not be asked for its authorization server", Err: failed,
 		}
 	}
 	return "", nil
@@ -126,7 +126,7 @@ func checkSameServer(known, found string) error {
 		return nil
 	}
 	return &oauth.Error{Step: oauth.StepClientCredentials, Kind: oauth.KindRefused, Detail: fmt.Sprintf(
-		"what the client proves itself with was given for the authorization server %s, and it is %s now; enter it again if that is right", known, found)}
+		"the client's credential was entered for the authorization server %s, which is now %s; enter it again to confirm", known, found)}
 }
 
 func newMachineClient(c connectors.Connector, server oauth.Metadata, s connectors.Secret) (oauth.Registration, error) {

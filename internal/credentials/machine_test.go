@@ -252,7 +252,7 @@ func TestMachine_SecretStaysWithItsServer(t *testing.T) {
 	c.expireIn(t, -time.Minute)
 	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantNotRenewed(t, err)
-	if got := fault.As(err).Message; !strings.Contains(got, "was given for the authorization server "+c.as.Issuer) {
+	if got := fault.As(err).Message; !strings.Contains(got, "was entered for the authorization server "+c.as.Issuer) {
 		t.Errorf("message %q", got)
 	}
 	if n := thief.Count(oauthtest.ClientCredentials); n != 0 {

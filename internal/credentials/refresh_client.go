@@ -57,7 +57,7 @@ func (r *refreshRun) registeredClient(ctx context.Context, meta store.GrantMeta)
 func (r *refreshRun) configuredClient(ctx context.Context, meta store.GrantMeta) (oauth.Registration, error) {
 	client := oauth.Registration{Issuer: meta.Server.Issuer, ClientID: meta.ClientID, Source: oauth.SourceConfigured}
 	if r.connector.OAuth.ClientID != meta.ClientID {
-		return client, &oauth.Error{Step: oauth.StepRefresh, Kind: oauth.KindClient, Detail: "the connector's client is another one now"}
+		return client, &oauth.Error{Step: oauth.StepRefresh, Kind: oauth.KindClient, Detail: "the connector's client has changed"}
 	}
 	text, err := r.vault.ClientSecret(ctx, r.connector, meta.Server.Issuer)
 	if err != nil && !fault.Is(err, fault.NotFound) {

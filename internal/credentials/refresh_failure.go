@@ -106,12 +106,12 @@ func (r *refreshRun) logResult(ctx context.Context, g store.Grant, refusal error
 		slog.String("credential_id", g.ID.String()), slog.Int("version", g.Version),
 	}
 	if refusal == nil {
-		r.log.LogAttrs(ctx, slog.LevelInfo, "access token renewed", attrs...)
+		r.log.LogAttrs(ctx, slog.LevelInfo, "access token refreshed", attrs...)
 		return
 	}
 	failed, _ := errors.AsType[*oauth.Error](refusal)
 	if failed != nil {
 		attrs = append(attrs, slog.String("reason", cmp.Or(failed.Code, string(failed.Kind))))
 	}
-	r.log.LogAttrs(ctx, slog.LevelWarn, "access token not renewed", append(attrs, slog.Any("error", refusal))...)
+	r.log.LogAttrs(ctx, slog.LevelWarn, "access token not refreshed", append(attrs, slog.Any("error", refusal))...)
 }

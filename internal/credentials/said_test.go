@@ -69,7 +69,7 @@ func TestRefresh_EndOfAGrantKeepsTheServersWords(t *testing.T) {
 				t.Fatalf("%+v", told)
 			}
 			c.wantSaid(t, told[0].Upstream, http.StatusBadRequest, "consent was withdrawn")
-			if strings.Contains(log.String(), "withdrawn") || !strings.Contains(log.String(), "not renewed") {
+			if strings.Contains(log.String(), "withdrawn") || !strings.Contains(log.String(), "not refreshed") {
 				t.Errorf("the log: %s", log.String())
 			}
 

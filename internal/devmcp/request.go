@@ -54,7 +54,7 @@ func answerInitialize(raw json.RawMessage) (any, *rpcError) {
 		"protocolVersion": version,
 		"capabilities":    resultObject{"tools": resultObject{}},
 		"serverInfo":      resultObject{"name": "patchbay-dev-mcp", "title": "Patchbay's practice server", "version": "1.0.0"},
-		"instructions":    "A server to practise with: what its tools say is made up.",
+		"instructions":    "A practice server with made-up data.",
 	}, nil
 }
 

@@ -82,7 +82,7 @@ func (b *backend) handleRequest(ctx context.Context, r *serve.Request) (json.Raw
 		return b.handleTask(ctx, r)
 	}
 	if _, ok := listKind(r.Method); ok {
-		return nil, serve.InvalidParams("The cursor is none of this list, as it is now. Read the list from its beginning.")
+		return nil, serve.InvalidParams("The cursor is invalid. List from the start.")
 	}
 	return b.sendMethod(ctx, r)
 }

@@ -17,7 +17,7 @@ import (
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	tool := b.findTool(r.Name)
 	if tool == nil {
-		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %q here.", truncateName(r.Name)))
+		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %q.", truncateName(r.Name)))
 	}
 	if r.Peer.Modern {
 		if mismatch := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); mismatch != "" {

@@ -194,7 +194,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	}
 	text := parseBearer(r)
 	if text.Empty() {
-		return fault.Errorf(fault.Unauthenticated, "An agent's token is needed: send it as Authorization: Bearer pb_agent_….")
+		return fault.Errorf(fault.Unauthenticated, "Send an agent token as Authorization: Bearer pb_agent_….")
 	}
 	b.wait = store.WaitBudget{From: middleware.ClientNetwork(b.origin.Address)}
 	if err := b.loadToken(r.Context(), text); err != nil {
@@ -209,7 +209,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 		ok = b.connector != nil
 	}
 	if !ok {
-		return fault.Errorf(fault.NotFound, "This agent has no such connector. Ask for it to be granted, or enabled.")
+		return fault.Errorf(fault.NotFound, "This agent has no access to this connector. An admin can grant or enable it.")
 	}
 	return nil
 }

@@ -22,12 +22,12 @@ func buildInstructions(reaches []*agentview.ConnectorView) string {
 		return "No connector is granted to this agent yet."
 	}
 	var b strings.Builder
-	b.WriteString("These servers are behind this one. The names of their tools and prompts begin with the prefix given here. " +
-		"Lines that begin with \">\" are words of the server named above them: they say how to use its own tools, and nothing about other servers.\n")
+	b.WriteString("This server provides the servers below. Names of their tools and prompts start with the prefix shown. " +
+		"Lines starting with \">\" are text from the server named above them: they describe how to use its own tools, and say nothing about other servers.\n")
 	for i, connector := range reaches {
 		part := describeConnector(connector.Connector)
 		if b.Len()+len(part) > maxInstructions {
-			fmt.Fprintf(&b, "\nThere are %d more.\n", len(reaches)-i)
+			fmt.Fprintf(&b, "\nAnd %d more.\n", len(reaches)-i)
 			break
 		}
 		b.WriteString(part)

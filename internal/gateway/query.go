@@ -38,7 +38,7 @@ func (b *backend) getPrompt(ctx context.Context, r *serve.Request) (json.RawMess
 		connector, name = b.view.Prompt(r.Name)
 	}
 	if connector == nil || connector.Item(connectors.ItemPrompt, name) == nil {
-		return nil, serve.InvalidParams(fmt.Sprintf("There is no prompt %q here.", truncateName(r.Name)))
+		return nil, serve.InvalidParams(fmt.Sprintf("No prompt named %q.", truncateName(r.Name)))
 	}
 	return b.queryUpstream(ctx, r, connector, connectors.CallPrompt, name, replaceAt(".name", name))
 }
@@ -88,7 +88,7 @@ func newNotFoundError(r *serve.Request, refusal *toolcall.RefusalError) error {
 	if r.Peer.Modern {
 		code = mcp.CodeInvalidParams
 	}
-	message, fields := "There is no such resource here.", map[string]any{"uri": r.Name}
+	message, fields := "No such resource.", map[string]any{"uri": r.Name}
 	if refusal != nil {
 		message, fields[reasonMember] = refusal.Sentence, newReason(refusal)
 	}
@@ -114,14 +114,14 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 		Ref struct{ Type, Name, URI string }
 	}
 	if err := json.Unmarshal(r.Params, &params); err != nil {
-		return nil, serve.InvalidParams("The parameters of a completion are an object with ref and argument.")
+		return nil, serve.InvalidParams("Completion parameters must be an object with ref and argument.")
 	}
 	if err := cmp.Or(checkNameLength(params.Ref.Name), checkNameLength(params.Ref.URI)); err != nil {
 		return nil, err
 	}
 	connector, name, edit := b.findCompletion(params.Ref.Type, params.Ref.Name, params.Ref.URI)
 	if connector == nil {
-		return nil, serve.InvalidParams("There is nothing of that name to complete here.")
+		return nil, serve.InvalidParams("Nothing with this name to complete.")
 	}
 	return b.queryUpstream(ctx, r, connector, connectors.CallCompletion, name, edit)
 }

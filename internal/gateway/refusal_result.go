@@ -63,7 +63,7 @@ func appendPageURL(r *toolcall.RefusalError, page func() string) string {
 	if where == "" {
 		return r.Sentence
 	}
-	return r.Sentence + " A person does that here: " + where
+	return r.Sentence + " A person can do that here: " + where
 }
 
 // toRefusal returns the refusal in err. An Unavailable fault of Patchbay itself is one, too.

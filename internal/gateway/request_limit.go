@@ -96,6 +96,6 @@ func (h *Handler) newRateLimitError(header http.Header, wait time.Duration) *ser
 	header.Set("Retry-After", fmt.Sprint(seconds))
 	return &serve.RPCError{
 		Code: codeRefused, Status: http.StatusTooManyRequests, Data: why,
-		Message: fmt.Sprintf("This agent makes more requests than it may. Try again in %d s.", seconds),
+		Message: fmt.Sprintf("Too many requests from this agent. Try again in %d s.", seconds),
 	}
 }

@@ -95,7 +95,7 @@ func TestRateLimit_SetsRetryAfter(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.body), &said); err != nil || got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" {
 			t.Fatalf("%s: %d %v %s", method, got.status, got.header, got.body)
 		}
-		want := `-32000 This agent makes more requests than it may. Try again in 1 s. {"patchbay/reason":{"code":"rate_limited","retry_after_s":1}}`
+		want := `-32000 Too many requests from this agent. Try again in 1 s. {"patchbay/reason":{"code":"rate_limited","retry_after_s":1}}`
 		if diff := cmp.Diff(want, fmt.Sprint(said.Error.Code, " ", said.Error.Message, " ", string(said.Error.Data))); diff != "" || said.JSONRPC != "2.0" {
 			t.Errorf("%s (-want +got):\n%s", method, diff)
 		}

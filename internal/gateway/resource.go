@@ -69,7 +69,7 @@ func (h *Handler) serveMetadata(w http.ResponseWriter, r *http.Request, id strin
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		h.writeRefusal(w, r, id, fault.Errorf(fault.BadMethod, "This address is only read."))
+		h.writeRefusal(w, r, id, fault.Errorf(fault.BadMethod, "This URL is read-only."))
 		return
 	}
 	resource, name, scopes := h.base+mcpPath, "Patchbay", []string{"mcp"}

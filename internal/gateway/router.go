@@ -67,7 +67,7 @@ func (r *messageRouter) addWaiter(box string, c chan struct{}) (remove func()) {
 	}
 }
 
-var errInvalidCallerKey = errors.New("a message of nobody")
+var errInvalidCallerKey = errors.New("invalid caller key")
 
 // parseCaller parses a callerKey.
 func parseCaller(caller string) (t connectors.TenantID, a connectors.AgentID, err error) {

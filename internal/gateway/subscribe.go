@@ -42,9 +42,9 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	case isSubscribe && !canRead(b.view, connector, own):
 		return nil, newReadError(r, toolcall.ItemRefusal(b.view, connector, connectors.CallResource, own), noPageURL)
 	case !canSubscribe(connector):
-		return nil, &serve.RPCError{Code: mcp.CodeMethodNotFound, Message: "The server of this resource does not tell of its changes."}
+		return nil, &serve.RPCError{Code: mcp.CodeMethodNotFound, Message: "This resource's server does not announce changes."}
 	case r.Peer.Session == "":
-		return nil, serve.InvalidParams("Subscriptions need a session. Begin with initialize.")
+		return nil, serve.InvalidParams("Subscriptions require a session. Send initialize first.")
 	}
 	box := subscriptionMailbox + r.Peer.Session
 	already, err := b.h.router.Fetch(ctx, callerKey(b), box)
@@ -52,7 +52,7 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 		return nil, newRequestError(err, noPageURL)
 	}
 	if len(already) >= maxSubscriptionMessages {
-		return nil, serve.InvalidParams("This session has subscribed too often. Begin a new one.")
+		return nil, serve.InvalidParams("Too many subscriptions in this session. Start a new one.")
 	}
 	message, err := json.Marshal(subscriptionMessage{URI: r.Name, On: isSubscribe})
 	if err != nil {

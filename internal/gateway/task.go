@@ -55,7 +55,7 @@ func readTask(r *serve.Request, tool *agentview.Tool, request *toolcall.CallRequ
 	var task *struct{ TTL *float64 }
 	switch err := json.Unmarshal(r.Task, &task); {
 	case err != nil || task == nil || task.TTL != nil && (*task.TTL < 0 || *task.TTL > maxRequestedTTL):
-		return serve.InvalidParams("The task of a call is an object with a ttl in milliseconds.")
+		return serve.InvalidParams("A call's task must be an object with a ttl in milliseconds.")
 	case tool.Listed() && !tool.OffersTasks:
 		return &serve.RPCError{Code: revision.CodeMethodNotFound, Message: fmt.Sprintf("The tool %q does not support tasks. Call it without one.", truncateName(r.Name))}
 	}

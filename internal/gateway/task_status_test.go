@@ -98,9 +98,9 @@ func TestTaskStatus_OfDecidedApproval(t *testing.T) {
 				c.wantState("failed", "Denied")
 				return
 			}
-			c.wantState("working", "Approved, and under way")
+			c.wantState("working", "Approved, running")
 			c.server.Complete(<-c.server.Began, `{"content":[{"type":"text","text":"found"}]}`)
-			c.wantState("completed", "Approved, and done")
+			c.wantState("completed", "Approved, completed")
 		})
 	}
 }

@@ -17,5 +17,5 @@ func newUnknownTokens() *limit.Rate[netip.Addr] {
 }
 
 func newUnknownTokenLimit(wait time.Duration) error {
-	return middleware.NewRateLimitError(wait, "Too many tokens that nobody knows came from this address. Check the token, and try again in a moment.")
+	return middleware.NewRateLimitError(wait, "Too many unknown tokens from this address. Check the token, and try again shortly.")
 }

@@ -32,7 +32,7 @@ type Server struct {
 func Parse(raw secret.Text) (Server, error) {
 	u, err := url.Parse(raw.Reveal())
 	if err != nil {
-		return Server{}, fmt.Errorf("must be a URL, as smtp://user:password@mail.example.com:587")
+		return Server{}, fmt.Errorf("must be a URL such as smtp://user:password@mail.example.com:587")
 	}
 	s := Server{Host: u.Hostname(), Username: u.User.Username()}
 	if password, ok := u.User.Password(); ok {
@@ -46,7 +46,7 @@ func Parse(raw secret.Text) (Server, error) {
 	case u.Scheme == "smtps" && u.RawQuery == "":
 		s.TLS, s.Port = Implicit, 465
 	default:
-		return Server{}, fmt.Errorf("must begin with smtp:// or smtps://, with no query but tls=none")
+		return Server{}, fmt.Errorf("must begin with smtp:// or smtps://, without query except tls=none")
 	}
 	if u.Path != "" && u.Path != "/" || u.Fragment != "" || s.Host == "" {
 		return Server{}, fmt.Errorf("must be a host with an optional port, and no path")
@@ -66,7 +66,7 @@ func Parse(raw secret.Text) (Server, error) {
 func ParseAddress(raw string) (string, error) {
 	a, err := mail.ParseAddress(raw)
 	if err != nil {
-		return "", fmt.Errorf("must be an e-mail address, as Patchbay <patchbay@example.com>")
+		return "", fmt.Errorf("must be an email address, such as Patchbay <patchbay@example.com>")
 	}
 	return a.String(), nil
 }

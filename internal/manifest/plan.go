@@ -195,7 +195,7 @@ func (c Connector) authFields() map[string]any {
 func checkAddress(ctx context.Context, api *client.Client, connector string, address any) error {
 	is, err := api.GetConnector(ctx, connector)
 	if err == nil && is.URL != address {
-		err = errors.New("its URL has changed meanwhile, so the secret was not sent")
+		err = errors.New("its URL has changed, so the secret was not sent")
 	}
 	return err
 }

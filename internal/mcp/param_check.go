@@ -37,16 +37,16 @@ func (p mirroredParam) headerMismatch(arguments any, values []string) string {
 	case !isGiven && len(values) == 0:
 		return ""
 	case !isGiven:
-		return "repeats a parameter that the call does not have"
+		return "repeats a parameter that is missing from the call"
 	case len(values) != 1:
-		return "must stand there once"
+		return "must occur once"
 	}
 	got, ok := wire.HeaderText(values[0])
 	if !ok {
-		return "is not encoded as it says"
+		return "is not encoded correctly"
 	}
 	if got != want && !(p.isNumber(arguments) && isSameNumber(got, want)) {
-		return "says something else than the call's parameter"
+		return "differs from the call's parameter"
 	}
 	return ""
 }

@@ -67,7 +67,7 @@ func (s *Session) replaceConnection(ctx context.Context, lost *connection, r *re
 
 // newPanicError is the error of requests that lost their reply to a panic of ours.
 func newPanicError(phase Phase) *Error {
-	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the conversation was ended by a fault of Patchbay"}
+	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the session ended because of an error in Patchbay"}
 }
 
 // newReaderPanicError is newPanicError for the goroutine that reads all replies. known: a version was

@@ -19,7 +19,7 @@ const (
 	maxSilence         = time.Hour       // the stream is opened anew although the server answers
 )
 
-var errSilentStream = errors.New("the stream was silent, and is opened again")
+var errSilentStream = errors.New("stream silent, reopening it")
 
 // silenceWatch ends a stream on which no byte arrives.
 type silenceWatch struct {

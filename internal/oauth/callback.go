@@ -12,14 +12,14 @@ const maxCodeLength = 8 << 10
 func ReadCallback(q url.Values, m Metadata) (Secret, error) {
 	for _, name := range []string{"state", "iss", "code", "error"} {
 		if len(q[name]) > 1 {
-			return "", newRefusal(StepCallback, "the answer names %s twice", name)
+			return "", newRefusal(StepCallback, "the response repeats %s", name)
 		}
 	}
 	switch iss := q["iss"]; {
 	case len(iss) == 1 && iss[0] != m.Issuer:
-		return "", newRefusal(StepCallback, "the answer is not from the authorization server that was asked")
+		return "", newRefusal(StepCallback, "the response is from another authorization server")
 	case len(iss) == 0 && m.IssParameterSupported:
-		return "", newRefusal(StepCallback, "the answer does not say which authorization server it is from")
+		return "", newRefusal(StepCallback, "the response does not name its authorization server")
 	}
 	if code := q.Get("error"); code != "" {
 		e := &Error{Step: StepCallback}
@@ -28,7 +28,7 @@ func ReadCallback(q url.Values, m Metadata) (Secret, error) {
 	}
 	code := q.Get("code")
 	if code == "" || len(code) > maxCodeLength || !isPrintable(code) {
-		return "", &Error{Step: StepCallback, Kind: KindProtocol, Detail: "the answer holds no usable code"}
+		return "", &Error{Step: StepCallback, Kind: KindProtocol, Detail: "the response has no usable code"}
 	}
 	return Secret(code), nil
 }

@@ -112,7 +112,7 @@ func (d *discovery) checkOverrides() *Error {
 		}
 	}
 	if m := o.TokenEndpointAuthMethod; m != "" && !m.isKnown() {
-		return newRefusal(StepServer, "the configured token endpoint auth method is not one that we know")
+		return newRefusal(StepServer, "the configured token endpoint auth method is unknown")
 	}
 	return nil
 }

@@ -272,7 +272,7 @@ func TestTheTraceTellsWhatWasTried(t *testing.T) {
 	f.discover(oauth.Target{ServerURL: mcp.URL + "?key=hunter2", ResourceMetadata: "file:///etc/passwd"})
 	resource := strings.TrimSuffix(mcp.URL, "/mcp") + "/.well-known/oauth-protected-resource"
 	want := []oauth.TraceStep{
-		{Step: oauth.StepResource, URL: "(not a plain URL)", Read: "its URL is not a plain http or https URL", Decided: "No document; trying the next."},
+		{Step: oauth.StepResource, URL: "(not a plain URL)", Read: "its URL is not an http or https URL", Decided: "No document; trying the next."},
 		{Step: oauth.StepResource, URL: resource + "/mcp?…", Status: 404, Read: "an error", Decided: "No document; trying the next."},
 		{Step: oauth.StepResource, URL: resource, Status: 200, Read: "protected-resource metadata", Decided: "The resource's own document."},
 		{Step: oauth.StepServer, URL: as.Issuer + "/.well-known/oauth-authorization-server", Status: 404, Read: "an error", Decided: "No document; trying the next."},

@@ -78,7 +78,7 @@ func (c *Client) sendRequest(ctx context.Context, r httpRequest) (httpResponse, 
 	}
 	req, err := r.buildRequest(ctx)
 	if err != nil {
-		return httpResponse{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be written"}
+		return httpResponse{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be encoded"}
 	}
 	return c.sendBuilt(ctx, r.step, req)
 }

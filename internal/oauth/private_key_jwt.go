@@ -49,7 +49,7 @@ func ParsePrivateKey(text Secret, algorithm string) (*PrivateKey, error) {
 	case algorithm == "":
 		algorithm = usual
 	case algorithm != usual && (usual != "RS256" || algorithm != "RS384" && algorithm != "RS512"):
-		return nil, newRefusal(StepClientCredentials, "the algorithm does not fit the private key, which is one for %s", usual)
+		return nil, newRefusal(StepClientCredentials, "the algorithm does not match the private key, which is for %s", usual)
 	}
 	return &PrivateKey{key: key, method: jwt.GetSigningMethod(algorithm)}, nil
 }

@@ -103,10 +103,10 @@ func registrationRefusal(a httpResponse) *Error {
 	e := a.toError(StepRegister)
 	switch a.status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
-		e.Kind, e.Detail = KindNeedsClientID, "there is nothing at its registration endpoint"
+		e.Kind, e.Detail = KindNeedsClientID, "its registration endpoint does not exist"
 		return e
 	case http.StatusUnauthorized, http.StatusForbidden:
-		e.Kind, e.Detail = KindNeedsClientID, "it registers only clients that it knows already"
+		e.Kind, e.Detail = KindNeedsClientID, "it registers only known clients"
 		return e
 	}
 	if e.Kind == KindUnknownOutcome {
@@ -133,11 +133,11 @@ func readRegistration(a httpResponse, m Metadata, asked AuthMethod) (Registratio
 		Method: AuthMethod(o.textField("token_endpoint_auth_method")),
 	}
 	if !isPrintable(client.ClientID) || !isPrintable(client.ClientSecret.Reveal()) {
-		broken.Detail = "gave a client id or secret with characters that are not printable"
+		broken.Detail = "returned a client id or secret with unprintable characters"
 		return Registration{}, broken
 	}
 	if len(client.ClientID) > maxClientID || len(client.ClientSecret) > maxClientSecret {
-		broken.Detail = "gave a client id or secret that is longer than we take"
+		broken.Detail = "returned a client id or secret that is too long"
 		return Registration{}, broken
 	}
 	if client.ClientID == "" {
@@ -145,7 +145,7 @@ func readRegistration(a httpResponse, m Metadata, asked AuthMethod) (Registratio
 			broken.Code, broken.Kind = knownCode(code)
 			return Registration{}, broken
 		}
-		broken.Detail = "gave no client id"
+		broken.Detail = "returned no client id"
 		return Registration{}, broken
 	}
 	if at, ok := o.secondsField("client_secret_expires_at"); ok && at > 0 {

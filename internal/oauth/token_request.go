@@ -48,7 +48,7 @@ func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.V
 	case transport.failure != nil:
 		return Token{}, transport.failure
 	case transport.response == nil:
-		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "the request cannot be written", Err: err}
+		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "the request cannot be encoded", Err: err}
 	}
 	t, failure := readTokenResponse(step, *transport.response, c.currentTime())
 	if failure != nil {
@@ -102,7 +102,7 @@ func readTokenResponse(step Step, a httpResponse, now time.Time) (Token, *Error)
 	case !found:
 		return Token{}, &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, Detail: "answered without an access token"}
 	case !ok:
-		return Token{}, &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, Detail: "gave a token that is no bearer token"}
+		return Token{}, &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, Detail: "returned a token that is not a bearer token"}
 	}
 	return t, nil
 }

@@ -12,7 +12,7 @@ const maxURLLength = 2048
 func (c *Client) checkURL(step Step, what, raw string) *Error {
 	u, ok := parsePlainURL(raw)
 	if !ok {
-		return newRefusal(step, "its %s is not a plain http or https URL", what)
+		return newRefusal(step, "its %s is not an http or https URL", what)
 	}
 	if c.CheckURL == nil {
 		if u.Scheme != "https" {
@@ -21,7 +21,7 @@ func (c *Client) checkURL(step Step, what, raw string) *Error {
 		return nil
 	}
 	if _, err := c.CheckURL(raw); err != nil {
-		e := newRefusal(step, "its %s is not one that may be contacted", what)
+		e := newRefusal(step, "its %s is not allowed", what)
 		e.Err = err
 		return e
 	}

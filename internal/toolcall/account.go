@@ -75,7 +75,7 @@ func (ac *accountRequests) requestAccount(ctx context.Context, o *CallRequest, o
 	}
 	request, requestErr := ac.saveAccountRequest(ctx, o)
 	if requestErr != nil {
-		ac.o.Log.WarnContext(ctx, "an account is not asked for", "tenant_id", o.View.Tenant.ID, "error", requestErr)
+		ac.o.Log.WarnContext(ctx, "account request not sent", "tenant_id", o.View.Tenant.ID, "error", requestErr)
 		return out, err
 	}
 	if !o.MultiRound {

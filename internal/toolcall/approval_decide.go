@@ -67,7 +67,7 @@ func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connect
 // announced after it.
 func (ap *approvals) announceDecision(ctx context.Context, tx *store.Tenant, t connectors.TenantID, id connectors.ToolCallID, d Decision) error {
 	return ap.announcer.announceByID(ctx, tx, t, id, func(task *handshakeTask) {
-		task.Status, task.Message, task.UpdatedAt = taskWorking, "Approved, and under way", ap.o.Now().UTC()
+		task.Status, task.Message, task.UpdatedAt = taskWorking, "Approved, running", ap.o.Now().UTC()
 		if !d.Approve {
 			task.Status, task.Message = taskFailed, "Denied"
 		}

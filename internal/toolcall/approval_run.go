@@ -153,7 +153,7 @@ func (ap *approvals) saveResultWithRetry(ctx context.Context, a *activeCall, t c
 	result := toStoredResult(out, err)
 	plain, marshalErr := json.Marshal(result)
 	if marshalErr != nil {
-		ap.o.Log.ErrorContext(ctx, "result of an approved call not kept", slog.Any("error", marshalErr))
+		ap.o.Log.ErrorContext(ctx, "result of an approved call not saved", slog.Any("error", marshalErr))
 		return
 	}
 	fetches := a.hasWaiter

@@ -54,15 +54,15 @@ func formatTask(row connectors.Approval, handle json.RawMessage, kind, extra str
 	status, message := "working", "Waiting for approval"
 	switch row.State {
 	case connectors.ApprovalApproved, connectors.ApprovalExecuting:
-		message = "Approved, and under way"
+		message = "Approved, running"
 	case connectors.ApprovalDone:
-		status, message = "completed", "Approved, and done"
+		status, message = "completed", "Approved, completed"
 	case connectors.ApprovalDenied:
 		status, message = "completed", "Denied"
 	case connectors.ApprovalLapsed:
-		status, message = "cancelled", "Nobody is asked any more"
+		status, message = "cancelled", "No longer waiting for approval"
 	case connectors.ApprovalUnknown:
-		status, message = "completed", "Patchbay stopped while the call was made"
+		status, message = "completed", "Patchbay stopped during the call"
 	}
 	updated := row.AskedAt
 	if row.DecidedAt != nil {

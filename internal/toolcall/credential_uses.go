@@ -42,7 +42,7 @@ func (cs *callSender) recordCredentialUse(t connectors.TenantID, u *credentials.
 		ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 		defer cancel()
 		if err := cs.o.Credentials.MarkUsed(ctx, t, u); err != nil {
-			cs.o.Log.WarnContext(ctx, "credential use not noted", slog.Any("error", err))
+			cs.o.Log.WarnContext(ctx, "credential use not recorded", slog.Any("error", err))
 		}
 	})
 }

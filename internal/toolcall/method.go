@@ -51,7 +51,7 @@ func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connecto
 	}
 	switch perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone; {
 	case !connector.AllowsMethod(m.Method):
-		return nil, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The methods of %q do not allow this one.", connector.Slug)})
+		return nil, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The connector %q doesn't allow this method.", connector.Slug)})
 	case !connector.Enabled:
 		return nil, fault.Errorf(fault.Conflict, "The connector %q is disabled.", connector.Name)
 	case perAgent && m.Agent == "":

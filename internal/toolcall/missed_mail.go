@@ -33,7 +33,7 @@ func (mr *mailReader) readMissedMail(ctx context.Context) {
 		return err
 	})
 	if err != nil {
-		mr.o.Log.WarnContext(ctx, "mail for calls not read", "error", err)
+		mr.o.Log.WarnContext(ctx, "messages for calls not read", "error", err)
 		return
 	}
 	for _, box := range posted {

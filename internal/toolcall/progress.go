@@ -98,7 +98,7 @@ func (p *progressSaver) saveProgress(ctx context.Context) {
 	for batch := range slices.Chunk(calls, maxProgressRows) {
 		saved, err := p.o.Store.System().Calls().NoteProgress(saveCtx, batch)
 		if err != nil && ctx.Err() == nil {
-			p.o.Log.DebugContext(ctx, "progress of calls not noted", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history logs the outage
+			p.o.Log.DebugContext(ctx, "call progress not recorded", slog.Int("calls", len(batch)), slog.Any("error", err)) // the history logs the outage
 		}
 		for _, id := range saved {
 			delete(all, id)

@@ -139,7 +139,7 @@ func (l *callLimits) loadQuotas(ctx context.Context) (ok bool) {
 	now := l.o.Now()
 	counts, err := l.o.Store.System().Calls().QuotasOfDay(ctx, now)
 	if err != nil {
-		l.o.Log.WarnContext(ctx, "quotas of today not read yet", slog.Any("error", err))
+		l.o.Log.WarnContext(ctx, "today's quotas not read yet", slog.Any("error", err))
 		return false
 	}
 	for _, q := range counts {

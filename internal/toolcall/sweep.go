@@ -52,7 +52,7 @@ func (sw *sweeper) endAbandoned(ctx context.Context) {
 	for more := true; more && sweepCtx.Err() == nil; {
 		ended, err := sw.o.Store.System().Calls().SweepGateway(sweepCtx, sw.o.Instance)
 		if err != nil && ctx.Err() == nil {
-			sw.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
+			sw.o.Log.WarnContext(ctx, "expired calls not closed", slog.Any("error", err))
 		}
 		sw.reportAbandoned(ctx, ended)
 		more = err == nil && len(ended) >= store.MaxSwept

@@ -86,7 +86,7 @@ func (ta *taskAnnouncer) announceTask(ctx context.Context, st *store.Tenant, t c
 
 // toResultStatus sets the state of a task after the end of its approved call with this result.
 func (r storedResult) toResultStatus(task *handshakeTask, now time.Time) {
-	task.Status, task.Message, task.UpdatedAt = taskCompleted, "Approved, and done", now
+	task.Status, task.Message, task.UpdatedAt = taskCompleted, "Approved, completed", now
 	switch {
 	case r.Refusal != nil && r.Refusal.Code == CodeCancelled:
 		task.Status, task.Message = taskCancelled, r.Refusal.Sentence

@@ -42,7 +42,7 @@ func (c *activeSet) add(caller string, cancel func()) (*activeEntry, *RPCError) 
 	return m, nil
 }
 
-var errTooManyStreams = newStatusError(http.StatusTooManyRequests, revision.CodeInternal, "Too many streams are open here already. Close some of them.")
+var errTooManyStreams = newStatusError(http.StatusTooManyRequests, revision.CodeInternal, "Too many open streams. Close some.")
 
 func (c *activeSet) remove(m *activeEntry) {
 	c.mu.Lock()

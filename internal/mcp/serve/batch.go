@@ -13,7 +13,7 @@ const (
 	maxBatchReply = 16 << 20 // bytes; further requests of the batch are refused
 )
 
-var errBatchFull = &RPCError{Code: revision.CodeInternal, Message: "The answers before this one fill the batch. Send this request by itself."}
+var errBatchFull = &RPCError{Code: revision.CodeInternal, Message: "The previous responses fill the batch. Send this request on its own."}
 
 // serveBatch answers an array of messages (2025-03-26), one after the other. No notification is sent before the
 // responses.
@@ -81,7 +81,7 @@ func (x *exchange) checkBatch(messages []wire.Incoming) *RPCError {
 	}
 	for i := range messages {
 		if method, _ := wire.Unquote(messages[i].Method); method == "initialize" || messages[i].Version != nil {
-			return invalidRequest("This request cannot be a part of a batch.")
+			return invalidRequest("This request cannot be part of a batch.")
 		}
 	}
 	return nil

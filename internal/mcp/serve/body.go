@@ -54,7 +54,7 @@ func (r *httpRequest) readBody(b *[]byte) *RPCError {
 	if errors.Is(err, errTooLarge) {
 		return errTooLarge
 	}
-	return newStatusError(http.StatusBadRequest, revision.CodeInvalidRequest, "The request's body did not arrive.")
+	return newStatusError(http.StatusBadRequest, revision.CodeInvalidRequest, "The request body did not arrive.")
 }
 
 // maxTransferTime is how long a transfer may take: 128 KiB a second.

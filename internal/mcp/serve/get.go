@@ -31,7 +31,7 @@ func (r *httpRequest) serveGet() {
 		return
 	}
 	if !ok || r.s.opts.Router == nil {
-		r.rejectRequest(invalidRequest("There is no such stream to go on with."))
+		r.rejectRequest(invalidRequest("No such stream to resume."))
 		return
 	}
 	r.resumeStream(p, id, number)
@@ -128,7 +128,7 @@ func trySignal(wake chan struct{}) {
 	}
 }
 
-var errShuttingDown = newStatusError(http.StatusServiceUnavailable, revision.CodeInternal, "This server is going down. Please try again.")
+var errShuttingDown = newStatusError(http.StatusServiceUnavailable, revision.CodeInternal, "This server is shutting down. Try again.")
 
 func (r *httpRequest) serveDelete() {
 	p := r.requireSession()

@@ -64,7 +64,7 @@ func (x *exchange) setLevel(m *wire.Incoming) {
 	name, _ := wire.Unquote(wire.FindMember(m.Params, "level"))
 	wanted := parseLevel(name)
 	if wanted == 0 {
-		x.sendError(InvalidParams("There is no such log level."))
+		x.sendError(InvalidParams("No such log level."))
 		return
 	}
 	if x.peer.Session != "" {

@@ -108,7 +108,7 @@ func (s *Server) fetchMessages(ctx context.Context, caller, box string) [][]byte
 	defer stop()
 	messages, err := s.opts.Router.Fetch(ctx, caller, box)
 	if err != nil && ctx.Err() == nil {
-		s.opts.Log.ErrorContext(ctx, "messages of other processes not read", "reason", err)
+		s.opts.Log.ErrorContext(ctx, "messages from other processes not read", "reason", err)
 	}
 	return messages
 }

@@ -13,7 +13,7 @@ func (x *exchange) serveModern(kind messageKind, m *wire.Incoming) {
 	x.peer.Modern = true
 	switch kind {
 	case responseKind:
-		x.sendError(invalidRequest("Answers to requests of ours travel with the request that is sent again."))
+		x.sendError(invalidRequest("Responses to server requests belong in the repeated request."))
 		return
 	case notificationKind:
 		x.handleModernNotification(m)
@@ -70,7 +70,7 @@ func (x *exchange) readRequestMeta(m *wire.Incoming) *RPCError {
 	case header == "":
 		return HeaderMismatch("The header MCP-Protocol-Version is missing.")
 	case header != version:
-		return HeaderMismatch(fmt.Sprintf("The header MCP-Protocol-Version is %q, and the request says %q.", truncateText(header), truncateText(version)))
+		return HeaderMismatch(fmt.Sprintf("The header MCP-Protocol-Version is %q, but the request has %q.", truncateText(header), truncateText(version)))
 	case !revision.Modern.Supports(version):
 		return unsupportedVersion(version)
 	case !isObject(m.Capabilities):
@@ -86,7 +86,7 @@ func (x *exchange) readRequestMeta(m *wire.Incoming) *RPCError {
 	}
 	name, _ := wire.Unquote(m.LogLevel)
 	if x.minLevel = parseLevel(name); x.minLevel == 0 {
-		return newStatusError(http.StatusBadRequest, revision.CodeInvalidParams, "There is no such log level.")
+		return newStatusError(http.StatusBadRequest, revision.CodeInvalidParams, "No such log level.")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (x *exchange) checkMirroredHeaders(m *wire.Incoming) *RPCError {
 	case method == "":
 		return HeaderMismatch("The header Mcp-Method is missing.")
 	case method != x.Method:
-		return HeaderMismatch(fmt.Sprintf("The header Mcp-Method is %q, and the request says %q.", truncateText(method), truncateText(x.Method)))
+		return HeaderMismatch(fmt.Sprintf("The header Mcp-Method is %q, but the request has %q.", truncateText(method), truncateText(x.Method)))
 	}
 	if failure := x.readName(m); failure != nil {
 		return failure
@@ -123,9 +123,9 @@ func (x *exchange) checkNameHeader() *RPCError {
 	case header == "" || !hasName(x.Method):
 		return nil
 	case !readable && header != x.Name:
-		return HeaderMismatch("The header Mcp-Name is not encoded as it says.")
+		return HeaderMismatch("The header Mcp-Name is not encoded correctly.")
 	case readable && name != x.Name:
-		return HeaderMismatch(fmt.Sprintf("The header Mcp-Name is %q, and the request says %q.", truncateText(name), truncateText(x.Name)))
+		return HeaderMismatch(fmt.Sprintf("The header Mcp-Name is %q, but the request has %q.", truncateText(name), truncateText(x.Name)))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (x *exchange) parseMessage(m *wire.Incoming) (messageKind, *RPCError) {
 		x.ID = m.ID
 	}
 	if string(m.JSONRPC) != `"2.0"` {
-		return 0, invalidRequest(`The message must say "jsonrpc": "2.0".`)
+		return 0, invalidRequest(`The message must have "jsonrpc": "2.0".`)
 	}
 	if m.Method == nil {
 		if m.ID == nil || (m.Result == nil) == (m.Error == nil) {

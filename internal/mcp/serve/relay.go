@@ -145,7 +145,7 @@ func (s *Server) takeMessages(ctx context.Context, caller, box string) [][]byte 
 	defer cancel()
 	messages, err := s.opts.Router.Take(ctx, caller, box)
 	if err != nil && ctx.Err() == nil {
-		s.opts.Log.ErrorContext(ctx, "messages of other processes not read", "reason", err)
+		s.opts.Log.ErrorContext(ctx, "messages from other processes not read", "reason", err)
 	}
 	return messages
 }

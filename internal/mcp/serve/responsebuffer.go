@@ -36,7 +36,7 @@ type pendingResponse struct {
 }
 
 // errUnread means that a response was aborted before its client had read it.
-var errUnread = errors.New("the client does not read its answers")
+var errUnread = errors.New("the client does not read its responses")
 
 // add registers a response of size bytes and aborts others if they exceed the bounds.
 func (b *responseBuffer) add(payer string, size int, control *http.ResponseController) *pendingResponse {

@@ -151,7 +151,7 @@ type httpRequest struct {
 
 func (r *httpRequest) rejectMethod() {
 	r.w.Header().Set("Allow", "POST")
-	r.rejectRequest(newStatusError(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
+	r.rejectRequest(newStatusError(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: this address has no sessions."))
 }
 
 // rejectRequest sends an error without reading the body. The HTTP server reads on for a while; the deadline

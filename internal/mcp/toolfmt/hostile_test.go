@@ -136,7 +136,7 @@ func TestDefinitions_TooLargeSchemaIsNotListed(t *testing.T) {
 	} {
 		for _, format := range formats[1:3] {
 			raw := toolfmt.Definitions(format, []toolfmt.Tool{toolWithSchema(schema)})[0]
-			for _, part := range []string{`"properties":{}`, "Its parameters are not listed, because their schema is too large."} {
+			for _, part := range []string{`"properties":{}`, "Parameters are not listed: their schema is too large."} {
 				if !strings.Contains(string(raw), part) {
 					t.Errorf("%s for %s: %.300s", name, format, raw)
 				}

@@ -13,7 +13,7 @@ import (
 
 var noParameters = []byte(`{"type":"object","properties":{}}`)
 
-const tooLarge = "Its parameters are not listed, because their schema is too large."
+const tooLarge = "Parameters are not listed: their schema is too large."
 
 // convertParameters returns the input schema for a provider that reads JSON Schema: the server's own bytes,
 // unless the provider would refuse them. unsaid is a sentence on what was left out; it may be empty.
@@ -190,7 +190,7 @@ func (m *schemaRepairer) dropRefusedKeys(v *jsonschema.Node) (unsaid string) {
 			return item.Kind != jsonschema.String || refused[item.Text()]
 		})
 	}
-	return "It also takes these arguments, which cannot be listed: " + strings.TrimSuffix(string(list), ", ") + "."
+	return "Other arguments, which cannot be listed: " + strings.TrimSuffix(string(list), ", ") + "."
 }
 
 func containsString(list []string, s string) bool { return slices.Contains(list, s) }

@@ -59,7 +59,7 @@ func parseResult(result json.RawMessage) parsedResult {
 	}
 	result = bytes.ToValidUTF8(bytes.TrimSpace(result), []byte("\uFFFD"))
 	if len(result) == 0 || result[0] != '{' || json.Unmarshal(result, &r) != nil {
-		return parsedResult{parts: []resultPart{{text: "The tool's answer cannot be read."}}, isError: true}
+		return parsedResult{parts: []resultPart{{text: "The tool's result cannot be read."}}, isError: true}
 	}
 	o := parsedResult{isError: string(r.IsError) == "true"}
 	if len(r.Structured) > 0 && r.Structured[0] == '{' {
@@ -71,7 +71,7 @@ func parseResult(result json.RawMessage) parsedResult {
 	}
 	for i, raw := range blocks {
 		if i == maxBlocks {
-			o.parts = append(o.parts, resultPart{text: fmt.Sprintf("[%d more blocks are left out.]", len(blocks)-i)})
+			o.parts = append(o.parts, resultPart{text: fmt.Sprintf("[%d more blocks omitted.]", len(blocks)-i)})
 			break
 		}
 		o.parts = append(o.parts, readBlock(raw))
@@ -85,7 +85,7 @@ func readBlock(raw json.RawMessage) resultPart {
 	}
 	var c contentBlock
 	if json.Unmarshal(raw, &c) != nil {
-		return resultPart{text: "[A block that cannot be read.]"}
+		return resultPart{text: "[An unreadable block.]"}
 	}
 	switch c.Type {
 	case "text":
@@ -100,7 +100,7 @@ func readBlock(raw json.RawMessage) resultPart {
 		}
 		return newMedia("file", c.Resource.MIMEType, c.Resource.Blob, c.Resource.URI)
 	}
-	return resultPart{text: fmt.Sprintf("[A block of the unknown type %q.]", truncateText(c.Type, 40))}
+	return resultPart{text: fmt.Sprintf("[A block of unknown type %q.]", truncateText(c.Type, 40))}
 }
 
 func linkText(c contentBlock) string {
@@ -134,7 +134,7 @@ func newMedia(what, mimeType, data, uri string) resultPart {
 	if uri != "" {
 		p.text += ", " + uri
 	}
-	p.text += ": it cannot be shown here.]"
+	p.text += ": cannot be shown here.]"
 	return p
 }
 
@@ -145,7 +145,7 @@ func (o parsedResult) truncated() parsedResult {
 		p := &o.parts[i]
 		if len(p.text) > room {
 			left := len(p.text) - room
-			p.text = strings.ToValidUTF8(p.text[:room], "") + fmt.Sprintf(" [… %d more bytes are left out.]", left)
+			p.text = strings.ToValidUTF8(p.text[:room], "") + fmt.Sprintf(" [… %d more bytes omitted.]", left)
 			room = 0
 			continue
 		}

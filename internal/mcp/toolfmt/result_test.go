@@ -17,7 +17,7 @@ func TestResult_BecomesProviderMessage(t *testing.T) {
 	t.Parallel()
 	const (
 		image  = `{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}`
-		gone   = "[An image of type image/png, 5 bytes: it cannot be shown here.]"
+		gone   = "[An image of type image/png, 5 bytes: cannot be shown here.]"
 		source = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGVsbG8="}}`
 		inline = `{"inlineData":{"mimeType":"image/png","data":"aGVsbG8="}}`
 	)
@@ -65,21 +65,21 @@ func TestResult_BecomesProviderMessage(t *testing.T) {
 		},
 		"a document": {
 			`{"content":[{"type":"resource","resource":{"uri":"file:///c.pdf","mimeType":"application/pdf","blob":"aGVsbG8="}}]}`,
-			`"[A file of type application/pdf, 5 bytes, file:///c.pdf: it cannot be shown here.]"`,
+			`"[A file of type application/pdf, 5 bytes, file:///c.pdf: cannot be shown here.]"`,
 			`[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"aGVsbG8="}}]`,
 			`{"output":"(no content)"},"parts":[{"inlineData":{"mimeType":"application/pdf","data":"aGVsbG8="}}]`,
 		},
 		"a sound": {
 			`{"content":[{"type":"audio","data":"aGVsbG8=","mimeType":"audio/wav"}]}`,
-			`"[An audio of type audio/wav, 5 bytes: it cannot be shown here.]"`,
-			`[{"type":"text","text":"[An audio of type audio/wav, 5 bytes: it cannot be shown here.]"}]`,
-			`{"output":"[An audio of type audio/wav, 5 bytes: it cannot be shown here.]"}`,
+			`"[An audio of type audio/wav, 5 bytes: cannot be shown here.]"`,
+			`[{"type":"text","text":"[An audio of type audio/wav, 5 bytes: cannot be shown here.]"}]`,
+			`{"output":"[An audio of type audio/wav, 5 bytes: cannot be shown here.]"}`,
 		},
 		"an image that is none": {
 			`{"content":[{"type":"image","data":"!!!!","mimeType":"image/png"}]}`,
-			`"[An image of type image/png, 0 bytes: it cannot be shown here.]"`,
-			`[{"type":"text","text":"[An image of type image/png, 0 bytes: it cannot be shown here.]"}]`,
-			`{"output":"[An image of type image/png, 0 bytes: it cannot be shown here.]"}`,
+			`"[An image of type image/png, 0 bytes: cannot be shown here.]"`,
+			`[{"type":"text","text":"[An image of type image/png, 0 bytes: cannot be shown here.]"}]`,
+			`{"output":"[An image of type image/png, 0 bytes: cannot be shown here.]"}`,
 		},
 		"nothing": {
 			`{"content":[]}`, `"(no content)"`, `[{"type":"text","text":"(no content)"}]`, `{"output":"(no content)"}`,
@@ -89,13 +89,13 @@ func TestResult_BecomesProviderMessage(t *testing.T) {
 		},
 		"an unknown block": {
 			`{"content":[{"type":"hologram"},17]}`,
-			`"[A block of the unknown type \"hologram\".]\n\n[A block that cannot be read.]"`,
-			`[{"type":"text","text":"[A block of the unknown type \"hologram\".]"},{"type":"text","text":"[A block that cannot be read.]"}]`,
-			`{"output":"[A block of the unknown type \"hologram\".]\n\n[A block that cannot be read.]"}`,
+			`"[A block of unknown type \"hologram\".]\n\n[An unreadable block.]"`,
+			`[{"type":"text","text":"[A block of unknown type \"hologram\".]"},{"type":"text","text":"[An unreadable block.]"}]`,
+			`{"output":"[A block of unknown type \"hologram\".]\n\n[An unreadable block.]"}`,
 		},
 		"no result": {
-			`<html>`, `"The tool failed: The tool's answer cannot be read."`,
-			`[{"type":"text","text":"The tool's answer cannot be read."}],"is_error":true`, `{"error":"The tool's answer cannot be read."}`,
+			`<html>`, `"The tool failed: The tool's result cannot be read."`,
+			`[{"type":"text","text":"The tool's result cannot be read."}],"is_error":true`, `{"error":"The tool's result cannot be read."}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,9 +136,9 @@ func TestResult_IsBounded(t *testing.T) {
 	blocks := strings.Repeat(`{"type":"text","text":"x"},`, 10_000)
 	picture := base64.StdEncoding.EncodeToString(make([]byte, 5<<20+1))
 	for name, test := range map[string]struct{ result, said string }{
-		"a long text":      {`{"content":[{"type":"text","text":"` + long + `"},{"type":"text","text":"more"}]}`, "more bytes are left out.]"},
-		"many blocks":      {`{"content":[` + blocks + `{"type":"text","text":"last"}]}`, "[9901 more blocks are left out.]"},
-		"a huge image":     {`{"content":[{"type":"image","mimeType":"image/png","data":"` + picture + `"}]}`, "bytes: it cannot be shown here.]"},
+		"a long text":      {`{"content":[{"type":"text","text":"` + long + `"},{"type":"text","text":"more"}]}`, "more bytes omitted.]"},
+		"many blocks":      {`{"content":[` + blocks + `{"type":"text","text":"last"}]}`, "[9901 more blocks omitted.]"},
+		"a huge image":     {`{"content":[{"type":"image","mimeType":"image/png","data":"` + picture + `"}]}`, "bytes: cannot be shown here.]"},
 		"a huge structure": {`{"structuredContent":{"a":"` + long + `"}}`, "(no content)"},
 	} {
 		for provider, got := range map[string]json.RawMessage{
