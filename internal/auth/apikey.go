@@ -146,6 +146,6 @@ func (s *Service) touchKey(ctx context.Context, key connectors.APIKey) {
 	}
 	if err := s.store.System().People().TouchAPIKey(ctx, key.ID); err != nil {
 		// The request continues: the time of last use matters less.
-		s.log.WarnContext(ctx, "api key use not noted", "api_key_id", key.ID, "error", err)
+		s.log.WarnContext(ctx, "api key use not recorded", "api_key_id", key.ID, "error", err)
 	}
 }

@@ -33,13 +33,13 @@ func (s *Service) EndReason(l ClientAuthorization, today store.ClientOwner, now 
 	}
 	switch {
 	case l.AsMember && !l.At.After(today.SignedOut):
-		return "the person who let it in was signed out everywhere"
+		return "the person who authorized it was signed out everywhere"
 	case today.SSOOnly && !l.BySSO:
-		return "the person who let it in signs in by single sign-on alone now"
+		return "the person who authorized it now uses only single sign-on"
 	case l.BySSO && !today.SSO:
-		return "single sign-on, by which it was let in, is turned off"
+		return "single sign-on, with which it was authorized, is off"
 	case l.BySSO && now.Sub(today.SSOSignedIn) > away:
-		return "the person who let it in has not signed in at their provider for long"
+		return "the person who authorized it has not signed in at their provider recently"
 	default:
 		return ""
 	}
@@ -82,7 +82,7 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 	a.MustEnrolSecondFactor = t.Member.Tenant.SecondFactorRequired && !t.Member.SecondFactor && !t.BySSO
 	if t.UsedAt == nil || now.Sub(*t.UsedAt) >= time.Minute {
 		if err := s.store.System().People().TouchMemberToken(ctx, id); err != nil {
-			s.log.WarnContext(ctx, "use of a program not noted", "error", err)
+			s.log.WarnContext(ctx, "client use not recorded", "error", err)
 		}
 	}
 	return requireEnrolled(a, nil)

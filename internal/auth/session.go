@@ -134,7 +134,7 @@ func (s *Service) storeSession(ctx context.Context, user connectors.UserID, m st
 // markDashboardUsed records use of the tenant's dashboard. A failure does not fail the page.
 func (s *Service) markDashboardUsed(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) {
 	if err := s.store.System().People().MarkDashboardUsed(ctx, user, tenant); err != nil {
-		s.log.WarnContext(ctx, "use of the dashboard not noted", "tenant_id", tenant, "error", err)
+		s.log.WarnContext(ctx, "dashboard use not recorded", "tenant_id", tenant, "error", err)
 	}
 }
 

@@ -90,7 +90,7 @@ func (w *Writer) closeJournal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.journal.close(!w.hasGivenUp()); err != nil {
-		w.o.Log.Warn("journal of calls not removed", slog.Any("error", err))
+		w.o.Log.Warn("call journal not removed", slog.Any("error", err))
 	}
 	w.journal = nil
 }

@@ -73,12 +73,12 @@ func (w *Writer) recoverJournal(ctx context.Context, path string) bool {
 	}
 	for batch := range slices.Chunk(calls, maxRows) {
 		if err := w.endLost(ctx, batch); err != nil {
-			w.o.Log.WarnContext(ctx, "calls of a killed process not put on record yet", slog.Any("error", err))
+			w.o.Log.WarnContext(ctx, "calls of a killed process not recorded yet", slog.Any("error", err))
 			return false
 		}
 	}
 	if len(calls) > 0 {
-		w.o.Log.InfoContext(ctx, "calls of a killed process put on record", slog.Int("calls", len(calls)))
+		w.o.Log.InfoContext(ctx, "calls of a killed process recorded", slog.Int("calls", len(calls)))
 	}
 	if err := os.Remove(path); err != nil {
 		w.o.Log.WarnContext(ctx, "journal of a killed process not removed", slog.Any("error", err))

@@ -84,7 +84,7 @@ func New(o Options) *Writer {
 	}
 	w.spaceFreed.L = &w.mu
 	if err := w.ensureJournal(); err != nil {
-		o.Log.Warn("no journal of calls: those of the last moment are lost when the process is killed", slog.Any("error", err))
+		o.Log.Warn("no call journal: the latest calls are lost if the process is killed", slog.Any("error", err))
 	}
 	safe.Go(safe.Background, w.run)
 	return w
@@ -229,7 +229,7 @@ func (w *Writer) Stop(ctx context.Context) {
 	case <-ctx.Done():
 		w.giveUpOnce.Do(func() { close(w.stopDeadline) })
 		<-w.done
-		w.o.Log.WarnContext(ctx, "history not written whole", slog.Int("calls", w.countWaiting()))
+		w.o.Log.WarnContext(ctx, "history not fully written", slog.Int("calls", w.countWaiting()))
 	}
 }
 

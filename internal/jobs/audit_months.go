@@ -23,10 +23,10 @@ type CreateAuditMonthsWorker struct {
 func (w *CreateAuditMonthsWorker) Work(ctx context.Context, _ *river.Job[queue.CreateAuditMonths]) error {
 	made, err := w.system.MakeAuditMonths(ctx)
 	if err != nil {
-		return fmt.Errorf("make months of the audit log: %w", err)
+		return fmt.Errorf("create months of the audit log: %w", err)
 	}
 	if made > 0 {
-		w.log.InfoContext(ctx, "months of the audit log made", slog.Int("months", made))
+		w.log.InfoContext(ctx, "months of the audit log created", slog.Int("months", made))
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (w *CheckAuditWorker) checkLog(ctx context.Context, tenant connectors.Tenan
 	if check.Bad == nil {
 		return nil
 	}
-	w.log.ErrorContext(ctx, "the audit log is not as it was recorded", slog.String("tenant_id", tenant.String()),
+	w.log.ErrorContext(ctx, "audit log altered", slog.String("tenant_id", tenant.String()),
 		slog.Int64("place", check.Bad.N), slog.Int64("events", check.Events), slog.String("reason", string(check.Bad.Reason)))
 	if w.onBad != nil {
 		w.onBad()
@@ -109,7 +109,7 @@ func (w *CheckAuditWorker) checkCalls(ctx context.Context, tenant connectors.Ten
 	if bad.Call != nil {
 		attrs = append(attrs, slog.String("tool_call_id", bad.Call.String()))
 	}
-	w.log.ErrorContext(ctx, "calls are not as it was recorded that they ended", attrs...)
+	w.log.ErrorContext(ctx, "call records altered", attrs...)
 	if w.onBad != nil {
 		w.onBad()
 	}

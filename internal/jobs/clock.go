@@ -49,7 +49,7 @@ func (c *scheduler) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := c.startDue(ctx); err != nil && ctx.Err() == nil {
-			c.log.WarnContext(ctx, "looking for what is due failed", slog.Any("error", err))
+			c.log.WarnContext(ctx, "finding due syncs failed", slog.Any("error", err))
 		}
 		wait := tickInterval
 		if rand.N(earlyTicks) == 0 {

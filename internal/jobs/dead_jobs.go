@@ -32,7 +32,7 @@ func (r *jobRescuer) freeDeadJobs(ctx context.Context, alive []uuid.UUID) (int, 
 		  and attempted_by[array_upper(attempted_by, 1)] <> all($1::text[])
 		returning queue`, aliveIDs)
 	if err != nil {
-		return 0, fmt.Errorf("free the jobs of dead processes: %w", err)
+		return 0, fmt.Errorf("release jobs of dead processes: %w", err)
 	}
 	queues, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(queues) == 0 {

@@ -119,7 +119,7 @@ type SweepExpiredWorker struct {
 func (w *SweepExpiredWorker) Work(ctx context.Context, _ *river.Job[queue.SweepExpired]) error {
 	n, err := w.system.SweepExpired(ctx)
 	if n > 0 {
-		w.log.InfoContext(ctx, "leftovers swept", slog.Int("rows", n))
+		w.log.InfoContext(ctx, "expired data deleted", slog.Int("rows", n))
 	}
 	return err
 }

@@ -68,7 +68,7 @@ func (r *jobRescuer) rescueOnce(ctx context.Context) (int, error) {
 	if _, err := r.client.InsertManyFast(ctx, jobs); err != nil {
 		return 0, fmt.Errorf("insert %d jobs for runs that lost theirs: %w", len(jobs), err)
 	}
-	r.log.InfoContext(ctx, "queued syncs whose jobs were lost have new ones", slog.Int("runs", len(jobs)))
+	r.log.InfoContext(ctx, "lost jobs of queued syncs replaced", slog.Int("runs", len(jobs)))
 	return len(jobs), nil
 }
 
@@ -107,7 +107,7 @@ func (r *jobRescuer) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if _, err := r.rescueOnce(ctx); err != nil && ctx.Err() == nil {
-			r.log.WarnContext(ctx, "looking for lost jobs failed", slog.Any("error", err))
+			r.log.WarnContext(ctx, "finding lost jobs failed", slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():

@@ -79,7 +79,7 @@ func (n *snoozeNotifier) run(ctx context.Context) {
 			case <-time.After(notifyInterval):
 			}
 			if err := n.notifyQueues(ctx, queues); err != nil && ctx.Err() == nil {
-				n.log.WarnContext(ctx, "jobs that come back not announced", slog.Any("error", err))
+				n.log.WarnContext(ctx, "snoozed jobs not announced", slog.Any("error", err))
 			}
 		}
 	}

@@ -215,7 +215,7 @@ func (s *serverStream) queueSync() error {
 	defer cancel()
 	err := s.queueAndRecord(ctx)
 	if err != nil {
-		s.manager.o.Log.WarnContext(ctx, "sync of changed lists not queued", slog.String("tenant_id", s.owner.Tenant.String()),
+		s.manager.o.Log.WarnContext(ctx, "sync after a list change not queued", slog.String("tenant_id", s.owner.Tenant.String()),
 			slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 	}
 	return err

@@ -115,7 +115,7 @@ func (s *serverStream) sendEvent(kind connectors.NoticeKind, newEvent func(conte
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), eventTimeout)
 	defer cancel()
 	if err := s.storeEvent(ctx, kind, newEvent); err != nil {
-		s.manager.o.Log.WarnContext(ctx, "event of a server not sent to webhooks", slog.String("kind", string(kind)),
+		s.manager.o.Log.WarnContext(ctx, "server event not sent to webhooks", slog.String("kind", string(kind)),
 			slog.String("tenant_id", s.owner.Tenant.String()), slog.String("connector_id", s.owner.ID.String()), slog.Any("error", err))
 	}
 }

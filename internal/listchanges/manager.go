@@ -102,7 +102,7 @@ func (m *Manager) Stop(ctx context.Context) {
 	m.cancel()
 	m.background.Wait()
 	if err := m.o.Store.System().Syncs().ReleaseStreams(ctx, m.o.Instance); err != nil {
-		m.o.Log.WarnContext(ctx, "streams not left to others", slog.Any("error", err))
+		m.o.Log.WarnContext(ctx, "streams not handed over", slog.Any("error", err))
 	}
 }
 

@@ -201,7 +201,7 @@ func (s *serverStream) recordEnd(end store.StreamEnd) {
 		m.o.Log.LogAttrs(ctx, slog.LevelWarn, "end of a server's stream not stored", append(attrs, slog.Any("error", err))...)
 	}
 	if end.State == connectors.ListenStateOff {
-		m.o.Log.LogAttrs(ctx, slog.LevelInfo, "listening to a server is off", attrs...)
+		m.o.Log.LogAttrs(ctx, slog.LevelInfo, "listening to a server disabled", attrs...)
 		m.updateStats(func(s *Stats) {
 			if s.Off == nil {
 				s.Off = map[connectors.ListenReason]int{}

@@ -24,7 +24,7 @@ func Attach(ctx context.Context, opts Options) (url string, stop func(), err err
 		return "", nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, attachTimeout,
-		fault.Errorf(fault.Unavailable, "The Patchbay that uses %s does not have its database ready.", opts.Dir))
+		fault.Errorf(fault.Unavailable, "The Patchbay process that uses %s has no database yet.", opts.Dir))
 	defer cancel()
 	for {
 		a, err := tryAttach(ctx, opts)

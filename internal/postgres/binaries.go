@@ -31,7 +31,7 @@ func (b Binaries) programPath(program string) string { return filepath.Join(b.Di
 // ErrNoBinaries says what to do without an installed PostgreSQL.
 var ErrNoBinaries = fault.Errorf(fault.Unavailable,
 	"No PostgreSQL %d or newer was found on this machine. Install its server (Debian and Ubuntu: apt install postgresql; Fedora: dnf install postgresql-server; "+
-		"macOS: brew install postgresql@17), say where it is with PATCHBAY_POSTGRES_BIN, or use a database of your own with DATABASE_URL.", minMajor)
+		"macOS: brew install postgresql@17), set PATCHBAY_POSTGRES_BIN to its location, or use your own database with DATABASE_URL.", minMajor)
 
 // FindBinaries returns the programs for the cluster of the data directory: those of its major version, or else
 // the first ones found. With binDir there is no search.
@@ -48,7 +48,7 @@ func FindBinaries(ctx context.Context, dataDir, binDir string) (Binaries, error)
 	usable := slices.DeleteFunc(slices.Clone(found), func(b Binaries) bool { return b.Major < minMajor })
 	switch {
 	case len(found) == 0 && binDir != "":
-		return Binaries{}, fault.Errorf(fault.Unavailable, "PATCHBAY_POSTGRES_BIN is %s, and there are no initdb and postgres that run.", binDir)
+		return Binaries{}, fault.Errorf(fault.Unavailable, "PATCHBAY_POSTGRES_BIN is %s, which has no working initdb and postgres.", binDir)
 	case major == 0 && len(usable) == 0 && len(found) > 0:
 		return Binaries{}, fault.Wrap(fault.Unavailable, ErrNoBinaries, fmt.Sprintf(
 			"The PostgreSQL in %s is %s; Patchbay needs %d or newer.", found[0].Dir, found[0].Version, minMajor))
@@ -72,7 +72,7 @@ func otherMajor(dataDir string, major int, found []Binaries) error {
 		have = "only PostgreSQL " + found[0].Version + " is"
 	}
 	return fault.Errorf(fault.Unavailable,
-		"The database in %s was made by PostgreSQL %d, and %s installed here. Install PostgreSQL %d, or say where it is with PATCHBAY_POSTGRES_BIN; nothing was changed.",
+		"The database in %s was created by PostgreSQL %d, and %s installed here. Install PostgreSQL %d, or set PATCHBAY_POSTGRES_BIN; nothing was changed.",
 		dataDir, major, have, major)
 }
 

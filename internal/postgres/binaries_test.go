@@ -55,7 +55,7 @@ func TestFindBinaries_RefusesOtherClusterVersion(t *testing.T) {
 	t.Parallel()
 	dir := clusterOfMajor(t, "14")
 	_, err := postgres.Start(t.Context(), throwaway(dir))
-	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "was made by PostgreSQL 14") {
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "was created by PostgreSQL 14") {
 		t.Errorf("start: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "postgres/data/PG_VERSION")); err != nil {

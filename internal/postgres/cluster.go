@@ -160,7 +160,7 @@ func (c *Cluster) waitReady(ctx context.Context, p *childProcess) error {
 		select {
 		case <-p.exited:
 			return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %s", p.err, c.logTail()),
-				"PostgreSQL ended while it started; its messages are in "+c.layout.logFile()+".")
+				"PostgreSQL exited at startup; its messages are in "+c.layout.logFile()+".")
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-ticker.C:

@@ -119,7 +119,7 @@ func TestForeignDirectory_NotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := postgres.Start(t.Context(), throwaway(dir))
-	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "is no PostgreSQL cluster") {
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "is not a PostgreSQL cluster") {
 		t.Errorf("start: %v", err)
 	}
 	if _, err := os.Stat(mine); err != nil {

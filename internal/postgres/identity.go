@@ -35,7 +35,7 @@ func chooseIdentity(ctx context.Context, l layout, bin Binaries) (osIdentity, er
 	}
 	return osIdentity{}, fault.Errorf(fault.Unavailable,
 		"PostgreSQL refuses to run as root, and neither the user postgres nor nobody can reach %s and %s. "+
-			"Choose a PATCHBAY_DATA_DIR that other users can pass through to, or start Patchbay as a plain user.", l.dir, bin.Dir)
+			"Choose a PATCHBAY_DATA_DIR that other users can traverse, or start Patchbay as another user.", l.dir, bin.Dir)
 }
 
 func currentIdentity(l layout) (osIdentity, error) {
@@ -104,7 +104,7 @@ func (id osIdentity) chownTree(path string) error {
 		return os.Lchown(p, id.uid, id.gid)
 	})
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s cannot be handed to the user %s.", path, id.name))
+		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s cannot be given to the user %s.", path, id.name))
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (id osIdentity) chownTree(path string) error {
 // makeDirectory creates a directory with mode 0700 for the identity.
 func (id osIdentity) makeDirectory(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The directory %s cannot be made.", path))
+		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The directory %s cannot be created.", path))
 	}
 	if err := id.chownTree(path); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (id osIdentity) makeDirectory(path string) error {
 	}
 	// In /tmp another user may have been first: with a directory of theirs they could impersonate PostgreSQL.
 	if owner, ok := findOwner(path); !info.IsDir() || !ok || owner != id.uid {
-		return fault.Errorf(fault.Unavailable, "%s belongs to somebody else; remove it, or choose a shorter PATCHBAY_DATA_DIR.", path)
+		return fault.Errorf(fault.Unavailable, "%s belongs to another user; remove it, or choose a shorter PATCHBAY_DATA_DIR.", path)
 	}
 	if err := os.Chmod(path, 0o700); err != nil {
 		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The mode of %s cannot be set.", path))
@@ -151,7 +151,7 @@ func makePassable(dir string) error {
 		mode = 0o711
 	}
 	if err := os.MkdirAll(dir, mode); err != nil {
-		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The data directory %s cannot be made.", dir))
+		return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The data directory %s cannot be created.", dir))
 	}
 	info, err := os.Stat(dir)
 	if err != nil {

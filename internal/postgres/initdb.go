@@ -20,7 +20,7 @@ func (c *Cluster) ensureInitialized(ctx context.Context) error {
 		return err
 	}
 	if _, err := os.Lstat(c.layout.pgData()); err == nil {
-		return fault.Errorf(fault.Unavailable, "%s is there and is no PostgreSQL cluster; move it away, or choose another PATCHBAY_DATA_DIR.", c.layout.pgData())
+		return fault.Errorf(fault.Unavailable, "%s exists and is not a PostgreSQL cluster; move it away, or choose another PATCHBAY_DATA_DIR.", c.layout.pgData())
 	}
 	c.removeUnfinished()
 	side, err := os.MkdirTemp(c.layout.clusterDir(), "data.new-")
@@ -30,12 +30,12 @@ func (c *Cluster) ensureInitialized(ctx context.Context) error {
 	if err := c.id.chownTree(side); err != nil {
 		return err
 	}
-	c.opts.Log.InfoContext(ctx, "making the database cluster", "dir", c.layout.pgData(), "postgres_version", c.bin.Version)
+	c.opts.Log.InfoContext(ctx, "creating the database cluster", "dir", c.layout.pgData(), "postgres_version", c.bin.Version)
 	if err := c.runInitdb(ctx, side); err != nil {
 		return err
 	}
 	if err := os.Rename(side, c.layout.pgData()); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The new database cluster cannot be moved to its place.")
+		return fault.Wrap(fault.Unavailable, err, "The new database cluster cannot be moved into place.")
 	}
 	return syncDir(c.layout.clusterDir())
 }
@@ -60,7 +60,7 @@ func (c *Cluster) runInitdb(ctx context.Context, side string) error {
 		}
 		failure = errors.Join(failure, fmt.Errorf("initdb %s: %w: %s", strings.Join(locale, " "), err, lastLines(output.String(), 4)))
 	}
-	return fault.Wrap(fault.Unavailable, failure, "PostgreSQL's initdb could not make the database cluster.")
+	return fault.Wrap(fault.Unavailable, failure, "PostgreSQL's initdb could not create the database cluster.")
 }
 
 // localeFlags are tried in order. All sort by code point and know the letters of all languages, but for the
@@ -81,7 +81,7 @@ func (c *Cluster) removeUnfinished() {
 	}
 	for _, dir := range left {
 		if err := os.RemoveAll(dir); err != nil {
-			c.opts.Log.Warn("an unfinished cluster stays", "dir", dir, "error", err)
+			c.opts.Log.Warn("unfinished cluster not removed", "dir", dir, "error", err)
 		}
 	}
 }

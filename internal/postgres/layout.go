@@ -53,7 +53,7 @@ func (l layout) findMajor() (int, error) {
 	}
 	major, err := strconv.Atoi(string(bytes.TrimSpace(text)))
 	if err != nil {
-		return 0, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s does not hold a version.", l.versionFile()))
+		return 0, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s has no version.", l.versionFile()))
 	}
 	return major, nil
 }

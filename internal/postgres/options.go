@@ -30,7 +30,7 @@ type Options struct {
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" {
-		return o, fault.Errorf(fault.Invalid, "The data directory has no name; set PATCHBAY_DATA_DIR.")
+		return o, fault.Errorf(fault.Invalid, "PATCHBAY_DATA_DIR is not set.")
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {

@@ -29,7 +29,7 @@ func (c *Cluster) clearOrphans(ctx context.Context) error {
 			asked = signal
 		}
 		if time.Since(began) > fastTimeout+3*immediateTimeout {
-			return fault.Errorf(fault.Unavailable, "An earlier PostgreSQL (process %d) still uses %s and does not end.", pids[0], c.layout.pgData())
+			return fault.Errorf(fault.Unavailable, "An earlier PostgreSQL (process %d) still uses %s and does not stop.", pids[0], c.layout.pgData())
 		}
 		if err := sleepOrDone(ctx, 25*time.Millisecond); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (c *Cluster) dropStalePIDFile() error {
 	if pid == 0 || !canSignal(pid) {
 		return nil // PostgreSQL itself notices a dead pid
 	}
-	c.opts.Log.Warn("removing the process id file of a dead PostgreSQL", "pid", pid)
+	c.opts.Log.Warn("removing postmaster.pid of a dead PostgreSQL", "pid", pid)
 	if err := os.Remove(c.layout.pidFile()); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "The file postmaster.pid of a dead PostgreSQL cannot be removed.")
 	}

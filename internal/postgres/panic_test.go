@@ -20,7 +20,7 @@ type panickingLog struct {
 func (l panickingLog) Enabled(context.Context, slog.Level) bool { return true }
 
 func (l panickingLog) Handle(_ context.Context, r slog.Record) error {
-	if strings.Contains(r.Message, "ended by itself") && l.panics.CompareAndSwap(true, false) {
+	if strings.Contains(r.Message, "PostgreSQL exited") && l.panics.CompareAndSwap(true, false) {
 		panic("of a test")
 	}
 	return nil

@@ -105,7 +105,7 @@ func (p *childProcess) stop(ctx context.Context) error {
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	if !p.waitExit(context.WithoutCancel(ctx), immediateTimeout) {
-		return errors.New("PostgreSQL does not end")
+		return errors.New("PostgreSQL does not stop")
 	}
 	return nil
 }

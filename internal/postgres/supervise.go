@@ -50,11 +50,11 @@ func (c *Cluster) keepRunning(running **childProcess) {
 		if c.isStopping() {
 			return
 		}
-		c.opts.Log.Error("PostgreSQL ended by itself, starting it again", "reason", p.err, "last_messages", c.logTail())
+		c.opts.Log.Error("PostgreSQL exited, restarting it", "reason", p.err, "last_messages", c.logTail())
 		next, err := c.retryPostmaster()
 		if err != nil {
 			c.failure = err
-			c.opts.Log.Error("PostgreSQL does not start any more", "error", err)
+			c.opts.Log.Error("PostgreSQL cannot be restarted", "error", err)
 			return
 		}
 		if next == nil {
@@ -80,7 +80,7 @@ func (c *Cluster) retryPostmaster() (*childProcess, error) {
 		p, err := c.startPostmaster(ctx)
 		switch {
 		case err == nil:
-			c.opts.Log.Info("PostgreSQL started again", "pid", p.cmd.Process.Pid, "duration_ms", time.Since(began).Milliseconds())
+			c.opts.Log.Info("PostgreSQL restarted", "pid", p.cmd.Process.Pid, "duration_ms", time.Since(began).Milliseconds())
 			return p, nil
 		case c.isStopping():
 			return nil, nil //nolint:nilnil // stopped: neither a process nor a failure

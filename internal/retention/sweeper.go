@@ -130,7 +130,7 @@ func (w *sweepRun) skipFailed(ctx context.Context, failed error) error {
 	if w.failed++; ctx.Err() != nil || w.failed >= maxFailed {
 		return failed
 	}
-	w.o.Log.WarnContext(ctx, "a tenant's old history is not swept", slog.Any("error", failed))
+	w.o.Log.WarnContext(ctx, "a tenant's old history not deleted", slog.Any("error", failed))
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (s Signer) Sign(h hash.Hash) (string, error) {
 func VerifySigned(publicKey, purpose, signature string, h hash.Hash) error {
 	key, err := base64.StdEncoding.DecodeString(publicKey)
 	if err != nil || len(key) != ed25519.PublicKeySize {
-		return fmt.Errorf("read the public key: it is not %d bytes in base64", ed25519.PublicKeySize)
+		return fmt.Errorf("read the public key: not %d bytes in base64", ed25519.PublicKeySize)
 	}
 	sig, err := base64.StdEncoding.DecodeString(signature)
 	if err != nil {

@@ -151,7 +151,7 @@ var Actions = map[string]Action{
 func (e Event) checkStates() error {
 	act, known := Actions[e.Action]
 	if !known {
-		return fmt.Errorf("record %q: there is no such act", e.Action)
+		return fmt.Errorf("record %q: no such action", e.Action)
 	}
 	was, is := e.Before != nil, e.After != nil
 	fits := map[Effect]bool{EffectNone: !was && !is, EffectCreate: !was && is, EffectUpdate: was && is, EffectUpsert: is, EffectDelete: was && !is}

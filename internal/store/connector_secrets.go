@@ -51,7 +51,7 @@ func (v *Vault) openConnectorSecret(id connectors.ConnectorID, row dbgen.Connect
 func secretMembers(plain secret.Text, isEnvironment bool) ([]secret.Text, error) {
 	var members map[string]string
 	if json.Unmarshal([]byte(plain.Reveal()), &members) != nil { // the cause could quote the secret
-		return nil, errors.New("a stored secret is no object of texts")
+		return nil, errors.New("a stored secret is not an object of strings")
 	}
 	var all []secret.Text
 	for name, value := range members {

@@ -21,7 +21,7 @@ const (
 	columnCount          = 24
 )
 
-var errOutcomeBody = errors.New("the body of a link is not of this form")
+var errOutcomeBody = errors.New("the body of a link is malformed")
 
 // unpackOutcomes decodes a link's body: one array per column.
 func unpackOutcomes(body []byte, calls int64) ([]outcomeRow, error) {

@@ -16,7 +16,7 @@ const (
 	maxPacked = 8 * connectors.MaxHistoryBytes // above the bound of kept results: longer ones are stored as they are, and never unpacked
 )
 
-var errPacked = errors.New("a packed result is not of this form")
+var errPacked = errors.New("a packed result is malformed")
 
 // packer packs results in reused buffers. The packed results share output.
 type packer struct{ joined, block, output []byte }

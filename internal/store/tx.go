@@ -15,7 +15,7 @@ import (
 var errNested = errors.New("store: a transaction is open already")
 
 // ErrCommitUnknown means that a transaction may have been committed: the response to commit was lost.
-var ErrCommitUnknown = errors.New("store: whether the transaction was committed is not known")
+var ErrCommitUnknown = errors.New("store: unknown whether the transaction was committed")
 
 // rollbackTimeout bounds a rollback after the caller's context ended.
 const rollbackTimeout = 5 * time.Second

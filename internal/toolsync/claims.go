@@ -83,6 +83,6 @@ func (s *Syncer) releaseUnknownClaims(ctx context.Context) {
 	}
 	s.claims.markCertain()
 	if n > 0 {
-		s.log.InfoContext(ctx, "claims whose answer was lost are free again", slog.Int("connectors", n))
+		s.log.InfoContext(ctx, "lost claims released", slog.Int("connectors", n))
 	}
 }

@@ -134,7 +134,7 @@ func (s *Syncer) releaseBusy(ctx context.Context, busy []store.ClaimEnd) {
 	err := s.store.System().Syncs().ReleaseClaims(ctx, s.instance, busy)
 	if err != nil {
 		s.claims.markUncertain()
-		s.log.WarnContext(ctx, "claims for busy servers not given back", slog.Any("error", err))
+		s.log.WarnContext(ctx, "claims for busy servers not released", slog.Any("error", err))
 	}
 	for _, e := range busy {
 		s.claims.remove(e.Claim.Connector.ID)

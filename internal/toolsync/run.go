@@ -202,7 +202,7 @@ func (r *run) markUsed(ctx context.Context, a attempt) {
 		return
 	}
 	if err := r.credentials.MarkUsed(ctx, r.tenant, a.credential); err != nil {
-		r.log.WarnContext(ctx, "credential use not noted", slog.Any("error", err))
+		r.log.WarnContext(ctx, "credential use not recorded", slog.Any("error", err))
 	}
 }
 

@@ -84,7 +84,7 @@ func (r *scheduledRun) recordOutcome(ctx context.Context, list listing, err erro
 	case errors.Is(context.Cause(ctx), errStopped):
 		return // the claim ends with the process
 	case f.Kind == fault.Unavailable && f.Remote == nil && f.Code == "":
-		r.log.WarnContext(ctx, "scheduled sync put off", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
+		r.log.WarnContext(ctx, "scheduled sync postponed", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
 		outcome.Wait = retryDelay
 		r.outcomes.recordPostponed(ctx, outcome)
 		return

@@ -86,7 +86,7 @@ func (p *Post) recordAttempt(ctx context.Context, tenant connectors.TenantID, d 
 		}
 		return p.noteFailure(ctx, tx, d.WebhookID, result)
 	})
-	p.log.DebugContext(ctx, "webhook tried", "tenant_id", tenant, "webhook_id", d.WebhookID, "delivery_id", d.ID,
+	p.log.DebugContext(ctx, "webhook delivery attempted", "tenant_id", tenant, "webhook_id", d.WebhookID, "delivery_id", d.ID,
 		"status", result.status, "attempt", d.Attempts, "duration_ms", result.took.Milliseconds(), "reason", result.sentence)
 	return try.Wait, ignoreNotFound(err)
 }

@@ -47,7 +47,7 @@ func (h *Handler) auditExport(w http.ResponseWriter, r *http.Request) error {
 	if err == nil || !file.started {
 		return err
 	}
-	h.Log.WarnContext(r.Context(), "audit log not exported to its end", "tenant_id", shell.Actor(r).Tenant.ID, "error", err)
+	h.Log.WarnContext(r.Context(), "audit log export incomplete", "tenant_id", shell.Actor(r).Tenant.ID, "error", err)
 	panic(http.ErrAbortHandler) // abort, so that a truncated log cannot look complete
 }
 

@@ -51,7 +51,7 @@ func (t TableFile[T]) Serve(h *Shell, w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if n, err := file.Write(w, format); err != nil {
-		h.Log.WarnContext(r.Context(), "table not exported to its end", "tenant_id", Actor(r).Tenant.ID, "table", t.Name, "rows", n, "error", err)
+		h.Log.WarnContext(r.Context(), "table export incomplete", "tenant_id", Actor(r).Tenant.ID, "table", t.Name, "rows", n, "error", err)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (h *Handler) followTrial(w http.ResponseWriter, r *http.Request, t trial, i
 	f := follower{h: h, r: r, session: session, events: shell.NewEventWriter(w), can: shell.ToPermissions(shell.Actor(r).Role)}
 	defer f.events.Close()
 	if err := f.followCall(ended, end, id); err != nil {
-		h.Log.DebugContext(r.Context(), "trial no longer followed", "error", err)
+		h.Log.DebugContext(r.Context(), "test call no longer tracked", "error", err)
 	}
 	return nil
 }
