@@ -2067,6 +2067,8 @@ type ToolCall struct {
 	Kind string `json:"kind"`
 	// The server's name for it.
 	Name string `json:"name"`
+	// Whether the server had ended the session, so that the call was repeated in a new one. false in lists.
+	NewSession bool `json:"new_session"`
 	// How it ended. Empty if it has not. One of: , ok, tool_error, rpc_error, transport, refused, denied, cancelled, lost.
 	Outcome string `json:"outcome"`
 	// The server's last progress, up to a second late. Null if none. Gateway calls have it if the agent's client asks for it.

@@ -9,7 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestAFailedCallIsExplainedInTheBrowser has a tool report an error, its server refuse, and a tool take too long.
+// TestAFailedCallIsExplainedInTheBrowser has a tool report an error, its server refuse, and a tool take too long. The person reads the
+// server's own words.
 func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
 	t.Parallel()
 	box := newToolbox(t, &sdk.StreamableHTTPOptions{})
@@ -18,10 +19,10 @@ func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
 	c.must(http.StatusOK, http.MethodPost, "/connectors/box/sync_tools", nil)
 	night := c.hire("night", "box")
 	look := newLooker(t, tab)
-	for _, fault := range []struct{ tool, says, toAgent string }{
-		{"fail", "Tool error", "The printer is on fire."},
-		{"break", "The server refused the request.", ""},
-		{"wait", "didn't answer within 1 second", ""},
+	for _, fault := range []struct{ tool, says, words, toAgent string }{
+		{"fail", "Tool error", "“The printer is on fire.”", "The printer is on fire."},
+		{"break", "The server refused the request.", "out of paper", ""},
+		{"wait", "didn't answer within 1 second", "", ""},
 	} {
 		if fault.tool == "wait" {
 			c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/box", object{"timeout_ms": 1000})
@@ -34,6 +35,7 @@ func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
 		tab.WaitText("#calls tbody", fault.tool)
 		tab.Click("#calls tbody a.cover")
 		tab.WaitText("main", fault.says)
+		tab.WaitText("main", fault.words)
 		look.at("call-failed-" + fault.tool)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/testing/browser"
 )
 
 // forgetful is a server with sessions that may lose all of them, as one does that is started anew, also in the middle of a call.
@@ -118,6 +120,9 @@ func TestAnEndedSessionIsRenewedAndWhatWaitedGoesOn(t *testing.T) {
 	tab.WaitText("#calls", "3 calls")
 	tab.WaitText("#calls tbody", "Success")
 	look.at("session-renewed-calls")
+	tab.Go(s.base + browser.Eval[string](tab, `document.querySelector("#calls tbody tr:first-child a.cover").getAttribute("href")`))
+	tab.WaitText("main", "The server ended the session. Repeated in a new one.")
+	look.at("session-renewed-call")
 	tab.Go(s.base + "/connectors/archive")
 	tab.WaitText("main", "Session")
 	look.at("session-connector")
@@ -150,6 +155,7 @@ func TestACallWhoseServerForgetsItGoesOnInTheBrowser(t *testing.T) {
 		t.Errorf("it ran %d times, and %d sessions were begun", ran, sessions)
 	}
 	open("dig_out", "Success")
+	tab.WaitText("main", "The server ended the session. Repeated in a new one.")
 	look.at("session-cut-off")
 
 	sends := night.ask("mcp_archive__send_off", `{"n":2}`)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"patchbay/internal/testing/browser"
 )
 
 // tasking is a server of the newest revision that makes a task of every call, written by hand. The task is as it was said last.
@@ -106,6 +108,9 @@ func TestTask_IsFollowedAndCancelledInABrowser(t *testing.T) {
 	up.is(`"status":"working","statusMessage":"Page 40 of 100"`)
 	ask(first)
 	tab.WaitText("#tasks", "Page 40 of 100")
+	if bar := browser.Eval[float64](tab, `document.querySelector("#tasks progress").value`); bar != 40 {
+		t.Errorf("the bar is at %v", bar)
+	}
 	look.at("task-running")
 	up.is(`"status":"completed","result":{"content":[{"type":"text","text":"41 rows"}]}`)
 	if got := ask(first); !strings.Contains(got, "41 rows") {

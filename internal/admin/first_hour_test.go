@@ -147,10 +147,12 @@ func TestConnectionTest_TellsTheSession(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	admin := d.signInAsRole(connectors.RoleAdmin)
-	for _, script := range []mcptest.Script{{SessionID: "s-1", Tools: mcptest.Tools(1)}, {Tools: mcptest.Tools(1)}} {
-		up := mcptest.Start(t, script)
-		if p := admin.post("/connectors/test", connectorForm("Linear", up.URL)); p.says("Mcp-Session-Id issued") != (script.SessionID != "") {
-			t.Errorf("session %q: %s", script.SessionID, plainText(p.Body))
+	const long = "0af7651916cd43dd8448eb211c80319c"
+	for id, says := range map[string]string{long: "Mcp-Session-Id 0af76519…", "s-1": "Mcp-Session-Id issued", "": ""} {
+		up := mcptest.Start(t, mcptest.Script{SessionID: id, Tools: mcptest.Tools(1)})
+		p := admin.post("/connectors/test", connectorForm("Linear", up.URL))
+		if !p.says(says) || p.says("Mcp-Session-Id") != (says != "") || p.says(long) {
+			t.Errorf("session %q: %s", id, plainText(p.Body))
 		}
 	}
 }

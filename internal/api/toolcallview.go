@@ -38,6 +38,7 @@ type toolCallJSON struct {
 	Task              json.RawMessage    `json:"task" doc:"Last state of the server's task for the call."`
 	Progress          *progressJSON      `json:"progress" doc:"The server's last progress, up to a second late. Null if none. Gateway calls have it if the agent's client asks for it."`
 	Formatted         json.RawMessage    `json:"formatted,omitempty" doc:"Only with format. text: text and structured content as one string; openai: a message with role tool; anthropic: a tool_result block; google: a functionResponse part. Calls that failed before the tool ran have the error message. Absent until the call ends, and if its result is hidden."`
+	NewSession        bool               `json:"new_session" doc:"Whether the server had ended the session, so that the call was repeated in a new one. false in lists."`
 	IsError           bool               `json:"is_error" doc:"Whether the tool reported an error."`
 	StructuredValid   *bool              `json:"structured_valid" doc:"Whether structured_content matches the output schema. Null if not checked: no schema, one too costly to check, or a tool error."`
 	StructuredError   *string            `json:"structured_error" doc:"Why it does not match. Null if it does or was not checked."`
@@ -96,6 +97,7 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		Task:              storedJSON(c.Task),
 		IsError:           c.IsError,
 		Upstream:          viewUpstreamSaid(c.Upstream),
+		NewSession:        c.Upstream != nil && c.Upstream.NewSession,
 		Bodies:            bodiesState(c),
 		Truncated:         c.Truncated,
 		RequestBytes:      c.RequestBytes,

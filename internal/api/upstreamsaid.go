@@ -10,7 +10,7 @@ type upstreamSaidJSON struct {
 }
 
 func viewUpstreamSaid(u *connectors.Upstream) *upstreamSaidJSON {
-	if u == nil {
+	if u == nil || *u == (connectors.Upstream{NewSession: true}) {
 		return nil
 	}
 	out := &upstreamSaidJSON{Said: u.Said, ExitStatus: u.ExitStatus}

@@ -69,6 +69,7 @@ type Result struct {
 	Content    json.RawMessage // empty: none
 	Structured json.RawMessage // structuredContent; empty: none
 	IsError    bool            // the tool reports a failure
+	NewSession bool            // the server had lost the session; the call was repeated in another one
 	// At most one of the following is set; none: the call is complete.
 	Task          *Task          // the server continues in the background
 	InputRequired *InputRequired // the call must be repeated with Input
@@ -128,7 +129,11 @@ func (s *Session) callOnce(ctx context.Context, call *Call) (*Result, error) {
 		if !isNotFound(err) || reconnectErr != nil {
 			return nil, err // the next call uses the new connection
 		}
-		return next.call(ctx, call)
+		result, err = next.call(ctx, call)
+		if err == nil {
+			result.NewSession = true
+		}
+		return result, err
 	case failure != nil && failure.RPCCode == codeHeaderMismatch && c.mirrorsParams():
 		if !c.refreshSchema(ctx, call) {
 			return nil, err

@@ -239,14 +239,15 @@ func TestCall_IsNotSentTwice(t *testing.T) {
 func TestCall_LostSessionIsReopened(t *testing.T) {
 	t.Parallel()
 	up := startCallServer(t, false, mcptest.First(1, mcptest.Status(404, ""), newResultHandler(`{"content":[]}`)))
-	if _, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"}); err != nil {
+	result, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if countRequests(up, "tools/call") != 2 || countRequests(up, "initialize") != 2 {
+	if !result.NewSession || countRequests(up, "tools/call") != 2 || countRequests(up, "initialize") != 2 {
 		t.Errorf("%v", up.Methods())
 	}
 	up = startCallServer(t, false, mcptest.Status(404, ""))
-	_, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"})
+	_, err = dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"})
 	if f := newErrorFacts(t, err); f.HTTP != 404 || countRequests(up, "tools/call") != 2 {
 		t.Errorf("%+v after %v", f, up.Methods())
 	}

@@ -47,6 +47,18 @@ func (s *Session) IsStateful() bool {
 	return !ok || t.sessionID != ""
 }
 
+// minHintedID is the length from which the beginning of a session id tells nothing of use about the rest.
+const minHintedID = 24
+
+// IDHint returns the first eight characters of the session's id, which is secret; empty: it has no id, or a short one.
+func (s *Session) IDHint() string {
+	t, ok := s.currentConnection().transport.(*httpTransport)
+	if !ok || len(t.sessionID) < minHintedID {
+		return ""
+	}
+	return t.sessionID[:8]
+}
+
 // Server returns the server's info from the opening.
 func (s *Session) Server() ServerInfo { return s.currentConnection().server }
 

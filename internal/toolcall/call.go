@@ -23,6 +23,8 @@ type activeCall struct {
 
 	charge  quotaCharge
 	wasSent bool // the request was sent: the server may have received it
+	// inNewSession: the server had lost the session, and the call was repeated in another one.
+	inNewSession bool
 
 	lastCheck  policyCheck
 	approval   *connectors.Approval // claimed by this process; nil: none

@@ -159,6 +159,9 @@ func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, resul
 		c.Upstream = a.upstream
 		return
 	}
+	if a.inNewSession {
+		c.Upstream = &connectors.Upstream{NewSession: true}
+	}
 	c.Status, c.Outcome = connectors.CallSuccess, connectors.OutcomeOK
 	c.Content, c.Structured, c.ResponseBytes = result.Content, result.Structured, int64(len(result.Raw))
 	switch {

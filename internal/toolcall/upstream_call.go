@@ -67,6 +67,7 @@ func newCallSender(o *Options, running *runningCalls, explainer *explainer, prog
 func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *mcp.Result, err error) {
 	ctx, call, done := cs.buildCall(ctx, a)
 	defer done()
+	lost := false // by the server, the session of an earlier try
 	err = cs.withBreaker(ctx, a.request.View, a.connector, func() error {
 		return cs.withSession(ctx, a.sessionRequest(), &a.credential, func(s *mcp.Session) error {
 			if !a.wasSent && a.lastCheck.isStale(a.request.Wait) {
@@ -78,6 +79,11 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 			call.BetweenCalls, call.OwnStreamOnly = a.request.messageReceiver(&a.connector.Connector, s)
 			a.wasSent = true
 			result, err = a.sendTraced(ctx, s, call)
+			if err == nil {
+				a.inNewSession = lost || result.NewSession
+			} else if failure, ok := errors.AsType[*mcp.Error](err); ok {
+				lost = failure.SessionLost()
+			}
 			if err == nil && result.Task != nil {
 				a.taskSession = newTaskSession(s, a.sessionRequest().Capabilities, result.Task)
 			}

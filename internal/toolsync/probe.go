@@ -26,6 +26,7 @@ type ProbeReport struct {
 	Quarantined  []connectors.Quarantined
 	Items        connectors.ItemCounts // numbers of prompts, resources and templates, as far as they could be read
 	Stateful     bool                  // the server issued a session id
+	SessionHint  string                // how that id begins; empty: not to be shown
 	OAuth        string                // host that a 401 names for OAuth (RFC 9728 section 5.1); empty: none
 	Error        *fault.Error          // Upstream, or Conflict when a credential is missing; nil if OK
 }
@@ -194,7 +195,7 @@ func (s *Syncer) enteredAttempts(ctx context.Context, c connectors.Connector, se
 func (s *Syncer) tryAttempts(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (report ProbeReport) {
 	report.Error = s.useSession(ctx, tenant, c, attempts, func(session *mcp.Session) error {
 		report.Server, report.Era = connectors.Server(session.Server()), string(session.Era())
-		report.Capabilities, report.Stateful = session.Capabilities(), session.IsStateful()
+		report.Capabilities, report.Stateful, report.SessionHint = session.Capabilities(), session.IsStateful(), session.IDHint()
 		list, err := session.Tools(ctx)
 		if err == nil {
 			report.Tools, report.Quarantined = toDefinitions(list)

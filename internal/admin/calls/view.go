@@ -3,7 +3,9 @@ package calls
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -154,6 +156,7 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 	add(c.Caller != "", templates.Fact{Label: i18n.T(ctx, "Called by"), Value: c.Caller})
 	add(c.Address.IsValid(), templates.Fact{Label: i18n.T(ctx, "Address"), Value: c.From(), Mono: true})
 	add(c.RequestID != "", templates.Fact{Label: i18n.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
+	add(c.Upstream != nil && c.Upstream.NewSession, templates.Fact{Label: i18n.T(ctx, "Session"), Value: i18n.T(ctx, "The server ended the session. Repeated in a new one.")})
 	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: i18n.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
 	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: i18n.T(ctx, "Last progress"), Value: ServerProgress(ctx, c.Progress)})
 	add(c.ErrorCode != "", templates.Fact{Label: i18n.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})
@@ -215,10 +218,32 @@ func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attent
 			Action: &templates.Link{Text: i18n.T(ctx, "Open approval"), Href: shell.ApprovalPath(c.ID)},
 		}
 	case connectors.CallError, connectors.CallDenied:
+		if said := toolErrorText(c); said != "" {
+			return &templates.Attention{Kind: templates.StateBad, Title: outcomeName(ctx, c.Outcome), Text: "“" + said + "”"}
+		}
 		return &templates.Attention{Kind: templates.StateBad, Title: CallState(ctx, c.Status).Text, Text: CallReason(ctx, c)}
 	default:
 		return nil
 	}
+}
+
+// toolErrorText is the first line of an error that the tool reports; empty: there is none, or it is not shown.
+func toolErrorText(c connectors.ToolCall) string {
+	if c.Outcome != connectors.OutcomeToolError || c.Withheld {
+		return ""
+	}
+	var blocks []ContentBlock
+	if json.Unmarshal(c.Content, &blocks) != nil {
+		return ""
+	}
+	for _, b := range blocks {
+		for line := range strings.Lines(b.Text.Value) {
+			if text := shell.ShortenText(strings.TrimSpace(line), shell.MaxDescription); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
 }
 
 func callArguments(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) templates.Content {

@@ -107,10 +107,13 @@ func testResult(ctx context.Context, d connectors.Draft, report toolsync.ProbeRe
 		Name:    shell.ShortenText(shell.CleanText(cmp.Or(report.Server.Title, report.Server.Name)), connectors.MaxName),
 		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server, Era: report.Era, Capabilities: report.Capabilities}, nil),
 	}
-	if report.Era == "handshake" {
+	if report.Era == "handshake" && d.Transport != connectors.TransportStdio {
 		session := i18n.T(ctx, "none")
 		if report.Stateful {
 			session = i18n.T(ctx, "Mcp-Session-Id issued")
+		}
+		if report.SessionHint != "" {
+			session = "Mcp-Session-Id " + report.SessionHint + "…"
 		}
 		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Session"), Value: session})
 	}
