@@ -1270,6 +1270,8 @@ type ListConnectorsQuery struct {
 	Q string
 	// One of: never_synced, ok, error, needs_auth, disabled.
 	Status string
+	// Only connectors with this tag.
+	Tag string
 }
 
 func (q ListConnectorsQuery) values() url.Values {
@@ -1285,6 +1287,9 @@ func (q ListConnectorsQuery) values() url.Values {
 	}
 	if q.Status != "" {
 		v.Set("status", q.Status)
+	}
+	if q.Tag != "" {
+		v.Set("tag", q.Tag)
 	}
 	return v
 }

@@ -687,6 +687,8 @@ type Connector struct {
 	StreamReconnects int64 `json:"stream_reconnects"`
 	// 0: never automatically.
 	SyncIntervalS int64 `json:"sync_interval_s"`
+	// Words by which people group connectors, in alphabetical order.
+	Tags []string `json:"tags"`
 	// Time limit of each upstream request.
 	TimeoutMS int64 `json:"timeout_ms"`
 	// One of: auto, hold_risky, hold_all.
@@ -749,7 +751,9 @@ type ConnectorCreate struct {
 	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never automatically; otherwise 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
-	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
+	// Words by which people group connectors; agents don't see them. Replaced as a whole. Each has 1-32 letters, digits, hyphens or underscores, and is stored in lower case.
+	Tags      []string `json:"tags,omitzero"`
+	TimeoutMS *int64   `json:"timeout_ms,omitzero"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges *string `json:"tool_changes,omitzero"`
 	// One of: streamable_http, sse, http, stdio.
@@ -828,7 +832,9 @@ type ConnectorPatch struct {
 	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never automatically; otherwise 60 or more.
 	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
-	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
+	// Words by which people group connectors; agents don't see them. Replaced as a whole. Each has 1-32 letters, digits, hyphens or underscores, and is stored in lower case.
+	Tags      []string `json:"tags,omitzero"`
+	TimeoutMS *int64   `json:"timeout_ms,omitzero"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges *string `json:"tool_changes,omitzero"`
 	// One of: streamable_http, sse, http, stdio.
@@ -2034,6 +2040,8 @@ type ToolCall struct {
 	Agent string `json:"agent"`
 	// Null if the agent was deleted, or an admin called without one.
 	AgentID *string `json:"agent_id"`
+	// Part of duration_ms before the decision of a person. Null if it did not wait, or is not decided yet.
+	ApprovalWaitMS *int64 `json:"approval_wait_ms"`
 	// Who approved or denied it. Empty if no approval was needed.
 	ApprovedBy string `json:"approved_by"`
 	// As the tenant's call_history allows. Null if not kept, and in lists if long.
@@ -2054,7 +2062,7 @@ type ToolCall struct {
 	CredentialID *string `json:"credential_id"`
 	// The tool definition's hash.
 	DefinitionHash *string `json:"definition_hash"`
-	// Up to now while it runs.
+	// Up to now while it runs. Includes approval_wait_ms.
 	DurationMS int64 `json:"duration_ms"`
 	// Why there is no result. Null if there is one, or none yet. invalid_result: refuse_invalid_results withheld the result from the agent.
 	Error *ToolCallError `json:"error"`

@@ -21,6 +21,7 @@ type connectorPatch struct {
 	Headers        map[string]string `json:"headers,omitempty" doc:"Sent with each request. Visible to all readers: put secrets in auth."`
 	CredentialMode *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`
 	Auth           *authInput        `json:"auth,omitempty"`
+	Tags           *[]string         `json:"tags,omitempty" maxItems:"20" nullable:"false" doc:"Words by which people group connectors; agents don't see them. Replaced as a whole. Each has 1-32 letters, digits, hyphens or underscores, and is stored in lower case."`
 	SecretLater    bool              `json:"secret_later,omitempty" doc:"true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential."`
 	Confirm        bool              `json:"confirm,omitempty" doc:"true: move the connector to another origin even if that deletes credentials. Otherwise 409 with code confirmation_required; errors lists what would be deleted."`
 	connectors.SettingsPatch
@@ -51,6 +52,9 @@ func (p connectorPatch) apply(d *connectors.Draft) {
 	setWordIfPresent(&d.CredentialMode, p.CredentialMode)
 	if p.Headers != nil {
 		d.Headers = p.Headers
+	}
+	if p.Tags != nil {
+		d.Tags = append([]string{}, *p.Tags...)
 	}
 	p.SettingsPatch.Apply(&d.Settings)
 	if p.Auth != nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -60,6 +61,7 @@ type listConnectorsInput struct {
 	Paging
 	Query  string `query:"q" doc:"Part of the name, slug or URL."`
 	Status string `query:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
+	Tag    string `query:"tag" doc:"Only connectors with this tag."`
 }
 
 func (h *Handler) listConnectors(ctx context.Context, actor auth.Actor, in *listConnectorsInput) (*response[list[connectorJSON]], error) {
@@ -67,7 +69,7 @@ func (h *Handler) listConnectors(ctx context.Context, actor auth.Actor, in *list
 	var view func(connectors.Connector) connectorJSON
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		page, err = tx.Connectors().List(ctx, store.ConnectorFilter{
-			Query: in.Query, Status: connectors.ConnectorStatus(in.Status), Page: in.toPage(),
+			Query: in.Query, Status: connectors.ConnectorStatus(in.Status), Tag: strings.ToLower(in.Tag), Page: in.toPage(),
 		})
 		if err != nil {
 			return err

@@ -30,6 +30,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"retry_backoff_ms": 500.0, "connect_timeout_ms": 2000.0, "max_response_bytes": 100_000.0, "stream_reconnects": 0.0, "methods": []any{"acme/a", "acme/b"},
 		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
 		"tools_last_synced_at": nil, "last_error": nil, "max_definition_age_s": 900.0,
+		"tags":                []any{},
 		"tools_vanished":      nil,
 		"icon":                nil,
 		"listening":           map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Turned off in settings."},
@@ -44,6 +45,41 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 	}
 	if !isTime(got["created_at"]) || !isTime(got["updated_at"]) || len(got["id"].(string)) != 36 {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestConnectors_TagsAreSetAndFiltered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.createKey(t, connectors.RoleAdmin)
+	tagsOf := func(r reply, status int) any { t.Helper(); return r.want(status)["tags"] }
+	for _, name := range []string{"Linear", "Notes"} {
+		got := tagsOf(w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{"name": name, "url": "https://mcp.example.com/" + name, "tags": []string{" CRM", "beta", "crm"}}), http.StatusCreated)
+		if diff := cmp.Diff([]any{"beta", "crm"}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	patch := func(body map[string]any) any {
+		return tagsOf(w.call(t, admin, http.MethodPatch, "/api/v1/connectors/notes", body), http.StatusOK)
+	}
+	if got := patch(map[string]any{"description": "x"}); cmp.Diff([]any{"beta", "crm"}, got) != "" {
+		t.Errorf("another field changes the tags: %v", got)
+	}
+	if got := patch(map[string]any{"tags": []string{"crm", "docs"}}); cmp.Diff([]any{"crm", "docs"}, got) != "" {
+		t.Errorf("replaced: %v", got)
+	}
+	for tag, want := range map[string]int{"crm": 2, "CRM": 2, "beta": 1, "docs": 1, "none": 0, "": 2} {
+		if items := w.call(t, admin, http.MethodGet, "/api/v1/connectors?tag="+tag, nil).want(http.StatusOK)["items"].([]any); len(items) != want {
+			t.Errorf("%d connectors with the tag %q, want %d", len(items), tag, want)
+		}
+	}
+	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/notes", map[string]any{"tags": []string{"two words"}}).want(http.StatusUnprocessableEntity)
+	if got := patch(map[string]any{"tags": []string{}}); cmp.Diff([]any{}, got) != "" {
+		t.Errorf("cleared: %v", got)
+	}
+	events := w.call(t, admin, http.MethodGet, "/api/v1/audit_events?action=connector.update&limit=1", nil)
+	if !strings.Contains(string(events.body), `"changed":["tags"]`) || !strings.Contains(string(events.body), `"docs"`) {
+		t.Errorf("the audit event does not have the tags: %s", events.body)
 	}
 }
 

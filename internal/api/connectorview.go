@@ -23,6 +23,7 @@ type connectorJSON struct {
 	Headers        map[string]string `json:"headers" doc:"Sent with each request. Not secret."`
 	CredentialMode string            `json:"credential_mode" enum:"shared,per_agent"`
 	Auth           authJSON          `json:"auth"`
+	Tags           []string          `json:"tags" nullable:"false" doc:"Words by which people group connectors, in alphabetical order."`
 	connectors.SettingsJSON
 	Status            string              `json:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
 	AuthBehaviour     string              `json:"auth_behaviour" enum:"open,list_open,all_auth,unknown" doc:"What the server requires, as of the last sync."`
@@ -101,6 +102,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		Headers:           c.Headers,
 		CredentialMode:    string(c.CredentialMode),
 		Auth:              viewAuth(c),
+		Tags:              append([]string{}, c.Tags...),
 		SettingsJSON:      c.Settings.JSON(),
 		Status:            string(c.Status),
 		AuthBehaviour:     string(c.AuthBehaviour),

@@ -62,6 +62,25 @@ func (w *world) createEndedCall(t *testing.T, a connectors.Agent, c connectors.C
 	return call.ID
 }
 
+func TestToolCall_ApprovalWaitIsApartFromTheDuration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer, a, c := w.createKey(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
+	id := w.createEndedCall(t, a, c, func(*connectors.ToolCall) {})
+	path := "/api/v1/tool_calls/" + id.String()
+	if got := w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK); got["approval_wait_ms"] != nil {
+		t.Errorf("a call that did not wait waited %v ms", got["approval_wait_ms"])
+	}
+	w.AsOwner(t, "update tool_calls set waited_us = 1200000 where id = '"+id.String()+"'")
+	one := w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK)
+	listed := w.call(t, viewer, http.MethodGet, "/api/v1/tool_calls", nil).want(http.StatusOK)["items"].([]any)[0].(map[string]any)
+	for _, got := range []map[string]any{one, listed} {
+		if got["approval_wait_ms"] != 1200.0 || got["duration_ms"] != 1500.0 {
+			t.Errorf("%v of %v ms", got["approval_wait_ms"], got["duration_ms"])
+		}
+	}
+}
+
 func TestACallIsShownAsTheHistoryKeptIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,7 +32,8 @@ type toolCallJSON struct {
 	ApprovedBy        string             `json:"approved_by" doc:"Who approved or denied it. Empty if no approval was needed."`
 	StartedAt         time.Time          `json:"started_at"`
 	CompletedAt       *time.Time         `json:"completed_at" doc:"Null until it ends."`
-	DurationMS        int64              `json:"duration_ms" doc:"Up to now while it runs."`
+	DurationMS        int64              `json:"duration_ms" doc:"Up to now while it runs. Includes approval_wait_ms."`
+	ApprovalWaitMS    *int64             `json:"approval_wait_ms" doc:"Part of duration_ms before the decision of a person. Null if it did not wait, or is not decided yet."`
 	Content           json.RawMessage    `json:"content" doc:"The result's content as the server sent it. Null if not kept, and in lists, as are the next two fields."`
 	StructuredContent json.RawMessage    `json:"structured_content"`
 	Task              json.RawMessage    `json:"task" doc:"Last state of the server's task for the call."`
@@ -102,6 +103,9 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		Truncated:         c.Truncated,
 		RequestBytes:      c.RequestBytes,
 		ResponseBytes:     c.ResponseBytes,
+	}
+	if c.Waited > 0 {
+		out.ApprovalWaitMS = new(c.Waited.Milliseconds())
 	}
 	if c.CompletedAt != nil {
 		completedAt := c.CompletedAt.UTC().Truncate(storedPrecision)

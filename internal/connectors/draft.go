@@ -12,7 +12,8 @@ import (
 // Draft is a connector as entered, before validation. An empty Slug is derived from Name.
 type Draft struct {
 	Settings
-	Env Environment // for stdio; nil: the stored one stays
+	Env  Environment // for stdio; nil: the stored one stays
+	Tags []string    // for people; nil: the stored ones stay
 }
 
 // NewDraft returns a draft with the API's defaults.
@@ -67,6 +68,9 @@ func (d Draft) Normalized() Draft {
 	}
 	d.OAuth = d.OAuth.normalized()
 	d.Methods = sortedSet(d.Methods)
+	if d.Tags != nil {
+		d.Tags = append([]string{}, sortedSet(normalizeTags(d.Tags))...)
+	}
 	return d
 }
 
@@ -92,6 +96,7 @@ func (d Draft) Validate() []fault.Field {
 	checkOneOf(&c, "tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
 	checkOneOf(&c, "listen", d.Listen, ListenAuto, ListenOff)
 	c.checkMethods(d.Methods)
+	c.tags(d.Tags)
 	c.checkNumbers(d)
 	return c.fields
 }

@@ -125,13 +125,13 @@ func (c callsList) Run(ctx context.Context, s *session) error {
 			break
 		}
 	}
-	t := newTable("ID", "STARTED", "AGENT", "CONNECTOR", "TOOL", "STATUS", "MS", "ERROR")
+	t := newTable("ID", "STARTED", "AGENT", "CONNECTOR", "TOOL", "STATUS", "MS", "WAITED MS", "ERROR")
 	for _, call := range list {
 		var wrong any
 		if call.Error != nil {
 			wrong = shorten(call.Error.Message)
 		}
-		t.addRow(call.ID, call.StartedAt, call.Agent, call.Connector, call.Tool, call.Status, call.DurationMS, wrong)
+		t.addRow(call.ID, call.StartedAt, call.Agent, call.Connector, call.Tool, call.Status, call.DurationMS, call.ApprovalWaitMS, wrong)
 	}
 	return s.printValue(list, t)
 }

@@ -39,6 +39,7 @@ type connectorRef struct {
 type connectorList struct {
 	Query  string `short:"q" placeholder:"TEXT" help:"Filter by part of the name, slug or URL."`
 	Status string `placeholder:"STATUS" help:"Filter by status: never_synced, ok, error, needs_auth or disabled."`
+	Tag    string `placeholder:"TAG" help:"Filter by tag."`
 }
 
 // Run prints a row for each connector.
@@ -47,13 +48,13 @@ func (c connectorList) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list, err := collectPages(api.AllConnectors(ctx, client.ListConnectorsQuery{Q: c.Query, Status: c.Status, Limit: pageSize}))
+	list, err := collectPages(api.AllConnectors(ctx, client.ListConnectorsQuery{Q: c.Query, Status: c.Status, Tag: c.Tag, Limit: pageSize}))
 	if err != nil {
 		return err
 	}
-	t := newTable("CONNECTOR", "STATUS", "TOOLS", "SYNCED", "ADDRESS")
+	t := newTable("CONNECTOR", "STATUS", "TOOLS", "SYNCED", "TAGS", "ADDRESS")
 	for _, c := range list {
-		t.addRow(c.Slug, c.Status, c.ToolCount, c.ToolsLastSyncedAt, c.URL)
+		t.addRow(c.Slug, c.Status, c.ToolCount, c.ToolsLastSyncedAt, c.Tags, c.URL)
 	}
 	return s.printValue(list, t)
 }

@@ -34,6 +34,11 @@ func formatCell(v any) string {
 			return "–"
 		}
 		return escapeText(*v)
+	case *int64:
+		if v == nil {
+			return "–"
+		}
+		return formatCell(*v)
 	case *time.Time:
 		if v == nil {
 			return "–"

@@ -84,7 +84,7 @@ func (r *Registry) insertConnector(
 				return err
 			}
 		}
-		if c, err = setEnvironment(ctx, tx.Connectors(), c, d.Env); err != nil {
+		if c, err = setDraftParts(ctx, tx.Connectors(), c, d); err != nil {
 			return err
 		}
 		e := a.Event("connector.create", c.Slug)

@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"slices"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -51,4 +52,27 @@ func (r *Registry) TagConnectors(ctx context.Context, a auth.Actor, refs []conne
 		return nil
 	})
 	return changed, err
+}
+
+// setDraftParts stores the parts of a draft that are no settings: a program's environment and the tags. nil keeps either.
+func setDraftParts(ctx context.Context, tx store.Connectors, c connectors.Connector, d connectors.Draft) (connectors.Connector, error) {
+	c, err := setEnvironment(ctx, tx, c, d.Env)
+	if err != nil || d.Tags == nil {
+		return c, err
+	}
+	dropped := slices.DeleteFunc(slices.Clone(c.Tags), func(tag string) bool { return slices.Contains(d.Tags, tag) })
+	if _, err := tx.ChangeTags(ctx, []connectors.ConnectorID{c.ID}, d.Tags, dropped); err != nil {
+		return c, err
+	}
+	c.Tags = d.Tags
+	return c, nil
+}
+
+// changedFields names the settings that differ, and the tags if they do.
+func changedFields(old, now connectors.Connector) []string {
+	changed := now.ChangedFrom(old.Settings)
+	if !slices.Equal(old.Tags, now.Tags) {
+		changed = append(changed, "tags")
+	}
+	return changed
 }

@@ -91,7 +91,7 @@ func (r *Registry) updateOnce(
 				return err
 			}
 		}
-		if c, err = setEnvironment(ctx, tx.Connectors(), c, d.Env); err != nil {
+		if c, err = setDraftParts(ctx, tx.Connectors(), c, d); err != nil {
 			return err
 		}
 		if !old.OAuth.Equal(c.OAuth) {
@@ -102,7 +102,7 @@ func (r *Registry) updateOnce(
 		notices = dropped.buildNotices(old, c, s)
 		e := a.Event("connector.update", c.Slug)
 		e.Detail = map[string]any{
-			"connector_id": c.ID.String(), "changed": c.ChangedFrom(old.Settings), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
+			"connector_id": c.ID.String(), "changed": changedFields(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
 		}
 		return tx.RecordChange(ctx, e, before, store.ConnectorState(c.ID))
 	})

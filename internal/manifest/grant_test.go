@@ -75,3 +75,35 @@ func TestGrants_PromptsAreComparedIfTheFileHasThem(t *testing.T) {
 		}
 	}
 }
+
+func TestConnectors_WrittenTagsDoNotDiffer(t *testing.T) {
+	t.Parallel()
+	state := State{Connectors: map[string]client.Connector{"c": {Slug: "c", Name: "C", Enabled: true, Auth: client.Auth{Type: "none"}, Tags: []string{"beta", "crm"}}}}
+	var text strings.Builder
+	if err := Write(&text, state); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string][]Field{
+		text.String():                          nil,
+		"connectors: {c: {}}":                  nil,
+		"connectors: {c: {tags: [crm, beta]}}": nil,
+		"connectors: {c: {tags: [crm]}}":       {{"tags", []any{"beta", "crm"}, []any{"crm"}}},
+		"connectors: {c: {tags: []}}":          {{"tags", []any{"beta", "crm"}, []any{}}},
+	} {
+		read, err := Read([]byte(file), Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := Plan(t.Context(), nil, read, state, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields []Field
+		for _, step := range steps {
+			fields = append(fields, step.Fields...)
+		}
+		if diff := cmp.Diff(want, fields); diff != "" {
+			t.Errorf("%s: %s", file, diff)
+		}
+	}
+}
