@@ -2105,7 +2105,7 @@ type ToolCall struct {
 	Tool string `json:"tool"`
 	// Whether only part is kept: at most 200000 bytes.
 	Truncated bool `json:"truncated"`
-	// The server's response if the call failed. Null if none, and in lists. said is empty if call_history keeps no content or bodies are withheld.
+	// What the server said if the call failed, or the tool if it reported an error. Null if nothing. said is empty if call_history keeps no content or bodies are withheld.
 	Upstream *UpstreamSaid `json:"upstream"`
 }
 

@@ -14,7 +14,7 @@ select call.tenant_id, call.id, call.agent_id, call.agent_slug, call.connector_i
        (case when length(call.arguments) <= 16384 then call.arguments end)::bytea as arguments,
        (case when length(call.task) <= 16384 then call.task end)::bytea as task,
        call.progress, call.truncated, call.request_bytes, call.response_bytes, call.started_at, call.completed_at, call.duration_us, call.waited_us,
-       call.address, call.request_id, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name
+       call.address, call.request_id, call.upstream, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name
 from tool_calls call
 left join agents on agents.tenant_id = call.tenant_id and agents.id = call.agent_id
 left join connectors on connectors.tenant_id = call.tenant_id and connectors.id = call.connector_id

@@ -151,3 +151,13 @@ func findLink(t *testing.T, body, prefix string) string {
 	rest, _, _ = strings.Cut(rest, `"`)
 	return prefix + rest
 }
+
+func TestAudit_FilterNamesWhatActionsAreAbout(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	p := d.signInAsRole(connectors.RoleOwner).get("/audit?action=agent_grant")
+	p.want(t, http.StatusOK, `<option value="agent_grant" selected>Access</option>`, ">Standing approvals</option>")
+	if p.says(">agent_allowance</option>") {
+		t.Error("the filter offers codes")
+	}
+}

@@ -84,6 +84,15 @@ func TestUnusedTools_ViewerOnlyReads(t *testing.T) {
 	_, linear := d.findAgentAndConnector("fresh", "linear")
 	d.Grant(t, fresh.ID, linear.ID)
 	b.get("/agents/fresh/unused").want(t, http.StatusOK, "Too early to tell")
+
+	once := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Once", "once" })
+	if err := d.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: once.ID, ConnectorID: linear.ID, Tools: []string{"list_thing_0"}}); err != nil {
+		t.Fatal(err)
+	}
+	call := newCall(once, linear, connectors.CallSuccess)
+	call.Tool, call.Outcome = "list_thing_0", connectors.OutcomeOK
+	d.createEndedCall(d.Tenant, call)
+	b.get("/agents/once/unused").want(t, http.StatusOK, "No unused tools", "The agent called its 1 tool in 30 days.")
 }
 
 func TestAgentTools_SortBySize(t *testing.T) {

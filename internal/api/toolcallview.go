@@ -39,16 +39,16 @@ type toolCallJSON struct {
 	Task              json.RawMessage    `json:"task" doc:"Last state of the server's task for the call."`
 	Progress          *progressJSON      `json:"progress" doc:"The server's last progress, up to a second late. Null if none. Gateway calls have it if the agent's client asks for it."`
 	Formatted         json.RawMessage    `json:"formatted,omitempty" doc:"Only with format. text: text and structured content as one string; openai: a message with role tool; anthropic: a tool_result block; google: a functionResponse part. Calls that failed before the tool ran have the error message. Absent until the call ends, and if its result is hidden."`
-	NewSession        bool               `json:"new_session" doc:"Whether the server had ended the session, so that the call was repeated in a new one. false in lists."`
 	IsError           bool               `json:"is_error" doc:"Whether the tool reported an error."`
 	StructuredValid   *bool              `json:"structured_valid" doc:"Whether structured_content matches the output schema. Null if not checked: no schema, one too costly to check, or a tool error."`
 	StructuredError   *string            `json:"structured_error" doc:"Why it does not match. Null if it does or was not checked."`
 	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result. Null if there is one, or none yet. invalid_result: refuse_invalid_results withheld the result from the agent."`
-	Upstream          *upstreamSaidJSON  `json:"upstream" doc:"The server's response if the call failed. Null if none, and in lists. said is empty if call_history keeps no content or bodies are withheld."`
+	Upstream          *upstreamSaidJSON  `json:"upstream" doc:"What the server said if the call failed, or the tool if it reported an error. Null if nothing. said is empty if call_history keeps no content or bodies are withheld."`
 	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content and texts of task and progress are omitted, readable by auditors only. shown: what is stored is included."`
 	Truncated         bool               `json:"truncated" doc:"Whether only part is kept: at most 200000 bytes."`
 	RequestBytes      int64              `json:"request_bytes" doc:"Size of the arguments."`
 	ResponseBytes     int64              `json:"response_bytes" doc:"Size of the result."`
+	NewSession        bool               `json:"new_session" doc:"Whether the server had ended the session, so that the call was repeated in a new one. false in lists."`
 }
 
 type progressJSON struct {

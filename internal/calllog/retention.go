@@ -1,6 +1,9 @@
 package calllog
 
 import (
+	"encoding/json"
+	"strings"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/redact"
 	"patchbay/internal/safe"
@@ -15,6 +18,27 @@ func ApplyRetention(c *connectors.ToolCall, retention connectors.CallHistory) {
 	retainDocument(c, &c.Arguments, retention, nil)
 	retainDocument(c, &c.Content, retention, truncateContent)
 	retainDocument(c, &c.Structured, retention, nil)
+	if c.IsError && c.Upstream == nil {
+		c.Upstream = quoteContent(c.Content)
+	}
+}
+
+// maxQuoted bounds the text of a result that is searched for its first words, in bytes.
+const maxQuoted = 4 << 10
+
+// quoteContent returns the first text of a retained result, so that lists, which have no contents, can show why a tool
+// failed; nil: it has none.
+func quoteContent(content []byte) *connectors.Upstream {
+	var blocks []struct{ Text string }
+	_ = json.Unmarshal(content, &blocks) // of invalid content what was read counts
+	for _, b := range blocks {
+		text := strings.TrimSpace(b.Text)
+		source := redact.Source{Text: text[:min(len(text), maxQuoted)], CutEnd: len(text) > maxQuoted}
+		if said := redact.Excerpt(source); said != "" {
+			return &connectors.Upstream{Said: said}
+		}
+	}
+	return nil
 }
 
 // retainDocument applies the retention to one document. A document that is too long is truncated, or dropped if

@@ -210,7 +210,10 @@ func (h history) sampleCall(at time.Time, a connectors.Agent, c connectors.Conne
 		IsError: end.outcome == connectors.OutcomeToolError, Arguments: []byte(arguments), RequestBytes: int64(len(arguments)),
 		StartedAt: at, CompletedAt: &done, Duration: took,
 	}
-	if end.content != "" {
+	if end.status == connectors.CallError && end.content != "" {
+		call.Upstream = &connectors.Upstream{Said: end.content}
+	}
+	if end.content != "" && end.outcome != connectors.OutcomeRPCError {
 		call.Content = fmt.Appendf(nil, `[{"type":"text","text":%q}]`, end.content)
 		call.ResponseBytes = int64(len(call.Content))
 	}
@@ -238,7 +241,7 @@ type sampleEnd struct {
 var sampleEnds = []sampleEnd{
 	{share: 88, status: connectors.CallSuccess, outcome: connectors.OutcomeOK, content: "Sample result."},
 	{share: 5, status: connectors.CallError, outcome: connectors.OutcomeToolError, content: "The upstream API answered: 429 Too Many Requests, retry after 30 s."},
-	{share: 1, status: connectors.CallError, outcome: connectors.OutcomeRPCError, code: "rpc", message: "The server refused a request with JSON-RPC error -32603. Its log may say why."},
+	{share: 1, status: connectors.CallError, outcome: connectors.OutcomeRPCError, code: "rpc", message: "The server refused the request with JSON-RPC error -32603.", content: "Internal error: no connection is free"},
 	{share: 2, status: connectors.CallError, outcome: connectors.OutcomeTransport, code: "timeout", message: "The server didn't answer within 30 seconds. Try again, or increase the connector's timeout."},
 	{share: 1, status: connectors.CallError, outcome: connectors.OutcomeRefused, code: "rate_limited", message: "This agent calls too often. Try again in a minute."},
 	{share: 2, status: connectors.CallDenied, outcome: connectors.OutcomeDenied, code: "denied", message: "A person denied this call: Ask Kim first, please."},

@@ -61,7 +61,7 @@ func (t Calls) List(ctx context.Context, f CallFilter) (List[connectors.ToolCall
 			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments,
 			StructuredValid: r.StructuredValid, StructuredError: r.StructuredError,
 			Task: r.Task, Progress: r.Progress, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
-			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, WaitedUs: r.WaitedUs, Address: r.Address, RequestID: r.RequestID,
+			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, WaitedUs: r.WaitedUs, Address: r.Address, RequestID: r.RequestID, Upstream: r.Upstream,
 		})
 		c.AgentName, c.ConnectorName = r.AgentName, r.ConnectorName
 		return c

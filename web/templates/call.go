@@ -36,6 +36,7 @@ type CallRow struct {
 	Connector string
 	State     State
 	Reason    string // one line under the state
+	Said      string // first line of the server's words on a failure, in place of Reason; empty: none
 	Progress  string // as its server reports it: "4 of 10: “copying”"
 	Percent   string // likewise; empty: the total is not known
 	Started   When
@@ -78,6 +79,15 @@ type CallDetail struct {
 	Arguments Content
 	Result    *Result // nil: none yet
 	Again     *Link   // to a trial of the tool with the same arguments
+}
+
+// shownResult is the result without its state, which Attention has already.
+func (d CallDetail) shownResult() Result {
+	r := *d.Result
+	if d.Attention != nil && r.State.Kind == StateBad {
+		r.State = State{}
+	}
+	return r
 }
 
 // Content is a piece of JSON, or the reason why it is missing.

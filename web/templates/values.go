@@ -78,7 +78,8 @@ type Badge struct {
 type Attention struct {
 	Kind   StateKind // StateWarn or StateBad
 	Title  string    // "Needs authorization"
-	Text   string    // what happened, and what to do
+	Said   string    // a server's words; empty: none
+	Text   string    // what happened, and what to do; empty: Said says it
 	When   *When
 	Action *Link
 	Send   *Link // a button that posts to the address

@@ -84,7 +84,7 @@ func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respo
 	case err != nil:
 		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s Sync failed: %s", flash.Text, h.Respond.Sentence(r, err))}
 	case run.State == connectors.SyncFailed:
-		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s Sync failed: %s", flash.Text, run.ErrorMessage)}
+		flash = respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "%s Sync failed: %s", flash.Text, i18n.TranslateKnown(r.Context(), run.ErrorMessage))}
 		if !done.ByLink { // the visitor of a link is no member
 			flash.Said = run.Upstream
 		}

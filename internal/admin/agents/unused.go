@@ -84,7 +84,7 @@ func unusedSummary(ctx context.Context, u agentview.UnusedTools, q unusedQuery, 
 	case u.TooRecent == seen:
 		s.Title, s.Text = i18n.T(ctx, "Too early to tell"), i18n.T(ctx, "All were granted or listed less than %s ago.", days)
 	default:
-		s.Title, s.Text = i18n.T(ctx, "No unused tools"), i18n.N(ctx, seen-u.TooRecent, "The agent called the %[1]s tool that was there for %[2]s.", "The agent called all %[1]s tools that were there for %[2]s.", days)
+		s.Title, s.Text = i18n.T(ctx, "No unused tools"), i18n.N(ctx, seen-u.TooRecent, "The agent called its %[1]s tool in %[2]s.", "The agent called all %[1]s tools in %[2]s.", days)
 		if young := unusedYoung(ctx, u.TooRecent, q.days); young != "" {
 			s.Text += " " + young
 		}

@@ -3,7 +3,6 @@ package calls
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
+	"patchbay/internal/toolcall"
 	"patchbay/web/templates"
 )
 
@@ -30,6 +30,9 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 	}
 	if c.Kind != connectors.CallTool {
 		row.Kind = string(c.Kind)
+	}
+	if c.Status == connectors.CallError {
+		row.Said = shell.SaidLine(c.Upstream)
 	}
 	if c.Status.Ended() {
 		if c.Waited > 0 {
@@ -82,6 +85,14 @@ func CallReason(ctx context.Context, c connectors.ToolCall) string {
 		return shell.ShortenText(i18n.TranslateKnown(ctx, c.ErrorMessage), shell.MaxDescription)
 	default:
 		return outcomeName(ctx, c.Outcome)
+	}
+}
+
+// FailureAttention says how a call failed, with the server's own words.
+func FailureAttention(ctx context.Context, c connectors.ToolCall) *templates.Attention {
+	return &templates.Attention{
+		Kind: templates.StateBad, Title: cmp.Or(outcomeName(ctx, c.Outcome), CallState(ctx, c.Status).Text), Said: shell.SaidLine(c.Upstream),
+		Text: shell.ShortenText(i18n.TranslateKnown(ctx, c.ErrorMessage), shell.MaxDescription),
 	}
 }
 
@@ -157,7 +168,7 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 	add(c.Address.IsValid(), templates.Fact{Label: i18n.T(ctx, "Address"), Value: c.From(), Mono: true})
 	add(c.RequestID != "", templates.Fact{Label: i18n.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
 	add(c.Upstream != nil && c.Upstream.NewSession, templates.Fact{Label: i18n.T(ctx, "Session"), Value: i18n.T(ctx, "The server ended the session. Repeated in a new one.")})
-	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: i18n.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
+	add(c.Outcome != connectors.OutcomeNone && c.Status != connectors.CallError && c.Status != connectors.CallDenied, templates.Fact{Label: i18n.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
 	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: i18n.T(ctx, "Last progress"), Value: ServerProgress(ctx, c.Progress)})
 	add(c.ErrorCode != "", templates.Fact{Label: i18n.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})
 	add(c.ApprovedBy != "", templates.Fact{Label: i18n.T(ctx, "Approved by"), Value: c.ApprovedBy})
@@ -186,7 +197,10 @@ func linkIf(exists bool, href string) string {
 func CallDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions, now time.Time) templates.CallDetail {
 	d := templates.CallDetail{
 		Asset: asset, Call: CallRow(ctx, c, can, now), Facts: callFacts(ctx, c, now),
-		Attention: callAttention(ctx, c), Said: respond.NewQuote(ctx, c.Upstream), Arguments: callArguments(ctx, c, history, can),
+		Attention: callAttention(ctx, c, can), Arguments: callArguments(ctx, c, history, can),
+	}
+	if !c.IsError && c.Upstream != nil && strings.TrimSpace(c.Upstream.Said) != shell.SaidLine(c.Upstream) { // the result or the banner has all of it
+		d.Said = respond.NewQuote(ctx, c.Upstream)
 	}
 	if canRepeat(c, can) && c.Kind == connectors.CallTool && c.ConnectorID != nil && len(c.Arguments) > 0 {
 		d.Again = &templates.Link{Text: i18n.T(ctx, "Try again"), Href: shell.ToolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
@@ -210,7 +224,7 @@ func canRepeat(c connectors.ToolCall, can templates.Permissions) bool {
 func callerName(c connectors.ToolCall) string { return cmp.Or(c.AgentSlug, c.Caller) }
 
 // callAttention says what is wrong with a call or needs a decision.
-func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attention {
+func callAttention(ctx context.Context, c connectors.ToolCall, can templates.Permissions) *templates.Attention {
 	switch c.Status {
 	case connectors.CallPendingApproval:
 		return &templates.Attention{
@@ -218,32 +232,32 @@ func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attent
 			Action: &templates.Link{Text: i18n.T(ctx, "Open approval"), Href: shell.ApprovalPath(c.ID)},
 		}
 	case connectors.CallError, connectors.CallDenied:
-		if said := toolErrorText(c); said != "" {
-			return &templates.Attention{Kind: templates.StateBad, Title: outcomeName(ctx, c.Outcome), Text: "“" + said + "”"}
-		}
-		return &templates.Attention{Kind: templates.StateBad, Title: CallState(ctx, c.Status).Text, Text: CallReason(ctx, c)}
+		a := FailureAttention(ctx, c)
+		a.Action = repairLink(ctx, c, can)
+		return a
 	default:
 		return nil
 	}
 }
 
-// toolErrorText is the first line of an error that the tool reports; empty: there is none, or it is not shown.
-func toolErrorText(c connectors.ToolCall) string {
-	if c.Outcome != connectors.OutcomeToolError || c.Withheld {
-		return ""
+// repairLink leads to the page where the cause of a failed call is seen or repaired; nil: there is none.
+func repairLink(ctx context.Context, c connectors.ToolCall, can templates.Permissions) *templates.Link {
+	if c.ConnectorID == nil {
+		return nil
 	}
-	var blocks []ContentBlock
-	if json.Unmarshal(c.Content, &blocks) != nil {
-		return ""
-	}
-	for _, b := range blocks {
-		for line := range strings.Lines(b.Text.Value) {
-			if text := shell.ShortenText(strings.TrimSpace(line), shell.MaxDescription); text != "" {
-				return text
-			}
+	switch toolcall.Code(c.ErrorCode) {
+	case toolcall.CodeCredentialRequired, toolcall.CodeNeedsAuthorization:
+		return &templates.Link{Text: i18n.T(ctx, "Open credentials"), Href: shell.CredentialsPath(c.ConnectorSlug)}
+	case toolcall.CodeHeld:
+		return &templates.Link{Text: i18n.T(ctx, "Open change"), Href: shell.ReviewedPath(c.ConnectorSlug, c.Tool) + "/changes"}
+	case toolcall.CodeNotGranted:
+		if c.AgentID != nil && can.Manage {
+			return &templates.Link{Text: i18n.T(ctx, "Grant access"), Href: shell.AgentPath(c.AgentSlug) + shell.ConnectorPath(c.ConnectorSlug)}
 		}
+	case toolcall.CodeUpstream, toolcall.CodeTimeout, toolcall.CodeCircuitOpen:
+		return &templates.Link{Text: i18n.T(ctx, "Open connector"), Href: shell.ConnectorPath(c.ConnectorSlug)}
 	}
-	return ""
+	return nil
 }
 
 func callArguments(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) templates.Content {

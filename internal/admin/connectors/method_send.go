@@ -95,7 +95,7 @@ func methodResult(ctx context.Context, out methodOutcome) *templates.Result {
 	}
 	switch {
 	case out.err != nil:
-		v.Problem = &templates.Attention{Kind: templates.StateBad, Title: callpages.CallState(ctx, out.call.Status).Text, Text: callpages.CallReason(ctx, out.call)}
+		v.Problem = callpages.FailureAttention(ctx, out.call)
 	case len(out.raw) == 0:
 		v.State, v.Note = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Done")}, i18n.T(ctx, "A notification has no result.")
 	default:

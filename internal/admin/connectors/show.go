@@ -68,7 +68,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	page := templates.ConnectorOverviewPage{
 		Frame:        frame,
 		Head:         ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
-		Attention:    append(connectorAttention(r.Context(), c, lastQuarantined(o.runs.Items), frame.Can, h.Now()), circuitAttention(r.Context(), circuit, h.Now())...),
+		Attention:    append(connectorAttention(r.Context(), c, o.runs.Items, frame.Can, h.Now()), circuitAttention(r.Context(), circuit, h.Now())...),
 		Stats:        overviewStats(r.Context(), c, o.figures, h.Now()),
 		Health:       healthLines(r.Context(), c, frame.Can, h.Now()),
 		Charts:       newCharts(r.Context(), o.hours, h.Now()),

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -29,7 +30,7 @@ func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Per
 		State:      shell.ConnectorState(ctx, c),
 		Credential: shell.CredentialName(ctx, c),
 		Tools:      i18n.Number(ctx, c.ToolCount),
-		LastSync:   shell.NewWhenOrNever(ctx, c.ToolsLastSyncedAt, now),
+		LastSync:   lastSync(ctx, c, now),
 		Actions:    can.Sync,
 		CanSync:    can.Sync && c.Enabled,
 		ReturnTo:   returnTo,
@@ -123,7 +124,7 @@ func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 }
 
 // connectorAttention lists what a person should do about a connector, most urgent first.
-func connectorAttention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Permissions, now time.Time) []templates.Attention {
+func connectorAttention(ctx context.Context, c connectors.Connector, runs []connectors.SyncRun, can templates.Permissions, now time.Time) []templates.Attention {
 	var list []templates.Attention
 	if reason := statusReason(ctx, c); reason != "" {
 		a := templates.Attention{Kind: templates.StateBad, Title: shell.StatusName(ctx, c.Status), Text: reason}
@@ -132,6 +133,12 @@ func connectorAttention(ctx context.Context, c connectors.Connector, quarantined
 		}
 		if can.Manage {
 			a.Action = repairLink(ctx, c)
+		}
+		if len(runs) > 0 && runs[0].State == connectors.SyncFailed {
+			a.Said = shell.SaidLine(runs[0].Upstream)
+			if a.Action == nil || !settingsHelp(c) {
+				a.Action = &templates.Link{Text: i18n.T(ctx, "Open sync run"), Href: runPath(c.Slug, runs[0].ID)}
+			}
 		}
 		list = append(list, a)
 	}
@@ -142,7 +149,7 @@ func connectorAttention(ctx context.Context, c connectors.Connector, quarantined
 		}
 		list = append(list, a)
 	}
-	if quarantined > 0 {
+	if quarantined := lastQuarantined(runs); quarantined > 0 {
 		list = append(list, templates.Attention{
 			Kind:   templates.StateWarn,
 			Title:  i18n.N(ctx, quarantined, "%s malformed tool", "%s malformed tools"),
@@ -158,6 +165,18 @@ func connectorAttention(ctx context.Context, c connectors.Connector, quarantined
 		list = append(list, a)
 	}
 	return list
+}
+
+// settingsHelp reports whether a person can repair a failing connector: by its credential, or by its URL.
+func settingsHelp(c connectors.Connector) bool {
+	if c.Status == connectors.StatusNeedsAuth || c.LastError == nil {
+		return true
+	}
+	switch mcp.Reason(c.LastError.Code) {
+	case mcp.ReasonUnreachable, mcp.ReasonTLS, mcp.ReasonRedirect, "blocked":
+		return true
+	}
+	return false
 }
 
 // repairLink leads to the page where a failing connector can be repaired.
@@ -208,10 +227,14 @@ func KeyHeader(c connectors.Connector) string {
 	return c.Auth.Header
 }
 
+func runPath(slug string, id connectors.SyncRunID) string {
+	return shell.ConnectorPath(slug) + "/runs/" + id.String()
+}
+
 func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
 	row := templates.SyncRunRow{
 		ID:          run.ID.String(),
-		Href:        shell.ConnectorPath(slug) + "/runs/" + run.ID.String(),
+		Href:        runPath(slug, run.ID),
 		Trigger:     shell.TriggerName(ctx, run.Trigger),
 		State:       shell.RunState(ctx, run.State),
 		Started:     shell.NewWhen(ctx, run.QueuedAt, now),
@@ -241,7 +264,7 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 }
 
 func overviewStats(ctx context.Context, c connectors.Connector, f store.ConnectorFigures, now time.Time) []templates.Stat {
-	synced, path := shell.NewWhenOrNever(ctx, c.ToolsLastSyncedAt, now), shell.ConnectorPath(c.Slug)
+	synced, path := lastSync(ctx, c, now), shell.ConnectorPath(c.Slug)
 	failed := templates.Stat{Label: i18n.T(ctx, "Errors, 24 h"), Value: i18n.Number(ctx, f.Recent.Failed), Href: path + "/calls?range=24h&status=error"}
 	if f.Recent.Failed > 0 {
 		failed.Kind = templates.StateBad
@@ -256,6 +279,16 @@ func overviewStats(ctx context.Context, c connectors.Connector, f store.Connecto
 		stats = append(stats, templates.Stat{Label: i18n.T(ctx, "To review"), Value: i18n.N(ctx, f.Waiting, "%s tool", "%s tools"), Kind: templates.StateWarn, Href: path + "/tools?state=held"})
 	}
 	return append(stats, templates.Stat{Label: i18n.T(ctx, "Last sync"), When: &synced})
+}
+
+// lastSync is the time of the last successful sync, or of the failure if none succeeded.
+func lastSync(ctx context.Context, c connectors.Connector, now time.Time) templates.When {
+	if c.ToolsLastSyncedAt != nil || c.LastError == nil {
+		return shell.NewWhenOrNever(ctx, c.ToolsLastSyncedAt, now)
+	}
+	failed := shell.NewWhen(ctx, c.LastError.At, now)
+	failed.Text = i18n.T(ctx, "failed %s", failed.Text)
+	return failed
 }
 
 // scheduleText says when a connector is synced automatically.

@@ -66,25 +66,56 @@ func TestAttention_LinksToRepair(t *testing.T) {
 		Status: connectors.StatusNeedsAuth, LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
 		Settings: connectors.Settings{Slug: "linear", Enabled: true, Auth: connectors.Auth{Type: connectors.AuthBearer}},
 	}
-	list := connectorAttention(t.Context(), c, 2, templates.Permissions{Manage: true}, noon)
+	list := connectorAttention(t.Context(), c, []connectors.SyncRun{{State: connectors.SyncOK, Counts: connectors.SyncCounts{Quarantined: 2}}}, templates.Permissions{Manage: true}, noon)
 	if list[0].Text != c.LastError.Message {
 		t.Errorf("the sentence says what to do already: %q", list[0].Text)
 	}
 	if len(list) != 2 || list[0].Action.Href != "/connectors/linear/credentials" || list[1].Title != "2 malformed tools" {
 		t.Errorf("%+v", list)
 	}
-	if list = connectorAttention(t.Context(), c, 0, templates.Permissions{}, noon); list[0].Action != nil {
+	if list = connectorAttention(t.Context(), c, nil, templates.Permissions{}, noon); list[0].Action != nil {
 		t.Error("a viewer is sent to a page that refuses them")
 	}
 	c.Auth.Type, c.LastError, c.Status = connectors.AuthOAuth2, nil, connectors.StatusNeverSynced
-	list = connectorAttention(t.Context(), c, 0, templates.Permissions{Manage: true}, noon)
+	list = connectorAttention(t.Context(), c, nil, templates.Permissions{Manage: true}, noon)
 	if len(list) != 1 || *list[0].Action != (templates.Link{Text: "Connect", Href: "/connectors/linear/credentials#credential-shared"}) {
 		t.Errorf("never connected: %+v", list)
 	}
 	c.LastError = &connectors.SyncError{Code: "credential_required", Message: "The access has ended.", At: noon}
 	c.Enabled, c.Status = false, connectors.StatusDisabled
-	if list = connectorAttention(t.Context(), c, 0, templates.Permissions{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
+	if list = connectorAttention(t.Context(), c, nil, templates.Permissions{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
 		t.Errorf("%+v", list)
+	}
+}
+
+func TestConnectorRow_NeverSyncedSaysWhenItFailed(t *testing.T) {
+	t.Parallel()
+	c := connectors.Connector{Status: connectors.StatusError, LastError: &connectors.SyncError{Code: "timeout", Message: "No answer.", At: noon.Add(-time.Minute)}}
+	if row := ConnectorRow(t.Context(), c, templates.Permissions{}, "", noon); row.LastSync.Text != "failed 1 minute ago" || row.LastSync.ISO == "" {
+		t.Errorf("%+v", row.LastSync)
+	}
+	c.ToolsLastSyncedAt = new(noon.Add(-time.Hour))
+	if row := ConnectorRow(t.Context(), c, templates.Permissions{}, "", noon); row.LastSync.Text != "1 hour ago" {
+		t.Errorf("synced before: %+v", row.LastSync)
+	}
+}
+
+func TestAttention_OfAFailedSyncQuotesTheServer(t *testing.T) {
+	t.Parallel()
+	c := connectors.Connector{
+		Status: connectors.StatusError, LastError: &connectors.SyncError{Code: "http_status", Message: "The server answered with HTTP 500.", At: noon},
+		Settings: connectors.Settings{Slug: "linear", Enabled: true},
+	}
+	run := connectors.SyncRun{State: connectors.SyncFailed, Upstream: &connectors.Upstream{Said: "\nNo disk left.\nTrace: 1", Status: 500}}
+	for _, can := range []templates.Permissions{{}, {Manage: true}} {
+		list := connectorAttention(t.Context(), c, []connectors.SyncRun{run}, can, noon)
+		if list[0].Said != "No disk left." || list[0].Text != c.LastError.Message || *list[0].Action != (templates.Link{Text: "Open sync run", Href: "/connectors/linear/runs/" + run.ID.String()}) {
+			t.Errorf("%+v: %+v", can, list[0])
+		}
+	}
+	c.LastError.Code = "unreachable"
+	if list := connectorAttention(t.Context(), c, []connectors.SyncRun{run}, templates.Permissions{Manage: true}, noon); list[0].Action.Href != "/connectors/linear/settings" {
+		t.Errorf("where the URL can be at fault: %+v", list[0].Action)
 	}
 }
 

@@ -21,10 +21,17 @@ import (
 	"patchbay/web/templates"
 )
 
-// auditActions are the first parts of action names.
-var auditActions = []string{
-	"account", "agent", "agent_allowance", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "table", "tenant", "tool", "tool_call", "webhook",
-}
+// auditActions are the first parts of action names, and auditSubjects what those are about.
+var (
+	auditActions = []string{
+		"account", "agent", "agent_allowance", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "table", "tenant", "tool", "tool_call", "webhook",
+	}
+	auditSubjects = map[string]i18n.Key{
+		"account": "Accounts and sign-in", "agent": "Agents", "agent_allowance": "Standing approvals", "agent_grant": "Access", "agent_token": "Agent tokens", "api_key": "API keys",
+		"approval": "Approvals", "connector": "Connectors", "credential": "Credentials", "member": "Members", "table": "Exports", "tenant": "Organisation", "tool": "Tools",
+		"tool_call": "Calls", "webhook": "Webhooks",
+	}
+)
 
 // auditQuery is the page's filter.
 type auditQuery struct{ actor, action, target, since, until, entry string }
@@ -119,7 +126,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 func auditActionOptions(ctx context.Context) []templates.Option {
 	options := []templates.Option{{Value: "", Label: i18n.T(ctx, "Everything")}}
 	for _, a := range auditActions {
-		options = append(options, templates.Option{Value: a, Label: a})
+		options = append(options, templates.Option{Value: a, Label: i18n.T(ctx, auditSubjects[a])})
 	}
 	return options
 }

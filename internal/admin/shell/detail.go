@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 )
 
@@ -74,6 +76,18 @@ func ShortenText(s string, limit int) string {
 		return CleanText(first) + "…"
 	}
 	return CleanText(s)
+}
+
+// SaidLine is the first line of what a server said; empty: nothing, or markup.
+func SaidLine(u *connectors.Upstream) string {
+	if u == nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(u.Said), "\n")
+	if strings.HasPrefix(line, "<") {
+		return ""
+	}
+	return ShortenText(line, MaxDescription)
 }
 
 // FirstRunes returns the first characters of a text.

@@ -68,9 +68,7 @@ func trialResult(ctx context.Context, c connectors.ToolCall, hasOutputSchema boo
 	case c.Status == connectors.CallRunning:
 		return &templates.Result{Waiting: &templates.ResultWait{Text: i18n.T(ctx, "Still running."), Since: since, Link: *link}}
 	case c.Status != connectors.CallSuccess && !c.IsError:
-		return &templates.Result{Link: link, Facts: shell.FormatDuration(ctx, c.Duration), Problem: &templates.Attention{
-			Kind: templates.StateBad, Title: callpages.CallState(ctx, c.Status).Text, Text: callpages.CallReason(ctx, c),
-		}}
+		return &templates.Result{Link: link, Facts: shell.FormatDuration(ctx, c.Duration), Problem: callpages.FailureAttention(ctx, c)}
 	}
 	r := callpages.ToolResult{Structured: c.Structured}
 	_ = r.Content.UnmarshalJSON(c.Content) // invalid content is shown as empty
