@@ -20,7 +20,7 @@ var sources = map[string][]string{
 		"css/components/audit.css",
 		"css/components/dialogs.css", "css/components/toasts.css", "css/components/palette.css", "css/components/shortcuts.css", "css/components/views.css", "css/components/doors.css", "css/components/phone.css",
 	},
-	"app.js":                     {"js/words.js", "js/app.js", "js/forms.js", "js/confirm.js", "js/palette.js", "js/live.js", "js/connector_form.js", "js/grants.js", "js/keys.js", "js/times.js", "js/messages.js", "js/toasts.js", "js/views.js", "js/peek.js"},
+	"app.js":                     {"js/words.js", "js/app.js", "js/forms.js", "js/confirm.js", "js/palette.js", "js/live.js", "js/connector_form.js", "js/grants.js", "js/keys.js", "js/times.js", "js/messages.js", "js/toasts.js", "js/views.js", "js/peek.js", "js/new_calls.js"},
 	"theme.js":                   {"js/theme.js"},
 	"htmx.js":                    {"vendor/htmx.js", "vendor/hx-sse.js"},
 	"icons.svg":                  {"vendor/icons.svg"},

@@ -5,6 +5,7 @@ where tenant_id = @tenant_id
   and (@pattern::text = '' or name ilike @pattern or slug ilike @pattern or description ilike @pattern)
   and (@approval::text = '' or approval = @approval)
   and (sqlc.narg(enabled)::boolean is null or enabled = sqlc.narg(enabled))
+  and (@ids::uuid[] is null or id = any(@ids))
   and (sqlc.narg(after_name)::text is null or (lower(name), id) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid))
 order by lower(name), id
 limit @max_rows;

@@ -49,3 +49,15 @@ where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @conne
   and (agent_grants.all_tools or @tool::text = '' or @tool::text = any(agent_grants.tools)) -- '': the server's instructions
 order by agents.name, agents.id
 limit @max_rows;
+
+-- name: DestructiveCandidates :many
+-- Tools that the servers list and whose definitions have the hint anywhere. raw is null for definitions above 64 KiB.
+select tools.connector_id, connectors.name as connector, tools.name,
+       (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
+from tools
+join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
+join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+where tools.tenant_id = @tenant_id and tools.connector_id = any(@ids::uuid[]) and tools.removed_at is null
+  and position('destructiveHint'::bytea in definition.raw) > 0
+order by lower(connectors.name), tools.connector_id, tools.name
+limit @max_rows;

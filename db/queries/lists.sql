@@ -6,7 +6,32 @@ from agents
 where tenant_id = @tenant_id
   and (@pattern::text = '' or name ilike @pattern or slug ilike @pattern or description ilike @pattern)
   and (@approval::text = '' or approval = @approval)
-  and (sqlc.narg(enabled)::boolean is null or enabled = sqlc.narg(enabled));
+  and (sqlc.narg(enabled)::boolean is null or enabled = sqlc.narg(enabled))
+  and (@ids::uuid[] is null or id = any(@ids));
+
+-- name: TroubledAgents :many
+-- The enabled agents without a token, or with a granted connector that does not work for them, as in AgentFigures. Without
+-- an owner, a credential is the shared one.
+select agents.id
+from agents
+left join (
+    select distinct grants.agent_id
+    from agent_grants grants
+    join connectors on connectors.tenant_id = grants.tenant_id and connectors.id = grants.connector_id
+    left join credentials
+        on credentials.tenant_id = grants.tenant_id and credentials.connector_id = grants.connector_id
+           and coalesce(credentials.agent_id, '00000000-0000-0000-0000-000000000000'::uuid) = case when connectors.credential_mode = 'per_agent' then grants.agent_id else '00000000-0000-0000-0000-000000000000'::uuid end
+           and credentials.status not in ('expired', 'revoked')
+    where grants.tenant_id = @tenant_id and connectors.status <> 'disabled'
+      and (connectors.status in ('error', 'needs_auth') or connectors.auth_type <> 'none' and credentials.id is null)
+) troubled on troubled.agent_id = agents.id
+where agents.tenant_id = @tenant_id and agents.enabled
+  and (troubled.agent_id is not null
+       or not exists (select from agent_tokens
+                      where agent_tokens.tenant_id = agents.tenant_id and agent_tokens.agent_id = agents.id
+                        and (agent_tokens.expires_at is null or agent_tokens.expires_at > now()))
+          and not exists (select from agent_clients
+                          where agent_clients.tenant_id = agents.tenant_id and agent_clients.agent_id = agents.id and agent_clients.expires_at > now()));
 
 -- name: AgentFigures :many
 -- calls and failed are of the newest max_calls calls since from_id. troubled: granted connectors that do not work for the
@@ -198,3 +223,45 @@ from (
     limit @max_calls
 ) newest
 group by 1, 2;
+
+-- name: CountMembers :one
+select count(*) from memberships where tenant_id = @tenant_id;
+
+-- name: CountAPIKeys :one
+select count(*) from api_keys where tenant_id = @tenant_id;
+
+-- name: CountSyncRuns :one
+-- At most max_rows, as the next ones.
+select count(*)
+from (
+    select from sync_runs where tenant_id = @tenant_id and connector_id = @connector_id limit @max_rows
+) counted;
+
+-- name: CountChanges :one
+select count(*)
+from (
+    select from tool_changes
+    where tenant_id = @tenant_id
+      and (@state::text = '' or state = @state)
+      and (sqlc.narg(connector_id)::uuid is null or connector_id = sqlc.narg(connector_id))
+    limit @max_rows
+) counted;
+
+-- name: CountTaskCalls :one
+select count(*)
+from (
+    select from tool_calls
+    where tenant_id = @tenant_id
+      and task_handle is not null
+      and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
+      and (sqlc.narg(connector_id)::uuid is null or connector_id = sqlc.narg(connector_id))
+      and (@status::text = '' or status = @status)
+      and (@tool::text = '' or tool = @tool or exposed_name = @tool)
+    limit @max_rows
+) counted;
+
+-- name: CountAuditEvents :one
+select count(*)
+from (
+    select from audit_events where tenant_id = @tenant_id limit @max_rows
+) counted;

@@ -54,6 +54,7 @@ where agents.tenant_id = @tenant_id
   and (@pattern::text = '' or agents.name ilike @pattern or agents.slug ilike @pattern or agents.description ilike @pattern)
   and (@approval::text = '' or agents.approval = @approval)
   and (sqlc.narg(enabled)::boolean is null or agents.enabled = sqlc.narg(enabled))
+  and (@ids::uuid[] is null or agents.id = any(@ids))
   and (sqlc.narg(after_key)::text is null
        or case when @down::boolean then ordered.key < sqlc.narg(after_key) else ordered.key > sqlc.narg(after_key) end
        or ordered.key = sqlc.narg(after_key)

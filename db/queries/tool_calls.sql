@@ -1,23 +1,29 @@
 -- Calls as read by a tenant, and pending approvals. Other calls are written in batches: system_calls.sql.
 
 -- name: ToolCall :one
-select tool_calls.*
+-- The names are those that the agent and the connector have now, and the title is of the called version of the tool.
+select sqlc.embed(tool_calls), coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
+       coalesce(tool_definitions.title, '')::text as tool_title
 from tool_calls
-where tenant_id = @tenant_id and id = @id;
+left join agents on agents.tenant_id = tool_calls.tenant_id and agents.id = tool_calls.agent_id
+left join connectors on connectors.tenant_id = tool_calls.tenant_id and connectors.id = tool_calls.connector_id
+left join tool_definitions on tool_definitions.tenant_id = tool_calls.tenant_id and tool_definitions.hash = tool_calls.definition_hash
+where tool_calls.tenant_id = @tenant_id and tool_calls.id = @id;
 
 -- name: ToolCalls :many
--- Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page. The names are those that the
--- agent and the connector have now.
+-- Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page. Names and title as in ToolCall.
 select call.tenant_id, call.id, call.agent_id, call.agent_slug, call.connector_id, call.connector_slug, call.kind, call.tool, call.exposed_name,
        call.source, call.caller, call.token_id, call.credential_id, call.definition_hash, call.instance_id, call.status, call.outcome, call.error_code,
        call.error_message, call.is_error, call.structured_valid, call.structured_error, call.approved_by,
        (case when length(call.arguments) <= 16384 then call.arguments end)::bytea as arguments,
        (case when length(call.task) <= 16384 then call.task end)::bytea as task,
        call.progress, call.truncated, call.request_bytes, call.response_bytes, call.started_at, call.completed_at, call.duration_us, call.waited_us,
-       call.address, call.request_id, call.upstream, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name
+       call.address, call.request_id, call.upstream, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
+       coalesce(tool_definitions.title, '')::text as tool_title
 from tool_calls call
 left join agents on agents.tenant_id = call.tenant_id and agents.id = call.agent_id
 left join connectors on connectors.tenant_id = call.tenant_id and connectors.id = call.connector_id
+left join tool_definitions on tool_definitions.tenant_id = call.tenant_id and tool_definitions.hash = call.definition_hash
 where call.tenant_id = @tenant_id
   and (sqlc.narg(agent_id)::uuid is null or call.agent_id = sqlc.narg(agent_id))
   and (sqlc.narg(connector_id)::uuid is null or call.connector_id = sqlc.narg(connector_id))

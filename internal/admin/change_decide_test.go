@@ -235,6 +235,18 @@ func TestSearch_SaysThatThereIsMore(t *testing.T) {
 		t.Error("the rest is not reached")
 	}
 	b.get("/search?q=invoice_3").want(t, http.StatusOK, "1 found")
+	for i := range 8 {
+		d.Agent(t, func(a *connectors.Agent) { a.Name = fmt.Sprintf("Invoice bot %d", i) })
+		d.addConnectorAt(fmt.Sprintf("Invoice server %d", i), "https://mcp.example.com/mcp")
+	}
+	p = b.get("/search?q=invoice")
+	p.want(t, http.StatusOK, "The first 6 of each kind")
+	for list, rows := range map[string]string{"/agents": "8 agents", "/connectors": "8 connectors"} {
+		if !p.says(`href="` + list + `?q=invoice"`) {
+			t.Errorf("%s is not reached", list)
+		}
+		b.get(list+"?q=invoice").want(t, http.StatusOK, rows, `name="q" value="invoice"`)
+	}
 }
 
 func TestCredentials_RefusedOneIsNotGreen(t *testing.T) {

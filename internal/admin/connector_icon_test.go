@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/testing/fixture"
 )
 
 // iconPicture is a small PNG.
@@ -52,6 +53,13 @@ func TestConnectorIcon_IsShownBesideTheName(t *testing.T) {
 	d.createWaitingCall(d.Tenant, a, c)
 	if p := b.get("/"); strings.Count(p.Body, address) != 2 || strings.Contains(p.Body, "/connectors//") {
 		t.Errorf("with an approval, Home shows the icon %d times", strings.Count(p.Body, address))
+	}
+	d.createTaskCall(d.Tenant, a, c, `{"status":"working"}`)
+	d.Resynced(t, c.ID, fixture.DefinitionOf("search", `{"name":"search","description":"Other."}`))
+	for _, path := range []string{"/calls", "/tasks", "/approvals", "/changes?state=all", "/connectors/linear/changes", "/connectors/linear/calls", "/agents/support", "/search?q=linear"} {
+		if p := b.get(path); !strings.Contains(p.Body, address) {
+			t.Errorf("%s does not show the icon", path)
+		}
 	}
 	src := "/connectors/linear/icon?v=" + between(b.get("/connectors").Body, address, `"`)
 	p := b.get(src)

@@ -64,6 +64,17 @@ func TestLists_InABrowser(t *testing.T) {
 	tab.Press("j")
 	tab.WaitGone("#peek #" + was)
 	tab.WaitText("#peek", "Arguments")
+	const topRow = "document.querySelector('#calls tbody tr').id"
+	top := chromium.Eval[string](tab, topRow)
+	d.createEndedCall(d.Tenant, newCall(support, first, connectors.CallSuccess))
+	tab.WaitText("#new-calls", "1 new call")
+	if now := chromium.Eval[string](tab, topRow); now != top {
+		t.Error("a row moves while the list is read")
+	}
+	checkAppearanceOf(t, tab, "list-new-calls")
 	tab.Press("\x1b")
 	tab.WaitGone("#peek:not([hidden])")
+	tab.Click("#new-calls")
+	tab.WaitGone("#" + top + ":first-child")
+	tab.WaitGone("#new-calls:not([hidden])")
 }

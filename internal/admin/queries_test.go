@@ -26,10 +26,12 @@ const maxStatements = 7
 // reads it, with its allowances, and settings show quota use. Overviews, calls and the home page draw history, and the
 // latter, like the notifications, lists what needs attention in two round trips; the checklist of a new tenant is one more.
 // Connectors are listed with their tags, accounts that expire, and the agents to which several can be granted. A change
-// names the agents that it reaches, or offers the version before it.
+// names the agents that it reaches, or offers the version before it. Lists with icons of connectors, and those that say
+// their total, have one more for it.
 var extraStatements = map[string]int64{
 	"GET /connectors/{id}/tools/{tool}/changes": 1, "GET /connectors/{id}/tools/{tool}/changes/{change}": 1,
-	"GET /connectors": 4, "GET /calls": 1, "GET /": 6, "GET /notices": 2, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 3, "GET /agents/{id}": 9, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/resources": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
+	"GET /approvals/{id}": 1, "GET /audit": 1, "GET /connectors/{id}/calls": 1, "GET /connectors/{id}/tools": 1, "GET /tasks": 1,
+	"GET /connectors": 4, "GET /calls": 2, "GET /": 6, "GET /notices": 2, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 3, "GET /agents/{id}": 10, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/resources": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
 }
 
 // otherStatus are pages that redirect a signed-in person, are gone, or need more than an address.

@@ -23,7 +23,7 @@ var tableFiles = map[string]string{
 	"Agents":             "/agents",
 	"Approvals":          "/approvals",
 	"Audit":              "/audit",
-	"CallsList":          "/calls",
+	"callsTable":         "/calls",
 	"ConnectorPrompts":   "/connectors/{id}/prompts",
 	"ConnectorResources": "/connectors/{id}/resources",
 	"ConnectorRuns":      "/connectors/{id}/runs",

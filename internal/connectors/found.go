@@ -21,4 +21,7 @@ type Found struct {
 	Rank int // 0: the name begins with the query; 1: a word of it; 2: it contains it; 3: something else matches
 
 	OfSlug, OfName string // a tool's connector
+
+	URL      string // of the connector, or the tool's
+	IconHash *Hash  // likewise; nil: no icon
 }

@@ -83,12 +83,13 @@ type ToolCall struct {
 	ID            ToolCallID
 	AgentID       *AgentID // nil: the agent was deleted
 	AgentSlug     string   // at the time
-	AgentName     string   // now, in lists; empty: not read, or deleted
+	AgentName     string   // now; empty: not read, or deleted
 	ConnectorID   *ConnectorID
 	ConnectorSlug string
 	ConnectorName string // likewise
 	Kind          CallKind
 	Tool          string // the upstream's name of a tool or prompt, or a URI
+	ToolTitle     string // of the called version; remote text; empty: none, or not read
 	ExposedName   string // as the agent named it
 	Source        CallSource
 	Caller        string // the person or key that called for the agent

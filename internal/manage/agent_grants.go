@@ -17,6 +17,20 @@ type GrantChange struct {
 	Remove   bool                     // the grants are removed
 	AllTools bool                     // all tools are granted; false: the tools of existing grants stay, and no grant is added
 	Approval *connectors.ApprovalMode // nil: stays; empty: the agent's own
+	Sure     bool                     // the person was asked; false: a broad change fails with a [BroadGrantsError]
+}
+
+// apply returns the grant after the change.
+func (c GrantChange) apply(g connectors.Grant) connectors.Grant {
+	if c.AllTools {
+		g.AllTools, g.Tools = true, nil
+	}
+	if c.Approval != nil {
+		if g.Approval = c.Approval; *c.Approval == "" {
+			g.Approval = nil
+		}
+	}
+	return g
 }
 
 // ChangeGrants changes an agent's grants of connectors, or none if one fails. It returns the number of changed ones.
@@ -47,20 +61,18 @@ func (r *Registry) changeGrants(ctx context.Context, a auth.Actor, pairs []grant
 		return 0, fault.Errorf(fault.Invalid, "Select 1–%d rows.", MaxGrants)
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		c := grantChanger{actor: a, change: change}
 		for _, pair := range pairs {
 			owner, target, err := findGrant(ctx, tx, pair.agent, pair.connector)
 			if err != nil {
 				return err
 			}
-			done, err := changeGrant(ctx, tx, a, grantParties{owner, target}, change)
-			if err != nil {
+			if err := c.changeGrant(ctx, tx, grantParties{owner, target}); err != nil {
 				return err
 			}
-			if done {
-				changed++
-			}
 		}
-		return nil
+		changed = c.changed
+		return c.checkBroad(ctx, tx)
 	})
 	if err != nil {
 		return 0, err
@@ -74,47 +86,52 @@ type grantParties struct {
 	connector connectors.Connector
 }
 
-// changeGrant reports whether the grant changed.
-func changeGrant(ctx context.Context, tx *store.Tenant, a auth.Actor, p grantParties, change GrantChange) (bool, error) {
+// grantChanger makes one change to several grants, within one transaction.
+type grantChanger struct {
+	actor  auth.Actor
+	change GrantChange
+
+	changed   int
+	allTools  []connectors.ConnectorID // of grants that get all tools
+	neverAsks int                      // grants whose calls need no approval any more
+}
+
+func (c *grantChanger) changeGrant(ctx context.Context, tx *store.Tenant, p grantParties) error {
 	state := store.OfGrant(p.agent.ID, p.connector.ID)
 	before, err := tx.LockAndReadState(ctx, state)
 	if err != nil {
-		return false, err
+		return err
 	}
 	granted, err := tx.Agents().Grant(ctx, p.agent.ID, p.connector.ID)
 	exists := err == nil
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return false, err
+		return err
 	}
-	if change.Remove {
+	if c.change.Remove {
 		if !exists {
-			return false, nil
+			return nil
 		}
 		if err := tx.Agents().DropGrant(ctx, p.agent.ID, p.connector.ID); err != nil {
-			return false, err
+			return err
 		}
-		return true, tx.RecordChange(ctx, grantEvent(a, "agent_grant.drop", p.agent, p.connector, nil), before, state)
+		c.changed++
+		return tx.RecordChange(ctx, grantEvent(c.actor, "agent_grant.drop", p.agent, p.connector, nil), before, state)
 	}
-	g, next := granted.Grant, granted.Grant
+	g := granted.Grant
+	next := c.change.apply(g)
 	next.AgentID, next.ConnectorID = p.agent.ID, p.connector.ID
-	if change.AllTools {
-		next.AllTools, next.Tools = true, nil
-	}
-	if change.Approval != nil {
-		if next.Approval = change.Approval; *change.Approval == "" {
-			next.Approval = nil
-		}
-	}
-	if !exists && !change.AllTools || exists && next.AllTools == g.AllTools && sameApproval(next.Approval, g.Approval) {
-		return false, nil
+	if !exists && !c.change.AllTools || exists && next.AllTools == g.AllTools && sameApproval(next.Approval, g.Approval) {
+		return nil
 	}
 	if next, err = fillGrant(ctx, tx, next); err != nil {
-		return false, err
+		return err
 	}
+	c.noteBroad(p, g, next, exists)
 	if err := tx.Agents().SetGrant(ctx, next); err != nil {
-		return false, err
+		return err
 	}
-	return true, tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", p.agent, p.connector, &next), before, state)
+	c.changed++
+	return tx.RecordChange(ctx, grantEvent(c.actor, "agent_grant.set", p.agent, p.connector, &next), before, state)
 }
 
 func sameApproval(a, b *connectors.ApprovalMode) bool {

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
 )
@@ -12,7 +14,10 @@ type AgentFilter struct {
 	Query    string                  // part of the name, slug or description; empty: all
 	Approval connectors.ApprovalMode // empty: all
 	Enabled  *bool                   // nil: all
+	Troubled bool                    // those alone that cannot work as they should; of [Lists.Agents]
 	Page
+
+	ids []uuid.UUID // nil: all
 }
 
 // List lists the tenant's agents in the page's order, by default by name.
@@ -29,7 +34,7 @@ func (t *tenant) findAgents(ctx context.Context, f AgentFilter) (List[connectors
 		return List[connectors.Agent]{}, err
 	}
 	rows, err := t.q.Agents(ctx, dbgen.AgentsParams{
-		TenantID: t.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled, AfterName: name, AfterID: id, MaxRows: f.rowLimit(),
+		TenantID: t.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled, Ids: f.ids, AfterName: name, AfterID: id, MaxRows: f.rowLimit(),
 	})
 	if err != nil {
 		return List[connectors.Agent]{}, err

@@ -39,6 +39,29 @@ func (t Agents) ToolChoices(ctx context.Context, id connectors.ConnectorID, name
 	return choices, nil
 }
 
+// ConnectorTool names a tool of a connector.
+type ConnectorTool struct {
+	ConnectorID connectors.ConnectorID
+	Connector   string // its name
+	Tool        string
+}
+
+// DestructiveTools lists the tools of connectors whose servers call them destructive, by connector; at most
+// [MaxToolChoices].
+func (t Agents) DestructiveTools(ctx context.Context, ids []connectors.ConnectorID) ([]ConnectorTool, error) {
+	rows, err := t.q.DestructiveCandidates(ctx, t.id, connectorUUIDs(ids), MaxToolChoices)
+	if err != nil {
+		return nil, err
+	}
+	var tools []ConnectorTool
+	for _, r := range rows {
+		if r.Raw == nil || connectors.DecodeTool(r.Raw).Hints.Effect() == connectors.EffectDestructive {
+			tools = append(tools, ConnectorTool{r.ConnectorID, r.Connector, r.Name})
+		}
+	}
+	return tools, nil
+}
+
 // maxCountedCalls bounds the latest calls per agent that are counted.
 const maxCountedCalls = 2000
 

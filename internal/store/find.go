@@ -36,7 +36,7 @@ func (t *Tenant) Find(ctx context.Context, question, verb string) ([]connectors.
 	}
 	found := make([]connectors.Found, len(rows))
 	for i, r := range rows {
-		found[i] = connectors.Found{Kind: connectors.FoundKind(r.Kind), Slug: r.Slug, Name: r.Name, Rank: int(r.Rank), OfSlug: r.OfSlug, OfName: r.OfName}
+		found[i] = connectors.Found{Kind: connectors.FoundKind(r.Kind), Slug: r.Slug, Name: r.Name, Rank: int(r.Rank), OfSlug: r.OfSlug, OfName: r.OfName, URL: r.Url, IconHash: toHash(r.IconHash)}
 	}
 	return found, nil
 }

@@ -34,9 +34,25 @@ type AgentTrouble struct {
 	LacksAccount bool   // the agent has no account of its own for the first one
 }
 
+// AgentCounts counts agents.
+type AgentCounts struct {
+	Matching int // all that match the filter
+	Troubled int // all that cannot work as they should, whatever the filter
+}
+
 // Agents lists agents with their figures, and counts all that match. Calls are counted since a time.
-func (t Lists) Agents(ctx context.Context, f AgentFilter, since time.Time) (list List[AgentSummary], total int, err error) {
+func (t Lists) Agents(ctx context.Context, f AgentFilter, since time.Time) (list List[AgentSummary], counts AgentCounts, err error) {
 	err = t.asTenant().Snapshot(ctx, func(tx *Tenant) error {
+		troubled, err := tx.q.TroubledAgents(ctx, tx.id)
+		if err != nil {
+			return err
+		}
+		if f.Troubled {
+			f.ids = make([]uuid.UUID, len(troubled))
+			for i, id := range troubled {
+				f.ids[i] = id.UUID
+			}
+		}
 		page, err := tx.findAgents(ctx, f)
 		if err != nil {
 			return err
@@ -50,12 +66,12 @@ func (t Lists) Agents(ctx context.Context, f AgentFilter, since time.Time) (list
 			return err
 		}
 		count, err := tx.q.CountAgents(ctx, dbgen.CountAgentsParams{
-			TenantID: tx.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled,
+			TenantID: tx.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled, Ids: f.ids,
 		})
-		list, total = List[AgentSummary]{Items: addAgentFigures(page.Items, figures), Next: page.Next}, int(count)
+		list, counts = List[AgentSummary]{Items: addAgentFigures(page.Items, figures), Next: page.Next}, AgentCounts{int(count), len(troubled)}
 		return err
 	})
-	return list, total, err
+	return list, counts, err
 }
 
 func addAgentFigures(agents []connectors.Agent, figures []dbgen.AgentFiguresRow) []AgentSummary {

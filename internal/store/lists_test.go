@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -15,6 +16,8 @@ import (
 var ownLists = map[string]bool{
 	"Lists.Agents": true, "Lists.Connectors": true, "Lists.ConnectorFigures": true, "Lists.ConnectorTags": true, "Lists.AgentAccess": true,
 	"Lists.ConnectorAccess": true, "Lists.Matrix": true, "Lists.CallParts": true, "Connectors.ChangeTags": true,
+	"Lists.Members": true, "Lists.APIKeys": true, "Lists.Webhooks": true, "Lists.AuditEvents": true, "Lists.SyncRuns": true, "Lists.Changes": true, "Lists.TaskCalls": true,
+	"Agents.DestructiveTools": true,
 }
 
 // listAttempts are the outsider's at lists.
@@ -56,6 +59,42 @@ var listAttempts = map[string]attempt{
 		parts, err := o.door.Lists().CallParts(ctx, store.CallFilter{Agent: &o.agent.ID, From: now.Add(-time.Hour), To: now.Add(time.Hour)}, 4)
 		return parts.Total > 0, err
 	},
+	"Lists.Members": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().Members(ctx)
+		list, listErr := o.door.People().Members(ctx, store.Page{})
+		return n != len(list.Items), errors.Join(err, listErr)
+	},
+	"Lists.APIKeys": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().APIKeys(ctx)
+		list, listErr := o.door.People().APIKeys(ctx, store.Page{})
+		return n != len(list.Items), errors.Join(err, listErr)
+	},
+	"Lists.Webhooks": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().Webhooks(ctx)
+		list, listErr := o.door.Webhooks().List(ctx, store.Page{})
+		return n != len(list.Items), errors.Join(err, listErr)
+	},
+	"Lists.AuditEvents": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().AuditEvents(ctx)
+		list, listErr := o.door.Audit().List(ctx, store.AuditFilter{Page: store.Page{Limit: store.MaxLimit}})
+		return n != len(list.Items), errors.Join(err, listErr)
+	},
+	"Lists.SyncRuns": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().SyncRuns(ctx, o.connector.ID)
+		return n > 0, err
+	},
+	"Lists.Changes": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().Changes(ctx, store.ChangeFilter{Connector: &o.connector.ID})
+		return n > 0, err
+	},
+	"Lists.TaskCalls": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().TaskCalls(ctx, store.CallFilter{Agent: &o.agent.ID})
+		return n > 0, err
+	},
+	"Agents.DestructiveTools": func(ctx context.Context, o outsider) (bool, error) {
+		tools, err := o.door.Agents().DestructiveTools(ctx, []connectors.ConnectorID{o.connector.ID})
+		return len(tools) > 0, err
+	},
 	"Connectors.ChangeTags": func(ctx context.Context, o outsider) (bool, error) {
 		changed, err := o.door.Connectors().ChangeTags(ctx, []connectors.ConnectorID{o.connector.ID}, []string{"mine"}, nil)
 		return len(changed) > 0, err
@@ -74,9 +113,9 @@ func TestListsAgents_FiguresAndTrouble(t *testing.T) {
 	w.Grant(t, fine.ID, open.ID)
 	w.Grant(t, bare.ID, open.ID)
 	w.Grant(t, bare.ID, closed.ID)
-	list, total, err := w.Door().Lists().Agents(t.Context(), store.AgentFilter{}, time.Now().Add(-time.Hour))
-	if err != nil || total != 3 {
-		t.Fatal(total, err)
+	list, counts, err := w.Door().Lists().Agents(t.Context(), store.AgentFilter{}, time.Now().Add(-time.Hour))
+	if err != nil || counts.Matching != 3 {
+		t.Fatal(counts, err)
 	}
 	found := map[connectors.AgentID]store.AgentSummary{}
 	for _, a := range list.Items {
@@ -93,9 +132,53 @@ func TestListsAgents_FiguresAndTrouble(t *testing.T) {
 	}
 	for name, f := range map[string]store.AgentFilter{"words": {Query: bare.Slug}, "state": {Enabled: new(false)}, "approval": {Approval: connectors.ApprovalAuto}} {
 		part, n, err := w.Door().Lists().Agents(t.Context(), f, time.Now())
-		if err != nil || n != len(part.Items) || n > 1 {
-			t.Errorf("by %s: %d of %d, %v", name, len(part.Items), n, err)
+		if err != nil || n.Matching != len(part.Items) || n.Matching > 1 {
+			t.Errorf("by %s: %d of %d, %v", name, len(part.Items), n.Matching, err)
 		}
+	}
+}
+
+func TestListsAgents_TroubledOnes(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	agents := map[string]connectors.AgentID{}
+	for _, name := range []string{"fine", "no token", "old token", "no account", "own account", "shared", "broken", "off", "disabled connector"} {
+		agents[name] = w.Agent(t, func(a *connectors.Agent) { a.Enabled = name != "off" }).ID
+		switch name {
+		case "no token":
+		case "old token":
+			w.Token(t, agents[name], func(n *store.NewAgentToken) { n.ExpiresAt = new(time.Now().Add(-time.Hour)) })
+		default:
+			w.Token(t, agents[name])
+		}
+	}
+	needsAccount := func(mode connectors.CredentialMode) func(*connectors.Draft) {
+		return func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = connectors.AuthBearer, mode }
+	}
+	open, own, shared, broken := w.Connector(t), w.Connector(t, needsAccount(connectors.CredentialPerAgent)), w.Connector(t, needsAccount(connectors.CredentialShared)), w.Connector(t)
+	off := w.Connector(t, needsAccount(connectors.CredentialShared), func(d *connectors.Draft) { d.Enabled = false })
+	for name, to := range map[string]connectors.ConnectorID{
+		"fine": open.ID, "no token": open.ID, "no account": own.ID, "own account": own.ID, "shared": shared.ID, "broken": broken.ID, "off": own.ID, "disabled connector": off.ID,
+	} {
+		w.Grant(t, agents[name], to)
+	}
+	w.AsOwner(t, "update connectors set last_error_code = 'x', last_error_message = 'x', last_error_at = now() where id = '"+broken.ID.String()+"'")
+	w.Credential(t, own.ID, new(agents["own account"]), "token")
+	w.Credential(t, shared.ID, nil, "token")
+	want := []connectors.AgentID{agents["no token"], agents["old token"], agents["no account"], agents["broken"]}
+	for _, order := range []string{"", "added"} {
+		list, counts, err := w.Door().Lists().Agents(t.Context(), store.AgentFilter{Troubled: true, Page: store.Page{Order: store.SortOrder{By: order}}}, time.Now())
+		if err != nil || counts != (store.AgentCounts{Matching: len(want), Troubled: len(want)}) || len(list.Items) != len(want) {
+			t.Fatalf("%d agents, %+v, %v", len(list.Items), counts, err)
+		}
+		for _, a := range list.Items {
+			if !slices.Contains(want, a.ID) || a.Tokens > 0 && a.Trouble.Connectors == 0 {
+				t.Errorf("%s is listed: %+v", a.Name, a)
+			}
+		}
+	}
+	if _, counts, err := w.Door().Lists().Agents(t.Context(), store.AgentFilter{}, time.Now()); err != nil || counts != (store.AgentCounts{Matching: len(agents), Troubled: len(want)}) {
+		t.Error(counts, err)
 	}
 }
 

@@ -124,7 +124,7 @@ func (t *tenant) agentsOrdered(ctx context.Context, f AgentFilter) (List[connect
 		return List[connectors.Agent]{}, err
 	}
 	rows, err := t.q.AgentOrder(ctx, dbgen.AgentOrderParams{
-		By: p.Order.By, TenantID: t.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled, AfterKey: after.key, Down: p.Order.Descending, NamesDown: p.Order.isNameDescending(),
+		By: p.Order.By, TenantID: t.id, Pattern: containsPattern(f.Query), Approval: cleanText(string(f.Approval)), Enabled: f.Enabled, Ids: f.ids, AfterKey: after.key, Down: p.Order.Descending, NamesDown: p.Order.isNameDescending(),
 		AfterName: after.name, AfterID: after.id, MaxRows: p.rowLimit(),
 	})
 	if err != nil {

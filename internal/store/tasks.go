@@ -30,14 +30,16 @@ func (t Calls) TaskCalls(ctx context.Context, f CallFilter) (List[connectors.Too
 }
 
 func toTaskCall(r dbgen.TaskCallsRow) connectors.ToolCall {
-	return toToolCall(dbgen.ToolCall{
+	c := toToolCall(dbgen.ToolCall{
 		TenantID: r.TenantID, ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug,
 		Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, InstanceID: r.InstanceID, Status: r.Status,
 		Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Task: r.Task, Progress: r.Progress,
 		StructuredValid: r.StructuredValid, StructuredError: r.StructuredError,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
-		DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,
+		DurationUs: r.DurationUs, WaitedUs: r.WaitedUs, Address: r.Address, RequestID: r.RequestID,
 	})
+	c.AgentName, c.ConnectorName, c.ToolTitle = r.AgentName, r.ConnectorName, r.ToolTitle
+	return c
 }
 
 // AgentTasks lists the calls of an agent that are tasks of its client, and that began after since, newest first. They

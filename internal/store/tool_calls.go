@@ -63,7 +63,7 @@ func (t Calls) List(ctx context.Context, f CallFilter) (List[connectors.ToolCall
 			Task: r.Task, Progress: r.Progress, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
 			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, WaitedUs: r.WaitedUs, Address: r.Address, RequestID: r.RequestID, Upstream: r.Upstream,
 		})
-		c.AgentName, c.ConnectorName = r.AgentName, r.ConnectorName
+		c.AgentName, c.ConnectorName, c.ToolTitle = r.AgentName, r.ConnectorName, r.ToolTitle
 		return c
 	}
 	return newList(f.Page, rows, item, "tool calls", func(r dbgen.ToolCallsRow) []string { return []string{r.ID.String()} }), nil
@@ -71,16 +71,19 @@ func (t Calls) List(ctx context.Context, f CallFilter) (List[connectors.ToolCall
 
 // Get reads one call with all that the history keeps.
 func (t Calls) Get(ctx context.Context, id connectors.ToolCallID) (connectors.ToolCall, error) {
-	row, err := t.q.ToolCall(ctx, t.id, id)
+	read, err := t.q.ToolCall(ctx, t.id, id)
 	if err != nil {
 		return connectors.ToolCall{}, rowError(err, "tool call")
 	}
+	row := read.ToolCall
 	if row.Packed != nil {
 		if row.Content, row.Structured, err = unpackResult(row.Packed); err != nil {
 			return connectors.ToolCall{}, err
 		}
 	}
-	return toToolCall(row), nil
+	c := toToolCall(row)
+	c.AgentName, c.ConnectorName, c.ToolTitle = read.AgentName, read.ConnectorName, read.ToolTitle
+	return c, nil
 }
 
 // InsertPendingCall stores the call of an approval at once, so that a person finds it. It fails with NotFound

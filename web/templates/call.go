@@ -20,7 +20,7 @@ type CallList struct {
 	Count    string
 	Home     string     // the page without filter
 	Wider    string     // the page with the longest range
-	Chart    *CallChart // nil: there are no calls, or the event stream sends the list
+	Chart    *CallChart // nil: there are no calls
 	Filtered bool
 	Acts     bool // the table has a column for the cancel button
 	Pager    Pager
@@ -31,6 +31,8 @@ type CallRow struct {
 	ID        string
 	Href      string
 	Tool      string
+	Title     string // of the tool; empty: none
+	Mark      Mark   // of the connector
 	Kind      string // "prompt", "resource"; empty: a tool
 	Agent     string
 	Connector string

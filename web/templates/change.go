@@ -39,6 +39,7 @@ type ChangeRow struct {
 	Tool          string
 	Href          string
 	Connector     string // empty in the list of one tool
+	Mark          Mark   // of the connector
 	ConnectorHref string
 	State         State   // the decision, or the risk while it waits
 	Kinds         []Badge // kinds of differences

@@ -29,6 +29,7 @@ type OwnAccount struct {
 	Looks     bool   // the person may disconnect, but not connect
 	Key       string // unique on the page
 	Connector string
+	Mark      Mark   // of the connector
 	Host      string // of the server
 	Agent     string
 	Auth      connectors.AuthType

@@ -15,12 +15,14 @@ import (
 // SearchResult is an entry of the palette and the search page: a link, a form to post, or a script's action.
 type SearchResult struct {
 	Icon   string
+	Mark   *Mark // of a connector, instead of Icon; nil: none
 	Text   string
 	About  string // what it belongs to: "Linear"; empty: nothing
 	Href   string // a page
 	Action string // a form's address
 	Name   string // of the form's one field; empty: it has none
 	Value  string
+	More   bool   // it leads to the rest of its kind
 	Script string // a script's action, "theme" or "keys"; omitted without script
 }
 

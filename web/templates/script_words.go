@@ -18,6 +18,7 @@ var scriptTexts = []i18n.Key{
 func scriptWords(ctx context.Context) (string, error) {
 	texts := map[i18n.Key]any{
 		"%[2]s, about %[1]s tokens": i18n.Forms(ctx, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens"),
+		"%s new calls":              i18n.Forms(ctx, "%s new call", "%s new calls"),
 	}
 	for _, key := range scriptTexts {
 		if text := i18n.T(ctx, key); text != string(key) { // without a text a script shows the key

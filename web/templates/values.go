@@ -54,6 +54,7 @@ type Fact struct {
 	Copy  bool  // with a button to copy Value
 	When  *When // instead of Value
 	Href  string
+	Note  string // beside Value: a name in addresses; empty: none
 }
 
 // BadgeKind is a badge's colour.
@@ -98,6 +99,8 @@ type Pager struct {
 	Next     string     // address of the next page; empty: this is the last
 	From, To int        // numbers of the page's first and last row
 	Total    int        // rows of the list; 0: not known
+	Roughly  bool       // the total is about right
+	Least    bool       // there are more than the total
 	CSV      string     // the whole list as a file; empty: none
 	JSON     string     // likewise
 	Sizes    []PageSize // empty: the list fits on one short page
@@ -140,7 +143,24 @@ func (p Pager) positionText(ctx context.Context) string {
 	case total == 0:
 		return p.Rows(ctx)
 	}
-	return i18n.T(ctx, "%s of %s", p.Rows(ctx), i18n.Number(ctx, total))
+	p.Total = total
+	return p.Of(ctx, p.TotalText(ctx))
+}
+
+// TotalText is the number of rows of the list: "1,000+" if there are more.
+func (p Pager) TotalText(ctx context.Context) string {
+	if p.Least && p.Next != "" {
+		return i18n.Number(ctx, p.Total) + "+"
+	}
+	return i18n.Number(ctx, p.Total)
+}
+
+// Of is the page's place among some things: "51–100 of 303 calls".
+func (p Pager) Of(ctx context.Context, things string) string {
+	if p.Roughly && p.Next != "" {
+		return i18n.T(ctx, "%s of about %s", p.Rows(ctx), things)
+	}
+	return i18n.T(ctx, "%s of %s", p.Rows(ctx), things)
 }
 
 // Heads are the sortable heads of a table by column.

@@ -31,6 +31,7 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 	person := shell.Actor(r)
 	var agents []connectors.Agent
 	var accounts []store.AgentAccount
+	var marks shell.Marks
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if agents, err = tx.Agents().PersonalAgents(r.Context(), *person.UserID); err != nil {
 			return err
@@ -39,7 +40,10 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 		for i, a := range agents {
 			ids[i] = a.ID
 		}
-		accounts, err = tx.Accounts().AgentAccounts(r.Context(), ids...)
+		if accounts, err = tx.Accounts().AgentAccounts(r.Context(), ids...); err != nil {
+			return err
+		}
+		marks, err = shell.ReadMarks(r.Context(), h.Shell, tx, accounts, func(a store.AgentAccount) string { return a.ConnectorSlug })
 		return err
 	})
 	if err != nil {
@@ -56,7 +60,9 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 		own := templates.OwnAgent{Name: a.Name, Href: shell.AgentPath(a.Slug), Off: !a.Enabled}
 		for _, one := range accounts {
 			if one.AgentID == a.ID {
-				own.Rows = append(own.Rows, ownAccount(r.Context(), person, one, h.Now()))
+				row := ownAccount(r.Context(), person, one, h.Now())
+				row.Mark = marks.Mark(row.Connector, one.ConnectorSlug)
+				own.Rows = append(own.Rows, row)
 			}
 		}
 		page.Agents = append(page.Agents, own)

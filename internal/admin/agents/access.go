@@ -120,13 +120,13 @@ func (h *Handler) agentAccessSave(w http.ResponseWriter, r *http.Request) error 
 	returnTo := respond.OwnPath(f.Text("return_to"), shell.AgentPath(string(agent))+"/access")
 	change, err := readGrantChange(f)
 	changed := 0
-	if err == nil {
+	if change.Sure = f.IsSure(); err == nil {
 		changed, err = h.Registry.ChangeGrants(r.Context(), shell.Actor(r), agent, shell.ToRefs(f.Values["connector"]), change)
 	}
 	if wrong, ok := shell.AsFormFault(r.Context(), err); ok {
 		return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Alert, Text: wrong.Message})
 	}
-	if err != nil {
+	if asked, err := h.AskBroadGrants(w, r, err); asked || err != nil {
 		return err
 	}
 	text := i18n.N(r.Context(), changed, "Access to %s connector changed.", "Access to %s connectors changed.")

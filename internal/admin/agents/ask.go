@@ -9,9 +9,6 @@ import (
 	"patchbay/web/templates"
 )
 
-// maxAskedTools bounds the tools that a question names.
-const maxAskedTools = 20
-
 // askNeverAsk asks before an agent's calls run without approval.
 func (h *Handler) askNeverAsk(w http.ResponseWriter, r *http.Request, a connectors.Agent) error {
 	ctx := r.Context()
@@ -28,38 +25,35 @@ func (h *Handler) askBroadGrant(w http.ResponseWriter, r *http.Request, f shell.
 		return false, nil
 	}
 	ctx := r.Context()
+	before := &g.grant
+	if !g.exists {
+		before = nil
+	}
 	var destructive []string
-	for _, c := range g.choices {
-		if grant.AllTools && (!g.exists || !g.grant.AllTools) && connectors.DecodeTool(c.Raw).Hints.Effect() == connectors.EffectDestructive {
-			destructive = append(destructive, shell.CleanText(c.Name))
+	broad := grant.BroadenedFrom(before, g.agent.Approval)
+	if broad.AllTools {
+		tools, err := h.TenantStore(r).Agents().DestructiveTools(ctx, []connectors.ConnectorID{g.connector.ID})
+		if err != nil {
+			return false, err
+		}
+		for _, t := range tools {
+			destructive = append(destructive, shell.CleanText(t.Tool))
 		}
 	}
-	neverAsks := isAuto(grant.Approval) && !isAuto(g.grant.Approval)
 	page := templates.AskPage{Yes: i18n.T(ctx, "Grant access")}
 	switch {
 	case len(destructive) > 0:
 		page.Title = i18n.T(ctx, "Grant “%s” all tools of “%s”?", g.agent.Name, g.connector.Name)
 		page.Text = i18n.N(ctx, len(destructive), "%s of them is destructive. New tools are included when they come.", "%s of them are destructive. New tools are included when they come.")
-		page.Lists = []templates.AskList{{Label: i18n.T(ctx, "Destructive"), Items: shortenList(r, destructive)}}
-		if neverAsks {
+		page.Lists = []templates.AskList{{Label: i18n.T(ctx, "Destructive"), Items: shell.ShortenAsked(r, destructive)}}
+		if broad.NeverAsks {
 			page.Text += " " + i18n.T(ctx, "Calls run without approval.")
 		}
-	case neverAsks:
+	case broad.NeverAsks:
 		page.Title = i18n.T(ctx, "Never ask for “%s” on “%s”?", g.agent.Name, g.connector.Name)
 		page.Text = i18n.T(ctx, "Calls of these tools will run without approval, destructive ones included.")
 	default:
 		return false, nil
 	}
 	return true, h.AskPage(w, r, page)
-}
-
-func isAuto(mode *connectors.ApprovalMode) bool {
-	return mode != nil && *mode == connectors.ApprovalAuto
-}
-
-func shortenList(r *http.Request, names []string) []string {
-	if more := len(names) - maxAskedTools; more > 0 {
-		return append(names[:maxAskedTools:maxAskedTools], i18n.N(r.Context(), more, "%s more", "%s more"))
-	}
-	return names
 }

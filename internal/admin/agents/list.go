@@ -18,19 +18,22 @@ import (
 // agentList lists the agents, filtered by words, state and approval.
 func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 	ctx, filter := r.Context(), readAgentFilter(r)
-	list, total, err := h.TenantStore(r).Lists().Agents(ctx, filter, h.CountsSince())
+	list, counts, err := h.TenantStore(r).Lists().Agents(ctx, filter, h.CountsSince())
 	if err != nil {
 		return err
 	}
 	query := r.URL.Query()
-	pager := shell.WithTotal(shell.NewPager(r, list.Next, len(list.Items)), total)
+	pager := shell.WithTotal(shell.NewPager(r, list.Next, len(list.Items)), counts.Matching)
 	page := templates.AgentsPage{
-		Frame:     h.NewFrame(r, templates.NavAgents, shell.NewCrumb(i18n.T(ctx, "Agents"), "")),
-		Heads:     shell.NewHeads(r, agentOrder),
-		Filter:    templates.Form{Values: map[string]string{"q": filter.Query, "state": query.Get("state"), "approval": string(filter.Approval), "sort": query.Get("sort")}},
-		States:    []templates.Option{{Label: i18n.T(ctx, "Any state")}, {Value: "enabled", Label: i18n.T(ctx, "Enabled")}, {Value: "disabled", Label: i18n.T(ctx, "Disabled")}},
+		Frame:  h.NewFrame(r, templates.NavAgents, shell.NewCrumb(i18n.T(ctx, "Agents"), "")),
+		Heads:  shell.NewHeads(r, agentOrder),
+		Filter: templates.Form{Values: map[string]string{"q": filter.Query, "state": query.Get("state"), "approval": string(filter.Approval), "sort": query.Get("sort")}},
+		States: []templates.Option{
+			{Label: i18n.T(ctx, "Any state")}, {Value: "enabled", Label: i18n.T(ctx, "Enabled")}, {Value: "disabled", Label: i18n.T(ctx, "Disabled")},
+			{Value: troubledState, Label: i18n.T(ctx, "Needs attention (%s)", i18n.Number(ctx, counts.Troubled))},
+		},
 		Approvals: append([]templates.Option{{Label: i18n.T(ctx, "Any approval")}}, shell.ApprovalOptions(ctx)...),
-		Filtered:  filter.Query != "" || filter.Approval != "" || filter.Enabled != nil,
+		Filtered:  filter.Query != "" || filter.Approval != "" || filter.Enabled != nil || filter.Troubled,
 		Count:     shell.FormatCount(ctx, len(list.Items), pager, "%s agent", "%s agents"),
 		Pager:     pager,
 	}
@@ -40,11 +43,17 @@ func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Page(w, r, http.StatusOK, templates.Agents(page))
 }
 
+// troubledState selects the agents that cannot work as they should, in the filter by state.
+const troubledState = "attention"
+
 func readAgentFilter(r *http.Request) store.AgentFilter {
 	query := r.URL.Query()
 	f := store.AgentFilter{Query: strings.TrimSpace(query.Get("q")), Approval: connectors.ApprovalMode(query.Get("approval")), Page: shell.ReadPage(r)}
-	if state := query.Get("state"); state == "enabled" || state == "disabled" {
+	switch state := query.Get("state"); state {
+	case "enabled", "disabled":
 		f.Enabled = new(state == "enabled")
+	case troubledState:
+		f.Troubled = true
 	}
 	return f
 }

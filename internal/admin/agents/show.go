@@ -27,7 +27,7 @@ type agentOverview struct {
 	connectors  int               // of which granted has the first
 	member      connectors.Member // zero if the agent belongs to the organisation
 	tokens      store.List[connectors.AgentToken]
-	calls       store.List[connectors.ToolCall]
+	calls       callpages.MarkedCalls
 	allowances  agentAllowances
 }
 
@@ -54,7 +54,11 @@ func (h *Handler) loadAgentOverview(r *http.Request, tx *store.Tenant) (o agentO
 	if o.allowances, err = loadAllowances(r.Context(), tx, shell.Actor(r), a.ID); err != nil {
 		return o, err
 	}
-	o.calls, err = h.Calls.CallsIn(r.Context(), tx, shell.Actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
+	calls, err := h.Calls.CallsIn(r.Context(), tx, shell.Actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
+	if err != nil {
+		return o, err
+	}
+	o.calls, err = callpages.ReadMarked(r.Context(), h.Shell, tx, calls)
 	return o, err
 }
 
@@ -82,7 +86,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
 	}
 	for _, c := range o.calls.Items {
-		page.Calls = append(page.Calls, callpages.CallRow(r.Context(), c, templates.Permissions{}, h.Now()))
+		page.Calls = append(page.Calls, o.calls.Row(r.Context(), c, templates.Permissions{}, h.Now()))
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Agent(page))
 }

@@ -42,7 +42,7 @@ func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 		Providers: toolpages.ProviderOptions(r.Context()),
 		Sorts:     []templates.Option{{Value: "", Label: i18n.T(r.Context(), "By connector")}, {Value: bySize, Label: i18n.T(r.Context(), "Largest first")}},
 		Count:     i18n.N(r.Context(), len(visible), "%s tool", "%s tools"),
-		Pager:     shell.NewPager(r, next, len(rows)),
+		Pager:     shell.WithTotal(shell.NewPager(r, next, len(rows)), len(visible)),
 	}
 	if len(view.Tools) > 0 {
 		href := page.Head.Href

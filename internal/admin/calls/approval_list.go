@@ -45,7 +45,7 @@ func approvalEventsPath(list []toolcall.PendingApproval) string {
 	return "/events?on=approvals&after=" + list[0].ID.String()
 }
 
-// ApprovalCards builds a card for each call with two queries in total.
+// ApprovalCards builds a card for each call with three queries in total.
 func (h *Handler) ApprovalCards(ctx context.Context, a auth.Actor, list []toolcall.PendingApproval) ([]templates.ApprovalCard, error) {
 	var ids []connectors.ToolCallID
 	var agents []connectors.AgentID
@@ -58,11 +58,15 @@ func (h *Handler) ApprovalCards(ctx context.Context, a auth.Actor, list []toolca
 	}
 	var about map[connectors.ToolCallID]store.ApprovalAbout
 	var counts []store.CallCount
+	var marks shell.Marks
 	err := h.Store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if about, err = tx.Agents().ApprovalsAbout(ctx, ids); err != nil {
 			return err
 		}
-		counts, err = tx.Agents().CallCounts(ctx, agents, tools)
+		if counts, err = tx.Agents().CallCounts(ctx, agents, tools); err != nil {
+			return err
+		}
+		marks, err = shell.ReadMarks(ctx, h.Shell, tx, ids, func(id connectors.ToolCallID) string { return about[id].ConnectorSlug })
 		return err
 	})
 	if err != nil {
@@ -72,7 +76,7 @@ func (h *Handler) ApprovalCards(ctx context.Context, a auth.Actor, list []toolca
 	for i, w := range list {
 		known := pendingApproval{PendingApproval: w, about: about[w.ID], counts: store.CountFor(counts, w.Approval)}
 		cards[i] = approvalCard(ctx, web.Asset, known, shell.ToPermissions(a.Role), h.Now())
-		cards[i].ReturnTo = "/approvals"
+		cards[i].ReturnTo, cards[i].Mark = "/approvals", marks.Mark(known.about.ConnectorName, known.about.ConnectorSlug)
 	}
 	return cards, nil
 }

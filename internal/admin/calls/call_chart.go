@@ -13,6 +13,52 @@ import (
 	"patchbay/web/templates"
 )
 
+// Chart is a chart of calls, with the number of calls that it counts.
+type Chart struct {
+	View    *templates.CallChart // nil: there are no calls
+	counted store.CallParts
+}
+
+// AddTotal adds the number of calls to the pager of their list.
+func (c Chart) AddTotal(p templates.Pager) templates.Pager {
+	switch n := c.counted.Total; {
+	case p.To < p.From:
+		return p
+	case c.counted.Cut:
+		return shell.WithLeastTotal(p, n, true)
+	case c.counted.Exact:
+		return shell.WithTotal(p, n)
+	case n > p.To: // calls that have not ended are not among it
+		p.Total, p.Roughly = n, true
+	}
+	return p
+}
+
+// chartPlace is the page of a chart.
+type chartPlace struct {
+	path string
+	CallQuery
+	timeSpan
+}
+
+func readChart(ctx context.Context, tx *store.Tenant, f store.CallFilter, at chartPlace) (Chart, error) {
+	counted, err := tx.Lists().CallParts(ctx, f, at.parts)
+	if err != nil {
+		return Chart{}, err
+	}
+	return Chart{newCallChart(ctx, at.path, at.CallQuery, at.timeSpan, counted), counted}, nil
+}
+
+// Chart counts the calls of a list of all connectors up to now.
+func (h *Handler) Chart(ctx context.Context, tenant *store.Tenant, q CallQuery) (Chart, error) {
+	filter, err := h.CallFilter(ctx, tenant, q, nil, nil)
+	if err != nil || filter.Limit < 0 {
+		return Chart{}, err
+	}
+	span, _ := q.timeSpan(h.Now()) // the page reports a wrong range
+	return readChart(ctx, tenant, filter, chartPlace{"/calls", q, span})
+}
+
 // newCallChart draws a bar for each part of the range, by outcome. Each bar leads to the calls of its part.
 func newCallChart(ctx context.Context, path string, q CallQuery, s timeSpan, counted store.CallParts) *templates.CallChart {
 	if counted.Total == 0 {

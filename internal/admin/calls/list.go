@@ -98,16 +98,43 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Page(w, r, http.StatusOK, templates.Calls(page))
 }
 
+// MarkedCalls are calls of a list with the marks of their connectors.
+type MarkedCalls struct {
+	store.List[connectors.ToolCall]
+	marks shell.Marks
+}
+
+// ReadMarked adds the marks to a page of calls.
+func ReadMarked(ctx context.Context, h *shell.Shell, tx *store.Tenant, calls store.List[connectors.ToolCall]) (MarkedCalls, error) {
+	marks, err := shell.ReadMarks(ctx, h, tx, calls.Items, func(c connectors.ToolCall) string { return c.ConnectorSlug })
+	return MarkedCalls{calls, marks}, err
+}
+
+// Row shows a call of the list.
+func (l MarkedCalls) Row(ctx context.Context, c connectors.ToolCall, can templates.Permissions, now time.Time) templates.CallRow {
+	row := CallRow(ctx, c, can, now)
+	row.Mark = l.marks.Mark(row.Connector, c.ConnectorSlug)
+	return row
+}
+
+// MarkCall shows a call with the mark of its connector.
+func MarkCall(ctx context.Context, h *shell.Shell, tx *store.Tenant, c connectors.ToolCall, row *templates.CallRow) error {
+	marks, err := shell.ReadMarks(ctx, h, tx, []connectors.ToolCall{c}, func(c connectors.ToolCall) string { return c.ConnectorSlug })
+	row.Mark = marks.Mark(row.Connector, c.ConnectorSlug)
+	return err
+}
+
 // Listing is a page of calls with the chart of their range.
 type Listing struct {
-	calls   store.List[connectors.ToolCall]
+	calls   MarkedCalls
 	pager   templates.Pager
 	chart   *templates.CallChart
 	problem string // what is wrong with the range; empty: nothing
 }
 
 // ReadListing reads the calls of a query that names at most a connector, which exists.
-func ReadListing(r *http.Request, tx *store.Tenant, q CallQuery, read ReadCalls, now time.Time) (Listing, error) {
+func ReadListing(r *http.Request, h *shell.Shell, tx *store.Tenant, q CallQuery, read ReadCalls) (Listing, error) {
+	now := h.Now()
 	c, err := tx.Connectors().Get(r.Context(), connectors.Ref(q.connector))
 	if err != nil {
 		return Listing{}, err
@@ -117,7 +144,7 @@ func ReadListing(r *http.Request, tx *store.Tenant, q CallQuery, read ReadCalls,
 	found := callPage{filter: filter}
 	if q.status != "" && !slices.Contains(callStatuses, q.status) {
 		found.filter = noCallsFilter
-	} else if found.calls, err = read(r.Context(), tx, shell.Actor(r), filter); err != nil {
+	} else if err := found.read(r, h, tx, read); err != nil {
 		return Listing{}, err
 	}
 	return found.readChart(r, tx, q, now)
@@ -134,14 +161,11 @@ func (p callPage) readChart(r *http.Request, tx *store.Tenant, q CallQuery, now 
 	if p.filter.Limit < 0 {
 		return l, nil
 	}
-	counted, err := tx.Lists().CallParts(ctx, p.filter, span.parts)
+	chart, err := readChart(ctx, tx, p.filter, chartPlace{r.URL.Path, q, span})
 	if err != nil {
 		return l, err
 	}
-	l.chart = newCallChart(ctx, r.URL.Path, q, span, counted)
-	if counted.Exact && len(p.calls.Items) > 0 {
-		l.pager.Total = counted.Total
-	}
+	l.chart, l.pager = chart.View, chart.AddTotal(l.pager)
 	return l, nil
 }
 
@@ -154,10 +178,20 @@ func ListView(ctx context.Context, l Listing, q CallQuery, can templates.Permiss
 
 // callPage is a page of calls with the filter's options.
 type callPage struct {
-	calls              store.List[connectors.ToolCall]
+	calls              MarkedCalls
 	isFirst            bool
 	filter             store.CallFilter
 	agents, connectors []templates.Option
+}
+
+// read reads the calls of the page's filter.
+func (p *callPage) read(r *http.Request, h *shell.Shell, tx *store.Tenant, read ReadCalls) error {
+	calls, err := read(r.Context(), tx, shell.Actor(r), p.filter)
+	if err != nil {
+		return err
+	}
+	p.calls, err = ReadMarked(r.Context(), h, tx, calls)
+	return err
 }
 
 // findCalls reads the page of calls that a request asks for.
@@ -185,7 +219,7 @@ func (h *Handler) findCalls(r *http.Request, tenant *store.Tenant, q CallQuery, 
 		connectors: shell.WithChosen(connectorOptions(r.Context(), all.Items), q.connector),
 	}
 	if filter.Limit >= 0 {
-		found.calls, err = read(r.Context(), tenant, shell.Actor(r), filter)
+		err = found.read(r, h.Shell, tenant, read)
 	}
 	return found, err
 }
@@ -201,17 +235,17 @@ func (p callPage) frameWithEvents(frameWithEvents templates.Frame, q CallQuery, 
 }
 
 // CallListView is the part of the page that the event stream replaces.
-func (h *Handler) CallListView(ctx context.Context, calls store.List[connectors.ToolCall], q CallQuery, can templates.Permissions, p templates.Pager) templates.CallList {
+func (h *Handler) CallListView(ctx context.Context, calls MarkedCalls, q CallQuery, can templates.Permissions, p templates.Pager) templates.CallList {
 	return newCallList(ctx, calls, q, can, p, h.Now())
 }
 
-func newCallList(ctx context.Context, calls store.List[connectors.ToolCall], q CallQuery, can templates.Permissions, p templates.Pager, now time.Time) templates.CallList {
+func newCallList(ctx context.Context, calls MarkedCalls, q CallQuery, can templates.Permissions, p templates.Pager, now time.Time) templates.CallList {
 	view := templates.CallList{
 		Home: "/calls", Wider: shell.WithQuery("/calls", q.toWidestRange()),
 		Asset: web.Asset, Count: shell.FormatCount(ctx, len(calls.Items), p, "%s call", "%s calls"), Filtered: q.IsFiltered(), Acts: can.Sync, Pager: p,
 	}
 	for _, c := range calls.Items {
-		view.Rows = append(view.Rows, CallRow(ctx, c, can, now))
+		view.Rows = append(view.Rows, calls.Row(ctx, c, can, now))
 	}
 	return view
 }

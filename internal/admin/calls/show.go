@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -23,11 +24,15 @@ func (h *Handler) callShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.NewFrame(r, templates.NavCalls, shell.NewCrumb(i18n.T(r.Context(), "Calls"), "/calls"), templates.Crumb{Text: shell.ShortenText(c.Tool, shell.MaxName), Mono: true})
+	title := cmp.Or(callTitle(c), shell.ShortenText(c.Tool, shell.MaxName))
+	frame := h.NewFrame(r, templates.NavCalls, shell.NewCrumb(i18n.T(r.Context(), "Calls"), "/calls"), templates.Crumb{Text: title, Mono: callTitle(c) == ""})
 	if !c.Status.Ended() {
 		frame.Listen = "/events?on=call&id=" + c.ID.String()
 	}
 	detail := CallDetail(r.Context(), web.Asset, c, shell.Actor(r).Tenant.CallHistory, frame.Can, h.Now())
+	if err := MarkCall(r.Context(), h.Shell, h.TenantStore(r), c, &detail.Call); err != nil {
+		return err
+	}
 	if shell.Actor(r).Tenant.WithholdsBodies() && !c.Withheld && c.HasBodies() {
 		detail.Facts = append(detail.Facts, templates.Fact{Label: i18n.T(r.Context(), "This view"), Value: i18n.T(r.Context(), "recorded")})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
@@ -29,8 +30,12 @@ func (h *Handler) taskFile(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	query := ReadCallQuery(r.URL.Query())
 	var found callPage
+	var pager templates.Pager
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		found, err = h.findCalls(r, tx, query, h.Calls.TasksIn)
+		if found, err = h.findCalls(r, tx, query, h.Calls.TasksIn); err != nil {
+			return err
+		}
+		pager, err = h.AddTaskTotal(r.Context(), tx, query, shell.NewPager(r, found.calls.Next, len(found.calls.Items)))
 		return err
 	})
 	if err != nil {
@@ -40,11 +45,22 @@ func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Page(w, r, http.StatusOK, templates.Tasks(templates.TasksPage{
 		Frame:      frame,
 		Filter:     query.ToForm(),
-		List:       h.TaskListView(r.Context(), found.calls, query, frame.Can, shell.NewPager(r, found.calls.Next, len(found.calls.Items))),
+		List:       h.TaskListView(r.Context(), found.calls, query, frame.Can, pager),
 		Agents:     found.agents,
 		Connectors: found.connectors,
 		Statuses:   taskStatusOptions(r.Context()),
 	}))
+}
+
+// AddTaskTotal adds the number of the query's tasks to the pager of their list.
+func (h *Handler) AddTaskTotal(ctx context.Context, tx *store.Tenant, q CallQuery, p templates.Pager) (templates.Pager, error) {
+	filter, err := h.CallFilter(ctx, tx, q, nil, nil)
+	if err != nil || filter.Limit < 0 {
+		return p, err
+	}
+	filter.From, filter.To = time.Time{}, time.Time{} // tasks have no range
+	total, err := tx.Lists().TaskCalls(ctx, filter)
+	return shell.WithBoundedTotal(p, total), err
 }
 
 // ToForm returns the query as the filter's form has it.
@@ -78,12 +94,12 @@ func taskStatusOptions(ctx context.Context) []templates.Option {
 }
 
 // TaskListView is the part of the page that the event stream replaces.
-func (h *Handler) TaskListView(ctx context.Context, tasks store.List[connectors.ToolCall], q CallQuery, can templates.Permissions, p templates.Pager) templates.TaskList {
+func (h *Handler) TaskListView(ctx context.Context, tasks MarkedCalls, q CallQuery, can templates.Permissions, p templates.Pager) templates.TaskList {
 	view := templates.TaskList{
 		Asset: web.Asset, Count: shell.FormatCount(ctx, len(tasks.Items), p, "%s task", "%s tasks"), Filtered: q.IsFiltered(), Pager: p,
 	}
 	for _, c := range tasks.Items {
-		view.Rows = append(view.Rows, taskRow(ctx, c, can, h.Now()))
+		view.Rows = append(view.Rows, taskRow(ctx, c, tasks.Row(ctx, c, can, h.Now()), h.Now()))
 	}
 	return view
 }

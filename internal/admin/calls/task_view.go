@@ -29,9 +29,9 @@ func ReadTask(raw []byte) (t serverTask) {
 	return t
 }
 
-func taskRow(ctx context.Context, c connectors.ToolCall, can templates.Permissions, now time.Time) templates.TaskRow {
+func taskRow(ctx context.Context, c connectors.ToolCall, call templates.CallRow, now time.Time) templates.TaskRow {
 	task := ReadTask(c.Task)
-	row := templates.TaskRow{Call: CallRow(ctx, c, can, now), Said: shell.ShortenText(task.Message.Value, shell.MaxNote)}
+	row := templates.TaskRow{Call: call, Said: shell.ShortenText(task.Message.Value, shell.MaxNote)}
 	row.Call.State = taskState(ctx, c.Status, task.Status.Value)
 	if updated := task.Updated.Value; !updated.IsZero() {
 		row.Heard = new(shell.NewWhen(ctx, updated, now))

@@ -21,6 +21,8 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 		ID:        c.ID.String(),
 		Href:      shell.CallPath(c.ID),
 		Tool:      shell.ShortenText(c.Tool, shell.MaxName),
+		Title:     callTitle(c),
+		Mark:      templates.Mark{Initial: shell.InitialLetter(cmp.Or(c.ConnectorName, c.ConnectorSlug))},
 		Agent:     cmp.Or(c.AgentName, callerName(c)),
 		Connector: cmp.Or(c.ConnectorName, c.ConnectorSlug),
 		State:     CallState(ctx, c.Status),
@@ -46,6 +48,14 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 		row.Cancel = shell.CallPath(c.ID) + "/cancel"
 	}
 	return row
+}
+
+// callTitle is the title of the called tool; empty if it has none besides its name.
+func callTitle(c connectors.ToolCall) string {
+	if title := shell.ShortenText(c.ToolTitle, shell.MaxName); c.Kind == connectors.CallTool && title != c.Tool {
+		return title
+	}
+	return ""
 }
 
 // callDuration is the duration of a call without its wait for approval, or the time since it began if it has not ended.
@@ -148,13 +158,13 @@ func StatusOptions(ctx context.Context) []templates.Option {
 // callFacts are a call's metadata, without its content.
 func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []templates.Fact {
 	started := shell.NewWhen(ctx, c.StartedAt, now)
-	agent := templates.Fact{Label: i18n.T(ctx, "Agent"), Value: c.AgentSlug, Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug))}
+	agent := named(templates.Fact{Label: i18n.T(ctx, "Agent"), Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug))}, c.AgentName, c.AgentSlug)
 	if c.AgentSlug == "" {
 		agent.Value = i18n.T(ctx, "None: an admin's own call")
 	}
 	facts := []templates.Fact{
 		agent,
-		{Label: i18n.T(ctx, "Connector"), Value: c.ConnectorSlug, Href: linkIf(c.ConnectorID != nil, shell.ConnectorPath(c.ConnectorSlug))},
+		named(templates.Fact{Label: i18n.T(ctx, "Connector"), Href: linkIf(c.ConnectorID != nil, shell.ConnectorPath(c.ConnectorSlug))}, c.ConnectorName, c.ConnectorSlug),
 		{Label: i18n.T(ctx, "Source"), Value: sourceName(ctx, c.Source)},
 		{Label: i18n.T(ctx, "Started"), When: &started},
 	}
@@ -184,6 +194,14 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Definition"), Value: c.Definition.String()[:16], Mono: true, Href: linkIf(c.ConnectorID != nil, shell.ToolPath(c.ConnectorSlug, c.Tool))})
 	}
 	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true})
+}
+
+// named adds to a fact the name of what it is about, with the slug beside it, or the slug alone.
+func named(f templates.Fact, name, slug string) templates.Fact {
+	if f.Value = cmp.Or(name, slug); f.Value != slug {
+		f.Note = slug
+	}
+	return f
 }
 
 func linkIf(exists bool, href string) string {
@@ -305,7 +323,7 @@ func AddVerdict(ctx context.Context, v *templates.Result, c connectors.ToolCall)
 }
 
 func callResult(ctx context.Context, c connectors.ToolCall, history connectors.CallHistory, can templates.Permissions) *templates.Result {
-	facts := shell.FormatDuration(ctx, c.Duration) + " · " + shell.FormatBytes(ctx, c.ResponseBytes)
+	facts := shell.FormatDuration(ctx, c.Ran()) + " · " + shell.FormatBytes(ctx, c.ResponseBytes)
 	if c.Withheld {
 		return &templates.Result{Facts: facts, State: CallState(ctx, c.Status), Note: withheldNote(ctx, can)}
 	}

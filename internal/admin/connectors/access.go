@@ -95,12 +95,12 @@ func (h *Handler) connectorAccessSave(w http.ResponseWriter, r *http.Request) er
 	case len(agents) == 0:
 		err = fault.Errorf(fault.Invalid, "Select an agent.")
 	default:
-		changed, err = h.Registry.ChangeAccess(r.Context(), shell.Actor(r), agents, target, manage.GrantChange{AllTools: do == "grant", Remove: do == "remove"})
+		changed, err = h.Registry.ChangeAccess(r.Context(), shell.Actor(r), agents, target, manage.GrantChange{AllTools: do == "grant", Remove: do == "remove", Sure: f.IsSure()})
 	}
 	if wrong, ok := shell.AsFormFault(r.Context(), err); ok {
 		return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Alert, Text: wrong.Message})
 	}
-	if err != nil {
+	if asked, err := h.AskBroadGrants(w, r, err); asked || err != nil {
 		return err
 	}
 	text := i18n.N(r.Context(), changed, "Access of %s agent changed.", "Access of %s agents changed.")

@@ -25,7 +25,7 @@ func (h *Handler) connectorCalls(w http.ResponseWriter, r *http.Request) error {
 		if c, err = tx.Connectors().Get(ctx, shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		listing, err = callpages.ReadListing(r, tx, query.Of(c), h.Calls.CallsIn, h.Now())
+		listing, err = callpages.ReadListing(r, h.Shell, tx, query.Of(c), h.Calls.CallsIn)
 		return err
 	})
 	if err != nil {
@@ -47,13 +47,13 @@ func (h *Handler) connectorChanges(w http.ResponseWriter, r *http.Request) error
 	ctx := r.Context()
 	var (
 		c       connectors.Connector
-		changes store.List[connectors.ToolChange]
+		changes toolpages.MarkedChanges
 	)
 	err := h.TenantStore(r).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(ctx, shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		changes, err = tx.Tools().Changes(ctx, store.ChangeFilter{Connector: &c.ID, Page: shell.ReadPage(r)})
+		changes, err = toolpages.ReadChanges(ctx, h.Shell, tx, store.ChangeFilter{Connector: &c.ID, Page: shell.ReadPage(r)})
 		return err
 	})
 	if err != nil {

@@ -30,7 +30,7 @@ func (h *Handler) connectorBulk(w http.ResponseWriter, r *http.Request) error {
 		}
 		return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Alert, Text: message})
 	}
-	if err != nil {
+	if asked, err := h.AskBroadGrants(w, r, err); asked || err != nil {
 		return err
 	}
 	return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Notice, Text: text})
@@ -63,7 +63,7 @@ func (h *Handler) changeSelected(r *http.Request, f shell.PostedForm, refs []con
 		if agent == "" {
 			return "", fault.Errorf(fault.Invalid, "Choose an agent.")
 		}
-		n, err := h.Registry.ChangeGrants(ctx, actor, connectors.Ref(agent), refs, manage.GrantChange{AllTools: true})
+		n, err := h.Registry.ChangeGrants(ctx, actor, connectors.Ref(agent), refs, manage.GrantChange{AllTools: true, Sure: f.IsSure()})
 		return i18n.N(ctx, n, "Access to %s connector changed.", "Access to %s connectors changed."), err
 	}
 	return "", fault.Errorf(fault.Invalid, "Choose an action.")

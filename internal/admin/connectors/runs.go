@@ -18,12 +18,16 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 		c      connectors.Connector
 		runs   store.List[connectors.SyncRun]
 		agents map[connectors.AgentID]string
+		total  int
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
 		if runs, err = tx.Syncs().List(r.Context(), c.ID, shell.ReadPage(r)); err != nil {
+			return err
+		}
+		if total, err = tx.Lists().SyncRuns(r.Context(), c.ID); err != nil {
 			return err
 		}
 		agents, err = agentNames(r.Context(), tx.Agents())
@@ -35,7 +39,7 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 	page := templates.ConnectorRunsPage{
 		Frame: h.ConnectorFrame(r, c, i18n.T(r.Context(), "Sync runs")),
 		Head:  ConnectorHead(r.Context(), c, templates.TabOverview, h.ConnectorMark(c)),
-		Pager: shell.NewPager(r, runs.Next, len(runs.Items)),
+		Pager: shell.WithBoundedTotal(shell.NewPager(r, runs.Next, len(runs.Items)), total),
 	}
 	for _, run := range runs.Items {
 		page.Rows = append(page.Rows, syncRunRow(r.Context(), run, c.Slug, agents, h.Now()))

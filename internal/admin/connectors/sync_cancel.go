@@ -31,10 +31,6 @@ func (h *Handler) syncCancel(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Cancelled the sync of %s. No tools changed.", d.connector.Name)})
 }
 
-func runPath(slug string, id connectors.SyncRunID) string {
-	return shell.ConnectorPath(slug) + "/runs/" + id.String()
-}
-
 // runningCancelPath is where the running sync is cancelled; empty: there is none.
 func runningCancelPath(c connectors.Connector) string {
 	if c.Running == nil {

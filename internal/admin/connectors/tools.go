@@ -21,6 +21,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		tools       store.List[connectors.Tool]
 		quarantined store.List[connectors.Quarantined]
 		tags        []string
+		total       int
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
@@ -29,6 +30,11 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		filter, form = toolpages.ToolQuery(r, &c.ID)
 		if tools, err = tx.Tools().List(r.Context(), filter); err != nil {
 			return err
+		}
+		if filter.Query == "" { // the search itself is the larger part of such a page
+			if total, err = tx.Tools().Count(r.Context(), filter); err != nil {
+				return err
+			}
 		}
 		if quarantined, err = tx.Tools().Quarantined(r.Context(), c.ID, store.Page{}); err != nil {
 			return err
@@ -39,6 +45,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	pager := shell.WithTotal(shell.NewPager(r, tools.Next, len(tools.Items)), total)
 	page := templates.ConnectorToolsPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Tools")),
 		Head:     ConnectorHead(r.Context(), c, templates.TabTools, h.ConnectorMark(c)),
@@ -47,8 +54,8 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		States:   toolpages.StateOptions(r.Context()),
 		Hints:    toolpages.HintOptions(r.Context()),
 		Tags:     tagOptions(r.Context(), tags),
-		Count:    shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next, len(tools.Items)), "%s tool", "%s tools"),
-		Pager:    shell.NewPager(r, tools.Next, len(tools.Items)),
+		Count:    shell.FormatCount(r.Context(), len(tools.Items), pager, "%s tool", "%s tools"),
+		Pager:    pager,
 		Synced:   c.ToolsLastSyncedAt != nil,
 	}
 	page.Bulk = toolpages.NewToolBulk(r, c, page.Frame.Can)

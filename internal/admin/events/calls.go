@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"time"
 
 	callpages "patchbay/internal/admin/calls"
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/store"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -27,22 +27,45 @@ func newCallAppearance(ctx context.Context, c connectors.ToolCall) callAppearanc
 	return callAppearance{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task), progress: callpages.ServerProgress(ctx, c.Progress)}
 }
 
-// callListUpdates sends the first page of the query's calls when it changed.
+// callListUpdates sends the first page of the query's calls when it changed, and their chart at most every
+// needsPollInterval.
 func (s *stream) callListUpdates(q callpages.CallQuery) func() error {
-	return s.listUpdates(q, s.h.Calls.CallsIn, func(calls store.List[connectors.ToolCall]) error {
-		return s.sendComponent(templates.CallsChanged(s.h.CallPages.CallListView(s.ctx, calls, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/calls", q.URLValues(), s.size, calls.Next, len(calls.Items)))))
+	var chart callpages.Chart
+	var charted time.Time
+	isOld := false
+	list := s.listUpdates(q, s.h.Calls.CallsIn, func(calls callpages.MarkedCalls) error {
+		isOld = true
+		pager := chart.AddTotal(shell.FirstPager("/calls", q.URLValues(), s.size, calls.Next, len(calls.Items)))
+		return s.sendComponent(templates.CallsChanged(s.h.CallPages.CallListView(s.ctx, calls, q, shell.ToPermissions(s.actor.Role), pager)))
 	})
+	return func() error {
+		if now := s.h.Now(); isOld && now.Sub(charted) >= needsPollInterval || charted.IsZero() {
+			var err error
+			if chart, err = s.h.CallPages.Chart(s.ctx, s.h.Store.Tenant(s.actor.Tenant.ID), q); err != nil {
+				return fmt.Errorf("count calls: %w", err)
+			}
+			isOld, charted = false, now
+			if err := s.sendComponent(templates.CallChartChanged(chart.View)); err != nil {
+				return err
+			}
+		}
+		return list()
+	}
 }
 
 // taskListUpdates sends the first page of the query's tasks when it changed.
 func (s *stream) taskListUpdates(q callpages.CallQuery) func() error {
-	return s.listUpdates(q, s.h.Calls.TasksIn, func(tasks store.List[connectors.ToolCall]) error {
-		return s.sendComponent(templates.TasksChanged(s.h.CallPages.TaskListView(s.ctx, tasks, q, shell.ToPermissions(s.actor.Role), shell.FirstPager("/tasks", q.URLValues(), s.size, tasks.Next, len(tasks.Items)))))
+	return s.listUpdates(q, s.h.Calls.TasksIn, func(tasks callpages.MarkedCalls) error {
+		pager, err := s.h.CallPages.AddTaskTotal(s.ctx, s.h.Store.Tenant(s.actor.Tenant.ID), q, shell.FirstPager("/tasks", q.URLValues(), s.size, tasks.Next, len(tasks.Items)))
+		if err != nil {
+			return err
+		}
+		return s.sendComponent(templates.TasksChanged(s.h.CallPages.TaskListView(s.ctx, tasks, q, shell.ToPermissions(s.actor.Role), pager)))
 	})
 }
 
 // listUpdates sends the first page of a list when it changed.
-func (s *stream) listUpdates(q callpages.CallQuery, read callpages.ReadCalls, send func(store.List[connectors.ToolCall]) error) func() error {
+func (s *stream) listUpdates(q callpages.CallQuery, read callpages.ReadCalls, send func(callpages.MarkedCalls) error) func() error {
 	var last []callAppearance
 	first := true
 	return func() error {
@@ -63,8 +86,12 @@ func (s *stream) listUpdates(q callpages.CallQuery, read callpages.ReadCalls, se
 		if !first && slices.Equal(now, last) {
 			return nil
 		}
+		marked, err := callpages.ReadMarked(s.ctx, s.h.Shell, tenant, list)
+		if err != nil {
+			return err
+		}
 		first, last = false, now
-		return send(list)
+		return send(marked)
 	}
 }
 
@@ -90,6 +117,10 @@ func (s *stream) callUpdates(ref connectors.Ref) func() error {
 			return nil
 		}
 		last = newCallAppearance(s.ctx, c)
-		return s.sendComponent(templates.CallChanged(callpages.CallDetail(s.ctx, web.Asset, c, s.actor.Tenant.CallHistory, shell.ToPermissions(s.actor.Role), s.h.Now())))
+		detail := callpages.CallDetail(s.ctx, web.Asset, c, s.actor.Tenant.CallHistory, shell.ToPermissions(s.actor.Role), s.h.Now())
+		if err := callpages.MarkCall(s.ctx, s.h.Shell, s.h.Store.Tenant(s.actor.Tenant.ID), c, &detail.Call); err != nil {
+			return err
+		}
+		return s.sendComponent(templates.CallChanged(detail))
 	}
 }

@@ -28,7 +28,7 @@ func (s *stream) changeListUpdates(q toolpages.ChangeQuery) func() error {
 		if !first && slices.Equal(now, last) {
 			return nil
 		}
-		changes, err := tenant.Tools().Changes(s.ctx, filter)
+		changes, err := toolpages.ReadChanges(s.ctx, s.h.Shell, tenant, filter)
 		if err != nil {
 			return fmt.Errorf("list changes: %w", err)
 		}

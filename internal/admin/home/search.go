@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
+	"patchbay/internal/store"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -29,7 +30,7 @@ func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found := groupResults(r.Context(), list, can, q)
+	found := h.groupResults(r.Context(), list, can, q)
 	if startsWith(q, verb) {
 		slices.Reverse(found) // "sync linear" puts the sync first
 	}
@@ -60,7 +61,7 @@ func startsWith(q, verb string) bool {
 
 // groupResults groups the results by kind, the kind with the best match first, with a sync for people that may run one.
 // Empty kinds are left out. A kind with more results than are shown ends in a link to its list.
-func groupResults(ctx context.Context, found []connectors.Found, can templates.Permissions, q string) []templates.SearchGroup {
+func (h *Handler) groupResults(ctx context.Context, found []connectors.Found, can templates.Permissions, q string) []templates.SearchGroup {
 	kinds := []templates.SearchGroup{
 		{ID: "connectors", Title: i18n.T(ctx, "Connectors")}, {ID: "agents", Title: i18n.T(ctx, "Agents")},
 		{ID: "tools", Title: i18n.T(ctx, "Tools")}, {ID: "syncs", Title: i18n.T(ctx, "Sync")},
@@ -73,23 +74,24 @@ func groupResults(ctx context.Context, found []connectors.Found, can templates.P
 		case n < connectors.MaxFound:
 			group.List = append(group.List, way)
 		case n == connectors.MaxFound && kind < len(lists):
-			group.List = append(group.List, templates.SearchResult{Icon: "search", Text: i18n.T(ctx, "Show all"), About: group.Title, Href: lists[kind] + "?" + url.Values{"q": {q}}.Encode()})
+			group.List = append(group.List, templates.SearchResult{More: true, Icon: "search", Text: i18n.T(ctx, "Show all"), About: group.Title, Href: lists[kind] + "?" + url.Values{"q": {q}}.Encode()})
 		}
 	}
 	for _, f := range found {
 		if id := string(f.Kind) + "s"; best[id] == 0 {
 			best[id] = f.Rank + 1
 		}
+		mark := h.NamedMark(cmp.Or(f.OfName, f.Name), cmp.Or(f.OfSlug, f.Slug), store.ConnectorMark{URL: f.URL, IconHash: f.IconHash})
 		switch f.Kind {
 		case connectors.FoundConnector:
-			add(0, templates.SearchResult{Icon: "plug", Text: f.Name, Href: shell.ConnectorPath(f.Slug)})
+			add(0, templates.SearchResult{Mark: &mark, Text: f.Name, Href: shell.ConnectorPath(f.Slug)})
 			if can.Sync {
 				add(3, templates.SearchResult{Icon: "refresh-cw", Text: i18n.T(ctx, "Sync %s", f.Name), Action: shell.ConnectorPath(f.Slug) + "/sync_tools"})
 			}
 		case connectors.FoundAgent:
 			add(1, templates.SearchResult{Icon: "bot", Text: f.Name, Href: shell.AgentPath(f.Slug)})
 		case connectors.FoundTool:
-			add(2, templates.SearchResult{Icon: "wrench", Text: f.Name, About: f.OfName, Href: shell.ToolPath(f.OfSlug, f.Slug)})
+			add(2, templates.SearchResult{Mark: &mark, Text: f.Name, About: f.OfName, Href: shell.ToolPath(f.OfSlug, f.Slug)})
 		}
 	}
 	var nonEmpty []templates.SearchGroup

@@ -41,8 +41,12 @@ func (n membersPageState) withRoles() membersPageState {
 func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int, n membersPageState) error {
 	var list store.List[connectors.Member]
 	var invited store.List[connectors.Invitation]
+	total := 0
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if list, err = tx.People().Members(r.Context(), shell.ReadPage(r)); err != nil {
+			return err
+		}
+		if total, err = tx.Lists().Members(r.Context()); err != nil {
 			return err
 		}
 		invited, err = tx.People().Invitations(r.Context(), store.Page{Limit: maxInvitations})
@@ -56,9 +60,10 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	n = n.withRoles()
+	pager := shell.WithTotal(shell.NewPager(r, list.Next, len(list.Items)), total)
 	page := templates.MembersPage{
 		Frame:        h.NewFrame(r, templates.NavMembers, shell.NewCrumb(i18n.T(r.Context(), "Members"), "")),
-		Count:        shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next, len(list.Items)), "%s member", "%s members"),
+		Count:        shell.FormatCount(r.Context(), len(list.Items), pager, "%s member", "%s members"),
 		InvitedCount: i18n.T(r.Context(), "%s open", i18n.Number(r.Context(), len(invited.Items))),
 		New:          n.created,
 		Roles:        shell.RoleOptions(r.Context()),
@@ -66,7 +71,7 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 		Invite:       n.invite,
 		Form:         n.add,
 		Mails:        h.Mailing.Enabled(),
-		Pager:        shell.NewPager(r, list.Next, len(list.Items)),
+		Pager:        pager,
 		Programs:     programs,
 	}
 	for _, m := range list.Items {

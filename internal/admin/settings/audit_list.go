@@ -82,6 +82,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		state store.AuditState
 		calls store.OutcomeState
 		names store.SlugNames
+		total int
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if ok {
@@ -89,6 +90,11 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 			if names, err = tx.Audit().NamesIn(r.Context(), list.Items); err != nil {
+				return err
+			}
+		}
+		if q == (auditQuery{}) { // a filter may have to read the whole log
+			if total, err = tx.Lists().AuditEvents(r.Context()); err != nil {
 				return err
 			}
 		}
@@ -105,12 +111,16 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	pager := shell.NewPager(r, list.Next, len(list.Items))
+	if total > 0 {
+		pager = shell.WithBoundedTotal(pager, total)
+	}
 	page := templates.AuditPage{
 		Frame: h.NewFrame(r, templates.NavAudit, shell.NewCrumb(i18n.T(r.Context(), "Audit log"), "")), Filter: q.toForm(), Actions: shell.WithChosen(auditActionOptions(r.Context()), q.action),
 		Verdict:  h.auditVerdict(r.Context(), state),
 		Calls:    h.outcomeVerdict(r.Context(), calls),
 		Signed:   signed,
-		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: shell.NewPager(r, list.Next, len(list.Items)), Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next, len(list.Items)), "%s event", "%s events"),
+		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: pager, Count: shell.FormatCount(r.Context(), len(list.Items), pager, "%s event", "%s events"),
 	}
 	if !ok {
 		page.Filter.Errors["since"] = i18n.T(r.Context(), "Use dates like 2026-11-21.")

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"net/http"
+	"patchbay/internal/store"
 	"slices"
 	"time"
 
@@ -18,17 +19,26 @@ func (h *Handler) keyList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {
-	list, err := h.TenantStore(r).People().APIKeys(r.Context(), shell.ReadPage(r))
+	var list store.List[connectors.APIKey]
+	total := 0
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if list, err = tx.People().APIKeys(r.Context(), shell.ReadPage(r)); err != nil {
+			return err
+		}
+		total, err = tx.Lists().APIKeys(r.Context())
+		return err
+	})
 	if err != nil {
 		return err
 	}
+	pager := shell.WithTotal(shell.NewPager(r, list.Next, len(list.Items)), total)
 	page := templates.APIKeysPage{
 		Frame: h.NewFrame(r, templates.NavAPIKeys, shell.NewCrumb(i18n.T(r.Context(), "API keys"), "")),
-		Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next, len(list.Items)), "%s key", "%s keys"),
+		Count: shell.FormatCount(r.Context(), len(list.Items), pager, "%s key", "%s keys"),
 		Roles: shell.RoleOptions(r.Context()),
 		Form:  f,
 		New:   created,
-		Pager: shell.NewPager(r, list.Next, len(list.Items)),
+		Pager: pager,
 	}
 	for _, k := range list.Items {
 		page.Rows = append(page.Rows, keyRow(r.Context(), k, h.Now()))

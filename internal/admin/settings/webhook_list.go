@@ -2,6 +2,8 @@ package settings
 
 import (
 	"net/http"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/i18n"
@@ -10,14 +12,23 @@ import (
 
 // webhookList lists the webhooks.
 func (h *Handler) webhookList(w http.ResponseWriter, r *http.Request) error {
-	list, err := h.TenantStore(r).Webhooks().List(r.Context(), shell.ReadPage(r))
+	var list store.List[connectors.Webhook]
+	total := 0
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if list, err = tx.Webhooks().List(r.Context(), shell.ReadPage(r)); err != nil {
+			return err
+		}
+		total, err = tx.Lists().Webhooks(r.Context())
+		return err
+	})
 	if err != nil {
 		return err
 	}
+	pager := shell.WithTotal(shell.NewPager(r, list.Next, len(list.Items)), total)
 	page := templates.WebhooksPage{
 		Frame: h.NewFrame(r, templates.NavWebhooks, shell.NewCrumb(i18n.T(r.Context(), "Webhooks"), "")),
-		Count: shell.FormatCount(r.Context(), len(list.Items), shell.NewPager(r, list.Next, len(list.Items)), "%s webhook", "%s webhooks"),
-		Pager: shell.NewPager(r, list.Next, len(list.Items)),
+		Count: shell.FormatCount(r.Context(), len(list.Items), pager, "%s webhook", "%s webhooks"),
+		Pager: pager,
 	}
 	for _, hook := range list.Items {
 		page.Rows = append(page.Rows, webhookRow(r.Context(), hook, h.Now()))

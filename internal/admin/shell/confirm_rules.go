@@ -139,9 +139,9 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /agents/{id}/connectors/{connector}":        {Reason: "daily work, which can be taken back and is on record; a page asks before a broad grant"},
 	"POST /agents/{id}/connectors/{connector}/choose": {Reason: "daily work, which can be taken back and is on record"},
 	"POST /agents/{id}/connectors/{connector}/remove": {Reason: "it closes"},
-	"POST /agents/{id}/access":                        {Reason: "daily work, which can be taken back and is on record"},
-	"POST /connectors/{id}/access":                    {Reason: "daily work, which can be taken back and is on record"},
-	"POST /bulk/connectors":                           {Reason: "daily work, which can be taken back and is on record"},
+	"POST /agents/{id}/access":                        {Reason: "daily work, which can be taken back and is on record; a page asks before broad grants"},
+	"POST /connectors/{id}/access":                    {Reason: "daily work, which can be taken back and is on record; a page asks before broad grants"},
+	"POST /bulk/connectors":                           {Reason: "daily work, which can be taken back and is on record; a page asks before broad grants"},
 
 	"POST /agents/{id}/connectors/{connector}/allowances/{tool}/end": {Reason: "it closes, and should be done fast"},
 

@@ -1,6 +1,9 @@
 package shell
 
 import (
+	"context"
+	"slices"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
@@ -22,4 +25,30 @@ func (h *Shell) NamedMark(name, slug string, from store.ConnectorMark) templates
 		m.Catalog = &templates.Monogram{Letters: icon.Letters, Colour: icon.Colour}
 	}
 	return m
+}
+
+// Marks are the marks of the connectors of a list.
+type Marks struct {
+	shell  *Shell
+	bySlug map[string]store.ConnectorMark
+}
+
+// ReadMarks reads the marks of the connectors of some rows, in one statement.
+func ReadMarks[T any](ctx context.Context, h *Shell, tx *store.Tenant, rows []T, slug func(T) string) (Marks, error) {
+	var slugs []string
+	for _, row := range rows {
+		slugs = append(slugs, slug(row))
+	}
+	slices.Sort(slugs)
+	bySlug, err := tx.Connectors().Marks(ctx, slices.Compact(slugs))
+	return Marks{h, bySlug}, err
+}
+
+// Mark returns the mark of a connector; a letter if it was not read.
+func (m Marks) Mark(name, slug string) templates.Mark {
+	from, ok := m.bySlug[slug]
+	if !ok {
+		return templates.Mark{Initial: InitialLetter(name)}
+	}
+	return m.shell.NamedMark(name, slug, from)
 }

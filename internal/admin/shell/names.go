@@ -82,7 +82,11 @@ func FormatCount(ctx context.Context, n int, p templates.Pager, one, other i18n.
 	case p.IsWhole():
 		return i18n.N(ctx, n, one, other)
 	case p.Total > 0:
-		return i18n.T(ctx, "%s of %s", p.Rows(ctx), i18n.N(ctx, p.Total, one, other))
+		things := i18n.N(ctx, p.Total, one, other)
+		if p.Least && p.Next != "" {
+			things = i18n.T(ctx, other, p.TotalText(ctx))
+		}
+		return p.Of(ctx, things)
 	case p.From == 1:
 		return i18n.T(ctx, other, i18n.Number(ctx, n)+"+")
 	}

@@ -67,6 +67,20 @@ func WithTotal(p templates.Pager, total int) templates.Pager {
 	return p
 }
 
+// WithBoundedTotal adds a number of rows that was counted up to one more than [store.MaxTotal].
+func WithBoundedTotal(p templates.Pager, total int) templates.Pager {
+	return WithLeastTotal(p, min(total, store.MaxTotal), total > store.MaxTotal)
+}
+
+// WithLeastTotal adds a number of rows that more follow if least is true. Beyond it the position alone is known.
+func WithLeastTotal(p templates.Pager, total int, least bool) templates.Pager {
+	if least && p.To >= total {
+		return p
+	}
+	p.Total, p.Least = total, least
+	return p
+}
+
 // ChooseAllPath is the address of a list with all of its rows selected, or of none if they are.
 func ChooseAllPath(r *http.Request) string {
 	query := r.URL.Query()

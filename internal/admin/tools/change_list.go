@@ -19,7 +19,7 @@ import (
 func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	query, cursor := ReadChangeQuery(r.URL.Query()), r.URL.Query().Get("cursor")
 	var known store.List[connectors.Connector]
-	var changes store.List[connectors.ToolChange]
+	var changes MarkedChanges
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if known, err = tx.Connectors().List(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}}); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		filter.Cursor, filter.Limit = cursor, shell.PageSize(r)
-		changes, err = tx.Tools().Changes(r.Context(), filter)
+		changes, err = ReadChanges(r.Context(), h.Shell, tx, filter)
 		return err
 	})
 	if err != nil {
@@ -59,11 +59,34 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Page(w, r, http.StatusOK, templates.Changes(page))
 }
 
+// MarkedChanges are changes of a list with the marks of their connectors.
+type MarkedChanges struct {
+	store.List[connectors.ToolChange]
+	Total int // of all pages, up to one more than store.MaxTotal
+	marks shell.Marks
+}
+
+// ReadChanges reads a page of changes.
+func ReadChanges(ctx context.Context, h *shell.Shell, tx *store.Tenant, f store.ChangeFilter) (MarkedChanges, error) {
+	list, err := tx.Tools().Changes(ctx, f)
+	if err != nil {
+		return MarkedChanges{}, err
+	}
+	total, err := tx.Lists().Changes(ctx, f)
+	if err != nil {
+		return MarkedChanges{}, err
+	}
+	marks, err := shell.ReadMarks(ctx, h, tx, list.Items, func(c connectors.ToolChange) string { return c.ConnectorSlug })
+	return MarkedChanges{list, total, marks}, err
+}
+
 // ChangeListView is the part of the page that the event stream replaces.
-func (h *Handler) ChangeListView(ctx context.Context, changes store.List[connectors.ToolChange], q ChangeQuery, can templates.Permissions, p templates.Pager) templates.ChangeList {
+func (h *Handler) ChangeListView(ctx context.Context, changes MarkedChanges, q ChangeQuery, can templates.Permissions, p templates.Pager) templates.ChangeList {
+	p = shell.WithBoundedTotal(p, changes.Total)
 	view := templates.ChangeList{Asset: web.Asset, Filtered: q.IsFiltered(), Decides: can.Manage, Pager: p}
 	for _, c := range changes.Items {
 		row := changeRow(ctx, c, h.Now())
+		row.Mark = changes.marks.Mark(c.ConnectorName, c.ConnectorSlug)
 		row.Href = withReturnTo(row.Href, shell.WithQuery("/changes", q.URLValues()))
 		if q.state == anyChange && c.State == connectors.ChangeWaiting {
 			row.Decided = i18n.T(ctx, "waiting")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"patchbay/internal/admin/shell"
@@ -87,7 +86,7 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 	form.Values["connector"] = query.Get("connector")
 	filter.Query = strings.TrimSpace(filter.Query)
 	var tools store.List[connectors.Tool]
-	var marks map[string]store.ConnectorMark
+	var marks shell.Marks
 	var named []store.ConnectorName
 	total := 0
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
@@ -106,7 +105,7 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		}
-		marks, err = tx.Connectors().Marks(r.Context(), connectorSlugs(tools.Items))
+		marks, err = shell.ReadMarks(r.Context(), h.Shell, tx, tools.Items, func(t connectors.Tool) string { return t.ConnectorSlug })
 		return err
 	})
 	if err != nil {
@@ -115,12 +114,9 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 	rows := h.ToolViews(r.Context(), tools.Items)
 	for i, t := range tools.Items {
 		rows[i].Href = shell.WithQuery(rows[i].Href, url.Values{"from": {"tools"}})
-		rows[i].Mark = h.NamedMark(t.ConnectorName, t.ConnectorSlug, marks[t.ConnectorSlug])
+		rows[i].Mark = marks.Mark(t.ConnectorName, t.ConnectorSlug)
 	}
-	count := i18n.N(r.Context(), total, "%s tool", "%s tools")
-	if filter.Query != "" {
-		count = shell.FormatCount(r.Context(), len(tools.Items), shell.NewPager(r, tools.Next, len(tools.Items)), "%s tool", "%s tools")
-	}
+	pager := shell.WithTotal(shell.NewPager(r, tools.Next, len(tools.Items)), total)
 	page := templates.ToolsPage{
 		Frame:    h.NewFrame(r, templates.NavTools, shell.NewCrumb(i18n.T(r.Context(), "Tools"), "")),
 		Heads:    shell.NewHeads(r, toolOrder),
@@ -130,8 +126,8 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 		States:   shell.WithChosen(StateOptions(r.Context()), form.Value("state")),
 		Hints:    shell.WithChosen(HintOptions(r.Context()), form.Value("annotation")),
 		Rows:     rows,
-		Count:    count,
-		Pager:    shell.NewPager(r, tools.Next, len(tools.Items)),
+		Count:    shell.FormatCount(r.Context(), len(tools.Items), pager, "%s tool", "%s tools"),
+		Pager:    pager,
 	}
 	page.Connectors = []templates.Option{{Value: "", Label: i18n.T(r.Context(), "All connectors")}}
 	for _, c := range named {
@@ -139,16 +135,6 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Connectors = shell.WithChosen(page.Connectors, form.Value("connector"))
 	return h.Respond.Page(w, r, http.StatusOK, templates.Tools(page))
-}
-
-// connectorSlugs are the connectors of some tools, each once.
-func connectorSlugs(tools []connectors.Tool) []string {
-	var slugs []string
-	for _, t := range tools {
-		slugs = append(slugs, t.ConnectorSlug)
-	}
-	slices.Sort(slugs)
-	return slices.Compact(slugs)
 }
 
 // toolOrder has the sort keys of tools, with the store's names.

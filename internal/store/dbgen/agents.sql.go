@@ -47,9 +47,10 @@ where tenant_id = $1
   and ($2::text = '' or name ilike $2 or slug ilike $2 or description ilike $2)
   and ($3::text = '' or approval = $3)
   and ($4::boolean is null or enabled = $4)
-  and ($5::text is null or (lower(name), id) > (lower($5), $6::uuid))
+  and ($5::uuid[] is null or id = any($5))
+  and ($6::text is null or (lower(name), id) > (lower($6), $7::uuid))
 order by lower(name), id
-limit $7
+limit $8
 `
 
 type AgentsParams struct {
@@ -57,6 +58,7 @@ type AgentsParams struct {
 	Pattern   string
 	Approval  string
 	Enabled   *bool
+	Ids       []uuid.UUID
 	AfterName *string
 	AfterID   *uuid.UUID
 	MaxRows   int32
@@ -68,6 +70,7 @@ func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error)
 		arg.Pattern,
 		arg.Approval,
 		arg.Enabled,
+		arg.Ids,
 		arg.AfterName,
 		arg.AfterID,
 		arg.MaxRows,

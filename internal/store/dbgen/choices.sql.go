@@ -176,6 +176,51 @@ func (q *Queries) CallCounts(ctx context.Context, arg CallCountsParams) ([]CallC
 	return items, nil
 }
 
+const destructiveCandidates = `-- name: DestructiveCandidates :many
+select tools.connector_id, connectors.name as connector, tools.name,
+       (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
+from tools
+join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
+join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+where tools.tenant_id = $1 and tools.connector_id = any($2::uuid[]) and tools.removed_at is null
+  and position('destructiveHint'::bytea in definition.raw) > 0
+order by lower(connectors.name), tools.connector_id, tools.name
+limit $3
+`
+
+type DestructiveCandidatesRow struct {
+	ConnectorID connectors.ConnectorID
+	Connector   string
+	Name        string
+	Raw         []byte
+}
+
+// Tools that the servers list and whose definitions have the hint anywhere. raw is null for definitions above 64 KiB.
+func (q *Queries) DestructiveCandidates(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID, maxRows int32) ([]DestructiveCandidatesRow, error) {
+	rows, err := q.db.Query(ctx, destructiveCandidates, tenantID, ids, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DestructiveCandidatesRow
+	for rows.Next() {
+		var i DestructiveCandidatesRow
+		if err := rows.Scan(
+			&i.ConnectorID,
+			&i.Connector,
+			&i.Name,
+			&i.Raw,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const toolChoices = `-- name: ToolChoices :many
 
 select tools.name, tools.review, tools.enabled, (tools.removed_at is not null)::boolean as removed,

@@ -12,13 +12,14 @@ import (
 )
 
 const findByName = `-- name: FindByName :many
-select found.kind, found.slug, found.name, found.of_slug, found.of_name, found.rank::integer as rank
+select found.kind, found.slug, found.name, found.of_slug, found.of_name, found.rank::integer as rank, found.url, found.icon_hash
 from (
     (select 'connector'::text as kind, 1 as nth, connectors.slug, connectors.name, ''::text as of_slug, ''::text as of_name,
             case when connectors.name ilike $1::text then 0
                  when ' ' || translate(connectors.name, '_-.', '   ') ilike $2::text then 1
                  when connectors.name ilike $3::text then 2
-                 else 3 end as rank
+                 else 3 end as rank,
+            connectors.url, connectors.icon_hash
      from connectors
      where connectors.tenant_id = $4
        and connectors.name || ' ' || connectors.slug || ' ' || connectors.url || ' ' || $5::text ilike all($6::text[])
@@ -29,7 +30,8 @@ from (
             case when agents.name ilike $1 then 0
                  when ' ' || translate(agents.name, '_-.', '   ') ilike $2 then 1
                  when agents.name ilike $3 then 2
-                 else 3 end as rank
+                 else 3 end as rank,
+            ''::text, null::bytea
      from agents
      where agents.tenant_id = $4 and agents.name || ' ' || agents.slug ilike all($6)
      order by rank, lower(agents.name), agents.slug
@@ -39,7 +41,8 @@ from (
             case when tools.name ilike $1 then 0
                  when ' ' || translate(tools.name, '_-.', '   ') ilike $2 then 1
                  when tools.name ilike $3 then 2
-                 else 3 end as rank
+                 else 3 end as rank,
+            connectors.url, connectors.icon_hash
      from tools
      join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
      where tools.tenant_id = $4 and tools.removed_at is null
@@ -61,17 +64,20 @@ type FindByNameParams struct {
 }
 
 type FindByNameRow struct {
-	Kind   string
-	Slug   string
-	Name   string
-	OfSlug string
-	OfName string
-	Rank   int32
+	Kind     string
+	Slug     string
+	Name     string
+	OfSlug   string
+	OfName   string
+	Rank     int32
+	Url      string
+	IconHash []byte
 }
 
 // Connectors, agents and tools with all words in their names, by rank: the name begins with the prefix (0), a word of it
 // does (1), it contains the query (2), something else matches (3), as a connector's URL. A tool also matches by its
-// connector's name, a connector also by @verb. Each kind returns at most max_rows. The filter on tenant_id lets each
+// connector's name, a connector also by @verb. url and icon_hash are of the
+// connector. Each kind returns at most max_rows. The filter on tenant_id lets each
 // branch use the tenant's range of the primary key.
 func (q *Queries) FindByName(ctx context.Context, arg FindByNameParams) ([]FindByNameRow, error) {
 	rows, err := q.db.Query(ctx, findByName,
@@ -97,6 +103,8 @@ func (q *Queries) FindByName(ctx context.Context, arg FindByNameParams) ([]FindB
 			&i.OfSlug,
 			&i.OfName,
 			&i.Rank,
+			&i.Url,
+			&i.IconHash,
 		); err != nil {
 			return nil, err
 		}

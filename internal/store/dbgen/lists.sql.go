@@ -479,6 +479,17 @@ func (q *Queries) ConnectorTags(ctx context.Context, tenantID connectors.TenantI
 	return items, nil
 }
 
+const countAPIKeys = `-- name: CountAPIKeys :one
+select count(*) from api_keys where tenant_id = $1
+`
+
+func (q *Queries) CountAPIKeys(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
+	row := q.db.QueryRow(ctx, countAPIKeys, tenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countAgents = `-- name: CountAgents :one
 
 select count(*)
@@ -487,6 +498,7 @@ where tenant_id = $1
   and ($2::text = '' or name ilike $2 or slug ilike $2 or description ilike $2)
   and ($3::text = '' or approval = $3)
   and ($4::boolean is null or enabled = $4)
+  and ($5::uuid[] is null or id = any($5))
 `
 
 type CountAgentsParams struct {
@@ -494,6 +506,7 @@ type CountAgentsParams struct {
 	Pattern  string
 	Approval string
 	Enabled  *bool
+	Ids      []uuid.UUID
 }
 
 // What lists show beside their rows, each for all rows of a page at once.
@@ -503,6 +516,51 @@ func (q *Queries) CountAgents(ctx context.Context, arg CountAgentsParams) (int64
 		arg.Pattern,
 		arg.Approval,
 		arg.Enabled,
+		arg.Ids,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countAuditEvents = `-- name: CountAuditEvents :one
+select count(*)
+from (
+    select from audit_events where tenant_id = $1 limit $2
+) counted
+`
+
+func (q *Queries) CountAuditEvents(ctx context.Context, tenantID connectors.TenantID, maxRows int32) (int64, error) {
+	row := q.db.QueryRow(ctx, countAuditEvents, tenantID, maxRows)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countChanges = `-- name: CountChanges :one
+select count(*)
+from (
+    select from tool_changes
+    where tenant_id = $1
+      and ($2::text = '' or state = $2)
+      and ($3::uuid is null or connector_id = $3)
+    limit $4
+) counted
+`
+
+type CountChangesParams struct {
+	TenantID    connectors.TenantID
+	State       string
+	ConnectorID *uuid.UUID
+	MaxRows     int32
+}
+
+func (q *Queries) CountChanges(ctx context.Context, arg CountChangesParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countChanges,
+		arg.TenantID,
+		arg.State,
+		arg.ConnectorID,
+		arg.MaxRows,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -545,6 +603,69 @@ func (q *Queries) CountConnectors(ctx context.Context, arg CountConnectorsParams
 		arg.Transport,
 		arg.AuthType,
 		arg.Tag,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countMembers = `-- name: CountMembers :one
+select count(*) from memberships where tenant_id = $1
+`
+
+func (q *Queries) CountMembers(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
+	row := q.db.QueryRow(ctx, countMembers, tenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countSyncRuns = `-- name: CountSyncRuns :one
+select count(*)
+from (
+    select from sync_runs where tenant_id = $1 and connector_id = $2 limit $3
+) counted
+`
+
+// At most max_rows, as the next ones.
+func (q *Queries) CountSyncRuns(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, maxRows int32) (int64, error) {
+	row := q.db.QueryRow(ctx, countSyncRuns, tenantID, connectorID, maxRows)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countTaskCalls = `-- name: CountTaskCalls :one
+select count(*)
+from (
+    select from tool_calls
+    where tenant_id = $1
+      and task_handle is not null
+      and ($2::uuid is null or agent_id = $2)
+      and ($3::uuid is null or connector_id = $3)
+      and ($4::text = '' or status = $4)
+      and ($5::text = '' or tool = $5 or exposed_name = $5)
+    limit $6
+) counted
+`
+
+type CountTaskCallsParams struct {
+	TenantID    connectors.TenantID
+	AgentID     *uuid.UUID
+	ConnectorID *uuid.UUID
+	Status      string
+	Tool        string
+	MaxRows     int32
+}
+
+func (q *Queries) CountTaskCalls(ctx context.Context, arg CountTaskCallsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countTaskCalls,
+		arg.TenantID,
+		arg.AgentID,
+		arg.ConnectorID,
+		arg.Status,
+		arg.Tool,
+		arg.MaxRows,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -639,6 +760,51 @@ func (q *Queries) TagConnectors(ctx context.Context, arg TagConnectorsParams) ([
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const troubledAgents = `-- name: TroubledAgents :many
+select agents.id
+from agents
+left join (
+    select distinct grants.agent_id
+    from agent_grants grants
+    join connectors on connectors.tenant_id = grants.tenant_id and connectors.id = grants.connector_id
+    left join credentials
+        on credentials.tenant_id = grants.tenant_id and credentials.connector_id = grants.connector_id
+           and coalesce(credentials.agent_id, '00000000-0000-0000-0000-000000000000'::uuid) = case when connectors.credential_mode = 'per_agent' then grants.agent_id else '00000000-0000-0000-0000-000000000000'::uuid end
+           and credentials.status not in ('expired', 'revoked')
+    where grants.tenant_id = $1 and connectors.status <> 'disabled'
+      and (connectors.status in ('error', 'needs_auth') or connectors.auth_type <> 'none' and credentials.id is null)
+) troubled on troubled.agent_id = agents.id
+where agents.tenant_id = $1 and agents.enabled
+  and (troubled.agent_id is not null
+       or not exists (select from agent_tokens
+                      where agent_tokens.tenant_id = agents.tenant_id and agent_tokens.agent_id = agents.id
+                        and (agent_tokens.expires_at is null or agent_tokens.expires_at > now()))
+          and not exists (select from agent_clients
+                          where agent_clients.tenant_id = agents.tenant_id and agent_clients.agent_id = agents.id and agent_clients.expires_at > now()))
+`
+
+// The enabled agents without a token, or with a granted connector that does not work for them, as in AgentFigures. Without
+// an owner, a credential is the shared one.
+func (q *Queries) TroubledAgents(ctx context.Context, tenantID connectors.TenantID) ([]connectors.AgentID, error) {
+	rows, err := q.db.Query(ctx, troubledAgents, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.AgentID
+	for rows.Next() {
+		var id connectors.AgentID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

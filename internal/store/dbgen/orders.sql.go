@@ -27,19 +27,20 @@ where agents.tenant_id = $2
   and ($3::text = '' or agents.name ilike $3 or agents.slug ilike $3 or agents.description ilike $3)
   and ($4::text = '' or agents.approval = $4)
   and ($5::boolean is null or agents.enabled = $5)
-  and ($6::text is null
-       or case when $7::boolean then ordered.key < $6 else ordered.key > $6 end
-       or ordered.key = $6
-          and case when $8::boolean
-                   then (lower(agents.name), agents.id) < (lower($9::text), $10::uuid)
-                   else (lower(agents.name), agents.id) > (lower($9::text), $10::uuid) end)
-order by case when $7::boolean then ordered.key end desc,
-         case when not $7::boolean then ordered.key end,
-         case when $8::boolean then lower(agents.name) end desc,
-         case when not $8::boolean then lower(agents.name) end,
-         case when $8::boolean then agents.id end desc,
-         case when not $8::boolean then agents.id end
-limit $11
+  and ($6::uuid[] is null or agents.id = any($6))
+  and ($7::text is null
+       or case when $8::boolean then ordered.key < $7 else ordered.key > $7 end
+       or ordered.key = $7
+          and case when $9::boolean
+                   then (lower(agents.name), agents.id) < (lower($10::text), $11::uuid)
+                   else (lower(agents.name), agents.id) > (lower($10::text), $11::uuid) end)
+order by case when $8::boolean then ordered.key end desc,
+         case when not $8::boolean then ordered.key end,
+         case when $9::boolean then lower(agents.name) end desc,
+         case when not $9::boolean then lower(agents.name) end,
+         case when $9::boolean then agents.id end desc,
+         case when not $9::boolean then agents.id end
+limit $12
 `
 
 type AgentOrderParams struct {
@@ -48,6 +49,7 @@ type AgentOrderParams struct {
 	Pattern   string
 	Approval  string
 	Enabled   *bool
+	Ids       []uuid.UUID
 	AfterKey  *string
 	Down      bool
 	NamesDown bool
@@ -68,6 +70,7 @@ func (q *Queries) AgentOrder(ctx context.Context, arg AgentOrderParams) ([]Agent
 		arg.Pattern,
 		arg.Approval,
 		arg.Enabled,
+		arg.Ids,
 		arg.AfterKey,
 		arg.Down,
 		arg.NamesDown,

@@ -82,18 +82,24 @@ func (q *Queries) AgentTasks(ctx context.Context, arg AgentTasksParams) ([]Agent
 
 const taskCalls = `-- name: TaskCalls :many
 
-select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
-       error_code, error_message, is_error, structured_valid, structured_error, approved_by, progress, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
-       response_bytes, started_at, completed_at, duration_us, address, request_id
-from tool_calls
-where tenant_id = $1
-  and task_handle is not null
-  and ($2::uuid is null or agent_id = $2)
-  and ($3::uuid is null or connector_id = $3)
-  and ($4::text = '' or status = $4)
-  and ($5::text = '' or tool = $5 or exposed_name = $5)
-  and ($6::uuid is null or id < $6)
-order by id desc
+select call.tenant_id, call.id, call.agent_id, call.agent_slug, call.connector_id, call.connector_slug, call.kind, call.tool, call.exposed_name, call.source,
+       call.caller, call.instance_id, call.status, call.outcome, call.error_code, call.error_message, call.is_error, call.structured_valid, call.structured_error,
+       call.approved_by, call.progress, (case when length(call.task) <= 16384 then call.task end)::bytea as task, call.truncated, call.request_bytes,
+       call.response_bytes, call.started_at, call.completed_at, call.duration_us, call.waited_us, call.address, call.request_id,
+       coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
+       coalesce(tool_definitions.title, '')::text as tool_title
+from tool_calls call
+left join agents on agents.tenant_id = call.tenant_id and agents.id = call.agent_id
+left join connectors on connectors.tenant_id = call.tenant_id and connectors.id = call.connector_id
+left join tool_definitions on tool_definitions.tenant_id = call.tenant_id and tool_definitions.hash = call.definition_hash
+where call.tenant_id = $1
+  and call.task_handle is not null
+  and ($2::uuid is null or call.agent_id = $2)
+  and ($3::uuid is null or call.connector_id = $3)
+  and ($4::text = '' or call.status = $4)
+  and ($5::text = '' or call.tool = $5 or call.exposed_name = $5)
+  and ($6::uuid is null or call.id < $6)
+order by call.id desc
 limit $7
 `
 
@@ -136,12 +142,16 @@ type TaskCallsRow struct {
 	StartedAt       time.Time
 	CompletedAt     *time.Time
 	DurationUs      *int64
+	WaitedUs        *int64
 	Address         *string
 	RequestID       *string
+	AgentName       string
+	ConnectorName   string
+	ToolTitle       string
 }
 
 // Calls that run as MCP tasks.
-// Contents and arguments are excluded: lists show only progress.
+// Contents and arguments are excluded: lists show only progress. Names and title as in ToolCall.
 func (q *Queries) TaskCalls(ctx context.Context, arg TaskCallsParams) ([]TaskCallsRow, error) {
 	rows, err := q.db.Query(ctx, taskCalls,
 		arg.TenantID,
@@ -188,8 +198,12 @@ func (q *Queries) TaskCalls(ctx context.Context, arg TaskCallsParams) ([]TaskCal
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DurationUs,
+			&i.WaitedUs,
 			&i.Address,
 			&i.RequestID,
+			&i.AgentName,
+			&i.ConnectorName,
+			&i.ToolTitle,
 		); err != nil {
 			return nil, err
 		}

@@ -254,57 +254,72 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error, tool_calls.task_expires_at, tool_calls.waited_us
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error, tool_calls.task_expires_at, tool_calls.waited_us, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
+       coalesce(tool_definitions.title, '')::text as tool_title
 from tool_calls
-where tenant_id = $1 and id = $2
+left join agents on agents.tenant_id = tool_calls.tenant_id and agents.id = tool_calls.agent_id
+left join connectors on connectors.tenant_id = tool_calls.tenant_id and connectors.id = tool_calls.connector_id
+left join tool_definitions on tool_definitions.tenant_id = tool_calls.tenant_id and tool_definitions.hash = tool_calls.definition_hash
+where tool_calls.tenant_id = $1 and tool_calls.id = $2
 `
 
+type ToolCallRow struct {
+	ToolCall      ToolCall
+	AgentName     string
+	ConnectorName string
+	ToolTitle     string
+}
+
 // Calls as read by a tenant, and pending approvals. Other calls are written in batches: system_calls.sql.
-func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) (ToolCall, error) {
+// The names are those that the agent and the connector have now, and the title is of the called version of the tool.
+func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) (ToolCallRow, error) {
 	row := q.db.QueryRow(ctx, toolCall, tenantID, iD)
-	var i ToolCall
+	var i ToolCallRow
 	err := row.Scan(
-		&i.TenantID,
-		&i.ID,
-		&i.AgentID,
-		&i.AgentSlug,
-		&i.ConnectorID,
-		&i.ConnectorSlug,
-		&i.Kind,
-		&i.Tool,
-		&i.ExposedName,
-		&i.Source,
-		&i.Caller,
-		&i.TokenID,
-		&i.CredentialID,
-		&i.DefinitionHash,
-		&i.InstanceID,
-		&i.Status,
-		&i.Outcome,
-		&i.ErrorCode,
-		&i.ErrorMessage,
-		&i.IsError,
-		&i.ApprovedBy,
-		&i.Arguments,
-		&i.Content,
-		&i.Structured,
-		&i.Task,
-		&i.Truncated,
-		&i.RequestBytes,
-		&i.ResponseBytes,
-		&i.StartedAt,
-		&i.CompletedAt,
-		&i.DurationUs,
-		&i.TaskHandle,
-		&i.Progress,
-		&i.Address,
-		&i.RequestID,
-		&i.Packed,
-		&i.Upstream,
-		&i.StructuredValid,
-		&i.StructuredError,
-		&i.TaskExpiresAt,
-		&i.WaitedUs,
+		&i.ToolCall.TenantID,
+		&i.ToolCall.ID,
+		&i.ToolCall.AgentID,
+		&i.ToolCall.AgentSlug,
+		&i.ToolCall.ConnectorID,
+		&i.ToolCall.ConnectorSlug,
+		&i.ToolCall.Kind,
+		&i.ToolCall.Tool,
+		&i.ToolCall.ExposedName,
+		&i.ToolCall.Source,
+		&i.ToolCall.Caller,
+		&i.ToolCall.TokenID,
+		&i.ToolCall.CredentialID,
+		&i.ToolCall.DefinitionHash,
+		&i.ToolCall.InstanceID,
+		&i.ToolCall.Status,
+		&i.ToolCall.Outcome,
+		&i.ToolCall.ErrorCode,
+		&i.ToolCall.ErrorMessage,
+		&i.ToolCall.IsError,
+		&i.ToolCall.ApprovedBy,
+		&i.ToolCall.Arguments,
+		&i.ToolCall.Content,
+		&i.ToolCall.Structured,
+		&i.ToolCall.Task,
+		&i.ToolCall.Truncated,
+		&i.ToolCall.RequestBytes,
+		&i.ToolCall.ResponseBytes,
+		&i.ToolCall.StartedAt,
+		&i.ToolCall.CompletedAt,
+		&i.ToolCall.DurationUs,
+		&i.ToolCall.TaskHandle,
+		&i.ToolCall.Progress,
+		&i.ToolCall.Address,
+		&i.ToolCall.RequestID,
+		&i.ToolCall.Packed,
+		&i.ToolCall.Upstream,
+		&i.ToolCall.StructuredValid,
+		&i.ToolCall.StructuredError,
+		&i.ToolCall.TaskExpiresAt,
+		&i.ToolCall.WaitedUs,
+		&i.AgentName,
+		&i.ConnectorName,
+		&i.ToolTitle,
 	)
 	return i, err
 }
@@ -316,10 +331,12 @@ select call.tenant_id, call.id, call.agent_id, call.agent_slug, call.connector_i
        (case when length(call.arguments) <= 16384 then call.arguments end)::bytea as arguments,
        (case when length(call.task) <= 16384 then call.task end)::bytea as task,
        call.progress, call.truncated, call.request_bytes, call.response_bytes, call.started_at, call.completed_at, call.duration_us, call.waited_us,
-       call.address, call.request_id, call.upstream, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name
+       call.address, call.request_id, call.upstream, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
+       coalesce(tool_definitions.title, '')::text as tool_title
 from tool_calls call
 left join agents on agents.tenant_id = call.tenant_id and agents.id = call.agent_id
 left join connectors on connectors.tenant_id = call.tenant_id and connectors.id = call.connector_id
+left join tool_definitions on tool_definitions.tenant_id = call.tenant_id and tool_definitions.hash = call.definition_hash
 where call.tenant_id = $1
   and ($2::uuid is null or call.agent_id = $2)
   and ($3::uuid is null or call.connector_id = $3)
@@ -383,10 +400,10 @@ type ToolCallsRow struct {
 	Upstream        []byte
 	AgentName       string
 	ConnectorName   string
+	ToolTitle       string
 }
 
-// Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page. The names are those that the
-// agent and the connector have now.
+// Contents, and arguments and tasks above 16 KiB, are excluded to bound the memory of a page. Names and title as in ToolCall.
 func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCallsRow, error) {
 	rows, err := q.db.Query(ctx, toolCalls,
 		arg.TenantID,
@@ -445,6 +462,7 @@ func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCal
 			&i.Upstream,
 			&i.AgentName,
 			&i.ConnectorName,
+			&i.ToolTitle,
 		); err != nil {
 			return nil, err
 		}

@@ -12,6 +12,8 @@
   let asked;
   let answer = Promise.resolve();
 
+  const nameOf = (option) => option.querySelector(".way");
+
   // Pages that were chosen lately, in this tab. Their names stay in it.
   const recent = document.getElementById("palette-recent");
   const kept = "palette-recent";
@@ -23,10 +25,11 @@
     }
   };
   const remember = (option) => {
-    const entry = { text: option.querySelector("span").textContent, href: option.getAttribute("href"), icon: option.querySelector("use").getAttribute("href") };
-    const list = [entry, ...recall().filter((r) => r.href !== entry.href)].slice(0, 5);
+    const icon = (option.querySelector("use") ?? list.querySelector("a[href='/connectors'] use"))?.getAttribute("href"); // a connector's own is not kept
+    const entry = { text: nameOf(option).textContent, href: option.getAttribute("href"), icon };
+    const entries = [entry, ...recall().filter((r) => r.href !== entry.href)].slice(0, 5);
     try {
-      sessionStorage.setItem(kept, JSON.stringify(list));
+      sessionStorage.setItem(kept, JSON.stringify(entries));
     } catch {
       // nothing is remembered
     }
@@ -37,7 +40,7 @@
     option.id = id;
     option.hidden = false;
     option.setAttribute("aria-selected", "false");
-    option.querySelector("span").textContent = text;
+    nameOf(option).textContent = text;
     if (icon) option.querySelector("use").setAttribute("href", icon);
     return option;
   };
@@ -98,11 +101,13 @@
     const option = mentions.firstElementChild;
     option.hidden = q === "";
     option.href = "/tools?" + new URLSearchParams({ q });
-    option.querySelector("span").textContent = mentions.dataset.text.replace("%s", () => q);
+    nameOf(option).textContent = mentions.dataset.text.replace("%s", () => q);
   };
   const say = () => {
-    const n = shown().length;
-    status.textContent = n === 1 ? status.dataset.one : status.dataset.more.replace("%s", String(n));
+    const all = shown();
+    const n = all.length;
+    const capped = all.some((option) => "wayMore" in option.dataset);
+    status.textContent = capped ? status.dataset.capped : n === 1 ? status.dataset.one : status.dataset.more.replace("%s", String(n));
     input.setAttribute("aria-expanded", String(n > 0));
   };
 
