@@ -51,7 +51,7 @@ order by agents.name, agents.id
 limit @max_rows;
 
 -- name: DestructiveCandidates :many
--- Tools that the servers list and whose definitions have the hint anywhere. raw is null for definitions above 64 KiB.
+-- Tools that the servers list, with the hint anywhere in their definitions. raw is null for definitions above 64 KiB.
 select tools.connector_id, connectors.name as connector, tools.name,
        (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
 from tools

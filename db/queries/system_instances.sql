@@ -70,6 +70,7 @@ where id <> @id;
 
 -- name: CancelledRuns :many
 -- Those of the runs that were cancelled.
+-- @sqlc-vet-disable tenant-scope
 select sync_runs.id
 from (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) run
 join sync_runs on sync_runs.tenant_id = run.tenant_id and sync_runs.id = run.id

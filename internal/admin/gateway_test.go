@@ -242,7 +242,7 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	b.get("/approvals").want(t, http.StatusOK, "Nothing waiting")
 	first, second := d.createAskedCall(a, `{"q":"<first>"}`), d.createAskedCall(a, `{"q":"second"}`)
 	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "open world", "this tool may delete or overwrite data. It reaches the web, other systems or people.", "Support", "Linear", "Not called recently.", "Approve for 2 hours")
-	if p := d.signInAsRole(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says(`/deny"`) || !p.says("Only approvers see the arguments.") {
+	if p := d.signInAsRole(connectors.RoleViewer).get("/approvals"); p.says("<first>") || p.says(`/deny"`) || !p.says("Only approvers see the arguments.") {
 		t.Error("a viewer sees what is decided about, or may decide")
 	}
 	b.get("/calls").want(t, http.StatusOK, "Waiting for approval")

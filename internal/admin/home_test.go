@@ -69,7 +69,7 @@ func TestHome_ListsNeedsWithOneAction(t *testing.T) {
 			t.Errorf("%d links with %s, want 1", n, label)
 		}
 	}
-	order := []string{"Calls waiting for approval", "need authorization", "Failing connectors", "expiring within", "tools to review"}
+	order := []string{"Calls waiting for approval", "need authorization", "Failing connectors", "Expiring accounts", "tools to review"}
 	for i := range order[1:] {
 		if strings.Index(p.Body, order[i]) > strings.Index(p.Body, order[i+1]) {
 			t.Errorf("%q stands below %q", order[i], order[i+1])

@@ -49,7 +49,7 @@ func TestSyncTellsWhyItFailed(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleMember)
 	p := b.submit("/connectors/linear/sync_tools", nil)
 	p.want(t, http.StatusOK, "Sync failed: ", "500")
-	if strings.Count(p.Body, "may hold secrets") != 1 || !p.says("Server response") {
+	if strings.Count(p.Body, "may hold secrets") != 2 || !p.says("Server response") {
 		t.Error("what the server said is no quote")
 	}
 	c, err := d.Door().Connectors().Get(t.Context(), "linear")

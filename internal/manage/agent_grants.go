@@ -20,8 +20,8 @@ type GrantChange struct {
 	Sure     bool                     // the person was asked; false: a broad change fails with a [BroadGrantsError]
 }
 
-// apply returns the grant after the change.
-func (c GrantChange) apply(g connectors.Grant) connectors.Grant {
+// applyTo returns the grant after the change.
+func (c GrantChange) applyTo(g connectors.Grant) connectors.Grant {
 	if c.AllTools {
 		g.AllTools, g.Tools = true, nil
 	}
@@ -93,7 +93,7 @@ type grantChanger struct {
 
 	changed   int
 	allTools  []connectors.ConnectorID // of grants that get all tools
-	neverAsks int                      // grants whose calls need no approval any more
+	neverAsks int                      // grants with calls that need no approval any more
 }
 
 func (c *grantChanger) changeGrant(ctx context.Context, tx *store.Tenant, p grantParties) error {
@@ -118,7 +118,7 @@ func (c *grantChanger) changeGrant(ctx context.Context, tx *store.Tenant, p gran
 		return tx.RecordChange(ctx, grantEvent(c.actor, "agent_grant.drop", p.agent, p.connector, nil), before, state)
 	}
 	g := granted.Grant
-	next := c.change.apply(g)
+	next := c.change.applyTo(g)
 	next.AgentID, next.ConnectorID = p.agent.ID, p.connector.ID
 	if !exists && !c.change.AllTools || exists && next.AllTools == g.AllTools && sameApproval(next.Approval, g.Approval) {
 		return nil

@@ -11,7 +11,7 @@ import (
 // BroadGrantsError refuses a change of grants that lets agents do much more, because the person was not asked.
 type BroadGrantsError struct {
 	Destructive []store.ConnectorTool // destructive ones among the tools of new grants of all tools
-	NeverAsks   int                   // grants whose calls would run without approval
+	NeverAsks   int                   // grants with calls that would run without approval
 }
 
 func (*BroadGrantsError) Error() string { return "the change of grants is broad and needs an answer" }

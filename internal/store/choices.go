@@ -46,7 +46,7 @@ type ConnectorTool struct {
 	Tool        string
 }
 
-// DestructiveTools lists the tools of connectors whose servers call them destructive, by connector; at most
+// DestructiveTools lists the tools of connectors that their servers call destructive, by connector; at most
 // [MaxToolChoices].
 func (t Agents) DestructiveTools(ctx context.Context, ids []connectors.ConnectorID) ([]ConnectorTool, error) {
 	rows, err := t.q.DestructiveCandidates(ctx, t.id, connectorUUIDs(ids), MaxToolChoices)

@@ -144,7 +144,7 @@ func ReadListing(r *http.Request, h *shell.Shell, tx *store.Tenant, q CallQuery,
 	found := callPage{filter: filter}
 	if q.status != "" && !slices.Contains(callStatuses, q.status) {
 		found.filter = noCallsFilter
-	} else if err := found.read(r, h, tx, read); err != nil {
+	} else if err := found.readCalls(r, h, tx, read); err != nil {
 		return Listing{}, err
 	}
 	return found.readChart(r, tx, q, now)
@@ -184,8 +184,8 @@ type callPage struct {
 	agents, connectors []templates.Option
 }
 
-// read reads the calls of the page's filter.
-func (p *callPage) read(r *http.Request, h *shell.Shell, tx *store.Tenant, read ReadCalls) error {
+// readCalls reads the calls of the page's filter.
+func (p *callPage) readCalls(r *http.Request, h *shell.Shell, tx *store.Tenant, read ReadCalls) error {
 	calls, err := read(r.Context(), tx, shell.Actor(r), p.filter)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (h *Handler) findCalls(r *http.Request, tenant *store.Tenant, q CallQuery, 
 		connectors: shell.WithChosen(connectorOptions(r.Context(), all.Items), q.connector),
 	}
 	if filter.Limit >= 0 {
-		err = found.read(r, h.Shell, tenant, read)
+		err = found.readCalls(r, h.Shell, tenant, read)
 	}
 	return found, err
 }

@@ -158,13 +158,13 @@ func StatusOptions(ctx context.Context) []templates.Option {
 // callFacts are a call's metadata, without its content.
 func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []templates.Fact {
 	started := shell.NewWhen(ctx, c.StartedAt, now)
-	agent := named(templates.Fact{Label: i18n.T(ctx, "Agent"), Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug))}, c.AgentName, c.AgentSlug)
+	agent := addName(templates.Fact{Label: i18n.T(ctx, "Agent"), Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug))}, c.AgentName, c.AgentSlug)
 	if c.AgentSlug == "" {
 		agent.Value = i18n.T(ctx, "None: an admin's own call")
 	}
 	facts := []templates.Fact{
 		agent,
-		named(templates.Fact{Label: i18n.T(ctx, "Connector"), Href: linkIf(c.ConnectorID != nil, shell.ConnectorPath(c.ConnectorSlug))}, c.ConnectorName, c.ConnectorSlug),
+		addName(templates.Fact{Label: i18n.T(ctx, "Connector"), Href: linkIf(c.ConnectorID != nil, shell.ConnectorPath(c.ConnectorSlug))}, c.ConnectorName, c.ConnectorSlug),
 		{Label: i18n.T(ctx, "Source"), Value: sourceName(ctx, c.Source)},
 		{Label: i18n.T(ctx, "Started"), When: &started},
 	}
@@ -196,8 +196,8 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true})
 }
 
-// named adds to a fact the name of what it is about, with the slug beside it, or the slug alone.
-func named(f templates.Fact, name, slug string) templates.Fact {
+// addName adds to a fact the name of what it is about, with the slug beside it, or the slug alone.
+func addName(f templates.Fact, name, slug string) templates.Fact {
 	if f.Value = cmp.Or(name, slug); f.Value != slug {
 		f.Note = slug
 	}

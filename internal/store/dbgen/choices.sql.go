@@ -195,7 +195,7 @@ type DestructiveCandidatesRow struct {
 	Raw         []byte
 }
 
-// Tools that the servers list and whose definitions have the hint anywhere. raw is null for definitions above 64 KiB.
+// Tools that the servers list, with the hint anywhere in their definitions. raw is null for definitions above 64 KiB.
 func (q *Queries) DestructiveCandidates(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID, maxRows int32) ([]DestructiveCandidatesRow, error) {
 	rows, err := q.db.Query(ctx, destructiveCandidates, tenantID, ids, maxRows)
 	if err != nil {

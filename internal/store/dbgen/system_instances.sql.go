@@ -20,6 +20,7 @@ where sync_runs.state = 'cancelled'
 `
 
 // Those of the runs that were cancelled.
+// @sqlc-vet-disable tenant-scope
 func (q *Queries) CancelledRuns(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) ([]connectors.SyncRunID, error) {
 	rows, err := q.db.Query(ctx, cancelledRuns, tenantIds, ids)
 	if err != nil {
