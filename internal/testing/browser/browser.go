@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -53,6 +54,7 @@ func Open(t testing.TB) *Tab {
 			}
 		}
 	}()
+	left := tab.leavePages()
 	t.Cleanup(func() {
 		tab.mu.Lock()
 		for _, e := range tab.errors {
@@ -61,8 +63,27 @@ func Open(t testing.TB) *Tab {
 		tab.mu.Unlock()
 		cancel()
 		<-done // the stream of messages ends with the context
+		<-left
 	})
 	return tab
+}
+
+// leavePages answers a page that asks whether it may be left, as one with a changed form does: it may.
+func (b *Tab) leavePages() (done chan struct{}) {
+	dialogs := chromedp.Events(b.ctx, page.JavascriptDialogOpening)
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		for d, err := range dialogs {
+			if err != nil {
+				return
+			}
+			if d.Type == page.DialogTypeBeforeunload {
+				_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+			}
+		}
+	}()
+	return done
 }
 
 func (b *Tab) note(text string) {
