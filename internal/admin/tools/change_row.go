@@ -16,7 +16,7 @@ func changeRow(ctx context.Context, c connectors.ToolChange, now time.Time) temp
 		Tool:          ChangedName(ctx, c.Tool),
 		Href:          shell.ReviewedPath(c.ConnectorSlug, c.Tool) + "/changes",
 		Connector:     c.ConnectorName,
-		ConnectorHref: shell.ConnectorPath(c.ConnectorSlug),
+		ConnectorHref: shell.ConnectorPath(c.ConnectorSlug) + "/changes",
 		State:         changeState(ctx, c),
 		Kinds:         kindBadges(ctx, c.Kinds),
 		Reach:         affectedAgents(ctx, c),
