@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"regexp"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,11 +15,15 @@ import (
 // dot is a picture of one pixel.
 const dot = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// TestAServerIsTestedAndSavedInTheBrowser adds a Streamable HTTP server: what it answers to the test, and what it is once it is saved.
+// TestAServerIsTestedAndSavedInTheBrowser adds a Streamable HTTP server: what it answers to the test, its session, and what it is
+// once it is saved: its tools, prompts and resources.
 func TestAServerIsTestedAndSavedInTheBrowser(t *testing.T) {
 	t.Parallel()
 	server := sdk.NewServer(&sdk.Implementation{Name: "lamp", Version: "1"}, nil)
 	server.AddTool(&sdk.Tool{Name: "switch_on", InputSchema: object{"type": "object"}, Icons: []sdk.Icon{{Source: dot}}}, echo)
+	server.AddPrompt(&sdk.Prompt{Name: "greet", Arguments: []*sdk.PromptArgument{{Name: "name", Required: true}}}, greet)
+	server.AddResource(&sdk.Resource{Name: "notes", URI: "file:///notes.txt", MIMEType: "text/plain"}, read)
+	server.AddResourceTemplate(&sdk.ResourceTemplate{Name: "any", URITemplate: "file:///{name}"}, read)
 	url := serve(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	_, s, tab, _ := seeded(t)
 	look := newLooker(t, tab)
@@ -34,6 +39,9 @@ func TestAServerIsTestedAndSavedInTheBrowser(t *testing.T) {
 	tab.Click("button[formaction^='/connectors/test']")
 	tab.WaitText("#test-result", "switch_on")
 	tab.WaitText("#test-result", "Protocol")
+	if said := tab.Text("#test-result"); !regexp.MustCompile(`Mcp-Session-Id\s\S{8}…`).MatchString(said) {
+		t.Errorf("the session is not seen in %s", said)
+	}
 	icons("#test-result")
 	look.at("server-tested")
 	tab.Click("main form button[type=submit]:not([formaction])")
@@ -48,4 +56,11 @@ func TestAServerIsTestedAndSavedInTheBrowser(t *testing.T) {
 	tab.WaitText(".tools", "switch_on")
 	icons(".tools")
 	look.at("server-tools")
+	for page, names := range map[string][]string{"prompts": {"greet"}, "resources": {"file:///notes.txt", "file:///{name}"}} {
+		tab.Go(s.base + "/connectors/lamp/" + page)
+		for _, name := range names {
+			tab.WaitText("main", name)
+		}
+		look.at("server-" + page)
+	}
 }

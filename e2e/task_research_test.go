@@ -71,7 +71,7 @@ func (task *researchTask) answerQuestion() {
 }
 
 // TestTask_OfEverythingInABrowser has a client run a long tool of server-everything, which is of 2025-11-25, while a person
-// watches the tasks, opens the result of one and cancels another.
+// watches the tasks, opens the result of one and cancels another. A client of 2025-11-25 has its task, too.
 func TestTask_OfEverythingInABrowser(t *testing.T) {
 	t.Parallel()
 	up := startEverything(t)
@@ -105,4 +105,16 @@ func TestTask_OfEverythingInABrowser(t *testing.T) {
 
 	tab.Click("#tasks a[href$='#result']")
 	tab.WaitText("main", "Research Report: bees (technical)")
+
+	tab.Go(s.base + "/tasks")
+	tab.WaitText("#tasks", "2 tasks")
+	older := startPeer(t, nil, "tasks.mjs", s.base+"/mcp", night.token, researchTool, `{"topic":"ants"}`)
+	tab.WaitText("#tasks", "3 tasks")
+	tab.WaitText("#tasks tbody tr:first-child", "Working")
+	if got := older.line(`"listed"`); !strings.Contains(got, "Research Report: ants") {
+		t.Errorf("the client gets %s", got)
+	}
+	tab.WaitText("#tasks tbody tr:first-child", "Completed")
+	tab.Click("#tasks tbody tr:first-child a[href$='#result']")
+	tab.WaitText("main", "Research Report: ants")
 }

@@ -195,7 +195,9 @@ func (b *Tab) Fill(css, text string) {
 	b.t.Helper()
 	b.do(chromedp.WaitVisible(chromedp.CSS(css)))
 	b.until(`(() => { const e = document.querySelector(` + quote(css) + `); e?.focus(); return e !== null && document.activeElement === e })()`) // what unfolds takes no focus at first
-	b.do(chromedp.Clear(chromedp.CSS(css)), chromedp.SendKeys(chromedp.CSS(css), text))
+	Eval[bool](b, `(() => { const e = document.activeElement; if (e.value === "") return true;
+		e.value = ""; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`) // chromedp.Clear takes the default value away
+	b.do(chromedp.SendKeys(chromedp.CSS(css), text))
 }
 
 // Choose waits for a select, sets its value and tells the page.
