@@ -53,7 +53,7 @@ func TestEachApprovalModeAsksForWhatItSays(t *testing.T) {
 		mode          string
 		trusted, asks bool // whether a call waits: of the tool that is trusted there, of the other
 	}{
-		{"auto", false, false}, {"always_ask", true, true}, {"trusted_only", false, true},
+		{"always_ask", true, true}, {"auto", false, false}, {"trusted_only", false, true},
 	} {
 		tab.Go(s.base + "/agents/night/connectors/tools")
 		tab.Choose("[name=approval]", step.mode)

@@ -20,7 +20,7 @@ func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
 	night := c.hire("night", "box")
 	look := newLooker(t, tab)
 	for _, fault := range []struct{ tool, says, words, toAgent string }{
-		{"fail", "Tool error", "“The printer is on fire.”", "The printer is on fire."},
+		{"fail", "Tool error", "The printer is on fire.", "The printer is on fire."},
 		{"break", "The server refused the request.", "out of paper", ""},
 		{"wait", "didn't answer within 1 second", "", ""},
 	} {

@@ -158,7 +158,7 @@ func TestMail_ByAForeignServer(t *testing.T) {
 	tab.Click("main form button[type=submit]")
 	tab.WaitText("h1", "Check your email")
 	s.wantSaid(`"mail not sent","kind":"password_reset"`)
-	invited := owner.post(s.base+"/invitations", url.Values{"email": {"grace@example.com"}, "role": {"admin"}})
+	invited := owner.post(s.base+"/invitations", url.Values{"email": {"grace@example.com"}, "role": {"admin"}, "mail": {"true"}})
 	if invited.status != http.StatusOK || !strings.Contains(invited.body, "wasn&#39;t sent. Share the link yourself.") {
 		t.Errorf("an invitation without a mail: %d %s", invited.status, invited.body)
 	}

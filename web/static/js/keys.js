@@ -18,7 +18,7 @@
   const typing = (at) => at instanceof Element && at.closest("input, textarea, select, [contenteditable], [role=textbox], [role=combobox]");
   const covered = () => document.querySelector("dialog[open], [popover]:popover-open:not(#sidebar)") !== null;
 
-  const rows = () => [...document.querySelectorAll("main .cover, main summary, main .approval h2 a, main .change-name a:first-child")].filter((e) => e.checkVisibility());
+  const rows = () => [...document.querySelectorAll("main .cover, main summary, main .approval h2 a, main .change-name a:not(.quiet)")].filter((e) => e.checkVisibility());
   const step = (by) => {
     const all = rows();
     if (!all.length) return false;
