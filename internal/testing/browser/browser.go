@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -146,14 +147,15 @@ func (b *Tab) fail(err error) {
 func (b *Tab) Go(url string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); ; {
-		_, err := within(b.ctx, patience, func(ctx context.Context) (chromedp.Void, error) {
+		_, err := within(b.ctx, patience/3, func(ctx context.Context) (chromedp.Void, error) {
 			return chromedp.Void{}, chromedp.Do(ctx, chromedp.Navigate(url))
 		})
 		if err == nil {
 			b.until(`document.readyState === "complete"`) // the load event that ends Navigate may be the one of the page before
 			return
 		}
-		if !strings.Contains(err.Error(), "net::ERR_ABORTED") || time.Now().After(end) {
+		// The answer to a form sent before may take the place of this page: its load event never comes.
+		if !strings.Contains(err.Error(), "net::ERR_ABORTED") && !errors.Is(err, context.DeadlineExceeded) || time.Now().After(end) {
 			b.fail(err)
 		}
 		<-time.After(100 * time.Millisecond)
