@@ -114,7 +114,7 @@ func (m *mailHost) gets(to, subject string) received {
 			if len(sent.To) != 1 || sent.To[0] != to || !strings.Contains(got.subject, subject) {
 				continue
 			}
-			body := io.Reader(message.Body)
+			body := message.Body
 			if message.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
 				body = quotedprintable.NewReader(body)
 			}
