@@ -44,7 +44,7 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 	cmp bin/here/patchbay "$$there/there/patchbay" && sha256sum bin/here/patchbay
 
 # Tests wait more than they compute: two packages for each core. A garbage collection less often saves a fifth of their
-# processor time.
+# processor time; only the race detector needs cgo, which slows links.
 GO_TEST = GOGC=off GOMEMLIMIT=600MiB $(GO) test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(PATIENCE)
 # Packages without goroutines or locks: checks of source text, and readers of schemas. The race detector finds nothing
 # there and takes ten times as long. `make race` runs them without it, and packages with test files for !race twice.
@@ -55,15 +55,16 @@ test: ## run the tests; nothing has to be started first
 ifdef RACE
 	$(GO_TEST) -shuffle=on $(SEQUENTIAL) $$(dirname $$(grep -rl --include='*_test.go' '^//go:build !race$$' ./internal) | sort -u)
 	$(GO_TEST) -race -shuffle=on $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
+	$(GO_TEST) -race -tags e2e ./internal/postgres
 else
-	$(GO_TEST) ./...
+	CGO_ENABLED=0 $(GO_TEST) ./...
 endif
 
 race: ## the same with the race detector, in random order
 	@$(MAKE) --no-print-directory test RACE=1
 
 # Each of these tests keeps a browser or several processes busy: with more at a time, some wait too long on two cores.
-e2e: ## run the tests that start processes: Patchbay itself, a browser, Node, poolers
+e2e: ## run the tests that start processes: Patchbay itself, PostgreSQL, a browser, Node, poolers
 	@scripts/get-postgres
 	@files=$(E2E_FILES); names=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t .*/\1/p' $$files | paste -sd'|'); \
 	$(GO) test -tags e2e -parallel 3 -timeout $(PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
