@@ -17,10 +17,10 @@ import (
 )
 
 // devMCPAddr is the default address of dev-mcp, which seed uses.
-const devMCPAddr = "127.0.0.1:9090"
+const devMCPAddr = "127.0.0.1:9091"
 
 type devMCPCommand struct {
-	Addr  string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Loopback address to listen on (${default})."`
+	Addr  string        `default:"127.0.0.1:9091" placeholder:"HOST:PORT" help:"Loopback address to listen on (${default})."`
 	Mode  string        `default:"json" placeholder:"MODE" help:"Mode of /mcp (${default}). Each mode also has its own path."`
 	Tools int           `placeholder:"N" help:"Number of tools. Unset: a dozen."`
 	Token string        `placeholder:"TOKEN" help:"Token for the modes that require one. Unset: ${dev_token}."`

@@ -20,7 +20,7 @@ import (
 // SeedCommand creates examples.
 type SeedCommand struct {
 	databaseCommand
-	DevMCP string `name:"dev-mcp" default:"http://127.0.0.1:9090" placeholder:"URL" help:"URL of patchbay dev-mcp (${default})."`
+	DevMCP string `name:"dev-mcp" default:"http://127.0.0.1:9091" placeholder:"URL" help:"URL of patchbay dev-mcp (${default})."`
 
 	History      bool `default:"true" negatable:"" help:"Add a week of syncs and calls, a waiting approval, a changed tool and an ended account (on)."`
 	BesideOthers bool `name:"beside-others" help:"Continue although the database has other organisations."`
