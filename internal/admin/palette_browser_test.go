@@ -98,6 +98,52 @@ func TestThePaletteDoesThings(t *testing.T) {
 	tab.WaitPath("/login")
 }
 
+// optionTexts are the visible texts of a group of the palette.
+func optionTexts(tab *chromium.Tab, group string) string {
+	return strings.Join(chromium.Eval[[]string](tab, `[...document.querySelectorAll("`+group+` [role=option]")].filter(o => o.checkVisibility()).map(o => o.innerText.replace(/\s+/g, " ").trim())`), ", ")
+}
+
+func TestThePaletteBeginsWithThePagesActsAndRecentPages(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	tab := d.openSignedInTab(connectors.RoleAdmin)
+	palette := func() {
+		tab.Ctrl("k")
+		tab.WaitText("#palette[open]", "")
+	}
+	for typed, path := range map[string]string{"suppo": "/agents/support", "chang": "/changes"} {
+		tab.Go(d.base + "/")
+		palette()
+		tab.Press(typed)
+		tab.WaitText("#palette [aria-selected=true]", strings.ToUpper(typed[:1])+typed[1:])
+		tab.Press(kb.Enter)
+		tab.WaitPath(path)
+	}
+	tab.Go(d.base + "/agents")
+	palette()
+	acts, recent, all := optionTexts(tab, "#palette-acts"), optionTexts(tab, "#palette-recent"), paletteOptions(tab)
+	if !strings.Contains(acts, "Add agent") || !strings.Contains(recent, "Support") || !strings.Contains(recent, "Changes") {
+		t.Errorf("acts: %s; recent pages: %s", acts, recent)
+	}
+	if !strings.HasPrefix(all, acts+", "+recent+", ") {
+		t.Errorf("the palette does not begin with the page's acts and recent pages: %s", all)
+	}
+	tab.Press("add agent")
+	tab.Press(kb.Enter)
+	tab.WaitPath("/agents/new")
+}
+
+func TestKeyC_AddsTheFirstAgent(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	tab := d.openSignedInTab(connectors.RoleAdmin)
+	tab.Go(d.base + "/agents")
+	tab.WaitText("main", "No agents yet")
+	tab.Press("c")
+	tab.WaitPath("/agents/new")
+}
+
 func TestTheSearchPageServesWithoutScript(t *testing.T) {
 	t.Parallel()
 	d, tab := newDashboardWithPalette(t)

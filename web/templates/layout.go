@@ -8,7 +8,7 @@ import (
 
 // htmxConfig keeps htmx within the content security policy (no styles of its own), disables its timeout for
 // syncs, and leaves history to the browser.
-const htmxConfig = `{"includeIndicatorCSS":false,"history":"reload","defaultTimeout":0,"defaultSwap":"outerHTML","extensions":"sse"}`
+const htmxConfig = `{"includeIndicatorCSS":false,"history":"reload","defaultTimeout":0,"defaultSwap":"outerHTML","extensions":"sse,sweep"}`
 
 // initialLetter is the letter of an avatar.
 func initialLetter(name string) string {

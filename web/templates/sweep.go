@@ -2,6 +2,7 @@ package templates
 
 // BulkSync is the progress of a sync of all connectors.
 type BulkSync struct {
+	ID     string
 	Kind   StateKind
 	Title  string // "Syncing all connectors"
 	Count  string // "412 of 1,000 done"

@@ -25,7 +25,7 @@ func SweepView(ctx context.Context, s connectors.BulkSync, now time.Time) *templ
 		return nil
 	}
 	v := &templates.BulkSync{
-		Kind: templates.StateBusy, Title: i18n.T(ctx, "Syncing all connectors"), Open: s.Open(), Done: s.Done(), Total: s.Total,
+		ID: s.ID.String(), Kind: templates.StateBusy, Title: i18n.T(ctx, "Syncing all connectors"), Open: s.Open(), Done: s.Done(), Total: s.Total,
 		Count: i18n.T(ctx, "%s of %s done", i18n.Number(ctx, s.Done()), i18n.Number(ctx, s.Total)),
 	}
 	if s.Failed > 0 {

@@ -27,6 +27,15 @@
     }
   });
   document.addEventListener("htmx:after:swap", hideSweep);
+  // The answer to a click is read before it arrives, and the stream may have brought a later state of the same sync meanwhile.
+  const doneIn = (sweep) => sweep?.querySelector("progress")?.value ?? 0;
+  htmx.registerExtension("sweep", {
+    htmx_before_morph_node: (oldNode, { newNode }) => {
+      if (oldNode.id !== place || newNode.id !== place) return true;
+      const [before, after] = [oldNode, newNode].map((node) => node.querySelector(".sweep"));
+      return !before || before.dataset.run !== after?.dataset.run || doneIn(after) >= doneIn(before);
+    },
+  });
   hideSweep();
 
   const shownFor = 6000;
