@@ -261,7 +261,74 @@ from (
 ) counted;
 
 -- name: CountAuditEvents :one
+-- Of the newest max_rows events of the time range, those that match. The ids bound the index range.
+select count(*) as looked_at, count(*) filter (
+    where (sqlc.narg(since)::timestamptz is null or at >= sqlc.narg(since))
+      and (sqlc.narg(until)::timestamptz is null or at < sqlc.narg(until))
+      and (@actor::text = '' or actor_name ilike @actor)
+      and (@target::text = '' or newest.target ilike @target)
+      and (@action::text = '' or action = @action or starts_with(action, @action || '.'))) as matching
+from (
+    select at, actor_name, audit_events.target, action
+    from audit_events
+    where tenant_id = @tenant_id
+      and (sqlc.narg(entry)::uuid is null or id = sqlc.narg(entry))
+      and (sqlc.narg(from_id)::uuid is null or id >= sqlc.narg(from_id))
+      and (sqlc.narg(to_id)::uuid is null or id < sqlc.narg(to_id))
+    order by id desc
+    limit @max_rows
+) newest;
+
+-- name: CountNotices :one
 select count(*)
 from (
-    select from audit_events where tenant_id = @tenant_id limit @max_rows
+    select from notices where tenant_id = @tenant_id limit @max_rows
+) counted;
+
+-- name: CountDeliveries :one
+select count(*)
+from (
+    select from webhook_deliveries where tenant_id = @tenant_id and webhook_id = @webhook_id limit @max_rows
+) counted;
+
+-- name: CountToolChanges :one
+select count(*)
+from (
+    select from tool_changes where tenant_id = @tenant_id and connector_id = @connector_id and tool = @tool limit @max_rows
+) counted;
+
+-- name: CountConnectorAccounts :one
+-- The rows of all pages of ConnectorAccounts.
+select count(*)
+from (
+    select
+    from agents
+    join connectors on connectors.tenant_id = agents.tenant_id and connectors.id = @connector_id
+    left join credentials
+        on credentials.tenant_id = agents.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
+    cross join lateral (
+        select coalesce(
+                   case when credentials.type <> connectors.auth_type then 'revoked'
+                        when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+                             and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired'
+                        else credentials.status end, '') as status,
+               credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+                   and case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                            then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                            else credentials.expires_at end < now() + make_interval(secs => @seconds::double precision) as ends_soon
+    ) account
+    where agents.tenant_id = @tenant_id and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+      and (@pattern::text = '' or agents.name ilike @pattern or agents.slug ilike @pattern)
+      and (sqlc.narg(person)::uuid is null
+           or exists (select from personal_agents
+                      where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = sqlc.narg(person)))
+      and case @state::text
+              when 'stored' then account.status <> ''
+              when 'missing' then account.status = ''
+                  and exists (select from agent_grants
+                              where agent_grants.tenant_id = agents.tenant_id and agent_grants.agent_id = agents.id and agent_grants.connector_id = connectors.id)
+              when 'connected' then account.status = 'active'
+              when 'attention' then account.status not in ('', 'active') or account.ends_soon is true
+              else true end
+    limit @max_rows
 ) counted;

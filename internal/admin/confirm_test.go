@@ -208,7 +208,7 @@ func TestConfirm_ScriptAsksFirst(t *testing.T) {
 		t.Error("a page answers, not the content of a dialog")
 	}
 	ask(here, "/agents", url.Values{"name": {"New"}}).want(t, http.StatusNoContent)
-	ask("elsewhere/"+owner.Email, path, form).want(t, http.StatusConflict, "signed in as somebody else")
+	ask("elsewhere/"+owner.Email, path, form).want(t, http.StatusConflict, "signed in as another person")
 	ask(here, "/connectors/import", url.Values{"count": {"3"}}).want(t, http.StatusForbidden, "Confirm your password to import 3 connectors.")
 	d.wantUnchanged(before)
 	ask(here, "/confirm", url.Values{"confirm_password": {"wrong"}, "act": {"change this role"}}).want(t, http.StatusUnprocessableEntity, "Wrong password.", "to change this role")

@@ -227,5 +227,5 @@ func TestConnectorForm_DurationsAreWordsAndAreKept(t *testing.T) {
 	custom.Set("timeout_ms_number", "half")
 	b.post("/connectors/linear", custom).want(t, http.StatusUnprocessableEntity, "Enter a whole number.", `<option value="custom" selected>`, `value="half"`)
 	custom.Set("timeout_ms_number", "10")
-	b.post("/connectors/linear", custom).want(t, http.StatusUnprocessableEntity, "Must be 1000–300000 milliseconds.", `<option value="600000" selected>10 minutes</option>`)
+	b.post("/connectors/linear", custom).want(t, http.StatusUnprocessableEntity, "Must be 1 second to 5 minutes.", `<option value="600000" selected>10 minutes</option>`)
 }

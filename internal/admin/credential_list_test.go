@@ -41,7 +41,7 @@ func TestCredentialList_FiltersSearchesAndPages(t *testing.T) {
 		htmlcheck.Parse(t, p.Body).Sound(t)
 	}
 	first := b.get(path + "?status=missing&size=25")
-	first.want(t, http.StatusOK, "25+ agents")
+	first.want(t, http.StatusOK, "1–25 of 27 agents")
 	next := ""
 	for _, a := range htmlcheck.Parse(t, first.Body).All("a") {
 		if a.Attr("rel") == "next" {

@@ -33,7 +33,7 @@ func TestNotices_BellCountsWhatHomeLists(t *testing.T) {
 	if !strings.Contains(p.Body, "<title>(1) Notifications · Patchbay</title>") {
 		t.Error("the title has no count")
 	}
-	viewer.get("/notices").want(t, http.StatusOK, "Needs somebody")
+	viewer.get("/notices").want(t, http.StatusOK, "Needs attention")
 	b.submit("/approvals/"+waiting.String()+"/deny", nil)
 	wantBell(t, b.get("/agents"), "")
 }
@@ -60,7 +60,7 @@ func TestNotices_StreamUpdatesBellAndList(t *testing.T) {
 	d.createNotice(connectors.NoticeDown, "Linear is down")
 	events.until("Linear is down")
 	d.createOneWaiting()
-	events.until("Needs somebody", " to do")
+	events.until("Needs attention", " to do")
 	elsewhere.until(" to do")
 	d.createNotice(connectors.NoticeDown, "Linear is down")
 	event := events.until("2 times")

@@ -49,6 +49,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /account/second-factor/codes":   oneself,
 	"POST /account/second-factor/remove":  oneself,
 
+	"GET /unsent":       connectors.PermRead,
 	"GET /confirm":      connectors.PermRead,
 	"POST /confirm":     oneself,
 	"POST /confirm/sso": oneself,

@@ -56,7 +56,7 @@ func TestToolTry_TimeoutEndsTheCall(t *testing.T) {
 		form.Set("timeout_ms", "custom")
 		form.Set("timeout_ms_number", wrong)
 		form.Set("timeout_ms_unit", "1")
-		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Must be 1–300000 milliseconds.", `value="`+wrong+`"`)
+		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Must be 1 ms to 5 minutes.", `value="`+wrong+`"`)
 	}
 	if n := len(up.Calls()) - sent; n != 0 {
 		t.Errorf("%d calls were sent with a wrong timeout", n)

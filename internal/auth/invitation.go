@@ -140,7 +140,7 @@ func (s *Service) checkOpen(i connectors.Invitation) error {
 
 func inviterName(i connectors.Invitation) string {
 	if i.InvitedBy == "" {
-		return "whoever invited you"
+		return "an owner"
 	}
 	return i.InvitedBy
 }

@@ -40,7 +40,7 @@ const (
 
 func newSessions(st *store.Store, secure bool, lifetime time.Duration) *scs.SessionManager {
 	m := &scs.SessionManager{ // scs.New would start a goroutine for an unused store, which cannot be stopped without a race
-		Store: st.SessionStore(), Codec: scs.GobCodec{}, Lifetime: lifetime, HashTokenInStore: true,
+		Store: st.SessionStore(), Codec: scs.GobCodec{}, Lifetime: lifetime + sessionGrace, HashTokenInStore: true,
 		ErrorFunc: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		},
@@ -215,6 +215,9 @@ func (s *Service) FromSessionBeforeEnrolment(ctx context.Context) (Actor, error)
 		return Actor{}, err
 	}
 	if now := s.now(); now.Sub(seen) >= touchEvery {
+		if s.sessions.Exists(ctx, sessionUnsentKey) && !s.holdsForm(ctx, a) {
+			s.DropForm(ctx)
+		}
 		s.markDashboardUsed(ctx, *a.UserID, a.Tenant.ID)
 		if err := s.store.System().Sessions().UseSession(ctx, a.Session, now, middleware.GetClientIP(ctx)); err != nil {
 			return Actor{}, fmt.Errorf("note use of the session: %w", err)
@@ -234,18 +237,25 @@ func (s *Service) FromToken(ctx context.Context, token secret.Text) (Actor, erro
 	return requireEnrolled(a, err)
 }
 
-// fromSession also returns when the session was last used.
+// fromSession also returns when the session was last used. The refusal of an ended session has an [EndedSession].
 func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 	user, errUser := uuid.Parse(cmp.Or(s.sessions.GetString(ctx, sessionUserKey), s.sessions.GetString(ctx, sessionSSOUserKey)))
 	tenant, errTenant := uuid.Parse(s.sessions.GetString(ctx, sessionTenantKey))
 	if errUser != nil || errTenant != nil {
 		return Actor{}, time.Time{}, errNotSignedIn()
 	}
+	a, seen, err := s.checkSession(ctx, connectors.UserID{UUID: user}, tenant)
+	if f := fault.As(err); f != nil && f.Kind == fault.Unauthenticated {
+		f.Err = &EndedSession{user: connectors.UserID{UUID: user}, tenant: connectors.TenantID{UUID: tenant}}
+	}
+	return a, seen, err
+}
+
+func (s *Service) checkSession(ctx context.Context, userID connectors.UserID, tenant uuid.UUID) (Actor, time.Time, error) {
 	id, ok := s.rowID(ctx)
 	if !ok {
 		return Actor{}, time.Time{}, s.endSession(ctx)
 	}
-	userID := connectors.UserID{UUID: user}
 	memberships, times, err := s.store.System().Sessions().SessionMemberships(ctx, id, userID)
 	if err != nil {
 		return Actor{}, time.Time{}, fmt.Errorf("read session: %w", err)

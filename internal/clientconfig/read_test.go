@@ -137,7 +137,7 @@ func TestRead_EntriesAreRefusedSeparately(t *testing.T) {
 		`{"url": "u", "auth": {"type": "bearer", "token": {"sekret": 1}}}`:                       "auth: Unsupported authentication.",
 		`{"url": "u", "auth": {"type": "basic"}, "headers": {"Authorization": "Bearer sekret"}}`: "auth: This contradicts the headers.",
 		`{"url": "u", "disabled": "no"}`:                                                         "disabled: Must be true or false.",
-		`{"url": "u", "timeout": "long"}`:                                                        "timeout: Must be a number of milliseconds.",
+		`{"url": "u", "timeout": "long"}`:                                                        "timeout: Must be a number: seconds, or milliseconds from 1000.",
 		`{"url": "u", "timeout_ms": 1.5}`:                                                        "timeout_ms: Must be a whole number.",
 		`{"url": "u", "retry_attempts": -1}`:                                                     "retry_attempts: Must be a whole number.",
 		`{"url": "u", "name": 7}`:                                                                "name: Must be a string.",

@@ -235,7 +235,7 @@ func (r *serverReader) readRetries(location string, n node) {
 func (r *serverReader) readTimeout(location string, n node) {
 	f, ok := n.numberValue()
 	if !ok || f <= 0 || f >= maxCount {
-		r.addProblem(location, "Must be a number of milliseconds.")
+		r.addProblem(location, "Must be a number: seconds, or milliseconds from 1000.")
 		return
 	}
 	unit := time.Millisecond

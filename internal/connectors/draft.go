@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -131,18 +132,32 @@ func (c *validation) checkAuth(a Auth) {
 	}
 }
 
+// formatBound formats the bound of a duration as people say it.
+func formatBound(d time.Duration) string {
+	switch {
+	case d == time.Second:
+		return "1 second"
+	case d < time.Second:
+		return fmt.Sprintf("%d milliseconds", d.Milliseconds())
+	case d > time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	default:
+		return fmt.Sprintf("%d seconds", d/time.Second)
+	}
+}
+
 func (c *validation) checkNumbers(d Draft) {
 	if d.Timeout < MinTimeout || d.Timeout > MaxTimeout {
-		c.addField("timeout_ms", "Must be %d–%d milliseconds.", MinTimeout.Milliseconds(), MaxTimeout.Milliseconds())
+		c.addField("timeout_ms", "Must be %s to %s.", formatBound(MinTimeout), formatBound(MaxTimeout))
 	}
 	if d.RetryAttempts < 0 || d.RetryAttempts > MaxRetries {
 		c.addField("retry_attempts", "Must be 0–%d retries.", MaxRetries)
 	}
 	if d.RetryBackoff < MinRetryBackoff || d.RetryBackoff > MaxRetryBackoff {
-		c.addField("retry_backoff_ms", "Must be %d–%d milliseconds.", MinRetryBackoff.Milliseconds(), MaxRetryBackoff.Milliseconds())
+		c.addField("retry_backoff_ms", "Must be %s to %s.", formatBound(MinRetryBackoff), formatBound(MaxRetryBackoff))
 	}
 	if d.ConnectTimeout < MinConnectTimeout || d.ConnectTimeout > MaxConnectTimeout {
-		c.addField("connect_timeout_ms", "Must be %d–%d milliseconds.", MinConnectTimeout.Milliseconds(), MaxConnectTimeout.Milliseconds())
+		c.addField("connect_timeout_ms", "Must be %s to %s.", formatBound(MinConnectTimeout), formatBound(MaxConnectTimeout))
 	}
 	if d.ResponseBytes < MinResponseBytes || d.ResponseBytes > MaxResponseBytes {
 		c.addField("max_response_bytes", "Must be %d–%d bytes.", MinResponseBytes, MaxResponseBytes)

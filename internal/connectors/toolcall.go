@@ -95,6 +95,7 @@ type ToolCall struct {
 	Caller        string // the person or key that called for the agent
 	CallOrigin           // of the first request
 	TokenID       *AgentTokenID
+	TokenName     string // now: its own, its client's, or its prefix; empty: not read, or revoked
 	CredentialID  *CredentialID
 	Definition    *Hash // of the tool
 	InstanceID    *InstanceID

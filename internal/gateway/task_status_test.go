@@ -119,5 +119,5 @@ func TestTaskStatus_OfLapsedApproval(t *testing.T) {
 	c := newTaskClient(t, askAlways)
 	c.AsSystem(t, "update approvals set expires_at = now() - interval '1 second'", nil)
 	c.caller.Sweep(t.Context())
-	c.wantState("cancelled", "Nobody decided about this call in time.")
+	c.wantState("cancelled", "This call wasn't decided in time.")
 }

@@ -10,7 +10,7 @@ var fragments = []Key{
 
 	// secrets (connectors, credentials)
 	"header", "password", "username", "private key", "key", "API key",
-	"connected account", "usable credential", "an account", "a client secret", "a private key", "a credential", "Connect one", "Set it", "Set one",
+	"an owner", "connected account", "usable credential", "an account", "a client secret", "a private key", "a credential", "Connect one", "Set it", "Set one",
 	"Agents' accounts disconnected", "Account disconnected", "Agents' stored secrets deleted", "Stored secret deleted",
 	"%s, because %s.",
 	"agents now share one credential", "each agent has its own now", "the URL moved to another origin", "the connector no longer needs one",

@@ -73,6 +73,7 @@ type ToolChangePage struct {
 	Reached   []store.AgentChoice          // of a risky change that can be decided
 	Earlier   *connectors.ServedDefinition // before Shown; nil: none, or agents have it
 	History   store.List[connectors.ToolChange]
+	Total     int // of all pages of History, up to one more than store.MaxTotal
 }
 
 // ToolChange returns a change of a tool with its history; a nil id means the newest one.
@@ -93,6 +94,9 @@ func toolChange(
 		return among, err
 	}
 	if among.History, err = db.Tools().ChangesOf(ctx, among.Connector.ID, tool, p); err != nil {
+		return among, err
+	}
+	if among.Total, err = db.Lists().ToolChanges(ctx, among.Connector.ID, tool); err != nil {
 		return among, err
 	}
 	if len(among.History.Items) == 0 && p.Cursor == "" && id == nil {

@@ -111,9 +111,9 @@ func (s *Service) recheckSettings(ctx context.Context, r Return, own flowSecret,
 	case settings.Issuer != begun.Issuer || settings.ClientID != begun.ClientID || begun.Tester == nil && !settings.Enabled:
 		return settings, errChanged()
 	case begun.Confirms != nil && (r.Person == nil || r.Person.Session != *begun.Confirms || r.Person.Tenant.ID != own.tenant):
-		return settings, newRefusal("sso-confirms", fault.Denied, "Whoever started this is no longer signed in. Sign in and start again.")
+		return settings, newRefusal("sso-confirms", fault.Denied, "The person who started this is no longer signed in. Sign in and start again.")
 	case begun.Tester != nil && !isTester(r.Person, own.tenant, *begun.Tester):
-		return settings, newRefusal("sso-tester", fault.Denied, "Whoever started this test is no longer signed in. Sign in and test again.")
+		return settings, newRefusal("sso-tester", fault.Denied, "The person who started this test is no longer signed in. Sign in and test again.")
 	}
 	return settings, nil
 }

@@ -69,6 +69,9 @@ func TestConnectorAccounts_FiltersByStateNameAndOwner(t *testing.T) {
 		if diff := cmp.Diff(tc.want, accountNames(list)); diff != "" || err != nil {
 			t.Errorf("%+v: %s %v", tc.filter, diff, err)
 		}
+		if n, err := w.Door().Lists().ConnectorAccounts(t.Context(), tc.filter); n != len(tc.want) || err != nil {
+			t.Errorf("%+v: counted %d, %v", tc.filter, n, err)
+		}
 		for _, one := range list.Items {
 			if want := one.Credential.AgentName + "@example.com"; one.IsStored() && one.Credential.Account != want {
 				t.Errorf("%+v: the account is %q, want %q", tc.filter, one.Credential.Account, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,45 +37,52 @@ type ItemFilter struct {
 // ListItems lists a connector's items of one kind in the server's order. With a query it reads all of them, which are
 // at most 8 MiB.
 func (t Connectors) ListItems(ctx context.Context, f ItemFilter) (List[connectors.StoredItem], error) {
+	list, _, err := t.itemPage(ctx, f)
+	return list, err
+}
+
+// ItemPage is ListItems with the number of items on all pages.
+func (t Connectors) ItemPage(ctx context.Context, f ItemFilter) (List[connectors.StoredItem], int, error) {
+	list, matching, err := t.itemPage(ctx, f)
+	if err != nil || strings.TrimSpace(f.Query) != "" {
+		return list, matching, err
+	}
+	counts, err := t.CountItems(ctx, f.Connector)
+	return list, counts.Of(f.Kind).Total, err
+}
+
+// itemPage also returns the number of items that match the query, on all pages.
+func (t Connectors) itemPage(ctx context.Context, f ItemFilter) (List[connectors.StoredItem], int, error) {
 	at, err := f.parseCursor("items", 1)
 	if err != nil {
-		return List[connectors.StoredItem]{}, err
+		return List[connectors.StoredItem]{}, 0, err
 	}
 	after := int64(0)
 	if at != nil {
 		if after, err = strconv.ParseInt(at[0], 10, 32); err != nil {
-			return List[connectors.StoredItem]{}, newCursorError(err)
+			return List[connectors.StoredItem]{}, 0, newCursorError(err)
 		}
 	}
 	p := dbgen.ConnectorItemPageParams{TenantID: t.id, ConnectorID: f.Connector, Kind: f.Kind, AfterPosition: int32(after)}
-	query := strings.TrimSpace(f.Query)
+	query, matching := strings.TrimSpace(f.Query), 0
 	if query == "" {
 		p.MaxRows = new(f.rowLimit())
+	} else {
+		p.AfterPosition = 0
 	}
 	rows, err := t.q.ConnectorItemPage(ctx, p)
 	if err != nil {
-		return List[connectors.StoredItem]{}, err
+		return List[connectors.StoredItem]{}, 0, err
 	}
 	item := func(r dbgen.ConnectorItemPageRow) connectors.StoredItem { return toStoredItem(f.Kind, r) }
 	if query != "" {
-		rows = filterItems(rows, int(f.rowLimit()), func(r dbgen.ConnectorItemPageRow) bool { return item(r).Matches(query) })
+		rows = slices.DeleteFunc(rows, func(r dbgen.ConnectorItemPageRow) bool { return !item(r).Matches(query) })
+		matching = len(rows)
+		rows = slices.DeleteFunc(rows, func(r dbgen.ConnectorItemPageRow) bool { return int64(r.Position) <= after })
+		rows = rows[:min(len(rows), int(f.rowLimit()))]
 	}
 	position := func(r dbgen.ConnectorItemPageRow) []string { return []string{strconv.Itoa(int(r.Position))} }
-	return newList(f.Page, rows, item, "items", position), nil
-}
-
-// filterItems returns the first matching rows, at most limit.
-func filterItems(rows []dbgen.ConnectorItemPageRow, limit int, matches func(dbgen.ConnectorItemPageRow) bool) []dbgen.ConnectorItemPageRow {
-	var matching []dbgen.ConnectorItemPageRow
-	for _, row := range rows {
-		if len(matching) == limit {
-			break
-		}
-		if matches(row) {
-			matching = append(matching, row)
-		}
-	}
-	return matching
+	return newList(f.Page, rows, item, "items", position), matching, nil
 }
 
 func toStoredItem(kind connectors.ItemKind, r dbgen.ConnectorItemPageRow) connectors.StoredItem {

@@ -17,6 +17,7 @@ var ownLists = map[string]bool{
 	"Lists.Agents": true, "Lists.Connectors": true, "Lists.ConnectorFigures": true, "Lists.ConnectorTags": true, "Lists.AgentAccess": true,
 	"Lists.ConnectorAccess": true, "Lists.Matrix": true, "Lists.CallParts": true, "Connectors.ChangeTags": true,
 	"Lists.Members": true, "Lists.APIKeys": true, "Lists.Webhooks": true, "Lists.AuditEvents": true, "Lists.SyncRuns": true, "Lists.Changes": true, "Lists.TaskCalls": true,
+	"Lists.Notices": true, "Lists.Deliveries": true, "Lists.ToolChanges": true, "Lists.ConnectorAccounts": true, "Connectors.ItemPage": true,
 	"Agents.DestructiveTools": true,
 }
 
@@ -75,9 +76,30 @@ var listAttempts = map[string]attempt{
 		return n != len(list.Items), errors.Join(err, listErr)
 	},
 	"Lists.AuditEvents": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.Lists().AuditEvents(ctx)
+		n, _, err := o.door.Lists().AuditEvents(ctx, store.AuditFilter{})
 		list, listErr := o.door.Audit().List(ctx, store.AuditFilter{Page: store.Page{Limit: store.MaxLimit}})
 		return n != len(list.Items), errors.Join(err, listErr)
+	},
+	"Lists.Notices": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().Notices(ctx)
+		list, listErr := o.door.People().Notices(ctx, nil, store.Page{Limit: store.MaxLimit})
+		return n != len(list.Items), errors.Join(err, listErr)
+	},
+	"Lists.Deliveries": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().Deliveries(ctx, o.webhook.ID)
+		return n > 0, err
+	},
+	"Lists.ToolChanges": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().ToolChanges(ctx, o.changed.ID, "changed")
+		return n > 0, err
+	},
+	"Lists.ConnectorAccounts": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().ConnectorAccounts(ctx, store.ConnectorAccountFilter{Connector: o.connector.ID})
+		return n > 0, err
+	},
+	"Connectors.ItemPage": func(ctx context.Context, o outsider) (bool, error) {
+		_, n, err := o.door.Connectors().ItemPage(ctx, store.ItemFilter{Connector: o.connector.ID, Kind: connectors.ItemPrompt})
+		return n > 0, err
 	},
 	"Lists.SyncRuns": func(ctx context.Context, o outsider) (bool, error) {
 		n, err := o.door.Lists().SyncRuns(ctx, o.connector.ID)

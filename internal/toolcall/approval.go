@@ -96,7 +96,7 @@ func (ap *approvals) checkRecentDenial(ctx context.Context, a *activeCall) error
 	case err != nil:
 		return ap.explainer.explainError(ctx, view, a.connector, err)
 	}
-	sentence := "The same call was denied less than five minutes ago, so nobody was asked again."
+	sentence := "The same call was denied less than five minutes ago. No new approval was requested."
 	if row.Reason != "" {
 		sentence += " Reason: " + row.Reason
 	}

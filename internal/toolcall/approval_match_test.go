@@ -66,7 +66,7 @@ func TestApproval_DenialHoldsForFiveMinutes(t *testing.T) {
 		_, err = b.callNoWait(t, p, a, c)
 		r := asRefusal(t, err, toolcall.CodeDenied)
 		p.history.Flush(t.Context())
-		if row := b.row(t, r.CallID); r.Sentence != "The same call was denied less than five minutes ago, so nobody was asked again. Reason: Not today." || row.Status != connectors.CallDenied {
+		if row := b.row(t, r.CallID); r.Sentence != "The same call was denied less than five minutes ago. No new approval was requested. Reason: Not today." || row.Status != connectors.CallDenied {
 			t.Errorf("it says %q, on record is %+v", r.Sentence, row)
 		}
 	}

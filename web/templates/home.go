@@ -25,7 +25,7 @@ type Needs struct {
 
 func (n Needs) needsTitle(ctx context.Context) string {
 	if n.Others {
-		return i18n.T(ctx, "Needs somebody")
+		return i18n.T(ctx, "Needs attention")
 	}
 	return i18n.T(ctx, "Needs you")
 }

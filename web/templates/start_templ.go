@@ -348,7 +348,7 @@ func agentSetupForm(asset Assets, s AgentSetup) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: s.Form, Name: "approval", Label: i18n.T(ctx, "Approval"), Options: s.Approvals, Help: i18n.T(ctx, "Which calls wait for a person.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: s.Form, Name: "approval", Label: i18n.T(ctx, "Approval"), Options: s.Approvals, Help: i18n.T(ctx, "Calls that wait for approval.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -44,12 +44,16 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		accounts store.List[store.ConnectorAccount]
 		owners   map[connectors.AgentID]connectors.Member
 		missing  int
+		total    int
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
 		if accounts, err = query.loadAccounts(r.Context(), shell.Actor(r), tx, c, shell.ReadPage(r)); err != nil {
+			return err
+		}
+		if total, err = tx.Lists().ConnectorAccounts(r.Context(), query.toFilter(c, store.Page{})); err != nil {
 			return err
 		}
 		if owners, err = loadAgentOwners(r.Context(), tx.Accounts(), c, accounts.Items); err != nil {
@@ -76,7 +80,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		Diagnosis: state.diagnosis,
 	}
 	if c.Auth.Type != connectors.AuthNone {
-		page.Pager = shell.NewPager(r, accounts.Next, len(accounts.Items))
+		page.Pager = shell.WithBoundedTotal(shell.NewPager(r, accounts.Next, len(accounts.Items)), total)
 	}
 	page.Count = shell.FormatCount(r.Context(), len(page.Rows), page.Pager, "%s agent", "%s agents")
 	if r.Method == http.MethodPost {
@@ -116,6 +120,10 @@ func readCredentialQuery(values url.Values) credentialQuery {
 
 func (q credentialQuery) isFiltered() bool { return q != (credentialQuery{}) }
 
+func (q credentialQuery) toFilter(c connectors.Connector, page store.Page) store.ConnectorAccountFilter {
+	return store.ConnectorAccountFilter{Connector: c.ID, State: q.state, Query: q.words, EndsSoon: connectorpages.ExpiryHorizon, Page: page}
+}
+
 // loadAccounts reads a page of a connector's credentials, without secrets and without account names that the person may
 // not read. A shared credential is one row without an agent, filtered or not.
 func (q credentialQuery) loadAccounts(
@@ -129,9 +137,7 @@ func (q credentialQuery) loadAccounts(
 	case c.CredentialMode == connectors.CredentialShared:
 		list.Items, err = loadSharedAccount(ctx, tx, c)
 	default:
-		list, err = tx.Accounts().ConnectorAccounts(ctx, store.ConnectorAccountFilter{
-			Connector: c.ID, State: q.state, Query: q.words, EndsSoon: connectorpages.ExpiryHorizon, Page: page,
-		})
+		list, err = tx.Accounts().ConnectorAccounts(ctx, q.toFilter(c, page))
 	}
 	if err != nil {
 		return store.List[store.ConnectorAccount]{}, err

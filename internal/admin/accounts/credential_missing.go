@@ -25,6 +25,7 @@ func (h *Handler) credentialsMissing(w http.ResponseWriter, r *http.Request) err
 		c        connectors.Connector
 		accounts store.List[store.ConnectorAccount]
 		owners   map[connectors.AgentID]connectors.Member
+		total    int
 	)
 	filter := store.ConnectorAccountFilter{State: store.AccountMissing, Page: shell.ReadPage(r)}
 	if !person.Role.May(connectors.PermManage) {
@@ -36,6 +37,9 @@ func (h *Handler) credentialsMissing(w http.ResponseWriter, r *http.Request) err
 		}
 		filter.Connector = c.ID
 		if accounts, err = tx.Accounts().ConnectorAccounts(r.Context(), filter); err != nil {
+			return err
+		}
+		if total, err = tx.Lists().ConnectorAccounts(r.Context(), filter); err != nil {
 			return err
 		}
 		ids := make([]connectors.AgentID, len(accounts.Items))
@@ -51,7 +55,7 @@ func (h *Handler) credentialsMissing(w http.ResponseWriter, r *http.Request) err
 	page := templates.MissingCredentialsPage{
 		Frame: h.ConnectorPages.ConnectorFrame(r, c, i18n.T(r.Context(), "Missing credentials")),
 		Head:  connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials, h.ConnectorMark(c)),
-		Pager: shell.NewPager(r, accounts.Next, len(accounts.Items)),
+		Pager: shell.WithBoundedTotal(shell.NewPager(r, accounts.Next, len(accounts.Items)), total),
 	}
 	page.Count = shell.FormatCount(r.Context(), len(accounts.Items), page.Pager, "%s agent", "%s agents")
 	for _, a := range accounts.Items {

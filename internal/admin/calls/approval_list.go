@@ -34,7 +34,7 @@ func (h *Handler) approvalList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Page(w, r, http.StatusOK, templates.Approvals(templates.ApprovalsPage{Frame: frame, Rows: cards, Pager: shell.NewPager(r, list.Next, len(list.Items))}))
+	return h.Respond.Page(w, r, http.StatusOK, templates.Approvals(templates.ApprovalsPage{Frame: frame, Rows: cards, Pager: shell.WithTotal(shell.NewPager(r, list.Next, len(list.Items)), frame.Waiting)}))
 }
 
 // approvalEventsPath is the event stream of calls newer than the list's first one.

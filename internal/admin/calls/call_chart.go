@@ -70,7 +70,7 @@ func newCallChart(ctx context.Context, path string, q CallQuery, s timeSpan, cou
 	}
 	c := &templates.CallChart{
 		ViewBox: fmt.Sprintf("0 0 %d %d", s.parts*shell.BarStep-1, shell.BarHeight),
-		From:    formatRangeTime(s.from), To: formatRangeTime(s.to),
+		From:    formatRangeTime(ctx, s.from), To: formatRangeTime(ctx, s.to),
 		Said: i18n.T(ctx, "%s, %s", i18n.N(ctx, counted.Total, "%s call", "%s calls"), i18n.N(ctx, failed, "%s error", "%s errors")),
 	}
 	if counted.Cut {
@@ -91,7 +91,7 @@ type callPart struct {
 func callBar(ctx context.Context, p callPart, link partOfRange) templates.CallBar {
 	b := templates.CallBar{
 		Href: link.href, X: strconv.Itoa(p.index * shell.BarStep), Width: strconv.Itoa(shell.BarStep), Height: strconv.Itoa(shell.BarHeight),
-		Label: i18n.T(ctx, "%s: %s, %s", formatRangeTime(link.from), i18n.N(ctx, p.OK+p.Failed+p.Other, "%s call", "%s calls"), i18n.N(ctx, p.Failed, "%s error", "%s errors")),
+		Label: i18n.T(ctx, "%s: %s, %s", formatRangeTime(ctx, link.from), i18n.N(ctx, p.OK+p.Failed+p.Other, "%s call", "%s calls"), i18n.N(ctx, p.Failed, "%s error", "%s errors")),
 	}
 	y := float64(shell.BarHeight)
 	for _, part := range []struct {
@@ -133,4 +133,6 @@ func withoutConnector(values url.Values) url.Values {
 	return values
 }
 
-func formatRangeTime(t time.Time) string { return t.UTC().Format("2 Jan, 15:04 UTC") }
+func formatRangeTime(ctx context.Context, t time.Time) string {
+	return t.UTC().Format(i18n.T(ctx, "2 Jan, 15:04 UTC"))
+}

@@ -188,12 +188,21 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Credential"), Value: c.CredentialID.String(), Mono: true, Href: linkIf(c.ConnectorID != nil, shell.CredentialsPath(c.ConnectorSlug))})
 	}
 	if c.TokenID != nil {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Token"), Value: c.TokenID.String(), Mono: true, Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug)+"/connect")})
+		facts = append(facts, tokenFact(ctx, c))
 	}
 	if c.Definition != nil {
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Definition"), Value: c.Definition.String()[:16], Mono: true, Href: linkIf(c.ConnectorID != nil, shell.ToolPath(c.ConnectorSlug, c.Tool))})
 	}
 	return append(facts, templates.Fact{Label: i18n.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true})
+}
+
+// tokenFact names the token of a call, with the way to the agent's tokens. A token that was revoked has only its id.
+func tokenFact(ctx context.Context, c connectors.ToolCall) templates.Fact {
+	f := templates.Fact{Label: i18n.T(ctx, "Token"), Value: shell.ShortenText(c.TokenName, shell.MaxName), Href: linkIf(c.AgentID != nil, shell.AgentPath(c.AgentSlug)+"/connect#tokens")}
+	if c.TokenName == "" {
+		f.Value, f.Mono, f.Note = c.TokenID.String(), true, i18n.T(ctx, "revoked")
+	}
+	return f
 }
 
 // addName adds to a fact the name of what it is about, with the slug beside it, or the slug alone.

@@ -87,7 +87,7 @@ func newBar(kind templates.BarKind, i int, y, height float64) templates.Bar {
 
 func chartRow(ctx context.Context, s connectors.UptimePeriod, now time.Time) templates.ChartRow {
 	w := shell.NewWhen(ctx, s.From, now)
-	w.Text = s.From.Format("Mon 2 Jan, 15:04 UTC")
+	w.Text = s.From.UTC().Format(i18n.T(ctx, "Mon 2 Jan, 15:04 UTC"))
 	return templates.ChartRow{When: w, OK: i18n.Number(ctx, s.OK), Failed: i18n.Number(ctx, s.Failed), Mean: shell.FormatDuration(ctx, s.Mean), Max: shell.FormatDuration(ctx, s.Max)}
 }
 

@@ -18,17 +18,18 @@ func (h *Handler) connectorPrompts(w http.ResponseWriter, r *http.Request) error
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	var c connectors.Connector
 	var prompts store.List[connectors.StoredItem]
+	var total int
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
-		prompts, err = tx.Connectors().ListItems(r.Context(), store.ItemFilter{Connector: c.ID, Kind: connectors.ItemPrompt, Query: query, Page: shell.ReadPage(r)})
+		prompts, total, err = tx.Connectors().ItemPage(r.Context(), store.ItemFilter{Connector: c.ID, Kind: connectors.ItemPrompt, Query: query, Page: shell.ReadPage(r)})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	pager := shell.NewPager(r, prompts.Next, len(prompts.Items))
+	pager := shell.WithTotal(shell.NewPager(r, prompts.Next, len(prompts.Items)), total)
 	return h.Respond.Page(w, r, http.StatusOK, templates.ConnectorPrompts(templates.ConnectorPromptsPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Prompts")),
 		Head:     ConnectorHead(r.Context(), c, templates.TabPrompts, h.ConnectorMark(c)),
@@ -48,12 +49,13 @@ func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) err
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	var c connectors.Connector
 	var resources, all store.List[connectors.StoredItem]
+	var total int
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
 			return err
 		}
 		f := store.ItemFilter{Connector: c.ID, Kind: connectors.ItemResource, Query: query, Page: shell.ReadPage(r)}
-		if resources, err = tx.Connectors().ListItems(r.Context(), f); err != nil {
+		if resources, total, err = tx.Connectors().ItemPage(r.Context(), f); err != nil {
 			return err
 		}
 		f.Kind, f.Page = connectors.ItemTemplate, store.Page{Limit: store.MaxLimit}
@@ -63,7 +65,7 @@ func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	pager := shell.NewPager(r, resources.Next, len(resources.Items))
+	pager := shell.WithTotal(shell.NewPager(r, resources.Next, len(resources.Items)), total)
 	page := templates.ConnectorResourcesPage{
 		Frame:    h.ConnectorFrame(r, c, i18n.T(r.Context(), "Resources")),
 		Head:     ConnectorHead(r.Context(), c, templates.TabResources, h.ConnectorMark(c)),

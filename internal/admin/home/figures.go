@@ -133,7 +133,7 @@ func figureRow(ctx context.Context, p *connectors.Period, now time.Time) templat
 	if p.Tools >= 0 {
 		row.Tools = i18n.Number(ctx, p.Tools)
 	}
-	row.When.Text = p.From.Format("Mon 2 Jan, 15:04 UTC")
+	row.When.Text = p.From.UTC().Format(i18n.T(ctx, "Mon 2 Jan, 15:04 UTC"))
 	if p.Calls.Latencies.Count() > 0 {
 		row.P95 = shell.FormatDuration(ctx, p.P95())
 	}

@@ -18,8 +18,12 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	cursor := r.URL.Query().Get("cursor")
 	var list store.List[connectors.Notice]
 	var needs connectors.Needs
+	var total int
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
+			return err
+		}
+		if total, err = tx.Lists().Notices(r.Context()); err != nil {
 			return err
 		}
 		list, err = tx.People().Notices(r.Context(), shell.Actor(r).UserID, store.Page{Limit: NoticePageSize, Cursor: cursor})
@@ -32,7 +36,7 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	if cursor == "" {
 		frame.Listen = noticeEventsPath(list.Items)
 	}
-	page := templates.NoticesPage{Frame: frame, Needs: NeedsView(r.Context(), h.Shell, needs, frame.Can), Pager: shell.NewPager(r, list.Next, len(list.Items))}
+	page := templates.NoticesPage{Frame: frame, Needs: NeedsView(r.Context(), h.Shell, needs, frame.Can), Pager: shell.WithBoundedTotal(shell.NewPager(r, list.Next, len(list.Items)), total)}
 	for _, n := range list.Items {
 		page.Rows = append(page.Rows, NoticeRow(r.Context(), n, shell.Actor(r).Role, h.Now()))
 	}

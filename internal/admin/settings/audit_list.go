@@ -83,6 +83,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		calls store.OutcomeState
 		names store.SlugNames
 		total int
+		least bool
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if ok {
@@ -93,8 +94,8 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		}
-		if q == (auditQuery{}) { // a filter may have to read the whole log
-			if total, err = tx.Lists().AuditEvents(r.Context()); err != nil {
+		if ok {
+			if total, least, err = tx.Lists().AuditEvents(r.Context(), filter); err != nil {
 				return err
 			}
 		}
@@ -111,10 +112,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	pager := shell.NewPager(r, list.Next, len(list.Items))
-	if total > 0 {
-		pager = shell.WithBoundedTotal(pager, total)
-	}
+	pager := shell.WithLeastTotal(shell.NewPager(r, list.Next, len(list.Items)), total, least)
 	page := templates.AuditPage{
 		Frame: h.NewFrame(r, templates.NavAudit, shell.NewCrumb(i18n.T(r.Context(), "Audit log"), "")), Filter: q.toForm(), Actions: shell.WithChosen(auditActionOptions(r.Context()), q.action),
 		Verdict:  h.auditVerdict(r.Context(), state),

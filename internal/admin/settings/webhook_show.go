@@ -64,7 +64,15 @@ type webhookPageState struct {
 }
 
 func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int, hook connectors.Webhook, state webhookPageState) error {
-	list, err := h.TenantStore(r).Webhooks().Deliveries(r.Context(), hook.ID, store.Page{Limit: deliveryPageSize, Cursor: r.URL.Query().Get("cursor")})
+	var list store.List[connectors.Delivery]
+	var total int
+	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if total, err = tx.Lists().Deliveries(r.Context(), hook.ID); err != nil {
+			return err
+		}
+		list, err = tx.Webhooks().Deliveries(r.Context(), hook.ID, store.Page{Limit: deliveryPageSize, Cursor: r.URL.Query().Get("cursor")})
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -77,7 +85,7 @@ func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int
 		Signed:  hook.Format == connectors.WebhookJSON,
 		Facts:   webhookFacts(r.Context(), hook, h.Now()),
 		Secret:  state.secret,
-		Pager:   shell.NewPager(r, list.Next, len(list.Items)),
+		Pager:   shell.WithBoundedTotal(shell.NewPager(r, list.Next, len(list.Items)), total),
 	}
 	if r.Method != http.MethodGet && list.Next != "" { // a POST's path is not that of the page
 		page.Pager.Next = webhookPath(hook.ID) + "?cursor=" + list.Next

@@ -42,7 +42,7 @@ func (h *Shell) answerAsk(route string, harmless func(*http.Request) (bool, erro
 			return act(w, r)
 		}
 		if a, ok := auth.ActorFrom(r.Context()); ok && PageIdentity(a) != identity {
-			return fault.Errorf(fault.Conflict, "You are signed in as somebody else or in another organisation. Reload the page.")
+			return fault.Errorf(fault.Conflict, "You are signed in as another person or in another organisation. Reload the page.")
 		}
 		if route == "POST /confirm" {
 			return act(w, r)

@@ -61,5 +61,9 @@ func (g Group) PostUnless(path string, harmless func(*http.Request) (bool, error
 	if g.confirms {
 		f = g.shell.requireConfirmation(route, harmless, f)
 	}
-	g.router.Post(path, g.shell.Respond.Browser(g.shell.answerAsk(route, harmless, f)))
+	f = g.shell.answerAsk(route, harmless, f)
+	if g.confirms {
+		f = g.shell.restoreUnsent(f)
+	}
+	g.router.Post(path, g.shell.Respond.Browser(f))
 }

@@ -8,12 +8,12 @@ import (
 	"patchbay/web/templates"
 )
 
-// NewWhen formats a time relative to now.
+// NewWhen formats a time relative to now. The layouts of dates are texts of the language.
 func NewWhen(ctx context.Context, t, now time.Time) templates.When {
 	utc := t.UTC()
 	return templates.When{
 		Text:  FormatRelative(ctx, t, now),
-		Title: utc.Format("2 Jan 2006, 15:04:05 UTC"),
+		Title: utc.Format(i18n.T(ctx, "2 Jan 2006, 15:04:05 UTC")),
 		ISO:   utc.Format(time.RFC3339),
 	}
 }
@@ -61,7 +61,7 @@ func FormatRelative(ctx context.Context, t, now time.Time) string {
 	case d < 30*24*time.Hour:
 		return i18n.N(ctx, int(d.Hours())/24, "%s day ago", "%s days ago")
 	default:
-		return t.UTC().Format("2 Jan 2006")
+		return t.UTC().Format(i18n.T(ctx, "2 Jan 2006"))
 	}
 }
 
@@ -79,7 +79,7 @@ func formatRemaining(ctx context.Context, d time.Duration, t time.Time) string {
 	case d < 30*day:
 		return i18n.N(ctx, int(d.Round(day)/day), "in %s day", "in %s days")
 	default:
-		return i18n.T(ctx, "on %s", t.UTC().Format("2 Jan 2006"))
+		return i18n.T(ctx, "on %s", t.UTC().Format(i18n.T(ctx, "2 Jan 2006")))
 	}
 }
 

@@ -48,6 +48,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Enrolling.Post("/confirm", h.confirmSave)
 	r.Enrolling.Post("/confirm/sso", h.confirmSSO)
 	r.Enrolling.Post("/logout", h.logout)
+	r.Viewers.Get(shell.UnsentPath, h.UnsentPage)
 	r.Viewers.Get(authserver.AuthorizePath, h.authorizeShow) // a viewer gets a page that names the missing role
 	r.Viewers.Post(authserver.AuthorizePath, h.authorizeDecide)
 }

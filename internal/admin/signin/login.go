@@ -18,8 +18,12 @@ func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 		return respond.See(w, r, returnTo)
 	}
 	frame := h.SignedOutFrame(r, i18n.T(r.Context(), "Sign in"))
-	if r.URL.Query().Has("unsent") && frame.Flash == nil {
-		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: i18n.T(r.Context(), "You were signed out; nothing changed. Sign in and resend.")}
+	if unsent := r.URL.Query().Get("unsent"); unsent != "" && frame.Flash == nil {
+		text := i18n.T(r.Context(), "You were signed out; nothing changed. Sign in and resend.")
+		if unsent == "kept" {
+			text = i18n.T(r.Context(), "You were signed out; nothing changed. Sign in within 15 minutes to send your form.")
+		}
+		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: text}
 	}
 	return h.renderSignIn(w, r, http.StatusOK, templates.SignInPage{Frame: frame, ReturnTo: returnTo})
 }

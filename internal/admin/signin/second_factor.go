@@ -3,6 +3,7 @@ package signin
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"patchbay/internal/admin/shell"
@@ -16,8 +17,13 @@ import (
 
 const factorPath = "/account/second-factor"
 
-// RedirectToEnrolment redirects a person that must set up a second factor. Other errors get the usual response.
+// RedirectToEnrolment redirects a person that must set up a second factor. The form of an ended session is kept. Other
+// errors get the usual response.
 func (h *Handler) RedirectToEnrolment(w http.ResponseWriter, r *http.Request, err error) {
+	if h.HoldUnsent(r, err) {
+		_ = respond.See(w, r, "/login?"+url.Values{"return_to": {shell.UnsentPath}, "unsent": {"kept"}}.Encode())
+		return
+	}
 	if f := fault.As(err); f == nil || f.Type != auth.TypeMustEnrolSecondFactor {
 		h.Respond.Failure(w, r, err)
 		return

@@ -75,7 +75,7 @@ func (h *Handler) newChangePage(r *http.Request, among manage.ToolChangePage, to
 		templates.Crumb{Text: name, Mono: tool != connectors.InstructionsTool})
 	frame.Title = i18n.T(r.Context(), "Change · %s", name)
 	view := templates.ChangePage{
-		Frame: frame, Tool: name, ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: shell.NewPager(r, among.History.Next, len(among.History.Items)),
+		Frame: frame, Tool: name, ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: shell.WithBoundedTotal(shell.NewPager(r, among.History.Next, len(among.History.Items)), among.Total),
 		State: templates.State{Kind: templates.StateOff, Text: i18n.T(r.Context(), "Never changed")},
 	}
 	if tool == connectors.InstructionsTool {

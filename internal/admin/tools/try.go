@@ -142,8 +142,8 @@ func (t *trial) readTimeout(ctx context.Context) (timeout time.Duration, ok bool
 		return 0, true
 	}
 	ms, err := strconv.Atoi(t.timeout)
-	if limit := int(connectors.MaxTimeout.Milliseconds()); err != nil || ms < 1 || ms > limit {
-		t.setError("timeout_ms", i18n.T(ctx, "Must be %d–%d milliseconds.", 1, limit))
+	if err != nil || ms < 1 || ms > int(connectors.MaxTimeout.Milliseconds()) {
+		t.setError("timeout_ms", i18n.T(ctx, "Must be %s to %s.", shell.FormatSpan(ctx, time.Millisecond), shell.FormatSpan(ctx, connectors.MaxTimeout)))
 		return 0, false
 	}
 	return time.Duration(ms) * time.Millisecond, true

@@ -524,17 +524,59 @@ func (q *Queries) CountAgents(ctx context.Context, arg CountAgentsParams) (int64
 }
 
 const countAuditEvents = `-- name: CountAuditEvents :one
-select count(*)
+select count(*) as looked_at, count(*) filter (
+    where ($1::timestamptz is null or at >= $1)
+      and ($2::timestamptz is null or at < $2)
+      and ($3::text = '' or actor_name ilike $3)
+      and ($4::text = '' or newest.target ilike $4)
+      and ($5::text = '' or action = $5 or starts_with(action, $5 || '.'))) as matching
 from (
-    select from audit_events where tenant_id = $1 limit $2
-) counted
+    select at, actor_name, audit_events.target, action
+    from audit_events
+    where tenant_id = $6
+      and ($7::uuid is null or id = $7)
+      and ($8::uuid is null or id >= $8)
+      and ($9::uuid is null or id < $9)
+    order by id desc
+    limit $10
+) newest
 `
 
-func (q *Queries) CountAuditEvents(ctx context.Context, tenantID connectors.TenantID, maxRows int32) (int64, error) {
-	row := q.db.QueryRow(ctx, countAuditEvents, tenantID, maxRows)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+type CountAuditEventsParams struct {
+	Since    *time.Time
+	Until    *time.Time
+	Actor    string
+	Target   string
+	Action   string
+	TenantID connectors.TenantID
+	Entry    *uuid.UUID
+	FromID   *uuid.UUID
+	ToID     *uuid.UUID
+	MaxRows  int32
+}
+
+type CountAuditEventsRow struct {
+	LookedAt int64
+	Matching int64
+}
+
+// Of the newest max_rows events of the time range, those that match. The ids bound the index range.
+func (q *Queries) CountAuditEvents(ctx context.Context, arg CountAuditEventsParams) (CountAuditEventsRow, error) {
+	row := q.db.QueryRow(ctx, countAuditEvents,
+		arg.Since,
+		arg.Until,
+		arg.Actor,
+		arg.Target,
+		arg.Action,
+		arg.TenantID,
+		arg.Entry,
+		arg.FromID,
+		arg.ToID,
+		arg.MaxRows,
+	)
+	var i CountAuditEventsRow
+	err := row.Scan(&i.LookedAt, &i.Matching)
+	return i, err
 }
 
 const countChanges = `-- name: CountChanges :one
@@ -560,6 +602,68 @@ func (q *Queries) CountChanges(ctx context.Context, arg CountChangesParams) (int
 		arg.TenantID,
 		arg.State,
 		arg.ConnectorID,
+		arg.MaxRows,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countConnectorAccounts = `-- name: CountConnectorAccounts :one
+select count(*)
+from (
+    select
+    from agents
+    join connectors on connectors.tenant_id = agents.tenant_id and connectors.id = $1
+    left join credentials
+        on credentials.tenant_id = agents.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
+    cross join lateral (
+        select coalesce(
+                   case when credentials.type <> connectors.auth_type then 'revoked'
+                        when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+                             and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired'
+                        else credentials.status end, '') as status,
+               credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+                   and case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                            then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                            else credentials.expires_at end < now() + make_interval(secs => $2::double precision) as ends_soon
+    ) account
+    where agents.tenant_id = $3 and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+      and ($4::text = '' or agents.name ilike $4 or agents.slug ilike $4)
+      and ($5::uuid is null
+           or exists (select from personal_agents
+                      where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = $5))
+      and case $6::text
+              when 'stored' then account.status <> ''
+              when 'missing' then account.status = ''
+                  and exists (select from agent_grants
+                              where agent_grants.tenant_id = agents.tenant_id and agent_grants.agent_id = agents.id and agent_grants.connector_id = connectors.id)
+              when 'connected' then account.status = 'active'
+              when 'attention' then account.status not in ('', 'active') or account.ends_soon is true
+              else true end
+    limit $7
+) counted
+`
+
+type CountConnectorAccountsParams struct {
+	ConnectorID connectors.ConnectorID
+	Seconds     float64
+	TenantID    connectors.TenantID
+	Pattern     string
+	Person      *uuid.UUID
+	State       string
+	MaxRows     int32
+}
+
+// The rows of all pages of ConnectorAccounts.
+func (q *Queries) CountConnectorAccounts(ctx context.Context, arg CountConnectorAccountsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countConnectorAccounts,
+		arg.ConnectorID,
+		arg.Seconds,
+		arg.TenantID,
+		arg.Pattern,
+		arg.Person,
+		arg.State,
 		arg.MaxRows,
 	)
 	var count int64
@@ -609,12 +713,40 @@ func (q *Queries) CountConnectors(ctx context.Context, arg CountConnectorsParams
 	return count, err
 }
 
+const countDeliveries = `-- name: CountDeliveries :one
+select count(*)
+from (
+    select from webhook_deliveries where tenant_id = $1 and webhook_id = $2 limit $3
+) counted
+`
+
+func (q *Queries) CountDeliveries(ctx context.Context, tenantID connectors.TenantID, webhookID connectors.WebhookID, maxRows int32) (int64, error) {
+	row := q.db.QueryRow(ctx, countDeliveries, tenantID, webhookID, maxRows)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countMembers = `-- name: CountMembers :one
 select count(*) from memberships where tenant_id = $1
 `
 
 func (q *Queries) CountMembers(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
 	row := q.db.QueryRow(ctx, countMembers, tenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countNotices = `-- name: CountNotices :one
+select count(*)
+from (
+    select from notices where tenant_id = $1 limit $2
+) counted
+`
+
+func (q *Queries) CountNotices(ctx context.Context, tenantID connectors.TenantID, maxRows int32) (int64, error) {
+	row := q.db.QueryRow(ctx, countNotices, tenantID, maxRows)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -664,6 +796,32 @@ func (q *Queries) CountTaskCalls(ctx context.Context, arg CountTaskCallsParams) 
 		arg.AgentID,
 		arg.ConnectorID,
 		arg.Status,
+		arg.Tool,
+		arg.MaxRows,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countToolChanges = `-- name: CountToolChanges :one
+select count(*)
+from (
+    select from tool_changes where tenant_id = $1 and connector_id = $2 and tool = $3 limit $4
+) counted
+`
+
+type CountToolChangesParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Tool        string
+	MaxRows     int32
+}
+
+func (q *Queries) CountToolChanges(ctx context.Context, arg CountToolChangesParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countToolChanges,
+		arg.TenantID,
+		arg.ConnectorID,
 		arg.Tool,
 		arg.MaxRows,
 	)

@@ -503,7 +503,7 @@ with forgotten as materialized (
         outcome = 'lost',
         error_code = case when forgotten.expired then 'task_expired' else 'task_forgotten' end,
         error_message = case when forgotten.expired then 'The time for which the server keeps this task is over. How it ended is not known.'
-                             else 'Nobody asked how this task ended.' end,
+                             else 'The result of this task was never requested.' end,
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     from forgotten

@@ -101,7 +101,7 @@ with due as materialized (
     set status = 'error',
         outcome = 'refused',
         error_code = 'approval_lapsed',
-        error_message = 'Nobody decided about this call in time.',
+        error_message = 'This call wasn''t decided in time.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     from lapsed
