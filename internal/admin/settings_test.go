@@ -128,7 +128,7 @@ func TestSettings_WrongDefaultsAreFieldErrors(t *testing.T) {
 	d := newDashboard(t)
 	owner := d.signInAsRole(connectors.RoleOwner)
 	for field, wrong := range map[string][2]string{
-		"defaults.sync_interval_s":      {"59", "Must be 0 (never) or 60–31536000 seconds."},
+		"defaults.sync_interval_s":      {"59", "Must be 0 (never), or 1 minute to 365 days."},
 		"defaults.max_definition_age_s": {"x", "Enter a whole number."},
 		"defaults.approval":             {"sometimes", "Choose"},
 		"defaults.listen":               {"always", "Choose"},

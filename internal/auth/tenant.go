@@ -121,8 +121,7 @@ func (c TenantChange) checkFields(maxDays int) []fault.Field {
 	if c.ApprovalTimeout != nil && (*c.ApprovalTimeout < minApprovalTimeout || *c.ApprovalTimeout > maxApprovalTimeout) {
 		fields = append(fields, fault.Field{
 			Location: "approval_timeout_s",
-			Message: fmt.Sprintf("Must be %.0f–%.0f seconds.",
-				minApprovalTimeout.Seconds(), maxApprovalTimeout.Seconds()),
+			Message:  fmt.Sprintf("Must be %s to %s.", connectors.FormatBound(minApprovalTimeout), connectors.FormatBound(maxApprovalTimeout)),
 		})
 	}
 	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.MinHistoryDays || *days > maxDays) {

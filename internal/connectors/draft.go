@@ -132,32 +132,34 @@ func (c *validation) checkAuth(a Auth) {
 	}
 }
 
-// formatBound formats the bound of a duration as people say it.
-func formatBound(d time.Duration) string {
-	switch {
-	case d == time.Second:
-		return "1 second"
-	case d < time.Second:
-		return fmt.Sprintf("%d milliseconds", d.Milliseconds())
-	case d > time.Minute && d%time.Minute == 0:
-		return fmt.Sprintf("%d minutes", d/time.Minute)
-	default:
-		return fmt.Sprintf("%d seconds", d/time.Second)
+// FormatBound formats the bound of a duration as people say it: "5 minutes".
+func FormatBound(d time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}} {
+		switch {
+		case d == u.unit:
+			return "1 " + u.name
+		case d%u.unit == 0:
+			return fmt.Sprintf("%d %ss", d/u.unit, u.name)
+		}
 	}
+	return d.String()
 }
 
 func (c *validation) checkNumbers(d Draft) {
 	if d.Timeout < MinTimeout || d.Timeout > MaxTimeout {
-		c.addField("timeout_ms", "Must be %s to %s.", formatBound(MinTimeout), formatBound(MaxTimeout))
+		c.addField("timeout_ms", "Must be %s to %s.", FormatBound(MinTimeout), FormatBound(MaxTimeout))
 	}
 	if d.RetryAttempts < 0 || d.RetryAttempts > MaxRetries {
 		c.addField("retry_attempts", "Must be 0–%d retries.", MaxRetries)
 	}
 	if d.RetryBackoff < MinRetryBackoff || d.RetryBackoff > MaxRetryBackoff {
-		c.addField("retry_backoff_ms", "Must be %s to %s.", formatBound(MinRetryBackoff), formatBound(MaxRetryBackoff))
+		c.addField("retry_backoff_ms", "Must be %s to %s.", FormatBound(MinRetryBackoff), FormatBound(MaxRetryBackoff))
 	}
 	if d.ConnectTimeout < MinConnectTimeout || d.ConnectTimeout > MaxConnectTimeout {
-		c.addField("connect_timeout_ms", "Must be %s to %s.", formatBound(MinConnectTimeout), formatBound(MaxConnectTimeout))
+		c.addField("connect_timeout_ms", "Must be %s to %s.", FormatBound(MinConnectTimeout), FormatBound(MaxConnectTimeout))
 	}
 	if d.ResponseBytes < MinResponseBytes || d.ResponseBytes > MaxResponseBytes {
 		c.addField("max_response_bytes", "Must be %d–%d bytes.", MinResponseBytes, MaxResponseBytes)
@@ -172,13 +174,13 @@ func (c *validation) checkNumbers(d Draft) {
 
 func (c *validation) checkInterval(location string, d time.Duration) {
 	if d != 0 && (d < MinInterval || d > MaxInterval) {
-		c.addField(location, "Must be 0 (never) or %.0f–%.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
+		c.addField(location, "Must be 0 (never), or %s to %s.", FormatBound(MinInterval), FormatBound(MaxInterval))
 	}
 }
 
 func (c *validation) checkDefinitionAge(location string, d time.Duration) {
 	if d != 0 && (d < MinDefinitionAge || d > MaxDefinitionAge) {
-		c.addField(location, "Must be 0 (any) or %.0f–%.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
+		c.addField(location, "Must be 0 (any), or %s to %s.", FormatBound(MinDefinitionAge), FormatBound(MaxDefinitionAge))
 	}
 }
 

@@ -22,7 +22,7 @@ var fragments = []Key{
 	"Test of webhook %s",
 
 	// durations and amounts (toolsync, toolcall, access)
-	"1 second", "%d seconds", "1 millisecond", "%d milliseconds", "%.1f seconds", "%.0f minutes", "%.0f hours", "%d minutes", "%d hours", "1 call", "%d calls",
+	"1 second", "%d seconds", "1 millisecond", "%d milliseconds", "%.1f seconds", "%.0f minutes", "%.0f hours", "1 minute", "%d minutes", "1 hour", "%d hours", "1 day", "%d days", "1 call", "%d calls",
 	"1 character", "%d characters", "1 item", "%d items", "1 byte", "%d bytes",
 
 	// failures of servers (mcp, toolsync)

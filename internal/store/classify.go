@@ -96,7 +96,7 @@ var constraintFaults = map[string]constraintFault{
 	"connectors_url_length":            {fault.Invalid, "", "url", "The URL is longer than 2048 characters."},
 	"connectors_timeout_range":         {fault.Invalid, "", "timeout_ms", "Use 1 second to 5 minutes."},
 	"connectors_retry_range":           {fault.Invalid, "", "retry_attempts", "Use 0 to 5 retries."},
-	"connectors_definition_age_bounds": {fault.Invalid, "", "max_definition_age_s", "Use 0 (any), or 1 minute to 24 hours."},
+	"connectors_definition_age_bounds": {fault.Invalid, "", "max_definition_age_s", "Use 0 (any), or 1 minute to 1 day."},
 	"connectors_interval_range":        {fault.Invalid, "", "sync_interval_s", "Use 0 (never), or at least 1 minute."},
 	"credentials_type_known":           {fault.Invalid, "", "auth.type", "This authentication takes no credential."},
 	"connectors_transport_known":       {fault.Invalid, "", "transport", "Unknown transport."},

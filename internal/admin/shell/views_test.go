@@ -43,6 +43,15 @@ func TestTimesAreWords(t *testing.T) {
 	}
 }
 
+func TestDatesFollowTheLanguage(t *testing.T) {
+	t.Parallel()
+	german := i18n.With(t.Context(), i18n.Choose("de", ""))
+	w := NewWhen(german, noon.Add(-40*24*time.Hour), noon)
+	if w.Text != "12.10.2026" || w.Title != "12.10.2026, 12:00:00 UTC" {
+		t.Errorf("%+v", w)
+	}
+}
+
 func TestDurationsAndIntervalsAreWords(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
