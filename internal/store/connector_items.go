@@ -42,13 +42,16 @@ func (t Connectors) ListItems(ctx context.Context, f ItemFilter) (List[connector
 }
 
 // ItemPage is ListItems with the number of items on all pages.
-func (t Connectors) ItemPage(ctx context.Context, f ItemFilter) (List[connectors.StoredItem], int, error) {
-	list, matching, err := t.itemPage(ctx, f)
-	if err != nil || strings.TrimSpace(f.Query) != "" {
-		return list, matching, err
-	}
-	counts, err := t.CountItems(ctx, f.Connector)
-	return list, counts.Of(f.Kind).Total, err
+func (t Connectors) ItemPage(ctx context.Context, f ItemFilter) (list List[connectors.StoredItem], total int, err error) {
+	err = t.asTenant().Snapshot(ctx, func(tx *Tenant) error {
+		if list, total, err = tx.Connectors().itemPage(ctx, f); err != nil || strings.TrimSpace(f.Query) != "" {
+			return err
+		}
+		counts, err := tx.Connectors().CountItems(ctx, f.Connector)
+		total = counts.Of(f.Kind).Total
+		return err
+	})
+	return list, total, err
 }
 
 // itemPage also returns the number of items that match the query, on all pages.

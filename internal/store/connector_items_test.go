@@ -90,7 +90,11 @@ func TestListItems_PagesAndSearches(t *testing.T) {
 	} {
 		var got []string
 		for page := (store.Page{Limit: 2}); ; {
-			list := listItems(t, w, c.ID, store.ItemFilter{Kind: connectors.ItemResource, Query: query, Page: page})
+			filter := store.ItemFilter{Connector: c.ID, Kind: connectors.ItemResource, Query: query, Page: page}
+			list := listItems(t, w, c.ID, filter)
+			if _, total, err := w.Door().Connectors().ItemPage(t.Context(), filter); total != len(want) || err != nil {
+				t.Errorf("%q: counted %d, %v", query, total, err)
+			}
 			for _, item := range list.Items {
 				got = append(got, item.Key)
 			}
