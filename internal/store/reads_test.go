@@ -28,7 +28,6 @@ var separateReads = map[string]string{
 	"Agents.List":            "as findAgents",
 	"tenant.findAgents":      "only one of the two runs",
 	"Lists.CallParts":        "only one of the two runs",
-	"Connectors.ItemPage":    "its pages read in a snapshot",
 	"System.TenantByRef":     "only one of the two runs",
 	".KMSKey":                "at the start of the program: the second statement only explains that the first found no row",
 
