@@ -80,10 +80,10 @@ func runPeer(mode string) {
 			}
 		}()
 	case "deaf":
-		select {}
+		time.Sleep(time.Hour) // a select without cases ends the program without cgo: as a deadlock
 	case "dumb":
 		_ = os.Stdout.Close()
-		select {}
+		time.Sleep(time.Hour)
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
@@ -109,7 +109,7 @@ func runPeer(mode string) {
 	}
 	switch mode {
 	case "stubborn":
-		select {}
+		time.Sleep(time.Hour)
 	case "polite":
 		_, _ = fmt.Fprintln(os.Stderr, "goodbye")
 	}
