@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"patchbay/internal/testing/browser"
@@ -35,12 +36,15 @@ func TestAnAdminConnectsAnAccountInTheBrowser(t *testing.T) {
 	tab.Click("form[action='/connectors/notes/connect'] button")
 	w.as.agree(tab, "ada@example.com")
 	tab.WaitText("body", "Connected “Notes”. Discovered ")
+	said := tab.Text("body") // the notice goes after some seconds
 	tab.WaitText("main", "ada@example.com")
 	tab.WaitText("main", "tools:read")
 	look.at("oauth-connected")
 
 	names := w.c.tools("notes")
-	tab.WaitText("body", fmt.Sprintf("Discovered %d tools.", len(names)))
+	if want := fmt.Sprintf("Discovered %d tools.", len(names)); !strings.Contains(said, want) {
+		t.Errorf("the notice does not say %q", want)
+	}
 	connector := w.c.must(http.StatusOK, http.MethodGet, "/api/v1/connectors/notes", nil)
 	if len(names) == 0 || connector["status"] != "ok" || connector["auth_behaviour"] != "all_auth" {
 		t.Errorf("the connector after connecting: %v", connector)
