@@ -80,10 +80,10 @@ func runPeer(mode string) {
 			}
 		}()
 	case "deaf":
-		time.Sleep(time.Hour) // a select without cases ends the program without cgo: as a deadlock
+		waitForever()
 	case "dumb":
 		_ = os.Stdout.Close()
-		time.Sleep(time.Hour)
+		waitForever()
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
@@ -109,7 +109,7 @@ func runPeer(mode string) {
 	}
 	switch mode {
 	case "stubborn":
-		time.Sleep(time.Hour)
+		waitForever()
 	case "polite":
 		_, _ = fmt.Fprintln(os.Stderr, "goodbye")
 	}
@@ -145,6 +145,12 @@ func newProgramTarget(t *testing.T, mode string) mcp.Target {
 		t.Fatal(err)
 	}
 	return mcp.Target{Transport: mcp.Stdio, Timeout: patience, Command: &mcp.Command{Path: self, Env: []string{peerMode + "=" + mode}, Dir: "/"}}
+}
+
+// waitForever waits until the process is killed. A program that also listens for a signal is no deadlock, which ends it.
+func waitForever() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR1)
+	select {}
 }
 
 // wantNoProcess fails if a process with the mark survives.
