@@ -289,7 +289,7 @@ func (c *Client) EndMemberClient(ctx context.Context, id string, clientID string
 
 // ExportConnectorsQuery has optional query parameters. Zero values are omitted.
 type ExportConnectorsQuery struct {
-	// The client whose file format to use. Import accepts all of generic. One of: generic, claude, cursor, vscode, windsurf, gemini, zed, codex.
+	// File format, by client. Import accepts all of generic. One of: generic, claude, cursor, vscode, windsurf, gemini, zed, codex.
 	Client string
 }
 
@@ -529,7 +529,7 @@ func (q ImportConnectorsQuery) values() url.Values {
 // Servers are created, updated or refused one by one; the response is 200 even if all are refused. A server updates the connector with its name's
 // slug, else the only one with its URL; otherwise it is created. Authentication headers become credentials; one with a placeholder such as ${TOKEN}
 // must be set later. Each registry server with a streamable-http or sse address becomes a connector, without credential;
-// servers whose URL a connector already has are left unchanged.
+// servers with the URL of a connector are left unchanged.
 func (c *Client) ImportConnectors(ctx context.Context, q ImportConnectorsQuery, in json.RawMessage) (Import, error) {
 	var out Import
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "import"}, q.values(), in, &out)
@@ -588,7 +588,7 @@ func (c *Client) AllAPIKeys(ctx context.Context, q ListAPIKeysQuery) iter.Seq2[A
 
 // ListAgentAccounts: List an agent's accounts. Requires role admin.
 // Accounts at granted connectors with one account per agent, including missing ones, by name. At most 500 in one page: next_cursor is always null.
-// Requires admin, or the member who owns the agent.
+// Requires admin, or ownership of the agent.
 func (c *Client) ListAgentAccounts(ctx context.Context, id string) (AgentAccountList, error) {
 	var out AgentAccountList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "accounts"}, nil, nil, &out)

@@ -30,7 +30,7 @@ type Agent struct {
 	Description    string    `json:"description"`
 	Enabled        bool      `json:"enabled"`
 	ID             string    `json:"id"`
-	// The member who owns the agent and connects its accounts. Null: the tenant's agent.
+	// Owner of the agent, connects its accounts. Null: the tenant's agent.
 	Member *AgentMember `json:"member"`
 	Name   string       `json:"name"`
 	// Maximum length of tool names.
@@ -89,7 +89,7 @@ type AgentClient struct {
 	UsedAt   time.Time `json:"used_at"`
 	// The user's name or email.
 	User string `json:"user"`
-	// The user who authorized it.
+	// User that authorized it.
 	UserID string `json:"user_id"`
 }
 
@@ -299,7 +299,7 @@ type Allowance struct {
 	// The connector's slug.
 	Connector   string `json:"connector"`
 	ConnectorID string `json:"connector_id"`
-	// The name of the person who approved.
+	// Name of the approver.
 	GrantedBy string `json:"granted_by"`
 	// false: the server changed or removed it since, so its use needs approval until the server restores what was approved.
 	InForce bool `json:"in_force"`
@@ -618,7 +618,7 @@ type Connection struct {
 	ConnectURL string `json:"connect_url"`
 	// When connect_url expires. A page that requires sign-in is valid longer.
 	ExpiresAt time.Time `json:"expires_at"`
-	// Whether connect_url requires sign-in: only the member who owns the agent can connect its account.
+	// Whether connect_url requires sign-in: only the agent's owner can connect its account.
 	SignIn bool `json:"sign_in"`
 }
 

@@ -35,7 +35,7 @@ func (agentAccountJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.S
 }
 
 const aboutAgentAccounts = `Accounts at granted connectors with one account per agent, including missing ones, by name. At most 500 in one page: next_cursor is always null.
-Requires admin, or the member who owns the agent.`
+Requires admin, or ownership of the agent.`
 
 func (h *Handler) mountAgentAccounts() {
 	registerOperation(h, operation{

@@ -19,7 +19,7 @@ type allowanceJSON struct {
 	Kind        string    `json:"kind" enum:"tool,prompt,resource" doc:"What may be used."`
 	Tool        string    `json:"tool" doc:"The server's name for the tool or prompt, or the resource's URI."`
 	Until       time.Time `json:"until" doc:"When the standing approval ends."`
-	GrantedBy   string    `json:"granted_by" doc:"The name of the person who approved."`
+	GrantedBy   string    `json:"granted_by" doc:"Name of the approver."`
 	InForce     bool      `json:"in_force" doc:"false: the server changed or removed it since, so its use needs approval until the server restores what was approved."`
 }
 

@@ -19,7 +19,7 @@ type agentClientJSON struct {
 	Name      string    `json:"name" doc:"The program's name, not verified."`
 	Host      string    `json:"host" doc:"The host of its client document. Empty if its identity is not verified."`
 	Resource  string    `json:"resource" doc:"The address that its tokens are valid for."`
-	UserID    string    `json:"user_id" doc:"The user who authorized it."`
+	UserID    string    `json:"user_id" doc:"User that authorized it."`
 	User      string    `json:"user" doc:"The user's name or email."`
 	CreatedAt time.Time `json:"created_at"`
 	UsedAt    time.Time `json:"used_at"`

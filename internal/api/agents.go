@@ -23,7 +23,7 @@ type agentJSON struct {
 	NameLimit      int `json:"name_limit" doc:"Maximum length of tool names."`
 	CallsPerMinute int `json:"calls_per_minute" doc:"For all its tools together. 0: no limit."`
 
-	Member *agentMemberJSON `json:"member" doc:"The member who owns the agent and connects its accounts. Null: the tenant's agent."`
+	Member *agentMemberJSON `json:"member" doc:"Owner of the agent, connects its accounts. Null: the tenant's agent."`
 
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`

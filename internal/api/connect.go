@@ -25,7 +25,7 @@ type connectionJSON struct {
 	AuthorizeURL *string   `json:"authorize_url" doc:"The authorization server's page, for the calling browser session. Null for an API key."`
 	ConnectURL   string    `json:"connect_url" doc:"Single-use page for the account's owner. No sign-in unless sign_in is true."`
 	ExpiresAt    time.Time `json:"expires_at" doc:"When connect_url expires. A page that requires sign-in is valid longer."`
-	SignIn       bool      `json:"sign_in" doc:"Whether connect_url requires sign-in: only the member who owns the agent can connect its account."`
+	SignIn       bool      `json:"sign_in" doc:"Whether connect_url requires sign-in: only the agent's owner can connect its account."`
 }
 
 type connectInput struct {

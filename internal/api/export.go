@@ -10,7 +10,7 @@ import (
 )
 
 type exportInput struct {
-	Client string `query:"client" enum:"generic,claude,cursor,vscode,windsurf,gemini,zed,codex" default:"generic" doc:"The client whose file format to use. Import accepts all of generic."`
+	Client string `query:"client" enum:"generic,claude,cursor,vscode,windsurf,gemini,zed,codex" default:"generic" doc:"File format, by client. Import accepts all of generic."`
 }
 
 func (h *Handler) mountExport() {

@@ -67,7 +67,7 @@ type importErrorJSON struct {
 const aboutImport = `Servers are created, updated or refused one by one; the response is 200 even if all are refused. A server updates the connector with its name's
 slug, else the only one with its URL; otherwise it is created. Authentication headers become credentials; one with a placeholder such as ${TOKEN}
 must be set later. Each registry server with a streamable-http or sse address becomes a connector, without credential;
-servers whose URL a connector already has are left unchanged.`
+servers with the URL of a connector are left unchanged.`
 
 func (h *Handler) mountImport() {
 	registerOperation(h, operation{

@@ -19,7 +19,7 @@ import (
 const schemaPrefix = "#/components/schemas/"
 
 const about = `Authenticate with an API key: Authorization: Bearer pb_key_…. x-least-role is the role that an operation requires; with x-own-agent it is also open
-to the signed-in member who owns the agent. x-reauthentication marks operations that refuse browser sessions not confirmed within an hour, with the
+to the agent's signed-in owner. x-reauthentication marks operations that refuse browser sessions not confirmed within an hour, with the
 code reauthentication_required; API keys are exempt. Every {id} of a connector or an agent also accepts its slug. Errors are problem documents (RFC 9457).`
 
 // newConfig configures huma: no documentation page (it loads remote scripts), no $schema links, one format.
