@@ -115,6 +115,13 @@ var Blinds = []Blind{
 		Because: "a catalog is text: no I/O, no clock, no randomness",
 	},
 	{
+		Room:    "internal/openapi",
+		Ours:    []string{"internal/fault", "internal/jsonschema"},
+		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
+		Others:  []string{"go.yaml.in/yaml"},
+		Because: "a document is text: no I/O, no clock, no randomness",
+	},
+	{
 		Room:    "internal/toolchange",
 		Ours:    []string{"internal/jsonschema"},
 		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},

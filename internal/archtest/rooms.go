@@ -127,6 +127,7 @@ var Rooms = []Room{
 	{Path: "internal/fasthttp/httpclient", Floor: Domain, Sentence: "HTTP/1.1 client for plain HTTP, on the goroutine of the caller"},
 	{Path: "internal/telemetry", Floor: Domain, Sentence: "logger, metrics, private listener"},
 	{Path: "internal/tracing", Floor: Domain, Sentence: "spans, sampled and exported"},
+	{Path: "internal/openapi", Floor: Domain, Sentence: "turns operations of API documents, and endpoints by hand, into tools: pure"},
 	{Path: "internal/i18n", Floor: Domain, Sentence: "translates the texts of the dashboard"},
 
 	{Path: "client", Floor: Base, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},

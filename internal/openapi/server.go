@@ -1,0 +1,140 @@
+package openapi
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/jsonschema"
+)
+
+// Server is an address of the API. It may have variables in braces, which an admin sets. Arguments never do.
+type Server struct {
+	URL         string
+	Description string
+	Variables   []ServerVariable
+}
+
+// ServerVariable is a variable of an address.
+type ServerVariable struct {
+	Name        string
+	Default     string
+	Enum        []string // empty: any
+	Description string
+}
+
+// maxServers bounds the servers of a list, and the variables of a server.
+const maxServers = 50
+
+// readServers reads the servers of a document, path or operation. nil: it has none.
+func (d *Document) readServers(v value) []Server {
+	if d.dialect == swagger2 {
+		return swaggerServers(v)
+	}
+	var servers []Server
+	for _, s := range v.Get("servers").Values() {
+		if len(servers) == maxServers || s.GetText("url") == "" {
+			continue
+		}
+		server := Server{URL: s.GetText("url"), Description: shortenText(s.GetText("description"), 200)}
+		for _, m := range s.Get("variables").Fields() {
+			if len(server.Variables) < maxServers {
+				server.Variables = append(server.Variables, readVariable(m))
+			}
+		}
+		servers = append(servers, server)
+	}
+	return servers
+}
+
+func readVariable(m jsonschema.Member) ServerVariable {
+	variable := ServerVariable{Name: m.Name, Default: scalarText(m.Value.Get("default")), Description: shortenText(m.Value.GetText("description"), 200)}
+	for _, item := range m.Value.GetItems("enum") {
+		variable.Enum = append(variable.Enum, scalarText(item))
+	}
+	return variable
+}
+
+var variableName = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// variableValue is what a variable may be: a label or a path, so that it ends neither the host nor the path.
+var variableValue = regexp.MustCompile(`^[A-Za-z0-9._/-]*$`)
+
+// Resolve returns the address with values for its variables. A variable without a value has its default, which must be one of
+// the enumeration. base is the address of the document, for an address that is relative.
+func (s Server) Resolve(values map[string]string, base string) (string, error) {
+	var refused error
+	text := variableName.ReplaceAllStringFunc(s.URL, func(match string) string {
+		at := slices.IndexFunc(s.Variables, func(v ServerVariable) bool { return v.Name == match[1:len(match)-1] })
+		if at < 0 {
+			refused = fault.Errorf(fault.Invalid, "The address of the server has a variable that the document doesn't describe.")
+			return ""
+		}
+		set, given := values[s.Variables[at].Name]
+		if !given {
+			set = s.Variables[at].Default
+		}
+		enum := s.Variables[at].Enum
+		if len(enum) > 0 && !slices.Contains(enum, set) && (given || !slices.Contains(enum, s.Variables[at].Default)) {
+			refused = fault.Errorf(fault.Invalid, "A variable of the server's address has a value that the document doesn't list.")
+		}
+		if strings.HasPrefix(set, "https://") && match == s.URL {
+			return set // some documents have one variable for all of the address
+		}
+		if !variableValue.MatchString(set) || strings.Contains(set, "..") {
+			refused = fault.Errorf(fault.Invalid, "A variable of the server's address has characters that aren't allowed.")
+		}
+		return set
+	})
+	if refused != nil {
+		return "", refused
+	}
+	return checkServerURL(text, base)
+}
+
+// checkServerURL returns an absolute address of a server without a slash at its end.
+func checkServerURL(text, base string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err == nil && base != "" {
+		var b *url.URL
+		if b, err = url.Parse(base); err == nil {
+			u = b.ResolveReference(u)
+		}
+	}
+	switch {
+	case err != nil:
+		return "", fault.Wrap(fault.Invalid, err, "The address of the server isn't a valid URL.")
+	case u.Scheme != "https" && u.Scheme != "http", u.Host == "":
+		return "", fault.Errorf(fault.Invalid, "The address of the server must begin with https:// or http://.")
+	case u.User != nil:
+		return "", fault.Errorf(fault.Invalid, "The address of the server must not have a user name or password.")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
+}
+
+// chooseServer returns the address for an operation: its own servers, those of its path, those of the document.
+func (d *Document) chooseServer(o *Operation) (string, error) {
+	if len(o.Servers) == 0 && d.options.Server != "" {
+		return checkServerURL(d.options.Server, d.options.URL)
+	}
+	servers := o.Servers
+	if len(servers) == 0 {
+		servers = d.Servers
+	}
+	if len(servers) == 0 {
+		servers = []Server{{URL: "/"}}
+	}
+	var first error
+	for _, s := range servers {
+		address, err := s.Resolve(nil, d.options.URL)
+		if err == nil {
+			return address, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", first
+}
