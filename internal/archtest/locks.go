@@ -66,6 +66,11 @@ var Locks = []Lock{
 		Because: "which resources match a template is decided in one place, which bounds templates",
 	},
 	{
+		Library: "github.com/itchyny/gojq",
+		For:     []string{"internal/openapi/httpcall"},
+		Because: "filters are bounded in one place",
+	},
+	{
 		Library: "github.com/alecthomas/kong",
 		For:     []string{"cmd/server", "internal/ctl"},
 		Because: "command lines are read at the roof, and by the commands for another machine's installation",
@@ -120,6 +125,20 @@ var Blinds = []Blind{
 		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
 		Others:  []string{"go.yaml.in/yaml"},
 		Because: "a document is text: no I/O, no clock, no randomness",
+	},
+	{
+		Room:    "internal/openapi/httpcall",
+		Ours:    []string{"internal/fault", "internal/jsonschema", "internal/openapi"},
+		NotStd:  []string{"crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "os", "os/exec"},
+		Others:  []string{"github.com/itchyny/gojq", "golang.org/x/net/http/httpguts", "golang.org/x/text/encoding/htmlindex"},
+		Because: "it makes requests, and sends none",
+	},
+	{
+		Room:    "internal/openapi/curl",
+		Ours:    []string{"internal/fault", "internal/jsonschema", "internal/openapi"},
+		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
+		Others:  []string{"github.com/kballard/go-shellquote"},
+		Because: "a command is text: it is read, not run",
 	},
 	{
 		Room:    "internal/toolchange",

@@ -75,10 +75,11 @@ func (o *Operation) toolDescription() string {
 	if o.Title != "" && !strings.HasPrefix(text, o.Title) {
 		text = strings.TrimSpace(o.Title + "\n\n" + text)
 	}
+	text = cmp.Or(text, o.Key())
 	if o.Deprecated {
-		text = strings.TrimSpace("Deprecated. " + text)
+		text = "Deprecated. " + text
 	}
-	return shortenText(cmp.Or(text, o.Key()), maxDescription)
+	return shortenText(text, maxDescription)
 }
 
 // methodHints are what a method promises (RFC 9110 section 9.2). What writes may do anything else: that is not said.

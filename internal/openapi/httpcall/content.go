@@ -1,0 +1,87 @@
+package httpcall
+
+import (
+	"bytes"
+	"encoding/base64"
+	"mime"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+
+	"patchbay/internal/openapi"
+)
+
+// textContent is TextContent of MCP.
+type textContent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func textBlock(text string) textContent { return textContent{"text", text} }
+
+// resourceContent is EmbeddedResource of MCP.
+type resourceContent struct {
+	Type     string       `json:"type"`
+	Resource blobResource `json:"resource"`
+}
+
+type blobResource struct {
+	URI      string `json:"uri"`
+	MimeType string `json:"mimeType,omitempty"`
+	Blob     string `json:"blob"`
+}
+
+// binaryBlock returns bytes as an embedded resource. Its address is the request's, with the file's name if the answer says one.
+func binaryBlock(r Response, media string) resourceContent {
+	if media == "" {
+		media = "application/octet-stream"
+	}
+	address := r.URL
+	if u, err := url.Parse(r.URL); err == nil {
+		if name := fileName(r.Header.Get("Content-Disposition")); name != "" {
+			u.Fragment = name
+		}
+		address = u.String()
+	}
+	return resourceContent{"resource", blobResource{address, media, base64.StdEncoding.EncodeToString(r.Body)}}
+}
+
+// fileName returns the file's name in Content-Disposition, without directories.
+func fileName(disposition string) string {
+	_, parameters, err := mime.ParseMediaType(disposition)
+	if err != nil {
+		return ""
+	}
+	name := path.Base(strings.ReplaceAll(parameters["filename"], `\`, "/"))
+	if name == "." || name == ".." || name == "/" {
+		return ""
+	}
+	return cutText(name, 200)
+}
+
+// isReadable reports whether a body is text. Without a type that says so, it has to be UTF-8 without control characters.
+func isReadable(media string, body []byte) bool {
+	if openapi.IsText(media) || openapi.IsJSON(media) {
+		return true
+	}
+	if media != "" && media != "application/octet-stream" || len(body) > 1<<20 {
+		return false
+	}
+	return utf8.Valid(body) && !bytes.ContainsFunc(body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' })
+}
+
+// readText returns a body as UTF-8, from the character set that its type names.
+func readText(body []byte, contentType string) string {
+	_, parameters, _ := mime.ParseMediaType(contentType)
+	if name := strings.ToLower(parameters["charset"]); name != "" && name != "utf-8" && name != "utf8" {
+		if set, err := htmlindex.Get(name); err == nil {
+			if decoded, err := set.NewDecoder().Bytes(body); err == nil {
+				body = decoded
+			}
+		}
+	}
+	return strings.ToValidUTF8(string(body), "\uFFFD")
+}

@@ -1,0 +1,261 @@
+package httpcall
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/jsonschema"
+	"patchbay/internal/openapi"
+)
+
+// Bounds of a request.
+const (
+	MaxArguments = 16 << 20 // bytes
+	maxURL       = 16 << 10
+	maxHeader    = 8 << 10 // of one value
+	maxLevels    = 64      // of arguments that are serialised
+)
+
+// Request is a request without its credential.
+type Request struct {
+	Method     string
+	URL        string
+	Header     http.Header
+	Body       []byte
+	Idempotent bool // it may be sent again
+}
+
+// HTTP returns the request for a client.
+func (r *Request) HTTP(ctx context.Context) (*http.Request, error) {
+	var body *bytes.Reader
+	if r.Body == nil {
+		request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
+		if err == nil {
+			request.Header = r.Header.Clone()
+		}
+		return request, err
+	}
+	body = bytes.NewReader(r.Body)
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, body)
+	if err == nil {
+		request.Header = r.Header.Clone()
+	}
+	return request, err
+}
+
+// arguments are the arguments of a call by name.
+type arguments struct{ *jsonschema.Node }
+
+func readArguments(text json.RawMessage) (arguments, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return arguments{jsonschema.NewObject()}, nil
+	}
+	root, whole := jsonschema.Decode(text, jsonschema.Limits{Bytes: MaxArguments, Depth: maxLevels})
+	switch {
+	case !whole:
+		return arguments{}, fault.Errorf(fault.TooLarge, "The arguments are too large.")
+	case !root.Is(jsonschema.Object):
+		return arguments{}, fault.Errorf(fault.Invalid, "The arguments must be an object.")
+	}
+	return arguments{root}, nil
+}
+
+// Find returns an argument; nil: it is not given. null counts as not given.
+func (a arguments) Find(name string) *jsonschema.Node {
+	v := a.Node.Find(name)
+	if v.Is(jsonschema.Null) {
+		return nil
+	}
+	return v
+}
+
+func argumentError(name, what string) error {
+	return fault.Errorf(fault.Invalid, "The argument %q %s.", name, what)
+}
+
+// Build makes the request of a call. The error is a fault with a sentence for the model.
+func Build(b *openapi.Binding, text json.RawMessage) (*Request, error) {
+	args, err := readArguments(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNames(b, args); err != nil {
+		return nil, err
+	}
+	r := &Request{Method: b.Method, Header: http.Header{}, Idempotent: openapi.IsIdempotent(b.Method)}
+	if b.Accept != "" {
+		r.Header.Set("Accept", b.Accept)
+	}
+	path, err := buildPath(b, args)
+	if err != nil {
+		return nil, err
+	}
+	query, err := buildQuery(b, args)
+	if err != nil {
+		return nil, err
+	}
+	r.URL = b.Server + path
+	if query != "" {
+		r.URL += "?" + query
+	}
+	if err := checkURL(r.URL, b.Server); err != nil {
+		return nil, err
+	}
+	if err := r.addHeaders(b, args); err != nil {
+		return nil, err
+	}
+	return r, r.addBody(b.Body, args)
+}
+
+// checkNames refuses arguments that the binding does not have, those that it cannot send, and calls without those that it requires.
+func checkNames(b *openapi.Binding, args arguments) error {
+	known := map[string]bool{}
+	for _, p := range b.Parameters {
+		known[p.Argument] = true
+		switch v := args.Find(p.Argument); {
+		case p.Argument == "":
+		case v == nil && p.Required:
+			return argumentError(p.Argument, "is missing")
+		case v != nil && !carriesValue(p, v):
+			return argumentError(p.Argument, "has an item with the delimiter of its list, which the API could not tell apart")
+		}
+	}
+	if b.Body != nil {
+		known[b.Body.Argument] = true
+		for _, f := range b.Body.Fields {
+			known[f.Argument] = true
+		}
+		if b.Body.Required && b.Body.Argument != "" && args.Node.Find(b.Body.Argument) == nil {
+			return argumentError(b.Body.Argument, "is missing")
+		}
+	}
+	for _, m := range args.Members {
+		if !known[m.Name] || m.Name == "" {
+			return argumentError(cutText(m.Name, 64), "isn't a parameter of this tool")
+		}
+	}
+	return nil
+}
+
+// checkURL refuses a request that leads elsewhere than its template: no argument can make one, and this does not rely on it.
+func checkURL(text, server string) error {
+	u, err := url.Parse(text)
+	s, serverErr := url.Parse(server)
+	if err != nil || serverErr != nil || u.Host != s.Host || u.Scheme != s.Scheme || u.User != nil || !strings.HasPrefix(u.EscapedPath(), s.EscapedPath()) {
+		return fault.Errorf(fault.Invalid, "The arguments don't make a valid address.")
+	}
+	if len(text) > maxURL {
+		return fault.Errorf(fault.Invalid, "The arguments make an address that is too long.")
+	}
+	return nil
+}
+
+// buildPath fills the template of the path.
+func buildPath(b *openapi.Binding, args arguments) (string, error) {
+	path := b.Path
+	var out strings.Builder
+	for path != "" {
+		literal, rest, variable := strings.Cut(path, "{")
+		out.WriteString(literal)
+		if !variable {
+			break
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		path = after
+		text, err := fillSegment(b, args, name)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(text)
+	}
+	for segment := range strings.SplitSeq(out.String(), "/") {
+		if isDotSegment(segment) {
+			return "", fault.Errorf(fault.Invalid, "The arguments lead out of the path of this tool.")
+		}
+	}
+	return out.String(), nil
+}
+
+// fillSegment returns the text for a variable of the path. An empty one would address another resource.
+func fillSegment(b *openapi.Binding, args arguments, name string) (string, error) {
+	for _, p := range b.Parameters {
+		if p.In != "path" || p.Name != name {
+			continue
+		}
+		v := args.Find(p.Argument)
+		if v == nil {
+			return "", argumentError(p.Argument, "is missing")
+		}
+		if hasDotSegment(v) {
+			return "", argumentError(p.Argument, "leads out of the path of this tool")
+		}
+		text := styleText(p, v, escapeFor(p))
+		if strings.Trim(text, ".;=") == "" && strings.Trim(scalarText(v), ".") == "" {
+			return "", argumentError(p.Argument, "must not be empty")
+		}
+		return text, nil
+	}
+	return "", fault.Errorf(fault.Internal, "The path has a variable without a parameter.")
+}
+
+// buildQuery writes the query.
+func buildQuery(b *openapi.Binding, args arguments) (string, error) {
+	var pairs []string
+	for _, p := range b.Parameters {
+		if p.In != "query" && p.In != "querystring" {
+			continue
+		}
+		if p.Argument == "" {
+			pairs = append(pairs, escapeText(p.Name)+"="+escapeText(p.Value))
+			continue
+		}
+		v := args.Find(p.Argument)
+		switch {
+		case v == nil:
+		case p.In == "querystring":
+			pairs = append(pairs, writeQueryString(p, v))
+		default:
+			pairs = append(pairs, queryPairs(p, v, escapeFor(p))...)
+		}
+	}
+	return strings.Join(pairs, "&"), nil
+}
+
+// addHeaders sets headers and cookies.
+func (r *Request) addHeaders(b *openapi.Binding, args arguments) error {
+	var cookies []string
+	for _, p := range b.Parameters {
+		if p.In != "header" && p.In != "cookie" {
+			continue
+		}
+		text, pairs := p.Value, []string{p.Name + "=" + p.Value}
+		if p.Argument != "" {
+			v := args.Find(p.Argument)
+			if v == nil {
+				continue
+			}
+			text, pairs = strings.TrimSpace(headerText(p, v)), cookiePairs(p, v)
+		}
+		if p.In == "cookie" {
+			cookies = append(cookies, pairs...)
+			text = strings.Join(pairs, "; ")
+		}
+		if !httpguts.ValidHeaderFieldValue(text) || len(text) > maxHeader || openapi.IsRefusedHeader(p.Name) && p.In == "header" {
+			return argumentError(p.Argument, "cannot be the value of a header")
+		}
+		if p.In == "header" {
+			r.Header.Set(p.Name, text)
+		}
+	}
+	if len(cookies) > 0 {
+		r.Header.Set("Cookie", strings.Join(cookies, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package httpcall
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"patchbay/internal/jsonschema"
+	"patchbay/internal/openapi"
+)
+
+// maxErrorBody bounds what a result says of an error's body, in bytes.
+const maxErrorBody = 4 << 10
+
+// Response is the answer of an API.
+type Response struct {
+	Status    int
+	Header    http.Header
+	Body      []byte
+	Truncated bool   // the body is longer than the caller's bound
+	URL       string // of the request, without its credential
+}
+
+// Result is the result of a call.
+type Result struct {
+	JSON       json.RawMessage // CallToolResult of MCP
+	IsError    bool
+	Status     int
+	RetryAfter time.Duration // that the API asks for; 0: it asks for none
+}
+
+// callResult is CallToolResult.
+type callResult struct {
+	Content    []any           `json:"content"`
+	Structured json.RawMessage `json:"structuredContent,omitempty"`
+	IsError    bool            `json:"isError,omitempty"`
+}
+
+// NewResult makes the result of a call. filter may be nil; now is for dates in Retry-After.
+func NewResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filter, now time.Time) Result {
+	out := Result{Status: r.Status, RetryAfter: readRetryAfter(r.Status, r.Header, now)}
+	var result callResult
+	switch {
+	case r.Status < 200 || r.Status > 299:
+		result = errorResult(describeError(r, out.RetryAfter))
+	case r.Truncated:
+		result = errorResult("The answer is too large.")
+	default:
+		result = successResult(ctx, b, r, filter)
+	}
+	out.IsError = result.IsError
+	out.JSON = encodeResult(result)
+	return out
+}
+
+// encodeResult writes a result. HTML in it stays as it is.
+func encodeResult(result callResult) json.RawMessage {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(result); err != nil {
+		out.Reset()
+		out.WriteString(`{"content":[{"type":"text","text":"The answer isn't valid."}],"isError":true}`)
+	}
+	return bytes.TrimRight(out.Bytes(), "\n")
+}
+
+func errorResult(sentence string) callResult {
+	return callResult{Content: []any{textBlock(sentence)}, IsError: true}
+}
+
+// describeError says status, wait and body of an error. A redirect is one: its target is another host's business.
+func describeError(r Response, wait time.Duration) string {
+	text := "HTTP " + strconv.Itoa(r.Status)
+	if name := http.StatusText(r.Status); name != "" {
+		text += " " + name
+	}
+	if wait > 0 {
+		text += ". Retry after " + strconv.Itoa(int((wait+time.Second-1)/time.Second)) + " seconds"
+	}
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if len(r.Body) == 0 || !isReadable(media, r.Body) {
+		return text + "."
+	}
+	return text + ".\n\n" + cutText(readText(r.Body, r.Header.Get("Content-Type")), maxErrorBody)
+}
+
+func successResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filter) callResult {
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	body := bytes.TrimPrefix(r.Body, []byte("\xef\xbb\xbf"))
+	isJSON := (openapi.IsJSON(media) || media == "" || b.Result != openapi.ResultText && isReadable(media, body)) && json.Valid(body)
+	switch {
+	case isJSON:
+		return jsonResult(ctx, b, body, filter)
+	case len(bytes.TrimSpace(body)) == 0:
+		return addStructured(b, callResult{Content: []any{textBlock("HTTP " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status))}}, nil)
+	case isReadable(media, body):
+		text := readText(body, r.Header.Get("Content-Type"))
+		return addStructured(b, callResult{Content: []any{textBlock(text)}}, jsonschema.AppendQuoted(nil, text))
+	}
+	return addStructured(b, callResult{Content: []any{binaryBlock(r, media)}}, nil)
+}
+
+// jsonResult returns JSON as text and as structured content.
+func jsonResult(ctx context.Context, b *openapi.Binding, body []byte, filter *Filter) callResult {
+	if filter != nil {
+		filtered, err := filter.Apply(ctx, body)
+		if err != nil {
+			return errorResult("The answer's filter failed. " + err.Error())
+		}
+		return callResult{Content: []any{textBlock(string(filtered))}}
+	}
+	body = bytes.TrimSpace(body)
+	if !utf8.Valid(body) {
+		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	}
+	return addStructured(b, callResult{Content: []any{textBlock(string(body))}}, body)
+}
+
+// addStructured adds structured content to a result: a tool with an output schema always has it, and it is always an object.
+func addStructured(b *openapi.Binding, result callResult, body []byte) callResult {
+	switch {
+	case b.Result == openapi.ResultText:
+	case body == nil || string(body) == "null" && b.Result == openapi.ResultObject:
+		result.Structured = json.RawMessage("{}")
+	case b.Result == openapi.ResultObject && body[0] == '{':
+		result.Structured = body
+	default:
+		result.Structured = append(append([]byte(`{"result":`), body...), '}')
+	}
+	return result
+}

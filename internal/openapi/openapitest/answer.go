@@ -1,0 +1,113 @@
+package openapitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"patchbay/internal/openapi"
+	"patchbay/internal/openapi/httpcall"
+)
+
+// setAnswer makes an answer that the document describes: the first 2xx with JSON, else any other.
+func (s *Server) setAnswer(operation map[string]any) {
+	s.answer, s.media = []byte("\x00\x01binary\xff"), "application/octet-stream"
+	responses, _ := operation["responses"].(map[string]any)
+	var codes []string
+	for code := range responses {
+		if strings.HasPrefix(code, "2") {
+			codes = append(codes, code)
+		}
+	}
+	sort.Strings(codes)
+	for _, code := range codes {
+		response := s.definition.resolve(responses[code])
+		schema, media := response["schema"], "application/json"
+		if !s.definition.swagger {
+			schema, media = jsonContent(response)
+		}
+		if schema == nil {
+			continue
+		}
+		if value, ok := (sampler{root: s.definition.root}).Value(schema); ok {
+			s.answer, s.media = []byte(marshal(value)), media
+			return
+		}
+	}
+}
+
+// jsonContent returns the schema of the JSON content of a response.
+func jsonContent(response map[string]any) (schema any, media string) {
+	content, _ := response["content"].(map[string]any)
+	var names []string
+	for name := range content {
+		if base, _, _ := strings.Cut(name, ";"); strings.HasSuffix(strings.TrimSpace(base), "json") {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if c, _ := content[name].(map[string]any); c["schema"] != nil {
+			return c["schema"], name
+		}
+	}
+	return nil, ""
+}
+
+// compareResult compares a result with the answer, byte for byte, and checks it as the Go SDK's client would.
+func (s *Server) compareResult(b *openapi.Binding, outputSchema json.RawMessage, result httpcall.Result) error {
+	var r struct {
+		Content []struct {
+			Type, Text string
+			Resource   struct{ Blob []byte }
+		}
+		StructuredContent json.RawMessage
+	}
+	if err := json.Unmarshal(result.JSON, &r); err != nil || result.IsError || len(r.Content) != 1 {
+		return fmt.Errorf("the result is %.300s: %w", result.JSON, err)
+	}
+	have := r.Content[0].Text
+	if r.Content[0].Type == "resource" {
+		have = string(r.Content[0].Resource.Blob)
+	}
+	if have != string(s.answer) {
+		return fmt.Errorf("the result has %.200q, and %.200q was answered", have, s.answer)
+	}
+	if len(outputSchema) == 0 {
+		if len(r.StructuredContent) > 0 {
+			return fmt.Errorf("there is structured content without a schema")
+		}
+		return nil
+	}
+	want := string(s.answer)
+	if b.Result == openapi.ResultWrapped || !strings.HasPrefix(want, "{") {
+		want = `{"result":` + want + `}`
+	}
+	if s.media != "application/octet-stream" && string(r.StructuredContent) != want {
+		return fmt.Errorf("the structured content is %.200q, and %.200q was answered", r.StructuredContent, want)
+	}
+	return checkOutput(outputSchema, r.StructuredContent)
+}
+
+// checkOutput validates structured content with the library of the Go SDK.
+func checkOutput(schema, content json.RawMessage) error {
+	var parsed jsonschema.Schema
+	if err := json.Unmarshal(schema, &parsed); err != nil {
+		return fmt.Errorf("the output schema: %w", err)
+	}
+	resolved, err := parsed.Resolve(nil)
+	if err != nil {
+		return fmt.Errorf("the output schema: %w", err)
+	}
+	var value any
+	if err := json.Unmarshal(content, &value); err != nil {
+		return err
+	}
+	if err := resolved.Validate(value); err != nil {
+		return fmt.Errorf("the answer does not match the output schema: %w", err)
+	}
+	return nil
+}

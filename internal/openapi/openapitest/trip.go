@@ -1,0 +1,355 @@
+package openapitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+
+	"patchbay/internal/openapi"
+	"patchbay/internal/openapi/httpcall"
+)
+
+// Server answers as a document says, and keeps the request.
+type Server struct {
+	definition *Definition
+	http       *httptest.Server
+	seen       seen
+	answer     []byte
+	media      string
+}
+
+// NewServer starts a server for a document.
+func NewServer(document []byte) (*Server, error) {
+	d, err := ReadDefinition(document)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{definition: d}
+	s.http = httptest.NewServer(http.HandlerFunc(s.serveRequest))
+	return s, nil
+}
+
+// Close stops the server.
+func (s *Server) Close() { s.http.Close() }
+
+// URL returns the address of the server.
+func (s *Server) URL() string { return s.http.URL }
+
+func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request) {
+	path, query, _ := strings.Cut(r.RequestURI, "?")
+	body, _ := io.ReadAll(r.Body)
+	s.seen = seen{r.Method, path, query, r.Header.Clone(), body}
+	if s.media != "" {
+		w.Header().Set("Content-Type", s.media)
+	}
+	w.Write(s.answer)
+}
+
+// Trip calls an operation with arguments that its schema accepts. The error says what differs.
+func (s *Server) Trip(ctx context.Context, tool *openapi.Tool, o *openapi.Operation) error {
+	var definition struct {
+		InputSchema  map[string]any  `json:"inputSchema"`
+		OutputSchema json.RawMessage `json:"outputSchema"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(tool.Definition))
+	decoder.UseNumber()
+	if err := decoder.Decode(&definition); err != nil {
+		return err
+	}
+	operation, item := s.definition.operation(o.Method, o.Path)
+	s.setAnswer(operation)
+	args, result, err := s.callSample(ctx, tool, definition.InputSchema, sampler{input: true})
+	if err != nil && strings.Contains(err.Error(), "delimiter") {
+		args, result, err = s.callSample(ctx, tool, definition.InputSchema, sampler{input: true, plain: true})
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.compareRequest(tool.Binding, o, operation, item, args); err != nil {
+		return err
+	}
+	return s.compareResult(tool.Binding, definition.OutputSchema, result)
+}
+
+// callSample calls with a sample of a schema. A style that cannot carry difficult texts refuses them; then plain ones make the trip.
+func (s *Server) callSample(ctx context.Context, tool *openapi.Tool, schema map[string]any, from sampler) (map[string]any, httpcall.Result, error) {
+	from.root = schema
+	value, ok := from.Value(schema)
+	args, isObject := value.(map[string]any)
+	if !ok || !isObject {
+		return nil, httpcall.Result{}, fmt.Errorf("the schema has no sample")
+	}
+	if err := checkArguments(ctx, tool.Definition, []byte(marshal(args))); err != nil {
+		return nil, httpcall.Result{}, fmt.Errorf("the sample is refused: %w", err)
+	}
+	result, err := s.call(ctx, tool, args)
+	return args, result, err
+}
+
+// call sends a call.
+func (s *Server) call(ctx context.Context, tool *openapi.Tool, args map[string]any) (httpcall.Result, error) {
+	binding, err := openapi.ReadBinding(tool.Binding.JSON())
+	if err != nil {
+		return httpcall.Result{}, err
+	}
+	target, err := url.Parse(binding.Server)
+	if err != nil {
+		return httpcall.Result{}, err
+	}
+	binding.Server = s.http.URL + target.EscapedPath()
+	request, err := httpcall.Build(binding, []byte(marshal(args)))
+	if err != nil {
+		return httpcall.Result{}, err
+	}
+	r, err := request.HTTP(ctx)
+	if err != nil {
+		return httpcall.Result{}, err
+	}
+	response, err := s.http.Client().Do(r)
+	if err != nil {
+		return httpcall.Result{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return httpcall.Result{}, err
+	}
+	s.seen.path = strings.TrimPrefix(s.seen.path, target.EscapedPath())
+	answer := httpcall.Response{Status: response.StatusCode, Header: response.Header, Body: body, URL: request.URL}
+	return httpcall.NewResult(ctx, tool.Binding, answer, nil, time.Now()), nil
+}
+
+// compareRequest compares what the server reads with the arguments.
+func (s *Server) compareRequest(b *openapi.Binding, o *openapi.Operation, operation, item map[string]any, args map[string]any) error {
+	if s.seen.method != o.Method {
+		return fmt.Errorf("method %s", s.seen.method)
+	}
+	segments, err := readPath(o.Path, s.seen.path)
+	if err != nil {
+		return err
+	}
+	definitions := s.definition.parameters(operation, item)
+	for _, p := range b.Parameters {
+		if p.Argument == "" {
+			continue
+		}
+		arg, given := args[p.Argument]
+		if !given || arg == nil {
+			continue
+		}
+		definition, described := definitions[p.In+" "+p.Name]
+		if !described {
+			definition = parameter{name: p.Name, in: p.In, style: "simple"}
+		}
+		want := words(arg)
+		if definition.media != "" {
+			want = marshal(arg)
+		}
+		if have := s.readParameter(definition, segments, want); !reflect.DeepEqual(have, want) && !isEmpty(want) && !isNested(definition, arg) {
+			return fmt.Errorf("parameter %s in %s (%s, explode %v): the server reads %q, and %q was sent", p.Name, p.In, definition.style, definition.explode, have, want)
+		}
+	}
+	return s.compareBody(b.Body, operation, args)
+}
+
+// isNested reports whether a value has no serialisation in the specification: members of members in brackets.
+func isNested(p parameter, v any) bool {
+	object, ok := v.(map[string]any)
+	if p.style == "deepObject" && !ok {
+		return true
+	}
+	for _, item := range object {
+		switch item.(type) {
+		case map[string]any, []any:
+			return p.style == "deepObject"
+		}
+	}
+	return false
+}
+
+func isEmpty(v any) bool {
+	value := reflect.ValueOf(v)
+	return (value.Kind() == reflect.Slice || value.Kind() == reflect.Map) && value.Len() == 0
+}
+
+func (s *Server) readParameter(p parameter, segments map[string]string, want any) any {
+	switch p.in {
+	case "path":
+		return readSegment(p, segments[p.name], want)
+	case "query":
+		return readQuery(p, s.seen.query, want)
+	case "header":
+		if text, scalar := want.(string); scalar && strings.TrimSpace(text) == s.seen.header.Get(p.name) {
+			return want
+		}
+		return readParts(s.seen.header.Get(p.name), ",", p.explode, plainText, want)
+	case "cookie":
+		for _, pair := range strings.Split(s.seen.header.Get("Cookie"), "; ") {
+			if have := readQuery(p, pair, want); have != nil && !isEmpty(have) {
+				return have
+			}
+		}
+	}
+	return nil
+}
+
+// compareBody compares the body with the arguments.
+func (s *Server) compareBody(b *openapi.Body, operation map[string]any, args map[string]any) error {
+	if b == nil {
+		if len(s.seen.body) > 0 {
+			return fmt.Errorf("there is a body of %d bytes", len(s.seen.body))
+		}
+		return nil
+	}
+	want, given := args[b.Argument], args[b.Argument] != nil
+	if b.Argument == "" {
+		object := map[string]any{}
+		for _, f := range b.Fields {
+			if v, there := args[f.Argument]; there {
+				object[f.Name] = v
+			}
+		}
+		want, given = object, len(object) > 0
+	}
+	if !given {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(s.seen.header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	switch {
+	case b.File:
+		return compareFile(want, s.seen.body)
+	case strings.HasSuffix(media, "json"):
+		return compareJSON(want, s.seen.body)
+	case media == "application/x-www-form-urlencoded":
+		return s.compareForm(b, operation, want)
+	case strings.HasPrefix(media, "multipart/"):
+		return s.compareMultipart(want)
+	}
+	if string(s.seen.body) != word(want) {
+		return fmt.Errorf("the body is %q", s.seen.body)
+	}
+	return nil
+}
+
+func compareJSON(want any, body []byte) error {
+	var have any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&have); err != nil {
+		return fmt.Errorf("the body %.200q: %w", body, err)
+	}
+	if marshal(have) != marshal(want) {
+		return fmt.Errorf("the body is %.300s, and %.300s was sent", marshal(have), marshal(want))
+	}
+	return nil
+}
+
+func compareFile(want any, body []byte) error {
+	object, _ := want.(map[string]any)
+	text, _ := object["data"].(string)
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || !bytes.Equal(data, body) {
+		return fmt.Errorf("the file has %d bytes, and %d were sent: %v", len(body), len(data), err)
+	}
+	return nil
+}
+
+// formEncodings returns how the document writes fields of a form.
+func (s *Server) formEncodings(operation map[string]any) map[string]parameter {
+	out := map[string]parameter{}
+	parameters, _ := operation["parameters"].([]any)
+	for _, v := range parameters {
+		if p := s.definition.resolve(v); p["in"] == "formData" {
+			name, _ := p["name"].(string)
+			out[name] = s.definition.parameter(p, name, "formData")
+		}
+	}
+	body := s.definition.resolve(operation["requestBody"])
+	content, _ := body["content"].(map[string]any)
+	form, _ := content["application/x-www-form-urlencoded"].(map[string]any)
+	encodings, _ := form["encoding"].(map[string]any)
+	for name, v := range encodings {
+		encoding := s.definition.resolve(v)
+		if encoding["style"] != nil || encoding["explode"] != nil {
+			out[name] = s.definition.parameter(encoding, name, "query")
+		}
+	}
+	return out
+}
+
+func (s *Server) compareForm(b *openapi.Body, operation map[string]any, want any) error {
+	encodings := s.formEncodings(operation)
+	object, _ := want.(map[string]any)
+	for name, v := range object {
+		if v == nil {
+			continue
+		}
+		p, encoded := encodings[name]
+		if !encoded {
+			p = parameter{name: name, style: "form", explode: true}
+		}
+		value := words(v)
+		if _, isObject := v.(map[string]any); isObject && !encoded {
+			value, p.explode = marshal(v), false
+		}
+		if have := readQuery(p, string(s.seen.body), value); !reflect.DeepEqual(have, value) && !isEmpty(value) && !isNested(p, v) {
+			return fmt.Errorf("the field %s (%s, explode %v) is %q, and %q was sent, of %s", name, p.style, p.explode, have, value, b.Media)
+		}
+	}
+	return nil
+}
+
+func (s *Server) compareMultipart(want any) error {
+	parts, err := readMultipart(s.seen.header.Get("Content-Type"), s.seen.body)
+	if err != nil {
+		return err
+	}
+	object, _ := want.(map[string]any)
+	for name, v := range object {
+		if v == nil {
+			continue
+		}
+		values, isList := v.([]any)
+		if !isList {
+			values = []any{v}
+		}
+		if len(parts[name]) == 1 && strings.HasSuffix(parts[name][0].media, "json") {
+			values = []any{v}
+		}
+		if len(parts[name]) != len(values) {
+			return fmt.Errorf("the field %s has %d parts, and %d were sent", name, len(parts[name]), len(values))
+		}
+		for i, value := range values {
+			if err := comparePart(parts[name][i], value); err != nil {
+				return fmt.Errorf("the field %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func comparePart(p part, want any) error {
+	if p.file != "" {
+		return compareFile(want, p.data)
+	}
+	if strings.HasSuffix(p.media, "json") {
+		return compareJSON(want, p.data)
+	}
+	if string(p.data) != word(want) {
+		return fmt.Errorf("it is %q, and %q was sent", p.data, word(want))
+	}
+	return nil
+}

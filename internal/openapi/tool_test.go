@@ -1,0 +1,196 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/openapi"
+)
+
+func TestTool_NamesCollidingArguments(t *testing.T) {
+	t.Parallel()
+	get := makeTool(t, readHard(t, openapi.Options{}), "GET /things/{id}")
+	want := []string{"filter_name", "header_id", "id", "query_id", "session"}
+	if have := sortedKeys(get.InputSchema.Properties); !slices.Equal(have, want) {
+		t.Errorf("arguments %q, want %q", have, want)
+	}
+	if have := string(get.InputSchema.Properties["query_id"]); have != `{"type":"integer","exclusiveMinimum":0}` {
+		t.Error(have)
+	}
+	if have := string(get.InputSchema.Properties["filter_name"]); have != `{"type":["string","null"],"examples":["x"]}` {
+		t.Error(have)
+	}
+	if !slices.Equal(get.InputSchema.Required, []string{"id"}) || get.Title != "Get a thing" || !get.Annotations["readOnlyHint"] {
+		t.Errorf("%s", get.Definition)
+	}
+}
+
+func TestTool_MergesBodyAndLeavesOutReadOnly(t *testing.T) {
+	t.Parallel()
+	put := makeTool(t, readHard(t, openapi.Options{}), "PUT /things/{id}")
+	if have := sortedKeys(put.InputSchema.Properties); !slices.Equal(have, []string{"id", "name", "size"}) {
+		t.Errorf("arguments %q", have)
+	}
+	if have := string(put.InputSchema.Properties["size"]); have != `{"type":"integer","format":"int64"}` {
+		t.Errorf("a bound that JavaScript cannot represent is kept: %s", have)
+	}
+	if !slices.Equal(put.InputSchema.Required, []string{"id", "name"}) || !put.Annotations["idempotentHint"] || !strings.HasPrefix(put.Description, "Deprecated. ") {
+		t.Errorf("%s", put.Definition)
+	}
+	if put.OutputSchema != nil || len(put.Binding.Security) != 0 {
+		t.Errorf("%s", put.Binding.JSON())
+	}
+}
+
+func TestTool_CyclesBecomeDefinitions(t *testing.T) {
+	t.Parallel()
+	get := makeTool(t, readHard(t, openapi.Options{}), "GET /things/{id}")
+	if have := sortedKeys(get.OutputSchema.Defs); !slices.Equal(have, []string{"Node"}) {
+		t.Errorf("definitions %q", have)
+	}
+	node := string(get.OutputSchema.Defs["Node"])
+	for _, part := range []string{`"value":{"type":["string","null"]}`, `"items":{"$ref":"#/$defs/Node"}`, `"anyOf":[{"allOf":[{"$ref":"#/$defs/Node"}]},{"type":"null"}]`} {
+		if !strings.Contains(node, part) {
+			t.Errorf("no %s in %s", part, node)
+		}
+	}
+	if strings.Contains(node, "secret") || strings.Contains(node, "required") {
+		t.Errorf("an answer's schema has more than it should: %s", node)
+	}
+}
+
+func TestTool_DiscriminatorRestrictsBranches(t *testing.T) {
+	t.Parallel()
+	create := makeTool(t, readHard(t, openapi.Options{}), "POST /pets")
+	body := string(create.InputSchema.Defs["Pet"])
+	for _, kind := range []string{"cat", "dog"} {
+		if !strings.Contains(body, `{"properties":{"kind":{"enum":["`+kind+`"]}},"required":["kind"]}`) {
+			t.Errorf("no %s in %s", kind, body)
+		}
+	}
+	if create.Binding.Result != openapi.ResultObject || !strings.Contains(string(create.Definition), `"outputSchema":{"type":"object","anyOf":`) {
+		t.Errorf("%s", create.Definition)
+	}
+}
+
+func TestTool_WrapsAnswersThatAreNoObjects(t *testing.T) {
+	t.Parallel()
+	remove := makeTool(t, readHard(t, openapi.Options{}), "DELETE /things/{id}")
+	if remove.Binding.Result != openapi.ResultWrapped || !strings.Contains(string(remove.OutputSchema.Properties["result"]), `"array"`) {
+		t.Errorf("%s", remove.Definition)
+	}
+	if !remove.Annotations["destructiveHint"] || remove.Name != "delete_things_id" {
+		t.Errorf("%s", remove.Definition)
+	}
+}
+
+func TestTool_FormsAndFiles(t *testing.T) {
+	t.Parallel()
+	d := readHard(t, openapi.Options{})
+	upload := makeTool(t, d, "POST /upload")
+	if upload.Binding.Server != "https://uploads.example.com" || upload.Binding.Accept != "image/png" {
+		t.Errorf("%s", upload.Binding.JSON())
+	}
+	if !strings.Contains(string(upload.InputSchema.Properties["file"]), `"contentEncoding":"base64"`) || !strings.Contains(string(upload.InputSchema.Properties["more"]), `"items":{"type":"object"`) {
+		t.Errorf("%s", upload.Definition)
+	}
+	form := makeTool(t, d, "POST /form")
+	want := `"fields":[{"argument":"deep","name":"deep","style":"deepObject","explode":true},{"argument":"json","name":"json"},{"argument":"list","name":"list","style":"form"}]`
+	if !strings.Contains(string(form.Binding.JSON()), want) {
+		t.Errorf("%s", form.Binding.JSON())
+	}
+}
+
+func TestBinding_IsCanonicalAndReadBack(t *testing.T) {
+	t.Parallel()
+	d := readHard(t, openapi.Options{})
+	for _, o := range d.Operations {
+		made, err := d.Tool(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := openapi.ReadBinding(made.Binding.JSON())
+		if err != nil || string(again.JSON()) != string(made.Binding.JSON()) {
+			t.Errorf("%s: %v", made.Binding.JSON(), err)
+		}
+	}
+	create := makeTool(t, d, "POST /pets").Binding
+	want := `{"v":1,"method":"POST","server":"https://eu.api.example.com/v1","path":"/pets","body":{"media":"application/json","argument":"body"},` +
+		`"accept":"application/json","result":"object","security":[[{"scheme":"oauth","type":"oauth2","scopes":["read","write"]}]]}`
+	if string(create.JSON()) != want {
+		t.Errorf("%s", create.JSON())
+	}
+	if _, err := openapi.ReadBinding([]byte(`{"v":2}`)); err == nil {
+		t.Error("another version is read")
+	}
+}
+
+func TestSchemas_OfEachVersion(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ version, schema, want string }{
+		"nullable":             {"3.0.3", `{"type":"string","nullable":true,"enum":["a"]}`, `{"type":["string","null"],"enum":["a",null]}`},
+		"nullable reference":   {"3.0.3", `{"$ref":"#/components/schemas/O","nullable":true}`, `{"anyOf":[{"$ref":"#/$defs/O"},{"type":"null"}]}`},
+		"exclusive bounds":     {"3.0.3", `{"type":"number","maximum":5,"exclusiveMaximum":true,"minimum":1}`, `{"type":"number","exclusiveMaximum":5,"minimum":1}`},
+		"types of 3.1":         {"3.1.0", `{"type":["integer","null"],"exclusiveMinimum":1}`, `{"type":["integer","null"],"exclusiveMinimum":1}`},
+		"beside a reference":   {"3.1.0", `{"$ref":"#/components/schemas/O","description":"d"}`, `{"$ref":"#/$defs/O","description":"d"}`},
+		"small reference":      {"3.1.0", `{"$ref":"#/components/schemas/S"}`, `{"type":"string"}`},
+		"identifiers":          {"3.1.0", `{"type":"string","$id":"x","$anchor":"y","x-z":1}`, `{"type":"string"}`},
+		"example":              {"3.0.3", `{"type":"integer","example":3}`, `{"type":"integer","examples":[3]}`},
+		"pattern in slashes":   {"3.0.3", `{"type":"string","pattern":"/^a$/i"}`, `{"type":"string"}`},
+		"reference to nothing": {"3.0.3", `{"$ref":"#/components/schemas/None"}`, `{}`},
+		"items of draft 4":     {"3.0.3", `{"type":"array","items":[{"type":"string"}]}`, `{"type":"array","prefixItems":[{"type":"string"}]}`},
+		"conditions":           {"3.1.0", `{"if":{"type":"string"},"then":{"minLength":1}}`, `{"if":{"type":"string"},"then":{"minLength":1}}`},
+		"wrong kinds":          {"3.0.3", `{"type":"strin","required":true,"enum":{},"maximum":"5","properties":[]}`, `{"properties":{}}`},
+	} {
+		text := document(tc.version, post(`{"type":"object","additionalProperties":true,"properties":{"v":`+tc.schema+`}}`), `{"schemas":{"O":{"type":"object","properties":{"a":{}}},"S":{"type":"string"}}}`)
+		body := makeTool(t, readDocument(t, text, openapi.Options{}), "POST /a").InputSchema.Properties["body"]
+		var of struct{ Properties map[string]json.RawMessage }
+		if err := json.Unmarshal(body, &of); err != nil || string(of.Properties["v"]) != tc.want {
+			t.Errorf("%s: %s, want %s (%v)", name, of.Properties["v"], tc.want, err)
+		}
+	}
+}
+
+func TestBody_IsFlatOnlyWhereItSaysAllMembers(t *testing.T) {
+	t.Parallel()
+	for schema, flat := range map[string]bool{
+		`{"type":"object","properties":{"a":{},"b":{}}}`:                                                    true,
+		`{"type":"object","properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`:    true,
+		`{"allOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"a":{"type":"string"},"b":{}}}]}`:  true,
+		`{"allOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"a":{"type":"integer"},"b":{}}}]}`: false,
+		`{"type":"object","properties":{"a":{},"b":{}},"additionalProperties":{"type":"string"}}`:           false,
+		`{"type":"object","oneOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`:                       false,
+		`{"type":"array","items":{"properties":{"a":{},"b":{}}}}`:                                           false,
+		`{"type":"object","properties":{"a":{},"b":{}},"minProperties":1}`:                                  false,
+	} {
+		made := makeTool(t, readDocument(t, document("3.0.3", post(schema), `{}`), openapi.Options{}), "POST /a")
+		want := []string{"body"}
+		if flat {
+			want = []string{"a", "b"}
+		}
+		if have := sortedKeys(made.InputSchema.Properties); !slices.Equal(have, want) {
+			t.Errorf("%s: %q, want %q", schema, have, want)
+		}
+	}
+}
+
+func TestOutput_IsWiderThanTheDocument(t *testing.T) {
+	t.Parallel()
+	text := document("3.0.3", `{"get":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"object","required":["a"],"additionalProperties":false,
+		"properties":{"a":{"type":"string","enum":["x"],"pattern":"^x$","maxLength":1},"b":{"oneOf":[{"type":"string"},{"type":"integer"}]},"$id":{"type":"string"}}}}}}}}}`, `{}`)
+	made := makeTool(t, readDocument(t, text, openapi.Options{}), "GET /a")
+	want := `"outputSchema":{"type":"object","properties":{"a":{"type":["string","null"]},"b":{"anyOf":[{"anyOf":[{"type":["string","null"]},{"type":["integer","null"]}]},{"type":"null"}]}}}`
+	if !strings.Contains(string(made.Definition), want) {
+		t.Errorf("%s", made.Definition)
+	}
+}
+
+func sortedKeys[V any](m map[string]V) (keys []string) {
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
