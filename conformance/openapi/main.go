@@ -65,7 +65,8 @@ func printTable(ctx context.Context, out io.Writer, dir string, verbose bool, na
 		sum.cpu += r.cpu
 		if verbose {
 			for _, failure := range r.failures {
-				fmt.Fprintln(out, "   ", failure)
+				first, _, _ := strings.Cut(failure, "\n")
+				fmt.Fprintln(out, "   ", first)
 			}
 		}
 	}

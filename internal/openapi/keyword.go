@@ -253,13 +253,14 @@ func (w *schemaWriter) writeItems(u keywordUse) {
 	}
 }
 
-// writeList writes a list of schemas. For answers exactly one is at least one: schemas that are wider overlap.
+// writeList writes a list of schemas. Of alternatives at least one has to match: in most documents they overlap, although
+// they say exactly one, and APIs accept what matches several.
 func (w *schemaWriter) writeList(u keywordUse) {
 	list := jsonschema.NewArray()
 	for _, schema := range u.value.Values() {
 		list.Items = append(list.Items, w.writeSchema(schema, u.level+2))
 	}
-	if w.output && u.name == "oneOf" {
+	if u.name == "oneOf" && u.schema.Get("anyOf").Node == nil {
 		u.name = "anyOf"
 	}
 	if len(list.Items) > 0 && u.out.Get(u.name) == nil {

@@ -224,7 +224,7 @@ func (w *schemaWriter) restrictBranches(out *jsonschema.Node, v value) {
 		return
 	}
 	for _, name := range []string{"oneOf", "anyOf"} {
-		branches := out.GetKind(name, jsonschema.Array)
+		branches := out.GetKind("anyOf", jsonschema.Array)
 		if branches == nil || len(branches.Items) != len(v.Get(name).List()) {
 			continue
 		}

@@ -194,3 +194,27 @@ func sortedKeys[V any](m map[string]V) (keys []string) {
 	slices.Sort(keys)
 	return keys
 }
+
+func TestProposePages_OfEachKind(t *testing.T) {
+	t.Parallel()
+	parameter := func(name string) string { return `{"name":"` + name + `","in":"query","schema":{"type":"string"}}` }
+	get := func(parameters, headers, schema string) string {
+		return document("3.0.3", `{"get":{"parameters":[`+parameters+`],"responses":{"200":{"headers":{`+headers+`},"content":{"application/json":{"schema":`+schema+`}}}}}}`, `{}`)
+	}
+	list := `{"type":"array","items":{}}`
+	for text, want := range map[string]string{
+		get(parameter("page"), `"Link":{}`, list):                                              `{"kind":"link","max":5}`,
+		get(parameter("page"), ``, list):                                                       `{"kind":"page","argument":"page","first":1,"max":5}`,
+		get(parameter("offset"), ``, `{"type":"object","properties":{"a/b":`+list+`,"n":{}}}`): `{"kind":"offset","argument":"offset","items":"/a~1b","max":5}`,
+		get(parameter("cursor"), ``, `{"type":"object","properties":{"list":`+list+`,"meta":{"type":"object","properties":{"next_cursor":{"type":"string"}}}}}`): `{"kind":"cursor","argument":"cursor","next":"/meta/next_cursor","items":"/list","max":5}`,
+		get(parameter("cursor"), ``, list): `null`,
+		get(parameter("page"), ``, `{"type":"object","properties":{"a":`+list+`,"b":`+list+`}}`): `null`,
+		get(``, ``, list): `null`,
+	} {
+		d := readDocument(t, text, openapi.Options{})
+		made := makeTool(t, d, "GET /a")
+		if have, err := json.Marshal(d.ProposePages(d.Operations[0], made.Binding)); err != nil || string(have) != want {
+			t.Errorf("%s: %s, want %s", text, have, want)
+		}
+	}
+}

@@ -112,11 +112,11 @@ func readPath(template, path string) (map[string]string, error) {
 	pattern, last := "^", 0
 	var names []string
 	for _, at := range variable.FindAllStringIndex(template, -1) {
-		pattern += regexp.QuoteMeta((&url.URL{Path: template[last:at[0]]}).EscapedPath()) + "([^/]*)"
+		pattern += regexp.QuoteMeta(escapeLiteral(template[last:at[0]])) + "([^/]*)"
 		names = append(names, template[at[0]+1:at[1]-1])
 		last = at[1]
 	}
-	pattern += regexp.QuoteMeta((&url.URL{Path: template[last:]}).EscapedPath()) + "$"
+	pattern += regexp.QuoteMeta(escapeLiteral(template[last:])) + "$"
 	match := regexp.MustCompile(pattern).FindStringSubmatch(path)
 	if match == nil {
 		return nil, fmt.Errorf("the path %s is not one of %s", path, template)
@@ -126,6 +126,11 @@ func readPath(template, path string) (map[string]string, error) {
 		values[name] = match[i+1]
 	}
 	return values, nil
+}
+
+// escapeLiteral escapes a literal of a path. RFC 3986 allows these, which net/url escapes.
+func escapeLiteral(text string) string {
+	return strings.NewReplacer("%28", "(", "%29", ")", "%27", "'", "%21", "!", "%2A", "*").Replace((&url.URL{Path: text}).EscapedPath())
 }
 
 // readSegment reads a value of the path.

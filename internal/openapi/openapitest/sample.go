@@ -15,6 +15,7 @@ type sampler struct {
 	level int
 	plain bool // no characters that have to be escaped
 	input bool // readOnly members are left out
+	part  bool // of an allOf: required members may be in another part
 }
 
 const maxLevel = 7
@@ -24,6 +25,7 @@ const difficult = `a b/ü&=?#%+;,"x"`
 
 func (s sampler) deeper() sampler {
 	s.level++
+	s.part = false
 	return s
 }
 
@@ -92,12 +94,17 @@ func (s sampler) merged(schema map[string]any, parts []any) (any, bool) {
 		}
 	}
 	members, found, isObject := map[string]any{}, any(nil), false
+	inner := s.deeper()
+	inner.part = true
+	var required []any
 	for _, part := range slices.Concat([]any{rest}, parts) {
 		resolved := s.resolve(part)
+		more, _ := resolved["required"].([]any)
+		required = append(required, more...)
 		if len(resolved) == 0 || onlyNotes(resolved) {
 			continue
 		}
-		value, ok := s.deeper().Value(resolved)
+		value, ok := inner.Value(resolved)
 		if !ok {
 			return nil, false
 		}
@@ -112,10 +119,15 @@ func (s sampler) merged(schema map[string]any, parts []any) (any, bool) {
 			found = value
 		}
 	}
-	if isObject {
-		return members, true
+	if !isObject {
+		return found, true
 	}
-	return found, true
+	for _, name := range required {
+		if _, there := members[name.(string)]; !there && !s.part {
+			members[name.(string)] = "x"
+		}
+	}
+	return members, true
 }
 
 // hasConstant reports whether a schema fixes a member.
@@ -207,13 +219,13 @@ func (s sampler) objectValue(schema map[string]any) (any, bool) {
 		}
 		object[name] = value
 	}
-	if len(properties) == 0 && schema["additionalProperties"] != false {
+	if len(properties) == 0 && schema["additionalProperties"] != false && !s.part {
 		if value, ok := s.deeper().Value(schema["additionalProperties"]); ok {
 			object["key"] = value
 		}
 	}
 	for _, name := range required {
-		if _, there := object[name.(string)]; !there && properties[name.(string)] == nil {
+		if _, there := object[name.(string)]; !there && !s.part && properties[name.(string)] == nil {
 			object[name.(string)] = "x"
 		}
 	}
@@ -296,7 +308,7 @@ func (s sampler) textValue(schema map[string]any) string {
 				return text
 			}
 		}
-		return matchingText(pattern)
+		return matchingText(pattern, int(numberOf(schema["minLength"], 0)))
 	}
 	if format, ok := schema["format"].(string); ok && formats[format] != "" {
 		return formats[format]
@@ -322,7 +334,7 @@ func firstOf(v any) any {
 }
 
 // matchingText returns a text that a pattern accepts, if it is among common ones.
-func matchingText(pattern string) string {
+func matchingText(pattern string, minLength int) string {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return "abc"
@@ -330,9 +342,10 @@ func matchingText(pattern string) string {
 	for _, text := range []string{
 		"abc", "1", "12", "abcd1234", "ABC", "AB", "2026-01-31", "123e4567-e89b-12d3-a456-426614174000", "https://example.com", "a@example.com", "#ff0000",
 		"0x1f", "1.0", "12:00", "a/b", "+15551234567", "en-US", "en", strings.Repeat("a1", 16), strings.Repeat("a", 40), strings.Repeat("1", 16), "",
-		"12345678901234567890", "MG" + strings.Repeat("a1", 16), "1h", "5m", "a_b", "ab-cd", "abc.def", "1s", "#1", "us-east-1", "C0123456789",
+		"12345678901234567890", "MG" + strings.Repeat("a1", 16), "1h", "5m", "a_b", "ab-cd", "abc.def", "1s", "#1", "us-east-1", "C0123456789", "1.2.3",
+		"sha256:" + strings.Repeat("a1", 32), strings.Repeat("a1", 20), "ssh-rsa AAAA", "ssh-ed25519 AAAA",
 	} {
-		if re.MatchString(text) {
+		if re.MatchString(text) && len(text) >= minLength {
 			return text
 		}
 	}

@@ -90,7 +90,7 @@ func (s *Server) callSample(ctx context.Context, tool *openapi.Tool, schema map[
 		return nil, httpcall.Result{}, fmt.Errorf("the schema has no sample")
 	}
 	if err := checkArguments(ctx, tool.Definition, []byte(marshal(args))); err != nil {
-		return nil, httpcall.Result{}, fmt.Errorf("the sample is refused: %w", err)
+		return nil, httpcall.Result{}, fmt.Errorf("the sample %.500s is refused: %w", marshal(args), err)
 	}
 	result, err := s.call(ctx, tool, args)
 	return args, result, err
