@@ -63,7 +63,7 @@ func newKeywords() map[string]*keywordRule {
 		"dependentSchemas":     {schemas: someSchemas, write: (*schemaWriter).writeMap},
 		"dependentRequired":    {write: (*schemaWriter).writeDependentRequired},
 		"allOf":                list, "anyOf": list, "oneOf": list, "prefixItems": {schemas: someSchemas, write: (*schemaWriter).writeList},
-		"not": one, "if": one, "then": one, "else": one, "contains": one, "propertyNames": one, "unevaluatedItems": one, "unevaluatedProperties": one,
+		"not": {schemas: someSchemas, write: (*schemaWriter).writeCondition}, "if": {schemas: someSchemas, write: (*schemaWriter).writeCondition}, "then": one, "else": one, "contains": one, "propertyNames": one, "unevaluatedItems": one, "unevaluatedProperties": one,
 	}
 }
 
@@ -244,6 +244,33 @@ func (w *schemaWriter) writeOne(u keywordUse) {
 	}
 }
 
+// writeCondition writes a schema that makes others narrower if it is wider. So it is written only as a whole.
+func (w *schemaWriter) writeCondition(u keywordUse) {
+	if !hasReference(u.value.Node, 0) && u.level+10 < maxSchemaLevels {
+		if w.writeOne(u); w.isCut() {
+			u.out.Drop(u.name)
+		}
+	}
+}
+
+// hasReference reports whether a schema refers to others, or is nested deeply.
+func hasReference(n *jsonschema.Node, level int) bool {
+	if level > 8 || n.Get("$ref") != nil {
+		return true
+	}
+	for _, m := range n.Members {
+		if hasReference(m.Value, level+1) {
+			return true
+		}
+	}
+	for _, item := range n.Items {
+		if hasReference(item, level+1) {
+			return true
+		}
+	}
+	return false
+}
+
 // writeItems writes a list of schemas, of drafts before 2020-12, as prefixItems.
 func (w *schemaWriter) writeItems(u keywordUse) {
 	if !u.value.Is(jsonschema.Array) {
@@ -260,8 +287,8 @@ func (w *schemaWriter) writeList(u keywordUse) {
 	for _, schema := range u.value.Values() {
 		list.Items = append(list.Items, w.writeSchema(schema, u.level+2))
 	}
-	if u.name == "oneOf" && u.schema.Get("anyOf").Node == nil {
-		u.name = "anyOf"
+	if u.name == "oneOf" {
+		u.name = "anyOf" // of a schema with both, the first counts
 	}
 	if len(list.Items) > 0 && u.out.Get(u.name) == nil {
 		u.out.Set(u.name, list)

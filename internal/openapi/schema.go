@@ -68,7 +68,7 @@ func (w *schemaWriter) writeSchema(v value, level int) *jsonschema.Node {
 	if v.Is(jsonschema.False) && !w.output {
 		return v.Node
 	}
-	if !v.Is(jsonschema.Object) || level > maxSchemaLevels || w.work > maxWork || w.left <= 0 {
+	if !v.Is(jsonschema.Object) || level > maxSchemaLevels || w.isCut() {
 		return out
 	}
 	if v.Get("$ref").Is(jsonschema.String) {
@@ -78,10 +78,17 @@ func (w *schemaWriter) writeSchema(v value, level int) *jsonschema.Node {
 	for _, m := range v.Members {
 		w.writeKeyword(out, value{v.Node, v.source}, m, level)
 	}
+	if w.isCut() { // members may be missing
+		out.Drop("additionalProperties")
+		out.Drop("unevaluatedProperties")
+	}
 	w.widenNullable(out, v, types)
 	w.restrictBranches(out, v)
 	return out
 }
+
+// isCut reports whether a bound is reached, so that what is written is not all of a schema.
+func (w *schemaWriter) isCut() bool { return w.left <= 0 || w.work > maxWork }
 
 // writeReference writes a reference with what stands beside it. Small schemas take the place of their reference.
 func (w *schemaWriter) writeReference(v value, level int) *jsonschema.Node {

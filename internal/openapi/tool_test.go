@@ -176,6 +176,26 @@ func TestBody_IsFlatOnlyWhereItSaysAllMembers(t *testing.T) {
 	}
 }
 
+func TestSchemas_GetWiderAtTheBound(t *testing.T) {
+	t.Parallel()
+	long := `{"type":"string","description":"` + strings.Repeat("d", 500) + `"}`
+	properties := strings.TrimSuffix(strings.Repeat(`"x":`+long+`,`, 400), ",")
+	for i := range 400 {
+		properties = strings.Replace(properties, `"x"`, `"p`+string(rune('a'+i%26))+string(rune('a'+i/26))+`"`, 1)
+	}
+	schema := `{"type":"object","additionalProperties":false,"patternProperties":{"^p":{}},"properties":{` + properties + `},"not":{"required":["z"]},"if":{"$ref":"#/components/schemas/C"},"then":{"required":["y"]}}`
+	made := makeTool(t, readDocument(t, document("3.1.0", post(schema), `{"schemas":{"C":{"type":"object","properties":{"a":{}}}}}`), openapi.Options{}), "POST /a")
+	body := string(made.InputSchema.Properties["body"])
+	if len(body) > 140<<10 || strings.Contains(body, `"additionalProperties"`) || strings.Contains(body, `"not"`) || strings.Contains(body, `"if"`) {
+		t.Errorf("%d bytes: %.100s … %s", len(body), body, body[len(body)-200:])
+	}
+	small := `{"type":"object","additionalProperties":false,"patternProperties":{"^p":{}},"not":{"required":["z"]}}`
+	made = makeTool(t, readDocument(t, document("3.1.0", post(small), `{}`), openapi.Options{}), "POST /a")
+	if have := string(made.InputSchema.Properties["body"]); have != small {
+		t.Error(have)
+	}
+}
+
 func TestOutput_IsWiderThanTheDocument(t *testing.T) {
 	t.Parallel()
 	text := document("3.0.3", `{"get":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"object","required":["a"],"additionalProperties":false,

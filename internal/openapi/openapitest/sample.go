@@ -16,6 +16,8 @@ type sampler struct {
 	plain bool // no characters that have to be escaped
 	input bool // readOnly members are left out
 	part  bool // of an allOf: required members may be in another part
+	// needed are the members that other parts require.
+	needed []any
 }
 
 const maxLevel = 7
@@ -25,7 +27,7 @@ const difficult = `a b/ü&=?#%+;,"x"`
 
 func (s sampler) deeper() sampler {
 	s.level++
-	s.part = false
+	s.part, s.needed = false, nil
 	return s
 }
 
@@ -94,13 +96,16 @@ func (s sampler) merged(schema map[string]any, parts []any) (any, bool) {
 		}
 	}
 	members, found, isObject := map[string]any{}, any(nil), false
+	required := s.needed
+	all := slices.Concat([]any{rest}, parts)
+	for _, part := range all {
+		more, _ := s.resolve(part)["required"].([]any)
+		required = slices.Concat(required, more)
+	}
 	inner := s.deeper()
-	inner.part = true
-	var required []any
-	for _, part := range slices.Concat([]any{rest}, parts) {
+	inner.part, inner.needed = true, required
+	for _, part := range all {
 		resolved := s.resolve(part)
-		more, _ := resolved["required"].([]any)
-		required = append(required, more...)
 		if len(resolved) == 0 || onlyNotes(resolved) {
 			continue
 		}
@@ -205,7 +210,7 @@ func (s sampler) objectValue(schema map[string]any) (any, bool) {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		isRequired := slices.Contains(required, any(name))
+		isRequired := slices.Contains(required, any(name)) || slices.Contains(s.needed, any(name))
 		resolved := s.resolve(properties[name])
 		if !isRequired && (s.level > 2 || len(object) > 12) || s.input && resolved["readOnly"] == true || !s.input && resolved["writeOnly"] == true {
 			continue
