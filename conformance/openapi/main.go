@@ -60,7 +60,7 @@ func printTable(ctx context.Context, out io.Writer, dir string, verbose bool, na
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		r.name = strings.ReplaceAll(name, "_", " ")
-		r.print(out)
+		r.printRow(out)
 		sum.operations, sum.tools, sum.accepted, sum.trips = sum.operations+r.operations, sum.tools+r.tools, sum.accepted+r.accepted, sum.trips+r.trips
 		sum.cpu += r.cpu
 		if verbose {
@@ -70,14 +70,14 @@ func printTable(ctx context.Context, out io.Writer, dir string, verbose bool, na
 			}
 		}
 	}
-	sum.print(out)
+	sum.printRow(out)
 	if 100*sum.accepted < minTools*sum.operations || 100*sum.trips < minTrips*sum.operations {
 		return errors.New("the goals are missed")
 	}
 	return nil
 }
 
-func (r row) print(out io.Writer) {
+func (r row) printRow(out io.Writer) {
 	percent := func(n int) string {
 		return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(max(r.operations, 1)))
 	}

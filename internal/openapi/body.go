@@ -153,6 +153,12 @@ func (w *inputWriter) addObjectBody(body, content value) {
 		schema = jsonArrayOf(content)
 	}
 	fields, ok := w.document.listFields(schema)
+	if ok && len(fields) == 0 && w.isClosed(schema) { // nothing can be sent
+		if !b.Required {
+			w.binding.Body = nil
+		}
+		return
+	}
 	if !ok || len(fields) == 0 || len(fields) > maxFields {
 		b.Argument = w.names.Take("body", "request")
 		property := w.schemas.writeSchema(schema, 2)
@@ -176,6 +182,12 @@ func (w *inputWriter) addObjectBody(body, content value) {
 		b.Argument = w.names.Take("body", "request")
 		w.addProperty(b.Argument, jsonschema.NewObject(), b.Required)
 	}
+}
+
+// isClosed reports whether an object can have no members but those that its schema names.
+func (w *inputWriter) isClosed(schema value) bool {
+	schema, _ = w.document.followRef(schema)
+	return schema.Get("additionalProperties").Is(jsonschema.False)
 }
 
 // jsonArrayOf returns the schema of a sequence of items (OpenAPI 3.2).

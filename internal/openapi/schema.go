@@ -110,7 +110,7 @@ func (w *schemaWriter) writeReference(v value, level int) *jsonschema.Node {
 			w.writeKeyword(out, v, m, level)
 		}
 	}
-	if v.IsTrue("nullable") || v.IsTrue("x-nullable") {
+	if isNullable(v) {
 		return nullableNode(out)
 	}
 	return out
@@ -165,7 +165,7 @@ var schemaTypes = []string{"string", "number", "integer", "boolean", "null", "ob
 func (w *schemaWriter) writeTypes(out *jsonschema.Node, v value) []string {
 	types := readTypes(v)
 	written := types
-	if len(types) > 0 && (w.output || v.IsTrue("nullable") || v.IsTrue("x-nullable")) && !slices.Contains(types, "null") {
+	if len(types) > 0 && (w.output || isNullable(v)) && !slices.Contains(types, "null") {
 		written = append(slices.Clone(types), "null")
 	}
 	switch len(written) {
@@ -194,12 +194,25 @@ func readTypes(v value) (types []string) {
 			types = append(types, name)
 		}
 	}
+	if isNullBeside(v) {
+		return nil
+	}
 	return types
+}
+
+// isNullable reports whether a schema accepts null by a word of OpenAPI, or of some generators.
+func isNullable(v value) bool {
+	return v.IsTrue("nullable") || v.IsTrue("x-nullable") || isNullBeside(v)
+}
+
+// isNullBeside reports whether a schema has alternatives beside the type null, by which some generators mean nullable.
+func isNullBeside(v value) bool {
+	return v.GetText("type") == "null" && (v.Get("oneOf").List() != nil || v.Get("anyOf").List() != nil || v.Get("allOf").List() != nil)
 }
 
 // widenNullable makes a schema without a type accept null where the document says so.
 func (w *schemaWriter) widenNullable(out *jsonschema.Node, v value, types []string) {
-	if !v.IsTrue("nullable") && !v.IsTrue("x-nullable") && !w.output {
+	if !isNullable(v) && !w.output {
 		return
 	}
 	if enum := out.GetKind("enum", jsonschema.Array); enum != nil && !slices.ContainsFunc(enum.Items, func(n *jsonschema.Node) bool { return n.Is(jsonschema.Null) }) {

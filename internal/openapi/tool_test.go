@@ -130,19 +130,21 @@ func TestBinding_IsCanonicalAndReadBack(t *testing.T) {
 func TestSchemas_OfEachVersion(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ version, schema, want string }{
-		"nullable":             {"3.0.3", `{"type":"string","nullable":true,"enum":["a"]}`, `{"type":["string","null"],"enum":["a",null]}`},
-		"nullable reference":   {"3.0.3", `{"$ref":"#/components/schemas/O","nullable":true}`, `{"anyOf":[{"$ref":"#/$defs/O"},{"type":"null"}]}`},
-		"exclusive bounds":     {"3.0.3", `{"type":"number","maximum":5,"exclusiveMaximum":true,"minimum":1}`, `{"type":"number","exclusiveMaximum":5,"minimum":1}`},
-		"types of 3.1":         {"3.1.0", `{"type":["integer","null"],"exclusiveMinimum":1}`, `{"type":["integer","null"],"exclusiveMinimum":1}`},
-		"beside a reference":   {"3.1.0", `{"$ref":"#/components/schemas/O","description":"d"}`, `{"$ref":"#/$defs/O","description":"d"}`},
-		"small reference":      {"3.1.0", `{"$ref":"#/components/schemas/S"}`, `{"type":"string"}`},
-		"identifiers":          {"3.1.0", `{"type":"string","$id":"x","$anchor":"y","x-z":1}`, `{"type":"string"}`},
-		"example":              {"3.0.3", `{"type":"integer","example":3}`, `{"type":"integer","examples":[3]}`},
-		"pattern in slashes":   {"3.0.3", `{"type":"string","pattern":"/^a$/i"}`, `{"type":"string"}`},
-		"reference to nothing": {"3.0.3", `{"$ref":"#/components/schemas/None"}`, `{}`},
-		"items of draft 4":     {"3.0.3", `{"type":"array","items":[{"type":"string"}]}`, `{"type":"array","prefixItems":[{"type":"string"}]}`},
-		"conditions":           {"3.1.0", `{"if":{"type":"string"},"then":{"minLength":1}}`, `{"if":{"type":"string"},"then":{"minLength":1}}`},
-		"wrong kinds":          {"3.0.3", `{"type":"strin","required":true,"enum":{},"maximum":"5","properties":[]}`, `{"properties":{}}`},
+		"nullable":                 {"3.0.3", `{"type":"string","nullable":true,"enum":["a"]}`, `{"type":["string","null"],"enum":["a",null]}`},
+		"nullable reference":       {"3.0.3", `{"$ref":"#/components/schemas/O","nullable":true}`, `{"anyOf":[{"$ref":"#/$defs/O"},{"type":"null"}]}`},
+		"exclusive bounds":         {"3.0.3", `{"type":"number","maximum":5,"exclusiveMaximum":true,"minimum":1}`, `{"type":"number","exclusiveMaximum":5,"minimum":1}`},
+		"types of 3.1":             {"3.1.0", `{"type":["integer","null"],"exclusiveMinimum":1}`, `{"type":["integer","null"],"exclusiveMinimum":1}`},
+		"beside a reference":       {"3.1.0", `{"$ref":"#/components/schemas/O","description":"d"}`, `{"$ref":"#/$defs/O","description":"d"}`},
+		"small reference":          {"3.1.0", `{"$ref":"#/components/schemas/S"}`, `{"type":"string"}`},
+		"identifiers":              {"3.1.0", `{"type":"string","$id":"x","$anchor":"y","x-z":1}`, `{"type":"string"}`},
+		"example":                  {"3.0.3", `{"type":"integer","example":3}`, `{"type":"integer","examples":[3]}`},
+		"pattern in slashes":       {"3.0.3", `{"type":"string","pattern":"/^a$/i"}`, `{"type":"string"}`},
+		"reference to nothing":     {"3.0.3", `{"$ref":"#/components/schemas/None"}`, `{}`},
+		"items of draft 4":         {"3.0.3", `{"type":"array","items":[{"type":"string"}]}`, `{"type":"array","prefixItems":[{"type":"string"}]}`},
+		"conditions":               {"3.1.0", `{"if":{"type":"string"},"then":{"minLength":1}}`, `{"if":{"type":"string"},"then":{"minLength":1}}`},
+		"null beside alternatives": {"3.1.0", `{"type":"null","oneOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
+		"null beside choices":  {"3.1.0", `{"type":"null","oneOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
+		"wrong kinds":              {"3.0.3", `{"type":"strin","required":true,"enum":{},"maximum":"5","properties":[]}`, `{"properties":{}}`},
 	} {
 		text := document(tc.version, post(`{"type":"object","additionalProperties":true,"properties":{"v":`+tc.schema+`}}`), `{"schemas":{"O":{"type":"object","properties":{"a":{}}},"S":{"type":"string"}}}`)
 		body := makeTool(t, readDocument(t, text, openapi.Options{}), "POST /a").InputSchema.Properties["body"]

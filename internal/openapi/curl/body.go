@@ -3,14 +3,11 @@ package curl
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"patchbay/internal/jsonschema"
 	"patchbay/internal/openapi"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // setBody sets the body with placeholders.
 func (b *endpointBuilder) setBody() error {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"patchbay/internal/fault"
@@ -13,12 +14,12 @@ import (
 
 // endpointBuilder makes an endpoint of the options.
 type endpointBuilder struct {
-	options    *options
+	options    *commandLine
 	command    Command
 	properties *jsonschema.Node
 }
 
-func (o *options) toCommand() (*Command, error) {
+func (o *commandLine) toCommand() (*Command, error) {
 	b := endpointBuilder{options: o, properties: jsonschema.NewObject()}
 	b.command.Notes = o.notes
 	b.takeCredential()
@@ -192,7 +193,7 @@ func (b *endpointBuilder) addArgument(name string, example *jsonschema.Node) str
 	}
 	unique := base
 	for n := 2; b.properties.Get(unique) != nil; n++ {
-		unique = base + "_" + itoa(n)
+		unique = base + "_" + strconv.Itoa(n)
 	}
 	b.properties.Set(unique, inferSchema(example))
 	return unique

@@ -29,8 +29,8 @@ type Credential struct {
 	Value string             // the key or token; user:password for basic
 }
 
-// options are the options of a command, as curl has them.
-type options struct {
+// commandLine has the options of a command, as curl has them.
+type commandLine struct {
 	method, address string
 	headers         []openapi.Header
 	data            []string // of -d and its relatives
@@ -56,7 +56,7 @@ func Parse(command string) (*Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	var o options
+	var o commandLine
 	if err := o.readWords(words); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ var valued = map[string]bool{
 	"retry-max-time": true, "limit-rate": true, "max-redirs": true, "ciphers": true, "tls-max": true, "interface": true, "unix-socket": true,
 }
 
-func (o *options) readWords(words []string) error {
+func (o *commandLine) readWords(words []string) error {
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
@@ -186,7 +186,7 @@ func (o *options) readWords(words []string) error {
 }
 
 // readLetters reads options of one letter; the last one may have its value in the same word.
-func (o *options) readLetters(letters string) (name, value string, given bool) {
+func (o *commandLine) readLetters(letters string) (name, value string, given bool) {
 	for i := range len(letters) {
 		name = shortOptions[letters[i]]
 		switch {
@@ -201,7 +201,7 @@ func (o *options) readLetters(letters string) (name, value string, given bool) {
 	return name, "", false
 }
 
-func (o *options) setOption(name, value string) error {
+func (o *commandLine) setOption(name, value string) error {
 	switch name {
 	case "request":
 		o.method = strings.ToUpper(value)
@@ -244,7 +244,7 @@ var browserHeaders = []string{
 	"referer", "te", "upgrade-insecure-requests", "user-agent",
 }
 
-func (o *options) addHeader(text string) {
+func (o *commandLine) addHeader(text string) {
 	name, value, ok := strings.Cut(text, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	lower := strings.ToLower(name)
@@ -254,7 +254,7 @@ func (o *options) addHeader(text string) {
 	o.headers = append(o.headers, openapi.Header{Name: name, Value: value})
 }
 
-func (o *options) addData(name, value string) error {
+func (o *commandLine) addData(name, value string) error {
 	if strings.HasPrefix(value, "@") && name != "data-raw" {
 		return fault.Errorf(fault.Invalid, "The command reads its body from a file. Paste the body into the command.")
 	}
@@ -276,7 +276,7 @@ func (o *options) addData(name, value string) error {
 	return nil
 }
 
-func (o *options) addForm(name, text string) {
+func (o *commandLine) addForm(name, text string) {
 	field, value, _ := strings.Cut(text, "=")
 	isFile := name == "form" && (strings.HasPrefix(value, "@") || strings.HasPrefix(value, "<"))
 	if name == "form" && !isFile {

@@ -3,7 +3,6 @@ package httpcall
 import (
 	"encoding/base64"
 	"html"
-	"strconv"
 	"strings"
 
 	"patchbay/internal/fault"
@@ -11,14 +10,16 @@ import (
 	"patchbay/internal/openapi"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // addBody sets body and Content-Type.
 func (r *Request) addBody(b *openapi.Body, args arguments) error {
 	if b == nil {
 		return nil
 	}
 	r.Header.Set("Content-Type", b.Media)
+	isForm := b.Media == mediaForm || strings.HasPrefix(b.Media, "multipart/")
+	if v := args.Find(b.Argument); isForm && v != nil && !v.Is(jsonschema.Object) {
+		return argumentError(b.Argument, "must be an object: a form has names")
+	}
 	switch {
 	case b.Template != nil:
 		return r.addTemplate(b, args)

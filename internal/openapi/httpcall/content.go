@@ -14,16 +14,16 @@ import (
 	"patchbay/internal/openapi"
 )
 
-// textContent is TextContent of MCP.
-type textContent struct {
+// textItem is TextContent of MCP.
+type textItem struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-func textBlock(text string) textContent { return textContent{"text", text} }
+func textBlock(text string) textItem { return textItem{"text", text} }
 
-// resourceContent is EmbeddedResource of MCP.
-type resourceContent struct {
+// resourceItem is EmbeddedResource of MCP.
+type resourceItem struct {
 	Type     string       `json:"type"`
 	Resource blobResource `json:"resource"`
 }
@@ -35,7 +35,7 @@ type blobResource struct {
 }
 
 // binaryBlock returns bytes as an embedded resource. Its address is the request's, with the file's name if the answer says one.
-func binaryBlock(r Response, media string) resourceContent {
+func binaryBlock(r Response, media string) resourceItem {
 	if media == "" {
 		media = "application/octet-stream"
 	}
@@ -46,7 +46,7 @@ func binaryBlock(r Response, media string) resourceContent {
 		}
 		address = u.String()
 	}
-	return resourceContent{"resource", blobResource{address, media, base64.StdEncoding.EncodeToString(r.Body)}}
+	return resourceItem{"resource", blobResource{address, media, base64.StdEncoding.EncodeToString(r.Body)}}
 }
 
 // fileName returns the file's name in Content-Disposition, without directories.

@@ -48,7 +48,7 @@ func (r *Request) addParts(b *openapi.Body, given []givenField) error {
 		return err
 	}
 	for _, p := range parts {
-		part, err := w.CreatePart(p.header())
+		part, err := w.CreatePart(p.writeHeader())
 		if err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func fieldParts(f givenField) ([]part, error) {
 	return parts, nil
 }
 
-// header returns the head of a part (RFC 7578).
-func (p part) header() textproto.MIMEHeader {
+// writeHeader returns the head of a part (RFC 7578).
+func (p part) writeHeader() textproto.MIMEHeader {
 	head := textproto.MIMEHeader{}
 	disposition := `form-data; name="` + quoteParameter(p.name) + `"`
 	if p.file != nil {

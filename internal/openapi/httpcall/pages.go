@@ -126,7 +126,7 @@ func (p *Pager) nextRequest(r Response, root *jsonschema.Node, items int) (*Requ
 		if pages.Kind == openapi.PageOffset {
 			p.number += items - 1
 		}
-		return p.repeatWith(&jsonschema.Node{Kind: jsonschema.Number, Raw: itoa(p.number)})
+		return p.repeatWith(&jsonschema.Node{Kind: jsonschema.Number, Raw: strconv.Itoa(p.number)})
 	}
 	return nil, nil
 }

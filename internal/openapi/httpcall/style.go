@@ -1,6 +1,7 @@
 package httpcall
 
 import (
+	"strconv"
 	"strings"
 
 	"patchbay/internal/jsonschema"
@@ -155,7 +156,7 @@ func deepPairs(pairs []string, name string, v *jsonschema.Node, escape func(stri
 		for i, item := range v.Items {
 			index := ""
 			if item.Is(jsonschema.Object) || item.Is(jsonschema.Array) {
-				index = itoa(i)
+				index = strconv.Itoa(i)
 			}
 			pairs = deepPairs(pairs, name+"%5B"+index+"%5D", item, escape)
 		}

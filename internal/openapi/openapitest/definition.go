@@ -86,14 +86,14 @@ func findPointer(root any, ref string) any {
 	return at
 }
 
-func (d *Definition) resolve(v any) map[string]any {
-	return sampler{root: d.root}.resolve(v)
+func (d *Definition) resolveRefs(v any) map[string]any {
+	return sampler{root: d.root}.resolveRefs(v)
 }
 
-// operation returns an operation and its path item.
-func (d *Definition) operation(method, path string) (operation, item map[string]any) {
+// findOperation returns an operation and its path item.
+func (d *Definition) findOperation(method, path string) (operation, item map[string]any) {
 	paths, _ := d.root["paths"].(map[string]any)
-	item = d.resolve(paths[path])
+	item = d.resolveRefs(paths[path])
 	operation, _ = item[strings.ToLower(method)].(map[string]any)
 	if operation == nil {
 		more, _ := item["additionalOperations"].(map[string]any)
@@ -109,22 +109,22 @@ type parameter struct {
 	media           string
 }
 
-// parameters returns the parameters of an operation, those of the path included.
-func (d *Definition) parameters(operation, item map[string]any) map[string]parameter {
+// listParameters returns the parameters of an operation, those of the path included.
+func (d *Definition) listParameters(operation, item map[string]any) map[string]parameter {
 	all := map[string]parameter{}
 	for _, list := range []any{item["parameters"], operation["parameters"]} {
 		parameters, _ := list.([]any)
 		for _, v := range parameters {
-			p := d.resolve(v)
+			p := d.resolveRefs(v)
 			name, _ := p["name"].(string)
 			in, _ := p["in"].(string)
-			all[in+" "+name] = d.parameter(p, name, in)
+			all[in+" "+name] = d.readDefinition(p, name, in)
 		}
 	}
 	return all
 }
 
-func (d *Definition) parameter(p map[string]any, name, in string) parameter {
+func (d *Definition) readDefinition(p map[string]any, name, in string) parameter {
 	out := parameter{name: name, in: in, style: map[string]string{"path": "simple", "header": "simple", "query": "form", "cookie": "form", "formData": "form"}[in]}
 	if d.swagger {
 		switch p["collectionFormat"] {

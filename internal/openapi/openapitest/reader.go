@@ -21,38 +21,38 @@ type seen struct {
 	body                []byte
 }
 
-// words are a value as texts: a text, a list of them, or an object of them.
-func words(v any) any {
+// toWords are a value as texts: a text, a list of them, or an object of them.
+func toWords(v any) any {
 	switch v := v.(type) {
 	case []any:
 		out := []string{}
 		for _, item := range v {
-			out = append(out, word(item))
+			out = append(out, toWord(item))
 		}
 		return out
 	case map[string]any:
 		out := map[string]string{}
 		for name, item := range v {
-			out[name] = word(item)
+			out[name] = toWord(item)
 		}
 		return out
 	}
-	return word(v)
+	return toWord(v)
 }
 
-func word(v any) string {
+func toWord(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
 	case nil:
 		return ""
 	case map[string]any, []any:
-		return marshal(v)
+		return encodeJSON(v)
 	}
 	return fmt.Sprint(v)
 }
 
-func marshal(v any) string {
+func encodeJSON(v any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -62,8 +62,8 @@ func marshal(v any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// split splits before it decodes, as a server has to.
-func split(raw, delimiter string, decode func(string) string) []string {
+// splitParts splits before it decodes, as a server has to.
+func splitParts(raw, delimiter string, decode func(string) string) []string {
 	out := []string{}
 	for _, part := range strings.Split(raw, delimiter) {
 		out = append(out, decode(part))
@@ -75,7 +75,7 @@ func split(raw, delimiter string, decode func(string) string) []string {
 func readParts(raw, delimiter string, equals bool, decode func(string) string, want any) any {
 	switch want.(type) {
 	case []string:
-		return split(raw, delimiter, decode)
+		return splitParts(raw, delimiter, decode)
 	case map[string]string:
 		object := map[string]string{}
 		if equals {
@@ -85,7 +85,7 @@ func readParts(raw, delimiter string, equals bool, decode func(string) string, w
 			}
 			return object
 		}
-		parts := split(raw, delimiter, decode)
+		parts := splitParts(raw, delimiter, decode)
 		for i := 0; i+1 < len(parts); i += 2 {
 			object[parts[i]] = parts[i+1]
 		}

@@ -25,14 +25,14 @@ const maxLevel = 7
 // difficult is a text that has to be escaped in each part of a request.
 const difficult = `a b/ü&=?#%+;,"x"`
 
-func (s sampler) deeper() sampler {
+func (s sampler) nextLevel() sampler {
 	s.level++
 	s.part, s.needed = false, nil
 	return s
 }
 
-// resolve follows the references of a schema.
-func (s sampler) resolve(v any) map[string]any {
+// resolveRefs follows the references of a schema.
+func (s sampler) resolveRefs(v any) map[string]any {
 	for range 20 {
 		schema, _ := v.(map[string]any)
 		ref, ok := schema["$ref"].(string)
@@ -49,7 +49,7 @@ func (s sampler) Value(v any) (value any, ok bool) {
 	if v == false {
 		return nil, false
 	}
-	schema := s.resolve(v)
+	schema := s.resolveRefs(v)
 	if s.level > maxLevel {
 		return nil, false
 	}
@@ -65,7 +65,7 @@ func (s sampler) Value(v any) (value any, ok bool) {
 		}
 	}
 	if parts, _ := schema["allOf"].([]any); len(parts) > 0 {
-		return s.merged(schema, parts)
+		return s.mergeParts(schema, parts)
 	}
 	return s.typedValue(schema)
 }
@@ -79,16 +79,16 @@ func (s sampler) branchValue(schema map[string]any, branches []any) (any, bool) 
 				rest[name] = v
 			}
 		}
-		if value, ok := s.merged(rest, []any{branch}); ok && value != nil {
+		if value, ok := s.mergeParts(rest, []any{branch}); ok && value != nil {
 			return value, true
 		}
 	}
 	return nil, false
 }
 
-// merged returns a value for a schema and the parts of its allOf: the members of objects together, else that of the first
+// mergeParts returns a value for a schema and the parts of its allOf: the members of objects together, else that of the first
 // part with a type.
-func (s sampler) merged(schema map[string]any, parts []any) (any, bool) {
+func (s sampler) mergeParts(schema map[string]any, parts []any) (any, bool) {
 	rest := map[string]any{}
 	for name, v := range schema {
 		if name != "allOf" {
@@ -99,13 +99,13 @@ func (s sampler) merged(schema map[string]any, parts []any) (any, bool) {
 	required := s.needed
 	all := slices.Concat([]any{rest}, parts)
 	for _, part := range all {
-		more, _ := s.resolve(part)["required"].([]any)
+		more, _ := s.resolveRefs(part)["required"].([]any)
 		required = slices.Concat(required, more)
 	}
-	inner := s.deeper()
+	inner := s.nextLevel()
 	inner.part, inner.needed = true, required
 	for _, part := range all {
-		resolved := s.resolve(part)
+		resolved := s.resolveRefs(part)
 		if len(resolved) == 0 || onlyNotes(resolved) {
 			continue
 		}
@@ -138,7 +138,7 @@ func (s sampler) merged(schema map[string]any, parts []any) (any, bool) {
 // hasConstant reports whether a schema fixes a member.
 func hasConstant(s sampler, schema map[string]any, name string) bool {
 	properties, _ := schema["properties"].(map[string]any)
-	property := s.resolve(properties[name])
+	property := s.resolveRefs(properties[name])
 	return property["enum"] != nil || property["const"] != nil
 }
 
@@ -211,11 +211,11 @@ func (s sampler) objectValue(schema map[string]any) (any, bool) {
 	sort.Strings(names)
 	for _, name := range names {
 		isRequired := slices.Contains(required, any(name)) || slices.Contains(s.needed, any(name))
-		resolved := s.resolve(properties[name])
+		resolved := s.resolveRefs(properties[name])
 		if !isRequired && (s.level > 2 || len(object) > 12) || s.input && resolved["readOnly"] == true || !s.input && resolved["writeOnly"] == true {
 			continue
 		}
-		value, ok := s.deeper().Value(properties[name])
+		value, ok := s.nextLevel().Value(properties[name])
 		if !ok {
 			if isRequired {
 				return nil, false
@@ -225,7 +225,7 @@ func (s sampler) objectValue(schema map[string]any) (any, bool) {
 		object[name] = value
 	}
 	if len(properties) == 0 && schema["additionalProperties"] != false && !s.part {
-		if value, ok := s.deeper().Value(schema["additionalProperties"]); ok {
+		if value, ok := s.nextLevel().Value(schema["additionalProperties"]); ok {
 			object["key"] = value
 		}
 	}
@@ -241,7 +241,7 @@ func (s sampler) arrayValue(schema map[string]any) (any, bool) {
 	list := []any{}
 	prefix, _ := schema["prefixItems"].([]any)
 	for _, item := range prefix {
-		value, ok := s.deeper().Value(item)
+		value, ok := s.nextLevel().Value(item)
 		if !ok {
 			return nil, false
 		}
@@ -253,7 +253,7 @@ func (s sampler) arrayValue(schema map[string]any) (any, bool) {
 		size = min(size, 1)
 	}
 	for len(list) < size {
-		value, ok := s.deeper().Value(schema["items"])
+		value, ok := s.nextLevel().Value(schema["items"])
 		if !ok {
 			return list, minItems == 0
 		}

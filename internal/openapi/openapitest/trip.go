@@ -66,8 +66,11 @@ func (s *Server) Trip(ctx context.Context, tool *openapi.Tool, o *openapi.Operat
 	if err := decoder.Decode(&definition); err != nil {
 		return err
 	}
-	operation, item := s.definition.operation(o.Method, o.Path)
+	operation, item := s.definition.findOperation(o.Method, o.Path)
 	s.setAnswer(operation)
+	if o.Method == "HEAD" {
+		s.answer, s.media = nil, ""
+	}
 	args, result, err := s.callSample(ctx, tool, definition.InputSchema, sampler{input: true})
 	if err != nil && strings.Contains(err.Error(), "delimiter") {
 		args, result, err = s.callSample(ctx, tool, definition.InputSchema, sampler{input: true, plain: true})
@@ -89,15 +92,15 @@ func (s *Server) callSample(ctx context.Context, tool *openapi.Tool, schema map[
 	if !ok || !isObject {
 		return nil, httpcall.Result{}, fmt.Errorf("the schema has no sample")
 	}
-	if err := checkArguments(ctx, tool.Definition, []byte(marshal(args))); err != nil {
-		return nil, httpcall.Result{}, fmt.Errorf("the sample %.500s is refused: %w", marshal(args), err)
+	if err := checkArguments(ctx, tool.Definition, []byte(encodeJSON(args))); err != nil {
+		return nil, httpcall.Result{}, fmt.Errorf("the sample %.500s is refused: %w", encodeJSON(args), err)
 	}
-	result, err := s.call(ctx, tool, args)
+	result, err := s.sendCall(ctx, tool, args)
 	return args, result, err
 }
 
-// call sends a call.
-func (s *Server) call(ctx context.Context, tool *openapi.Tool, args map[string]any) (httpcall.Result, error) {
+// sendCall sends a call.
+func (s *Server) sendCall(ctx context.Context, tool *openapi.Tool, args map[string]any) (httpcall.Result, error) {
 	binding, err := openapi.ReadBinding(tool.Binding.JSON())
 	if err != nil {
 		return httpcall.Result{}, err
@@ -107,7 +110,7 @@ func (s *Server) call(ctx context.Context, tool *openapi.Tool, args map[string]a
 		return httpcall.Result{}, err
 	}
 	binding.Server = s.http.URL + target.EscapedPath()
-	request, err := httpcall.Build(binding, []byte(marshal(args)))
+	request, err := httpcall.Build(binding, []byte(encodeJSON(args)))
 	if err != nil {
 		return httpcall.Result{}, err
 	}
@@ -138,7 +141,7 @@ func (s *Server) compareRequest(b *openapi.Binding, o *openapi.Operation, operat
 	if err != nil {
 		return err
 	}
-	definitions := s.definition.parameters(operation, item)
+	definitions := s.definition.listParameters(operation, item)
 	for _, p := range b.Parameters {
 		if p.Argument == "" {
 			continue
@@ -151,9 +154,9 @@ func (s *Server) compareRequest(b *openapi.Binding, o *openapi.Operation, operat
 		if !described {
 			definition = parameter{name: p.Name, in: p.In, style: "simple"}
 		}
-		want := words(arg)
+		want := toWords(arg)
 		if definition.media != "" {
-			want = marshal(arg)
+			want = encodeJSON(arg)
 		}
 		if have := s.readParameter(definition, segments, want); !reflect.DeepEqual(have, want) && !isEmpty(want) && !isNested(definition, arg) {
 			return fmt.Errorf("parameter %s in %s (%s, explode %v): the server reads %q, and %q was sent", p.Name, p.In, definition.style, definition.explode, have, want)
@@ -238,7 +241,7 @@ func (s *Server) compareBody(b *openapi.Body, operation map[string]any, args map
 	case strings.HasPrefix(media, "multipart/"):
 		return s.compareMultipart(want)
 	}
-	if string(s.seen.body) != word(want) {
+	if string(s.seen.body) != toWord(want) {
 		return fmt.Errorf("the body is %q", s.seen.body)
 	}
 	return nil
@@ -251,8 +254,8 @@ func compareJSON(want any, body []byte) error {
 	if err := decoder.Decode(&have); err != nil {
 		return fmt.Errorf("the body %.200q: %w", body, err)
 	}
-	if marshal(have) != marshal(want) {
-		return fmt.Errorf("the body is %.300s, and %.300s was sent", marshal(have), marshal(want))
+	if encodeJSON(have) != encodeJSON(want) {
+		return fmt.Errorf("the body is %.300s, and %.300s was sent", encodeJSON(have), encodeJSON(want))
 	}
 	return nil
 }
@@ -272,19 +275,19 @@ func (s *Server) formEncodings(operation map[string]any) map[string]parameter {
 	out := map[string]parameter{}
 	parameters, _ := operation["parameters"].([]any)
 	for _, v := range parameters {
-		if p := s.definition.resolve(v); p["in"] == "formData" {
+		if p := s.definition.resolveRefs(v); p["in"] == "formData" {
 			name, _ := p["name"].(string)
-			out[name] = s.definition.parameter(p, name, "formData")
+			out[name] = s.definition.readDefinition(p, name, "formData")
 		}
 	}
-	body := s.definition.resolve(operation["requestBody"])
+	body := s.definition.resolveRefs(operation["requestBody"])
 	content, _ := body["content"].(map[string]any)
 	form, _ := content["application/x-www-form-urlencoded"].(map[string]any)
 	encodings, _ := form["encoding"].(map[string]any)
 	for name, v := range encodings {
-		encoding := s.definition.resolve(v)
+		encoding := s.definition.resolveRefs(v)
 		if encoding["style"] != nil || encoding["explode"] != nil {
-			out[name] = s.definition.parameter(encoding, name, "query")
+			out[name] = s.definition.readDefinition(encoding, name, "query")
 		}
 	}
 	return out
@@ -301,9 +304,9 @@ func (s *Server) compareForm(b *openapi.Body, operation map[string]any, want any
 		if !encoded {
 			p = parameter{name: name, style: "form", explode: true}
 		}
-		value := words(v)
+		value := toWords(v)
 		if _, isObject := v.(map[string]any); isObject && !encoded {
-			value, p.explode = marshal(v), false
+			value, p.explode = encodeJSON(v), false
 		}
 		if have := readQuery(p, string(s.seen.body), value); !reflect.DeepEqual(have, value) && !isEmpty(value) && !isNested(p, v) {
 			return fmt.Errorf("the field %s (%s, explode %v) is %q, and %q was sent, of %s", name, p.style, p.explode, have, value, b.Media)
@@ -348,8 +351,8 @@ func comparePart(p part, want any) error {
 	if strings.HasSuffix(p.media, "json") {
 		return compareJSON(want, p.data)
 	}
-	if string(p.data) != word(want) {
-		return fmt.Errorf("it is %q, and %q was sent", p.data, word(want))
+	if string(p.data) != toWord(want) {
+		return fmt.Errorf("it is %q, and %q was sent", p.data, toWord(want))
 	}
 	return nil
 }
