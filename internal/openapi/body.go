@@ -169,7 +169,7 @@ func (w *inputWriter) addObjectBody(body, content value) {
 		return
 	}
 	for _, f := range fields {
-		if w.schemas.isLeftOut(f.schema) {
+		if w.schemas.isLeftOut(f.schema) || f.schema.Is(jsonschema.False) {
 			continue
 		}
 		field := Field{Name: f.name, Argument: w.names.Take(f.name, "body")}

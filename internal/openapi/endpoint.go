@@ -236,7 +236,9 @@ func (w *endpointWriter) writeInput() *jsonschema.Node {
 	for _, name := range w.names {
 		schema := w.input.Get("properties").Get(name)
 		switch {
+		case schema.Is(jsonschema.Object):
 		case schema != nil:
+			schema = jsonschema.NewObject()
 		case slices.Contains(w.endpoint.Files, name):
 			schema = fileSchema()
 		default:

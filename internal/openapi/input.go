@@ -62,8 +62,11 @@ func (w *inputWriter) writeRoot() *jsonschema.Node {
 	return root
 }
 
-// addProperty adds an argument.
+// addProperty adds an argument. The TypeScript SDK accepts objects alone as the schemas of arguments.
 func (w *inputWriter) addProperty(name string, schema *jsonschema.Node, required bool) {
+	if !schema.Is(jsonschema.Object) {
+		schema = jsonschema.NewObject()
+	}
 	w.properties.Members = append(w.properties.Members, jsonschema.Member{Name: name, Value: schema})
 	if required {
 		w.required = append(w.required, name)

@@ -143,7 +143,7 @@ func TestSchemas_OfEachVersion(t *testing.T) {
 		"items of draft 4":         {"3.0.3", `{"type":"array","items":[{"type":"string"}]}`, `{"type":"array","prefixItems":[{"type":"string"}]}`},
 		"conditions":               {"3.1.0", `{"if":{"type":"string"},"then":{"minLength":1}}`, `{"if":{"type":"string"},"then":{"minLength":1}}`},
 		"null beside alternatives": {"3.1.0", `{"type":"null","oneOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
-		"null beside choices":  {"3.1.0", `{"type":"null","oneOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
+		"null beside choices":      {"3.1.0", `{"type":"null","oneOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
 		"wrong kinds":              {"3.0.3", `{"type":"strin","required":true,"enum":{},"maximum":"5","properties":[]}`, `{"properties":{}}`},
 	} {
 		text := document(tc.version, post(`{"type":"object","additionalProperties":true,"properties":{"v":`+tc.schema+`}}`), `{"schemas":{"O":{"type":"object","properties":{"a":{}}},"S":{"type":"string"}}}`)
@@ -175,6 +175,16 @@ func TestBody_IsFlatOnlyWhereItSaysAllMembers(t *testing.T) {
 		if have := sortedKeys(made.InputSchema.Properties); !slices.Equal(have, want) {
 			t.Errorf("%s: %q, want %q", schema, have, want)
 		}
+	}
+}
+
+func TestTool_ArgumentsHaveObjectsAsSchemas(t *testing.T) {
+	t.Parallel()
+	operation := `{"post":{"parameters":[{"name":"q","in":"query","schema":true},{"name":"r","in":"query","schema":false}],
+		"requestBody":{"content":{"application/json":{"schema":{"properties":{"a":true,"additionalProperties":false}}}}}}}`
+	made := makeTool(t, readDocument(t, document("3.1.0", operation, `{}`), openapi.Options{}), "POST /a")
+	if have := sortedKeys(made.InputSchema.Properties); !slices.Equal(have, []string{"a", "q", "r"}) || strings.Contains(string(made.Definition), `"a":true`) {
+		t.Errorf("%s", made.Definition)
 	}
 }
 

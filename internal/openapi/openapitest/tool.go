@@ -40,6 +40,10 @@ func CheckTool(tool *openapi.Tool) error {
 	if d.Name != tool.Name || len(d.Name) > 64 || d.Description == "" {
 		return fmt.Errorf("the name %q or the description is not usable", d.Name)
 	}
+	var root struct{ Properties map[string]map[string]any } // as the TypeScript SDK reads it
+	if err := json.Unmarshal(d.InputSchema, &root); err != nil {
+		return fmt.Errorf("the TypeScript SDK does not read the input schema: %w", err)
+	}
 	if d.OutputSchema != nil && !ajv.Compiles(d.OutputSchema) {
 		return fmt.Errorf("the TypeScript SDK does not compile the output schema")
 	}
