@@ -1,0 +1,254 @@
+package apiserver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/openapi"
+	"patchbay/internal/openapi/httpcall"
+)
+
+// BindingMeta is the member of a definition's _meta, and of a call's, that has the binding.
+const BindingMeta = "patchbay/http"
+
+// URL is the address of every Server. It is never resolved.
+const URL = "http://api.patchbay.invalid/mcp"
+
+// Server is the MCP server of one API. It is an http.RoundTripper: no request for [URL] leaves the process.
+type Server struct {
+	Title   string
+	Version string // of the document
+	// Tools returns the definitions with their bindings, for tools/list. An error that is a fault is said to the client.
+	Tools func(context.Context) ([]openapi.Tool, error)
+	// Client sends the calls. It must not follow redirects.
+	Client *http.Client
+	// Header is sent with every call: credentials and the operator's own headers. It replaces headers of the binding.
+	Header http.Header
+	// MaxBody bounds an answer of the API, in bytes.
+	MaxBody int64
+	Now     func() time.Time // nil: time.Now
+
+	server *serve.Server
+}
+
+// New returns a server for s.
+func New(s Server) *Server {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	s.server = serve.New(serve.Options{UseNetHTTP: true, MaxBody: httpcall.MaxArguments, StreamAfter: time.Hour, Origins: func(*http.Request) bool { return true }})
+	return &s
+}
+
+// outcome is what the API did instead of an answer for the model.
+type outcome struct {
+	refused *httpcall.Response // nil: it did not refuse
+	failure error              // of the connection
+}
+
+type outcomeKey struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := &outcome{}
+	w := &recorder{header: http.Header{}}
+	s.server.Handle(w, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, out)), "", backend{s})
+	if err := cmp.Or(r.Context().Err(), out.failure); err != nil {
+		return nil, err
+	}
+	if out.refused != nil {
+		w = &recorder{header: out.refused.Header, status: out.refused.Status}
+		w.body.Write(out.refused.Body)
+	}
+	return &http.Response{
+		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	}, nil
+}
+
+type backend struct{ s *Server }
+
+var _ serve.Backend = backend{}
+
+// Describe implements [serve.Backend].
+func (b backend) Describe(context.Context, *serve.Client) serve.Description {
+	return serve.Description{Name: b.s.Title, Version: b.s.Version, Capabilities: json.RawMessage(`{"tools":{}}`)}
+}
+
+// CachedResult implements [serve.Backend].
+func (backend) CachedResult(string, string, *serve.Client) []byte { return nil }
+
+// Listen implements [serve.Backend]: an API reports no changes.
+func (backend) Listen(ctx context.Context, _ serve.Filter, _ func(string, json.RawMessage)) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// HandleNotification implements [serve.Backend].
+func (backend) HandleNotification(context.Context, *serve.Client, string, json.RawMessage) {}
+
+// Serve implements [serve.Backend].
+func (b backend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	switch r.Method {
+	case "tools/list":
+		return b.s.listTools(ctx)
+	case "tools/call":
+		return b.s.callTool(ctx, r)
+	}
+	return nil, serve.MethodNotFound(r.Method)
+}
+
+func (s *Server) listTools(ctx context.Context) (json.RawMessage, error) {
+	tools, err := s.Tools(ctx)
+	if err != nil {
+		return nil, toRPCError(ctx, err)
+	}
+	out := []byte(`{"tools":[`)
+	for i, tool := range tools {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendTool(out, tool)
+	}
+	return append(out, "]}"...), nil
+}
+
+// appendTool writes a definition with its binding.
+func appendTool(out []byte, tool openapi.Tool) []byte {
+	definition := bytes.TrimRight(tool.Definition, " \n")
+	out = append(out, definition[:len(definition)-1]...)
+	out = append(out, `,"_meta":{"`+BindingMeta+`":`...)
+	out = append(out, tool.Binding.JSON()...)
+	return append(out, "}}"...)
+}
+
+func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	var meta map[string]json.RawMessage
+	if err := json.Unmarshal(r.Meta, &meta); err != nil || meta[BindingMeta] == nil {
+		return nil, serve.InvalidParams("The call has no binding.")
+	}
+	binding, err := openapi.ReadBinding(meta[BindingMeta])
+	if err != nil {
+		return nil, toRPCError(ctx, err)
+	}
+	answer, err := s.send(ctx, binding, r.Arguments)
+	if err != nil {
+		return nil, toRPCError(ctx, err)
+	}
+	if isServersOwn(answer.Status) {
+		outcomeOf(ctx).refused = &answer
+		return nil, errReplaced
+	}
+	filter, err := compileFilter(binding.Filter)
+	if err != nil {
+		return nil, toRPCError(ctx, err)
+	}
+	return httpcall.NewResult(ctx, binding, answer, filter, s.Now()).JSON, nil
+}
+
+func compileFilter(text string) (*httpcall.Filter, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return httpcall.CompileFilter(text)
+}
+
+// isServersOwn reports whether an error concerns the account or the server, and not what was asked.
+func isServersOwn(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// send makes the requests of a call, one for each page.
+func (s *Server) send(ctx context.Context, binding *openapi.Binding, arguments json.RawMessage) (httpcall.Response, error) {
+	pager, err := httpcall.NewPager(binding, arguments, int(s.MaxBody))
+	if err != nil {
+		return httpcall.Response{}, err
+	}
+	request, err := pager.First()
+	for request != nil && err == nil {
+		var answer httpcall.Response
+		if answer, err = s.sendOne(ctx, request); err != nil {
+			return httpcall.Response{}, err
+		}
+		request, err = pager.Add(answer)
+	}
+	return pager.Response(), err
+}
+
+func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpcall.Response, error) {
+	r, err := request.HTTP(ctx)
+	if err != nil {
+		return httpcall.Response{}, fault.Wrap(fault.Invalid, err, "The request can't be made.")
+	}
+	for name, values := range s.Header {
+		r.Header[name] = values
+	}
+	answer, err := s.Client.Do(r)
+	if err != nil {
+		outcomeOf(ctx).failure = err
+		return httpcall.Response{}, errReplaced
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, s.MaxBody+1))
+	if err != nil {
+		outcomeOf(ctx).failure = err
+		return httpcall.Response{}, errReplaced
+	}
+	out := httpcall.Response{Status: answer.StatusCode, Header: answer.Header, Body: body, URL: request.URL}
+	if int64(len(body)) > s.MaxBody {
+		out.Body, out.Truncated = body[:s.MaxBody], true
+	}
+	return out, nil
+}
+
+// errReplaced ends a call whose response RoundTrip replaces.
+var errReplaced = serve.InvalidParams("The API refused the call.")
+
+func outcomeOf(ctx context.Context) *outcome { return ctx.Value(outcomeKey{}).(*outcome) }
+
+// toRPCError says a fault to the client. Any other error is a failure of the connection.
+func toRPCError(ctx context.Context, err error) error {
+	if own, ok := errors.AsType[*serve.RPCError](err); ok {
+		return own
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return serve.InvalidParams(f.Message)
+	}
+	outcomeOf(ctx).failure = err
+	return errReplaced
+}
+
+type recorder struct {
+	header http.Header
+	status int // 0: not written
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
