@@ -13,7 +13,8 @@ import (
 type definition struct {
 	hash         connectors.Hash
 	raw          []byte
-	names        []byteRange // ranges of the values of "name"; a server may write it twice
+	names        []byteRange     // ranges of the values of "name"; a server may write it twice
+	binding      json.RawMessage // of an HTTP API; nil: none
 	inputSchema  json.RawMessage
 	outputSchema json.RawMessage
 	annotations  json.RawMessage
@@ -60,8 +61,9 @@ func newVariant(raw, other []byte) *definitionVariant {
 type byteRange struct{ start, end int }
 
 func newDefinition(hash connectors.Hash, raw []byte) *definition {
+	raw, binding := cutBinding(raw)
 	v := connectors.DecodeTool(raw)
-	d := &definition{hash: hash, raw: raw, hints: v.Hints, legacyOnly: mcp.HeaderDefect(raw) != ""}
+	d := &definition{hash: hash, raw: raw, binding: binding, hints: v.Hints, legacyOnly: mcp.HeaderDefect(raw) != ""}
 	last := map[string]byteRange{} // the last of two members with one name counts
 	forEachMember(raw, func(name string, value byteRange) {
 		if last[name] = value; name == "name" {

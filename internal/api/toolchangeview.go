@@ -18,7 +18,7 @@ type toolChangeJSON struct {
 	SeenAt        time.Time  `json:"seen_at"`
 	BeforeHash    *string    `json:"before_hash" doc:"The definition served to agents. Null if none."`
 	AfterHash     *string    `json:"after_hash" doc:"The server's new definition, for accept or reject. Null if the tool was removed."`
-	Kinds         []string   `json:"kinds" nullable:"false" doc:"new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic."`
+	Kinds         []string   `json:"kinds" nullable:"false" doc:"new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, endpoint_changed, request_changed, other, cosmetic."`
 	Risk          string     `json:"risk" enum:"none,low,high"`
 	State         string     `json:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded" doc:"kept: before_hash stays in service by decision. automatic: accepted by the connector's tool_changes. superseded: the server changed the tool again before a decision."`
 	DecidedBy     *string    `json:"decided_by" doc:"Null if not decided, or decided by policy."`

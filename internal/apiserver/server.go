@@ -15,10 +15,8 @@ import (
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/openapi"
 	"patchbay/internal/openapi/httpcall"
+	"patchbay/internal/toolchange"
 )
-
-// BindingMeta is the member of a definition's _meta, and of a call's, that has the binding.
-const BindingMeta = "patchbay/http"
 
 // URL is the address of every Server. It is never resolved.
 const URL = "http://api.patchbay.invalid/mcp"
@@ -122,21 +120,27 @@ func (s *Server) listTools(ctx context.Context) (json.RawMessage, error) {
 	return append(out, "]}"...), nil
 }
 
+// CallMeta returns the _meta of a call, by the binding of its definition.
+func CallMeta(binding json.RawMessage) json.RawMessage {
+	meta := append([]byte(`{"`+toolchange.BindingMember+`":`), binding...)
+	return append(meta, '}')
+}
+
 // appendTool writes a definition with its binding.
 func appendTool(out []byte, tool openapi.Tool) []byte {
 	definition := bytes.TrimRight(tool.Definition, " \n")
 	out = append(out, definition[:len(definition)-1]...)
-	out = append(out, `,"_meta":{"`+BindingMeta+`":`...)
+	out = append(out, `,"`+toolchange.BindingMember+`":`...)
 	out = append(out, tool.Binding.JSON()...)
-	return append(out, "}}"...)
+	return append(out, '}')
 }
 
 func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	var meta map[string]json.RawMessage
-	if err := json.Unmarshal(r.Meta, &meta); err != nil || meta[BindingMeta] == nil {
+	if err := json.Unmarshal(r.Meta, &meta); err != nil || meta[toolchange.BindingMember] == nil {
 		return nil, serve.InvalidParams("The call has no binding.")
 	}
-	binding, err := openapi.ReadBinding(meta[BindingMeta])
+	binding, err := openapi.ReadBinding(meta[toolchange.BindingMember])
 	if err != nil {
 		return nil, toRPCError(ctx, err)
 	}

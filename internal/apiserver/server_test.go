@@ -14,6 +14,7 @@ import (
 	"patchbay/internal/apiserver"
 	"patchbay/internal/mcp"
 	"patchbay/internal/openapi"
+	"patchbay/internal/toolchange"
 )
 
 const document = `{"openapi":"3.1.0","info":{"title":"Notes","version":"2"},"servers":[{"url":"BASE/v2"}],"paths":{
@@ -62,13 +63,11 @@ func openSession(t *testing.T, api http.HandlerFunc, opts ...func(*apiserver.Ser
 	}
 	bindings := map[string]json.RawMessage{}
 	for _, tool := range list.Tools {
-		var definition struct {
-			Meta map[string]json.RawMessage `json:"_meta"`
-		}
+		var definition map[string]json.RawMessage
 		if err := json.Unmarshal(tool.Raw, &definition); err != nil {
 			t.Fatal(err)
 		}
-		bindings[tool.Name], _ = json.Marshal(map[string]json.RawMessage{apiserver.BindingMeta: definition.Meta[apiserver.BindingMeta]})
+		bindings[tool.Name] = apiserver.CallMeta(definition[toolchange.BindingMember])
 	}
 	return session, bindings
 }

@@ -11,6 +11,7 @@ const (
 	TransportSSE            Transport = "sse"  // legacy HTTP+SSE, MCP 2024-11-05
 	TransportHTTP           Transport = "http" // JSON replies only
 	TransportStdio          Transport = "stdio"
+	TransportAPI            Transport = "api" // no MCP: an HTTP API, of which Patchbay makes tools
 )
 
 // CredentialMode is whether agents share a credential.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/apiserver"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/limit"
@@ -189,6 +190,9 @@ func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.C
 	call = mcp.Call{
 		Name: request.Tool.Name, Arguments: request.Arguments, Meta: request.Meta, InputSchema: request.Tool.InputSchema, Timeout: a.callTimeout(),
 		LogLevel: request.LogLevel, AllowPooled: a.mayLend, CallerKey: request.View.Agent.ID.UUID, MemoryKey: request.View.Tenant.ID.UUID,
+	}
+	if a.connector.Connector.Transport == connectors.TransportAPI {
+		call.Meta = apiserver.CallMeta(request.Tool.Binding())
 	}
 	if request.Input != nil {
 		call.Input = &mcp.Input{Responses: request.Input.Responses, State: a.resumed.State}

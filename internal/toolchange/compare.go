@@ -128,6 +128,8 @@ func memberTitle(name string) string {
 		return "arguments"
 	case "outputSchema":
 		return "result"
+	case BindingMember:
+		return "request"
 	}
 	return truncateText(name)
 }
@@ -152,6 +154,8 @@ func (c *comparison) compareMember(name string) {
 		c.compareOutputSchema(before, now)
 	case name == "annotations":
 		c.compareAnnotations(before, now)
+	case name == BindingMember:
+		c.compareBindings(before, now)
 	default:
 		c.add(Difference{Path: truncateText(name), Kind: Other, Before: c.shortJSON(before, hadBefore), After: c.shortJSON(now, hasNow),
 			Sentence: fmt.Sprintf("%s changed; its meaning is unknown.", truncateText(name))})

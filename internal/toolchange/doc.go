@@ -5,13 +5,14 @@
 //	                inputSchema parameters and accepted values, wider or narrower
 //	                outputSchema
 //	                annotations with the defaults of the specification
+//	                request     of an HTTP API (binding.go): its address, method, path and form
 //	                other       title, icons and _meta are cosmetic; unknown members are risky
 //
 // A [Kind] has a [Risk]. A change has the highest risk of its kinds:
 //
 //	none  cosmetic, removed
-//	low   parameter_removed, required_added, required_removed, type_narrowed, output_schema, annotation_safer,
-//	      and new_tool of a tool that claims to be read-only
+//	low   parameter_removed, required_added, required_removed, type_narrowed, output_schema,
+//	      request_changed, annotation_safer, and new_tool of a tool that claims to be read-only
 //	high  all others: they may instruct or deceive an agent, or make it send more data
 //
 // annotation_safer is low although a server may lie. Hints are only its claim anyway, and a server that starts

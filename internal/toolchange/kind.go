@@ -25,7 +25,9 @@ const (
 	AnnotationRiskier Kind = "annotation_riskier"
 	AnnotationSafer   Kind = "annotation_safer"
 	OutputSchema      Kind = "output_schema"
-	Other             Kind = "other" // an unknown member, or an ambiguous definition
+	EndpointChanged   Kind = "endpoint_changed" // of an HTTP API: calls go to another address, path or method
+	RequestChanged    Kind = "request_changed"  // of an HTTP API: how a call is sent
+	Other             Kind = "other"            // an unknown member, or an ambiguous definition
 	Cosmetic          Kind = "cosmetic"
 )
 
@@ -33,7 +35,8 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		NewTool, Removed, HiddenText, InstructionLike, Shadows, NewLink, Instructions, Text, ParameterAdded, ParameterRemoved, RequiredAdded,
-		RequiredRemoved, TypeWidened, TypeNarrowed, TypeChanged, AnnotationRiskier, AnnotationSafer, OutputSchema, Other, Cosmetic,
+		RequiredRemoved, TypeWidened, TypeNarrowed, TypeChanged, AnnotationRiskier, AnnotationSafer, OutputSchema, EndpointChanged, RequestChanged, Other,
+		Cosmetic,
 	}
 }
 
@@ -64,6 +67,8 @@ var kindWords = map[Kind]string{
 	AnnotationRiskier: "riskier hints",
 	AnnotationSafer:   "safer hints",
 	OutputSchema:      "other output",
+	EndpointChanged:   "other address",
+	RequestChanged:    "other request",
 	Other:             "unknown change",
 	Cosmetic:          "cosmetic",
 }
@@ -83,7 +88,7 @@ func (k Kind) Risk() Risk {
 	switch k {
 	case Cosmetic, Removed:
 		return None
-	case ParameterRemoved, RequiredAdded, RequiredRemoved, TypeNarrowed, OutputSchema, AnnotationSafer:
+	case ParameterRemoved, RequiredAdded, RequiredRemoved, TypeNarrowed, OutputSchema, RequestChanged, AnnotationSafer:
 		return Low
 	default:
 		return High

@@ -34,6 +34,9 @@ type textCollector struct {
 func collectTexts(definition map[string]any, w *work) textCollector {
 	p := textCollector{work: w}
 	for _, name := range w.memberNames(definition, nil) {
+		if name == BindingMember {
+			continue // neither models nor people are shown it
+		}
 		seen := forModels
 		switch name {
 		case "_meta":

@@ -1,0 +1,37 @@
+package toolchange
+
+import "fmt"
+
+// BindingMember is the member of a stored definition that says which HTTP request a call makes. Only Patchbay writes and
+// reads it: agents never see it.
+const BindingMember = "patchbay/http"
+
+// compareBindings reports what changed in the HTTP request of a tool. Another address is high risk: arguments and the
+// credential go there.
+func (c *comparison) compareBindings(before, now any) {
+	old, wasObject := before.(map[string]any)
+	next, isObject := now.(map[string]any)
+	if !wasObject || !isObject {
+		c.add(Difference{Path: "request", Kind: Other, Sentence: "The tool's HTTP request was added or removed."})
+		return
+	}
+	for _, name := range c.work.memberNames(old, next) {
+		a, hadBefore := old[name]
+		b, hasNow := next[name]
+		if hadBefore == hasNow && c.work.equalValues(a, b) {
+			continue
+		}
+		d := Difference{Path: "request." + truncateText(name), Before: c.shortJSON(a, hadBefore), After: c.shortJSON(b, hasNow)}
+		switch name {
+		case "server":
+			d.Kind, d.Sentence = EndpointChanged, "Calls go to another address."
+		case "method", "path":
+			d.Kind, d.Sentence = EndpointChanged, fmt.Sprintf("The request's %s changed.", name)
+		case "security":
+			d.Kind, d.Sentence = RequestChanged, "The API asks for another credential or other scopes."
+		default:
+			d.Kind, d.Sentence = RequestChanged, fmt.Sprintf("How a call is sent changed: %s.", truncateText(name))
+		}
+		c.add(d)
+	}
+}
