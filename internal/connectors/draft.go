@@ -85,7 +85,7 @@ func (d Draft) Validate() []fault.Field {
 		c.addField("slug", "Patchbay itself uses /mcp/%s. Choose another slug.", d.Slug)
 	}
 	c.checkDescription(d.Description)
-	checkOneOf(&c, "transport", d.Transport, TransportStreamableHTTP, TransportSSE, TransportHTTP, TransportStdio)
+	checkOneOf(&c, "transport", d.Transport, TransportStreamableHTTP, TransportSSE, TransportHTTP, TransportStdio, TransportAPI)
 	if d.Transport != TransportStdio {
 		c.checkURL(d.URL)
 	}

@@ -3,6 +3,9 @@ package store
 // Connectors is the part of a [Tenant] for connectors, their stored credentials and items.
 type Connectors struct{ *tenant }
 
+// APIs is the part of a [Tenant] for connectors that are HTTP APIs: their documents, and what of these is a tool.
+type APIs struct{ *tenant }
+
 // Accounts is the part of a [Tenant] for accounts connected by OAuth, their flows and their requests.
 type Accounts struct{ *tenant }
 
@@ -38,6 +41,9 @@ func (t *Tenant) Lists() Lists { return Lists{t.tenant} }
 
 // Connectors returns the part for connectors, their stored credentials and items.
 func (t *Tenant) Connectors() Connectors { return Connectors{t.tenant} }
+
+// APIs returns the part for connectors that are HTTP APIs.
+func (t *Tenant) APIs() APIs { return APIs{t.tenant} }
 
 // Accounts returns the part for accounts connected by OAuth, their flows and their requests.
 func (t *Tenant) Accounts() Accounts { return Accounts{t.tenant} }

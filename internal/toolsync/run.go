@@ -175,7 +175,7 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 	if a.credential != nil {
 		credentials.Apply(header, a.credential.Headers)
 	}
-	return mcp.Target{
+	t := mcp.Target{
 		URL:       c.URL,
 		Transport: mcp.Transport(c.Transport),
 		Header:    header,
@@ -189,6 +189,10 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 		MaxResponse: c.ResponseBytes,
 		Reconnects:  &c.Reconnects,
 	}
+	if c.Transport == connectors.TransportAPI {
+		s.useAPI(&t, tenant, c)
+	}
+	return t
 }
 
 func isUnauthorized(err error) bool {

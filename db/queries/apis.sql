@@ -1,0 +1,32 @@
+-- name: APIDocument :one
+select is_fetched, etag, hash, body, read_at
+from api_documents
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: PutAPIDocument :exec
+insert into api_documents (tenant_id, connector_id, is_fetched, etag, hash, body)
+values (@tenant_id, @connector_id, @is_fetched, @etag, @hash, @body)
+on conflict on constraint api_documents_pkey do update
+set is_fetched = excluded.is_fetched,
+    etag = excluded.etag,
+    hash = excluded.hash,
+    body = excluded.body,
+    read_at = now();
+
+-- name: APITools :many
+select key, endpoint, filter, max_pages
+from api_tools
+where tenant_id = @tenant_id and connector_id = @connector_id
+order by key;
+
+-- name: PutAPITool :exec
+insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages)
+values (@tenant_id, @connector_id, @key, @endpoint, @filter, @max_pages)
+on conflict on constraint api_tools_pkey do update
+set endpoint = excluded.endpoint,
+    filter = excluded.filter,
+    max_pages = excluded.max_pages;
+
+-- name: DeleteAPITools :execrows
+delete from api_tools
+where tenant_id = @tenant_id and connector_id = @connector_id and key = any(@keys::text[]);

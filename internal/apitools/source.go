@@ -1,0 +1,160 @@
+package apitools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/openapi"
+	"patchbay/internal/store"
+)
+
+// maxRedirects bounds the redirects to a document.
+const maxRedirects = 5
+
+// Source reads the documents of a tenant's APIs.
+type Source struct {
+	APIs store.APIs
+	// Client applies the egress rules. It must not follow redirects.
+	Client *http.Client
+}
+
+// Tools reads the document of a connector anew, stores it if it changed, and makes the connector's tools. The error is a
+// fault with a sentence.
+func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.Tool, error) {
+	picked, err := s.APIs.Tools(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	document, err := s.Refresh(ctx, c)
+	if err != nil && fault.As(err).Kind != fault.NotFound { // without one, all tools are endpoints
+		return nil, err
+	}
+	return MakeTools(document, c.URL, picked)
+}
+
+// Refresh returns the current document of a connector; nil: it has none. A changed one is stored.
+func (s Source) Refresh(ctx context.Context, c connectors.Connector) ([]byte, error) {
+	stored, err := s.APIs.Document(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !stored.IsFetched {
+		return stored.Body, nil
+	}
+	fetched, err := s.Fetch(ctx, c.URL, stored.ETag)
+	if err != nil || fetched == nil {
+		return stored.Body, err
+	}
+	if string(fetched.Body) == string(stored.Body) && fetched.ETag == stored.ETag {
+		return stored.Body, nil
+	}
+	return fetched.Body, s.APIs.SaveDocument(ctx, c.ID, *fetched)
+}
+
+// Fetch asks for a document; nil: it has still this ETag.
+func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.APIDocument, error) {
+	for range maxRedirects {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return nil, fault.Wrap(fault.Invalid, err, "The document's URL isn't valid.")
+		}
+		r.Header.Set("Accept", "application/json, application/yaml, application/vnd.oai.openapi+json, text/yaml, */*;q=0.1")
+		if etag != "" {
+			r.Header.Set("If-None-Match", etag)
+		}
+		answer, err := s.Client.Do(r)
+		if err != nil {
+			return nil, fmt.Errorf("read an API's document: %w", err)
+		}
+		body, err := io.ReadAll(io.LimitReader(answer.Body, connectors.MaxAPIDocument+1))
+		_ = answer.Body.Close()
+		switch {
+		case answer.StatusCode == http.StatusNotModified && etag != "":
+			return nil, nil //nolint:nilnil // that is the answer
+		case answer.StatusCode >= 300 && answer.StatusCode < 400 && answer.Header.Get("Location") != "":
+			next, err := r.URL.Parse(answer.Header.Get("Location"))
+			if err != nil || r.URL.Scheme == "https" && next.Scheme != "https" {
+				return nil, fault.Errorf(fault.Upstream, "The document's address redirects to one that isn't allowed.")
+			}
+			address, etag = next.String(), ""
+			continue
+		case answer.StatusCode != http.StatusOK:
+			return nil, fault.Errorf(fault.Upstream, "The document can't be read: its server answered %d.", answer.StatusCode)
+		case err != nil:
+			return nil, fmt.Errorf("read an API's document: %w", err)
+		case len(body) > connectors.MaxAPIDocument:
+			return nil, fault.Errorf(fault.TooLarge, "The document is larger than 16 MiB.")
+		}
+		return &connectors.APIDocument{IsFetched: true, ETag: keepETag(answer.Header.Get("ETag")), Body: body}, nil
+	}
+	return nil, fault.Errorf(fault.Upstream, "The document's address redirects too often.")
+}
+
+// keepETag returns an ETag that fits into its column.
+func keepETag(etag string) string {
+	if len(etag) > 1024 {
+		return ""
+	}
+	return etag
+}
+
+// Read reads a document. address is where it came from, or the address of the API if a person uploaded it.
+func Read(document []byte, address string) (*openapi.Document, error) {
+	return openapi.Read(document, openapi.Options{URL: address})
+}
+
+// MakeTools makes the tools of picked operations and of endpoints. document may be nil. An operation that the document no longer
+// has is left out, as a server leaves out a tool.
+func MakeTools(document []byte, address string, picked []connectors.APITool) ([]openapi.Tool, error) {
+	var tools []openapi.Tool
+	wanted := map[string]connectors.APITool{}
+	for _, p := range picked {
+		if p.Endpoint == nil {
+			wanted[p.Key] = p
+			continue
+		}
+		tool, err := makeEndpoint(p)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, *tool)
+	}
+	if document == nil || len(wanted) == 0 {
+		return tools, nil
+	}
+	d, err := Read(document, address)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range d.Operations {
+		p, isWanted := wanted[o.Key()]
+		if !isWanted {
+			continue
+		}
+		tool, err := d.Tool(o)
+		if err != nil {
+			continue // the page of operations says why
+		}
+		tool.Binding.Filter = p.Filter
+		if tool.Binding.Pages = d.ProposePages(o, tool.Binding); tool.Binding.Pages != nil {
+			if tool.Binding.Pages.Max = p.MaxPages; p.MaxPages < 2 {
+				tool.Binding.Pages = nil
+			}
+		}
+		tools = append(tools, *tool)
+	}
+	return tools, nil
+}
+
+func makeEndpoint(p connectors.APITool) (*openapi.Tool, error) {
+	var e openapi.Endpoint
+	if err := json.Unmarshal(p.Endpoint, &e); err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "The endpoint isn't valid.")
+	}
+	return e.Tool()
+}

@@ -1,0 +1,29 @@
+package connectors
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Bounds of an HTTP API.
+const (
+	MaxAPIDocument = 16 << 20 // bytes
+	MaxAPITools    = 1000     // of a connector
+	MaxAPIFilter   = 4096     // bytes
+)
+
+// APIDocument is the document of an HTTP API, as it was read last.
+type APIDocument struct {
+	IsFetched bool   // from the connector's URL; else a person uploaded it
+	ETag      string // empty: none
+	Body      []byte
+	ReadAt    time.Time
+}
+
+// APITool is a tool of an HTTP API: an operation of the document that a person picked, or an endpoint.
+type APITool struct {
+	Key      string          // "GET /pets" of an operation, or the name of an endpoint
+	Endpoint json.RawMessage // nil: an operation of the document
+	Filter   string          // jq; empty: none
+	MaxPages int             // that are followed; 0: one
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// Document reads the document of an HTTP API. It fails with NotFound if none is stored.
+func (t APIs) Document(ctx context.Context, id connectors.ConnectorID) (connectors.APIDocument, error) {
+	row, err := t.q.APIDocument(ctx, t.id, id)
+	return connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Body: row.Body, ReadAt: row.ReadAt.UTC()}, rowError(err, "document")
+}
+
+// SaveDocument replaces the document of an HTTP API.
+func (t APIs) SaveDocument(ctx context.Context, id connectors.ConnectorID, d connectors.APIDocument) error {
+	hash := sha256.Sum256(d.Body)
+	err := t.q.PutAPIDocument(ctx, dbgen.PutAPIDocumentParams{
+		TenantID: t.id, ConnectorID: id, IsFetched: d.IsFetched, Etag: d.ETag, Hash: hash[:], Body: d.Body,
+	})
+	return classifyError(err)
+}
+
+// Tools lists the tools of an HTTP API, by key.
+func (t APIs) Tools(ctx context.Context, id connectors.ConnectorID) ([]connectors.APITool, error) {
+	rows, err := t.q.APITools(ctx, t.id, id)
+	tools := make([]connectors.APITool, len(rows))
+	for i, r := range rows {
+		tools[i] = connectors.APITool{Key: r.Key, Endpoint: r.Endpoint, Filter: r.Filter, MaxPages: int(r.MaxPages)}
+	}
+	return tools, err
+}
+
+// SaveTools adds tools of an HTTP API, or replaces those with the same keys.
+func (t APIs) SaveTools(ctx context.Context, id connectors.ConnectorID, tools []connectors.APITool) error {
+	return t.ensureTx(ctx, func(tx *Tenant) error {
+		err := tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
+			for _, tool := range tools {
+				err := q.PutAPITool(ctx, dbgen.PutAPIToolParams{
+					TenantID: tx.id, ConnectorID: id, Key: tool.Key, Endpoint: tool.Endpoint, Filter: tool.Filter, MaxPages: int32(tool.MaxPages), //nolint:gosec // at most 20
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return classifyError(err)
+	})
+}
+
+// RemoveTools removes tools of an HTTP API, by key, and returns how many there were.
+func (t APIs) RemoveTools(ctx context.Context, id connectors.ConnectorID, keys []string) (int, error) {
+	n, err := t.q.DeleteAPITools(ctx, t.id, id, keys)
+	return int(n), err
+}

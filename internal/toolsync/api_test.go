@@ -1,0 +1,121 @@
+package toolsync_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/apitools"
+	"patchbay/internal/connectors"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+	"patchbay/internal/toolchange"
+)
+
+const notesDocument = `{"openapi":"3.1.0","info":{"title":"Notes","version":"2"},"servers":[{"url":"/v2"}],"paths":{
+	"/notes":{"get":{"operationId":"listNotes","summary":"List notes","responses":{"200":{"description":""}}}},
+	"/notes/{id}":{"get":{"operationId":"getNote","summary":"Get a note","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],
+		"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}}}}}}`
+
+// documentServer serves a document with an ETag.
+type documentServer struct {
+	*httptest.Server
+	document string
+	etag     string
+	answers  []int
+}
+
+func newDocumentServer(t *testing.T) *documentServer {
+	t.Helper()
+	s := &documentServer{document: notesDocument, etag: `"1"`}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusOK
+		if r.Header.Get("If-None-Match") == s.etag {
+			status = http.StatusNotModified
+		}
+		if r.Header.Get("Authorization") != "" {
+			status = http.StatusTeapot // a credential is not for the document
+		}
+		s.answers = append(s.answers, status)
+		w.Header().Set("ETag", s.etag)
+		w.WriteHeader(status)
+		if status == http.StatusOK {
+			_, _ = io.WriteString(w, s.document)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// addAPI creates a connector to the API of a document, with the picked operations.
+func (b *bundle) addAPI(t *testing.T, url string, picked ...string) connectors.Connector {
+	t.Helper()
+	c := b.addConnector(t, url, bearer, func(d *connectors.Draft) { d.Transport = connectors.TransportAPI })
+	b.storeToken(t, c, nil, "hush")
+	source := apitools.Source{APIs: b.Door().APIs(), Client: safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client()}
+	document, err := source.Fetch(t.Context(), url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := source.APIs.SaveDocument(t.Context(), c.ID, *document); err != nil {
+		t.Fatal(err)
+	}
+	tools := make([]connectors.APITool, len(picked))
+	for i, key := range picked {
+		tools[i].Key = key
+	}
+	if err := source.APIs.SaveTools(t.Context(), c.ID, tools); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestSync_ListsThePickedOperations(t *testing.T) {
+	t.Parallel()
+	b, api := newBundle(t), newDocumentServer(t)
+	c := b.addAPI(t, api.URL+"/openapi.json", "GET /notes/{id}")
+
+	run := b.mustSync(t, c)
+
+	if run.Counts.Total != 1 || run.Counts.Added != 1 {
+		t.Errorf("the counts are %+v", run.Counts)
+	}
+	tool := b.tools(t, c)["getNote"]
+	if !strings.Contains(string(tool.Raw), `"`+toolchange.BindingMember+`":{"v":1,"method":"GET","server":"`+api.URL+`/v2","path":"/notes/{id}"`) {
+		t.Errorf("the definition is %s", tool.Raw)
+	}
+	if run = b.mustSync(t, c); run.Counts.Changed != 0 || run.Counts.Total != 1 {
+		t.Errorf("the second counts are %+v", run.Counts)
+	}
+	if !slices.Equal(api.answers, []int{200, 304, 304}) {
+		t.Errorf("the document's server answered %v", api.answers)
+	}
+}
+
+func TestSync_AnAPIOnAnotherServerIsHighRisk(t *testing.T) {
+	t.Parallel()
+	b, api := newBundle(t), newDocumentServer(t)
+	c := b.addAPI(t, api.URL+"/openapi.json", "GET /notes/{id}", "GET /notes")
+	b.mustSync(t, c)
+
+	api.document, api.etag = strings.ReplaceAll(notesDocument, `"/v2"`, `"https://elsewhere.example.com"`), `"2"`
+	if run := b.mustSync(t, c); run.Counts.Changed != 2 {
+		t.Errorf("the counts are %+v", run.Counts)
+	}
+	changes, err := b.Door().Tools().Changes(t.Context(), store.ChangeFilter{Page: store.Page{Limit: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	risky := 0
+	for _, change := range changes.Items {
+		if slices.Contains(change.Kinds, toolchange.EndpointChanged) && change.Risk == toolchange.High {
+			risky++
+		}
+	}
+	if risky != 2 {
+		t.Errorf("the changes are %+v", changes.Items)
+	}
+}
