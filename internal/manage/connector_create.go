@@ -42,13 +42,13 @@ func (r *Registry) createConnector(
 }
 
 // insertWithFreeSlug stores a connector and numbers a generated slug that is taken. A chosen slug is never
-// changed.
+// changed. and stores more in the same transaction.
 func (r *Registry) insertWithFreeSlug(
-	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, chosen bool,
+	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, chosen bool, and ...func(*store.Tenant, connectors.Connector) error,
 ) (connectors.Connector, error) {
 	base := d.Slug
 	for n := 2; ; n++ {
-		c, err := r.insertConnector(ctx, a, d, s)
+		c, err := r.insertConnector(ctx, a, d, s, and...)
 		if chosen || n > 9 || !isSlugConflict(err) {
 			return c, err
 		}
@@ -70,7 +70,7 @@ func (r *Registry) checkDraft(d connectors.Draft, s connectors.Secret, needed bo
 }
 
 func (r *Registry) insertConnector(
-	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
+	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, and ...func(*store.Tenant, connectors.Connector) error,
 ) (c connectors.Connector, err error) {
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
 		if err := r.checkConnectorLimit(ctx, tx.Connectors()); err != nil {
@@ -86,6 +86,11 @@ func (r *Registry) insertConnector(
 		}
 		if c, err = setDraftParts(ctx, tx.Connectors(), c, d); err != nil {
 			return err
+		}
+		for _, more := range and {
+			if err := more(tx, c); err != nil {
+				return err
+			}
 		}
 		e := a.Event("connector.create", c.Slug)
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "name": c.Name, "url": c.URL, "auth_type": string(c.Auth.Type)}
