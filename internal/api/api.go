@@ -126,6 +126,7 @@ func New(o Options) (*Handler, error) {
 func (h *Handler) mountOperations() {
 	h.mountOverview()
 	h.mountConnectors()
+	h.mountAPIs()
 	h.mountHealth()
 	h.mountTools()
 	h.mountConnectorItems()

@@ -27,7 +27,14 @@ type connectorPatch struct {
 	connectors.SettingsPatch
 }
 
-type connectorCreate connectorPatch
+// connectorCreate is a new connector.
+type connectorCreate struct {
+	ConnectorFields
+	APIInput
+}
+
+// ConnectorFields are the fields of a connector of any kind.
+type ConnectorFields = connectorPatch
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {

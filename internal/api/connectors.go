@@ -86,30 +86,35 @@ func (h *Handler) listConnectors(ctx context.Context, actor auth.Actor, in *list
 type createConnectorInput struct{ JSON requestBody[connectorCreate] }
 
 func (h *Handler) createConnector(ctx context.Context, actor auth.Actor, in *createConnectorInput) (*response[connectorJSON], error) {
-	draft, secret, later, err := readDraft(actor, in.JSON)
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
-	create := h.registry.CreateConnector
-	if later {
-		create = h.registry.CreateWithSecretLater
+	draft, secret := doc.toDraft(actor)
+	content, isAPI, err := doc.toContent(&draft)
+	if err != nil {
+		return nil, err
 	}
-	c, err := create(ctx, actor, draft, secret)
+	var c connectors.Connector
+	switch {
+	case isAPI:
+		c, err = h.registry.CreateAPI(ctx, actor, draft, secret, content, doc.SecretLater)
+	case doc.SecretLater:
+		c, err = h.registry.CreateWithSecretLater(ctx, actor, draft, secret)
+	default:
+		c, err = h.registry.CreateConnector(ctx, actor, draft, secret)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return h.connectorResponse(ctx, h.store.Tenant(actor.Tenant.ID), actor, c)
 }
 
-// readDraft reads a new connector over the tenant's defaults. later means that its secret may follow.
-func readDraft(actor auth.Actor, body requestBody[connectorCreate]) (_ connectors.Draft, _ connectors.Secret, later bool, _ error) {
-	doc, err := body.readJSON()
-	if err != nil {
-		return connectors.Draft{}, connectors.Secret{}, false, err
-	}
+// toDraft returns a new connector over the tenant's defaults.
+func (doc connectorCreate) toDraft(actor auth.Actor) (connectors.Draft, connectors.Secret) {
 	draft := actor.Tenant.Defaults.Draft()
-	connectorPatch(doc).apply(&draft)
-	return draft, connectorPatch(doc).toSecret(), doc.SecretLater, nil
+	doc.apply(&draft)
+	return draft, doc.toSecret()
 }
 
 func (h *Handler) getConnector(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*response[connectorJSON], error) {

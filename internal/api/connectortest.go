@@ -52,10 +52,11 @@ func (connectorTestJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.
 }
 
 func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *createConnectorInput) (*response[connectorTestJSON], error) {
-	draft, secret, _, err := readDraft(actor, in.JSON)
+	doc, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, err
 	}
+	draft, secret := doc.toDraft(actor)
 	report, err := h.sync.Probe(ctx, actor.Tenant.ID, new(actor.Event("connector.test", "")), draft, secret)
 	if err != nil {
 		return nil, err
