@@ -814,6 +814,26 @@ alter table agents force row level security;
 create policy tenant_rows on agents for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on agents to patchbay_app;
 
+create table api_documents (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    is_fetched boolean not null,
+    etag text not null default ''::text,
+    hash bytea not null,
+    body bytea not null,
+    read_at timestamp with time zone not null default now(),
+    seen text[] not null default '{}'::text[],
+    constraint api_documents_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint api_documents_etag_length CHECK ((length(etag) <= 1024)),
+    constraint api_documents_hash_length CHECK ((length(hash) = 32)),
+    constraint api_documents_pkey PRIMARY KEY (tenant_id, connector_id),
+    constraint api_documents_size CHECK ((length(body) <= 16777216))
+);
+alter table api_documents enable row level security;
+alter table api_documents force row level security;
+create policy tenant_rows on api_documents for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on api_documents to patchbay_app;
+
 create table api_keys (
     tenant_id uuid not null,
     id uuid not null,
@@ -837,6 +857,25 @@ alter table api_keys enable row level security;
 alter table api_keys force row level security;
 create policy tenant_rows on api_keys for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on api_keys to patchbay_app;
+
+create table api_tools (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    key text not null,
+    endpoint jsonb,
+    filter text not null default ''::text,
+    max_pages integer not null default 0,
+    created_at timestamp with time zone not null default now(),
+    constraint api_tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint api_tools_filter_length CHECK ((length(filter) <= 4096)),
+    constraint api_tools_key_length CHECK (((length(key) >= 1) AND (length(key) <= 4096))),
+    constraint api_tools_max_pages_bounds CHECK (((max_pages >= 0) AND (max_pages <= 20))),
+    constraint api_tools_pkey PRIMARY KEY (tenant_id, connector_id, key)
+);
+alter table api_tools enable row level security;
+alter table api_tools force row level security;
+create policy tenant_rows on api_tools for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on api_tools to patchbay_app;
 
 create table approval_results (
     tenant_id uuid not null,
@@ -1391,7 +1430,7 @@ END) stored,
     constraint connectors_timeout_range CHECK (((timeout_ms >= 1000) AND (timeout_ms <= 300000))),
     constraint connectors_tool_changes_known CHECK ((tool_changes = ANY (ARRAY['auto'::text, 'hold_risky'::text, 'hold_all'::text]))),
     constraint connectors_tools_hash_length CHECK ((length(tools_hash) = 32)),
-    constraint connectors_transport_known CHECK ((transport = ANY (ARRAY['streamable_http'::text, 'sse'::text, 'http'::text, 'stdio'::text]))),
+    constraint connectors_transport_known CHECK ((transport = ANY (ARRAY['streamable_http'::text, 'sse'::text, 'http'::text, 'stdio'::text, 'api'::text]))) NOT VALID,
     constraint connectors_url_length CHECK ((length(url) <= 2048))
 ) with (fillfactor=80);
 CREATE INDEX connectors_page_idx ON public.connectors USING btree (tenant_id, lower(name), id);

@@ -13,6 +13,15 @@ set is_fetched = excluded.is_fetched,
     body = excluded.body,
     read_at = now();
 
+-- name: APIDocumentHead :one
+select is_fetched, hash, read_at, seen
+from api_documents
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: SetSeenOperations :exec
+update api_documents set seen = @seen::text[]
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
 -- name: APITools :many
 select key, endpoint, filter, max_pages
 from api_tools

@@ -91,7 +91,7 @@ func New(o Options) *Handler {
 		Respond: o.Respond, Log: o.Log, Now: o.Now, BaseURL: o.BaseURL,
 	})
 	callPages := &calls.Handler{Shell: base, Calls: o.Calls, Registry: o.Registry, Store: o.Store}
-	toolPages := &tools.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Done: o.Done, Registry: o.Registry}
+	toolPages := &tools.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Done: o.Done, Registry: o.Registry, Syncer: o.Syncer}
 	agentPages := &agents.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Registry: o.Registry}
 	connectorPages := &connectorpages.Handler{Shell: base, Calls: o.Calls, ProgramSync: o.ProgramSync, Registry: o.Registry, Syncer: o.Syncer, ToolPages: toolPages}
 	accountPages := &accounts.Handler{

@@ -109,6 +109,10 @@ var auditRows = map[string]auditRow{
 
 	"POST /connectors/{id}/tools":                {kinds: "tool.curate", form: url.Values{"do": {"disable"}, "tool": {"search"}}},
 	"POST /connectors/{id}/tools/{tool}/curate":  {kinds: "tool.curate", form: url.Values{"alias": {"find"}, "enabled": {"on"}}},
+	"POST /connectors/{id}/operations":           {kinds: "connector.update connector.sync", setup: addAPIConnector(url.Values{"pick": {"GET /notes"}})},
+	"POST /connectors/{id}/operations/select":    {reason: "it stores nothing"},
+	"POST /connectors/{id}/endpoint":             {kinds: "connector.update connector.sync", setup: addAPIConnector(url.Values{"do": {"save"}, "name": {"ping"}, "method": {"GET"}, "url": {"http://127.0.0.1:9/ping"}})},
+	"POST /connectors/{id}/tools/{tool}/answer":  {reason: "it is the same change as that of an endpoint; TestAnswerPanel_SavesAFilter"},
 	"POST /connectors/{id}/tools/{tool}/accept":  {kinds: "tool.accept", testedInAPI: true},
 	"POST /connectors/{id}/tools/{tool}/keep":    {kinds: "tool.keep", testedInAPI: true},
 	"POST /connectors/{id}/tools/{tool}/restore": {kinds: "tool.restore", testedInAPI: true},
@@ -209,6 +213,14 @@ func addTokenConnector(mode connectors.CredentialMode, has bool) func(*routeSetu
 		if g.connector = c.ID.String(); has {
 			postBefore(path, url.Values{"token": {"t"}})(g)
 		}
+	}
+}
+
+// addAPIConnector adds a connector to an HTTP API, of which nothing is a tool yet.
+func addAPIConnector(form url.Values) func(*routeSetup) {
+	return func(g *routeSetup) {
+		g.t.Helper()
+		g.connector, g.form = g.createAPI("http://127.0.0.1:9/v2", notesDocument).ID.String(), form
 	}
 }
 

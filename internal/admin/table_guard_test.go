@@ -59,6 +59,8 @@ var tablesWithoutFile = map[string]string{
 	"agentReachTable":    "as AccessMatrix",
 	"allowanceTable":     "an allowance ends within a day, and the audit log has each",
 	"chartTable":         "the numbers of a chart; /calls has their calls",
+	"endpointList":       "endpoints of one connector; /tools has their tools",
+	"operationsTable":    "the operations of a document; the API lists them whole",
 	"figureTable":        "the numbers of a chart; /calls has their calls",
 	"importTable":        "a preview, before anything is stored",
 	"invitations":        "they end within days, and the audit log has each",

@@ -20,6 +20,14 @@ type APIDocument struct {
 	ReadAt    time.Time
 }
 
+// APIDocumentHead is a document without its body.
+type APIDocumentHead struct {
+	IsFetched bool
+	Hash      [32]byte // SHA-256 of the body
+	ReadAt    time.Time
+	Seen      []string // keys of the operations that it had when a person picked last
+}
+
 // APITool is a tool of an HTTP API: an operation of the document that a person picked, or an endpoint.
 type APITool struct {
 	Key      string          // "GET /pets" of an operation, or the name of an endpoint

@@ -22,6 +22,8 @@ type APIContent struct {
 	Document   []byte
 	Endpoints  []openapi.Endpoint
 	Operations []string // picked ones by [openapi.Operation.Key]
+	// NoDocument: the draft's URL is the address of the API, and endpoints follow later.
+	NoDocument bool
 }
 
 // CreateAPI stores a connector to an HTTP API with its document, operations and endpoints. It starts no sync.
@@ -43,12 +45,16 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 	if err != nil {
 		return c, err
 	}
-	if err := checkOperations(document, d.URL, content.Operations); err != nil {
+	seen, err := checkOperations(document, d.URL, content.Operations)
+	if err != nil {
 		return c, err
 	}
 	return r.insertWithFreeSlug(ctx, a, d, s, ownSlug, func(tx *store.Tenant, c connectors.Connector) error {
 		if document != nil {
 			if err := tx.APIs().SaveDocument(ctx, c.ID, *document); err != nil {
+				return err
+			}
+			if err := tx.APIs().SetSeen(ctx, c.ID, seen); err != nil {
 				return err
 			}
 		}
@@ -63,12 +69,13 @@ func (r *Registry) readDocument(ctx context.Context, a auth.Actor, d connectors.
 		return nil, fault.Errorf(fault.TooLarge, "The document is larger than 16 MiB.")
 	case content.Document != nil:
 		return &connectors.APIDocument{Body: content.Document}, nil
-	case len(content.Endpoints) > 0:
+	case len(content.Endpoints) > 0, content.NoDocument:
 		return nil, nil //nolint:nilnil // that is the answer
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	return apitools.Source{Client: r.clientOf(a)}.Fetch(ctx, d.URL, "")
+	document, err := apitools.Source{Client: r.clientOf(a)}.Fetch(ctx, d.URL, "")
+	return document, explainDocument(err)
 }
 
 // clientOf returns the client for the addresses of a tenant's APIs.
@@ -109,24 +116,29 @@ func endpointTool(e openapi.Endpoint) (connectors.APITool, error) {
 	return connectors.APITool{Key: e.Name, Endpoint: text}, err
 }
 
-// checkOperations refuses operations that the document does not have, and documents that cannot be read.
-func checkOperations(document *connectors.APIDocument, address string, keys []string) error {
+// checkOperations refuses operations that the document does not have, and documents that cannot be read. It returns the keys
+// of all operations.
+func checkOperations(document *connectors.APIDocument, address string, keys []string) (all []string, err error) {
 	if document == nil {
 		if len(keys) > 0 {
-			return fault.Errorf(fault.Invalid, "There is no document to pick operations of.")
+			return nil, fault.Errorf(fault.Invalid, "There is no document to pick operations of.")
 		}
-		return nil
+		return nil, nil
 	}
 	d, err := apitools.Read(document.Body, address)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, o := range d.Operations {
+		known[o.Key()], all = true, append(all, o.Key())
 	}
 	for _, key := range keys {
-		if !slices.ContainsFunc(d.Operations, func(o *openapi.Operation) bool { return o.Key() == key }) {
-			return fault.Errorf(fault.Invalid, "The document has no operation %q.", key)
+		if !known[key] {
+			return nil, fault.Errorf(fault.Invalid, "The document has no operation %q.", key)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // APIOperation is an operation that can be a tool.
@@ -193,7 +205,7 @@ func (r *Registry) PickOperations(ctx context.Context, a auth.Actor, ref connect
 			}
 			document = &stored
 		}
-		if err := checkOperations(document, c.URL, add); err != nil {
+		if _, err := checkOperations(document, c.URL, add); err != nil {
 			return err
 		}
 		if len(before)+len(add) > connectors.MaxAPITools {

@@ -21,13 +21,15 @@ type Registry struct {
 	maxConnectors int                        // per tenant
 	catalog       *catalog.Catalog           // nil: none
 	compareLimit  *limit.Rate[credentialKey] // of wrong guesses
+	index         *documentIndexes           // of HTTP APIs
+	previews      *limit.Gate[connectors.TenantID]
 	isDryRun      bool
 	dryRunCreated int // created by a dry run, which has one caller
 }
 
 // New returns a Registry. stdio lists the commands that connectors may start on this machine.
 func New(st *store.Store, egress *safehttp.Policy, stdio ...connectors.AllowedCommand) *Registry {
-	return &Registry{store: st, egress: egress, stdio: stdio, maxConnectors: MaxConnectors, compareLimit: newCompareLimit()}
+	return &Registry{store: st, egress: egress, stdio: stdio, maxConnectors: MaxConnectors, compareLimit: newCompareLimit(), index: &documentIndexes{}, previews: limit.NewGate[connectors.TenantID](maxPreviews, 0)}
 }
 
 // WithMaxConnectors returns a copy with another maximum; 0: the default.

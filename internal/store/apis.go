@@ -14,6 +14,19 @@ func (t APIs) Document(ctx context.Context, id connectors.ConnectorID) (connecto
 	return connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Body: row.Body, ReadAt: row.ReadAt.UTC()}, rowError(err, "document")
 }
 
+// DocumentHead reads what there is to say of a document without its body. It fails with NotFound if none is stored.
+func (t APIs) DocumentHead(ctx context.Context, id connectors.ConnectorID) (connectors.APIDocumentHead, error) {
+	row, err := t.q.APIDocumentHead(ctx, t.id, id)
+	h := connectors.APIDocumentHead{IsFetched: row.IsFetched, ReadAt: row.ReadAt.UTC(), Seen: row.Seen}
+	copy(h.Hash[:], row.Hash)
+	return h, rowError(err, "document")
+}
+
+// SetSeen stores the operations that a person has seen, by key. Without a document it does nothing.
+func (t APIs) SetSeen(ctx context.Context, id connectors.ConnectorID, keys []string) error {
+	return t.q.SetSeenOperations(ctx, keys, t.id, id)
+}
+
 // SaveDocument replaces the document of an HTTP API.
 func (t APIs) SaveDocument(ctx context.Context, id connectors.ConnectorID, d connectors.APIDocument) error {
 	hash := sha256.Sum256(d.Body)

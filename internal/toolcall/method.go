@@ -49,20 +49,26 @@ func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connecto
 	if err := actor.Require(connectors.PermManage); err != nil {
 		return nil, err
 	}
-	switch perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone; {
-	case !connector.AllowsMethod(m.Method):
+	if !connector.AllowsMethod(m.Method) {
 		return nil, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The connector %q doesn't allow this method.", connector.Slug)})
+	}
+	return c.newAdminView(ctx, actor, connector, m.Agent)
+}
+
+// newAdminView returns the view of the agent whose credential an admin uses, or of none.
+func (c *Executor) newAdminView(ctx context.Context, actor auth.Actor, connector connectors.Connector, agent connectors.Ref) (*agentview.View, error) {
+	switch perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone; {
 	case !connector.Enabled:
 		return nil, fault.Errorf(fault.Conflict, "The connector %q is disabled.", connector.Name)
-	case perAgent && m.Agent == "":
+	case perAgent && agent == "":
 		return nil, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
 	}
 	view := &agentview.View{Tenant: actor.Tenant}
-	if m.Agent == "" {
+	if agent == "" {
 		return view, nil
 	}
 	return view, c.o.Store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if view.Agent, err = tx.Agents().Get(ctx, m.Agent); err != nil {
+		if view.Agent, err = tx.Agents().Get(ctx, agent); err != nil {
 			return err
 		}
 		return actor.RequireUse(ctx, tx.Accounts(), view.Agent.ID)

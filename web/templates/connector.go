@@ -7,6 +7,7 @@ type ConnectorTab string
 const (
 	TabOverview    ConnectorTab = "overview"
 	TabTools       ConnectorTab = "tools"
+	TabOperations  ConnectorTab = "operations"
 	TabPrompts     ConnectorTab = "prompts"
 	TabResources   ConnectorTab = "resources"
 	TabCredentials ConnectorTab = "credentials"
@@ -31,6 +32,7 @@ type ConnectorHead struct {
 	Cancel      string // where the running sync is cancelled; empty: there is none
 	Enabled     bool   // false: it cannot be synced
 	ToolCount   string
+	IsAPI       bool // an HTTP API: it has operations, and no prompts and resources
 }
 
 // ConnectorOverviewPage is a connector's overview.
@@ -154,7 +156,7 @@ func (h ConnectorHead) cancelPath(can Permissions) string {
 
 // syncVariant keeps the one filled button of a page for its form, if it has one.
 func (h ConnectorHead) syncVariant() string {
-	if h.Tab == TabSettings || h.Tab == TabCredentials {
+	if h.Tab == TabSettings || h.Tab == TabCredentials || h.Tab == TabOperations {
 		return "outline"
 	}
 	return "primary"
@@ -162,5 +164,5 @@ func (h ConnectorHead) syncVariant() string {
 
 // hasItemsBar reports whether the tab is about what the server offers.
 func (h ConnectorHead) hasItemsBar() bool {
-	return h.Tab == TabTools || h.Tab == TabPrompts || h.Tab == TabResources
+	return !h.IsAPI && h.Tab == TabTools || h.Tab == TabPrompts || h.Tab == TabResources
 }

@@ -37,13 +37,15 @@ type ConnectorSettingsPage struct {
 
 // TestResult is the result of a connection test.
 type TestResult struct {
-	Kind        StateKind // StateWarn: reachable, but something is missing
-	Summary     string    // "Linear answered with 23 tools."
-	Name        string    // of the server, for a connector without a name
-	OffersOAuth bool      // a button chooses OAuth
-	Help        string    // in place of the button, without script
-	Short       bool      // facts and tools are folded
-	Facts       []Fact    // server, version, protocol
+	Kind        StateKind    // StateWarn: reachable, but something is missing
+	Summary     string       // "Linear answered with 23 tools."
+	Name        string       // of the server, for a connector without a name
+	OffersOAuth bool         // a button chooses OAuth
+	SignIn      *SignInOffer // a button chooses it; nil: none
+	Action      *Link
+	Help        string // in place of the button, without script
+	Short       bool   // facts and tools are folded
+	Facts       []Fact // server, version, protocol
 	Tools       []ToolView
 	Quarantined []QuarantinedTool
 	Failure     *Failure
@@ -113,7 +115,7 @@ func (p connectorFormProps) newSecretField(ctx context.Context, name, label, hel
 }
 
 // Transports that share fields, for data-transport.
-const httpTransports = string(connectors.TransportStreamableHTTP + " " + connectors.TransportHTTP + " " + connectors.TransportSSE)
+const httpTransports = string(connectors.TransportStreamableHTTP + " " + connectors.TransportHTTP + " " + connectors.TransportSSE + " " + connectors.TransportAPI)
 
 func (p connectorFormProps) isProgram() bool {
 	return p.Form.Is("transport", string(connectors.TransportStdio))

@@ -182,6 +182,7 @@ func samples(asset templates.Assets) map[string]templ.Component {
 		return f
 	}
 	connectorSamples(pages, with)
+	apiSamples(pages, with)
 	credentialSamples(pages, with)
 	accountSamples(pages, with)
 	organisationSamples(pages, with)

@@ -62,6 +62,7 @@ type ToolPage struct {
 	Tool   ToolView
 	About  []Fact     // connector, exposed as, first seen, last change …
 	Try    *TryIt     // nil: the person may not
+	Answer *APIAnswer // nil: the tool is not of an HTTP API
 	Change *Attention // a change that waits for a decision; nil: none
 	Curate Curate
 	Input  string // the input schema, for copying; empty: none

@@ -11,6 +11,9 @@ import (
 
 // connectorCreate adds a connector.
 func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error {
+	if err := ParseUpload(r); err != nil {
+		return err
+	}
 	f, err := shell.ReadForm(r)
 	if err != nil {
 		return err
@@ -22,6 +25,14 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
+	if c.Transport == connectors.TransportAPI && f.Text("curl") == "" {
+		return h.Respond.Back(w, r, operationsPath(c.Slug), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Added “%s”. Pick its operations.", c.Name)})
+	}
+	return h.firstStep(w, r, c)
+}
+
+// firstStep leads to what a new connector needs: an account, a credential, or its first sync.
+func (h *Handler) firstStep(w http.ResponseWriter, r *http.Request, c connectors.Connector) error {
 	to, next := shell.CredentialsPath(c.Slug), i18n.T(r.Context(), "Connect it.")
 	switch perAgent := c.CredentialMode == connectors.CredentialPerAgent; {
 	case c.Auth.Type == connectors.AuthOAuth2 && perAgent:
@@ -42,6 +53,9 @@ func (h *Handler) createConnector(r *http.Request, f shell.PostedForm) (connecto
 	d, err := readDraft(r.Context(), f, shell.Actor(r).Tenant.Defaults.Draft())
 	if err != nil {
 		return connectors.Connector{}, err
+	}
+	if d.Transport == connectors.TransportAPI {
+		return h.createAPI(r, f, d)
 	}
 	if d.Name == "" {
 		d.Name = suggestName(d.URL)

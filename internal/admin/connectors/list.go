@@ -100,7 +100,7 @@ func authOptions(ctx context.Context) []templates.Option {
 
 func transportOptions(ctx context.Context) []templates.Option {
 	options := []templates.Option{{Label: i18n.T(ctx, "Any transport")}}
-	for _, t := range []connectors.Transport{connectors.TransportStreamableHTTP, connectors.TransportSSE, connectors.TransportHTTP, connectors.TransportStdio} {
+	for _, t := range []connectors.Transport{connectors.TransportStreamableHTTP, connectors.TransportSSE, connectors.TransportHTTP, connectors.TransportStdio, connectors.TransportAPI} {
 		options = append(options, templates.Option{Value: string(t), Label: shell.TransportName(ctx, t)})
 	}
 	return options

@@ -4,13 +4,20 @@ import (
 	"net/http"
 
 	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 	"patchbay/web/templates"
 )
 
 // connectorNew shows the form for a new connector.
 func (h *Handler) connectorNew(w http.ResponseWriter, r *http.Request) error {
-	return h.connectorFormPage(w, r, http.StatusOK, draftForm(shell.Actor(r).Tenant.Defaults.Draft()), nil)
+	d := shell.Actor(r).Tenant.Defaults.Draft()
+	query := r.URL.Query()
+	if query.Get("kind") == "http" {
+		d.Transport = connectors.TransportAPI
+	}
+	d.URL = query.Get("url")
+	return h.connectorFormPage(w, r, http.StatusOK, draftForm(d), nil)
 }
 
 func (h *Handler) connectorFormPage(

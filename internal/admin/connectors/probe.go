@@ -21,6 +21,9 @@ import (
 // connectorTest connects to the server that a form describes, and stores nothing. It shows the form again
 // without its secrets, with the result. A script gets the result alone.
 func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
+	if err := ParseUpload(r); err != nil {
+		return err
+	}
 	f, err := shell.ReadForm(r)
 	if err != nil {
 		return err
@@ -34,12 +37,12 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 		before = &c
 	}
 	shell.ClearWriteDeadline(w)
-	report, probed, err := h.probeServer(r, f, before)
+	result, err := h.testConnector(r, f, before)
 	problem, ok := shell.AsFormFault(r.Context(), err)
 	if err != nil && !ok {
 		return err
 	}
-	status, result := http.StatusOK, testResult(r.Context(), probed, report)
+	status := http.StatusOK
 	if problem != nil {
 		status, result = respond.Status(problem.Kind), refusedTest(problem)
 	}
@@ -57,7 +60,28 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 		}
 		return h.settingsPage(w, r, status, s, f.ToForm(problem), result)
 	}
-	return h.connectorFormPage(w, r, status, f.ToForm(problem), result)
+	form := f.ToForm(problem)
+	if result != nil && result.SignIn != nil {
+		useSignIn(form, result)
+	}
+	return h.connectorFormPage(w, r, status, form, result)
+}
+
+// testConnector connects to the server, or reads the document of an HTTP API.
+func (h *Handler) testConnector(r *http.Request, f shell.PostedForm, before *connectors.Connector) (*templates.TestResult, error) {
+	if connectors.Transport(f.Text("transport")) == connectors.TransportAPI {
+		return h.testAPI(r, f, before)
+	}
+	report, probed, err := h.probeServer(r, f, before)
+	if err != nil {
+		return nil, err
+	}
+	if before == nil && report.Error != nil {
+		if found := h.findDocument(r, probed); found != nil {
+			return found, nil
+		}
+	}
+	return testResult(r.Context(), probed, report), nil
 }
 
 // testTimeout bounds the test of a server at a URL. A program may take its own timeout, since it may install itself first.

@@ -25,6 +25,7 @@ type connectorOverview struct {
 	stream     connectors.Listening
 	listenable bool // the server announces changes
 	requests   []connectors.SyncRequest
+	document   *connectors.APIDocumentHead // of an HTTP API; nil: it has none
 }
 
 func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o connectorOverview, err error) {
@@ -46,6 +47,10 @@ func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o co
 		return o, err
 	}
 	if o.stream, o.listenable, err = listeningState(r.Context(), tx.Syncs(), o.connector); err != nil {
+		return o, err
+	}
+	if o.connector.Transport == connectors.TransportAPI {
+		o.document, err = readDocumentHead(r.Context(), tx, o.connector.ID)
 		return o, err
 	}
 	o.requests, err = lastRequests(r.Context(), tx.Syncs(), o.runs.Items)
@@ -79,7 +84,11 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Attention = append(page.Attention, vanishedAttention(r.Context(), c, frame.Can, h.Now())...)
 	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, o.stream, frame.Can, h.Now())...)
-	page.Connection = append(page.Connection, listeningFact(r.Context(), o.stream, o.listenable, h.Now()))
+	if c.Transport == connectors.TransportAPI {
+		page.Server = apiFacts(r.Context(), c, o.document, h.Now())
+	} else {
+		page.Connection = append(page.Connection, listeningFact(r.Context(), o.stream, o.listenable, h.Now()))
+	}
 	if len(c.Methods) > 0 && frame.Can.Manage {
 		page.Method = new(newMethodForm(c))
 	}

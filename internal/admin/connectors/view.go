@@ -120,6 +120,7 @@ func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 		Cancel:      runningCancelPath(c),
 		Enabled:     c.Enabled,
 		ToolCount:   i18n.Number(ctx, c.ToolCount),
+		IsAPI:       c.Transport == connectors.TransportAPI,
 	}
 }
 

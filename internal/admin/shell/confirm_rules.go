@@ -117,6 +117,10 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /catalog/registry/preview":                         {Reason: "it changes nothing"},
 
 	"POST /connectors/{id}/tools":                     {Reason: "routine, reversible and audited"},
+	"POST /connectors/{id}/operations":                {Reason: "routine, reversible and audited"},
+	"POST /connectors/{id}/operations/select":         {Reason: "it stores nothing"},
+	"POST /connectors/{id}/endpoint":                  {Reason: "routine, reversible and audited"},
+	"POST /connectors/{id}/tools/{tool}/answer":       {Reason: "routine, reversible and audited"},
 	"POST /connectors/{id}/tools/{tool}/curate":       {Reason: "routine, reversible and audited"},
 	"POST /connectors/{id}/tools/{tool}/accept":       {Confirms: true, Act: "accept this change", Reason: "a risky change reaches agents; one without risk does not ask"},
 	"POST /connectors/{id}/tools/{tool}/keep":         {Reason: "agents keep the definition that they have"},

@@ -19,7 +19,7 @@ import (
 var secretFields = map[string]bool{
 	"auth.token": true, "auth.key": true, "auth.password": true,
 	"auth.client_secret": true, "auth.private_key": true,
-	"token": true, "key": true, "password": true, "client_secret": true, "private_key": true, "env": true,
+	"token": true, "key": true, "password": true, "client_secret": true, "private_key": true, "env": true, "curl": true,
 	"current_password": true, "new_password": true,
 }
 

@@ -223,6 +223,8 @@ func TransportName(ctx context.Context, t connectors.Transport) string {
 		return i18n.T(ctx, "HTTP, JSON only")
 	case connectors.TransportStdio:
 		return i18n.T(ctx, "Program (stdio)")
+	case connectors.TransportAPI:
+		return i18n.T(ctx, "HTTP API")
 	default:
 		return string(t)
 	}

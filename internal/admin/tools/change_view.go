@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -57,9 +58,41 @@ func differenceRow(ctx context.Context, d toolchange.Difference) templates.Diffe
 	if where == "" {
 		where = i18n.T(ctx, "the tool")
 	}
+	if part, isRequest := strings.CutPrefix(where, "request."); isRequest && requestParts[part] != "" {
+		where = i18n.T(ctx, requestParts[part])
+	}
 	return templates.DifferenceRow{
 		Path: shell.CleanText(where), Kind: kindBadge(ctx, d.Kind), Sentence: shell.CleanText(i18n.TranslateKnown(ctx, d.Sentence)), Before: shell.CleanText(plainText(d.Before)), After: shell.CleanText(plainText(d.After)),
 	}
+}
+
+// requestParts name the parts of a tool's HTTP request.
+var requestParts = map[string]i18n.Key{
+	"server": "Server", "method": "HTTP method", "path": "Path", "parameters": "Request parameters", "body": "Request body", "accept": "Accepted media type",
+	"result": "Form of the result", "security": "Authentication", "pages": "Following pages", "filter": "jq filter",
+}
+
+// hostWarning says that calls of a tool of an HTTP API would go to another host; nil: they would not.
+func hostWarning(ctx context.Context, c manage.ShownChange) *templates.Attention {
+	for _, d := range c.Difference.Differences {
+		before, now := hostOf(plainText(d.Before)), hostOf(plainText(d.After))
+		if d.Kind != toolchange.EndpointChanged || d.Path != "request.server" || before == now {
+			continue
+		}
+		return &templates.Attention{
+			Kind: templates.StateBad, Title: i18n.T(ctx, "High risk: calls go to another host"),
+			Text: i18n.T(ctx, "From %s to %s. Arguments and the credential go there once you accept.", before, now),
+		}
+	}
+	return nil
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return shell.CleanText(address)
+	}
+	return shell.CleanText(u.Host)
 }
 
 // changeWarning says what to check, as long as the change can be decided.
@@ -74,7 +107,7 @@ func changeWarning(ctx context.Context, c manage.ShownChange) *templates.Attenti
 		}
 	}
 	if len(kinds) == 0 {
-		return nil
+		return hostWarning(ctx, c)
 	}
 	return &templates.Attention{
 		Kind: templates.StateBad, Title: i18n.T(ctx, "Possible attack"),

@@ -5,6 +5,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/manage"
 	"patchbay/internal/toolcall"
+	"patchbay/internal/toolsync"
 )
 
 // Handler serves the pages of tools and their changes. All fields are required.
@@ -15,6 +16,7 @@ type Handler struct {
 	Calls    *toolcall.Executor
 	Done     <-chan struct{} // closed when the server stops; nil: never
 	Registry *manage.Registry
+	Syncer   *toolsync.Syncer
 }
 
 // Mount adds the routes.
@@ -31,6 +33,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Members.Post("/connectors/{id}/tools/{tool}/try", h.toolTry)
 	r.Admins.Post("/connectors/{id}/tools", h.toolBulk)
 	r.Admins.Post("/connectors/{id}/tools/{tool}/curate", h.toolCurate)
+	r.Admins.Post("/connectors/{id}/tools/{tool}/answer", h.toolAnswer)
 	for _, reviewed := range []string{"/connectors/{id}/tools/{tool}", "/connectors/{id}/instructions"} {
 		r.Admins.PostUnless(reviewed+"/accept", shell.IsUnsure, h.changeAccept)
 		r.Admins.Post(reviewed+"/reject", h.changeReject)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/agentview"
@@ -23,6 +24,7 @@ type testedTool struct {
 	agents    []store.AgentChoice // that may call it
 	accounts  []store.AgentChoice // with accounts that the person may use for own calls; empty: the credential is shared
 	form      toolForm
+	answer    *apiAnswer // of an HTTP API; nil: the tool is an MCP server's
 }
 
 // toolShow shows one tool, as its server defines it, and the form that tries it. The form begins with the
@@ -51,6 +53,9 @@ func (h *Handler) loadTriedTool(r *http.Request) (t testedTool, err error) {
 		return t, err
 	}
 	if t.accounts, err = h.findOwnAccounts(r, t.connector); err != nil {
+		return t, err
+	}
+	if t.answer, err = h.readAnswer(r, t.connector, t.Tool); err != nil {
 		return t, err
 	}
 	t.decoded = connectors.DecodeTool(t.Raw)
@@ -106,6 +111,10 @@ func (h *Handler) toolPage(w http.ResponseWriter, r *http.Request, status int, t
 	var err error
 	if page.Curate.Used, err = h.ToolQuotaBars(r, t.tool.Tool); err != nil {
 		return err
+	}
+	if t.tool.answer != nil {
+		page.About = slices.Insert(page.About, 1, templates.Fact{Label: i18n.T(r.Context(), "Request"), Value: t.tool.answer.request, Mono: true, Copy: true})
+		page.Answer = t.toAnswerView(r.Context(), frame.Can)
 	}
 	if frame.Can.Sync {
 		page.Try = t.toView(r.Context(), frame.Can)

@@ -39,6 +39,31 @@ func (q *Queries) APIDocument(ctx context.Context, tenantID connectors.TenantID,
 	return i, err
 }
 
+const aPIDocumentHead = `-- name: APIDocumentHead :one
+select is_fetched, hash, read_at, seen
+from api_documents
+where tenant_id = $1 and connector_id = $2
+`
+
+type APIDocumentHeadRow struct {
+	IsFetched bool
+	Hash      []byte
+	ReadAt    time.Time
+	Seen      []string
+}
+
+func (q *Queries) APIDocumentHead(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (APIDocumentHeadRow, error) {
+	row := q.db.QueryRow(ctx, aPIDocumentHead, tenantID, connectorID)
+	var i APIDocumentHeadRow
+	err := row.Scan(
+		&i.IsFetched,
+		&i.Hash,
+		&i.ReadAt,
+		&i.Seen,
+	)
+	return i, err
+}
+
 const aPITools = `-- name: APITools :many
 select key, endpoint, filter, max_pages
 from api_tools
@@ -150,5 +175,15 @@ func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
 		arg.Filter,
 		arg.MaxPages,
 	)
+	return err
+}
+
+const setSeenOperations = `-- name: SetSeenOperations :exec
+update api_documents set seen = $1::text[]
+where tenant_id = $2 and connector_id = $3
+`
+
+func (q *Queries) SetSeenOperations(ctx context.Context, seen []string, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, setSeenOperations, seen, tenantID, connectorID)
 	return err
 }

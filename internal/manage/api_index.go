@@ -1,0 +1,234 @@
+package manage
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/apitools"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/toolfmt"
+	"patchbay/internal/openapi"
+	"patchbay/internal/store"
+)
+
+// APIOverview is an HTTP API with all that can be its tools.
+type APIOverview struct {
+	Connector  connectors.Connector
+	Document   *connectors.APIDocumentHead // nil: it has none
+	About      APIDocumentFacts
+	Operations []OperationSummary // in the order of the document
+	Tools      []connectors.APITool
+	Problem    string // why the document cannot be read; empty: it can
+}
+
+// APIDocumentFacts say what a document is about.
+type APIDocumentFacts struct {
+	Spec, Title, Version string
+	Servers              []string
+	LeftOut              []openapi.Problem
+}
+
+// OperationSummary is an operation with the cost of its tool.
+type OperationSummary struct {
+	Key, Name, Title, Description string
+	Method, Path                  string
+	Tags                          []string
+	Deprecated                    bool
+	Tokens                        int    // estimated size of the tool's definition for a model
+	HasPages                      bool   // the document shows how to page
+	Problem                       string // why it cannot be a tool
+	IsNew                         bool   // the document did not have it when a person picked last
+	IsPicked                      bool
+}
+
+// ReadAPI returns a connector with the operations of its HTTP API. One to an MCP server has none.
+func (r *Registry) ReadAPI(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (o APIOverview, err error) {
+	err = r.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
+		if o.Connector, err = tx.Connectors().Get(ctx, ref); err != nil {
+			return err
+		}
+		if o.Connector.Transport != connectors.TransportAPI {
+			return nil
+		}
+		if o.Tools, err = tx.APIs().Tools(ctx, o.Connector.ID); err != nil {
+			return err
+		}
+		head, err := tx.APIs().DocumentHead(ctx, o.Connector.ID)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		o.Document = &head
+		return nil
+	})
+	if err != nil || o.Document == nil {
+		return o, err
+	}
+	index, err := r.index.findIndex(indexKey{tenant, o.Document.Hash, o.Connector.URL}, func() ([]byte, error) {
+		document, err := r.store.Tenant(tenant).APIs().Document(ctx, o.Connector.ID)
+		return document.Body, err
+	})
+	if err != nil {
+		f := fault.As(err)
+		if o.Problem = f.Message; f.Kind == fault.Invalid || f.Kind == fault.TooLarge {
+			return o, nil
+		}
+		return o, err
+	}
+	o.About, o.Operations = index.about, slices.Clone(index.operations)
+	o.markOperations()
+	return o, nil
+}
+
+// markOperations sets what a connector's own rows say of its operations.
+func (o *APIOverview) markOperations() {
+	picked, seen := map[string]bool{}, map[string]bool{}
+	for _, t := range o.Tools {
+		picked[t.Key] = picked[t.Key] || t.Endpoint == nil
+	}
+	for _, key := range o.Document.Seen {
+		seen[key] = true
+	}
+	for i := range o.Operations {
+		op := &o.Operations[i]
+		op.IsPicked, op.IsNew = picked[op.Key], len(seen) > 0 && !seen[op.Key]
+	}
+}
+
+// indexKey is the content of an index: a document, read from an address.
+type indexKey struct {
+	tenant  connectors.TenantID
+	hash    [32]byte
+	address string
+}
+
+type documentIndex struct {
+	about      APIDocumentFacts
+	signIn     *ProposedSignIn
+	operations []OperationSummary
+}
+
+// maxIndexes bounds the documents whose index is kept. The index of 1,000 operations is 1 MiB.
+const maxIndexes = 32
+
+// documentIndexes keeps the newest indexes. Documents are read one at a time, since one may take 256 MiB.
+type documentIndexes struct {
+	mu    sync.Mutex // guards what follows
+	byKey map[indexKey]*documentIndex
+	order []indexKey // least recently used first
+
+	reading sync.Mutex // held while a document is read
+}
+
+func (x *documentIndexes) findIndex(key indexKey, body func() ([]byte, error)) (*documentIndex, error) {
+	if index := x.getIndex(key); index != nil {
+		return index, nil
+	}
+	x.reading.Lock()
+	defer x.reading.Unlock()
+	if index := x.getIndex(key); index != nil {
+		return index, nil
+	}
+	document, err := body()
+	if err != nil {
+		return nil, err
+	}
+	index, err := readIndex(document, key.address)
+	if err != nil {
+		return nil, err
+	}
+	x.putIndex(key, index)
+	return index, nil
+}
+
+func (x *documentIndexes) getIndex(key indexKey) *documentIndex {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	index := x.byKey[key]
+	if index != nil {
+		x.order = append(slices.DeleteFunc(x.order, func(k indexKey) bool { return k == key }), key)
+	}
+	return index
+}
+
+func (x *documentIndexes) putIndex(key indexKey, index *documentIndex) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byKey == nil {
+		x.byKey = map[indexKey]*documentIndex{}
+	}
+	if len(x.order) == maxIndexes {
+		delete(x.byKey, x.order[0])
+		x.order = x.order[1:]
+	}
+	x.byKey[key], x.order = index, append(x.order, key)
+}
+
+func readIndex(document []byte, address string) (*documentIndex, error) {
+	d, err := apitools.Read(document, address)
+	if err != nil {
+		return nil, err
+	}
+	index := &documentIndex{about: documentFacts(d), signIn: proposeSignIn(d)}
+	for _, o := range d.Operations {
+		s := OperationSummary{Key: o.Key(), Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path, Tags: o.Tags, Deprecated: o.Deprecated}
+		if tool, err := d.Tool(o); err != nil {
+			s.Problem = fault.As(err).Message
+		} else {
+			s.Tokens, s.HasPages = MeasureAPITool(*tool), d.ProposePages(o, tool.Binding) != nil
+		}
+		index.operations = append(index.operations, s)
+	}
+	return index, nil
+}
+
+func documentFacts(d *openapi.Document) APIDocumentFacts {
+	about := APIDocumentFacts{Spec: d.Spec, Title: d.Title, Version: d.Version, LeftOut: d.Problems}
+	for _, s := range d.Servers {
+		about.Servers = append(about.Servers, s.URL)
+	}
+	return about
+}
+
+// MeasureAPITool estimates the size of a tool's definition for a model, in tokens.
+func MeasureAPITool(t openapi.Tool) int {
+	return agentview.MeasureTool(t.Name, t.Definition, toolfmt.MCP).Tokens
+}
+
+// operationKeys returns the keys of all operations.
+func (o APIOverview) operationKeys() []string {
+	keys := make([]string, len(o.Operations))
+	for i, op := range o.Operations {
+		keys[i] = op.Key
+	}
+	return keys
+}
+
+// SavePicks makes exactly these operations of the document tools, beside the endpoints. It reports whether anything
+// changed. All operations that the document has count as seen.
+func (r *Registry) SavePicks(ctx context.Context, a auth.Actor, o APIOverview, picked map[string]bool) (changed bool, err error) {
+	if o.Connector.Transport != connectors.TransportAPI {
+		return false, fault.Errorf(fault.Invalid, "%s is an MCP server. Its tools aren't picked here.", o.Connector.Name)
+	}
+	var add, remove []string
+	for _, op := range o.Operations {
+		switch {
+		case picked[op.Key] && !op.IsPicked:
+			add = append(add, op.Key)
+		case !picked[op.Key] && op.IsPicked:
+			remove = append(remove, op.Key)
+		}
+	}
+	if len(add)+len(remove) > 0 {
+		if err := r.PickOperations(ctx, a, connectors.Ref(o.Connector.ID.String()), add, remove); err != nil {
+			return false, err
+		}
+	}
+	return len(add)+len(remove) > 0, r.store.Tenant(a.Tenant.ID).APIs().SetSeen(ctx, o.Connector.ID, o.operationKeys())
+}
