@@ -1531,6 +1531,61 @@ func (c *Client) AllNotices(ctx context.Context, q ListNoticesQuery) iter.Seq2[N
 	})
 }
 
+// ListOperationsQuery has optional query parameters. Zero values are omitted.
+type ListOperationsQuery struct {
+	// Maximum number of items.
+	Limit int
+	// next_cursor of the previous page.
+	Cursor string
+	// A part of the name, the path, the title or the description.
+	Q   string
+	Tag string
+	// Such as GET.
+	Method string
+	// One of: true, false.
+	Picked string
+}
+
+func (q ListOperationsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if q.Q != "" {
+		v.Set("q", q.Q)
+	}
+	if q.Tag != "" {
+		v.Set("tag", q.Tag)
+	}
+	if q.Method != "" {
+		v.Set("method", q.Method)
+	}
+	if q.Picked != "" {
+		v.Set("picked", q.Picked)
+	}
+	return v
+}
+
+// ListOperations: List the operations of an HTTP API's document. Requires role viewer.
+// In the order of the document. An operation becomes a tool when it is picked and the connector is synced.
+func (c *Client) ListOperations(ctx context.Context, id string, q ListOperationsQuery) (OperationList, error) {
+	var out OperationList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "operations"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllOperations iterates over all pages of [Client.ListOperations].
+func (c *Client) AllOperations(ctx context.Context, id string, q ListOperationsQuery) iter.Seq2[Operation, error] {
+	return pages(func(cursor string) ([]Operation, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListOperations(ctx, id, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
 // ListQuotas: Get today's use of the tenant's and tools' quotas. Requires role viewer.
 // Counted once a second, so the latest calls may be missing. Calls over quota get code quota_exceeded and Retry-After; through this API, with status 429.
 func (c *Client) ListQuotas(ctx context.Context) (Quotas, error) {
@@ -1789,6 +1844,12 @@ func (c *Client) ListenToConnector(ctx context.Context, id string) (Connector, e
 	var out Connector
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "listen"}, nil, nil, &out)
 	return out, err
+}
+
+// PickOperations: Pick operations of an HTTP API. Requires role admin.
+// Agents get the tools after the next sync.
+func (c *Client) PickOperations(ctx context.Context, id string, in OperationChange) error {
+	return c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id), "operations"}, nil, in, nil)
 }
 
 // PingConnector: Ping a connector's server. Requires role member.

@@ -54,6 +54,7 @@ var paths = map[string][]string{
 		"/api/v1/connectors/{id}/health",
 		"/api/v1/connectors/{id}/instructions",
 		"/api/v1/connectors/{id}/instructions/changes",
+		"/api/v1/connectors/{id}/operations",
 		"/api/v1/connectors/{id}/prompts",
 		"/api/v1/connectors/{id}/resource_templates",
 		"/api/v1/connectors/{id}/resources",
@@ -84,6 +85,7 @@ var paths = map[string][]string{
 	http.MethodPatch: {
 		"/api/v1/agents/{id}",
 		"/api/v1/connectors/{id}",
+		"/api/v1/connectors/{id}/operations",
 		"/api/v1/connectors/{id}/tools",
 		"/api/v1/connectors/{id}/tools/{name}",
 		"/api/v1/members/{id}",

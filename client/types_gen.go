@@ -724,11 +724,19 @@ type ConnectorCreate struct {
 	// For stdio: the working directory, if the operator allows it. Empty: /.
 	Cwd         *string `json:"cwd,omitzero"`
 	Description *string `json:"description,omitzero"`
+	// Of kind http: the OpenAPI or Swagger document itself, in JSON or YAML, where it has no URL. Then url is the address of the API.
+	Document *string `json:"document,omitzero"`
+	// Of kind http: where the OpenAPI or Swagger document is. It is read again at each sync.
+	DocumentURL *string `json:"document_url,omitzero"`
 	Enabled     *bool   `json:"enabled,omitzero"`
+	// Of kind http: tools without a document.
+	Endpoints []EndpointInput `json:"endpoints,omitzero"`
 	// For stdio: variables besides PATH, HOME and LANG. Values are secret; changing the command, arguments or directory deletes them.
 	Env map[string]string `json:"env,omitzero"`
 	// Sent with each request. Visible to all readers: put secrets in auth.
 	Headers map[string]string `json:"headers,omitzero"`
+	// http: an HTTP API, of which Patchbay makes tools. Absent: an MCP server. One of: mcp, http.
+	Kind *string `json:"kind,omitzero"`
 	// auto: listen for list changes if the server announces them, and sync. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
 	// Maximum age of the last successful sync when a destructive tool is called; if older, tools are synced first. 0: any age; otherwise 60 or more.
@@ -736,8 +744,10 @@ type ConnectorCreate struct {
 	// Maximum size of each server message.
 	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
 	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*. Notifications start with notifications/.
-	Methods       []string `json:"methods,omitzero"`
-	Name          string   `json:"name"`
+	Methods []string `json:"methods,omitzero"`
+	Name    string   `json:"name"`
+	// Of kind http: the operations of the document that become tools, by method and path: GET /pets/{id}.
+	Operations    []string `json:"operations,omitzero"`
 	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
 	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
@@ -976,6 +986,27 @@ type Difference struct {
 type EarlierVersion struct {
 	// Hash of the earlier definition: before_hash of a change.
 	Hash string `json:"hash"`
+}
+
+// EndpointInput is an API request. Nil fields are omitted.
+type EndpointInput struct {
+	// Template of the body, with {placeholders}.
+	Body *string `json:"body,omitzero"`
+	// What the tool does, for the model.
+	Description *string `json:"description,omitzero"`
+	// A jq expression that is applied to the answer.
+	Filter *string `json:"filter,omitzero"`
+	// Fixed values, or one placeholder each.
+	Headers map[string]string `json:"headers,omitzero"`
+	// Media type of the body; absent: none is sent.
+	Media *string `json:"media,omitzero"`
+	// An HTTP method.
+	Method string `json:"method"`
+	// Of the tool.
+	Name  string  `json:"name"`
+	Title *string `json:"title,omitzero"`
+	// With {placeholders} in path and query, which become arguments.
+	URL string `json:"url"`
 }
 
 // Field is an API response.
@@ -1483,6 +1514,41 @@ type OfferIcon struct {
 // OfferList is an API response.
 type OfferList struct {
 	Items []Offer `json:"items"`
+	// Pass it as cursor for the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Operation is an API response.
+type Operation struct {
+	Deprecated  bool   `json:"deprecated"`
+	Description string `json:"description"`
+	// Method and path.
+	Key    string `json:"key"`
+	Method string `json:"method"`
+	// Of the tool.
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// It is a tool since the sync after it was picked.
+	Picked bool `json:"picked"`
+	// Why it cannot be a tool.
+	Problem *string  `json:"problem,omitzero"`
+	Tags    []string `json:"tags"`
+	Title   string   `json:"title"`
+	// Estimated size of the tool's definition for a model.
+	Tokens int64 `json:"tokens"`
+}
+
+// OperationChange is an API request. Nil fields are omitted.
+type OperationChange struct {
+	// Keys of operations that become tools.
+	Add []string `json:"add,omitzero"`
+	// Keys of operations that are no tools any more.
+	Remove []string `json:"remove,omitzero"`
+}
+
+// OperationList is an API response.
+type OperationList struct {
+	Items []Operation `json:"items"`
 	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
@@ -2170,7 +2236,7 @@ type ToolChange struct {
 	// Null if not decided, or decided by policy.
 	DecidedBy *string `json:"decided_by"`
 	ID        string  `json:"id"`
-	// new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic.
+	// new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, endpoint_changed, request_changed, other, cosmetic.
 	Kinds []string `json:"kinds"`
 	// One of: none, low, high.
 	Risk   string    `json:"risk"`

@@ -116,7 +116,7 @@ func (h *Handler) listOperations(ctx context.Context, actor auth.Actor, in *list
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(o manage.APIOperation) bool { return !in.matches(o) })
+	all = slices.DeleteFunc(all, func(o manage.APIOperation) bool { return !in.isMatch(o) })
 	from, err := readOffset(in.Cursor, len(all))
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func readOffset(cursor string, length int) (int, error) {
 	return min(n, length), nil
 }
 
-func (in *listOperationsInput) matches(o manage.APIOperation) bool {
+func (in *listOperationsInput) isMatch(o manage.APIOperation) bool {
 	text := strings.ToLower(o.Name + "\n" + o.Path + "\n" + o.Title + "\n" + o.Description)
 	return strings.Contains(text, strings.ToLower(in.Query)) &&
 		(in.Tag == "" || slices.Contains(o.Tags, in.Tag)) &&

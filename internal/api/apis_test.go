@@ -49,3 +49,17 @@ func TestHTTPAPI_IsConnectedPickedSyncedAndCalled(t *testing.T) {
 		t.Errorf("the call is %v", called)
 	}
 }
+
+// createHTTPAPI makes a connector to an HTTP API with a document and an operation that is picked.
+func (w *world) createHTTPAPI(t *testing.T, tenant connectors.TenantID) connectors.Connector {
+	t.Helper()
+	c := w.ConnectorIn(t, tenant, withURL("http://127.0.0.1:1/"), func(d *connectors.Draft) { d.Transport = connectors.TransportAPI })
+	apis := w.St.Tenant(tenant).APIs()
+	if err := apis.SaveDocument(t.Context(), c.ID, connectors.APIDocument{Body: []byte(notesDocument)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := apis.SaveTools(t.Context(), c.ID, []connectors.APITool{{Key: "GET /notes"}}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -20,6 +20,7 @@ var harmlessOperations = map[string]string{
 	"POST /connectors/{id}/sync_tools":                               "it only reads",
 	"POST /api/v1/sync_tools":                                        "it only reads",
 	"POST /api/v1/sync_runs/{id}/cancel":                             "it closes, and another sync can begin",
+	"PATCH /api/v1/connectors/{id}/operations":                       "daily work on tools, and each new one waits for review",
 	"POST /api/v1/connectors/{id}/acknowledge_tools":                 "no tool changes, and the next loss is told again",
 	"POST /api/v1/connectors/{id}/listen":                            "it can be taken back",
 	"POST /api/v1/connectors/{id}/credential/compare":                "it shows nothing, and each guess is on record",

@@ -25,6 +25,7 @@ var auditedRoutes = map[string]string{
 	"DELETE /api/v1/connectors/{id}":                                      "connector.delete",
 	"POST /api/v1/connectors/{id}/sync_tools":                             "connector.sync",
 	"POST /api/v1/connectors/{id}/ping":                                   "connector.test",
+	"PATCH /api/v1/connectors/{id}/operations":                            "connector.update",
 	"POST /api/v1/connectors/{id}/acknowledge_tools":                      "connector.acknowledge_tools",
 	"POST /api/v1/connectors/{id}/listen":                                 "connector.listen",
 	"POST /connectors/{id}/sync_tools":                                    "connector.sync",

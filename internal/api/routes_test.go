@@ -45,6 +45,8 @@ var routes = map[string]struct {
 	"POST /api/v1/sync_tools":                                  {connectors.PermOperate, ""},
 	"GET /api/v1/overview":                                     {connectors.PermRead, ""},
 	"GET /api/v1/quotas":                                       {connectors.PermRead, ""},
+	"GET /api/v1/connectors/{id}/operations":                   {connectors.PermRead, ""},
+	"PATCH /api/v1/connectors/{id}/operations":                 {connectors.PermManage, `{"remove": ["GET /notes"]}`},
 	"GET /api/v1/connectors/{id}/health":                       {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.PermRead, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.PermRead, ""},
@@ -174,17 +176,21 @@ type targets struct {
 
 	client, acting string // programs that act as the agent, and as the member
 
+	httpAPI string // a connector to an HTTP API
+
 	only string // routes with this in their pattern; empty: all
 }
 
 // targetsNamed uses one id for all things.
 func targetsNamed(id string) targets {
-	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) fillPattern(pattern string) string {
 	id, tool, client := x.connector, x.exposed, x.client
 	switch {
+	case strings.HasPrefix(pattern, "/api/v1/connectors/{id}/operations"):
+		id = x.httpAPI
 	case strings.HasPrefix(pattern, "/api/v1/connectors"):
 		tool = "search"
 	case strings.HasPrefix(pattern, "/api/v1/agents"):
@@ -237,6 +243,7 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 		acting:    w.ProgramAsIn(t, tenant, member, connectors.ScopeAdmin).String(),
 
 		invitation: w.createInvitation(t, tenant).String(),
+		httpAPI:    w.createHTTPAPI(t, tenant).ID.String(),
 
 		exposed: connectors.ExposedName(c.Slug, "search"), offer: "linear",
 	}

@@ -59,7 +59,7 @@ type outcomeKey struct{}
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := &outcome{}
 	w := &recorder{header: http.Header{}}
-	s.server.Handle(w, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, out)), "", backend{s})
+	s.server.Handle(w, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, out)), "", mcpBackend{s})
 	if err := cmp.Or(r.Context().Err(), out.failure); err != nil {
 		return nil, err
 	}
@@ -73,29 +73,29 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-type backend struct{ s *Server }
+type mcpBackend struct{ s *Server }
 
-var _ serve.Backend = backend{}
+var _ serve.Backend = mcpBackend{}
 
 // Describe implements [serve.Backend].
-func (b backend) Describe(context.Context, *serve.Client) serve.Description {
+func (b mcpBackend) Describe(context.Context, *serve.Client) serve.Description {
 	return serve.Description{Name: b.s.Title, Version: b.s.Version, Capabilities: json.RawMessage(`{"tools":{}}`)}
 }
 
 // CachedResult implements [serve.Backend].
-func (backend) CachedResult(string, string, *serve.Client) []byte { return nil }
+func (mcpBackend) CachedResult(string, string, *serve.Client) []byte { return nil }
 
 // Listen implements [serve.Backend]: an API reports no changes.
-func (backend) Listen(ctx context.Context, _ serve.Filter, _ func(string, json.RawMessage)) error {
+func (mcpBackend) Listen(ctx context.Context, _ serve.Filter, _ func(string, json.RawMessage)) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
 // HandleNotification implements [serve.Backend].
-func (backend) HandleNotification(context.Context, *serve.Client, string, json.RawMessage) {}
+func (mcpBackend) HandleNotification(context.Context, *serve.Client, string, json.RawMessage) {}
 
 // Serve implements [serve.Backend].
-func (b backend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+func (b mcpBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	switch r.Method {
 	case "tools/list":
 		return b.s.listTools(ctx)
@@ -144,7 +144,7 @@ func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessag
 	if err != nil {
 		return nil, toRPCError(ctx, err)
 	}
-	answer, err := s.send(ctx, binding, r.Arguments)
+	answer, err := s.sendCall(ctx, binding, r.Arguments)
 	if err != nil {
 		return nil, toRPCError(ctx, err)
 	}
@@ -175,8 +175,8 @@ func isServersOwn(status int) bool {
 	return false
 }
 
-// send makes the requests of a call, one for each page.
-func (s *Server) send(ctx context.Context, binding *openapi.Binding, arguments json.RawMessage) (httpcall.Response, error) {
+// sendCall makes the requests of a call, one for each page.
+func (s *Server) sendCall(ctx context.Context, binding *openapi.Binding, arguments json.RawMessage) (httpcall.Response, error) {
 	pager, err := httpcall.NewPager(binding, arguments, int(s.MaxBody))
 	if err != nil {
 		return httpcall.Response{}, err
@@ -218,7 +218,7 @@ func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	return out, nil
 }
 
-// errReplaced ends a call whose response RoundTrip replaces.
+// errReplaced ends a call. RoundTrip replaces its response.
 var errReplaced = serve.InvalidParams("The API refused the call.")
 
 func outcomeOf(ctx context.Context) *outcome { return ctx.Value(outcomeKey{}).(*outcome) }

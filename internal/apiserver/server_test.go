@@ -49,7 +49,7 @@ func openSession(t *testing.T, api http.HandlerFunc, opts ...func(*apiserver.Ser
 	for _, opt := range opts {
 		opt(&s)
 	}
-	dialer := &mcp.Dialer{HTTP: http.DefaultClient, Version: "test"}
+	dialer := &mcp.Dialer{HTTP: remote.Client(), Version: "test"}
 	session, err := dialer.Dial(t.Context(), mcp.Target{
 		URL: apiserver.URL, HTTP: &http.Client{Transport: apiserver.New(s)}, Era: mcp.EraModern, Timeout: 5 * time.Second, Backoff: time.Millisecond,
 	})

@@ -27,6 +27,7 @@ var Exits = []Exit{
 	{Room: "internal/safehttp", Name: "net.Resolver", Because: "tests have names mean what they need"},
 	{Room: "client", Name: "net/http.Client", Because: "it is for other programs, and for an admin's own machine: it asks the one installation that it is told"},
 	{Room: "internal/mcpadmin", Name: "net/http.Client", Because: "its transport is the JSON API in the same process: nothing is connected to"},
+	{Room: "internal/toolsync", Name: "net/http.Client", Because: "its transport is the MCP server in the same process: nothing is connected to"},
 	{Room: "internal/sso", Name: "net.DefaultResolver", Because: "it looks up the TXT record that proves a domain: nothing is connected to"},
 	{Room: "internal/oauth", Name: "golang.org/x/oauth2/clientcredentials.Config", Because: "its request goes through the client that is handed in"},
 	{Room: "internal/oauth", Name: "net/http.Client", Because: "its transport hands each request to the client that is handed in"},

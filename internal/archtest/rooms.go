@@ -84,6 +84,8 @@ var Rooms = []Room{
 	{Path: "internal/webhooks", Floor: UseCases, Sentence: "delivers notices over HTTP, signed, with retries"},
 
 	{Path: "internal/agentview", Floor: Requests, Sentence: "caches what each agent may see and call"},
+	{Path: "internal/apiserver", Floor: Requests, Sentence: "an HTTP API as an MCP server in the process"},
+	{Path: "internal/apitools", Floor: Requests, Sentence: "reads the document of an HTTP API, and makes the tools that are picked"},
 	{Path: "internal/auth", Floor: Requests, Sentence: "authenticates: sign-in, browser session, API key, role"},
 	{Path: "internal/credentials", Floor: Requests, Sentence: "resolves the headers that authenticate at the server of a connector"},
 	{Path: "internal/calllog", Floor: Requests, Sentence: "writes the history of calls in batches, without delaying the calls"},

@@ -41,7 +41,7 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 	if err != nil {
 		return c, err
 	}
-	tools, err := content.tools()
+	tools, err := content.toTools()
 	if err != nil {
 		return c, err
 	}
@@ -83,8 +83,8 @@ func (r *Registry) clientOf(a auth.Actor) *http.Client {
 	return r.egress.ClientFor(a.Tenant.ID.String())
 }
 
-// tools returns what is a tool at first.
-func (content APIContent) tools() ([]connectors.APITool, error) {
+// toTools returns what is a tool at first.
+func (content APIContent) toTools() ([]connectors.APITool, error) {
 	if n := len(content.Operations) + len(content.Endpoints); n > connectors.MaxAPITools {
 		return nil, fault.Errorf(fault.Invalid, "Pick at most %d operations and endpoints.", connectors.MaxAPITools)
 	}
