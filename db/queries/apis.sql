@@ -23,19 +23,26 @@ update api_documents set seen = @seen::text[]
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: APITools :many
-select key, endpoint, filter, max_pages
+select key, endpoint, filter, max_pages, scopes
 from api_tools
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by key;
 
 -- name: PutAPITool :exec
-insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages)
-values (@tenant_id, @connector_id, @key, @endpoint, @filter, @max_pages)
+insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes)
+values (@tenant_id, @connector_id, @key, @endpoint, @filter, @max_pages, @scopes)
 on conflict on constraint api_tools_pkey do update
 set endpoint = excluded.endpoint,
     filter = excluded.filter,
-    max_pages = excluded.max_pages;
+    max_pages = excluded.max_pages,
+    scopes = excluded.scopes;
 
 -- name: DeleteAPITools :execrows
 delete from api_tools
 where tenant_id = @tenant_id and connector_id = @connector_id and key = any(@keys::text[]);
+
+-- name: APIScopes :many
+select distinct unnest(scopes)::text as scope
+from api_tools
+where tenant_id = @tenant_id and connector_id = @connector_id
+order by scope;

@@ -99,10 +99,10 @@ order by name, id;
 -- No sync starts. A trigger schedules the first one after one interval. The parameters stand in the order of UpdateConnector.
 insert into connectors (slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
                         timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
-                        session_per_agent, retry_backoff_ms, connect_timeout_ms, max_response_bytes, stream_reconnects, methods, tenant_id, id, version)
+                        session_per_agent, retry_backoff_ms, connect_timeout_ms, max_response_bytes, stream_reconnects, methods, auth_in, server_url, tenant_id, id, version)
 values (@slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
         @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @max_definition_age_s, @oauth, @calls_per_minute,
-        @session_per_agent, @retry_backoff_ms, @connect_timeout_ms, @max_response_bytes, @stream_reconnects, @methods, @tenant_id, @id, @version);
+        @session_per_agent, @retry_backoff_ms, @connect_timeout_ms, @max_response_bytes, @stream_reconnects, @methods, @auth_in, @server_url, @tenant_id, @id, @version);
 
 -- name: UpdateConnector :execrows
 -- version 0: any version. The protocol era is cleared if the transport or its target changes.
@@ -135,6 +135,8 @@ set slug = @slug,
     max_response_bytes = @max_response_bytes,
     stream_reconnects = @stream_reconnects,
     methods = @methods,
+    auth_in = @auth_in,
+    server_url = @server_url,
     version = version + 1,
     updated_at = now()
 where tenant_id = @tenant_id and id = @id and (@version::integer = 0 or version = @version);

@@ -171,7 +171,7 @@ func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connector
 		return w, err
 	}
 	w.Status = string(found.Status)
-	if found.Type != c.Auth.Type || found.Origin != connectors.Origin(c.URL) {
+	if found.Type != c.Auth.Type || found.Origin != c.CredentialOrigin() {
 		w.Status = credentialMissing // it is for another server and is not sent to this one
 	}
 	return w, nil

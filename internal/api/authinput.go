@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,7 +15,8 @@ import (
 // another type resets all. Secrets are never read back.
 type authInput struct {
 	Type     *string      `json:"type,omitempty" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Header   *string      `json:"header,omitempty" doc:"For api_key. Default: x-api-key."`
+	Header   *string      `json:"header,omitempty" doc:"For api_key: the name of the header, query parameter or cookie. Default: x-api-key."`
+	In       *string      `json:"in,omitempty" enum:"header,query,cookie" doc:"For api_key: where it is sent. Default: header. An MCP server takes no other."`
 	Token    *secret.Text `json:"token,omitempty" writeOnly:"true" doc:"For bearer."`
 	Key      *secret.Text `json:"key,omitempty" writeOnly:"true" doc:"For api_key."`
 	Username *string      `json:"username,omitempty" doc:"For basic."`
@@ -60,6 +62,9 @@ func (a authInput) apply(d *connectors.Draft) {
 		d.OAuth = connectors.OAuthSettings{}                         // and so did these
 	}
 	setIfPresent(&d.Auth.Header, a.Header)
+	if a.In != nil {
+		d.Auth.In = connectors.KeyIn(strings.TrimPrefix(*a.In, "header"))
+	}
 	a.applyOAuth(&d.OAuth)
 }
 

@@ -15,6 +15,7 @@ type connectorJSON struct {
 	Description    string            `json:"description"`
 	Transport      string            `json:"transport"`
 	URL            string            `json:"url" doc:"Empty for stdio."`
+	ServerURL      string            `json:"server_url,omitempty" doc:"Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only."`
 	URLUnicode     string            `json:"url_unicode,omitempty" doc:"The URL with a readable internationalized host name. Absent if the host has no xn-- label."`
 	Command        string            `json:"command,omitempty" doc:"For stdio."`
 	Args           []string          `json:"args,omitempty" nullable:"false" doc:"For stdio."`
@@ -53,7 +54,8 @@ type vanishedJSON struct {
 // authJSON is a connector's authentication, without secrets.
 type authJSON struct {
 	Type   string `json:"type" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Header string `json:"header,omitempty" doc:"For api_key: the header with the key."`
+	Header string `json:"header,omitempty" doc:"For api_key: the name of the header, query parameter or cookie."`
+	In     string `json:"in,omitempty" enum:"query,cookie" doc:"For api_key: where it is sent. Absent: in a header."`
 
 	ClientID                 string   `json:"client_id,omitempty" doc:"Absent if not set."`
 	Scopes                   []string `json:"scopes,omitempty" nullable:"false"`
@@ -94,6 +96,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		Description:       c.Description,
 		Transport:         string(c.Transport),
 		URL:               c.URL,
+		ServerURL:         c.ServerURL,
 		URLUnicode:        connectors.UnicodeURL(c.URL),
 		Command:           c.Command.Path,
 		Args:              c.Command.Args,
@@ -135,6 +138,7 @@ func viewAuth(c connectors.Connector) authJSON {
 	return authJSON{
 		Type:                     string(c.Auth.Type),
 		Header:                   c.Auth.Header,
+		In:                       string(c.Auth.In),
 		ClientID:                 o.ClientID,
 		Scopes:                   o.Scopes,
 		Issuer:                   o.Issuer,

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -28,9 +29,8 @@ type Server struct {
 	// Tools returns the definitions with their bindings, for tools/list. An error that is a fault is said to the client.
 	Tools func(context.Context) ([]openapi.Tool, error)
 	// Client sends the calls. It must not follow redirects.
-	Client *http.Client
-	// Header is sent with every call: credentials and the operator's own headers. It replaces headers of the binding.
-	Header http.Header
+	Client     *http.Client
+	Credential Credential
 	// MaxBody bounds an answer of the API, in bytes.
 	MaxBody int64
 	Now     func() time.Time // nil: time.Now
@@ -148,9 +148,13 @@ func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessag
 	if err != nil {
 		return nil, toRPCError(ctx, err)
 	}
-	if isServersOwn(answer.Status) {
+	if isServersOwn(answer.Status) && (answer.Status != http.StatusUnauthorized || s.Credential.isFor(binding.Server)) {
 		outcomeOf(ctx).refused = &answer
 		return nil, errReplaced
+	}
+	if answer.Status == http.StatusUnauthorized {
+		answer.Header.Set("Content-Type", "text/plain")
+		answer.Body = append([]byte("The credential of "+s.Title+" is for "+s.Credential.Origin+" only.\n"), answer.Body...)
 	}
 	filter, err := compileFilter(binding.Filter)
 	if err != nil {
@@ -197,12 +201,10 @@ func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	if err != nil {
 		return httpcall.Response{}, fault.Wrap(fault.Invalid, err, "The request can't be made.")
 	}
-	for name, values := range s.Header {
-		r.Header[name] = values
-	}
+	s.Credential.addTo(r)
 	answer, err := s.Client.Do(r)
 	if err != nil {
-		outcomeOf(ctx).failure = err
+		outcomeOf(ctx).failure = withoutURL(err)
 		return httpcall.Response{}, errReplaced
 	}
 	defer func() { _ = answer.Body.Close() }()
@@ -215,7 +217,16 @@ func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	if int64(len(body)) > s.MaxBody {
 		out.Body, out.Truncated = body[:s.MaxBody], true
 	}
+	s.Credential.removeFrom(&out)
 	return out, nil
+}
+
+// withoutURL returns the cause of a failed request. http.Client says the URL, which may have a key.
+func withoutURL(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return failed.Err
+	}
+	return err
 }
 
 // errReplaced ends a call. RoundTrip replaces its response.

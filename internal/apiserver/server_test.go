@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patchbay/internal/apiserver"
+	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/openapi"
 	"patchbay/internal/toolchange"
@@ -43,8 +44,9 @@ func openSession(t *testing.T, api http.HandlerFunc, opts ...func(*apiserver.Ser
 		return all, nil
 	}
 	s := apiserver.Server{
-		Title: "Notes", Version: "2", Tools: tools, MaxBody: 1 << 20, Header: http.Header{"Authorization": {"Bearer secret"}},
-		Client: &http.Client{Transport: remote.Client().Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Title: "Notes", Version: "2", Tools: tools, MaxBody: 1 << 20,
+		Credential: apiserver.Credential{Origin: connectors.Origin(remote.URL), Header: http.Header{"Authorization": {"Bearer secret"}}},
+		Client:     &http.Client{Transport: remote.Client().Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	for _, opt := range opts {
 		opt(&s)

@@ -99,6 +99,7 @@ type FileServer struct {
 type FileAuth struct {
 	Type   string `json:"type"`
 	Header string `json:"header,omitempty"`
+	In     string `json:"in,omitempty"`
 	connectors.OAuthSettings
 }
 

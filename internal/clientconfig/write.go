@@ -79,7 +79,7 @@ func (w serverWriter) writeServer() FileServer {
 	if c.Transport == connectors.TransportHTTP {
 		s.Transport = string(c.Transport)
 	}
-	s.Auth = &FileAuth{Type: string(c.Auth.Type), Header: c.Auth.Header, OAuthSettings: c.OAuth}
+	s.Auth = &FileAuth{Type: string(c.Auth.Type), Header: c.Auth.Header, In: string(c.Auth.In), OAuthSettings: c.OAuth}
 	return s
 }
 
@@ -102,7 +102,7 @@ func (w serverWriter) writeHeaders() map[string]string {
 		headers["Authorization"] = "Bearer " + w.addPlaceholder("token", "The token")
 	case c.Auth.Type == connectors.AuthBasic:
 		headers["Authorization"] = "Basic " + w.addPlaceholder("basic", "Base64 of username:password")
-	case c.Auth.Type == connectors.AuthAPIKey:
+	case c.Auth.Type == connectors.AuthAPIKey && c.Auth.In == connectors.KeyInHeader:
 		headers[c.Auth.Header] = w.addPlaceholder("key", "The key")
 	}
 	return headers

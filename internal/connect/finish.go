@@ -164,7 +164,7 @@ func errChanged() error {
 func matchesSettings(c connectors.Connector, f store.Flow) bool {
 	s := c.OAuth
 	is := func(set, used string) bool { return set == "" || set == used }
-	return connectors.Origin(c.URL) == f.Origin && is(strings.TrimSuffix(s.Issuer, "/"), strings.TrimSuffix(f.Server.Issuer, "/")) &&
+	return c.CredentialOrigin() == f.Origin && is(strings.TrimSuffix(s.Issuer, "/"), strings.TrimSuffix(f.Server.Issuer, "/")) &&
 		is(s.AuthorizationEndpoint, f.Server.AuthorizationEndpoint) && is(s.TokenEndpoint, f.Server.TokenEndpoint) &&
 		(s.Resource == nil || *s.Resource == f.Resource)
 }

@@ -69,5 +69,5 @@ func (b *Broker) isAccountUsable(ctx context.Context, p target) (bool, error) {
 	alive := g.Status == connectors.CredentialActive || g.Status == connectors.CredentialRefreshFailed
 	meta := g.Tokens.Meta
 	lasts := meta.Refreshable || meta.ExpiryAssumed || g.ExpiresAt == nil || g.ExpiresAt.After(b.now())
-	return err == nil && alive && lasts && g.Origin == connectors.Origin(p.connector.URL), nil
+	return err == nil && alive && lasts && g.Origin == p.connector.CredentialOrigin(), nil
 }

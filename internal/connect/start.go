@@ -105,7 +105,7 @@ func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (
 	}
 	return preparedFlow{authSurvey: s, url: address, began: who.began, flow: store.NewFlow{
 		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(),
-		StartedBy: who.by, Origin: connectors.Origin(s.connector.URL), Server: s.discovery.Server, ClientID: client.ClientID,
+		StartedBy: who.by, Origin: s.connector.CredentialOrigin(), Server: s.discovery.Server, ClientID: client.ClientID,
 		Resource: s.discovery.Resource, Scopes: s.scopes, RedirectURI: b.RedirectURI(),
 		ReturnTo: respond.OwnPath(who.returnTo, ""), Verifier: secret.Text(pkce.Verifier.Reveal()),
 	}}, nil

@@ -35,6 +35,9 @@ func (b *Broker) surveyServers(ctx context.Context, p target) (authSurvey, error
 
 func (b *Broker) discoverServer(ctx context.Context, p target) (authSurvey, error) {
 	ctx = safehttp.WithTenant(ctx, p.tenant.String())
+	if p.connector.Transport == connectors.TransportAPI {
+		return b.discoverForAPI(ctx, p)
+	}
 	s := authSurvey{target: p, at: b.now(), asked: b.probeServer(ctx, p.connector)}
 	var err error
 	s.discovery, err = b.oauth.Discover(ctx, oauth.Target{
@@ -43,11 +46,32 @@ func (b *Broker) discoverServer(ctx context.Context, p target) (authSurvey, erro
 	if err != nil {
 		return s, err
 	}
-	s.scopes = s.discovery.Scopes(p.connector.OAuth.Scopes, s.asked.scope)
-	if wanted := b.missingScopes(ctx, p); len(wanted) > 0 {
+	s.chooseScopes(b.missingScopes(ctx, p))
+	return s, nil
+}
+
+// discoverForAPI finds the authorization server of an HTTP API, by the connector's settings. The scopes are those of the settings, or
+// of the picked operations.
+func (b *Broker) discoverForAPI(ctx context.Context, p target) (authSurvey, error) {
+	s := authSurvey{target: p, at: b.now()}
+	s.asked.step = oauth.TraceStep{Step: StepProbe, URL: shownURL(p.connector.URL), Decided: "An HTTP API isn't asked; the connector's settings name the server."}
+	var err error
+	s.discovery, err = b.oauth.Discover(ctx, oauth.Target{ServerURL: p.connector.CredentialOrigin(), Overrides: toOverrides(p.connector.OAuth), IsAPI: true})
+	if err != nil {
+		return s, err
+	}
+	if s.discovery.ResourceScopes, err = b.tenantStore(p.tenant).APIs().Scopes(ctx, p.connector.ID); err != nil {
+		return s, err
+	}
+	s.chooseScopes(b.missingScopes(ctx, p))
+	return s, nil
+}
+
+func (s *authSurvey) chooseScopes(wanted []string) {
+	s.scopes = s.discovery.Scopes(s.connector.OAuth.Scopes, s.asked.scope)
+	if len(wanted) > 0 {
 		s.scopes, s.isRecognised = oauth.UnionScopes(s.scopes, wanted), true
 	}
-	return s, nil
 }
 
 // surveyOnce is surveyServers for holders of a link, without a sign-in: concurrent calls for one target share a

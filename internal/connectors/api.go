@@ -34,4 +34,5 @@ type APITool struct {
 	Endpoint json.RawMessage // nil: an operation of the document
 	Filter   string          // jq; empty: none
 	MaxPages int             // that are followed; 0: one
+	Scopes   []string        // of OAuth that the operation needs
 }

@@ -90,8 +90,19 @@ type Connector struct {
 // Auth is a connector's authentication without its secrets, which are credentials.
 type Auth struct {
 	Type   AuthType
-	Header string // for api_key: the header's name
+	Header string // for api_key: the name of the header, query parameter or cookie
+	In     KeyIn  // for api_key: where it is sent
 }
+
+// KeyIn is where an API key is sent. MCP servers get it in a header.
+type KeyIn string
+
+// The places.
+const (
+	KeyInHeader KeyIn = ""
+	KeyInQuery  KeyIn = "query"
+	KeyInCookie KeyIn = "cookie"
+)
 
 // Server is an upstream's self-description from its handshake: remote text, show it escaped.
 type Server struct {

@@ -63,8 +63,9 @@ func (d Draft) Normalized() Draft {
 	if d.Slug == "" {
 		d.Slug = ConnectorSlug(d.Name, "connector")
 	}
+	d.ServerURL, _ = ASCIIURL(strings.TrimSpace(d.ServerURL))
 	d.Auth.Header = strings.TrimSpace(d.Auth.Header)
-	if d.Auth.Type == AuthAPIKey && d.Auth.Header == "" {
+	if d.Auth.Type == AuthAPIKey && d.Auth.Header == "" && d.Auth.In == KeyInHeader {
 		d.Auth.Header = DefaultAPIKeyHeader
 	}
 	d.OAuth = d.OAuth.normalized()
@@ -90,7 +91,8 @@ func (d Draft) Validate() []fault.Field {
 		c.checkURL(d.URL)
 	}
 	c.checkStdio(d)
-	c.checkAuth(d.Auth)
+	c.checkServerURL(d)
+	c.checkAuth(d.Auth, d.Transport)
 	c.checkOAuth(d)
 	c.headers(d.Headers, d.Auth)
 	checkOneOf(&c, "credential_mode", d.CredentialMode, CredentialShared, CredentialPerAgent)
@@ -119,14 +121,26 @@ func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 	}
 }
 
-func (c *validation) checkAuth(a Auth) {
+// checkServerURL checks the address of an API. Others have none.
+func (c *validation) checkServerURL(d Draft) {
+	if d.ServerURL != "" && d.Transport != TransportAPI {
+		c.addField("server_url", "Only an HTTP API has one.")
+		return
+	}
+	c.checkAddress("server_url", d.ServerURL)
+}
+
+func (c *validation) checkAuth(a Auth, transport Transport) {
+	if a.Type != AuthAPIKey && a.In != KeyInHeader {
+		c.addField("auth.in", "Authentication %q takes no place.", a.Type)
+	}
 	switch a.Type {
 	case AuthNone, AuthBearer, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT:
 		if a.Header != "" {
 			c.addField("auth.header", "Authentication %q takes no header.", a.Type)
 		}
 	case AuthAPIKey:
-		c.checkAuthHeader(a.Header)
+		c.checkKeyPlace(a, transport)
 	default:
 		checkOneOf(c, "auth.type", a.Type, AuthNone, AuthBearer, AuthAPIKey, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT)
 	}

@@ -52,12 +52,26 @@ func (c *validation) checkHeader(name, value string, auth Auth) {
 	switch {
 	case !httpguts.ValidHeaderFieldName(name):
 		c.addField(at, "Invalid header name.")
-	case slices.Contains(credentialHeaders, lower), auth.Type == AuthAPIKey && strings.EqualFold(name, auth.Header):
+	case slices.Contains(credentialHeaders, lower), auth.Type == AuthAPIKey && auth.In == KeyInHeader && strings.EqualFold(name, auth.Header):
 		c.addField(at, "Set it as authentication, where it stays secret.")
 	case isReservedHeader(lower):
 		c.addField(at, "Patchbay sets this header itself.")
 	case !httpguts.ValidHeaderFieldValue(value) || !isPlainText(value, "\t"):
 		c.addField(at, "Must be one line of text.")
+	}
+}
+
+// checkKeyPlace checks where an API key is sent, and under which name.
+func (c *validation) checkKeyPlace(a Auth, transport Transport) {
+	switch {
+	case a.In == KeyInHeader:
+		c.checkAuthHeader(a.Header)
+	case a.In != KeyInQuery && a.In != KeyInCookie:
+		c.addField("auth.in", "Must be header, query or cookie.")
+	case transport != TransportAPI:
+		c.addField("auth.in", "An MCP server takes its key in a header.")
+	case a.Header == "" || len(a.Header) > MaxName || a.In == KeyInCookie && !httpguts.ValidHeaderFieldName(a.Header), !isVisibleASCII(a.Header) || strings.ContainsAny(a.Header, " &=#;"):
+		c.addField("auth.header", "Enter the name of the parameter or cookie.")
 	}
 }
 

@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -43,6 +44,7 @@ type Settings struct {
 	Description    string
 	Transport      Transport
 	URL            string            // empty for stdio
+	ServerURL      string            // of an HTTP API whose document lies elsewhere; empty: URL
 	Command        Command           // for stdio
 	Headers        map[string]string // sent with each request; no secrets
 	CredentialMode CredentialMode
@@ -66,11 +68,14 @@ type Settings struct {
 	Methods []string
 }
 
+// CredentialOrigin returns the only origin that the connector's credentials are sent to; "": its URL is invalid.
+func (s Settings) CredentialOrigin() string { return Origin(cmp.Or(s.ServerURL, s.URL)) }
+
 // ChangedFrom returns the sorted names, as in the API, of the settings that differ from old.
 func (s Settings) ChangedFrom(old Settings) []string {
 	differs := map[string]bool{
 		"name": old.Name != s.Name, "slug": old.Slug != s.Slug, "description": old.Description != s.Description,
-		"transport": old.Transport != s.Transport, "url": old.URL != s.URL, "command": old.Command.Path != s.Command.Path,
+		"transport": old.Transport != s.Transport, "url": old.URL != s.URL, "server_url": old.ServerURL != s.ServerURL, "command": old.Command.Path != s.Command.Path,
 		"args": !slices.Equal(old.Command.Args, s.Command.Args), "cwd": old.Command.Dir != s.Command.Dir, "headers": !maps.Equal(old.Headers, s.Headers),
 		"credential_mode": old.CredentialMode != s.CredentialMode, "auth": old.Auth != s.Auth || !old.OAuth.Equal(s.OAuth),
 	}

@@ -16,10 +16,10 @@ import (
 
 // requestMachineToken requests a token with client credentials or a signed assertion. Discovery runs each time,
 // because no person would reconnect after a move. A secret is sent to the first authorization server only.
-func (r *Resolver) requestMachineToken(ctx context.Context, c connectors.Connector, tokens store.GrantTokens) (store.GrantTokens, error) {
+func (r *Resolver) requestMachineToken(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, tokens store.GrantTokens) (store.GrantTokens, error) {
 	ctx, cancel := context.WithTimeout(ctx, machineTimeout)
 	defer cancel()
-	found, err := r.findMachineServer(ctx, c, tokens.Meta.Server.Issuer)
+	found, err := r.findMachineServer(ctx, tenant, c, tokens.Meta.Server.Issuer)
 	if err != nil {
 		return tokens, err
 	}
@@ -46,7 +46,10 @@ func (r *Resolver) requestMachineToken(ctx context.Context, c connectors.Connect
 
 // findMachineServer finds the authorization server. A configured token endpoint needs no discovery. knownIssuer
 // has received the secret before; empty: none.
-func (r *Resolver) findMachineServer(ctx context.Context, c connectors.Connector, knownIssuer string) (*oauth.Discovery, error) {
+func (r *Resolver) findMachineServer(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, knownIssuer string) (*oauth.Discovery, error) {
+	if c.Transport == connectors.TransportAPI {
+		return r.findAPIServer(ctx, tenant, c)
+	}
 	s := c.OAuth
 	if s.TokenEndpoint == "" {
 		return r.discoverServer(ctx, c, knownIssuer)
@@ -59,6 +62,17 @@ func (r *Resolver) findMachineServer(ctx context.Context, c connectors.Connector
 		found.Resource = *s.Resource
 	}
 	return found, nil
+}
+
+// findAPIServer finds the authorization server of an HTTP API, by the connector's settings, and the scopes of its picked operations.
+func (r *Resolver) findAPIServer(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*oauth.Discovery, error) {
+	overrides := newOverrides(c.OAuth)
+	overrides.TokenEndpoint = c.OAuth.TokenEndpoint
+	found, err := r.oauth.Discover(ctx, oauth.Target{ServerURL: c.CredentialOrigin(), Overrides: overrides, IsAPI: true})
+	if err == nil && c.ID != (connectors.ConnectorID{}) {
+		found.ResourceScopes, err = r.store.Tenant(tenant).APIs().Scopes(ctx, c.ID)
+	}
+	return found, err
 }
 
 // discoverServer tries the well-known metadata, then the URL in the server's challenge. Assumed endpoints get

@@ -68,7 +68,7 @@ func (r *Resolver) ExplainMissing(
 	}
 	cause := r.unusableReason(c, g)
 	switch {
-	case g.Type != c.Auth.Type, g.Origin != connectors.Origin(c.URL):
+	case g.Type != c.Auth.Type, g.Origin != c.CredentialOrigin():
 		return NewMissingError(c, agent)
 	case cause == "": // reconnected meanwhile
 		return newNotRenewed(c, store.Grant{Tokens: g.Tokens}, nil)

@@ -14,7 +14,7 @@ import (
 func (r *refreshRun) requestToken(ctx context.Context, g store.Grant) (store.GrantTokens, error) {
 	ctx = safehttp.WithTenant(ctx, r.tenant.String())
 	if isMachine(g.Type) {
-		return r.requestMachineToken(ctx, r.connector, g.Tokens)
+		return r.requestMachineToken(ctx, r.tenant, r.connector, g.Tokens)
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()

@@ -173,6 +173,6 @@ func openSecret(c connectors.Connector, cred connectors.Credential, opened secre
 // isUsable reports whether a credential may be sent: it was entered for the connector's origin and auth type,
 // and is not dead. The connector was read first and may have changed.
 func isUsable(c connectors.Connector, cred connectors.Credential) bool {
-	return cred.Origin != "" && cred.Origin == connectors.Origin(c.URL) && cred.Type == c.Auth.Type &&
+	return cred.Origin != "" && cred.Origin == c.CredentialOrigin() && cred.Type == c.Auth.Type &&
 		cred.Status != connectors.CredentialRevoked && cred.Status != connectors.CredentialExpired
 }

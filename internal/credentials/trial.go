@@ -15,7 +15,7 @@ func (r *Resolver) HeadersFor(ctx context.Context, c connectors.Connector, s con
 	if !isMachine(c.Auth.Type) {
 		return Headers(c.Auth, s)
 	}
-	return r.requestTrialToken(ctx, c, store.GrantTokens{Machine: s})
+	return r.requestTrialToken(ctx, connectors.TenantID{}, c, store.GrantTokens{Machine: s})
 }
 
 // HeadersForDraft is HeadersFor with a machine's stored secret, for unsaved settings. nil: none is stored.
@@ -27,11 +27,11 @@ func (r *Resolver) HeadersForDraft(ctx context.Context, tenant connectors.Tenant
 	case err != nil:
 		return nil, err
 	}
-	return r.requestTrialToken(safehttp.WithTenant(ctx, tenant.String()), c, g.Tokens)
+	return r.requestTrialToken(safehttp.WithTenant(ctx, tenant.String()), tenant, c, g.Tokens)
 }
 
-func (r *Resolver) requestTrialToken(ctx context.Context, c connectors.Connector, tokens store.GrantTokens) ([]Header, error) {
-	tokens, err := r.requestMachineToken(ctx, c, tokens)
+func (r *Resolver) requestTrialToken(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, tokens store.GrantTokens) ([]Header, error) {
+	tokens, err := r.requestMachineToken(ctx, tenant, c, tokens)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ type indexKey struct {
 
 type documentIndex struct {
 	about      APIDocumentFacts
-	signIn     *ProposedSignIn
+	signIn     *openapi.Proposal
 	operations []OperationSummary
 }
 

@@ -3,8 +3,6 @@ package manage
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"patchbay/internal/apitools"
 	"patchbay/internal/auth"
@@ -21,13 +19,7 @@ const maxPreviews = 4
 type APIPreview struct {
 	About      APIDocumentFacts
 	Operations int
-	SignIn     *ProposedSignIn // nil: none, or none that is supported
-}
-
-// ProposedSignIn is the authentication that a document asks for.
-type ProposedSignIn struct {
-	Auth  connectors.Auth
-	OAuth connectors.OAuthSettings
+	SignIn     *openapi.Proposal // nil: none, or none that is supported
 }
 
 // PreviewAPI reads the document of a new connector to an HTTP API, and stores only an audit entry. Failures of the server are
@@ -56,18 +48,17 @@ func (r *Registry) PreviewAPI(ctx context.Context, a auth.Actor, d connectors.Dr
 	return APIPreview{About: index.about, Operations: len(index.operations), SignIn: index.signIn}, nil
 }
 
-// FindServer returns the absolute address of a document's first server; empty: it has none.
+// FindServer returns the address of the API that a document names; empty: it names none.
 func FindServer(document []byte) string {
 	d, err := apitools.Read(document, "")
 	if err != nil {
 		return ""
 	}
-	for _, s := range d.Servers {
-		if address, err := s.Resolve(nil, ""); err == nil {
-			return address
-		}
+	address, err := d.Address()
+	if err != nil {
+		return ""
 	}
-	return ""
+	return address
 }
 
 // explainDocument says why a document could not be requested.
@@ -81,57 +72,10 @@ func explainDocument(err error) error {
 	return fault.Wrap(fault.Upstream, err, "The document's server can't be reached. Check the URL and that the server is running.")
 }
 
-// proposeSignIn returns the authentication that most operations take, among those that are supported.
-func proposeSignIn(d *openapi.Document) *ProposedSignIn {
-	uses := map[string]int{}
-	for _, o := range d.Operations {
-		for _, requirement := range o.Security {
-			if len(requirement) == 1 {
-				uses[requirement[0].Scheme]++
-			}
-		}
-	}
-	var best *ProposedSignIn
-	most := -1
-	for _, s := range d.Schemes {
-		if proposed := toSignIn(s); proposed != nil && uses[s.Name] > most {
-			best, most = proposed, uses[s.Name]
-		}
-	}
-	return best
-}
-
-// toSignIn returns the authentication of a scheme; nil: it isn't supported.
-func toSignIn(s openapi.SecurityScheme) *ProposedSignIn {
-	switch s.Type {
-	case openapi.SchemeBearer:
-		return &ProposedSignIn{Auth: connectors.Auth{Type: connectors.AuthBearer}}
-	case openapi.SchemeBasic:
-		return &ProposedSignIn{Auth: connectors.Auth{Type: connectors.AuthBasic}}
-	case openapi.SchemeAPIKey:
-		if s.In == "header" {
-			return &ProposedSignIn{Auth: connectors.Auth{Type: connectors.AuthAPIKey, Header: s.Parameter}}
-		}
-	case openapi.SchemeOpenIDConnect:
-		issuer := strings.TrimSuffix(s.OpenIDConnectURL, "/.well-known/openid-configuration")
-		return &ProposedSignIn{Auth: connectors.Auth{Type: connectors.AuthOAuth2}, OAuth: connectors.OAuthSettings{Issuer: issuer, Resource: new("")}}
-	case openapi.SchemeOAuth2:
-		return flowSignIn(s.Flows)
-	}
-	return nil
-}
-
-func flowSignIn(flows []openapi.Flow) *ProposedSignIn {
-	kinds := []struct {
-		flow string
-		auth connectors.AuthType
-	}{{"authorizationCode", connectors.AuthOAuth2}, {"clientCredentials", connectors.AuthClientCredentials}}
-	for _, kind := range kinds {
-		if at := slices.IndexFunc(flows, func(f openapi.Flow) bool { return f.Kind == kind.flow }); at >= 0 {
-			return &ProposedSignIn{Auth: connectors.Auth{Type: kind.auth}, OAuth: connectors.OAuthSettings{
-				AuthorizationEndpoint: flows[at].AuthorizationURL, TokenEndpoint: flows[at].TokenURL, Resource: new(""),
-			}}
-		}
+// proposeSignIn returns the authentication that most operations take; nil: none that is supported.
+func proposeSignIn(d *openapi.Document) *openapi.Proposal {
+	if all := d.Proposals(d.Operations); len(all) > 0 {
+		return &all[0]
 	}
 	return nil
 }

@@ -45,8 +45,15 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 	if err != nil {
 		return c, err
 	}
-	seen, err := checkOperations(document, d.URL, content.Operations)
+	read, err := checkOperations(document, d.URL, content.Operations)
 	if err != nil {
+		return c, err
+	}
+	setScopes(read, tools)
+	if read != nil {
+		fillFromDocument(&d, read, content.Operations)
+	}
+	if err := r.checkDraft(d, s, !later); err != nil { // with what the document says
 		return c, err
 	}
 	return r.insertWithFreeSlug(ctx, a, d, s, ownSlug, func(tx *store.Tenant, c connectors.Connector) error {
@@ -54,7 +61,7 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 			if err := tx.APIs().SaveDocument(ctx, c.ID, *document); err != nil {
 				return err
 			}
-			if err := tx.APIs().SetSeen(ctx, c.ID, seen); err != nil {
+			if err := tx.APIs().SetSeen(ctx, c.ID, documentKeys(read)); err != nil {
 				return err
 			}
 		}
@@ -116,29 +123,33 @@ func endpointTool(e openapi.Endpoint) (connectors.APITool, error) {
 	return connectors.APITool{Key: e.Name, Endpoint: text}, err
 }
 
-// checkOperations refuses operations that the document does not have, and documents that cannot be read. It returns the keys
-// of all operations.
-func checkOperations(document *connectors.APIDocument, address string, keys []string) (all []string, err error) {
+// documentKeys returns the keys of all operations.
+func documentKeys(d *openapi.Document) []string {
+	keys := make([]string, len(d.Operations))
+	for i, o := range d.Operations {
+		keys[i] = o.Key()
+	}
+	return keys
+}
+
+// checkOperations reads a document, and refuses operations that it does not have; nil: there is no document.
+func checkOperations(document *connectors.APIDocument, address string, keys []string) (*openapi.Document, error) {
 	if document == nil {
 		if len(keys) > 0 {
 			return nil, fault.Errorf(fault.Invalid, "There is no document to pick operations of.")
 		}
-		return nil, nil
+		return nil, nil //nolint:nilnil // that is the answer
 	}
 	d, err := apitools.Read(document.Body, address)
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]bool{}
-	for _, o := range d.Operations {
-		known[o.Key()], all = true, append(all, o.Key())
-	}
 	for _, key := range keys {
-		if !known[key] {
+		if !slices.ContainsFunc(d.Operations, func(o *openapi.Operation) bool { return o.Key() == key }) {
 			return nil, fault.Errorf(fault.Invalid, "The document has no operation %q.", key)
 		}
 	}
-	return all, nil
+	return d, nil
 }
 
 // APIOperation is an operation that can be a tool.
@@ -205,7 +216,8 @@ func (r *Registry) PickOperations(ctx context.Context, a auth.Actor, ref connect
 			}
 			document = &stored
 		}
-		if _, err := checkOperations(document, c.URL, add); err != nil {
+		read, err := checkOperations(document, c.URL, add)
+		if err != nil {
 			return err
 		}
 		if len(before)+len(add) > connectors.MaxAPITools {
@@ -215,6 +227,7 @@ func (r *Registry) PickOperations(ctx context.Context, a auth.Actor, ref connect
 		for i, key := range add {
 			tools[i].Key = key
 		}
+		setScopes(read, tools)
 		if err := tx.APIs().SaveTools(ctx, c.ID, tools); err != nil {
 			return err
 		}

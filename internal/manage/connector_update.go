@@ -127,7 +127,7 @@ func applyChange(old connectors.Connector, change Change) (connectors.Draft, con
 		d.URL = ""
 	}
 	if d.Auth.Type != old.Auth.Type && d.Auth.Header == old.Auth.Header {
-		d.Auth.Header = "" // it belongs to the old type
+		d.Auth.Header, d.Auth.In = "", connectors.KeyInHeader // they belong to the old type
 	}
 	if d.Auth.Type != old.Auth.Type && d.OAuth.Equal(old.OAuth) {
 		d.OAuth = d.OAuth.For(d.Auth.Type) // as does the rest

@@ -61,7 +61,7 @@ func deleteOutdatedSecrets(ctx context.Context, tx *store.Tenant, old, now conne
 }
 
 func originMoved(old, now connectors.Connector) bool {
-	return connectors.Origin(old.URL) != connectors.Origin(now.URL)
+	return old.CredentialOrigin() != now.CredentialOrigin()
 }
 
 // clientChanged reports whether the secrets belong to another client. A machine connector without a client id

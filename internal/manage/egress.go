@@ -32,6 +32,9 @@ func draftAddresses(d connectors.Draft) map[string]string {
 	if d.Transport != connectors.TransportStdio {
 		all["url"] = d.URL
 	}
+	if d.ServerURL != "" {
+		all["server_url"] = d.ServerURL
+	}
 	return all
 }
 

@@ -29,7 +29,7 @@ func newCredential(c connectors.Connector, agent *connectors.AgentID, s connecto
 		return store.NewCredential{}, err
 	}
 	return store.NewCredential{
-		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Account: s.Account(), Secret: sealed,
+		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: c.CredentialOrigin(), Account: s.Account(), Secret: sealed,
 	}, nil
 }
 

@@ -15,6 +15,9 @@ type Target struct {
 	// ResourceMetadata is the challenge's resource_metadata URL; empty: none.
 	ResourceMetadata string
 	Overrides        Overrides
+	// IsAPI: the server is an HTTP API. It is not asked for its authorization server, which the overrides name, and no resource is
+	// sent unless they name one.
+	IsAPI bool
 }
 
 // Overrides are an admin's settings in place of the servers' metadata. The zero value has none.
@@ -74,17 +77,42 @@ func (d *discovery) run(ctx context.Context) error {
 		return err
 	}
 	d.server, _ = parsePlainURL(d.target.ServerURL)
+	find := d.findForResource
+	if d.target.IsAPI {
+		find = d.findForAPI
+	}
+	if err := find(ctx); err != nil {
+		return err
+	}
+	d.found.Server.PinnedAuthMethod = d.target.Overrides.TokenEndpointAuthMethod
+	d.found.Server.AllowMissingPKCE = d.target.Overrides.AllowMissingPKCEMetadata
+	return nil
+}
+
+// findForResource finds the authorization server that the resource names.
+func (d *discovery) findForResource(ctx context.Context) error {
 	resource, err := d.findResource(ctx)
 	if err != nil {
 		return err
 	}
 	d.found.ResourceScopes = resource.ScopesSupported
 	d.chooseResource(resource)
-	if err := d.findServer(ctx, resource.AuthorizationServers); err != nil {
-		return err
+	return d.findServer(ctx, resource.AuthorizationServers)
+}
+
+// findForAPI finds the authorization server that the overrides name. Endpoints without an issuer need no request.
+func (d *discovery) findForAPI(ctx context.Context) error {
+	d.chooseResource(ResourceMetadata{})
+	o := d.target.Overrides
+	if o.Issuer != "" {
+		return d.findServer(ctx, nil)
 	}
-	d.found.Server.PinnedAuthMethod = d.target.Overrides.TokenEndpointAuthMethod
-	d.found.Server.AllowMissingPKCE = d.target.Overrides.AllowMissingPKCEMetadata
+	token, ok := parsePlainURL(o.TokenEndpoint)
+	if !ok {
+		return newRefusal(StepServer, "the connector names no authorization server; enter its token endpoint or its issuer in the connector's settings")
+	}
+	d.found.Server = Metadata{Issuer: originURL(token), Assumed: true}
+	d.pinEndpoints()
 	return nil
 }
 

@@ -41,9 +41,14 @@ func (t APIs) Tools(ctx context.Context, id connectors.ConnectorID) ([]connector
 	rows, err := t.q.APITools(ctx, t.id, id)
 	tools := make([]connectors.APITool, len(rows))
 	for i, r := range rows {
-		tools[i] = connectors.APITool{Key: r.Key, Endpoint: r.Endpoint, Filter: r.Filter, MaxPages: int(r.MaxPages)}
+		tools[i] = connectors.APITool{Key: r.Key, Endpoint: r.Endpoint, Filter: r.Filter, MaxPages: int(r.MaxPages), Scopes: r.Scopes}
 	}
 	return tools, err
+}
+
+// Scopes lists the scopes of OAuth that the picked operations of an HTTP API need.
+func (t APIs) Scopes(ctx context.Context, id connectors.ConnectorID) ([]string, error) {
+	return t.q.APIScopes(ctx, t.id, id)
 }
 
 // SaveTools adds tools of an HTTP API, or replaces those with the same keys.
@@ -53,6 +58,7 @@ func (t APIs) SaveTools(ctx context.Context, id connectors.ConnectorID, tools []
 			for _, tool := range tools {
 				err := q.PutAPITool(ctx, dbgen.PutAPIToolParams{
 					TenantID: tx.id, ConnectorID: id, Key: tool.Key, Endpoint: tool.Endpoint, Filter: tool.Filter, MaxPages: int32(tool.MaxPages), //nolint:gosec // at most 20
+					Scopes: append([]string{}, tool.Scopes...),
 				})
 				if err != nil {
 					return err

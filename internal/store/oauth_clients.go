@@ -13,7 +13,7 @@ import (
 // SetClientSecret seals and stores the secret of an admin's own client, replacing the previous one. It is bound
 // to the connector's current client id and origin, and to the first issuer that uses it.
 func (t Connectors) SetClientSecret(ctx context.Context, c connectors.Connector, s secret.Text) error {
-	p := dbgen.SetClientSecretParams{TenantID: t.id, ConnectorID: c.ID, ClientID: c.OAuth.ClientID, Origin: connectors.Origin(c.URL)}
+	p := dbgen.SetClientSecretParams{TenantID: t.id, ConnectorID: c.ID, ClientID: c.OAuth.ClientID, Origin: c.CredentialOrigin()}
 	return t.sealAndRetry(ctx, s, clientSecretAD(t.id, c.ID, p.ClientID, p.Origin, ""), func(sealed []byte) error {
 		p.Sealed = sealed
 		return t.q.SetClientSecret(ctx, p)
@@ -56,7 +56,7 @@ func (v *Vault) clientSecretFor(ctx context.Context, c connectors.Connector, iss
 	switch {
 	case err != nil:
 		return row, rowError(err, "client secret")
-	case row.ClientID != c.OAuth.ClientID || row.Origin != connectors.Origin(c.URL):
+	case row.ClientID != c.OAuth.ClientID || row.Origin != c.CredentialOrigin():
 		return row, newNotFound("client secret")
 	case row.Issuer != "" && row.Issuer != issuer:
 		return row, fault.Errorf(fault.Conflict, "The client secret is for the authorization server %s, not %s. If that is right, enter it again.", row.Issuer, issuer)

@@ -7,6 +7,7 @@ import (
 	"patchbay/internal/apiserver"
 	"patchbay/internal/apitools"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 	"patchbay/internal/openapi"
 )
@@ -17,11 +18,26 @@ const apiBodyShare = 4
 
 // useAPI makes t lead to the MCP server in this process for a connector that is an HTTP API. Headers and the limit of
 // responses of t are those of the API.
-func (s *Syncer) useAPI(t *mcp.Target, tenant connectors.TenantID, c connectors.Connector) {
+func (s *Syncer) useAPI(t *mcp.Target, tenant connectors.TenantID, c connectors.Connector, keys []credentials.Header) {
 	source := apitools.Source{APIs: s.store.Tenant(tenant).APIs(), Client: t.HTTP}
 	t.HTTP = &http.Client{Transport: apiserver.New(apiserver.Server{
-		Title: c.Name, Client: t.HTTP, Header: t.Header, MaxBody: int64(c.ResponseBytes / apiBodyShare),
+		Title: c.Name, Client: t.HTTP, Credential: apiCredential(c, t.Header, keys), MaxBody: int64(c.ResponseBytes / apiBodyShare),
 		Tools: func(ctx context.Context) ([]openapi.Tool, error) { return source.Tools(ctx, c) },
 	})}
 	t.URL, t.Header, t.Transport, t.Era, t.MaxResponse = apiserver.URL, nil, mcp.JSONOverHTTP, mcp.EraModern, 0
+}
+
+// apiCredential returns the headers of a target and the keys that are no headers.
+func apiCredential(c connectors.Connector, header http.Header, keys []credentials.Header) apiserver.Credential {
+	out := apiserver.Credential{Origin: c.CredentialOrigin(), Header: header}
+	for _, key := range keys {
+		pair := apiserver.Pair{Name: key.Name, Value: key.Value.Reveal()}
+		switch key.In {
+		case connectors.KeyInQuery:
+			out.Query = append(out.Query, pair)
+		case connectors.KeyInCookie:
+			out.Cookie = append(out.Cookie, pair)
+		}
+	}
+	return out
 }

@@ -97,7 +97,7 @@ func keepsCredential(c connectors.Connector, d connectors.Draft) bool {
 	stored, draft := c.OAuth, d.OAuth
 	stored.Scopes, stored.Algorithm, stored.TokenEndpointAuthMethod = draft.Scopes, draft.Algorithm, draft.TokenEndpointAuthMethod
 	stored.AllowMissingPKCEMetadata = draft.AllowMissingPKCEMetadata
-	return connectors.Origin(c.URL) == connectors.Origin(d.URL) && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && stored.Equal(draft)
+	return c.CredentialOrigin() == d.CredentialOrigin() && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && stored.Equal(draft)
 }
 
 // probeRequest is a draft to test, with its secret and its audit entry.

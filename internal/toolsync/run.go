@@ -172,8 +172,10 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 	for name, value := range c.Headers {
 		header.Set(name, value)
 	}
+	var keys []credentials.Header
 	if a.credential != nil {
-		credentials.Apply(header, a.credential.Headers)
+		keys = a.credential.Headers
+		credentials.Apply(header, keys)
 	}
 	t := mcp.Target{
 		URL:       c.URL,
@@ -190,7 +192,7 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 		Reconnects:  &c.Reconnects,
 	}
 	if c.Transport == connectors.TransportAPI {
-		s.useAPI(&t, tenant, c)
+		s.useAPI(&t, tenant, c, keys)
 	}
 	return t
 }

@@ -9,10 +9,9 @@ import (
 
 // SignInOffer is the authentication that the document of an HTTP API asks for.
 type SignInOffer struct {
-	Auth                                         string // of the form's auth.type
-	Name                                         string // in words
-	Header                                       string // of an API key
-	AuthorizationEndpoint, TokenEndpoint, Issuer string
+	Auth       string // of the form's auth.type
+	Name       string // in words
+	Header, In string // of an API key
 }
 
 // apiSources are the fields of an HTTP API whose document has no URL.
@@ -34,4 +33,8 @@ func (p connectorFormProps) testLabel(ctx context.Context) string {
 		return i18n.T(ctx, "Read document")
 	}
 	return i18n.T(ctx, "Test connection")
+}
+
+func keyPlaces(ctx context.Context) []Option {
+	return []Option{{"", i18n.T(ctx, "Header")}, {string(connectors.KeyInQuery), i18n.T(ctx, "Query parameter")}, {string(connectors.KeyInCookie), i18n.T(ctx, "Cookie")}}
 }

@@ -71,7 +71,7 @@ type Failure struct {
 // auth.no_resource is the form's own: "true" for a resource of "".
 var connectorFields = []string{
 	"name", "slug", "description", "transport", "url", "command", "args", "cwd", "env", "headers", "credential_mode",
-	"auth.type", "auth.token", "auth.key", "auth.header", "auth.username", "auth.password",
+	"auth.type", "auth.token", "auth.key", "auth.header", "auth.in", "server_url", "auth.username", "auth.password",
 	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 	"auth.allow_missing_pkce_metadata",

@@ -26,9 +26,7 @@ func (h *Handler) createAPI(r *http.Request, f shell.PostedForm, d connectors.Dr
 	}
 	secrets := ReadSecrets(f, d.Auth.Type, "auth.")
 	if command != nil && command.Credential != nil && d.Auth.Type == connectors.AuthNone {
-		if d.Auth, secrets, err = toAuth(*command.Credential); err != nil {
-			return c, err
-		}
+		d.Auth, secrets = toAuth(*command.Credential)
 	}
 	if d.Name == "" {
 		if d.Name, err = h.suggestAPIName(r, d, content); err != nil {
@@ -93,17 +91,17 @@ func originOf(address string) string {
 }
 
 // toAuth returns the authentication of a curl command's credential.
-func toAuth(c curl.Credential) (connectors.Auth, connectors.Secret, error) {
-	switch {
-	case c.Type == openapi.SchemeBearer:
-		return connectors.Auth{Type: connectors.AuthBearer}, connectors.Secret{Token: secret.Text(c.Value)}, nil
-	case c.Type == openapi.SchemeBasic:
+func toAuth(c curl.Credential) (connectors.Auth, connectors.Secret) {
+	switch c.Type {
+	case openapi.SchemeBearer:
+		return connectors.Auth{Type: connectors.AuthBearer}, connectors.Secret{Token: secret.Text(c.Value)}
+	case openapi.SchemeBasic:
 		user, password, _ := strings.Cut(c.Value, ":")
-		return connectors.Auth{Type: connectors.AuthBasic}, connectors.Secret{Username: user, Password: secret.Text(password)}, nil
-	case c.Type == openapi.SchemeAPIKey && c.In == "header":
-		return connectors.Auth{Type: connectors.AuthAPIKey, Header: c.Name}, connectors.Secret{Key: secret.Text(c.Value)}, nil
+		return connectors.Auth{Type: connectors.AuthBasic}, connectors.Secret{Username: user, Password: secret.Text(password)}
+	default:
+		in := connectors.KeyIn(strings.TrimPrefix(c.In, "header"))
+		return connectors.Auth{Type: connectors.AuthAPIKey, Header: c.Name, In: in}, connectors.Secret{Key: secret.Text(c.Value)}
 	}
-	return connectors.Auth{}, connectors.Secret{}, fault.InvalidFields(fault.Field{Location: "curl", Message: "The command has a key in its URL. Remove it, and choose the authentication below."})
 }
 
 // testAPI reads the document of an HTTP API, and says what is in it.
@@ -158,13 +156,10 @@ func documentResult(ctx context.Context, p manage.APIPreview, now connectors.Aut
 	if p.SignIn == nil {
 		return result
 	}
-	name := shell.AuthName(ctx, p.SignIn.Auth.Type)
+	name := shell.AuthName(ctx, connectors.AuthType(p.SignIn.Type))
 	result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Proposed sign-in"), Value: name})
-	if p.SignIn.Auth.Type != now {
-		result.SignIn = &templates.SignInOffer{
-			Auth: string(p.SignIn.Auth.Type), Name: name, Header: p.SignIn.Auth.Header, Issuer: p.SignIn.OAuth.Issuer,
-			AuthorizationEndpoint: p.SignIn.OAuth.AuthorizationEndpoint, TokenEndpoint: p.SignIn.OAuth.TokenEndpoint,
-		}
+	if p.SignIn.Type != string(now) {
+		result.SignIn = &templates.SignInOffer{Auth: p.SignIn.Type, Name: name, Header: p.SignIn.Name, In: strings.TrimPrefix(p.SignIn.In, "header")}
 	}
 	return result
 }
@@ -182,14 +177,7 @@ func useSignIn(form templates.Form, result *templates.TestResult) {
 	if chosen := form.Value("auth.type"); chosen != "" && chosen != string(connectors.AuthNone) {
 		return
 	}
-	for name, value := range map[string]string{
-		"auth.type": result.SignIn.Auth, "auth.header": result.SignIn.Header, "auth.issuer": result.SignIn.Issuer,
-		"auth.authorization_endpoint": result.SignIn.AuthorizationEndpoint, "auth.token_endpoint": result.SignIn.TokenEndpoint,
-	} {
-		if value != "" {
-			form.Values[name] = value
-		}
-	}
+	form.Values["auth.type"], form.Values["auth.header"], form.Values["auth.in"] = result.SignIn.Auth, result.SignIn.Header, result.SignIn.In
 	result.SignIn = nil
 }
 

@@ -53,6 +53,8 @@ func draftForm(d connectors.Draft) templates.Form {
 		"credential_mode":    string(d.CredentialMode),
 		"auth.type":          string(d.Auth.Type),
 		"auth.header":        d.Auth.Header,
+		"auth.in":            string(d.Auth.In),
+		"server_url":         d.ServerURL,
 		"timeout_ms":         strconv.FormatInt(d.Timeout.Milliseconds(), 10),
 		"retry_attempts":     strconv.Itoa(d.RetryAttempts),
 		"stream_reconnects":  strconv.Itoa(d.Reconnects),
@@ -95,7 +97,8 @@ func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft)
 	p.readText("slug", &d.Slug)
 	p.readText("description", &d.Description)
 	p.readText("url", &d.URL)
-	d.URL = completeURL(d.URL)
+	p.readText("server_url", &d.ServerURL)
+	d.URL, d.ServerURL = completeURL(d.URL), completeURL(d.ServerURL)
 	if f.Values.Has("transport") {
 		d.Transport = connectors.Transport(f.Text("transport"))
 	}
@@ -118,7 +121,7 @@ func readDraft(ctx context.Context, f shell.PostedForm, before connectors.Draft)
 	}
 	// The field is in the form for every type, but applies to this one only.
 	if d.Auth.Type == connectors.AuthAPIKey && f.Values.Has("auth.header") {
-		d.Auth.Header = f.Text("auth.header")
+		d.Auth.Header, d.Auth.In = f.Text("auth.header"), connectors.KeyIn(f.Text("auth.in"))
 	}
 	p.readProgram(ctx, &d)
 	p.readHeaders(ctx, &d.Headers)

@@ -64,8 +64,35 @@ func (q *Queries) APIDocumentHead(ctx context.Context, tenantID connectors.Tenan
 	return i, err
 }
 
+const aPIScopes = `-- name: APIScopes :many
+select distinct unnest(scopes)::text as scope
+from api_tools
+where tenant_id = $1 and connector_id = $2
+order by scope
+`
+
+func (q *Queries) APIScopes(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]string, error) {
+	rows, err := q.db.Query(ctx, aPIScopes, tenantID, connectorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var scope string
+		if err := rows.Scan(&scope); err != nil {
+			return nil, err
+		}
+		items = append(items, scope)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const aPITools = `-- name: APITools :many
-select key, endpoint, filter, max_pages
+select key, endpoint, filter, max_pages, scopes
 from api_tools
 where tenant_id = $1 and connector_id = $2
 order by key
@@ -76,6 +103,7 @@ type APIToolsRow struct {
 	Endpoint []byte
 	Filter   string
 	MaxPages int32
+	Scopes   []string
 }
 
 func (q *Queries) APITools(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]APIToolsRow, error) {
@@ -92,6 +120,7 @@ func (q *Queries) APITools(ctx context.Context, tenantID connectors.TenantID, co
 			&i.Endpoint,
 			&i.Filter,
 			&i.MaxPages,
+			&i.Scopes,
 		); err != nil {
 			return nil, err
 		}
@@ -149,12 +178,13 @@ func (q *Queries) PutAPIDocument(ctx context.Context, arg PutAPIDocumentParams) 
 }
 
 const putAPITool = `-- name: PutAPITool :exec
-insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages)
-values ($1, $2, $3, $4, $5, $6)
+insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes)
+values ($1, $2, $3, $4, $5, $6, $7)
 on conflict on constraint api_tools_pkey do update
 set endpoint = excluded.endpoint,
     filter = excluded.filter,
-    max_pages = excluded.max_pages
+    max_pages = excluded.max_pages,
+    scopes = excluded.scopes
 `
 
 type PutAPIToolParams struct {
@@ -164,6 +194,7 @@ type PutAPIToolParams struct {
 	Endpoint    []byte
 	Filter      string
 	MaxPages    int32
+	Scopes      []string
 }
 
 func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
@@ -174,6 +205,7 @@ func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
 		arg.Endpoint,
 		arg.Filter,
 		arg.MaxPages,
+		arg.Scopes,
 	)
 	return err
 }

@@ -39,7 +39,7 @@ func (q *Queries) ConnectorBase(ctx context.Context, tenantID connectors.TenantI
 }
 
 const connectorByRef = `-- name: ConnectorByRef :one
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -148,6 +148,8 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.Connector.Methods,
 		&i.Connector.IconHash,
 		&i.Connector.Tags,
+		&i.Connector.AuthIn,
+		&i.Connector.ServerUrl,
 		&i.RunningID,
 		&i.ToolNames,
 		&i.EnvNames,
@@ -245,7 +247,7 @@ func (q *Queries) ConnectorStats(ctx context.Context, tenantID connectors.Tenant
 }
 
 const connectorsByName = `-- name: ConnectorsByName :many
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -392,6 +394,8 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Connector.Methods,
 			&i.Connector.IconHash,
 			&i.Connector.Tags,
+			&i.Connector.AuthIn,
+			&i.Connector.ServerUrl,
 			&i.RunningID,
 			&i.ToolNames,
 			&i.EnvNames,
@@ -455,10 +459,10 @@ func (q *Queries) ConnectorsByURL(ctx context.Context, tenantID connectors.Tenan
 const createConnector = `-- name: CreateConnector :exec
 insert into connectors (slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
                         timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
-                        session_per_agent, retry_backoff_ms, connect_timeout_ms, max_response_bytes, stream_reconnects, methods, tenant_id, id, version)
+                        session_per_agent, retry_backoff_ms, connect_timeout_ms, max_response_bytes, stream_reconnects, methods, auth_in, server_url, tenant_id, id, version)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
         $13, $14, $15, $16, $17, $18, $19, $20, $21,
-        $22, $23, $24, $25, $26, $27, $28, $29, $30)
+        $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)
 `
 
 type CreateConnectorParams struct {
@@ -489,6 +493,8 @@ type CreateConnectorParams struct {
 	MaxResponseBytes  int32
 	StreamReconnects  int32
 	Methods           []string
+	AuthIn            connectors.KeyIn
+	ServerUrl         string
 	TenantID          connectors.TenantID
 	ID                connectors.ConnectorID
 	Version           int32
@@ -524,6 +530,8 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.MaxResponseBytes,
 		arg.StreamReconnects,
 		arg.Methods,
+		arg.AuthIn,
+		arg.ServerUrl,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,
@@ -675,9 +683,11 @@ set slug = $1,
     max_response_bytes = $25,
     stream_reconnects = $26,
     methods = $27,
+    auth_in = $28,
+    server_url = $29,
     version = version + 1,
     updated_at = now()
-where tenant_id = $28 and id = $29 and ($30::integer = 0 or version = $30)
+where tenant_id = $30 and id = $31 and ($32::integer = 0 or version = $32)
 `
 
 type UpdateConnectorParams struct {
@@ -708,6 +718,8 @@ type UpdateConnectorParams struct {
 	MaxResponseBytes  int32
 	StreamReconnects  int32
 	Methods           []string
+	AuthIn            connectors.KeyIn
+	ServerUrl         string
 	TenantID          connectors.TenantID
 	ID                connectors.ConnectorID
 	Version           int32
@@ -743,6 +755,8 @@ func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams
 		arg.MaxResponseBytes,
 		arg.StreamReconnects,
 		arg.Methods,
+		arg.AuthIn,
+		arg.ServerUrl,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,

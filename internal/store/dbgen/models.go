@@ -183,6 +183,8 @@ type Connector struct {
 	Methods              []string
 	IconHash             []byte
 	Tags                 []string
+	AuthIn               connectors.KeyIn
+	ServerUrl            string
 }
 
 type ConnectorClient struct {

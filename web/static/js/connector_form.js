@@ -87,8 +87,8 @@
       return;
     }
     form.elements["auth.type"].value = at.dataset.useAuth;
-    const offered = { "auth.header": "useHeader", "auth.authorization_endpoint": "useAuthorization", "auth.token_endpoint": "useToken", "auth.issuer": "useIssuer" };
-    for (const [field, key] of Object.entries(offered)) if (at.dataset[key]) form.elements[field].value = at.dataset[key];
+    if (at.dataset.useHeader) form.elements["auth.header"].value = at.dataset.useHeader;
+    if (form.elements["auth.in"]) form.elements["auth.in"].value = at.dataset.useIn ?? "";
     form.elements["auth.type"].dispatchEvent(new Event("change", { bubbles: true }));
     test();
   });
