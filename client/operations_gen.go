@@ -1594,6 +1594,14 @@ func (c *Client) ListQuotas(ctx context.Context) (Quotas, error) {
 	return out, err
 }
 
+// ListSignInMethods: List the ways to sign in that an HTTP API's document offers. Requires role viewer.
+// For the picked operations, or all if none is picked; the most useful first.
+func (c *Client) ListSignInMethods(ctx context.Context, id string) (SignInMethods, error) {
+	var out SignInMethods
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "sign_in_methods"}, nil, nil, &out)
+	return out, err
+}
+
 // ListSyncRunsQuery has optional query parameters. Zero values are omitted.
 type ListSyncRunsQuery struct {
 	// Maximum number of items.

@@ -58,6 +58,7 @@ var paths = map[string][]string{
 		"/api/v1/connectors/{id}/prompts",
 		"/api/v1/connectors/{id}/resource_templates",
 		"/api/v1/connectors/{id}/resources",
+		"/api/v1/connectors/{id}/sign_in_methods",
 		"/api/v1/connectors/{id}/sync_runs",
 		"/api/v1/connectors/{id}/tools",
 		"/api/v1/connectors/{id}/tools/{name}/changes",

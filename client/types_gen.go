@@ -481,8 +481,10 @@ type Auth struct {
 	AuthorizationEndpoint    *string `json:"authorization_endpoint,omitzero"`
 	// Absent if not set.
 	ClientID *string `json:"client_id,omitzero"`
-	// For api_key: the header with the key.
+	// For api_key: the name of the header, query parameter or cookie.
 	Header *string `json:"header,omitzero"`
+	// For api_key: where it is sent. Absent: in a header. One of: query, cookie.
+	In     *string `json:"in,omitzero"`
 	Issuer *string `json:"issuer,omitzero"`
 	// Absent: from metadata. Empty: none is sent.
 	Resource                *string  `json:"resource,omitzero"`
@@ -505,8 +507,10 @@ type AuthInput struct {
 	ClientID *string `json:"client_id,omitzero"`
 	// For client_credentials and manually registered oauth2 clients.
 	ClientSecret *string `json:"client_secret,omitzero"`
-	// For api_key. Default: x-api-key.
+	// For api_key: the name of the header, query parameter or cookie. Default: x-api-key.
 	Header *string `json:"header,omitzero"`
+	// For api_key: where it is sent. Default: header. An MCP server takes no other. One of: header, query, cookie.
+	In *string `json:"in,omitzero"`
 	// The authorization server. Empty: the one that the MCP server names.
 	Issuer *string `json:"issuer,omitzero"`
 	// For api_key.
@@ -677,6 +681,8 @@ type Connector struct {
 	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS int64  `json:"retry_backoff_ms"`
 	Server         Server `json:"server"`
+	// Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only.
+	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent bool `json:"session_per_agent"`
 	// Accepted instead of the id in every path.
@@ -753,6 +759,8 @@ type ConnectorCreate struct {
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
+	// Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
+	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Default for a new connector: from its name.
@@ -834,6 +842,8 @@ type ConnectorPatch struct {
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
+	// Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
+	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
 	// Default for a new connector: from its name.
@@ -1038,6 +1048,7 @@ type FileAuth struct {
 	AuthorizationEndpoint    *string  `json:"authorization_endpoint,omitzero"`
 	ClientID                 *string  `json:"client_id,omitzero"`
 	Header                   *string  `json:"header,omitzero"`
+	In                       *string  `json:"in,omitzero"`
 	Issuer                   *string  `json:"issuer,omitzero"`
 	Resource                 *string  `json:"resource,omitzero"`
 	Scopes                   []string `json:"scopes,omitzero"`
@@ -1835,6 +1846,32 @@ type ShownChangeList struct {
 	Items []ShownChange `json:"items"`
 	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// SignInMethod is an API response.
+type SignInMethod struct {
+	AuthorizationEndpoint *string `json:"authorization_endpoint,omitzero"`
+	Description           *string `json:"description,omitzero"`
+	// For api_key: the name of the header, query parameter or cookie.
+	Header *string `json:"header,omitzero"`
+	// For api_key: where it is sent. One of: header, query, cookie.
+	In *string `json:"in,omitzero"`
+	// Of OpenID Connect, in place of the endpoints.
+	Issuer *string `json:"issuer,omitzero"`
+	// Number of operations that accept it alone.
+	Operations int64 `json:"operations"`
+	// Its name in the document.
+	Scheme string `json:"scheme"`
+	// Scopes that the operations need.
+	Scopes        []string `json:"scopes"`
+	TokenEndpoint *string  `json:"token_endpoint,omitzero"`
+	// One of: bearer, api_key, basic, oauth2, client_credentials.
+	Type string `json:"type"`
+}
+
+// SignInMethods is an API response.
+type SignInMethods struct {
+	Items []SignInMethod `json:"items"`
 }
 
 // SSO is an API response.

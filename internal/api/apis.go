@@ -24,6 +24,11 @@ func (h *Handler) mountAPIs() {
 		description: "In the order of the document. An operation becomes a tool when it is picked and the connector is synced.",
 	}, h.listOperations)
 	registerOperation(h, operation{
+		method: http.MethodGet, path: "/api/v1/connectors/{id}/sign_in_methods", id: "listSignInMethods", tag: tag,
+		summary: "List the ways to sign in that an HTTP API's document offers", permission: connectors.PermRead,
+		description: "For the picked operations, or all if none is picked; the most useful first.",
+	}, h.listSignInMethods)
+	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/operations", id: "pickOperations", tag: tag,
 		summary: "Pick operations of an HTTP API", permission: connectors.PermManage, status: http.StatusNoContent,
 		description: "Agents get the tools after the next sync.",

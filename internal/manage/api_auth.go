@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"patchbay/internal/apitools"
-	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/openapi"
 )
@@ -20,26 +18,12 @@ func ProposeCredentials(document *openapi.Document, keys []string) []openapi.Pro
 }
 
 // CredentialProposals returns the ways to sign in that the document of a connector offers for its picked operations.
-func (r *Registry) CredentialProposals(ctx context.Context, a auth.Actor, ref connectors.Ref) ([]openapi.Proposal, error) {
-	c, all, err := r.Operations(ctx, a.Tenant.ID, ref)
+func (r *Registry) CredentialProposals(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) ([]openapi.Proposal, error) {
+	_, d, tools, err := r.readAPI(ctx, tenant, ref)
 	if err != nil {
 		return nil, err
 	}
-	document, err := r.store.Tenant(a.Tenant.ID).APIs().Document(ctx, c.ID)
-	if err != nil {
-		return nil, err
-	}
-	d, err := apitools.Read(document.Body, c.URL)
-	if err != nil {
-		return nil, err
-	}
-	var keys []string
-	for _, o := range all {
-		if o.Picked {
-			keys = append(keys, o.Key())
-		}
-	}
-	return ProposeCredentials(d, keys), nil
+	return ProposeCredentials(d, keysOf(tools)), nil
 }
 
 // fillFromDocument completes the draft of an HTTP API from its document: the server that gets the credential, and the endpoints of

@@ -160,10 +160,9 @@ type APIOperation struct {
 	Problem string        // why not
 }
 
-// Operations lists the operations of a connector's document, in its order.
-func (r *Registry) Operations(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (c connectors.Connector, all []APIOperation, err error) {
+// readAPI reads the document and the tools of a connector.
+func (r *Registry) readAPI(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (c connectors.Connector, d *openapi.Document, tools []connectors.APITool, err error) {
 	var document connectors.APIDocument
-	var tools []connectors.APITool
 	err = r.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(ctx, ref); err != nil {
 			return err
@@ -175,9 +174,15 @@ func (r *Registry) Operations(ctx context.Context, tenant connectors.TenantID, r
 		return err
 	})
 	if err != nil {
-		return c, nil, err
+		return c, nil, nil, err
 	}
-	d, err := apitools.Read(document.Body, c.URL)
+	d, err = apitools.Read(document.Body, c.URL)
+	return c, d, tools, err
+}
+
+// Operations lists the operations of a connector's document, in its order.
+func (r *Registry) Operations(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (c connectors.Connector, all []APIOperation, err error) {
+	c, d, tools, err := r.readAPI(ctx, tenant, ref)
 	if err != nil {
 		return c, nil, err
 	}
