@@ -1491,7 +1491,7 @@ type Offer struct {
 	Slug      string `json:"slug"`
 	// The page with these facts.
 	Source *string `json:"source"`
-	// One of: streamable_http, sse, http.
+	// api: an HTTP API; url is its OpenAPI document. One of: streamable_http, sse, http, api.
 	Transport string `json:"transport"`
 	URL       string `json:"url"`
 	// When they were checked, such as 2026-11-21.

@@ -38,7 +38,7 @@ type offerJSON struct {
 	Category    string         `json:"category"`
 	Description string         `json:"description"`
 	URL         string         `json:"url"`
-	Transport   string         `json:"transport" enum:"streamable_http,sse,http"`
+	Transport   string         `json:"transport" enum:"streamable_http,sse,http,api" doc:"api: an HTTP API; url is its OpenAPI document."`
 	Auth        offerAuthJSON  `json:"auth"`
 	Note        *string        `json:"note" doc:"What to know before adding it."`
 	Docs        *string        `json:"docs" doc:"Documentation URL."`

@@ -38,7 +38,7 @@ func TestBuiltin_FollowsRules(t *testing.T) {
 				t.Errorf("%s: %q is not https", e.Slug, address)
 			}
 		}
-		if !slices.Contains([]connectors.Transport{connectors.TransportStreamableHTTP, connectors.TransportSSE, connectors.TransportHTTP}, e.Transport) || !slices.Contains(catalog.Auths, e.Auth) {
+		if !slices.Contains([]connectors.Transport{connectors.TransportStreamableHTTP, connectors.TransportSSE, connectors.TransportHTTP, connectors.TransportAPI}, e.Transport) || !slices.Contains(catalog.Auths, e.Auth) {
 			t.Errorf("%s: transport %q, auth %q", e.Slug, e.Transport, e.Auth)
 		}
 		if e.Icon.Letters == "" || !slices.Contains(catalog.Colours, e.Icon.Colour) || e.Verified == "" || e.Own {
@@ -68,7 +68,7 @@ func TestEntries_FilterByWordsCategoryAndAuth(t *testing.T) {
 		{Query: "stripe", Category: "finance", Auth: connectors.AuthOAuth2}: "stripe",
 		{Query: "stripe", Category: "design"}:                               "",
 		{Query: "no such thing"}:                                            "",
-		{Auth: connectors.AuthBasic}:                                        "",
+		{Auth: connectors.AuthBasic}:                                        "bitbucket-api twilio-api",
 	} {
 		var found []string
 		for _, e := range c.Entries(filter) {
@@ -137,7 +137,7 @@ func TestWith_ErrorHasLineAndField(t *testing.T) {
 		entry("    icon: {letters: ABC}\n"):      "line 9: icon: Use 1–2 letters or digits.",
 		entry("    icon: {colour: beige}\n"):     "Choose one of the colours slate",
 		entry("    docs: javascript:alert(1)\n"): "line 9: docs: Enter a URL starting with https://.",
-		entry("    transport: stdio\n"):          "line 9: transport: Choose streamable_http, sse or http.",
+		entry("    transport: stdio\n"):          "line 9: transport: Choose streamable_http, sse, http or api.",
 		entry("    verified: [1]\n"):             "line 9: Wrong type for this field.",
 		entry("    name: Y\n"):                   "already defined",
 		entry("    note: \"a\u202eb\"\n"):        "line 9: note: One line, at most 240 visible characters.",

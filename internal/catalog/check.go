@@ -132,7 +132,7 @@ func (s catalogServer) findDefects(e Entry, seen map[string]bool, rules checkRul
 		refuse("category", "Choose one of "+joinStrings(Categories)+".")
 	}
 	if e.Transport == connectors.TransportStdio {
-		refuse("transport", "Choose streamable_http, sse or http.")
+		refuse("transport", "Choose streamable_http, sse, http or api.")
 	}
 	if !slices.Contains(Auths, e.Auth) {
 		refuse("auth.type", "Choose one of "+joinStrings(Auths)+".")

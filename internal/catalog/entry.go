@@ -13,7 +13,7 @@ type Entry struct {
 	Publisher   string // who runs the server
 	Category    Category
 	Description string // one sentence
-	URL         string
+	URL         string // of an HTTP API: of its OpenAPI document
 	Transport   connectors.Transport
 	Auth        connectors.AuthType
 	Header      string   // for api_key

@@ -54,7 +54,7 @@ func (r *Registry) CatalogIcon(url string) (catalog.Icon, bool) {
 }
 
 // AddOffer creates a connector from a catalog entry, without its credential. It refuses an entry that the
-// tenant already has.
+// tenant already has. The document of an HTTP API is fetched.
 func (r *Registry) AddOffer(ctx context.Context, a auth.Actor, slug string) (connectors.Connector, catalog.Entry, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Connector{}, catalog.Entry{}, err
@@ -75,6 +75,11 @@ func (r *Registry) AddOffer(ctx context.Context, a auth.Actor, slug string) (con
 			"The connector %q already uses this server. For a second account, add a connector manually.", have.Name)
 	}
 	d := e.Over(a.Tenant.Defaults.Draft()).Normalized()
+	if d.Transport == connectors.TransportAPI {
+		d.Slug = "" // a free one
+		c, err := r.CreateAPI(ctx, a, d, connectors.Secret{}, APIContent{}, true)
+		return c, e, err
+	}
 	if err := r.checkDraft(d, connectors.Secret{}, false); err != nil {
 		return connectors.Connector{}, e, err
 	}

@@ -2,6 +2,8 @@ package manage_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +77,9 @@ func TestAddOffer_WholeCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range offers {
+		if o.Transport == connectors.TransportAPI { // its document is fetched
+			continue
+		}
 		if _, _, err := b.reg.AddOffer(t.Context(), b.admin, o.Slug); err != nil {
 			t.Errorf("%s: %v", o.Slug, err)
 		}
@@ -202,5 +207,39 @@ func TestImport_ListedServerEgress(t *testing.T) {
 	report, err := b.reg.Import(t.Context(), b.admin, []byte(document), manage.ImportOptions{Dry: true})
 	if err != nil || report.Count(manage.Refused) != 5 {
 		t.Errorf("%+v %v", report, err)
+	}
+}
+
+// TestAddOffer_OfAnAPI fetches the document of an HTTP API, whose operations wait to be picked.
+func TestAddOffer_OfAnAPI(t *testing.T) {
+	t.Parallel()
+	b := newCatalogEnv(t)
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, "../catalog/testdata/apis/figma-api.yaml")
+	}))
+	t.Cleanup(up.Close)
+	own := "schema: 1\ndate: 2026-11-29\nservers:\n  - name: Notes\n    category: internal\n    description: Keeps notes.\n    url: " + up.URL +
+		"/openapi.yaml\n    transport: api\n    auth: {type: api_key, header: X-Figma-Token}\n"
+	c, err := catalog.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = c.With([]byte(own)); err != nil {
+		t.Fatal(err)
+	}
+	b.reg = b.reg.WithCatalog(c)
+	made, _, err := b.reg.AddOffer(t.Context(), b.admin, "notes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, operations, err := b.reg.Operations(t.Context(), b.Tenant, connectors.Ref(made.Slug))
+	if err != nil || len(operations) != 1 || operations[0].Picked {
+		t.Errorf("%+v, %v", operations, err)
+	}
+	if made.Transport != connectors.TransportAPI || made.Auth.Header != "X-Figma-Token" || made.Slug != "notes" {
+		t.Errorf("%+v", made)
+	}
+	if _, _, err := b.reg.AddOffer(t.Context(), b.admin, "notes"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("added twice: %v", err)
 	}
 }

@@ -21,6 +21,7 @@ type CatalogCard struct {
 	Category    string
 	Description string
 	URL         string
+	Kind        string // "HTTP API"; empty: an MCP server
 	SignIn      string // "Account (OAuth)", "No sign-in"
 	Note        string // what to know first; empty: nothing
 	Docs        string // address of its documentation; empty: none

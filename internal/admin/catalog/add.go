@@ -20,6 +20,9 @@ func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if c.Transport == connectors.TransportAPI {
+		return h.Respond.Back(w, r, shell.ConnectorPath(c.Slug)+"/operations", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Added “%s”. %s", c.Name, i18n.T(r.Context(), "Pick operations, then set its credential."))})
+	}
 	if c.Auth.Type == connectors.AuthNone && !e.OwnClient {
 		return h.ConnectorPages.StartConnector(w, r, c)
 	}

@@ -53,6 +53,9 @@ func catalogCard(ctx context.Context, o manage.Offer) templates.CatalogCard {
 	if o.OwnClient {
 		card.SignIn = i18n.T(ctx, "Account (OAuth), your own client ID")
 	}
+	if o.Transport == connectors.TransportAPI {
+		card.Kind = i18n.T(ctx, "HTTP API")
+	}
 	if o.Added != nil {
 		card.Added = &templates.Link{Text: o.Added.Name, Href: shell.ConnectorPath(o.Added.Slug)}
 	}
