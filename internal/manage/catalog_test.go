@@ -14,6 +14,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/manage"
+	"patchbay/internal/safehttp"
 )
 
 func newCatalogEnv(t *testing.T) *testEnv {
@@ -227,7 +228,7 @@ func TestAddOffer_OfAnAPI(t *testing.T) {
 	if c, err = c.With([]byte(own)); err != nil {
 		t.Fatal(err)
 	}
-	b.reg = b.reg.WithCatalog(c)
+	b.reg = manage.New(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Local})).WithCatalog(c)
 	made, _, err := b.reg.AddOffer(t.Context(), b.admin, "notes")
 	if err != nil {
 		t.Fatal(err)
