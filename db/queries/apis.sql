@@ -22,6 +22,11 @@ where tenant_id = @tenant_id and connector_id = @connector_id;
 update api_documents set seen = @seen::text[]
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
+-- name: APIDocumentInfo :one
+select is_fetched, etag, hash, length(body)::integer as size, read_at
+from api_documents
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
 -- name: APITools :many
 select key, endpoint, filter, max_pages, scopes
 from api_tools

@@ -31,6 +31,7 @@ type Server struct {
 	// Client sends the calls. It must not follow redirects.
 	Client     *http.Client
 	Credential Credential
+	Retries    Retries
 	// MaxBody bounds an answer of the API, in bytes.
 	MaxBody int64
 	Now     func() time.Time // nil: time.Now
@@ -188,7 +189,7 @@ func (s *Server) sendCall(ctx context.Context, binding *openapi.Binding, argumen
 	request, err := pager.First()
 	for request != nil && err == nil {
 		var answer httpcall.Response
-		if answer, err = s.sendOne(ctx, request); err != nil {
+		if answer, err = s.sendRetried(ctx, request); err != nil {
 			return httpcall.Response{}, err
 		}
 		request, err = pager.Add(answer)

@@ -2,6 +2,7 @@ package apitools
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,39 +22,52 @@ type Source struct {
 	APIs store.APIs
 	// Client applies the egress rules. It must not follow redirects.
 	Client *http.Client
+	Cache  *Cache // nil: none
 }
 
-// Tools reads the document of a connector anew, stores it if it changed, and makes the connector's tools. The error is a
-// fault with a sentence.
+// Tools reads the document of a connector anew, stores it if it changed, and makes the connector's tools. An unchanged document
+// is not parsed again. The error is a fault with a sentence.
 func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.Tool, error) {
 	picked, err := s.APIs.Tools(ctx, c.ID)
 	if err != nil {
 		return nil, err
 	}
 	document, err := s.Refresh(ctx, c)
-	if err != nil && fault.As(err).Kind != fault.NotFound { // without one, all tools are endpoints
-		return nil, err
-	}
-	return MakeTools(document, c.URL, picked)
-}
-
-// Refresh returns the current document of a connector; nil: it has none. A changed one is stored.
-func (s Source) Refresh(ctx context.Context, c connectors.Connector) ([]byte, error) {
-	stored, err := s.APIs.Document(ctx, c.ID)
 	if err != nil {
 		return nil, err
 	}
-	if !stored.IsFetched {
-		return stored.Body, nil
+	key := newCacheKey(document.Hash, c.URL, picked)
+	if tools, ok := s.Cache.find(c.ID, key); ok {
+		return tools, nil
+	}
+	if document.Body == nil && document.Size > 0 {
+		if document, err = s.APIs.Document(ctx, c.ID); err != nil {
+			return nil, err
+		}
+		key = newCacheKey(document.Hash, c.URL, picked)
+	}
+	tools, err := MakeTools(document.Body, c.URL, picked)
+	if err == nil {
+		s.Cache.add(c.ID, key, tools)
+	}
+	return tools, err
+}
+
+// Refresh asks for the document of a connector, and stores it if it changed. The result has no body if the document is as it
+// was. It is zero if there is none.
+func (s Source) Refresh(ctx context.Context, c connectors.Connector) (connectors.APIDocument, error) {
+	stored, err := s.APIs.DocumentInfo(ctx, c.ID)
+	switch {
+	case fault.Is(err, fault.NotFound): // all tools are endpoints
+		return connectors.APIDocument{}, nil
+	case err != nil, !stored.IsFetched:
+		return stored, err
 	}
 	fetched, err := s.Fetch(ctx, c.URL, stored.ETag)
-	if err != nil || fetched == nil {
-		return stored.Body, err
+	if err != nil || fetched == nil || fetched.Hash == stored.Hash && fetched.ETag == stored.ETag {
+		return stored, err
 	}
-	if string(fetched.Body) == string(stored.Body) && fetched.ETag == stored.ETag {
-		return stored.Body, nil
-	}
-	return fetched.Body, s.APIs.SaveDocument(ctx, c.ID, *fetched)
+	return *fetched, s.APIs.SaveDocument(ctx, c.ID, *fetched)
 }
 
 // Fetch asks for a document; nil: it has still this ETag.
@@ -90,7 +104,7 @@ func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.AP
 		case len(body) > connectors.MaxAPIDocument:
 			return nil, fault.Errorf(fault.TooLarge, "The document is larger than 16 MiB.")
 		}
-		return &connectors.APIDocument{IsFetched: true, ETag: keepETag(answer.Header.Get("ETag")), Body: body}, nil
+		return &connectors.APIDocument{IsFetched: true, ETag: keepETag(answer.Header.Get("ETag")), Body: body, Hash: sha256.Sum256(body), Size: len(body)}, nil
 	}
 	return nil, fault.Errorf(fault.Upstream, "The document's address redirects too often.")
 }

@@ -17,6 +17,8 @@ type APIDocument struct {
 	IsFetched bool   // from the connector's URL; else a person uploaded it
 	ETag      string // empty: none
 	Body      []byte
+	Hash      [32]byte // SHA-256 of Body
+	Size      int      // of Body, in bytes
 	ReadAt    time.Time
 }
 

@@ -11,7 +11,17 @@ import (
 // Document reads the document of an HTTP API. It fails with NotFound if none is stored.
 func (t APIs) Document(ctx context.Context, id connectors.ConnectorID) (connectors.APIDocument, error) {
 	row, err := t.q.APIDocument(ctx, t.id, id)
-	return connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Body: row.Body, ReadAt: row.ReadAt.UTC()}, rowError(err, "document")
+	d := connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Body: row.Body, Size: len(row.Body), ReadAt: row.ReadAt.UTC()}
+	copy(d.Hash[:], row.Hash)
+	return d, rowError(err, "document")
+}
+
+// DocumentInfo is [APIs.Document] without the body.
+func (t APIs) DocumentInfo(ctx context.Context, id connectors.ConnectorID) (connectors.APIDocument, error) {
+	row, err := t.q.APIDocumentInfo(ctx, t.id, id)
+	d := connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Size: int(row.Size), ReadAt: row.ReadAt.UTC()}
+	copy(d.Hash[:], row.Hash)
+	return d, rowError(err, "document")
 }
 
 // DocumentHead reads what there is to say of a document without its body. It fails with NotFound if none is stored.

@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/apitools"
 	"patchbay/internal/connectors"
+	"patchbay/internal/openapi"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 	"patchbay/internal/toolchange"
@@ -33,7 +34,7 @@ func newDocumentServer(t *testing.T) *documentServer {
 	s := &documentServer{document: notesDocument, etag: `"1"`}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusOK
-		if r.Header.Get("If-None-Match") == s.etag {
+		if s.etag != "" && r.Header.Get("If-None-Match") == s.etag {
 			status = http.StatusNotModified
 		}
 		if r.Header.Get("Authorization") != "" {
@@ -117,5 +118,40 @@ func TestSync_AnAPIOnAnotherServerIsHighRisk(t *testing.T) {
 	}
 	if risky != 2 {
 		t.Errorf("the changes are %+v", changes.Items)
+	}
+}
+
+func TestSync_AnUnchangedDocumentIsNotParsed(t *testing.T) {
+	t.Parallel()
+	b, api := newBundle(t), newDocumentServer(t)
+	c := b.addAPI(t, api.URL+"/openapi.json", "GET /notes/{id}", "GET /notes")
+	client, cache := safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client(), &apitools.Cache{}
+	read := func() []openapi.Tool {
+		tools, err := apitools.Source{APIs: b.Door().APIs(), Client: client, Cache: cache}.Tools(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tools
+	}
+	first, second := read(), read()
+	if len(first) != 2 || &first[0] != &second[0] {
+		t.Errorf("the tools of an unchanged document were made anew")
+	}
+	if err := b.Door().APIs().SaveTools(t.Context(), c.ID, []connectors.APITool{{Key: "GET /notes", Filter: "length"}}); err != nil {
+		t.Fatal(err)
+	}
+	if third := read(); &third[0] == &first[0] || third[0].Binding.Filter != "length" {
+		t.Errorf("a changed pick made no other tools: %+v", third)
+	}
+	api.document, api.etag = strings.ReplaceAll(notesDocument, "Get a note", "Read a note"), "" // without an ETag, the document itself is compared
+	if fourth := read(); !strings.Contains(string(fourth[1].Definition), "Read a note") {
+		t.Errorf("a changed document made no other tools: %s", fourth[1].Definition)
+	}
+	fifth, sixth := read(), read()
+	if &fifth[0] != &sixth[0] {
+		t.Errorf("the tools of an unchanged document without an ETag were made anew")
+	}
+	if want := []int{200, 304, 304, 304, 200, 200, 200}; !slices.Equal(api.answers, want) {
+		t.Errorf("the document's server answered %v, want %v", api.answers, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"patchbay/internal/apitools"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/limit"
@@ -54,6 +55,7 @@ type Syncer struct {
 	saves               *limit.Gate[connectors.TenantID]
 	claims              claimSet
 	active              activeRuns
+	apiTools            apitools.Cache
 }
 
 // New returns a Syncer.

@@ -43,7 +43,7 @@ type callResult struct {
 
 // NewResult makes the result of a call. filter may be nil; now is for dates in Retry-After.
 func NewResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filter, now time.Time) Result {
-	out := Result{Status: r.Status, RetryAfter: readRetryAfter(r.Status, r.Header, now)}
+	out := Result{Status: r.Status, RetryAfter: ReadRetryAfter(r.Status, r.Header, now)}
 	var result callResult
 	switch {
 	case r.Status < 200 || r.Status > 299:

@@ -10,8 +10,8 @@ import (
 // maxRetryAfter bounds the wait that an API may ask for.
 const maxRetryAfter = time.Hour
 
-// readRetryAfter returns how long an API asks to wait: Retry-After (RFC 9110 section 10.2.3), else the reset of a rate limit with nothing left.
-func readRetryAfter(status int, header http.Header, now time.Time) time.Duration {
+// ReadRetryAfter returns how long an API asks to wait: Retry-After (RFC 9110 section 10.2.3), else the reset of a rate limit with nothing left.
+func ReadRetryAfter(status int, header http.Header, now time.Time) time.Duration {
 	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable && status != http.StatusForbidden {
 		return 0
 	}

@@ -64,6 +64,33 @@ func (q *Queries) APIDocumentHead(ctx context.Context, tenantID connectors.Tenan
 	return i, err
 }
 
+const aPIDocumentInfo = `-- name: APIDocumentInfo :one
+select is_fetched, etag, hash, length(body)::integer as size, read_at
+from api_documents
+where tenant_id = $1 and connector_id = $2
+`
+
+type APIDocumentInfoRow struct {
+	IsFetched bool
+	Etag      string
+	Hash      []byte
+	Size      int32
+	ReadAt    time.Time
+}
+
+func (q *Queries) APIDocumentInfo(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (APIDocumentInfoRow, error) {
+	row := q.db.QueryRow(ctx, aPIDocumentInfo, tenantID, connectorID)
+	var i APIDocumentInfoRow
+	err := row.Scan(
+		&i.IsFetched,
+		&i.Etag,
+		&i.Hash,
+		&i.Size,
+		&i.ReadAt,
+	)
+	return i, err
+}
+
 const aPIScopes = `-- name: APIScopes :many
 select distinct unnest(scopes)::text as scope
 from api_tools

@@ -1,0 +1,84 @@
+package apitools
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"sync"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/openapi"
+)
+
+// maxCacheBytes bounds the definitions of all tools in a cache.
+const maxCacheBytes = 64 << 20
+
+// Cache has the tools of APIs, by document and picked operations. It is safe for concurrent use. A nil one is always empty.
+type Cache struct {
+	mu    sync.Mutex
+	byAPI map[connectors.ConnectorID]cachedTools
+	bytes int
+}
+
+// cachedTools are the tools of one API. They are not changed.
+type cachedTools struct {
+	key   cacheKey
+	tools []openapi.Tool
+	bytes int
+}
+
+// cacheKey is a hash of all that tools are made from.
+type cacheKey [sha256.Size]byte
+
+func newCacheKey(document [32]byte, address string, picked []connectors.APITool) (key cacheKey) {
+	text, _ := json.Marshal(picked) // plain values
+	hash := sha256.New()
+	hash.Write(document[:])
+	hash.Write([]byte(address + "\n"))
+	hash.Write(text)
+	copy(key[:], hash.Sum(nil))
+	return key
+}
+
+func (c *Cache) find(id connectors.ConnectorID, key cacheKey) ([]openapi.Tool, bool) {
+	if c == nil {
+		return nil, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok := c.byAPI[id]
+	return found.tools, ok && found.key == key
+}
+
+// add replaces the tools of an API. Any others leave where the cache is full.
+func (c *Cache) add(id connectors.ConnectorID, key cacheKey, tools []openapi.Tool) {
+	if c == nil {
+		return
+	}
+	added := cachedTools{key: key, tools: tools}
+	for _, tool := range tools {
+		added.bytes += 2 * len(tool.Definition) // with the binding
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(id)
+	for other := range c.byAPI {
+		if c.bytes+added.bytes <= maxCacheBytes {
+			break
+		}
+		c.remove(other)
+	}
+	if added.bytes > maxCacheBytes {
+		return
+	}
+	if c.byAPI == nil {
+		c.byAPI = map[connectors.ConnectorID]cachedTools{}
+	}
+	c.byAPI[id] = added
+	c.bytes += added.bytes
+}
+
+// remove removes the tools of an API. c.mu is held.
+func (c *Cache) remove(id connectors.ConnectorID) {
+	c.bytes -= c.byAPI[id].bytes
+	delete(c.byAPI, id)
+}
