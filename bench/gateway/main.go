@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&o.calls, "calls", 10_000, "calls of a turn, or of the whole soak")
 	flags.IntVar(&o.workers, "workers", 16, "calls at a time")
 	flags.IntVar(&o.listeners, "listeners", 1000, "idle agents that listen")
-	flags.StringVar(&o.only, "only", "", "measure these alone: call, relay, list, listen; with commas between them")
+	flags.StringVar(&o.only, "only", "", "measure these alone: call, relay, api, list, listen; with commas between them")
 	flags.StringVar(&o.profile, "profile", "", "write CPU profiles of Patchbay to this directory")
 	flags.BoolVar(&o.prose, "prose", false, "results are words in an order that does not come again, and not one number again and again")
 	if err := flags.Parse(args); err != nil {

@@ -40,7 +40,12 @@ func (o options) measureAll(ctx context.Context) error {
 	fmt.Fprintln(b.out, "| what | the proxy: CPU (spread) | calls/s | ours: CPU (spread) | calls/s | CPU against the proxy (spread) | throughput against it | PostgreSQL's CPU |")
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|")
 	for _, t := range tasks {
-		if err := b.compareSides(ctx, t); err != nil {
+		if err := b.compareSides(ctx, b.proxySide(20), b.patchbaySide(20), t); err != nil {
+			return err
+		}
+	}
+	if len(b.filterKinds("api", []callKind{{}})) > 0 {
+		if err := b.compareWithAPI(ctx); err != nil {
 			return err
 		}
 	}
@@ -80,14 +85,14 @@ func (b *bench) warmUp(ctx context.Context) error {
 }
 
 // compareSides measures both targets in turns. The first turn of each is a warm-up.
-func (b *bench) compareSides(ctx context.Context, t callKind) error {
+func (b *bench) compareSides(ctx context.Context, base, measured target, t callKind) error {
 	var theirs, ours []turnCost
 	for round := range b.rounds + 1 {
-		a, err := b.measureTurn(ctx, b.proxySide(20), t)
+		a, err := b.measureTurn(ctx, base, t)
 		if err != nil {
 			return err
 		}
-		c, err := b.measureTurn(ctx, b.patchbaySide(20), t)
+		c, err := b.measureTurn(ctx, measured, t)
 		if err != nil {
 			return err
 		}

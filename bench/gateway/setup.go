@@ -21,6 +21,7 @@ type bench struct {
 	patchbay       *serverProcess
 	key            string // JSON API key
 	tokens         map[int]string
+	apiToken       string
 	privateAddress string // for metrics and profiles
 	load           *loadGenerator
 }
@@ -66,6 +67,9 @@ func (b *bench) startAll(ctx context.Context) (err error) {
 		if err := b.addConnector(ctx, n); err != nil {
 			return err
 		}
+	}
+	if err := b.addAPI(ctx); err != nil {
+		return err
 	}
 	b.load.client.CloseIdleConnections() // drops the connections of the setup
 	return nil

@@ -34,6 +34,8 @@ func serveUpstream(ctx context.Context, prose bool, out io.Writer) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stats", u.serveStats)
+	mux.HandleFunc("GET /api/openapi.json", serveDocument)
+	mux.HandleFunc("POST /api/", u.serveAPI)
 	for i, n := range listSizes {
 		mux.HandleFunc("/"+strconv.Itoa(n), func(w http.ResponseWriter, r *http.Request) { u.serveMCP(w, r, u.tools[i]) })
 	}
