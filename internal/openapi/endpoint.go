@@ -22,8 +22,8 @@ type Endpoint struct {
 	Media       string          // of the body; empty: there is none
 	Body        string          // JSON; for forms an object of fields; else text
 	Files       []string        // arguments that are files, of a multipart body or of all of the body
-	Input       json.RawMessage // schema of the arguments; empty: all are text
-	Output      json.RawMessage // schema of the answer; empty: none
+	Input       json.RawMessage `json:",omitempty"` // schema of the arguments; empty: all are text
+	Output      json.RawMessage `json:",omitempty"` // schema of the answer; empty: none
 	Filter      string
 	Pages       *Pages
 }
