@@ -10,11 +10,19 @@ import (
 
 // apiDocument describes two operations that do what the tool "work" does. One answers text, the other JSON.
 const apiDocument = `{"openapi":"3.1.0","info":{"title":"bench","version":"1"},"servers":[{"url":"/api"}],"paths":{` +
-	`"/text":{"post":{"operationId":"text","requestBody":` + apiBody + `,"responses":{"200":{"description":"","content":{"text/plain":{"schema":{"type":"string"}}}}}}},` +
-	`"/json":{"post":{"operationId":"json","requestBody":` + apiBody + `,"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object","properties":{"text":{"type":"string"}}}}}}}}}}}`
+	`"/text":{"post":{"operationId":"text","requestBody":` + apiBody + `,"responses":{"200":{"description":"","content":{"text/plain":{}}}}}},` +
+	`"/json":{"post":{"operationId":"json","requestBody":` + apiBody + `,"responses":{"200":{"description":"","content":{"application/json":{"schema":` + jsonAnswer + `}}}}}}}}`
+
+// jsonAnswer is the schema of an answer in JSON, of the API and of the tool "work_json".
+const jsonAnswer = `{"type":"object","properties":{"text":{"type":"string"}}}`
 
 const apiBody = `{"required":true,"content":{"application/json":{"schema":{"type":"object","additionalProperties":false,"required":["n"],"properties":{"n":{"type":"integer"},` +
 	`"size":{"type":"integer","minimum":0,"maximum":10000000},"sse":{"type":"boolean"}}}}}}`
+
+var apiKinds = []callKind{
+	{name: "a call of an API, 1 KB of text", size: 1 << 10, operation: "text"}, {name: "a call of an API, 10 KB of text", size: 10 << 10, operation: "text"},
+	{name: "a call of an API, 1 KB of JSON", size: 1 << 10, operation: "json"}, {name: "a call of an API, 10 KB of JSON", size: 10 << 10, operation: "json"},
+}
 
 func serveDocument(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
@@ -64,12 +72,13 @@ func (b *bench) apiSide(operation string) target {
 func (b *bench) compareWithAPI(ctx context.Context) error {
 	fmt.Fprintln(b.out, "\n| what | an MCP server: CPU (spread) | calls/s | an HTTP API: CPU (spread) | calls/s | CPU against MCP (spread) | throughput against it | PostgreSQL's CPU |")
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|")
-	for _, operation := range []string{"text", "json"} {
-		for _, kilobytes := range []int{1, 10} {
-			t := callKind{name: fmt.Sprintf("a call of an API, %d KB of %s", kilobytes, operation), size: kilobytes << 10}
-			if err := b.compareSides(ctx, b.patchbaySide(20), b.apiSide(operation), t); err != nil {
-				return err
-			}
+	for _, t := range apiKinds {
+		base := b.patchbaySide(20)
+		if t.operation == "json" {
+			base.tool += "_json"
+		}
+		if err := b.compareSides(ctx, base, b.apiSide(t.operation), t); err != nil {
+			return err
 		}
 	}
 	return nil

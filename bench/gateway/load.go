@@ -25,8 +25,9 @@ type callKind struct {
 	name      string
 	size      int // bytes of the result
 	sse       bool
-	list      bool // tools/list instead of tools/call
-	noteBytes int  // additional bytes of arguments
+	list      bool   // tools/list instead of tools/call
+	noteBytes int    // additional bytes of arguments
+	operation string // of the HTTP API in place of the MCP server's tool; empty: the tool
 }
 
 // loadGenerator makes calls to a target.

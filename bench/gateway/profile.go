@@ -23,15 +23,19 @@ func (o options) profileOurs(ctx context.Context) error {
 		return err
 	}
 	defer b.stopAll()
-	for _, t := range slices.Concat(b.filterKinds("call", callKinds), b.filterKinds("relay", relayKinds), b.filterKinds("list", []callKind{listKinds[20]})) {
-		if _, err := b.load.run(ctx, b.patchbaySide(20), t, 1000); err != nil {
+	for _, t := range slices.Concat(b.filterKinds("call", callKinds), b.filterKinds("relay", relayKinds), b.filterKinds("api", apiKinds), b.filterKinds("list", []callKind{listKinds[20]})) {
+		side := b.patchbaySide(20)
+		if t.operation != "" {
+			side = b.apiSide(t.operation)
+		}
+		if _, err := b.load.run(ctx, side, t, 1000); err != nil {
 			return err
 		}
 		name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.name) + ".pprof"
 		done := make(chan error, 1)
 		go func() { done <- b.saveProfile(ctx, fmt.Sprintf("profile?seconds=%d", profileSeconds), name) }()
 		for going := true; going; {
-			if _, err := b.load.run(ctx, b.patchbaySide(20), t, 1000); err != nil {
+			if _, err := b.load.run(ctx, side, t, 1000); err != nil {
 				return err
 			}
 			select {

@@ -85,7 +85,7 @@ func TestRun_PrintsAllRows(t *testing.T) {
 	t.Parallel()
 	out := command(t, "run", "-rounds", "1", "-calls", "100", "-listeners", "8")
 	for _, row := range []string{
-		"| tools/call, 1 KB JSON |", "| tools/call, 10 KB SSE |", "| tools/call, 100 KiB SSE |", "| a call of an API, 10 KB of json |", "| tools/list, 1 000 tools |",
+		"| tools/call, 1 KB JSON |", "| tools/call, 10 KB SSE |", "| tools/call, 100 KiB SSE |", "| a call of an API, 10 KB of JSON |", "| tools/list, 1 000 tools |",
 		"| 8, subscriptions/listen of 2026-07-28 |", "| 8, GET streams of 2025-11-25",
 	} {
 		if !strings.Contains(out, row) {

@@ -74,6 +74,7 @@ func (u *echoServer) serveMCP(w http.ResponseWriter, r *http.Request, tools []by
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
 		Params struct {
+			Name      string        `json:"name"`
 			Arguments callArguments `json:"arguments"`
 		} `json:"params"`
 	}
@@ -87,7 +88,7 @@ func (u *echoServer) serveMCP(w http.ResponseWriter, r *http.Request, tools []by
 	case "tools/list":
 		writeReply(w, m.ID, tools, false)
 	case "tools/call":
-		u.serveCall(w, m.ID, m.Params.Arguments)
+		u.serveCall(w, m.ID, m.Params.Name, m.Params.Arguments)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`, orNull(m.ID))
@@ -101,7 +102,7 @@ func orNull(id json.RawMessage) json.RawMessage {
 	return id
 }
 
-func (u *echoServer) serveCall(w http.ResponseWriter, id json.RawMessage, a callArguments) {
+func (u *echoServer) serveCall(w http.ResponseWriter, id json.RawMessage, tool string, a callArguments) {
 	u.calls.Add(1)
 	u.maxOpen.Store(max(u.maxOpen.Load(), u.open.Add(1)))
 	defer u.open.Add(-1)
@@ -115,7 +116,11 @@ func (u *echoServer) serveCall(w http.ResponseWriter, id json.RawMessage, a call
 	}
 	u.seen[a.N] = struct{}{}
 	u.mu.Unlock()
-	writeReply(w, id, echoResult(a, u.prose), a.SSE)
+	result := echoResult(a, u.prose)
+	if tool == "work_json" {
+		result = jsonResult(a, u.prose)
+	}
+	writeReply(w, id, result, a.SSE)
 }
 
 // echoResult returns a call's number, repeated up to the requested size.
@@ -125,6 +130,15 @@ func echoResult(a callArguments, prose bool) []byte {
 	b = append(b, `{"content":[{"type":"text","text":"`...)
 	b = append(b, text...)
 	return append(b, `"}],"isError":false,"resultType":"complete"}`...)
+}
+
+// jsonResult has the text in an object, as text and as structured content.
+func jsonResult(a callArguments, prose bool) []byte {
+	text := resultText(a.N, a.Size, prose)
+	b := make([]byte, 0, 2*len(text)+160)
+	b = append(append(b, `{"content":[{"type":"text","text":"{\"text\":\"`...), text...)
+	b = append(append(b, `\"}"}],"structuredContent":{"text":"`...), text...)
+	return append(b, `"},"isError":false,"resultType":"complete"}`...)
 }
 
 func writeReply(w http.ResponseWriter, id json.RawMessage, result []byte, sse bool) {
@@ -146,12 +160,13 @@ func writeReply(w http.ResponseWriter, id json.RawMessage, result []byte, sse bo
 	_, _ = w.Write(b)
 }
 
-// toolList returns a list of n tools of about 1 KB. The first one is called.
+// toolList returns a list of n tools of about 1 KB. The first ones are called.
 func toolList(n int) []byte {
-	tools := []string{`{"name":"work","description":"Echoes its number.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},` +
+	const echo = `"description":"Echoes its number.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},` +
 		`"size":{"type":"integer","minimum":0,"maximum":10000000},"sse":{"type":"boolean"},"note":{"type":"string","maxLength":200000}},"required":["n"],"additionalProperties":false},` +
-		`"annotations":{"readOnlyHint":true}}`}
-	for i := 1; i < n; i++ {
+		`"annotations":{"readOnlyHint":true}}`
+	tools := []string{`{"name":"work",` + echo, `{"name":"work_json","outputSchema":` + jsonAnswer + `,` + echo}[:min(n, 2)]
+	for i := 2; i < n; i++ {
 		tools = append(tools, fmt.Sprintf(`{"name":"tool_%04d","description":"%s","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"What to look for."},`+
 			`"limit":{"type":"integer","minimum":1,"maximum":200}},"required":["query"]}}`, i, strings.Repeat("Says what it is for. ", 40)))
 	}

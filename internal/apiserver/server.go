@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"patchbay/internal/fault"
@@ -36,7 +37,8 @@ type Server struct {
 	MaxBody int64
 	Now     func() time.Time // nil: time.Now
 
-	server *serve.Server
+	server     *serve.Server
+	operations *operationCache
 }
 
 // New returns a server for s.
@@ -44,6 +46,7 @@ func New(s Server) *Server {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
+	s.operations = &operationCache{}
 	s.server = serve.New(serve.Options{UseNetHTTP: true, MaxBody: httpcall.MaxArguments, StreamAfter: time.Hour, Origins: func(*http.Request) bool { return true }})
 	return &s
 }
@@ -52,6 +55,7 @@ func New(s Server) *Server {
 type outcome struct {
 	refused *httpcall.Response // nil: it did not refuse
 	failure error              // of the connection
+	size    int                // of the result, in bytes; 0: not known
 }
 
 type outcomeKey struct{}
@@ -59,7 +63,7 @@ type outcomeKey struct{}
 // RoundTrip implements http.RoundTripper.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := &outcome{}
-	w := &recorder{header: http.Header{}}
+	w := &recorder{header: http.Header{}, outcome: out}
 	s.server.Handle(w, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, out)), "", mcpBackend{s})
 	if err := cmp.Or(r.Context().Err(), out.failure); err != nil {
 		return nil, err
@@ -101,6 +105,7 @@ func (b mcpBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMessag
 	case "tools/list":
 		return b.s.listTools(ctx)
 	case "tools/call":
+		r.ReleaseBody()
 		return b.s.callTool(ctx, r)
 	}
 	return nil, serve.MethodNotFound(r.Method)
@@ -137,14 +142,15 @@ func appendTool(out []byte, tool openapi.Tool) []byte {
 }
 
 func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	var meta map[string]json.RawMessage
-	if err := json.Unmarshal(r.Meta, &meta); err != nil || meta[toolchange.BindingMember] == nil {
+	raw := r.MetaMember(toolchange.BindingMember)
+	if raw == nil {
 		return nil, serve.InvalidParams("The call has no binding.")
 	}
-	binding, err := openapi.ReadBinding(meta[toolchange.BindingMember])
+	bound, err := s.operations.read(raw)
 	if err != nil {
 		return nil, toRPCError(ctx, err)
 	}
+	binding := bound.binding
 	answer, err := s.sendCall(ctx, binding, r.Arguments)
 	if err != nil {
 		return nil, toRPCError(ctx, err)
@@ -157,18 +163,9 @@ func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessag
 		answer.Header.Set("Content-Type", "text/plain")
 		answer.Body = append([]byte("The credential of "+s.Title+" is for "+s.Credential.Origin+" only.\n"), answer.Body...)
 	}
-	filter, err := compileFilter(binding.Filter)
-	if err != nil {
-		return nil, toRPCError(ctx, err)
-	}
-	return httpcall.NewResult(ctx, binding, answer, filter, s.Now()).JSON, nil
-}
-
-func compileFilter(text string) (*httpcall.Filter, error) {
-	if text == "" {
-		return nil, nil
-	}
-	return httpcall.CompileFilter(text)
+	result := httpcall.NewResult(ctx, binding, answer, bound.filter, s.Now()).JSON
+	outcomeOf(ctx).size = len(result)
+	return result, nil
 }
 
 // isServersOwn reports whether an error concerns the account or the server, and not what was asked.
@@ -209,7 +206,7 @@ func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 		return httpcall.Response{}, errReplaced
 	}
 	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, s.MaxBody+1))
+	body, err := readBody(answer, s.MaxBody+1)
 	if err != nil {
 		outcomeOf(ctx).failure = err
 		return httpcall.Response{}, errReplaced
@@ -221,6 +218,28 @@ func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	s.Credential.removeFrom(&out)
 	return out, nil
 }
+
+// readBody reads at most limit bytes.
+func readBody(answer *http.Response, limit int64) ([]byte, error) {
+	if n := answer.ContentLength; n >= 0 && n < min(limit, maxPrepared) {
+		body := make([]byte, n)
+		_, err := io.ReadFull(answer.Body, body)
+		return body, err
+	}
+	buffer := bodyBuffers.Get().(*bytes.Buffer)
+	buffer.Reset()
+	_, err := buffer.ReadFrom(io.LimitReader(answer.Body, limit))
+	body := bytes.Clone(buffer.Bytes())
+	if buffer.Cap() <= maxPrepared {
+		bodyBuffers.Put(buffer)
+	}
+	return body, err
+}
+
+// maxPrepared bounds the memory that is taken for a body before it has come, in bytes, and that of a buffer that is kept.
+const maxPrepared = 256 << 10
+
+var bodyBuffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
 // withoutURL returns the cause of a failed request. http.Client says the URL, which may have a key.
 func withoutURL(err error) error {
@@ -248,9 +267,10 @@ func toRPCError(ctx context.Context, err error) error {
 }
 
 type recorder struct {
-	header http.Header
-	status int // 0: not written
-	body   bytes.Buffer
+	header  http.Header
+	status  int // 0: not written
+	body    bytes.Buffer
+	outcome *outcome // with the size of the result; nil: not known
 }
 
 // Header implements http.ResponseWriter.
@@ -266,5 +286,8 @@ func (w *recorder) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *recorder) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	if w.body.Len() == 0 && w.outcome != nil {
+		w.body.Grow(w.outcome.size + 256) // with the envelope
+	}
 	return w.body.Write(p)
 }

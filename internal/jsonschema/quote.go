@@ -65,22 +65,32 @@ var shortEscapes = map[rune]string{
 	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\u2028': `\u2028`, '\u2029': `\u2029`,
 }
 
+// isPlain are the bytes that a JSON string has as they are.
+var isPlain = func() (plain [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
 // AppendQuoted appends a string as JSON, as encoding/json does without escapes for HTML.
 func AppendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	copied := 0
-	for at, c := range s {
-		if c >= ' ' && c != '"' && c != '\\' && c != '\u2028' && c != '\u2029' && c != utf8.RuneError {
+	for at := 0; at < len(s); {
+		if isPlain[s[at]] {
+			at++
 			continue
 		}
-		size := utf8.RuneLen(c)
+		c, size := utf8.DecodeRuneInString(s[at:])
 		short, known := shortEscapes[c]
-		if c == utf8.RuneError {
-			if strings.HasPrefix(s[at:], "\uFFFD") {
-				continue
-			}
-			size, short, known = 1, `\ufffd`, true // an invalid byte
+		if c == utf8.RuneError && size == 1 {
+			short, known = `\ufffd`, true // an invalid byte
+		}
+		if !known && c >= ' ' {
+			at += size
+			continue
 		}
 		dst = append(dst, s[copied:at]...)
 		if known {
@@ -88,7 +98,8 @@ func AppendQuoted(dst []byte, s string) []byte {
 		} else {
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
-		copied = at + size
+		at += size
+		copied = at
 	}
 	return append(append(dst, s[copied:]...), '"')
 }

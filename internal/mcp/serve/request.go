@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+
+	"patchbay/internal/mcp/wire"
 )
 
 // ErrCancelled is the cause of a context that the client ended by notifications/cancelled.
@@ -85,3 +87,6 @@ func (r *Request) SendRequestToListener(ctx context.Context, method string, para
 	}
 	return r.exchange.sendClientRequest(ctx, method, params, true)
 }
+
+// MetaMember returns a member of Meta; nil: it has none of this name.
+func (r *Request) MetaMember(name string) json.RawMessage { return wire.FindMember(r.Meta, name) }

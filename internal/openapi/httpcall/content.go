@@ -11,31 +11,43 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"patchbay/internal/jsonschema"
 	"patchbay/internal/openapi"
 )
 
-// textItem is TextContent of MCP.
-type textItem struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+// contentBlock is a ContentBlock of MCP.
+type contentBlock interface {
+	appendJSON(out []byte) []byte
+	size() int // about, in bytes
 }
 
-func textBlock(text string) textItem { return textItem{"text", text} }
+// textBlock is TextContent.
+type textBlock string
 
-// resourceItem is EmbeddedResource of MCP.
-type resourceItem struct {
-	Type     string       `json:"type"`
-	Resource blobResource `json:"resource"`
+func (b textBlock) appendJSON(out []byte) []byte {
+	out = append(out, `{"type":"text","text":`...)
+	return append(jsonschema.AppendQuoted(out, string(b)), '}')
 }
 
-type blobResource struct {
-	URI      string `json:"uri"`
-	MimeType string `json:"mimeType,omitempty"`
-	Blob     string `json:"blob"`
+func (b textBlock) size() int { return len(b) + 32 }
+
+// blobBlock is EmbeddedResource with bytes.
+type blobBlock struct {
+	uri, media string
+	body       []byte
 }
+
+func (b blobBlock) appendJSON(out []byte) []byte {
+	out = jsonschema.AppendQuoted(append(out, `{"type":"resource","resource":{"uri":`...), b.uri)
+	out = jsonschema.AppendQuoted(append(out, `,"mimeType":`...), b.media)
+	out = base64.StdEncoding.AppendEncode(append(out, `,"blob":"`...), b.body)
+	return append(out, `"}}`...)
+}
+
+func (b blobBlock) size() int { return base64.StdEncoding.EncodedLen(len(b.body)) + len(b.uri) + 128 }
 
 // binaryBlock returns bytes as an embedded resource. Its address is the request's, with the file's name if the answer says one.
-func binaryBlock(r Response, media string) resourceItem {
+func binaryBlock(r Response, media string) blobBlock {
 	if media == "" {
 		media = "application/octet-stream"
 	}
@@ -46,7 +58,7 @@ func binaryBlock(r Response, media string) resourceItem {
 		}
 		address = u.String()
 	}
-	return resourceItem{"resource", blobResource{address, media, base64.StdEncoding.EncodeToString(r.Body)}}
+	return blobBlock{address, media, r.Body}
 }
 
 // fileName returns the file's name in Content-Disposition, without directories.

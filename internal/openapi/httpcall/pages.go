@@ -40,7 +40,7 @@ func NewPager(b *openapi.Binding, text json.RawMessage, maxBytes int) (*Pager, e
 // First returns the first request.
 func (p *Pager) First() (*Request, error) {
 	var err error
-	p.request, err = Build(p.binding, p.args.AppendTo(nil))
+	p.request, err = buildRequest(p.binding, arguments{p.args})
 	if err == nil && p.binding.Pages != nil {
 		p.number = p.binding.Pages.First
 		if given := p.args.Get(p.binding.Pages.Argument); given.Is(jsonschema.Number) {
@@ -135,7 +135,7 @@ func (p *Pager) nextRequest(r Response, root *jsonschema.Node, items int) (*Requ
 func (p *Pager) repeatWith(v *jsonschema.Node) (*Request, error) {
 	args := jsonschema.NewObject(slices.Clone(p.args.Members)...)
 	args.Set(p.binding.Pages.Argument, v)
-	return Build(p.binding, args.AppendTo(nil))
+	return buildRequest(p.binding, arguments{args})
 }
 
 // followLink returns the request for an address of the same origin and below the server's path. Any other ends the pages.

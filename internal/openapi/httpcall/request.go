@@ -86,6 +86,10 @@ func Build(b *openapi.Binding, text json.RawMessage) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	return buildRequest(b, args)
+}
+
+func buildRequest(b *openapi.Binding, args arguments) (*Request, error) {
 	if err := checkNames(b, args); err != nil {
 		return nil, err
 	}

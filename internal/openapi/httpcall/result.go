@@ -36,9 +36,9 @@ type Result struct {
 
 // callResult is CallToolResult.
 type callResult struct {
-	Content    []any           `json:"content"`
-	Structured json.RawMessage `json:"structuredContent,omitempty"`
-	IsError    bool            `json:"isError,omitempty"`
+	Content    []contentBlock
+	Structured json.RawMessage // valid JSON; nil: none
+	IsError    bool
 }
 
 // NewResult makes the result of a call. filter may be nil; now is for dates in Retry-After.
@@ -58,20 +58,37 @@ func NewResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filt
 	return out
 }
 
-// encodeResult writes a result. HTML in it stays as it is.
+// encodeResult writes a result. Structured content stays as the API wrote it.
 func encodeResult(result callResult) json.RawMessage {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(result); err != nil {
-		out.Reset()
-		out.WriteString(`{"content":[{"type":"text","text":"The answer isn't valid."}],"isError":true}`)
+	out := make([]byte, 0, result.estimateSize())
+	out = append(out, `{"content":[`...)
+	for i, block := range result.Content {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = block.appendJSON(out)
 	}
-	return bytes.TrimRight(out.Bytes(), "\n")
+	out = append(out, ']')
+	if result.Structured != nil {
+		out = append(append(out, `,"structuredContent":`...), result.Structured...)
+	}
+	if result.IsError {
+		out = append(out, `,"isError":true`...)
+	}
+	return append(out, '}')
+}
+
+// estimateSize returns a size that a result rarely exceeds, in bytes.
+func (r callResult) estimateSize() int {
+	n := 128 + len(r.Structured)
+	for _, block := range r.Content {
+		n += block.size() + block.size()/8
+	}
+	return n
 }
 
 func errorResult(sentence string) callResult {
-	return callResult{Content: []any{textBlock(sentence)}, IsError: true}
+	return callResult{Content: []contentBlock{textBlock(sentence)}, IsError: true}
 }
 
 // describeError says status, wait and body of an error. A redirect is one: its target is another host's business.
@@ -98,12 +115,16 @@ func successResult(ctx context.Context, b *openapi.Binding, r Response, filter *
 	case isJSON:
 		return jsonResult(ctx, b, body, filter)
 	case len(bytes.TrimSpace(body)) == 0:
-		return addStructured(b, callResult{Content: []any{textBlock("HTTP " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status))}}, nil)
+		return addStructured(b, callResult{Content: []contentBlock{textBlock("HTTP " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status))}}, nil)
 	case isReadable(media, body):
 		text := readText(body, r.Header.Get("Content-Type"))
-		return addStructured(b, callResult{Content: []any{textBlock(text)}}, jsonschema.AppendQuoted(nil, text))
+		result := callResult{Content: []contentBlock{textBlock(text)}}
+		if b.Result == openapi.ResultText {
+			return result
+		}
+		return addStructured(b, result, jsonschema.AppendQuoted(nil, text))
 	}
-	return addStructured(b, callResult{Content: []any{binaryBlock(r, media)}}, nil)
+	return addStructured(b, callResult{Content: []contentBlock{binaryBlock(r, media)}}, nil)
 }
 
 // jsonResult returns JSON as text and as structured content.
@@ -113,13 +134,13 @@ func jsonResult(ctx context.Context, b *openapi.Binding, body []byte, filter *Fi
 		if err != nil {
 			return errorResult("The answer's filter failed. " + err.Error())
 		}
-		return callResult{Content: []any{textBlock(string(filtered))}}
+		return callResult{Content: []contentBlock{textBlock(string(filtered))}}
 	}
 	body = bytes.TrimSpace(body)
 	if !utf8.Valid(body) {
 		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 	}
-	return addStructured(b, callResult{Content: []any{textBlock(string(body))}}, body)
+	return addStructured(b, callResult{Content: []contentBlock{textBlock(string(body))}}, body)
 }
 
 // addStructured adds structured content to a result: a tool with an output schema always has it, and it is always an object.

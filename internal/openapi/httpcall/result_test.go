@@ -31,7 +31,7 @@ func TestResults_OfEachKind(t *testing.T) {
 		body   string
 		want   string
 	}{
-		"object":                {openapi.ResultObject, 200, "application/json", `{"a": "<1>"}`, `{"content":[{"type":"text","text":"{\"a\": \"<1>\"}"}],"structuredContent":{"a":"<1>"}}`},
+		"object":                {openapi.ResultObject, 200, "application/json", `{"a": "<1>"}`, `{"content":[{"type":"text","text":"{\"a\": \"<1>\"}"}],"structuredContent":{"a": "<1>"}}`},
 		"list":                  {openapi.ResultWrapped, 200, "application/json; charset=utf-8", `[1]`, `{"content":[{"type":"text","text":"[1]"}],"structuredContent":{"result":[1]}}`},
 		"other than said":       {openapi.ResultObject, 200, "application/json", `[1]`, `{"content":[{"type":"text","text":"[1]"}],"structuredContent":{"result":[1]}}`},
 		"no content":            {openapi.ResultObject, 204, "", ``, `{"content":[{"type":"text","text":"HTTP 204 No Content"}],"structuredContent":{}}`},
