@@ -52,7 +52,7 @@ func newDocumentServer(t *testing.T) *documentServer {
 }
 
 // addAPI creates a connector to the API of a document, with the picked operations.
-func (b *bundle) addAPI(t *testing.T, url string, picked ...string) connectors.Connector {
+func (b *bundle) addAPI(t testing.TB, url string, picked ...string) connectors.Connector {
 	t.Helper()
 	c := b.addConnector(t, url, bearer, func(d *connectors.Draft) { d.Transport = connectors.TransportAPI })
 	b.storeToken(t, c, nil, "hush")

@@ -95,5 +95,8 @@ func readText(body []byte, contentType string) string {
 			}
 		}
 	}
+	if utf8.Valid(body) {
+		return string(body)
+	}
 	return strings.ToValidUTF8(string(body), "\uFFFD")
 }
