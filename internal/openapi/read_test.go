@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"patchbay/internal/fault"
 	"patchbay/internal/openapi"
 )
 
@@ -278,4 +279,18 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestHostileDocuments_AreRefusedWithASentence(t *testing.T) {
+	t.Parallel()
+	all := hostile()
+	for name, want := range map[string]string{
+		"nested far": "", "nested YAML": "", "values": "too many values", "bomb": "too many values", "flow YAML": "too many values", "operations": "more than 10000 operations",
+	} {
+		_, err := openapi.Read([]byte(all[name]), openapi.Options{URL: "https://example.com/x"})
+		f := fault.As(err)
+		if err == nil || f.Kind == fault.Internal || !strings.Contains(f.Message, want) || len(f.Message) > 200 || !strings.HasSuffix(f.Message, ".") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -60,7 +60,7 @@ func benchmarkAPISync(b *testing.B, document []byte, changed bool) {
 			b.Fatalf("the counts are %+v", run.Counts)
 		}
 	}
-	b.ReportMetric((ownCPU(b) - own).Seconds()/float64(b.N), "cpu-s/sync")
+	b.ReportMetric((ownCPU(b)-own).Seconds()/float64(b.N), "cpu-s/sync")
 	b.ReportMetric(float64(memoryStatus(b, "VmHWM")-before)/(1<<10), "peak-MiB")
 	b.ReportMetric(float64(before)/(1<<10), "before-MiB")
 }

@@ -1,0 +1,117 @@
+package apitools_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"patchbay/internal/apitools"
+	"patchbay/internal/connectors"
+	"patchbay/internal/safehttp"
+)
+
+// startLocal starts a server on this machine, which the public rules forbid.
+func startLocal(t *testing.T, answer http.HandlerFunc) (url string, requests *atomic.Int64) {
+	t.Helper()
+	requests = &atomic.Int64{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		answer(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, requests
+}
+
+func TestFetch_FollowsTheEgressRules(t *testing.T) {
+	t.Parallel()
+	local, requests := startLocal(t, func(http.ResponseWriter, *http.Request) {})
+	public := safehttp.New(safehttp.Options{Mode: safehttp.Public}).Client()
+	for _, address := range []string{
+		local, strings.Replace(local, "127.0.0.1", "localhost", 1), "http://10.0.0.1/x", "http://169.254.169.254/latest/meta-data", "http://[::1]/x", "http://[fd00::1]/x",
+		"http://2130706433/x", "http://0x7f.1/x", "http://0/x",
+	} {
+		_, err := apitools.Source{Client: public}.Fetch(t.Context(), address, "")
+		if blocked, ok := errors.AsType[*safehttp.BlockedError](err); !ok && (err == nil || !strings.Contains(err.Error(), "isn't")) {
+			t.Errorf("%s: %v", address, err)
+		} else if ok && blocked.Why == "" {
+			t.Errorf("%s: refused without a sentence", address)
+		}
+	}
+	if n := requests.Load(); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+func TestFetch_ChecksEachRedirect(t *testing.T) {
+	t.Parallel()
+	policy := safehttp.New(safehttp.Options{Mode: safehttp.Local}) // loopback is allowed, link-local addresses never are
+	var target string
+	start, requests := startLocal(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/document" {
+			_, _ = io.WriteString(w, "{}")
+			return
+		}
+		http.Redirect(w, r, target, http.StatusFound)
+	})
+	for to, wantRequests := range map[string]int64{
+		"/document": 2, "/again": 5, "http://169.254.169.254/latest/meta-data": 1, "file:///etc/passwd": 1, "ftp://example.com/x": 1, "http://user:pass@%zz/": 1,
+	} {
+		target = to
+		requests.Store(0)
+		document, err := apitools.Source{Client: policy.Client()}.Fetch(t.Context(), start, "")
+		if (err == nil) != (to == "/document") || err == nil && string(document.Body) != "{}" || requests.Load() != wantRequests {
+			t.Errorf("%s: %v, %d requests", to, err, requests.Load())
+		}
+	}
+	secure := httptest.NewTLSServer(http.RedirectHandler(start+"/document", http.StatusFound))
+	t.Cleanup(secure.Close)
+	client := secure.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	requests.Store(0)
+	if _, err := (apitools.Source{Client: client}).Fetch(t.Context(), secure.URL, ""); err == nil || requests.Load() != 0 {
+		t.Errorf("https leads to http: %v", err)
+	}
+}
+
+func TestFetch_IsBounded(t *testing.T) {
+	t.Parallel()
+	large, _ := startLocal(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range 17 {
+			_, _ = w.Write(make([]byte, 1<<20))
+		}
+	})
+	_, err := apitools.Source{Client: http.DefaultClient}.Fetch(t.Context(), large, "") //nolint:forbidigo // a server of this test
+	if err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
+		t.Errorf("17 MiB: %v", err)
+	}
+}
+
+// A document names other documents and servers. Reading it asks for none of them, and its tools reach none by themselves.
+func TestMakeTools_AsksForNothing(t *testing.T) {
+	t.Parallel()
+	other, requests := startLocal(t, func(http.ResponseWriter, *http.Request) {})
+	document := strings.ReplaceAll(`{"openapi":"3.1.0","info":{"title":"T","version":"1"},"servers":[{"url":"http://169.254.169.254/v1"}],"paths":{
+		"/a":{"get":{"parameters":[{"name":"q","in":"query","schema":{"$ref":"OTHER/s.json#/S"}}],"responses":{"200":{"description":"","content":{"application/json":{"schema":{"$ref":"file:///etc/passwd"}}}}}}},
+		"/b":{"$ref":"OTHER/path.json"},"/c":{"get":{"servers":[{"url":"https://{h}/","variables":{"h":{"default":"evil.example#"}}}],"responses":{}}},
+		"/d":{"get":{"servers":[{"url":"https://{unknown}.example.com"}],"responses":{}}}}}`, "OTHER", other)
+	tools, err := apitools.MakeTools([]byte(document), "https://api.example.com/openapi.json", []connectors.APITool{{Key: "GET /a"}, {Key: "GET /b"}, {Key: "GET /c"}, {Key: "GET /d"}})
+	if err != nil || len(tools) != 1 || tools[0].Binding.Server != "http://169.254.169.254/v1" {
+		t.Errorf("%d tools, %v", len(tools), err)
+	}
+	d, err := apitools.Read([]byte(document), "https://api.example.com/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range d.Operations {
+		if _, err := d.Tool(o); (err == nil) != (o.Path == "/a") {
+			t.Errorf("%s: %v", o.Path, err)
+		}
+	}
+	if len(d.Problems) == 0 || requests.Load() != 0 {
+		t.Errorf("%d requests, problems %v", requests.Load(), d.Problems)
+	}
+}
