@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync"
 	"time"
 
@@ -55,7 +55,6 @@ func New(s Server) *Server {
 type outcome struct {
 	refused *httpcall.Response // nil: it did not refuse
 	failure error              // of the connection
-	size    int                // of the result, in bytes; 0: not known
 }
 
 type outcomeKey struct{}
@@ -63,19 +62,36 @@ type outcomeKey struct{}
 // RoundTrip implements http.RoundTripper.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := &outcome{}
-	w := &recorder{header: http.Header{}, outcome: out}
-	s.server.Handle(w, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, out)), "", mcpBackend{s})
+	ctx := context.WithValue(r.Context(), outcomeKey{}, out)
+	if r.Method == http.MethodPost && r.Body != nil {
+		message, err := readMessage(r)
+		if err != nil {
+			return nil, err
+		}
+		if body, ok := s.answerCall(ctx, message); ok {
+			return s.finishResponse(r, out, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body)
+		}
+		r = r.Clone(ctx)
+		r.Body = io.NopCloser(bytes.NewReader(message))
+	}
+	w := &recorder{header: http.Header{}}
+	s.server.Handle(w, r.WithContext(ctx), "", mcpBackend{s})
+	return s.finishResponse(r, out, w.status, w.header, net.Buffers{w.body.Bytes()})
+}
+
+// finishResponse returns the response of a request, unless the connection to the API failed or the API refused the call.
+func (s *Server) finishResponse(r *http.Request, out *outcome, status int, header http.Header, body net.Buffers) (*http.Response, error) {
 	if err := cmp.Or(r.Context().Err(), out.failure); err != nil {
 		return nil, err
 	}
 	if out.refused != nil {
-		w = &recorder{header: out.refused.Header, status: out.refused.Status}
-		w.body.Write(out.refused.Body)
+		status, header, body = out.refused.Status, out.refused.Header, net.Buffers{out.refused.Body}
 	}
-	return &http.Response{
-		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
-	}, nil
+	length := 0
+	for _, part := range body {
+		length += len(part)
+	}
+	return newResponse(r, status, header, &body, int64(length)), nil
 }
 
 type mcpBackend struct{ s *Server }
@@ -105,7 +121,6 @@ func (b mcpBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMessag
 	case "tools/list":
 		return b.s.listTools(ctx)
 	case "tools/call":
-		r.ReleaseBody()
 		return b.s.callTool(ctx, r)
 	}
 	return nil, serve.MethodNotFound(r.Method)
@@ -164,8 +179,7 @@ func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessag
 		answer.Body = append([]byte("The credential of "+s.Title+" is for "+s.Credential.Origin+" only.\n"), answer.Body...)
 	}
 	result := httpcall.NewResult(ctx, binding, answer, bound.filter, s.Now()).JSON
-	outcomeOf(ctx).size = len(result)
-	return result, nil
+	return append(result[:len(result)-1], `,"resultType":"complete"}`...), nil
 }
 
 // isServersOwn reports whether an error concerns the account or the server, and not what was asked.
@@ -211,7 +225,7 @@ func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 		outcomeOf(ctx).failure = err
 		return httpcall.Response{}, errReplaced
 	}
-	out := httpcall.Response{Status: answer.StatusCode, Header: answer.Header, Body: body, URL: request.URL}
+	out := httpcall.Response{Status: answer.StatusCode, Header: answer.Header, Body: body, URL: request.URL, CheckJSON: serve.IsJSON}
 	if int64(len(body)) > s.MaxBody {
 		out.Body, out.Truncated = body[:s.MaxBody], true
 	}
@@ -267,10 +281,9 @@ func toRPCError(ctx context.Context, err error) error {
 }
 
 type recorder struct {
-	header  http.Header
-	status  int // 0: not written
-	body    bytes.Buffer
-	outcome *outcome // with the size of the result; nil: not known
+	header http.Header
+	status int // 0: not written
+	body   bytes.Buffer
 }
 
 // Header implements http.ResponseWriter.
@@ -286,8 +299,5 @@ func (w *recorder) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *recorder) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.body.Len() == 0 && w.outcome != nil {
-		w.body.Grow(w.outcome.size + 256) // with the envelope
-	}
 	return w.body.Write(p)
 }

@@ -22,8 +22,9 @@ type Response struct {
 	Status    int
 	Header    http.Header
 	Body      []byte
-	Truncated bool   // the body is longer than the caller's bound
-	URL       string // of the request, without its credential
+	Truncated bool              // the body is longer than the caller's bound
+	URL       string            // of the request, without its credential
+	CheckJSON func([]byte) bool // nil: [json.Valid]
 }
 
 // Result is the result of a call.
@@ -107,10 +108,17 @@ func describeError(r Response, wait time.Duration) string {
 	return text + ".\n\n" + cutText(readText(r.Body, r.Header.Get("Content-Type")), maxErrorBody)
 }
 
+func (r Response) isJSON(body []byte) bool {
+	if r.CheckJSON != nil {
+		return r.CheckJSON(body)
+	}
+	return json.Valid(body)
+}
+
 func successResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filter) callResult {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	body := bytes.TrimPrefix(r.Body, []byte("\xef\xbb\xbf"))
-	isJSON := (openapi.IsJSON(media) || media == "" || b.Result != openapi.ResultText && isReadable(media, body)) && json.Valid(body)
+	isJSON := (openapi.IsJSON(media) || media == "" || b.Result != openapi.ResultText && isReadable(media, body)) && r.isJSON(body)
 	switch {
 	case isJSON:
 		return jsonResult(ctx, b, body, filter)
