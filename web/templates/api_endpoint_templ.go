@@ -246,7 +246,7 @@ func endpointForm(p ConnectorEndpointPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "curl", Label: i18n.T(ctx, "curl command"), Rows: 4, Mono: true, Secret: true, Optional: true, Placeholder: "curl https://api.example.com/v1/orders/17", Help: i18n.T(ctx, "It is read, not run. Credentials in it are dropped; the connector has its own.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "curl", Label: i18n.T(ctx, "curl command"), Rows: 4, Mono: true, Secret: true, Optional: true, Placeholder: "curl api.example.com/v1/orders/17", Help: i18n.T(ctx, "It is read, not run. Credentials in it are dropped; the connector has its own.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -323,7 +323,7 @@ func endpointForm(p ConnectorEndpointPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "headers", Label: i18n.T(ctx, "Headers"), Optional: true, Rows: 2, Mono: true, Placeholder: "X-Version: {version}", Help: i18n.T(ctx, "One “Name: value” per line; a value is fixed or one placeholder. No secrets.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "headers", Label: i18n.T(ctx, "Headers"), Optional: true, Rows: 2, Mono: true, Placeholder: "x-version: {version}", Help: i18n.T(ctx, "One “Name: value” per line; a value is fixed or one placeholder. No secrets.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -215,7 +215,7 @@ func apiFields(p connectorFormProps) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = field(p.newField("document", i18n.T(ctx, "Document"), func(f *fieldProps) {
-				f.Optional, f.Rows, f.Mono, f.Placeholder = true, 6, true, "openapi: 3.1.0"
+				f.Optional, f.Rows, f.Mono, f.Placeholder = true, 6, true, `{"openapi": "3.1.0"}`
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -228,7 +228,7 @@ func apiFields(p connectorFormProps) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = field(p.newField("curl", i18n.T(ctx, "curl command"), func(f *fieldProps) {
-				f.Optional, f.Rows, f.Mono, f.Secret, f.Placeholder = true, 4, true, true, "curl https://api.example.com/v1/orders/17 -H …"
+				f.Optional, f.Rows, f.Mono, f.Secret, f.Placeholder = true, 4, true, true, "curl api.example.com/v1/orders/17"
 				f.Help = i18n.T(ctx, "Becomes one tool. It is read, not run; its credential is stored encrypted.")
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

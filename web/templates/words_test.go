@@ -64,7 +64,7 @@ var (
 )
 
 // own are words that are the same in every language.
-var own = regexp.MustCompile(`^(Patchbay|English|Deutsch|Esc|CSV|JSON|Claude|Cursor|VS Code|Windsurf|Gemini CLI|Zed|Codex|UTC)$`)
+var own = regexp.MustCompile(`^(Patchbay|English|Deutsch|Esc|CSV|JSON|Claude|Cursor|VS Code|Windsurf|Gemini CLI|Zed|Codex|UTC|PATCH|HEAD)$`)
 
 var (
 	// machine matches texts of programs: addresses, parameter names, code.
