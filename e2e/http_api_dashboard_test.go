@@ -24,7 +24,7 @@ const notesDocument = `{"openapi":"3.1.0","info":{"title":"Notes","version":"2"}
 		"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}},
 		"delete":{"operationId":"deleteNote","tags":["write"],"deprecated":true,"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"204":{"description":""}}}}}}`
 
-// notesAPI is an HTTP API whose document may change. It says what it was asked.
+// notesAPI is an HTTP API with a document that may change. It says what it was asked.
 type notesAPI struct {
 	url      string
 	document atomic.Pointer[string]

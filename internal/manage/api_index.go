@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"sync"
 
@@ -114,7 +115,7 @@ type documentIndex struct {
 	operations []OperationSummary
 }
 
-// maxIndexes bounds the documents whose index is kept. The index of 1,000 operations is 1 MiB.
+// maxIndexes bounds the indexes that are kept. The index of 1,000 operations is 1 MiB.
 const maxIndexes = 32
 
 // documentIndexes keeps the newest indexes. Documents are read one at a time, since one may take 256 MiB.
@@ -143,6 +144,7 @@ func (x *documentIndexes) findIndex(key indexKey, body func() ([]byte, error)) (
 	if err != nil {
 		return nil, err
 	}
+	key.hash = sha256.Sum256(document) // it may have changed since its hash was read
 	x.putIndex(key, index)
 	return index, nil
 }

@@ -55,7 +55,7 @@ func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connecto
 	return c.newAdminView(ctx, actor, connector, m.Agent)
 }
 
-// newAdminView returns the view of the agent whose credential an admin uses, or of none.
+// newAdminView returns the view of an agent with a credential that an admin uses, or of none.
 func (c *Executor) newAdminView(ctx context.Context, actor auth.Actor, connector connectors.Connector, agent connectors.Ref) (*agentview.View, error) {
 	switch perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone; {
 	case !connector.Enabled:

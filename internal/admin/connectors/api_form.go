@@ -50,7 +50,7 @@ func readAPIContent(r *http.Request, f shell.PostedForm, d *connectors.Draft) (c
 			return content, nil, atField("curl", err)
 		}
 		content.Endpoints = []openapi.Endpoint{command.Endpoint}
-		d.URL = cmp.Or(d.URL, originOf(command.Endpoint.URL))
+		d.URL = cmp.Or(d.URL, readOrigin(command.Endpoint.URL))
 		return content, command, nil
 	}
 	if content.NoDocument {
@@ -81,8 +81,8 @@ func atField(name string, err error) error {
 	return err
 }
 
-// originOf returns scheme and host of an address.
-func originOf(address string) string {
+// readOrigin returns scheme and host of an address.
+func readOrigin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return ""
@@ -149,7 +149,7 @@ func documentResult(ctx context.Context, p manage.APIPreview, now connectors.Aut
 	}
 	result := &templates.TestResult{
 		Kind:    templates.StateOK,
-		Summary: i18n.N(ctx, p.Operations, "%[2]s has %[1]s operation.", "%[2]s has %[1]s operations.", titleOf(ctx, p.About)),
+		Summary: i18n.N(ctx, p.Operations, "%[2]s has %[1]s operation.", "%[2]s has %[1]s operations.", formatTitle(ctx, p.About)),
 		Name:    shell.ShortenText(shell.CleanText(p.About.Title), connectors.MaxName),
 		Facts:   aboutFacts(ctx, p.About, p.Operations),
 	}
@@ -164,7 +164,7 @@ func documentResult(ctx context.Context, p manage.APIPreview, now connectors.Aut
 	return result
 }
 
-func titleOf(ctx context.Context, about manage.APIDocumentFacts) string {
+func formatTitle(ctx context.Context, about manage.APIDocumentFacts) string {
 	title := shell.CleanText(cmp.Or(about.Title, i18n.T(ctx, "The document")))
 	if about.Version != "" {
 		title += " " + shell.CleanText(about.Version)
@@ -195,7 +195,7 @@ func (h *Handler) findDocument(r *http.Request, d connectors.Draft) *templates.T
 	ctx := r.Context()
 	return &templates.TestResult{
 		Kind:    templates.StateWarn,
-		Summary: i18n.N(ctx, p.Operations, "This is an HTTP API: %[2]s with %[1]s operation.", "This is an HTTP API: %[2]s with %[1]s operations.", titleOf(ctx, p.About)),
+		Summary: i18n.N(ctx, p.Operations, "This is an HTTP API: %[2]s with %[1]s operation.", "This is an HTTP API: %[2]s with %[1]s operations.", formatTitle(ctx, p.About)),
 		Facts:   aboutFacts(ctx, p.About, p.Operations),
 		Action:  &templates.Link{Text: i18n.T(ctx, "Add as HTTP API"), Href: shell.WithQuery("/connectors/new", url.Values{"kind": {"http"}, "url": {d.URL}})},
 	}

@@ -59,11 +59,11 @@ func (h *Handler) endpointPost(w http.ResponseWriter, r *http.Request) error {
 	case "test":
 		return h.endpointTest(w, r, v)
 	case "delete":
-		err = h.Registry.DeleteEndpoint(r.Context(), shell.Actor(r), refOf(o.Connector), v.before)
+		err = h.Registry.DeleteEndpoint(r.Context(), shell.Actor(r), toRef(o.Connector), v.before)
 	default:
 		var e openapi.Endpoint
 		if e, err = v.readEndpoint(r.Context()); err == nil {
-			err = h.Registry.SaveEndpoint(r.Context(), shell.Actor(r), refOf(o.Connector), v.before, e)
+			err = h.Registry.SaveEndpoint(r.Context(), shell.Actor(r), toRef(o.Connector), v.before, e)
 		}
 	}
 	if v.addProblem(r.Context(), err) {
@@ -75,7 +75,7 @@ func (h *Handler) endpointPost(w http.ResponseWriter, r *http.Request) error {
 	return h.afterPicks(w, r, o.Connector, true)
 }
 
-func refOf(c connectors.Connector) connectors.Ref { return connectors.Ref(c.ID.String()) }
+func toRef(c connectors.Connector) connectors.Ref { return connectors.Ref(c.ID.String()) }
 
 // endpointTest sends the request of an endpoint that may not be stored, and shows the answer.
 func (h *Handler) endpointTest(w http.ResponseWriter, r *http.Request, v endpointView) error {

@@ -3,6 +3,7 @@ package connectors
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -109,7 +110,7 @@ func (h *Handler) operationsSave(w http.ResponseWriter, r *http.Request) error {
 	return h.afterPicks(w, r, v.api.Connector, changed)
 }
 
-// afterPicks syncs an HTTP API whose tools were chosen. Its first sync is that of a new connector.
+// afterPicks syncs an HTTP API after its tools were chosen. Its first sync is that of a new connector.
 func (h *Handler) afterPicks(w http.ResponseWriter, r *http.Request, c connectors.Connector, changed bool) error {
 	text, to := i18n.T(r.Context(), "Saved."), operationsPath(c.Slug)
 	switch {
@@ -146,6 +147,7 @@ func (h *Handler) readSelection(r *http.Request) (v *operationsView, f shell.Pos
 	for _, key := range f.Values["pick"] {
 		v.picked[key] = true
 	}
+	v.dropUnknown()
 	return v, f, nil
 }
 
@@ -165,6 +167,15 @@ func newOperationsView(o manage.APIOverview, f operationsFilter) *operationsView
 		}
 	}
 	return v
+}
+
+// dropUnknown removes from the selection what the document does not have any more.
+func (v *operationsView) dropUnknown() {
+	known := map[string]bool{}
+	for _, o := range v.api.Operations {
+		known[o.Key] = true
+	}
+	maps.DeleteFunc(v.picked, func(key string, _ bool) bool { return !known[key] })
 }
 
 // selectMatching adds all operations that match to the selection, or removes them.
@@ -196,7 +207,7 @@ func (h *Handler) operationsPage(w http.ResponseWriter, r *http.Request, status 
 		Filter: templates.Form{Values: v.filter.toValues()}, Endpoints: endpointRows(ctx, v.api),
 	}
 	if v.api.Document != nil && v.api.Problem == "" {
-		page.Title, page.Facts = titleOf(ctx, v.api.About), documentFacts(ctx, v.api, h.Now)
+		page.Title, page.Facts = formatTitle(ctx, v.api.About), documentFacts(ctx, v.api, h.Now)
 		page.Tags, page.Methods, page.States = operationTags(ctx, v.api.Operations), operationMethods(ctx, v.api.Operations), operationStates(ctx)
 		v.fillRows(ctx, &page)
 	}

@@ -75,7 +75,7 @@ var requestParts = map[string]i18n.Key{
 // hostWarning says that calls of a tool of an HTTP API would go to another host; nil: they would not.
 func hostWarning(ctx context.Context, c manage.ShownChange) *templates.Attention {
 	for _, d := range c.Difference.Differences {
-		before, now := hostOf(plainText(d.Before)), hostOf(plainText(d.After))
+		before, now := readHost(plainText(d.Before)), readHost(plainText(d.After))
 		if d.Kind != toolchange.EndpointChanged || d.Path != "request.server" || before == now {
 			continue
 		}
@@ -87,7 +87,7 @@ func hostWarning(ctx context.Context, c manage.ShownChange) *templates.Attention
 	return nil
 }
 
-func hostOf(address string) string {
+func readHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return shell.CleanText(address)
