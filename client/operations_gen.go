@@ -198,6 +198,14 @@ func (c *Client) CreateConnector(ctx context.Context, in ConnectorCreate) (Conne
 	return out, err
 }
 
+// CreateEndpoint: Add an endpoint to an HTTP API. Requires role admin.
+// By its fields, or from a curl command, whose fields the others replace. A credential of the command isn't stored. Agents get the tool after the next sync.
+func (c *Client) CreateEndpoint(ctx context.Context, id string, in EndpointCreate) (Endpoint, error) {
+	var out Endpoint
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints"}, nil, in, &out)
+	return out, err
+}
+
 // CreateWebhook: Create a webhook; its secret is shown once. Requires role admin.
 // Deliveries are signed with Standard Webhooks (standardwebhooks.com): headers webhook-id, webhook-timestamp and webhook-signature, body {type, timestamp, data}. Delivered at least once under one id, in any order.
 func (c *Client) CreateWebhook(ctx context.Context, in WebhookCreate) (Webhook, error) {
@@ -232,6 +240,12 @@ func (c *Client) DeleteConnector(ctx context.Context, id string) error {
 // DeleteCredential: Delete the shared credential and revoke its account. Requires role admin.
 func (c *Client) DeleteCredential(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, nil, nil)
+}
+
+// DeleteEndpoint: Delete an endpoint of an HTTP API. Requires role admin.
+// Agents lose the tool after the next sync.
+func (c *Client) DeleteEndpoint(ctx context.Context, id string, name string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints", url.PathEscape(name)}, nil, nil, nil)
 }
 
 // DeleteSSO: Delete the provider; domains and members stay. Requires role owner.
@@ -364,6 +378,35 @@ func (q GetConnectorHealthQuery) values() url.Values {
 func (c *Client) GetConnectorHealth(ctx context.Context, id string, q GetConnectorHealthQuery) (ConnectorHealth, error) {
 	var out ConnectorHealth
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "health"}, q.values(), nil, &out)
+	return out, err
+}
+
+// GetDocumentQuery has optional query parameters. Zero values are omitted.
+type GetDocumentQuery struct {
+	// true: with the text of an uploaded document.
+	Text *bool
+}
+
+func (q GetDocumentQuery) values() url.Values {
+	v := url.Values{}
+	if q.Text != nil {
+		v.Set("text", strconv.FormatBool(*q.Text))
+	}
+	return v
+}
+
+// GetDocument: Get the document of an HTTP API. Requires role viewer.
+// As it was read last. PATCH …/connectors/{id} with document_url or document replaces it.
+func (c *Client) GetDocument(ctx context.Context, id string, q GetDocumentQuery) (DocumentInfo, error) {
+	var out DocumentInfo
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "document"}, q.values(), nil, &out)
+	return out, err
+}
+
+// GetEndpoint: Get an endpoint of an HTTP API. Requires role viewer.
+func (c *Client) GetEndpoint(ctx context.Context, id string, name string) (Endpoint, error) {
+	var out Endpoint
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints", url.PathEscape(name)}, nil, nil, &out)
 	return out, err
 }
 
@@ -1391,6 +1434,42 @@ func (c *Client) AllDeliveries(ctx context.Context, id string, q ListDeliveriesQ
 	})
 }
 
+// ListEndpointsQuery has optional query parameters. Zero values are omitted.
+type ListEndpointsQuery struct {
+	// Maximum number of items.
+	Limit int
+	// next_cursor of the previous page.
+	Cursor string
+}
+
+func (q ListEndpointsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	return v
+}
+
+// ListEndpoints: List the endpoints of an HTTP API. Requires role viewer.
+// Tools that are written by hand, by name.
+func (c *Client) ListEndpoints(ctx context.Context, id string, q ListEndpointsQuery) (EndpointList, error) {
+	var out EndpointList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllEndpoints iterates over all pages of [Client.ListEndpoints].
+func (c *Client) AllEndpoints(ctx context.Context, id string, q ListEndpointsQuery) iter.Seq2[Endpoint, error] {
+	return pages(func(cursor string) ([]Endpoint, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListEndpoints(ctx, id, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
 // ListInvitationsQuery has optional query parameters. Zero values are omitted.
 type ListInvitationsQuery struct {
 	// Maximum number of items.
@@ -2073,6 +2152,14 @@ func (c *Client) UpdateAgent(ctx context.Context, id string, in AgentPatch) (Age
 func (c *Client) UpdateConnector(ctx context.Context, id string, in ConnectorPatch) (Connector, error) {
 	var out Connector
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id)}, nil, in, &out)
+	return out, err
+}
+
+// UpdateEndpoint: Change an endpoint of an HTTP API. Requires role admin.
+// Agents get the changed tool after the next sync.
+func (c *Client) UpdateEndpoint(ctx context.Context, id string, name string, in EndpointPatch) (Endpoint, error) {
+	var out Endpoint
+	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints", url.PathEscape(name)}, nil, in, &out)
 	return out, err
 }
 

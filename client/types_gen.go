@@ -661,6 +661,8 @@ type Connector struct {
 	ID   string  `json:"id"`
 	// Whether agents get the server's current instructions; otherwise the last accepted ones. One of: accepted, changed, rejected.
 	InstructionsReview string `json:"instructions_review"`
+	// http: an HTTP API, of which Patchbay makes tools. One of: mcp, http.
+	Kind string `json:"kind"`
 	// Null after a success.
 	LastError *ConnectorError `json:"last_error"`
 	// auto: listen for list changes if the server announces them, and sync. One of: auto, off.
@@ -706,7 +708,7 @@ type Connector struct {
 	ToolsVanished *Vanished `json:"tools_vanished"`
 	Transport     string    `json:"transport"`
 	UpdatedAt     time.Time `json:"updated_at"`
-	// Empty for stdio.
+	// Empty for stdio. Of kind http: the document's URL, or the address of the API if the document was uploaded or there is none.
 	URL string `json:"url"`
 	// The URL with a readable internationalized host name. Absent if the host has no xn-- label.
 	URLUnicode *string `json:"url_unicode,omitzero"`
@@ -730,7 +732,7 @@ type ConnectorCreate struct {
 	// For stdio: the working directory, if the operator allows it. Empty: /.
 	Cwd         *string `json:"cwd,omitzero"`
 	Description *string `json:"description,omitzero"`
-	// Of kind http: the OpenAPI or Swagger document itself, in JSON or YAML, where it has no URL. Then url is the address of the API.
+	// Of kind http: the OpenAPI or Swagger document itself, in JSON or YAML, where it has no URL. Then url is the address of the API. At most 16 MiB.
 	Document *string `json:"document,omitzero"`
 	// Of kind http: where the OpenAPI or Swagger document is. It is read again at each sync.
 	DocumentURL *string `json:"document_url,omitzero"`
@@ -823,6 +825,10 @@ type ConnectorPatch struct {
 	// For stdio: the working directory, if the operator allows it. Empty: /.
 	Cwd         *string `json:"cwd,omitzero"`
 	Description *string `json:"description,omitzero"`
+	// Of kind http: the OpenAPI or Swagger document itself, in JSON or YAML, where it has no URL. Then url is the address of the API. At most 16 MiB.
+	Document *string `json:"document,omitzero"`
+	// Of kind http: where the OpenAPI or Swagger document is. It is read again at each sync.
+	DocumentURL *string `json:"document_url,omitzero"`
 	Enabled     *bool   `json:"enabled,omitzero"`
 	// For stdio: variables besides PATH, HOME and LANG. Values are secret; changing the command, arguments or directory deletes them.
 	Env map[string]string `json:"env,omitzero"`
@@ -992,31 +998,178 @@ type Difference struct {
 	Sentence string `json:"sentence"`
 }
 
+// DocumentInfo is an API response.
+type DocumentInfo struct {
+	// Absent: it was uploaded, or there is none.
+	DocumentURL *string `json:"document_url,omitzero"`
+	// When this version was read or uploaded. Null: there is no document.
+	ReadAt *time.Time `json:"read_at"`
+	Sha256 *string    `json:"sha256,omitzero"`
+	// In bytes. 0: there is no document.
+	Size int64 `json:"size"`
+	// Of an uploaded document, if asked for.
+	Text *string `json:"text,omitzero"`
+}
+
 // EarlierVersion is an API request. Nil fields are omitted.
 type EarlierVersion struct {
 	// Hash of the earlier definition: before_hash of a change.
 	Hash string `json:"hash"`
 }
 
+// Endpoint is an API response.
+type Endpoint struct {
+	// Template of the body, with {placeholders}. For forms a JSON object of fields.
+	Body *string `json:"body,omitzero"`
+	// The credential of a curl command, without its value. It wasn't stored.
+	Credential *EndpointCredential `json:"credential,omitzero"`
+	// What the tool does, for the model.
+	Description *string `json:"description,omitzero"`
+	// Arguments that are files, in Base64.
+	Files []string `json:"files,omitzero"`
+	// A jq expression that is applied to the answer.
+	Filter *string `json:"filter,omitzero"`
+	// Fixed values, or one {placeholder} each. Replaced as a whole. Visible to all readers: put secrets in the connector's auth.
+	Headers map[string]string `json:"headers,omitzero"`
+	// JSON Schema of the arguments. Absent: all are text.
+	InputSchema json.RawMessage `json:"input_schema,omitzero"`
+	// Media type of the body. Empty: none is sent.
+	Media *string `json:"media,omitzero"`
+	// An HTTP method. Absent: GET.
+	Method *string `json:"method,omitzero"`
+	// Of the tool.
+	Name string `json:"name"`
+	// What of a curl command was left out.
+	Notes []string `json:"notes,omitzero"`
+	// JSON Schema of the answer.
+	OutputSchema json.RawMessage `json:"output_schema,omitzero"`
+	// How further pages of the answer are read. Absent: one is.
+	Pages *EndpointPages `json:"pages,omitzero"`
+	Title *string        `json:"title,omitzero"`
+	// With {placeholders} in path and query, which become arguments.
+	URL string `json:"url"`
+}
+
+// EndpointCreate is an API request. Nil fields are omitted.
+type EndpointCreate struct {
+	// Template of the body, with {placeholders}. For forms a JSON object of fields.
+	Body *string `json:"body,omitzero"`
+	// A curl command, in place of url.
+	Curl *string `json:"curl,omitzero"`
+	// What the tool does, for the model.
+	Description *string `json:"description,omitzero"`
+	// Arguments that are files, in Base64.
+	Files []string `json:"files,omitzero"`
+	// A jq expression that is applied to the answer.
+	Filter *string `json:"filter,omitzero"`
+	// Fixed values, or one {placeholder} each. Replaced as a whole. Visible to all readers: put secrets in the connector's auth.
+	Headers map[string]string `json:"headers,omitzero"`
+	// JSON Schema of the arguments. Absent: all are text.
+	InputSchema json.RawMessage `json:"input_schema,omitzero"`
+	// Media type of the body. Empty: none is sent.
+	Media *string `json:"media,omitzero"`
+	// An HTTP method.
+	Method *string `json:"method,omitzero"`
+	// Of the tool. Another name is another tool for agents.
+	Name *string `json:"name,omitzero"`
+	// JSON Schema of the answer.
+	OutputSchema json.RawMessage `json:"output_schema,omitzero"`
+	// How further pages of the answer are read. Absent: one is.
+	Pages *EndpointPages `json:"pages,omitzero"`
+	Title *string        `json:"title,omitzero"`
+	// With {placeholders} in path and query, which become arguments.
+	URL *string `json:"url,omitzero"`
+}
+
+// EndpointCredential is an API response.
+type EndpointCredential struct {
+	// Of an apiKey: header or query.
+	In *string `json:"in,omitzero"`
+	// Of an apiKey: the header or parameter.
+	Name *string `json:"name,omitzero"`
+	// apiKey, basic or bearer.
+	Type string `json:"type"`
+}
+
 // EndpointInput is an API request. Nil fields are omitted.
 type EndpointInput struct {
-	// Template of the body, with {placeholders}.
+	// Template of the body, with {placeholders}. For forms a JSON object of fields.
 	Body *string `json:"body,omitzero"`
 	// What the tool does, for the model.
 	Description *string `json:"description,omitzero"`
+	// Arguments that are files, in Base64.
+	Files []string `json:"files,omitzero"`
 	// A jq expression that is applied to the answer.
 	Filter *string `json:"filter,omitzero"`
-	// Fixed values, or one placeholder each.
+	// Fixed values, or one {placeholder} each. Replaced as a whole. Visible to all readers: put secrets in the connector's auth.
 	Headers map[string]string `json:"headers,omitzero"`
-	// Media type of the body; absent: none is sent.
+	// JSON Schema of the arguments. Absent: all are text.
+	InputSchema json.RawMessage `json:"input_schema,omitzero"`
+	// Media type of the body. Empty: none is sent.
 	Media *string `json:"media,omitzero"`
-	// An HTTP method.
-	Method string `json:"method"`
+	// An HTTP method. Absent: GET.
+	Method *string `json:"method,omitzero"`
 	// Of the tool.
-	Name  string  `json:"name"`
-	Title *string `json:"title,omitzero"`
+	Name string `json:"name"`
+	// JSON Schema of the answer.
+	OutputSchema json.RawMessage `json:"output_schema,omitzero"`
+	// How further pages of the answer are read. Absent: one is.
+	Pages *EndpointPages `json:"pages,omitzero"`
+	Title *string        `json:"title,omitzero"`
 	// With {placeholders} in path and query, which become arguments.
 	URL string `json:"url"`
+}
+
+// EndpointList is an API response.
+type EndpointList struct {
+	Items []Endpoint `json:"items"`
+	// Pass it as cursor for the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// EndpointPages is an API request. Nil fields are omitted.
+type EndpointPages struct {
+	// That gets the cursor, the page or the offset.
+	Argument *string `json:"argument,omitzero"`
+	// Number of the first page.
+	First *int64 `json:"first,omitzero"`
+	// JSON Pointer to the list. Absent: the answer is the list.
+	Items *string `json:"items,omitzero"`
+	// link: a Link header, or an address in the answer. cursor: a value of the answer is an argument of the next request. page, offset: an argument counts pages or items. One of: link, cursor, page, offset.
+	Kind string `json:"kind"`
+	// Pages that are read.
+	Max int64 `json:"max"`
+	// JSON Pointer to the cursor or the address of the next page.
+	Next *string `json:"next,omitzero"`
+}
+
+// EndpointPatch is an API request. Nil fields are omitted.
+type EndpointPatch struct {
+	// Template of the body, with {placeholders}. For forms a JSON object of fields.
+	Body *string `json:"body,omitzero"`
+	// What the tool does, for the model.
+	Description *string `json:"description,omitzero"`
+	// Arguments that are files, in Base64.
+	Files []string `json:"files,omitzero"`
+	// A jq expression that is applied to the answer.
+	Filter *string `json:"filter,omitzero"`
+	// Fixed values, or one {placeholder} each. Replaced as a whole. Visible to all readers: put secrets in the connector's auth.
+	Headers map[string]string `json:"headers,omitzero"`
+	// JSON Schema of the arguments. Absent: all are text.
+	InputSchema json.RawMessage `json:"input_schema,omitzero"`
+	// Media type of the body. Empty: none is sent.
+	Media *string `json:"media,omitzero"`
+	// An HTTP method.
+	Method *string `json:"method,omitzero"`
+	// Of the tool. Another name is another tool for agents.
+	Name *string `json:"name,omitzero"`
+	// JSON Schema of the answer.
+	OutputSchema json.RawMessage `json:"output_schema,omitzero"`
+	// How further pages of the answer are read. Absent: one is.
+	Pages *EndpointPages `json:"pages,omitzero"`
+	Title *string        `json:"title,omitzero"`
+	// With {placeholders} in path and query, which become arguments.
+	URL *string `json:"url,omitzero"`
 }
 
 // Field is an API response.
@@ -1531,11 +1684,17 @@ type OfferList struct {
 
 // Operation is an API response.
 type Operation struct {
-	Deprecated  bool   `json:"deprecated"`
-	Description string `json:"description"`
+	// Annotations of the tool that a person set, in place of those that follow from the method.
+	Annotations map[string]bool `json:"annotations,omitzero"`
+	Deprecated  bool            `json:"deprecated"`
+	Description string          `json:"description"`
+	// A jq expression that is applied to the answer.
+	Filter *string `json:"filter,omitzero"`
 	// Method and path.
-	Key    string `json:"key"`
-	Method string `json:"method"`
+	Key string `json:"key"`
+	// Pages of the answer that a call follows. Absent: one.
+	MaxPages *int64 `json:"max_pages,omitzero"`
+	Method   string `json:"method"`
 	// Of the tool.
 	Name string `json:"name"`
 	Path string `json:"path"`
@@ -1553,6 +1712,8 @@ type Operation struct {
 type OperationChange struct {
 	// Keys of operations that become tools.
 	Add []string `json:"add,omitzero"`
+	// Changes of operations that are picked, or picked by this.
+	Change []OperationPatch `json:"change,omitzero"`
 	// Keys of operations that are no tools any more.
 	Remove []string `json:"remove,omitzero"`
 }
@@ -1562,6 +1723,18 @@ type OperationList struct {
 	Items []Operation `json:"items"`
 	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// OperationPatch is an API request. Nil fields are omitted.
+type OperationPatch struct {
+	// readOnlyHint, destructiveHint, idempotentHint, openWorldHint. Replaced as a whole; empty: those that follow from the method.
+	Annotations map[string]bool `json:"annotations,omitzero"`
+	// A jq expression that is applied to the answer. Empty: none.
+	Filter *string `json:"filter,omitzero"`
+	// Method and path.
+	Key string `json:"key"`
+	// Pages of the answer that a call follows, if the document says how it is paginated.
+	MaxPages *int64 `json:"max_pages,omitzero"`
 }
 
 // Overview is an API response.

@@ -866,6 +866,7 @@ create table api_tools (
     filter text not null default ''::text,
     max_pages integer not null default 0,
     created_at timestamp with time zone not null default now(),
+    annotations jsonb,
     scopes text[] not null default '{}'::text[],
     constraint api_tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint api_tools_filter_length CHECK ((length(filter) <= 4096)),

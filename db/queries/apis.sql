@@ -28,19 +28,20 @@ from api_documents
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: APITools :many
-select key, endpoint, filter, max_pages, scopes
+select key, endpoint, filter, max_pages, scopes, annotations
 from api_tools
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by key;
 
 -- name: PutAPITool :exec
-insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes)
-values (@tenant_id, @connector_id, @key, @endpoint, @filter, @max_pages, @scopes)
+insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes, annotations)
+values (@tenant_id, @connector_id, @key, @endpoint, @filter, @max_pages, @scopes, @annotations)
 on conflict on constraint api_tools_pkey do update
 set endpoint = excluded.endpoint,
     filter = excluded.filter,
     max_pages = excluded.max_pages,
-    scopes = excluded.scopes;
+    scopes = excluded.scopes,
+    annotations = excluded.annotations;
 
 -- name: DeleteAPITools :execrows
 delete from api_tools

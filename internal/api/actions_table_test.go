@@ -220,6 +220,10 @@ var otherActs = map[string]actionCase{
 		w.Resynced(t, c.ID)
 		return w.sendRequest(t, w.createKey(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors/"+c.Slug+"/acknowledge_tools", nil)
 	}},
+	"endpoint.create": {thing: "endpoint", prepare: requestAction("POST", "/api/v1/connectors/{id}/endpoints",
+		`{"name": "addItem", "method": "POST", "url": "http://127.0.0.1:1/items", "media": "application/json", "body": "{\"text\": \"{text}\"}", "headers": {"X-A": "b"}}`)},
+	"endpoint.update": {thing: "endpoint", prepare: requestAction("PATCH", "/api/v1/connectors/{id}/endpoints/{name}", `{"title": "Changed", "url": "http://127.0.0.1:1/pong"}`)},
+	"endpoint.delete": {thing: "endpoint", prepare: requestAction("DELETE", "/api/v1/connectors/{id}/endpoints/{name}", nil)},
 	"connector.listen": {thing: "listening", alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		c := w.Connector(t)

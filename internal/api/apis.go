@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"encoding/hex"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
@@ -13,7 +15,6 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/manage"
 	"patchbay/internal/mcp/toolfmt"
-	"patchbay/internal/openapi"
 )
 
 func (h *Handler) mountAPIs() {
@@ -33,59 +34,59 @@ func (h *Handler) mountAPIs() {
 		summary: "Pick operations of an HTTP API", permission: connectors.PermManage, status: http.StatusNoContent,
 		description: "Agents get the tools after the next sync.",
 	}, h.pickOperations)
+	registerOperation(h, operation{
+		method: http.MethodGet, path: "/api/v1/connectors/{id}/document", id: "getDocument", tag: tag,
+		summary: "Get the document of an HTTP API", permission: connectors.PermRead,
+		description: "As it was read last. PATCH …/connectors/{id} with document_url or document replaces it.",
+	}, h.getDocument)
+	h.mountEndpoints(tag)
+}
+
+// DocumentInput is the document of an HTTP API.
+type DocumentInput struct {
+	DocumentURL string  `json:"document_url,omitempty" doc:"Of kind http: where the OpenAPI or Swagger document is. It is read again at each sync."`
+	Document    *string `json:"document,omitempty" doc:"Of kind http: the OpenAPI or Swagger document itself, in JSON or YAML, where it has no URL. Then url is the address of the API. At most 16 MiB."`
+}
+
+func (d DocumentInput) check() error {
+	if d.DocumentURL != "" && d.Document != nil {
+		return fault.InvalidFields(fault.Field{Location: "document", Message: "Send document_url or document, not both."})
+	}
+	return nil
+}
+
+// text returns the uploaded document; nil: there is none.
+func (d DocumentInput) text() []byte {
+	if d.Document == nil {
+		return nil
+	}
+	return []byte(*d.Document)
 }
 
 // APIInput is what a new connector to an HTTP API has besides its settings.
 type APIInput struct {
-	Kind        string          `json:"kind,omitempty" enum:"mcp,http" doc:"http: an HTTP API, of which Patchbay makes tools. Absent: an MCP server."`
-	DocumentURL string          `json:"document_url,omitempty" doc:"Of kind http: where the OpenAPI or Swagger document is. It is read again at each sync."`
-	Document    string          `json:"document,omitempty" doc:"Of kind http: the OpenAPI or Swagger document itself, in JSON or YAML, where it has no URL. Then url is the address of the API."`
-	Operations  []string        `json:"operations,omitempty" nullable:"false" doc:"Of kind http: the operations of the document that become tools, by method and path: GET /pets/{id}."`
-	Endpoints   []endpointInput `json:"endpoints,omitempty" nullable:"false" doc:"Of kind http: tools without a document."`
-}
-
-// endpointInput is a tool of an HTTP API that is written by hand.
-type endpointInput struct {
-	Name        string            `json:"name" doc:"Of the tool."`
-	Title       string            `json:"title,omitempty"`
-	Description string            `json:"description,omitempty" doc:"What the tool does, for the model."`
-	Method      string            `json:"method" doc:"An HTTP method."`
-	URL         string            `json:"url" doc:"With {placeholders} in path and query, which become arguments."`
-	Headers     map[string]string `json:"headers,omitempty" doc:"Fixed values, or one placeholder each."`
-	Media       string            `json:"media,omitempty" doc:"Media type of the body; absent: none is sent."`
-	Body        string            `json:"body,omitempty" doc:"Template of the body, with {placeholders}."`
-	Filter      string            `json:"filter,omitempty" doc:"A jq expression that is applied to the answer."`
-}
-
-func (e endpointInput) toEndpoint() openapi.Endpoint {
-	out := openapi.Endpoint{
-		Name: e.Name, Title: e.Title, Description: e.Description, Method: e.Method, URL: e.URL, Media: e.Media, Body: e.Body, Filter: e.Filter,
-	}
-	for name, value := range e.Headers {
-		out.Headers = append(out.Headers, openapi.Header{Name: name, Value: value})
-	}
-	slices.SortFunc(out.Headers, func(a, b openapi.Header) int { return strings.Compare(a.Name, b.Name) })
-	return out
+	Kind string `json:"kind,omitempty" enum:"mcp,http" doc:"http: an HTTP API, of which Patchbay makes tools. Absent: an MCP server."`
+	DocumentInput
+	Operations []string        `json:"operations,omitempty" nullable:"false" maxItems:"1000" doc:"Of kind http: the operations of the document that become tools, by method and path: GET /pets/{id}."`
+	Endpoints  []EndpointInput `json:"endpoints,omitempty" nullable:"false" maxItems:"1000" doc:"Of kind http: tools without a document."`
 }
 
 // toContent reads what a new HTTP API has; ok: the connector is one. It sets the draft's URL to the document's.
 func (a APIInput) toContent(d *connectors.Draft) (content manage.APIContent, ok bool, err error) {
 	if a.Kind != "http" {
-		if a.DocumentURL != "" || a.Document != "" || len(a.Operations) > 0 || len(a.Endpoints) > 0 {
+		if a.DocumentURL != "" || a.Document != nil || len(a.Operations) > 0 || len(a.Endpoints) > 0 {
 			return content, false, fault.InvalidFields(fault.Field{Location: "kind", Message: "document_url, document, operations and endpoints need the kind \"http\"."})
 		}
 		return content, false, nil
 	}
+	if err := a.check(); err != nil {
+		return content, true, err
+	}
 	if a.DocumentURL != "" {
-		if a.Document != "" {
-			return content, true, fault.InvalidFields(fault.Field{Location: "document", Message: "Send document_url or document, not both."})
-		}
 		d.URL = a.DocumentURL
 	}
-	content.Operations = a.Operations
-	if a.Document != "" {
-		content.Document = []byte(a.Document)
-	}
+	content.Operations, content.Document = a.Operations, a.text()
+	content.FetchDocument = a.DocumentURL != ""
 	for _, e := range a.Endpoints {
 		content.Endpoints = append(content.Endpoints, e.toEndpoint())
 	}
@@ -114,6 +115,10 @@ type operationJSON struct {
 	Picked      bool     `json:"picked" doc:"It is a tool since the sync after it was picked."`
 	Tokens      int      `json:"tokens" doc:"Estimated size of the tool's definition for a model."`
 	Problem     string   `json:"problem,omitempty" doc:"Why it cannot be a tool."`
+
+	Filter      string          `json:"filter,omitempty" doc:"A jq expression that is applied to the answer."`
+	MaxPages    int             `json:"max_pages,omitempty" doc:"Pages of the answer that a call follows. Absent: one."`
+	Annotations map[string]bool `json:"annotations,omitempty" doc:"Annotations of the tool that a person set, in place of those that follow from the method."`
 }
 
 func (h *Handler) listOperations(ctx context.Context, actor auth.Actor, in *listOperationsInput) (*response[list[operationJSON]], error) {
@@ -122,18 +127,23 @@ func (h *Handler) listOperations(ctx context.Context, actor auth.Actor, in *list
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(o manage.APIOperation) bool { return !in.isMatch(o) })
-	from, err := readOffset(in.Cursor, len(all))
+	return newPageOf(all, in.Paging, viewOperation)
+}
+
+// newPageOf returns a page of a list that is in memory.
+func newPageOf[F, T any](all []F, p Paging, view func(F) T) (*response[list[T]], error) {
+	from, err := readOffset(p.Cursor, len(all))
 	if err != nil {
 		return nil, err
 	}
-	out := list[operationJSON]{Items: []operationJSON{}}
-	for _, o := range all[from:min(from+in.Limit, len(all))] {
-		out.Items = append(out.Items, viewOperation(o))
+	out := list[T]{Items: []T{}}
+	for _, one := range all[from:min(from+p.Limit, len(all))] {
+		out.Items = append(out.Items, view(one))
 	}
-	if next := from + in.Limit; next < len(all) {
+	if next := from + p.Limit; next < len(all) {
 		out.NextCursor = new(strconv.Itoa(next))
 	}
-	return &response[list[operationJSON]]{Body: out}, nil
+	return &response[list[T]]{Body: out}, nil
 }
 
 // readOffset reads the cursor of a list that is in memory.
@@ -160,6 +170,7 @@ func viewOperation(o manage.APIOperation) operationJSON {
 	out := operationJSON{
 		Key: o.Key(), Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path,
 		Tags: append([]string{}, o.Tags...), Deprecated: o.Deprecated, Picked: o.Picked, Problem: o.Problem,
+		Filter: o.Settings.Filter, MaxPages: o.Settings.MaxPages, Annotations: o.Settings.Annotations,
 	}
 	if o.Tool != nil {
 		out.Tokens = agentview.MeasureTool(o.Name, o.Tool.Definition, toolfmt.MCP).Tokens
@@ -176,6 +187,16 @@ type pickOperationsInput struct {
 type operationChange struct {
 	Add    []string `json:"add,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations that become tools."`
 	Remove []string `json:"remove,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations that are no tools any more."`
+
+	Change []operationPatch `json:"change,omitempty" nullable:"false" maxItems:"1000" doc:"Changes of operations that are picked, or picked by this."`
+}
+
+// operationPatch changes how a picked operation is called and described. An absent field keeps its value.
+type operationPatch struct {
+	Key         string          `json:"key" doc:"Method and path."`
+	Filter      *string         `json:"filter,omitempty" maxLength:"4096" doc:"A jq expression that is applied to the answer. Empty: none."`
+	MaxPages    *int            `json:"max_pages,omitempty" minimum:"0" maximum:"20" doc:"Pages of the answer that a call follows, if the document says how it is paginated."`
+	Annotations map[string]bool `json:"annotations,omitempty" doc:"readOnlyHint, destructiveHint, idempotentHint, openWorldHint. Replaced as a whole; empty: those that follow from the method."`
 }
 
 func (h *Handler) pickOperations(ctx context.Context, actor auth.Actor, in *pickOperationsInput) (*struct{}, error) {
@@ -183,5 +204,48 @@ func (h *Handler) pickOperations(ctx context.Context, actor auth.Actor, in *pick
 	if err != nil {
 		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
 	}
-	return nil, h.registry.PickOperations(ctx, actor, in.ref(), change.Add, change.Remove)
+	changes := make([]manage.OperationChange, len(change.Change))
+	for i, c := range change.Change {
+		changes[i] = manage.OperationChange(c)
+	}
+	return nil, h.registry.ChangeOperations(ctx, actor, in.ref(), change.Add, change.Remove, changes)
+}
+
+type getDocumentInput struct {
+	ConnectorPath
+	Text bool `query:"text" doc:"true: with the text of an uploaded document."`
+}
+
+// documentInfoJSON is the document of an HTTP API.
+type documentInfoJSON struct {
+	DocumentURL string     `json:"document_url,omitempty" doc:"Absent: it was uploaded, or there is none."`
+	Size        int        `json:"size" doc:"In bytes. 0: there is no document."`
+	SHA256      string     `json:"sha256,omitempty"`
+	ReadAt      *time.Time `json:"read_at" doc:"When this version was read or uploaded. Null: there is no document."`
+	Text        string     `json:"text,omitempty" doc:"Of an uploaded document, if asked for."`
+}
+
+func (h *Handler) getDocument(ctx context.Context, actor auth.Actor, in *getDocumentInput) (*response[documentInfoJSON], error) {
+	c, d, err := h.registry.APIDocument(ctx, actor.Tenant.ID, in.ref(), in.Text)
+	if err != nil {
+		return nil, err
+	}
+	out := documentInfoJSON{}
+	if d != nil {
+		out.Size, out.SHA256, out.ReadAt = d.Size, hex.EncodeToString(d.Hash[:]), &d.ReadAt
+		if d.IsFetched {
+			out.DocumentURL = c.URL
+		} else {
+			out.Text = string(d.Body)
+		}
+	}
+	return &response[documentInfoJSON]{Body: out}, nil
+}
+
+// toKind returns the kind of a connector.
+func toKind(c connectors.Connector) string {
+	if c.Transport == connectors.TransportAPI {
+		return "http"
+	}
+	return "mcp"
 }

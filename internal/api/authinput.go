@@ -85,7 +85,7 @@ func (a authInput) applyOAuth(o *connectors.OAuthSettings) {
 }
 
 // toSecret returns the input's secrets; zero if it has none. A machine's client id is a setting.
-func (p connectorPatch) toSecret() connectors.Secret {
+func (p ConnectorFields) toSecret() connectors.Secret {
 	var s connectors.Secret
 	if p.Auth != nil {
 		setIfPresent(&s.Token, p.Auth.Token)

@@ -9,6 +9,12 @@ import (
 
 // connectorPatch changes a connector. An absent field keeps its value; headers and env are replaced as a whole.
 type connectorPatch struct {
+	ConnectorFields
+	DocumentInput
+}
+
+// ConnectorFields are the fields of a connector of any kind.
+type ConnectorFields struct {
 	Name           *string           `json:"name,omitempty"`
 	Slug           *string           `json:"slug,omitempty" doc:"Default for a new connector: from its name."`
 	Description    *string           `json:"description,omitempty"`
@@ -34,16 +40,13 @@ type connectorCreate struct {
 	APIInput
 }
 
-// ConnectorFields are the fields of a connector of any kind.
-type ConnectorFields = connectorPatch
-
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Required = []string{"name"} // and url, or command
 	return s
 }
 
-func (p connectorPatch) apply(d *connectors.Draft) {
+func (p ConnectorFields) apply(d *connectors.Draft) {
 	setIfPresent(&d.Name, p.Name)
 	setIfPresent(&d.Slug, p.Slug)
 	setIfPresent(&d.Description, p.Description)

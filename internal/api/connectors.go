@@ -135,16 +135,32 @@ type updateConnectorInput struct {
 	JSON requestBody[connectorPatch]
 }
 
+// toDraftChange returns the change of the settings. The URL of a document is the connector's.
+func (p connectorPatch) toDraftChange() func(*connectors.Draft) {
+	return func(d *connectors.Draft) {
+		p.apply(d)
+		if p.DocumentURL != "" {
+			d.URL = p.DocumentURL
+		}
+	}
+}
+
 func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *updateConnectorInput) (*response[connectorJSON], error) {
 	patch, err := in.JSON.readJSON()
 	if err != nil {
 		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
 	}
-	secret, err := changedSecret(ctx, h.store.Tenant(actor.Tenant.ID).Connectors(), in.ref(), patch)
+	if err := patch.DocumentInput.check(); err != nil {
+		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
+	}
+	secret, err := changedSecret(ctx, h.store.Tenant(actor.Tenant.ID).Connectors(), in.ref(), patch.ConnectorFields)
 	if err != nil {
 		return nil, err
 	}
-	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), manage.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater, ConfirmMove: patch.Confirm})
+	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), manage.Change{
+		Draft: patch.toDraftChange(), Secret: secret, SecretLater: patch.SecretLater, ConfirmMove: patch.Confirm,
+		Document: patch.text(), FetchDocument: patch.DocumentURL != "",
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // changedSecret is the new secret of a patch; nil if the stored one stays. A basic credential has two parts and
 // is replaced as a whole. A missing part is filled in: the user name is known, the password is not.
-func changedSecret(ctx context.Context, tenant store.Connectors, ref connectors.Ref, p connectorPatch) (*connectors.Secret, error) {
+func changedSecret(ctx context.Context, tenant store.Connectors, ref connectors.Ref, p ConnectorFields) (*connectors.Secret, error) {
 	secret := p.toSecret()
 	if secret.Empty() {
 		return nil, nil
@@ -36,7 +36,7 @@ func changedSecret(ctx context.Context, tenant store.Connectors, ref connectors.
 }
 
 // storedAccount is the user name of the stored basic credential; ok is false if the patch changes the type.
-func storedAccount(ctx context.Context, tenant store.Connectors, ref connectors.Ref, p connectorPatch) (account string, ok bool, err error) {
+func storedAccount(ctx context.Context, tenant store.Connectors, ref connectors.Ref, p ConnectorFields) (account string, ok bool, err error) {
 	c, err := tenant.Get(ctx, ref)
 	if err != nil {
 		return "", false, err

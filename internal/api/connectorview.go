@@ -13,8 +13,9 @@ type connectorJSON struct {
 	Name           string            `json:"name"`
 	Slug           string            `json:"slug" doc:"Accepted instead of the id in every path."`
 	Description    string            `json:"description"`
+	Kind           string            `json:"kind" enum:"mcp,http" doc:"http: an HTTP API, of which Patchbay makes tools."`
 	Transport      string            `json:"transport"`
-	URL            string            `json:"url" doc:"Empty for stdio."`
+	URL            string            `json:"url" doc:"Empty for stdio. Of kind http: the document's URL, or the address of the API if the document was uploaded or there is none."`
 	ServerURL      string            `json:"server_url,omitempty" doc:"Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only."`
 	URLUnicode     string            `json:"url_unicode,omitempty" doc:"The URL with a readable internationalized host name. Absent if the host has no xn-- label."`
 	Command        string            `json:"command,omitempty" doc:"For stdio."`
@@ -94,6 +95,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		Name:              c.Name,
 		Slug:              c.Slug,
 		Description:       c.Description,
+		Kind:              toKind(c),
 		Transport:         string(c.Transport),
 		URL:               c.URL,
 		ServerURL:         c.ServerURL,

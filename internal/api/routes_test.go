@@ -47,6 +47,12 @@ var routes = map[string]struct {
 	"GET /api/v1/quotas":                                       {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/operations":                   {connectors.PermRead, ""},
 	"PATCH /api/v1/connectors/{id}/operations":                 {connectors.PermManage, `{"remove": ["GET /notes"]}`},
+	"GET /api/v1/connectors/{id}/document":                     {connectors.PermRead, ""},
+	"GET /api/v1/connectors/{id}/endpoints":                    {connectors.PermRead, ""},
+	"POST /api/v1/connectors/{id}/endpoints":                   {connectors.PermManage, `{"curl": "curl http://127.0.0.1:1/items", "name": "listItems"}`},
+	"GET /api/v1/connectors/{id}/endpoints/{name}":             {connectors.PermRead, ""},
+	"PATCH /api/v1/connectors/{id}/endpoints/{name}":           {connectors.PermManage, `{"title": "Changed"}`},
+	"DELETE /api/v1/connectors/{id}/endpoints/{name}":          {connectors.PermManage, ""},
 	"GET /api/v1/connectors/{id}/health":                       {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.PermRead, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.PermRead, ""},
@@ -189,8 +195,10 @@ func targetsNamed(id string) targets {
 func (x targets) fillPattern(pattern string) string {
 	id, tool, client := x.connector, x.exposed, x.client
 	switch {
-	case strings.HasPrefix(pattern, "/api/v1/connectors/{id}/operations"):
+	case strings.HasPrefix(pattern, "/api/v1/connectors/{id}/operations"), strings.HasPrefix(pattern, "/api/v1/connectors/{id}/document"):
 		id = x.httpAPI
+	case strings.HasPrefix(pattern, "/api/v1/connectors/{id}/endpoints"):
+		id, tool = x.httpAPI, "ping"
 	case strings.HasPrefix(pattern, "/api/v1/connectors"):
 		tool = "search"
 	case strings.HasPrefix(pattern, "/api/v1/agents"):

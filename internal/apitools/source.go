@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jsonschema"
 	"patchbay/internal/openapi"
 	"patchbay/internal/store"
 )
@@ -160,9 +163,26 @@ func MakeTools(document []byte, address string, picked []connectors.APITool) ([]
 				tool.Binding.Pages = nil
 			}
 		}
+		tool.Definition = setAnnotations(tool.Definition, p.Annotations)
 		tools = append(tools, *tool)
 	}
 	return tools, nil
+}
+
+// setAnnotations returns a definition with annotations that a person set.
+func setAnnotations(definition json.RawMessage, annotations map[string]bool) json.RawMessage {
+	if len(annotations) == 0 {
+		return definition
+	}
+	root, _ := jsonschema.Decode(definition, jsonschema.Limits{})
+	for _, name := range slices.Sorted(maps.Keys(annotations)) {
+		value := jsonschema.NewTrue()
+		if !annotations[name] {
+			value = &jsonschema.Node{Kind: jsonschema.False, Raw: "false"}
+		}
+		root.Get("annotations").Set(name, value)
+	}
+	return root.AppendTo(nil)
 }
 
 func makeEndpoint(p connectors.APITool) (*openapi.Tool, error) {

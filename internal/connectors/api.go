@@ -10,6 +10,7 @@ const (
 	MaxAPIDocument = 16 << 20 // bytes
 	MaxAPITools    = 1000     // of a connector
 	MaxAPIFilter   = 4096     // bytes
+	MaxAPIPages    = 20       // of a call
 )
 
 // APIDocument is the document of an HTTP API, as it was read last.
@@ -37,4 +38,9 @@ type APITool struct {
 	Filter   string          // jq; empty: none
 	MaxPages int             // that are followed; 0: one
 	Scopes   []string        // of OAuth that the operation needs
+
+	Annotations map[string]bool // in place of those that follow from the method, by [APIAnnotations]; nil: none
 }
+
+// APIAnnotations are the names of the annotations of a tool that a person may set.
+var APIAnnotations = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

@@ -19,11 +19,11 @@ func ProposeCredentials(document *openapi.Document, keys []string) []openapi.Pro
 
 // CredentialProposals returns the ways to sign in that the document of a connector offers for its picked operations.
 func (r *Registry) CredentialProposals(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) ([]openapi.Proposal, error) {
-	_, d, tools, err := r.readAPI(ctx, tenant, ref)
-	if err != nil {
+	api, err := r.readAPI(ctx, tenant, ref)
+	if err != nil || api.parsed == nil {
 		return nil, err
 	}
-	return ProposeCredentials(d, keysOf(tools)), nil
+	return ProposeCredentials(api.parsed, keysOf(api.tools)), nil
 }
 
 // fillFromDocument completes the draft of an HTTP API from its document: the server that gets the credential, and the endpoints of

@@ -35,6 +35,9 @@ func (r *Registry) createConnector(
 	}
 	ownSlug := strings.TrimSpace(d.Slug) != ""
 	d, s = d.Normalized(), s.Normalized()
+	if d.Transport == connectors.TransportAPI {
+		return connectors.Connector{}, fault.InvalidFields(fault.Field{Location: "transport", Message: "An HTTP API is added with its document or endpoints."})
+	}
 	if err := r.checkDraft(d, s, needed); err != nil {
 		return connectors.Connector{}, err
 	}

@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"encoding/hex"
 	"slices"
 
 	"patchbay/internal/auth"
@@ -19,6 +20,9 @@ type Change struct {
 
 	SecretLater bool // a new auth type may come without its secret
 	ConfirmMove bool // a move to another origin may drop credentials
+
+	Document      []byte // of an HTTP API: is uploaded in place of the stored one; nil: none is
+	FetchDocument bool   // of an HTTP API: the URL is the document's, which is asked for at once
 }
 
 // UpdateConnector changes a connector. Secrets given for another server or client are deleted, with a notice:
@@ -56,6 +60,10 @@ func (r *Registry) updateOnce(
 	if err := r.checkChange(connectors.DraftOf(old), d, s, !change.SecretLater); err != nil {
 		return connectors.Connector{}, nil, err
 	}
+	document, err := r.readNewDocument(ctx, a, old, d, change)
+	if err != nil {
+		return connectors.Connector{}, nil, err
+	}
 	version := old.Version
 	if change.Version != 0 {
 		version = change.Version
@@ -67,6 +75,11 @@ func (r *Registry) updateOnce(
 		}
 		if c, err = tx.Connectors().Update(ctx, old.ID, version, d); err != nil {
 			return err
+		}
+		if document != nil {
+			if err := tx.APIs().SaveDocument(ctx, c.ID, *document); err != nil {
+				return err
+			}
 		}
 		owners, err := readMoveLosses(ctx, tx, old, c)
 		if err != nil {
@@ -103,6 +116,9 @@ func (r *Registry) updateOnce(
 		e := a.Event("connector.update", c.Slug)
 		e.Detail = map[string]any{
 			"connector_id": c.ID.String(), "changed": changedFields(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
+		}
+		if document != nil {
+			e.Detail["document_sha256"] = hex.EncodeToString(document.Hash[:])
 		}
 		return tx.RecordChange(ctx, e, before, store.ConnectorState(c.ID))
 	})
@@ -149,5 +165,8 @@ func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, nee
 		credentials.ValidateKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
 	fields = append(fields, r.checkStdio(d, fields, old)...)
+	if d.Transport != old.Transport && (d.Transport == connectors.TransportAPI || old.Transport == connectors.TransportAPI) {
+		fields = append(fields, fault.Field{Location: "transport", Message: "An MCP server can't become an HTTP API, or the other way round. Add another connector."})
+	}
 	return fault.InvalidFields(fields...)
 }

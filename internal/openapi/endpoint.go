@@ -14,18 +14,18 @@ import (
 // Endpoint is a tool that is written by hand. {name} in the URL, in headers and in the body stands for an argument.
 type Endpoint struct {
 	Name        string
-	Title       string
-	Description string
+	Title       string `json:",omitempty"`
+	Description string `json:",omitempty"`
 	Method      string
-	URL         string // scheme and host are fixed
-	Headers     []Header
-	Media       string          // of the body; empty: there is none
-	Body        string          // JSON; for forms an object of fields; else text
-	Files       []string        // arguments that are files, of a multipart body or of all of the body
+	URL         string          // scheme and host are fixed
+	Headers     []Header        `json:",omitempty"`
+	Media       string          `json:",omitempty"` // of the body; empty: there is none
+	Body        string          `json:",omitempty"` // JSON; for forms an object of fields; else text
+	Files       []string        `json:",omitempty"` // arguments that are files, of a multipart body or of all of the body
 	Input       json.RawMessage `json:",omitempty"` // schema of the arguments; empty: all are text
 	Output      json.RawMessage `json:",omitempty"` // schema of the answer; empty: none
-	Filter      string
-	Pages       *Pages
+	Filter      string          `json:",omitempty"`
+	Pages       *Pages          `json:",omitempty"`
 }
 
 // Header is a header of an endpoint: fixed, or one placeholder.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -52,6 +54,11 @@ func (t APIs) Tools(ctx context.Context, id connectors.ConnectorID) ([]connector
 	tools := make([]connectors.APITool, len(rows))
 	for i, r := range rows {
 		tools[i] = connectors.APITool{Key: r.Key, Endpoint: r.Endpoint, Filter: r.Filter, MaxPages: int(r.MaxPages), Scopes: r.Scopes}
+		if r.Annotations != nil {
+			if err := json.Unmarshal(r.Annotations, &tools[i].Annotations); err != nil {
+				return nil, fmt.Errorf("annotations of %q: %w", r.Key, err)
+			}
+		}
 	}
 	return tools, err
 }
@@ -66,11 +73,14 @@ func (t APIs) SaveTools(ctx context.Context, id connectors.ConnectorID, tools []
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		err := tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			for _, tool := range tools {
-				err := q.PutAPITool(ctx, dbgen.PutAPIToolParams{
+				row := dbgen.PutAPIToolParams{
 					TenantID: tx.id, ConnectorID: id, Key: tool.Key, Endpoint: tool.Endpoint, Filter: tool.Filter, MaxPages: int32(tool.MaxPages), //nolint:gosec // at most 20
 					Scopes: append([]string{}, tool.Scopes...),
-				})
-				if err != nil {
+				}
+				if tool.Annotations != nil {
+					row.Annotations, _ = json.Marshal(tool.Annotations) // a map of booleans always marshals
+				}
+				if err := q.PutAPITool(ctx, row); err != nil {
 					return err
 				}
 			}

@@ -87,7 +87,10 @@ var Actions = map[string]Action{
 	"connector.listen":            {Effect: EffectUpdate},
 	"connector.acknowledge_tools": {Effect: EffectUpdate}, // a loss of tools
 	"connector.test":              {Effect: EffectNone},   // of a draft, of unsaved settings, or a ping
-	"agent_allowance.end":         {Effect: EffectNone},   // before its time; tool_call.approve begins it
+	"endpoint.create":             {Effect: EffectCreate}, // of an HTTP API
+	"endpoint.update":             {Effect: EffectUpdate},
+	"endpoint.delete":             {Effect: EffectDelete},
+	"agent_allowance.end":         {Effect: EffectNone}, // before its time; tool_call.approve begins it
 
 	"connector.sync":     {Effect: EffectNone}, // the request only: its result is in the run; scheduled syncs are not audited
 	"connector.sync_all": {Effect: EffectNone},

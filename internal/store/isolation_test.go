@@ -202,6 +202,9 @@ var tenantAttempts = map[string]attempt{
 	"APIs.Document": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.APIs().Document(ctx, o.connector.ID))
 	},
+	"APIs.DocumentInfo": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.APIs().DocumentInfo(ctx, o.connector.ID))
+	},
 	"APIs.SaveDocument": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.APIs().SaveDocument(ctx, o.connector.ID, connectors.APIDocument{Body: []byte("{}")})
 	},

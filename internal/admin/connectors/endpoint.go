@@ -59,7 +59,7 @@ func (h *Handler) endpointPost(w http.ResponseWriter, r *http.Request) error {
 	case "test":
 		return h.endpointTest(w, r, v)
 	case "delete":
-		err = h.Registry.DeleteEndpoint(r.Context(), shell.Actor(r), toRef(o.Connector), v.before)
+		err = h.Registry.RemoveEndpoint(r.Context(), shell.Actor(r), toRef(o.Connector), v.before)
 	default:
 		var e openapi.Endpoint
 		if e, err = v.readEndpoint(r.Context()); err == nil {

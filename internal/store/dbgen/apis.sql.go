@@ -119,18 +119,19 @@ func (q *Queries) APIScopes(ctx context.Context, tenantID connectors.TenantID, c
 }
 
 const aPITools = `-- name: APITools :many
-select key, endpoint, filter, max_pages, scopes
+select key, endpoint, filter, max_pages, scopes, annotations
 from api_tools
 where tenant_id = $1 and connector_id = $2
 order by key
 `
 
 type APIToolsRow struct {
-	Key      string
-	Endpoint []byte
-	Filter   string
-	MaxPages int32
-	Scopes   []string
+	Key         string
+	Endpoint    []byte
+	Filter      string
+	MaxPages    int32
+	Scopes      []string
+	Annotations []byte
 }
 
 func (q *Queries) APITools(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]APIToolsRow, error) {
@@ -148,6 +149,7 @@ func (q *Queries) APITools(ctx context.Context, tenantID connectors.TenantID, co
 			&i.Filter,
 			&i.MaxPages,
 			&i.Scopes,
+			&i.Annotations,
 		); err != nil {
 			return nil, err
 		}
@@ -205,13 +207,14 @@ func (q *Queries) PutAPIDocument(ctx context.Context, arg PutAPIDocumentParams) 
 }
 
 const putAPITool = `-- name: PutAPITool :exec
-insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes, annotations)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 on conflict on constraint api_tools_pkey do update
 set endpoint = excluded.endpoint,
     filter = excluded.filter,
     max_pages = excluded.max_pages,
-    scopes = excluded.scopes
+    scopes = excluded.scopes,
+    annotations = excluded.annotations
 `
 
 type PutAPIToolParams struct {
@@ -222,6 +225,7 @@ type PutAPIToolParams struct {
 	Filter      string
 	MaxPages    int32
 	Scopes      []string
+	Annotations []byte
 }
 
 func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
@@ -233,6 +237,7 @@ func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
 		arg.Filter,
 		arg.MaxPages,
 		arg.Scopes,
+		arg.Annotations,
 	)
 	return err
 }

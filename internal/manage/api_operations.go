@@ -1,0 +1,283 @@
+package manage
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/openapi"
+	"patchbay/internal/openapi/httpcall"
+	"patchbay/internal/store"
+)
+
+// APIOperation is an operation that can be a tool.
+type APIOperation struct {
+	*openapi.Operation
+	Picked  bool
+	Tool    *openapi.Tool // nil: it cannot be a tool
+	Problem string        // why not
+
+	Settings connectors.APITool // of a picked one
+}
+
+// Operations lists the operations of a connector's document, in its order.
+func (r *Registry) Operations(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (c connectors.Connector, all []APIOperation, err error) {
+	api, err := r.readAPI(ctx, tenant, ref)
+	if err != nil || api.parsed == nil {
+		return api.connector, nil, err
+	}
+	picked := map[string]connectors.APITool{}
+	for _, t := range api.tools {
+		if t.Endpoint == nil {
+			picked[t.Key] = t
+		}
+	}
+	for _, o := range api.parsed.Operations {
+		op := APIOperation{Operation: o}
+		op.Settings, op.Picked = picked[o.Key()]
+		if op.Tool, err = api.parsed.Tool(o); err != nil {
+			op.Problem = fault.As(err).Message
+		}
+		all = append(all, op)
+	}
+	return api.connector, all, nil
+}
+
+// PickOperations makes operations of the document tools, and ends others. Agents get them with the next sync.
+func (r *Registry) PickOperations(ctx context.Context, a auth.Actor, ref connectors.Ref, add, remove []string) error {
+	return r.ChangeOperations(ctx, a, ref, add, remove, nil)
+}
+
+// OperationChange changes how a picked operation is called and described. A nil field keeps its value.
+type OperationChange struct {
+	Key         string
+	Filter      *string         // jq; empty: none
+	MaxPages    *int            // that are followed, up to [connectors.MaxAPIPages]; 0: one
+	Annotations map[string]bool // in place of those that follow from the method, by [connectors.APIAnnotations]; empty: none
+}
+
+// ChangeOperations is [Registry.PickOperations] with changes of operations that are picked, or picked by this. Agents get
+// them with the next sync.
+func (r *Registry) ChangeOperations(ctx context.Context, a auth.Actor, ref connectors.Ref, add, remove []string, changes []OperationChange) error {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return err
+	}
+	return r.changeAPI(ctx, a, ref, func(api storedAPI) (apiChange, error) {
+		change, err := api.planOperations(add, remove, changes)
+		if err != nil || len(change.save)+len(change.remove) == 0 {
+			return change, err
+		}
+		setScopes(api.parsed, change.save)
+		e := a.Event("connector.update", api.connector.Slug)
+		e.Detail = map[string]any{"connector_id": api.connector.ID.String()}
+		e.Before, e.After = operationsState(api.tools), operationsState(change.apply(api.tools))
+		change.event = e
+		return change, nil
+	})
+}
+
+// apiChange is a change of what of an API is a tool.
+type apiChange struct {
+	save   []connectors.APITool
+	remove []string
+	event  store.Event
+}
+
+// apply returns the tools after the change, by key.
+func (change apiChange) apply(tools []connectors.APITool) []connectors.APITool {
+	after := map[string]connectors.APITool{}
+	for _, t := range slices.Concat(tools, change.save) {
+		after[t.Key] = t
+	}
+	for _, key := range change.remove {
+		delete(after, key)
+	}
+	out := make([]connectors.APITool, 0, len(after))
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		out = append(out, after[key])
+	}
+	return out
+}
+
+// errAPIChanged ends a transaction whose API changed since it was read.
+var errAPIChanged = fault.Errorf(fault.Conflict, "The API's document or tools were changed meanwhile. Try again.")
+
+// changeAPI stores what plan returns. An API that changes meanwhile is read and planned anew.
+func (r *Registry) changeAPI(ctx context.Context, a auth.Actor, ref connectors.Ref, plan func(storedAPI) (apiChange, error)) error {
+	for try := 1; ; try++ {
+		api, err := r.readAPI(ctx, a.Tenant.ID, ref)
+		if err != nil {
+			return err
+		}
+		change, err := plan(api)
+		if err != nil || len(change.save)+len(change.remove) == 0 {
+			return err
+		}
+		if err := checkToolCount(len(change.apply(api.tools))); err != nil {
+			return err
+		}
+		err = r.tx(ctx, a, func(tx *store.Tenant) error { return storeAPIChange(ctx, tx, api, change) })
+		if try == 3 || !errors.Is(err, errAPIChanged) {
+			return err
+		}
+	}
+}
+
+func storeAPIChange(ctx context.Context, tx *store.Tenant, api storedAPI, change apiChange) error {
+	id := api.connector.ID
+	if _, err := tx.LockAndReadState(ctx, store.ConnectorState(id)); err != nil {
+		return err
+	}
+	switch current, err := api.isCurrent(ctx, tx); {
+	case err != nil:
+		return err
+	case !current:
+		return errAPIChanged
+	}
+	if err := tx.APIs().SaveTools(ctx, id, change.save); err != nil {
+		return err
+	}
+	if _, err := tx.APIs().RemoveTools(ctx, id, change.remove); err != nil {
+		return err
+	}
+	return tx.Audit().Record(ctx, change.event)
+}
+
+// planOperations returns the change of picked operations. A picked one that is picked again keeps its settings.
+func (api storedAPI) planOperations(add, remove []string, changes []OperationChange) (change apiChange, err error) {
+	picked := map[string]connectors.APITool{}
+	for _, t := range api.tools {
+		if t.Endpoint == nil {
+			picked[t.Key] = t
+		}
+	}
+	changed := map[string]bool{}
+	for _, key := range add {
+		switch _, isPicked := picked[key]; {
+		case slices.Contains(remove, key):
+			return change, fault.Errorf(fault.Invalid, "%q is both added and removed.", key)
+		case isPicked:
+			continue
+		}
+		if err := api.checkOperation(key); err != nil {
+			return change, err
+		}
+		picked[key], changed[key] = connectors.APITool{Key: key}, true
+	}
+	for _, key := range remove {
+		if _, isPicked := picked[key]; isPicked {
+			change.remove = append(change.remove, key)
+		}
+	}
+	for _, c := range changes {
+		tool, isPicked := picked[c.Key]
+		if !isPicked || slices.Contains(remove, c.Key) {
+			return change, fault.Errorf(fault.Invalid, "The operation %q isn't picked.", c.Key)
+		}
+		next, err := api.changeOperation(tool, c)
+		if err != nil {
+			return change, err
+		}
+		picked[c.Key], changed[c.Key] = next, changed[c.Key] || !isSameTool(tool, next)
+	}
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		if changed[key] {
+			change.save = append(change.save, picked[key])
+		}
+	}
+	return change, nil
+}
+
+// checkOperation refuses an operation that cannot be picked.
+func (api storedAPI) checkOperation(key string) error {
+	if api.parsed == nil {
+		return fault.Errorf(fault.Invalid, "There is no document to pick operations of.")
+	}
+	o := api.findOperation(key)
+	if o == nil {
+		return fault.Errorf(fault.Invalid, "The document has no operation %q.", key)
+	}
+	if _, err := api.parsed.Tool(o); err != nil {
+		return fault.Errorf(fault.Invalid, "The operation %q can't be a tool. %s", key, fault.As(err).Message)
+	}
+	if slices.ContainsFunc(api.tools, func(t connectors.APITool) bool { return t.Endpoint != nil && t.Key == o.Name }) {
+		return fault.Errorf(fault.Conflict, "There is an endpoint %s already.", o.Name)
+	}
+	return nil
+}
+
+func (api storedAPI) changeOperation(tool connectors.APITool, c OperationChange) (connectors.APITool, error) {
+	if c.Filter != nil {
+		if tool.Filter = *c.Filter; tool.Filter != "" {
+			if _, err := httpcall.CompileFilter(tool.Filter); err != nil {
+				return tool, err
+			}
+		}
+	}
+	if c.MaxPages != nil {
+		if tool.MaxPages = *c.MaxPages; tool.MaxPages < 0 || tool.MaxPages > connectors.MaxAPIPages {
+			return tool, fault.Errorf(fault.Invalid, "Follow at most %d pages.", connectors.MaxAPIPages)
+		}
+		if tool.MaxPages > 1 && !api.hasPages(c.Key) {
+			return tool, fault.Errorf(fault.Invalid, "The document doesn't say how the answer of %q is paginated.", c.Key)
+		}
+	}
+	if c.Annotations != nil {
+		if err := checkAnnotations(c.Annotations); err != nil {
+			return tool, err
+		}
+		if tool.Annotations = maps.Clone(c.Annotations); len(tool.Annotations) == 0 {
+			tool.Annotations = nil
+		}
+	}
+	return tool, nil
+}
+
+func checkAnnotations(annotations map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(annotations)) {
+		if !slices.Contains(connectors.APIAnnotations, name) {
+			return fault.Errorf(fault.Invalid, "%q is no annotation of a tool.", name)
+		}
+	}
+	return nil
+}
+
+// hasPages reports whether further pages of an operation's answer can be followed.
+func (api storedAPI) hasPages(key string) bool {
+	o := api.findOperation(key)
+	if o == nil {
+		return false
+	}
+	tool, err := api.parsed.Tool(o)
+	return err == nil && api.parsed.ProposePages(o, tool.Binding) != nil
+}
+
+func isSameTool(a, b connectors.APITool) bool {
+	return a.Key == b.Key && string(a.Endpoint) == string(b.Endpoint) && a.Filter == b.Filter && a.MaxPages == b.MaxPages && maps.Equal(a.Annotations, b.Annotations)
+}
+
+// operationsState is the picked operations with their settings, for the audit log.
+func operationsState(tools []connectors.APITool) store.State {
+	keys, state := []string{}, store.State{}
+	for _, t := range tools {
+		if t.Endpoint != nil {
+			continue
+		}
+		keys = append(keys, t.Key)
+		if t.Filter != "" {
+			state[t.Key+" filter"] = t.Filter
+		}
+		if t.MaxPages > 0 {
+			state[t.Key+" max_pages"] = t.MaxPages
+		}
+		if t.Annotations != nil {
+			state[t.Key+" annotations"] = t.Annotations
+		}
+	}
+	state["operations"] = keys
+	return state
+}
