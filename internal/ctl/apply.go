@@ -71,6 +71,7 @@ func (c ApplyCommand) planSteps(ctx context.Context, s *session, file manifest.F
 	is, err := manifest.Fetch(ctx, api, manifest.Scope{
 		Agents:     func(agent string) bool { return file.Agents[agent].Grants != nil },
 		Connectors: func(connector string) bool { return len(file.Connectors[connector].Tools) > 0 },
+		APIs:       func(connector string) bool { return file.Connectors[connector].API != nil },
 	})
 	if err != nil {
 		return nil, err

@@ -82,8 +82,10 @@ func (s *session) openClient() (*client.Client, error) {
 }
 
 // readInput returns an argument's text: the file of @FILE, standard input of -, else the argument.
-func (s *session) readInput(arg string) ([]byte, error) {
-	const most = 4 << 20
+func (s *session) readInput(arg string) ([]byte, error) { return s.readInputUpTo(arg, 4<<20) }
+
+// readInputUpTo is readInput with another bound in bytes.
+func (s *session) readInputUpTo(arg string, limit int64) ([]byte, error) {
 	from := s.world.In
 	switch name, isFile := strings.CutPrefix(arg, "@"); {
 	case isFile:
@@ -96,9 +98,9 @@ func (s *session) readInput(arg string) ([]byte, error) {
 	case arg != "-":
 		return []byte(arg), nil
 	}
-	text, err := io.ReadAll(io.LimitReader(from, most+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("%s is longer than 4 MiB", arg)
+	text, err := io.ReadAll(io.LimitReader(from, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s is longer than %d MiB", arg, limit>>20)
 	}
 	return text, err
 }

@@ -18,6 +18,9 @@ type connectorCommands struct {
 	List       connectorList       `cmd:"" help:"List connectors."`
 	Get        connectorGet        `cmd:"" help:"Show a connector as JSON."`
 	Add        connectorAdd        `cmd:"" help:"Add a connector."`
+	AddAPI     connectorAddAPI     `cmd:"" name:"add-api" help:"Add a connector to an HTTP API, by its OpenAPI document."`
+	Operations connectorOperations `cmd:"" help:"List the operations of an HTTP API, and pick those that become tools."`
+	Endpoints  connectorEndpoints  `cmd:"" help:"List the endpoints of an HTTP API."`
 	Delete     connectorDelete     `cmd:"" help:"Delete a connector with its credentials and tools."`
 	Sync       connectorSync       `cmd:"" help:"Sync one connector or all."`
 	CancelSync connectorCancelSync `cmd:"" help:"Cancel a connector's running and queued syncs."`
@@ -30,6 +33,9 @@ type connectorCommands struct {
 	Test       connectorTest       `cmd:"" help:"Test a server without adding it."`
 
 	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without secrets."`
+
+	AddEndpoint    connectorAddEndpoint    `cmd:"" name:"add-endpoint" help:"Add an endpoint to an HTTP API, from a curl command or as JSON."`
+	DeleteEndpoint connectorDeleteEndpoint `cmd:"" name:"delete-endpoint" help:"Delete an endpoint of an HTTP API."`
 }
 
 type connectorRef struct {
@@ -78,14 +84,23 @@ func (c connectorGet) Run(ctx context.Context, s *session) error {
 }
 
 type serverFlags struct {
-	URL    string `arg:"" help:"The server's URL."`
+	URL string `arg:"" help:"The server's URL."`
+	authFlags
+}
+
+type authFlags struct {
 	Auth   string `enum:"none,bearer,api_key,oauth2" default:"none" help:"none, bearer, api_key or oauth2 (${default})."`
 	Secret string `placeholder:"@FILE|-" help:"The token or key: @FILE for a file, - for standard input."`
 	Header string `placeholder:"NAME" help:"The header for api_key."`
 }
 
 func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCreate, error) {
-	draft := client.ConnectorCreate{Name: name, URL: &f.URL, Auth: &client.AuthInput{Type: &f.Auth}}
+	return f.setAuth(s, client.ConnectorCreate{Name: name, URL: &f.URL})
+}
+
+// setAuth returns the draft with its authentication.
+func (f authFlags) setAuth(s *session, draft client.ConnectorCreate) (client.ConnectorCreate, error) {
+	draft.Auth = &client.AuthInput{Type: &f.Auth}
 	if f.Header != "" {
 		draft.Auth.Header = &f.Header
 	}

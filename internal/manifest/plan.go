@@ -104,6 +104,9 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 	if !there {
 		return p.planNewConnector(slug, c)
 	}
+	if (c.API != nil) != (is.Kind == kindHTTP) {
+		return errors.New("an MCP server can't become an HTTP API, or the other way round: delete it first")
+	}
 	have := toDocument(is)
 	fields := diffFields(have, c.Fields)
 	part := selectFields(c.Fields, fields)
@@ -111,12 +114,15 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 	anew := func(names ...string) bool {
 		return slices.ContainsFunc(fields, func(f Field) bool { return slices.Contains(names, f.Name) })
 	}
-	if _, auth := part["auth"]; auth || anew("url", "transport", "credential_mode") && len(c.Secrets) > 0 {
+	if _, auth := part["auth"]; auth || (anew("url", "transport", "credential_mode") || c.API.movesFrom(is.URL)) && len(c.Secrets) > 0 {
 		part["auth"] = c.authFields()
 	}
 	if c.Env != nil && (anew("command", "args", "cwd") || !slices.Equal(sortedKeys(c.Env), sortedNames(is.EnvNames))) {
 		part["env"] = c.Env
 		fields = append(fields, Field{"env", is.EnvNames, sortedKeys(c.Env)})
+	}
+	if c.API != nil {
+		fields = append(fields, c.API.diffDocument(p.state.APIs[slug].Document, part)...)
 	}
 	if len(fields) > 0 {
 		patch, err := decodeDocument[client.ConnectorPatch](part)
@@ -131,6 +137,9 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 			return err
 		}})
 	}
+	if err := p.planAPI(slug, c.API); err != nil {
+		return err
+	}
 	if _, sent := part["auth"]; sent || len(c.Secrets) == 0 {
 		return nil
 	}
@@ -141,7 +150,7 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 	same, err := hasSharedSecret(ctx, p.api, slug, entered)
 	if err == nil && !same {
 		p.add(Step{Change, "credential", slug, []Field{{"auth", hiddenValue, hiddenValue}}, func(ctx context.Context, api *client.Client) error {
-			if err := checkAddress(ctx, api, slug, c.Fields["url"]); err != nil {
+			if err := checkAddress(ctx, api, slug, c.address()); err != nil {
 				return err
 			}
 			return api.SetCredential(ctx, slug, entered)
@@ -161,11 +170,14 @@ func (p *planner) planNewConnector(slug string, c Connector) error {
 	if c.Env != nil {
 		whole["env"] = c.Env
 	}
+	fields := diffFields(nil, c.Fields)
+	if c.API != nil {
+		fields = append(fields, c.API.addTo(whole)...)
+	}
 	create, err := decodeDocument[client.ConnectorCreate](whole)
 	if err != nil {
 		return err
 	}
-	fields := diffFields(nil, c.Fields)
 	if len(c.Secrets) > 0 {
 		fields = append(fields, Field{"auth.secret", nil, hiddenValue})
 	}
@@ -176,7 +188,15 @@ func (p *planner) planNewConnector(slug string, c Connector) error {
 		_, err := api.CreateConnector(ctx, create)
 		return err
 	}})
-	return nil
+	return p.planOperationSettings(slug, c.API)
+}
+
+// address returns the URL that a connector has in the API.
+func (c Connector) address() any {
+	if c.API != nil && c.API.DocumentURL != "" {
+		return c.API.DocumentURL
+	}
+	return c.Fields["url"]
 }
 
 func (c Connector) authFields() map[string]any {

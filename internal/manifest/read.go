@@ -34,6 +34,7 @@ type Connector struct {
 	Secrets map[string]string
 	Env     map[string]string   // of a program; nil: not in the file
 	Tools   map[string]Document // settings by the server's tool names; nil: not in the file
+	API     *API                // nil: an MCP server
 }
 
 // Agent is a wanted agent.
@@ -143,6 +144,7 @@ func (r *fileReader) readConnector(location string, v map[string]any) Connector 
 		c.Tools = r.readTools(location+".tools", tools)
 		delete(v, "tools")
 	}
+	c.API = r.readAPI(location, v)
 	if auth, ok := v["auth"]; ok {
 		fields := maps.Clone(r.readObject(location+".auth", auth))
 		if _, ok := fields["type"].(string); !ok {
@@ -150,7 +152,7 @@ func (r *fileReader) readConnector(location string, v map[string]any) Connector 
 		}
 		c.Secrets = r.readSecrets(location+".auth", fields)
 		v["auth"] = fields
-		if _, ok := v["url"].(string); !ok && len(c.Secrets) > 0 {
+		if _, ok := v["url"].(string); !ok && len(c.Secrets) > 0 && (c.API == nil || c.API.DocumentURL == "") {
 			r.addError(location+".url", "is required with a secret")
 		}
 	}

@@ -17,18 +17,19 @@ type State struct {
 	Agents     map[string]client.Agent                 // by slug
 	Grants     map[string]map[string]client.AgentGrant // by agent and connector, within the Scope
 	Tools      map[string]map[string]client.Tool       // by connector and the server's tool names, within the Scope
+	APIs       map[string]APIState                     // by connector, within the Scope
 }
 
-// Scope selects the agents whose grants, and the connectors whose tools are read. nil: all.
+// Scope selects the agents with grants, the connectors with tools, and the HTTP APIs that are read. nil: all.
 type Scope struct {
-	Agents, Connectors func(slug string) bool
+	Agents, Connectors, APIs func(slug string) bool
 }
 
 // Fetch reads all connectors and agents, and the grants and tools in scope.
 func Fetch(ctx context.Context, api *client.Client, scope Scope) (State, error) {
 	s := State{
 		Connectors: map[string]client.Connector{}, Agents: map[string]client.Agent{},
-		Grants: map[string]map[string]client.AgentGrant{}, Tools: map[string]map[string]client.Tool{},
+		Grants: map[string]map[string]client.AgentGrant{}, Tools: map[string]map[string]client.Tool{}, APIs: map[string]APIState{},
 	}
 	for c, err := range api.AllConnectors(ctx, client.ListConnectorsQuery{Limit: pageSize}) {
 		if err != nil {
@@ -53,6 +54,16 @@ func Fetch(ctx context.Context, api *client.Client, scope Scope) (State, error) 
 			}
 			s.Grants[slug][g.Connector] = g
 		}
+	}
+	for slug, c := range s.Connectors {
+		if c.Kind != kindHTTP || scope.APIs != nil && !scope.APIs(slug) {
+			continue
+		}
+		api, err := fetchAPI(ctx, api, slug)
+		if err != nil {
+			return State{}, err
+		}
+		s.APIs[slug] = api
 	}
 	for slug := range s.Connectors {
 		if scope.Connectors != nil && !scope.Connectors(slug) {

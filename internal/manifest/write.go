@@ -52,6 +52,9 @@ func Write(w io.Writer, state State) error {
 	file.Connectors, file.Agents = map[string]Document{}, map[string]Document{}
 	for slug, c := range state.Connectors {
 		doc := connectorDocument(slug, c)
+		if c.Kind == kindHTTP {
+			addAPI(doc, state.APIs[slug])
+		}
 		if tools := toolDocuments(state.Tools[slug]); len(tools) > 0 {
 			doc["tools"] = tools
 		}

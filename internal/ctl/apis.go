@@ -1,0 +1,194 @@
+package ctl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"patchbay/client"
+)
+
+// maxDocument bounds the document of an HTTP API, in bytes.
+const maxDocument = 16 << 20
+
+type connectorAddAPI struct {
+	Name     string   `arg:"" help:"The connector's name."`
+	Document string   `arg:"" help:"The OpenAPI or Swagger document: its URL, @FILE, or - for standard input."`
+	Address  string   `placeholder:"URL" help:"The address of the API, for a document from a file."`
+	Pick     []string `sep:"none" placeholder:"OPERATION" help:"An operation that becomes a tool, such as \"GET /pets/{id}\". May be repeated."`
+	PerAgent bool     `help:"Each agent has its own credential."`
+	authFlags
+}
+
+// Run adds the connector. Its tools come with the first sync.
+func (c connectorAddAPI) Run(ctx context.Context, s *session) error {
+	draft, err := c.setAuth(s, client.ConnectorCreate{Name: c.Name, Kind: new("http"), Operations: c.Pick})
+	if err != nil {
+		return err
+	}
+	if c.PerAgent {
+		draft.CredentialMode = new("per_agent")
+	}
+	if c.Document == "-" || strings.HasPrefix(c.Document, "@") {
+		if c.Address == "" {
+			return errors.New("a document from a file needs --address, the address of the API")
+		}
+		text, err := s.readInputUpTo(c.Document, maxDocument)
+		if err != nil {
+			return err
+		}
+		draft.Document, draft.URL = new(string(text)), &c.Address
+	} else {
+		draft.DocumentURL = &c.Document
+	}
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	made, err := api.CreateConnector(ctx, draft)
+	if err != nil {
+		return err
+	}
+	return s.printSentence(made, "%s", made.Slug)
+}
+
+type connectorOperations struct {
+	connectorRef
+	Query  string   `short:"q" placeholder:"TEXT" help:"Filter by part of the name, path, title or description."`
+	Tag    string   `placeholder:"TAG" help:"Filter by tag of the document."`
+	Method string   `placeholder:"METHOD" help:"Filter by HTTP method."`
+	Path   string   `placeholder:"PREFIX" help:"Filter by the beginning of the path."`
+	Picked bool     `help:"Only operations that are picked."`
+	Add    []string `sep:"none" placeholder:"OPERATION" help:"Pick this operation, such as \"GET /pets/{id}\". May be repeated."`
+	Remove []string `sep:"none" placeholder:"OPERATION" help:"Pick this operation no more. May be repeated."`
+	AddAll bool     `name:"pick" help:"Pick all that the filters select."`
+}
+
+// Run changes what is picked, and prints a row for each selected operation.
+func (c connectorOperations) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	if c.AddAll && c.Query+c.Tag+c.Method+c.Path == "" {
+		return errors.New("--pick needs a filter")
+	}
+	change := client.OperationChange{Add: c.Add, Remove: c.Remove}
+	if c.AddAll {
+		selected, err := c.selectOperations(ctx, api)
+		if err != nil {
+			return err
+		}
+		for _, o := range selected {
+			if o.Problem == nil {
+				change.Add = append(change.Add, o.Key)
+			}
+		}
+	}
+	if len(change.Add)+len(change.Remove) > 0 {
+		if err := api.PickOperations(ctx, c.Connector, change); err != nil {
+			return err
+		}
+	}
+	list, err := c.selectOperations(ctx, api)
+	if err != nil {
+		return err
+	}
+	t := newTable("OPERATION", "TOOL", "PICKED", "TOKENS", "TAGS", "TITLE")
+	for _, o := range list {
+		t.addRow(o.Key, o.Name, o.Picked, o.Tokens, o.Tags, shorten(o.Title))
+	}
+	return s.printValue(list, t)
+}
+
+// selectOperations lists the operations that the filters select.
+func (c connectorOperations) selectOperations(ctx context.Context, api *client.Client) ([]client.Operation, error) {
+	q := client.ListOperationsQuery{Q: c.Query, Tag: c.Tag, Method: c.Method, Limit: pageSize}
+	if c.Picked {
+		q.Picked = "true"
+	}
+	list, err := collectPages(api.AllOperations(ctx, c.Connector, q))
+	selected := []client.Operation{}
+	for _, o := range list {
+		if strings.HasPrefix(o.Path, c.Path) {
+			selected = append(selected, o)
+		}
+	}
+	return selected, err
+}
+
+type connectorEndpoints struct{ connectorRef }
+
+// Run prints a row for each endpoint.
+func (c connectorEndpoints) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	list, err := collectPages(api.AllEndpoints(ctx, c.Connector, client.ListEndpointsQuery{Limit: pageSize}))
+	if err != nil {
+		return err
+	}
+	t := newTable("ENDPOINT", "METHOD", "URL", "TITLE")
+	for _, e := range list {
+		t.addRow(e.Name, e.Method, e.URL, e.Title)
+	}
+	return s.printValue(list, t)
+}
+
+type connectorAddEndpoint struct {
+	connectorRef
+	From string `arg:"" help:"A curl command, or an endpoint as JSON: @FILE, or - for standard input. Commands with a secret only so."`
+	Name string `placeholder:"NAME" help:"The tool's name."`
+}
+
+// Run adds the endpoint, and says what of a curl command was left out.
+func (c connectorAddEndpoint) Run(ctx context.Context, s *session) error {
+	text, err := s.readInput(c.From)
+	if err != nil {
+		return err
+	}
+	var create client.EndpointCreate
+	if from := strings.TrimSpace(string(text)); strings.HasPrefix(from, "{") {
+		if err := json.Unmarshal(text, &create); err != nil {
+			return fmt.Errorf("the endpoint is not valid JSON: %w", err)
+		}
+	} else {
+		create.Curl = &from
+	}
+	if c.Name != "" {
+		create.Name = &c.Name
+	}
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	made, err := api.CreateEndpoint(ctx, c.Connector, create)
+	if err != nil {
+		return err
+	}
+	notes := made.Notes
+	if made.Credential != nil {
+		notes = append(notes, "The command's credential wasn't stored: set it for the connector.")
+	}
+	return s.printSentence(made, "%s", strings.Join(append([]string{made.Name}, notes...), "\n"))
+}
+
+type connectorDeleteEndpoint struct {
+	connectorRef
+	Endpoint string `arg:"" help:"The endpoint's name."`
+}
+
+// Run deletes the endpoint.
+func (c connectorDeleteEndpoint) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	if err := api.DeleteEndpoint(ctx, c.Connector, c.Endpoint); err != nil {
+		return err
+	}
+	return s.printSentence(nil, "Deleted the endpoint %s.", c.Endpoint)
+}
