@@ -23,39 +23,31 @@ const (
 
 // routeRoles has the access of every route of the dashboard. A new route needs a row here.
 var routeRoles = map[string]connectors.Permission{
-	"GET /login":  anyone,
-	"POST /login": anyone,
-	"GET /setup":  anyone,
-	"POST /setup": anyone,
-
-	"GET /setup/invitation":  anyone,
-	"POST /setup/invitation": anyone,
-
-	"POST /language": anyone,
-
-	"GET /forgot":  anyone,
-	"POST /forgot": anyone,
-	"GET /reset":   anyone,
-	"POST /reset":  anyone,
-
-	"POST /account/mail": oneself,
-
-	"GET /login/code":  anyone,
-	"POST /login/code": anyone,
-
+	"GET /login":                          anyone,
+	"POST /login":                         anyone,
+	"GET /setup":                          anyone,
+	"POST /setup":                         anyone,
+	"GET /setup/invitation":               anyone,
+	"POST /setup/invitation":              anyone,
+	"POST /language":                      anyone,
+	"GET /forgot":                         anyone,
+	"POST /forgot":                        anyone,
+	"GET /reset":                          anyone,
+	"POST /reset":                         anyone,
+	"POST /account/mail":                  oneself,
+	"GET /login/code":                     anyone,
+	"POST /login/code":                    anyone,
 	"GET /account/second-factor":          connectors.PermRead,
 	"POST /account/second-factor":         oneself,
 	"POST /account/second-factor/confirm": oneself,
 	"POST /account/second-factor/codes":   oneself,
 	"POST /account/second-factor/remove":  oneself,
-
-	"GET /unsent":       connectors.PermRead,
-	"GET /confirm":      connectors.PermRead,
-	"POST /confirm":     oneself,
-	"POST /confirm/sso": oneself,
-
-	"POST /login/sso":         anyone,
-	"GET /login/sso/callback": anyone,
+	"GET /unsent":                         connectors.PermRead,
+	"GET /confirm":                        connectors.PermRead,
+	"POST /confirm":                       oneself,
+	"POST /confirm/sso":                   oneself,
+	"POST /login/sso":                     anyone,
+	"GET /login/sso/callback":             anyone,
 
 	"GET /settings/sso":                  connectors.PermOwn,
 	"POST /settings/sso":                 connectors.PermOwn,

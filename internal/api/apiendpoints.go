@@ -104,11 +104,11 @@ type endpointCredential struct {
 
 func (e EndpointInput) toEndpoint() openapi.Endpoint {
 	out := openapi.Endpoint{}
-	EndpointPatch{&e.Name, &e.Method, &e.URL, e.EndpointFields}.apply(&out)
+	EndpointPatch{&e.Name, &e.Method, &e.URL, e.EndpointFields}.applyTo(&out)
 	return out
 }
 
-func (p EndpointPatch) apply(e *openapi.Endpoint) {
+func (p EndpointPatch) applyTo(e *openapi.Endpoint) {
 	setIfPresent(&e.Name, p.Name)
 	setIfPresent(&e.Method, p.Method)
 	setIfPresent(&e.URL, p.URL)
@@ -216,7 +216,7 @@ func (c endpointCreate) toEndpoint() (e openapi.Endpoint, command *curl.Command,
 	case c.URL == nil || c.Name == nil:
 		return e, nil, fault.InvalidFields(fault.Field{Location: "url", Message: "An endpoint has a name and a URL, or comes from a curl command."})
 	}
-	c.apply(&e)
+	c.applyTo(&e)
 	return e, command, nil
 }
 

@@ -48,15 +48,15 @@ type DocumentInput struct {
 	Document    *string `json:"document,omitempty" doc:"Of kind http: the OpenAPI or Swagger document itself, in JSON or YAML, where it has no URL. Then url is the address of the API. At most 16 MiB."`
 }
 
-func (d DocumentInput) check() error {
+func (d DocumentInput) checkFields() error {
 	if d.DocumentURL != "" && d.Document != nil {
 		return fault.InvalidFields(fault.Field{Location: "document", Message: "Send document_url or document, not both."})
 	}
 	return nil
 }
 
-// text returns the uploaded document; nil: there is none.
-func (d DocumentInput) text() []byte {
+// documentText returns the uploaded document; nil: there is none.
+func (d DocumentInput) documentText() []byte {
 	if d.Document == nil {
 		return nil
 	}
@@ -79,13 +79,13 @@ func (a APIInput) toContent(d *connectors.Draft) (content manage.APIContent, ok 
 		}
 		return content, false, nil
 	}
-	if err := a.check(); err != nil {
+	if err := a.checkFields(); err != nil {
 		return content, true, err
 	}
 	if a.DocumentURL != "" {
 		d.URL = a.DocumentURL
 	}
-	content.Operations, content.Document = a.Operations, a.text()
+	content.Operations, content.Document = a.Operations, a.documentText()
 	content.FetchDocument = a.DocumentURL != ""
 	for _, e := range a.Endpoints {
 		content.Endpoints = append(content.Endpoints, e.toEndpoint())

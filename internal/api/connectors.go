@@ -150,7 +150,7 @@ func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *upd
 	if err != nil {
 		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
 	}
-	if err := patch.DocumentInput.check(); err != nil {
+	if err := patch.DocumentInput.checkFields(); err != nil {
 		return nil, h.orNotFound(ctx, actor, in.ref(), nil, err)
 	}
 	secret, err := changedSecret(ctx, h.store.Tenant(actor.Tenant.ID).Connectors(), in.ref(), patch.ConnectorFields)
@@ -159,7 +159,7 @@ func (h *Handler) updateConnector(ctx context.Context, actor auth.Actor, in *upd
 	}
 	c, notices, err := h.registry.UpdateConnector(ctx, actor, in.ref(), manage.Change{
 		Draft: patch.toDraftChange(), Secret: secret, SecretLater: patch.SecretLater, ConfirmMove: patch.Confirm,
-		Document: patch.text(), FetchDocument: patch.DocumentURL != "",
+		Document: patch.documentText(), FetchDocument: patch.DocumentURL != "",
 	})
 	if err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ type operationCache struct {
 	byText map[string]*boundOperation
 }
 
-// read returns the operation of a binding. The error is a fault.
-func (c *operationCache) read(text []byte) (*boundOperation, error) {
+// readOperation returns the operation of a binding. The error is a fault.
+func (c *operationCache) readOperation(text []byte) (*boundOperation, error) {
 	c.mu.RLock()
 	found := c.byText[string(text)]
 	c.mu.RUnlock()

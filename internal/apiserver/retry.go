@@ -40,7 +40,7 @@ func (s *Server) sendRetried(ctx context.Context, request *httpcall.Request) (ht
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
 			return answer, nil
 		}
-		if err := s.Retries.wait(ctx, pause); err != nil {
+		if err := s.Retries.waitFor(ctx, pause); err != nil {
 			return answer, nil //nolint:nilerr // the last answer says more
 		}
 	}
@@ -48,7 +48,7 @@ func (s *Server) sendRetried(ctx context.Context, request *httpcall.Request) (ht
 
 func isTemporary(status int) bool { return status != http.StatusUnauthorized && isServersOwn(status) }
 
-func (r Retries) wait(ctx context.Context, d time.Duration) error {
+func (r Retries) waitFor(ctx context.Context, d time.Duration) error {
 	if r.Wait != nil {
 		return r.Wait(ctx, d)
 	}

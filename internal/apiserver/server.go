@@ -161,7 +161,7 @@ func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessag
 	if raw == nil {
 		return nil, serve.InvalidParams("The call has no binding.")
 	}
-	bound, err := s.operations.read(raw)
+	bound, err := s.operations.readOperation(raw)
 	if err != nil {
 		return nil, toRPCError(ctx, err)
 	}

@@ -39,7 +39,7 @@ func newCacheKey(document [32]byte, address string, picked []connectors.APITool)
 	return key
 }
 
-func (c *Cache) find(id connectors.ConnectorID, key cacheKey) ([]openapi.Tool, bool) {
+func (c *Cache) findTools(id connectors.ConnectorID, key cacheKey) ([]openapi.Tool, bool) {
 	if c == nil {
 		return nil, false
 	}
@@ -49,8 +49,8 @@ func (c *Cache) find(id connectors.ConnectorID, key cacheKey) ([]openapi.Tool, b
 	return found.tools, ok && found.key == key
 }
 
-// add replaces the tools of an API. Any others leave where the cache is full.
-func (c *Cache) add(id connectors.ConnectorID, key cacheKey, tools []openapi.Tool) {
+// addTools replaces the tools of an API. Any others leave where the cache is full.
+func (c *Cache) addTools(id connectors.ConnectorID, key cacheKey, tools []openapi.Tool) {
 	if c == nil {
 		return
 	}
@@ -60,12 +60,12 @@ func (c *Cache) add(id connectors.ConnectorID, key cacheKey, tools []openapi.Too
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remove(id)
+	c.removeTools(id)
 	for other := range c.byAPI {
 		if c.bytes+added.bytes <= maxCacheBytes {
 			break
 		}
-		c.remove(other)
+		c.removeTools(other)
 	}
 	if added.bytes > maxCacheBytes {
 		return
@@ -77,8 +77,8 @@ func (c *Cache) add(id connectors.ConnectorID, key cacheKey, tools []openapi.Too
 	c.bytes += added.bytes
 }
 
-// remove removes the tools of an API. c.mu is held.
-func (c *Cache) remove(id connectors.ConnectorID) {
+// removeTools removes the tools of an API. c.mu is held.
+func (c *Cache) removeTools(id connectors.ConnectorID) {
 	c.bytes -= c.byAPI[id].bytes
 	delete(c.byAPI, id)
 }

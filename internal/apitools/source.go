@@ -40,7 +40,7 @@ func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.To
 		return nil, err
 	}
 	key := newCacheKey(document.Hash, c.URL, picked)
-	if tools, ok := s.Cache.find(c.ID, key); ok {
+	if tools, ok := s.Cache.findTools(c.ID, key); ok {
 		return tools, nil
 	}
 	if document.Body == nil && document.Size > 0 {
@@ -51,7 +51,7 @@ func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.To
 	}
 	tools, err := MakeTools(document.Body, c.URL, picked)
 	if err == nil {
-		s.Cache.add(c.ID, key, tools)
+		s.Cache.addTools(c.ID, key, tools)
 	}
 	return tools, err
 }

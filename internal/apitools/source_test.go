@@ -84,7 +84,7 @@ func TestFetch_IsBounded(t *testing.T) {
 			_, _ = w.Write(make([]byte, 1<<20))
 		}
 	})
-	_, err := apitools.Source{Client: http.DefaultClient}.Fetch(t.Context(), large, "") //nolint:forbidigo // a server of this test
+	_, err := apitools.Source{Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}.Fetch(t.Context(), large, "")
 	if err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("17 MiB: %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 )
 
-// addAPI makes a connector to an HTTP API whose server would name an authorization server, if it were asked.
+// addAPI makes a connector to an HTTP API at a server that would name an authorization server.
 func (b *bundle) addAPI(t *testing.T, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	b.as.AddClient("client", "s3cret", nil, b.broker.RedirectURI())

@@ -44,7 +44,7 @@ type Settings struct {
 	Description    string
 	Transport      Transport
 	URL            string            // empty for stdio
-	ServerURL      string            // of an HTTP API whose document lies elsewhere; empty: URL
+	ServerURL      string            // of an HTTP API with its document elsewhere; empty: URL
 	Command        Command           // for stdio
 	Headers        map[string]string // sent with each request; no secrets
 	CredentialMode CredentialMode

@@ -39,7 +39,7 @@ func (r *Registry) readAPI(ctx context.Context, tenant connectors.TenantID, ref 
 	if err != nil {
 		return api, err
 	}
-	return api, api.parse()
+	return api, api.parseDocument()
 }
 
 // getAPI reads a connector. It fails if it is no HTTP API.
@@ -59,7 +59,7 @@ func orNone(d connectors.APIDocument, err error) (*connectors.APIDocument, error
 	return &d, err
 }
 
-func (api *storedAPI) parse() (err error) {
+func (api *storedAPI) parseDocument() (err error) {
 	if api.document != nil {
 		api.parsed, err = apitools.Read(api.document.Body, api.address)
 	}
@@ -140,5 +140,5 @@ func (r *Registry) readNewDocument(ctx context.Context, a auth.Actor, old connec
 	if err != nil {
 		return nil, err
 	}
-	return next.document, next.parse()
+	return next.document, next.parseDocument()
 }

@@ -74,7 +74,7 @@ func (r *Registry) ChangeOperations(ctx context.Context, a auth.Actor, ref conne
 		setScopes(api.parsed, change.save)
 		e := a.Event("connector.update", api.connector.Slug)
 		e.Detail = map[string]any{"connector_id": api.connector.ID.String()}
-		e.Before, e.After = operationsState(api.tools), operationsState(change.apply(api.tools))
+		e.Before, e.After = operationsState(api.tools), operationsState(change.applyTo(api.tools))
 		change.event = e
 		return change, nil
 	})
@@ -87,8 +87,8 @@ type apiChange struct {
 	event  store.Event
 }
 
-// apply returns the tools after the change, by key.
-func (change apiChange) apply(tools []connectors.APITool) []connectors.APITool {
+// applyTo returns the tools after the change, by key.
+func (change apiChange) applyTo(tools []connectors.APITool) []connectors.APITool {
 	after := map[string]connectors.APITool{}
 	for _, t := range slices.Concat(tools, change.save) {
 		after[t.Key] = t
@@ -103,7 +103,7 @@ func (change apiChange) apply(tools []connectors.APITool) []connectors.APITool {
 	return out
 }
 
-// errAPIChanged ends a transaction whose API changed since it was read.
+// errAPIChanged ends a transaction on an API that changed since it was read.
 var errAPIChanged = fault.Errorf(fault.Conflict, "The API's document or tools were changed meanwhile. Try again.")
 
 // changeAPI stores what plan returns. An API that changes meanwhile is read and planned anew.
@@ -117,7 +117,7 @@ func (r *Registry) changeAPI(ctx context.Context, a auth.Actor, ref connectors.R
 		if err != nil || len(change.save)+len(change.remove) == 0 {
 			return err
 		}
-		if err := checkToolCount(len(change.apply(api.tools))); err != nil {
+		if err := checkToolCount(len(change.applyTo(api.tools))); err != nil {
 			return err
 		}
 		err = r.tx(ctx, a, func(tx *store.Tenant) error { return storeAPIChange(ctx, tx, api, change) })

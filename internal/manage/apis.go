@@ -20,8 +20,8 @@ type APIContent struct {
 	FetchDocument bool
 	// NoDocument makes the draft's URL the address of the API: endpoints follow later.
 	NoDocument bool
-	Endpoints     []openapi.Endpoint
-	Operations    []string // picked ones by [openapi.Operation.Key]
+	Endpoints  []openapi.Endpoint
+	Operations []string // picked ones by [openapi.Operation.Key]
 }
 
 // CreateAPI stores a connector to an HTTP API with its document, operations and endpoints. It starts no sync.
@@ -46,7 +46,7 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 	if api.document, err = r.readDocument(ctx, a, d, content); err != nil {
 		return c, err
 	}
-	if err := api.parse(); err != nil {
+	if err := api.parseDocument(); err != nil {
 		return c, err
 	}
 	tools, err := r.newTools(api, content)

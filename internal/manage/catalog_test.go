@@ -211,7 +211,7 @@ func TestImport_ListedServerEgress(t *testing.T) {
 	}
 }
 
-// TestAddOffer_OfAnAPI fetches the document of an HTTP API, whose operations wait to be picked.
+// TestAddOffer_OfAnAPI fetches the document of an HTTP API; its operations wait to be picked.
 func TestAddOffer_OfAnAPI(t *testing.T) {
 	t.Parallel()
 	b := newCatalogEnv(t)

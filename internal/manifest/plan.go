@@ -150,7 +150,7 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 	same, err := hasSharedSecret(ctx, p.api, slug, entered)
 	if err == nil && !same {
 		p.add(Step{Change, "credential", slug, []Field{{"auth", hiddenValue, hiddenValue}}, func(ctx context.Context, api *client.Client) error {
-			if err := checkAddress(ctx, api, slug, c.address()); err != nil {
+			if err := checkAddress(ctx, api, slug, c.serverAddress()); err != nil {
 				return err
 			}
 			return api.SetCredential(ctx, slug, entered)
@@ -191,8 +191,8 @@ func (p *planner) planNewConnector(slug string, c Connector) error {
 	return p.planOperationSettings(slug, c.API)
 }
 
-// address returns the URL that a connector has in the API.
-func (c Connector) address() any {
+// serverAddress returns the URL that a connector has in the API.
+func (c Connector) serverAddress() any {
 	if c.API != nil && c.API.DocumentURL != "" {
 		return c.API.DocumentURL
 	}

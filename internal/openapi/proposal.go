@@ -26,14 +26,14 @@ func (d *Document) Proposals(operations []*Operation) []Proposal {
 	var all []Proposal
 	for _, s := range d.Schemes {
 		base := Proposal{Scheme: s.Name, Description: s.Description, Scopes: scopesFor(operations, s.Name), Operations: countAccepting(operations, s.Name)}
-		all = append(all, s.propose(base)...)
+		all = append(all, s.proposeWays(base)...)
 	}
 	slices.SortStableFunc(all, func(a, b Proposal) int { return cmp.Compare(b.Operations, a.Operations) })
 	return all
 }
 
-// propose completes a proposal, once for each flow that a connector has.
-func (s SecurityScheme) propose(p Proposal) (all []Proposal) {
+// proposeWays completes a proposal, once for each flow that a connector has.
+func (s SecurityScheme) proposeWays(p Proposal) (all []Proposal) {
 	switch {
 	case s.Type == SchemeAPIKey && slices.Contains([]string{"header", "query", "cookie"}, s.In) && s.Parameter != "":
 		p.Type, p.In, p.Name = "api_key", s.In, s.Parameter

@@ -24,7 +24,7 @@ func (b *bundle) callAPI(t *testing.T, r *credentials.Resolver, c connectors.Con
 	must(t, err)
 	target, err := b.sync.Target(t.Context(), b.Tenant, c, headers)
 	must(t, err)
-	session, err := (&mcp.Dialer{HTTP: http.DefaultClient, Version: "test"}).Dial(t.Context(), target)
+	session, err := (&mcp.Dialer{HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Version: "test"}).Dial(t.Context(), target)
 	must(t, err)
 	defer session.Close(context.Background())
 	binding := `{"v":1,"method":"GET","server":"` + server + `","path":"/a"}`

@@ -14,7 +14,7 @@ type SignInOffer struct {
 	Header, In string // of an API key
 }
 
-// apiSources are the fields of an HTTP API whose document has no URL.
+// apiSources are the fields of an HTTP API with a document without a URL.
 var apiSources = []string{"document", "file", "curl", "by_hand"}
 
 func (p connectorFormProps) isAPI() bool {

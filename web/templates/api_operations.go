@@ -26,7 +26,7 @@ type ConnectorOperationsPage struct {
 type OperationsPart struct {
 	Text       string // "51–100 of 312"; empty: all are shown
 	Prev, Next string // numbers of parts; empty: none
-	PrevHref   string // for a person who may not pick
+	PrevHref   string // for people without that permission
 	NextHref   string
 }
 

@@ -18,7 +18,7 @@ import (
 // contentBlock is a ContentBlock of MCP.
 type contentBlock interface {
 	appendJSON(out []byte) []byte
-	size() int // about, in bytes
+	jsonSize() int // about, in bytes
 }
 
 // textBlock is TextContent.
@@ -29,7 +29,7 @@ func (b textBlock) appendJSON(out []byte) []byte {
 	return append(jsonschema.AppendQuoted(out, string(b)), '}')
 }
 
-func (b textBlock) size() int { return len(b) + 32 }
+func (b textBlock) jsonSize() int { return len(b) + 32 }
 
 // blobBlock is EmbeddedResource with bytes.
 type blobBlock struct {
@@ -44,7 +44,9 @@ func (b blobBlock) appendJSON(out []byte) []byte {
 	return append(out, `"}}`...)
 }
 
-func (b blobBlock) size() int { return base64.StdEncoding.EncodedLen(len(b.body)) + len(b.uri) + 128 }
+func (b blobBlock) jsonSize() int {
+	return base64.StdEncoding.EncodedLen(len(b.body)) + len(b.uri) + 128
+}
 
 // binaryBlock returns bytes as an embedded resource. Its address is the request's, with the file's name if the answer says one.
 func binaryBlock(r Response, media string) blobBlock {

@@ -83,7 +83,7 @@ func encodeResult(result callResult) json.RawMessage {
 func (r callResult) estimateSize() int {
 	n := 128 + len(r.Structured)
 	for _, block := range r.Content {
-		n += block.size() + block.size()/8
+		n += block.jsonSize() + block.jsonSize()/8
 	}
 	return n
 }
