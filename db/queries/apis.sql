@@ -1,5 +1,5 @@
 -- name: APIDocument :one
-select is_fetched, etag, hash, body, read_at
+select is_fetched, etag, hash, body, read_at, seen
 from api_documents
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
@@ -13,17 +13,12 @@ set is_fetched = excluded.is_fetched,
     body = excluded.body,
     read_at = now();
 
--- name: APIDocumentHead :one
-select is_fetched, hash, read_at, seen
-from api_documents
-where tenant_id = @tenant_id and connector_id = @connector_id;
-
--- name: SetSeenOperations :exec
+-- name: SetSeenOperations :execrows
 update api_documents set seen = @seen::text[]
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: APIDocumentInfo :one
-select is_fetched, etag, hash, length(body)::integer as size, read_at
+select is_fetched, etag, hash, length(body)::integer as size, read_at, seen
 from api_documents
 where tenant_id = @tenant_id and connector_id = @connector_id;
 

@@ -111,7 +111,7 @@ var auditRows = map[string]auditRow{
 	"POST /connectors/{id}/tools/{tool}/curate":  {kinds: "tool.curate", form: url.Values{"alias": {"find"}, "enabled": {"on"}}},
 	"POST /connectors/{id}/operations":           {kinds: "connector.update connector.sync", setup: addAPIConnector(url.Values{"pick": {"GET /notes"}})},
 	"POST /connectors/{id}/operations/select":    {reason: "it stores nothing"},
-	"POST /connectors/{id}/endpoint":             {kinds: "connector.update connector.sync", setup: addAPIConnector(url.Values{"do": {"save"}, "name": {"ping"}, "method": {"GET"}, "url": {"http://127.0.0.1:9/ping"}})},
+	"POST /connectors/{id}/endpoint":             {kinds: "endpoint.create connector.sync", setup: addAPIConnector(url.Values{"do": {"save"}, "name": {"ping"}, "method": {"GET"}, "url": {"http://127.0.0.1:9/ping"}})},
 	"POST /connectors/{id}/tools/{tool}/answer":  {reason: "it is the same change as that of an endpoint; TestAnswerPanel_SavesAFilter"},
 	"POST /connectors/{id}/tools/{tool}/accept":  {kinds: "tool.accept", testedInAPI: true},
 	"POST /connectors/{id}/tools/{tool}/keep":    {kinds: "tool.keep", testedInAPI: true},

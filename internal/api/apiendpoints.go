@@ -231,7 +231,7 @@ func (h *Handler) updateEndpoint(ctx context.Context, actor auth.Actor, in *stru
 		}
 		return nil, err
 	}
-	e, err := h.registry.UpdateEndpoint(ctx, actor, in.ref(), in.Name, patch.apply)
+	e, err := h.registry.UpdateEndpoint(ctx, actor, in.ref(), in.Name, patch.applyTo)
 	if err != nil {
 		return nil, err
 	}

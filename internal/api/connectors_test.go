@@ -23,7 +23,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"retry_backoff_ms": 500, "connect_timeout_ms": 2000, "max_response_bytes": 100_000, "stream_reconnects": 0, "methods": []string{"acme/b", "acme/a", "acme/b"},
 	}).want(http.StatusCreated)
 	want := map[string]any{
-		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
+		"name": "Linear", "slug": "linear", "description": "Issues", "kind": "mcp", "transport": "streamable_http",
 		"url": "https://mcp.linear.example/mcp", "headers": map[string]any{"X-Team": "eu"}, "credential_mode": "shared",
 		"auth":       map[string]any{"type": "api_key", "header": "X-Key"},
 		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 0.0, "session_per_agent": true,

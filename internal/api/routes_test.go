@@ -55,6 +55,7 @@ var routes = map[string]struct {
 	"DELETE /api/v1/connectors/{id}/endpoints/{name}":          {connectors.PermManage, ""},
 	"GET /api/v1/connectors/{id}/health":                       {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.PermRead, ""},
+	"GET /api/v1/connectors/{id}/sign_in_methods":              {connectors.PermRead, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.PermRead, ""},
 	"POST /api/v1/sync_runs/{id}/cancel":                       {connectors.PermOperate, ""},
 	"GET /api/v1/connectors/{id}/tools":                        {connectors.PermRead, ""},
@@ -195,7 +196,8 @@ func targetsNamed(id string) targets {
 func (x targets) fillPattern(pattern string) string {
 	id, tool, client := x.connector, x.exposed, x.client
 	switch {
-	case strings.HasPrefix(pattern, "/api/v1/connectors/{id}/operations"), strings.HasPrefix(pattern, "/api/v1/connectors/{id}/document"):
+	case strings.HasPrefix(pattern, "/api/v1/connectors/{id}/operations"), strings.HasPrefix(pattern, "/api/v1/connectors/{id}/document"),
+		pattern == "/api/v1/connectors/{id}/sign_in_methods":
 		id = x.httpAPI
 	case strings.HasPrefix(pattern, "/api/v1/connectors/{id}/endpoints"):
 		id, tool = x.httpAPI, "ping"

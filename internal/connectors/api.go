@@ -21,13 +21,6 @@ type APIDocument struct {
 	Hash      [32]byte // SHA-256 of Body
 	Size      int      // of Body, in bytes
 	ReadAt    time.Time
-}
-
-// APIDocumentHead is a document without its body.
-type APIDocumentHead struct {
-	IsFetched bool
-	Hash      [32]byte // SHA-256 of the body
-	ReadAt    time.Time
 	Seen      []string // keys of the operations that it had when a person picked last
 }
 

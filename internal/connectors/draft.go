@@ -132,7 +132,7 @@ func (c *validation) checkServerURL(d Draft) {
 
 func (c *validation) checkAuth(a Auth, transport Transport) {
 	if a.Type != AuthAPIKey && a.In != KeyInHeader {
-		c.addField("auth.in", "Authentication %q takes no place.", a.Type)
+		c.addField("auth.in", "Authentication %q has no key to place.", a.Type)
 	}
 	switch a.Type {
 	case AuthNone, AuthBearer, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT:

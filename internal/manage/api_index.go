@@ -19,7 +19,7 @@ import (
 // APIOverview is an HTTP API with all that can be its tools.
 type APIOverview struct {
 	Connector  connectors.Connector
-	Document   *connectors.APIDocumentHead // nil: it has none
+	Document   *connectors.APIDocument // nil: it has none
 	About      APIDocumentFacts
 	Operations []OperationSummary // in the order of the document
 	Tools      []connectors.APITool
@@ -58,14 +58,14 @@ func (r *Registry) ReadAPI(ctx context.Context, tenant connectors.TenantID, ref 
 		if o.Tools, err = tx.APIs().Tools(ctx, o.Connector.ID); err != nil {
 			return err
 		}
-		head, err := tx.APIs().DocumentHead(ctx, o.Connector.ID)
+		info, err := tx.APIs().DocumentInfo(ctx, o.Connector.ID)
 		if fault.Is(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		o.Document = &head
+		o.Document = &info
 		return nil
 	})
 	if err != nil || o.Document == nil {
@@ -231,6 +231,9 @@ func (r *Registry) SavePicks(ctx context.Context, a auth.Actor, o APIOverview, p
 		if err := r.PickOperations(ctx, a, connectors.Ref(o.Connector.ID.String()), add, remove); err != nil {
 			return false, err
 		}
+	}
+	if len(o.Operations) == 0 {
+		return false, nil
 	}
 	return len(add)+len(remove) > 0, r.store.Tenant(a.Tenant.ID).APIs().SetSeen(ctx, o.Connector.ID, o.operationKeys())
 }

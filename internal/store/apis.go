@@ -13,7 +13,7 @@ import (
 // Document reads the document of an HTTP API. It fails with NotFound if none is stored.
 func (t APIs) Document(ctx context.Context, id connectors.ConnectorID) (connectors.APIDocument, error) {
 	row, err := t.q.APIDocument(ctx, t.id, id)
-	d := connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Body: row.Body, Size: len(row.Body), ReadAt: row.ReadAt.UTC()}
+	d := connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Body: row.Body, Size: len(row.Body), ReadAt: row.ReadAt.UTC(), Seen: row.Seen}
 	copy(d.Hash[:], row.Hash)
 	return d, rowError(err, "document")
 }
@@ -21,22 +21,15 @@ func (t APIs) Document(ctx context.Context, id connectors.ConnectorID) (connecto
 // DocumentInfo is [APIs.Document] without the body.
 func (t APIs) DocumentInfo(ctx context.Context, id connectors.ConnectorID) (connectors.APIDocument, error) {
 	row, err := t.q.APIDocumentInfo(ctx, t.id, id)
-	d := connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Size: int(row.Size), ReadAt: row.ReadAt.UTC()}
+	d := connectors.APIDocument{IsFetched: row.IsFetched, ETag: row.Etag, Size: int(row.Size), ReadAt: row.ReadAt.UTC(), Seen: row.Seen}
 	copy(d.Hash[:], row.Hash)
 	return d, rowError(err, "document")
 }
 
-// DocumentHead reads what there is to say of a document without its body. It fails with NotFound if none is stored.
-func (t APIs) DocumentHead(ctx context.Context, id connectors.ConnectorID) (connectors.APIDocumentHead, error) {
-	row, err := t.q.APIDocumentHead(ctx, t.id, id)
-	h := connectors.APIDocumentHead{IsFetched: row.IsFetched, ReadAt: row.ReadAt.UTC(), Seen: row.Seen}
-	copy(h.Hash[:], row.Hash)
-	return h, rowError(err, "document")
-}
-
-// SetSeen stores the operations that a person has seen, by key. Without a document it does nothing.
+// SetSeen stores the operations that a person has seen, by key. It fails with NotFound without a document.
 func (t APIs) SetSeen(ctx context.Context, id connectors.ConnectorID, keys []string) error {
-	return t.q.SetSeenOperations(ctx, keys, t.id, id)
+	n, err := t.q.SetSeenOperations(ctx, keys, t.id, id)
+	return affectedError(n, err, "document")
 }
 
 // SaveDocument replaces the document of an HTTP API.

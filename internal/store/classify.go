@@ -42,39 +42,26 @@ var constraintFaults = map[string]constraintFault{
 	"sso_domains_verified_key":  {fault.Conflict, "", "domain", "Another organisation has verified this domain. Ask the operator."},
 	"sync_runs_one_running_key": {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},
 
-	"credentials_connector_fkey":       {fault.NotFound, "", "", "No such connector."},
-	"tools_connector_fkey":             {fault.NotFound, "", "", "No such connector."},
-	"quarantined_tools_connector_fkey": {fault.NotFound, "", "", "No such connector."},
-	"sync_runs_connector_fkey":         {fault.NotFound, "", "", "No such connector."},
-	"credentials_agent_fkey":           {fault.NotFound, "", "", "No such agent."},
-	"oauth_flows_connector_fkey":       {fault.NotFound, "", "", "No such connector."},
-	"connect_links_connector_fkey":     {fault.NotFound, "", "", "No such connector."},
-	"connector_clients_connector_fkey": {fault.NotFound, "", "", "No such connector."},
-	"connector_envs_connector_fkey":    {fault.NotFound, "", "", "No such connector."},
-	"oauth_flows_agent_fkey":           {fault.NotFound, "", "", "No such agent."},
-	"connect_links_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
-	"sync_runs_agent_fkey":             {fault.NotFound, "", "", "No such agent."},
-	"approvals_agent_fkey":             {fault.NotFound, "", "", "No such agent."},
-	"approvals_connector_fkey":         {fault.NotFound, "", "", "No such connector."},
-	"tool_allowances_agent_fkey":       {fault.NotFound, "", "", "No such agent."},
-	"tool_allowances_connector_fkey":   {fault.NotFound, "", "", "No such connector."},
-	"tool_allowances_grant_fkey":       {fault.NotFound, "", "", "No such grant."},
-	"tool_calls_agent_fkey":            {fault.NotFound, "", "", "No such agent."},
-	"tool_calls_connector_fkey":        {fault.NotFound, "", "", "No such connector."},
-	"gateway_mail_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
-	"agent_clients_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
-	"agent_clients_member_fkey":        {fault.NotFound, "", "", "No such member."},
-	"account_requests_agent_fkey":      {fault.NotFound, "", "", "No such agent."},
-	"account_requests_connector_fkey":  {fault.NotFound, "", "", "No such connector."},
-	"personal_agents_agent_fkey":       {fault.NotFound, "", "", "No such agent."},
-	"personal_agents_member_fkey":      {fault.NotFound, "", "", "No such member."},
-	"member_tokens_agent_client_fkey":  {fault.NotFound, "", "", "No such client."},
-	"agent_tokens_agent_client_fkey":   {fault.NotFound, "", "", "No such client."},
-	"agent_tokens_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
-	"agent_grants_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
-	"agent_grants_connector_fkey":      {fault.NotFound, "", "", "No such connector."},
-	"sso_identities_member_fkey":       {fault.NotFound, "", "", "No such member."},
-	"memberships_user_id_fkey":         {fault.NotFound, "", "", "No such person."},
+	"credentials_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
+	"oauth_flows_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
+	"connect_links_agent_fkey":        {fault.NotFound, "", "", "No such agent."},
+	"sync_runs_agent_fkey":            {fault.NotFound, "", "", "No such agent."},
+	"approvals_agent_fkey":            {fault.NotFound, "", "", "No such agent."},
+	"tool_allowances_agent_fkey":      {fault.NotFound, "", "", "No such agent."},
+	"tool_allowances_grant_fkey":      {fault.NotFound, "", "", "No such grant."},
+	"tool_calls_agent_fkey":           {fault.NotFound, "", "", "No such agent."},
+	"gateway_mail_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
+	"agent_clients_agent_fkey":        {fault.NotFound, "", "", "No such agent."},
+	"agent_clients_member_fkey":       {fault.NotFound, "", "", "No such member."},
+	"account_requests_agent_fkey":     {fault.NotFound, "", "", "No such agent."},
+	"personal_agents_agent_fkey":      {fault.NotFound, "", "", "No such agent."},
+	"personal_agents_member_fkey":     {fault.NotFound, "", "", "No such member."},
+	"member_tokens_agent_client_fkey": {fault.NotFound, "", "", "No such client."},
+	"agent_tokens_agent_client_fkey":  {fault.NotFound, "", "", "No such client."},
+	"agent_tokens_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
+	"agent_grants_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
+	"sso_identities_member_fkey":      {fault.NotFound, "", "", "No such member."},
+	"memberships_user_id_fkey":        {fault.NotFound, "", "", "No such person."},
 
 	"tenants_slug_form":                {fault.Invalid, "", "slug", slugRule},
 	"tenants_name_length":              {fault.Invalid, "", "name", nameRule},
@@ -171,8 +158,12 @@ func classifyState(pg *pgconn.PgError, err error) error {
 
 func toConstraintFault(constraint string, err error) error {
 	v, ok := constraintFaults[constraint]
-	if !ok && strings.HasSuffix(constraint, "_tenant_id_fkey") {
+	switch {
+	case ok:
+	case strings.HasSuffix(constraint, "_tenant_id_fkey"):
 		v, ok = constraintFault{kind: fault.NotFound, message: "No such organisation."}, true
+	case strings.HasSuffix(constraint, "_connector_fkey"):
+		v, ok = constraintFault{kind: fault.NotFound, message: "No such connector."}, true
 	}
 	if !ok {
 		return err

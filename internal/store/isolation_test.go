@@ -199,26 +199,6 @@ var tenantAttempts = map[string]attempt{
 	"Connectors.SaveIcon": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Connectors().SaveIcon(ctx, o.connector.ID, nil)
 	},
-	"APIs.Document": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.APIs().Document(ctx, o.connector.ID))
-	},
-	"APIs.DocumentInfo": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.APIs().DocumentInfo(ctx, o.connector.ID))
-	},
-	"APIs.SaveDocument": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.APIs().SaveDocument(ctx, o.connector.ID, connectors.APIDocument{Body: []byte("{}")})
-	},
-	"APIs.Tools": func(ctx context.Context, o outsider) (bool, error) {
-		tools, err := o.door.APIs().Tools(ctx, o.connector.ID)
-		return len(tools) > 0, err
-	},
-	"APIs.SaveTools": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.APIs().SaveTools(ctx, o.connector.ID, []connectors.APITool{{Key: "GET /mine"}})
-	},
-	"APIs.RemoveTools": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.APIs().RemoveTools(ctx, o.connector.ID, []string{"GET /pets"})
-		return n > 0, err
-	},
 	"Connectors.Delete": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Connectors().Delete(ctx, o.connector.ID)
 	},
@@ -456,7 +436,7 @@ var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors
 	"Calls.Allowances": true, "Calls.EndAllowances": true, "Calls.WaitingApprovals": true, "Calls.CountOpenApprovals": true, "Calls.WithdrawApproval": true, "Calls.ClaimApproval": true, "Calls.FinishApproval": true, "Calls.DropMail": true, "Mail": true, "TakeMail": true,
 	"Calls.List": true, "Calls.TaskCalls": true, "Calls.AgentTasks": true, "Calls.StartPendingCall": true, "Calls.EndPendingCall": true, "Calls.SaveCallTask": true, "Calls.EndCallTask": true, "Calls.MarkUndelivered": true,
 	"Agents.Tokens": true, "Agents.Grants": true, "Agents.GrantedConnectors": true, "Agents.AcceptedDefinitions": true, "Agents.ToolChoices": true, "Agents.CallCounts": true, "Agents.ApprovalsAbout": true, "Agents.AgentsGranted": true, "Tools.Use": true, "Audit.List": true, "WaitingCalls": true,
-	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Connectors.Icons": true, "APIs.Tools": true, "APIs.RemoveTools": true, "Connectors.Marks": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
+	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Connectors.Icons": true, "Connectors.Marks": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
 	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.CredentialOwners": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
 	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "RefuseInvalidResults": true, "FirstSteps": true, "DismissFirstSteps": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }
@@ -470,7 +450,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 		min      int // of methods
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts)},
 	} {
 		names := methodNames(door.methods)
@@ -485,7 +465,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name] || ownLists[name]:
+			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name] || ownLists[name] || ownAPIs[name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, name, found, err)
 				}

@@ -211,8 +211,6 @@ func (o outsider) missingRows() map[string]string {
 	connector := fmt.Sprintf("'%s', '%s'", o.Tenant, o.connector.ID)
 	revocation := fmt.Sprintf("select tenant_id, '%s', connector_id, origin, sealed", o.Tenant)
 	return map[string]string{
-		"api_documents":       "insert into api_documents (tenant_id, connector_id, is_fetched, hash, body) values (" + connector + `, true, sha256('x'), 'x')`,
-		"api_tools":           "insert into api_tools (tenant_id, connector_id, key) values (" + connector + ", 'GET /pets')",
 		"connector_icons":     "insert into connector_icons (tenant_id, connector_id, media_type, picture) values (" + connector + `, 'image/png', '\x00')`,
 		"account_revocations": "insert into account_revocations (tenant_id, id, connector_id, origin, sealed, grant_meta) " + revocation + ", '{}' from credentials limit 1",
 		"revocation_clients": "insert into revocation_clients (tenant_id, id, connector_id, origin, sealed, client_id, issuer) " +

@@ -29,6 +29,7 @@ func newOutsider(t *testing.T) outsider {
 	if _, err := w.Door().Connectors().SaveItems(t.Context(), o.connector.ID, connectors.HashItems(prompts), prompts); err != nil {
 		t.Fatal(err)
 	}
+	o.fillAPI(t)
 	if o.queued, err = w.Door().Syncs().Queue(t.Context(), store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}); err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +57,9 @@ func (o outsider) wantUntouched(t *testing.T) {
 	c, err := o.Door().Connectors().Get(ctx, connectors.Ref(o.connector.ID.String()))
 	if err != nil || c.Version != o.connector.Version || len(c.DiscoveredTools) != 1 {
 		t.Errorf("connector = %+v, %v", c, err)
+	}
+	if tools, err := o.Door().APIs().Tools(ctx, o.connector.ID); err != nil || len(tools) != 1 {
+		t.Errorf("tools of the API = %+v, %v", tools, err)
 	}
 	if run, err := o.Door().Syncs().Get(ctx, o.running.ID); err != nil || run.State != connectors.SyncRunning {
 		t.Errorf("running run = %+v, %v", run, err)

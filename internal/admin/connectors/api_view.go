@@ -14,17 +14,17 @@ import (
 	"patchbay/web/templates"
 )
 
-// readDocumentHead reads what is shown of an HTTP API's document; nil: it has none.
-func readDocumentHead(ctx context.Context, tx *store.Tenant, id connectors.ConnectorID) (*connectors.APIDocumentHead, error) {
-	head, err := tx.APIs().DocumentHead(ctx, id)
+// readDocumentInfo reads what is shown of an HTTP API's document; nil: it has none.
+func readDocumentInfo(ctx context.Context, tx *store.Tenant, id connectors.ConnectorID) (*connectors.APIDocument, error) {
+	info, err := tx.APIs().DocumentInfo(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil //nolint:nilnil // that is the answer
 	}
-	return &head, err
+	return &info, err
 }
 
 // apiFacts say on the overview what an HTTP API is.
-func apiFacts(ctx context.Context, c connectors.Connector, document *connectors.APIDocumentHead, now time.Time) []templates.Fact {
+func apiFacts(ctx context.Context, c connectors.Connector, document *connectors.APIDocument, now time.Time) []templates.Fact {
 	facts := []templates.Fact{{Label: i18n.T(ctx, "Operations"), Value: i18n.T(ctx, "Show operations"), Href: operationsPath(c.Slug)}}
 	switch {
 	case document == nil:

@@ -25,7 +25,7 @@ type connectorOverview struct {
 	stream     connectors.Listening
 	listenable bool // the server announces changes
 	requests   []connectors.SyncRequest
-	document   *connectors.APIDocumentHead // of an HTTP API; nil: it has none
+	document   *connectors.APIDocument // of an HTTP API; nil: it has none
 }
 
 func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o connectorOverview, err error) {
@@ -50,7 +50,7 @@ func (h *Handler) loadConnectorOverview(r *http.Request, tx *store.Tenant) (o co
 		return o, err
 	}
 	if o.connector.Transport == connectors.TransportAPI {
-		o.document, err = readDocumentHead(r.Context(), tx, o.connector.ID)
+		o.document, err = readDocumentInfo(r.Context(), tx, o.connector.ID)
 		return o, err
 	}
 	o.requests, err = lastRequests(r.Context(), tx.Syncs(), o.runs.Items)

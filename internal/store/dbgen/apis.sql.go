@@ -13,7 +13,7 @@ import (
 )
 
 const aPIDocument = `-- name: APIDocument :one
-select is_fetched, etag, hash, body, read_at
+select is_fetched, etag, hash, body, read_at, seen
 from api_documents
 where tenant_id = $1 and connector_id = $2
 `
@@ -24,6 +24,7 @@ type APIDocumentRow struct {
 	Hash      []byte
 	Body      []byte
 	ReadAt    time.Time
+	Seen      []string
 }
 
 func (q *Queries) APIDocument(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (APIDocumentRow, error) {
@@ -35,37 +36,13 @@ func (q *Queries) APIDocument(ctx context.Context, tenantID connectors.TenantID,
 		&i.Hash,
 		&i.Body,
 		&i.ReadAt,
-	)
-	return i, err
-}
-
-const aPIDocumentHead = `-- name: APIDocumentHead :one
-select is_fetched, hash, read_at, seen
-from api_documents
-where tenant_id = $1 and connector_id = $2
-`
-
-type APIDocumentHeadRow struct {
-	IsFetched bool
-	Hash      []byte
-	ReadAt    time.Time
-	Seen      []string
-}
-
-func (q *Queries) APIDocumentHead(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (APIDocumentHeadRow, error) {
-	row := q.db.QueryRow(ctx, aPIDocumentHead, tenantID, connectorID)
-	var i APIDocumentHeadRow
-	err := row.Scan(
-		&i.IsFetched,
-		&i.Hash,
-		&i.ReadAt,
 		&i.Seen,
 	)
 	return i, err
 }
 
 const aPIDocumentInfo = `-- name: APIDocumentInfo :one
-select is_fetched, etag, hash, length(body)::integer as size, read_at
+select is_fetched, etag, hash, length(body)::integer as size, read_at, seen
 from api_documents
 where tenant_id = $1 and connector_id = $2
 `
@@ -76,6 +53,7 @@ type APIDocumentInfoRow struct {
 	Hash      []byte
 	Size      int32
 	ReadAt    time.Time
+	Seen      []string
 }
 
 func (q *Queries) APIDocumentInfo(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (APIDocumentInfoRow, error) {
@@ -87,6 +65,7 @@ func (q *Queries) APIDocumentInfo(ctx context.Context, tenantID connectors.Tenan
 		&i.Hash,
 		&i.Size,
 		&i.ReadAt,
+		&i.Seen,
 	)
 	return i, err
 }
@@ -242,12 +221,15 @@ func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
 	return err
 }
 
-const setSeenOperations = `-- name: SetSeenOperations :exec
+const setSeenOperations = `-- name: SetSeenOperations :execrows
 update api_documents set seen = $1::text[]
 where tenant_id = $2 and connector_id = $3
 `
 
-func (q *Queries) SetSeenOperations(ctx context.Context, seen []string, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
-	_, err := q.db.Exec(ctx, setSeenOperations, seen, tenantID, connectorID)
-	return err
+func (q *Queries) SetSeenOperations(ctx context.Context, seen []string, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, setSeenOperations, seen, tenantID, connectorID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
