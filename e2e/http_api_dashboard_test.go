@@ -21,7 +21,7 @@ const notesDocument = `{"openapi":"3.1.0","info":{"title":"Notes","version":"2"}
 		"post":{"operationId":"addNote","tags":["write"],"summary":"Add a note","requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"text":{"type":"string"}}}}}},
 		"responses":{"201":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}}}},
 	"/notes/{id}":{"get":{"operationId":"getNote","tags":["read"],"summary":"Get a note","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],
-		"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}},
+		"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}}},
 		"delete":{"operationId":"deleteNote","tags":["write"],"deprecated":true,"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"204":{"description":""}}}}}}`
 
 // notesAPI is an HTTP API with a document that may change. It says what it was asked.
@@ -116,12 +116,15 @@ func TestAnHTTPAPI_BecomesToolsInTheBrowser(t *testing.T) {
 	tab.Go(s.base + "/connectors/notes/endpoint")
 	tab.Fill("[name=curl]", "curl -X POST '"+api.url+"/v2/notes/17' -H 'Content-Type: application/json' -d '{\"text\":\"milk\"}'")
 	tab.Click("button[value=fill]")
-	tab.WaitText("main", "about")
+	tab.WaitText("main", "tokens")
 	if name := tab.Value("[name=name]"); name != "post_v2_notes" {
 		t.Errorf("the tool is called %q", name)
 	}
+	if arguments := tab.Value("[name=arguments]"); arguments != `{"note_id":"17","text":"milk"}` {
+		t.Errorf("the arguments are %s", arguments)
+	}
 	look.at("api-endpoint")
-	tab.Fill("[name=arguments]", `{"note_id":"17","text":"oats"}`)
+	tab.Fill("[name=description]", "Change a note")
 	tab.Click("button[value=test]")
 	tab.WaitText("main", "POST /v2/notes/17")
 	look.at("api-endpoint-tested")

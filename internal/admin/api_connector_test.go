@@ -162,7 +162,7 @@ func TestEndpoint_IsFilledTestedAndSaved(t *testing.T) {
 	c := d.createAPI(notes.URL, notesDocument)
 	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug+"/endpoint"
 	filled := b.post(path, url.Values{"do": {"fill"}, "curl": {"curl -X POST '" + notes.URL + "/v2/notes/17' -H 'X-Api-Key: hush-hush' -d '{\"text\":\"milk\"}' -H 'Content-Type: application/json'"}})
-	filled.want(t, http.StatusOK, "The command's credential was left out.", "post_v2_notes", "{note_id}")
+	filled.want(t, http.StatusOK, "The command's credential was left out.", "post_v2_notes", "{note_id}", `{"note_id":"17","text":"milk"}`)
 	if filled.says("hush-hush") {
 		t.Error("the page repeats the credential")
 	}
@@ -173,6 +173,7 @@ func TestEndpoint_IsFilledTestedAndSaved(t *testing.T) {
 	}
 	form.Set("filter", ".[")
 	b.post(path, form).want(t, http.StatusUnprocessableEntity, "read_note")
+	b.post(path, url.Values{"url": {notes.URL}, "method": {"GET"}, "do": {"test"}}).want(t, http.StatusUnprocessableEntity, "A name has up to 64", notes.URL)
 	form.Set("filter", ".path")
 	form.Set("do", "save")
 	if p := b.post(path, form); p.Status != http.StatusSeeOther || d.listAPITools(c) != "read_note\n" {

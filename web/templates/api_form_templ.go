@@ -151,7 +151,7 @@ func apiFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("server_url", i18n.T(ctx, "API URL"), func(f *fieldProps) {
 			f.InputMode, f.Mono, f.Placeholder, f.Optional, f.Autocomplete = "url", true, "https://api.example.com/v1", true, "off"
-			f.Help = i18n.T(ctx, "If it has another origin than the document. The credential goes there alone. Empty: the document's first server.")
+			f.Help = i18n.T(ctx, "Needed if the API has another origin than the document. The credential is sent only there. Empty: the document's first server.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

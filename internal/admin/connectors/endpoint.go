@@ -87,6 +87,10 @@ func (h *Handler) endpointTest(w http.ResponseWriter, r *http.Request, v endpoin
 	if err == nil && !isJSONObject(arguments) {
 		err = fault.InvalidFields(fault.Field{Location: "arguments", Message: "Enter a JSON object."})
 	}
+	var tool *openapi.Tool
+	if err == nil {
+		tool, err = e.Tool()
+	}
 	if v.addProblem(r.Context(), err) {
 		return h.endpointPage(w, r, v.toStatus(), v)
 	}
@@ -94,10 +98,6 @@ func (h *Handler) endpointTest(w http.ResponseWriter, r *http.Request, v endpoin
 		return err
 	}
 	v.describeTool(r.Context())
-	tool, err := e.Tool()
-	if err != nil {
-		return err
-	}
 	shell.ClearWriteDeadline(w)
 	raw, call, err := h.Calls.TryAPITool(r.Context(), shell.Actor(r), v.api.Connector, toolcall.APITrial{
 		Tool: e.Name, Binding: tool.Binding.JSON(), Arguments: arguments, Source: connectors.SourceDashboard, Agent: connectors.Ref(v.form.Value("agent")),
@@ -189,6 +189,7 @@ func (v *endpointView) fillFromCurl(ctx context.Context, text string) {
 	if v.form.Values = endpointValues(command.Endpoint); command.Credential != nil {
 		v.notes = append(v.notes, i18n.T(ctx, "The command's credential was left out. Calls use the connector's own."))
 	}
+	v.form.Values["arguments"] = exampleArguments(command.Endpoint.Input)
 	for _, note := range command.Notes {
 		v.notes = append(v.notes, i18n.TranslateKnown(ctx, note))
 	}
@@ -228,6 +229,27 @@ func endpointValues(e openapi.Endpoint) map[string]string {
 		values["input"] = indentText(e.Input)
 	}
 	return values
+}
+
+// exampleArguments returns arguments from the examples of a schema. Empty: it has none.
+func exampleArguments(input json.RawMessage) string {
+	var schema struct {
+		Properties map[string]struct{ Examples []json.RawMessage }
+	}
+	if json.Unmarshal(input, &schema) != nil {
+		return ""
+	}
+	arguments := map[string]json.RawMessage{}
+	for name, p := range schema.Properties {
+		if len(p.Examples) > 0 {
+			arguments[name] = p.Examples[0]
+		}
+	}
+	if len(arguments) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(arguments) // what was read always marshals
+	return string(text)
 }
 
 func indentText(text json.RawMessage) string {

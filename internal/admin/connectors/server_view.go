@@ -103,6 +103,10 @@ func BehaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 
 // signInWords says which authentication a server wants, and what Patchbay sends.
 func signInWords(ctx context.Context, c connectors.Connector) []templates.Fact {
+	sends := templates.Fact{Label: i18n.T(ctx, "We send"), Value: sendsWords(ctx, c)}
+	if c.Transport == connectors.TransportAPI { // its document says so for each operation
+		return []templates.Fact{sends}
+	}
 	text := i18n.T(ctx, "unknown until synced")
 	switch c.AuthBehaviour {
 	case connectors.AuthOpen:
@@ -112,7 +116,7 @@ func signInWords(ctx context.Context, c connectors.Connector) []templates.Fact {
 	case connectors.AuthAll:
 		text = i18n.T(ctx, "credential for everything")
 	}
-	return []templates.Fact{{Label: i18n.T(ctx, "Server requires"), Value: text}, {Label: i18n.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
+	return []templates.Fact{{Label: i18n.T(ctx, "Server requires"), Value: text}, sends}
 }
 
 func sendsWords(ctx context.Context, c connectors.Connector) string {
