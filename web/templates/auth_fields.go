@@ -62,11 +62,30 @@ func (p connectorFormProps) isMachine() bool {
 }
 
 func (p connectorFormProps) clientOpen() bool {
-	return p.isMachine() || p.hasValue(clientNames) || p.hasValue(endpointNames)
+	return p.isAPI() || p.isMachine() || p.hasValue(clientNames) || p.hasValue(endpointNames)
+}
+
+// foldedClient lists the types whose client is folded away.
+func (p connectorFormProps) foldedClient() string {
+	if p.isAPI() {
+		return ""
+	}
+	return string(connectors.AuthOAuth2)
+}
+
+// foldedEndpoints lists the types whose endpoints are folded away on their own.
+func (p connectorFormProps) foldedEndpoints() string {
+	if p.isAPI() {
+		return oauthTypes
+	}
+	return machineTypes
 }
 
 // accountSentence says what is left to do when accounts are connected by OAuth.
 func (p connectorFormProps) accountSentence(ctx context.Context) string {
+	if p.isAPI() {
+		return i18n.T(ctx, "Register an app at the API's provider, with the OAuth redirect URI under Settings, and enter its client ID.")
+	}
 	if p.New {
 		return i18n.T(ctx, "Nothing to fill in. Add the connector, then press Connect.")
 	}

@@ -1,0 +1,58 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"patchbay/internal/testing/browser"
+)
+
+// TestAnHTTPAPI_GetsAnAccountInTheBrowser connects an account of an HTTP API at the authorization server that its document names.
+func TestAnHTTPAPI_GetsAnAccountInTheBrowser(t *testing.T) {
+	t.Parallel()
+	w := newConnecting(t)
+	w.s.setUp(newPerson(t))
+	id := w.as.registerByHand(w.s.base + "/oauth/callback")
+	api := startNotesAPI(t)
+	scheme := `"token":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"` + w.as.Issuer + `/auth","tokenUrl":"` + w.as.Issuer + `/token","scopes":{"openid":"","offline_access":""}}}}`
+	document := strings.Replace(notesDocument, `"token":{"type":"http","scheme":"bearer"}`, scheme, 1)
+	api.document.Store(new(strings.Replace(document, `"security":[{"token":[]}]`, `"security":[{"token":["openid","offline_access"]}]`, 1)))
+	tab := browser.Open(t)
+	look := newLooker(t, tab)
+	signInTab(tab, w.s.base)
+
+	tab.Go(w.s.base + "/connectors/new?kind=http")
+	tab.Fill("[name=url]", api.url+"/openapi.json")
+	tab.Press(kb.Tab)
+	tab.WaitText("#test-result", "Notes 2 has 4 operations.")
+	tab.Click("#test-result [data-use-auth=oauth2]")
+	tab.Fill("[name='auth.client_id']", id)
+	look.at("api-oauth")
+	tab.Click("main form button[type=submit]:not([formaction])")
+	tab.WaitPath("/connectors/notes/operations")
+	tab.Click(`input[name=pick][value="GET /notes"]`)
+	tab.WaitText("#operations-total", "1 of 4 selected")
+	tab.Click(".operations .actions button[type=submit]")
+	tab.WaitText("main", "Connect")
+	tab.Go(w.s.base + "/connectors/notes/credentials")
+	tab.Click("form[action='/connectors/notes/connect'] button")
+	w.as.agree(tab, "ada@example.com")
+	tab.WaitText("body", "Connected “Notes”.")
+	look.at("api-connected")
+
+	tab.Go(w.s.base + "/connectors/notes/tools/listNotes")
+	tab.Click("#try button[type=submit]:not([name])")
+	tab.WaitText("#tool", "GET /v2/notes")
+	answer, issued := tab.Text("#tool"), w.as.issued()["access_token"]
+	if !slices.ContainsFunc(issued, func(token string) bool { return strings.Contains(answer, "Bearer "+token) }) {
+		t.Errorf("%d access tokens were issued, and the API got none:\n%s", len(issued), answer)
+	}
+	if credential := w.credential(""); credential["status"] != "active" {
+		t.Errorf("the credential: %v", credential)
+	}
+}
