@@ -106,6 +106,24 @@ func TestAPIConnector_IsAddedFromACurlCommand(t *testing.T) {
 	b.get(p.Location).want(t, http.StatusOK, "get_v2_notes")
 }
 
+func TestAPIConnector_DocumentIsReplacedInSettings(t *testing.T) {
+	t.Parallel()
+	d, notes := newDashboard(t), startNotes(t)
+	c := d.createAPI(notes.URL, notesDocument)
+	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug
+	b.get(path+"/settings").want(t, http.StatusOK, "Replace the document")
+	form := connectorForm(c.Name, c.URL, "transport", "api", "slug", c.Slug, "document", "no document")
+	b.post(path, form).want(t, http.StatusUnprocessableEntity, "no document")
+	form.Set("document", strings.Replace(notesDocument, `"Notes"`, `"Memos"`, 1))
+	if p := b.post(path, form); p.Status != http.StatusSeeOther {
+		t.Fatalf("%d\n%s", p.Status, plainText(p.Body))
+	}
+	b.get(path+"/operations").want(t, http.StatusOK, "Memos 2", "uploaded")
+	form.Del("document")
+	b.post(path, form).want(t, http.StatusSeeOther)
+	b.get(path+"/operations").want(t, http.StatusOK, "Memos 2", "uploaded")
+}
+
 func TestOperations_ArePickedFilteredAndSaved(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

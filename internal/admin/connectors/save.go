@@ -59,6 +59,14 @@ func (h *Handler) saveConnector(r *http.Request, f shell.PostedForm, before conn
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}
+	var document []byte // nil: the stored one stays
+	if before.Transport == connectors.TransportAPI {
+		content, _, err := readAPIContent(r, f, &d)
+		if err != nil {
+			return connectors.Connector{}, nil, err
+		}
+		document = content.Document
+	}
 	secrets := ReadSecrets(f, d.Auth.Type, "auth.")
 	return h.Registry.UpdateConnector(r.Context(), shell.Actor(r), connectors.Ref(before.ID.String()), manage.Change{
 		Draft:   func(draft *connectors.Draft) { *draft = d },
@@ -66,6 +74,7 @@ func (h *Handler) saveConnector(r *http.Request, f shell.PostedForm, before conn
 		Version: version,
 
 		ConfirmMove: f.Checked("confirm"),
+		Document:    document,
 	})
 }
 
