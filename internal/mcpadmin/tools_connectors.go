@@ -12,7 +12,7 @@ import (
 var connectorTools = []tool{
 	newTool(tool{
 		name: "list_connectors", title: "List connectors", permission: connectors.PermRead, operations: []string{"listConnectors"}, hints: readOnlyHints,
-		description: "Lists the tenant's connectors (MCP servers) by name, with status and last error. Start here to find slugs and failing connectors.",
+		description: "Lists the tenant's connectors (MCP servers and HTTP APIs) by name, with status and last error. Start here to find slugs and failing connectors.",
 		input: pagedSchema(
 			textProperty("query", "Part of the name, slug or URL."),
 			choiceProperty("status", "Only connectors with this status.", "never_synced", "ok", "error", "needs_auth", "disabled"),
@@ -22,6 +22,7 @@ var connectorTools = []tool{
 
 type connectorView struct {
 	Slug           string             `json:"slug" jsonschema:"Identifies the connector in all tools."`
+	Kind           string             `json:"kind" jsonschema:"mcp: an MCP server; http: an HTTP API."`
 	Transport      string             `json:"transport"`
 	URL            string             `json:"url"`
 	Enabled        bool               `json:"enabled"`
@@ -52,7 +53,7 @@ const maxNames = 200
 
 func viewConnector(c *caller, from client.Connector) connectorView {
 	out := connectorView{
-		Slug: from.Slug, Transport: from.Transport, URL: from.URL, Enabled: from.Enabled,
+		Slug: from.Slug, Kind: from.Kind, Transport: from.Transport, URL: from.URL, Enabled: from.Enabled,
 		Status: from.Status, AuthType: from.Auth.Type, CredentialMode: from.CredentialMode, ToolChanges: from.ToolChanges, ToolCount: from.ToolCount,
 		LastSynced: from.ToolsLastSyncedAt, Page: c.pageURL("connectors", from.Slug),
 		Untrusted: untrustedConnector{

@@ -51,6 +51,19 @@ func (in grantIn) checkChoice() error {
 
 const maxAskedNames = 20
 
+// quoteNames quotes the first names of a question, and counts the rest.
+func quoteNames(names []string) string {
+	quoted := make([]string, 0, maxAskedNames)
+	for _, name := range names[:min(len(names), maxAskedNames)] {
+		quoted = append(quoted, quoteText(name))
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(names) - len(quoted); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 	if err := in.checkChoice(); err != nil {
 		return question{}, err
@@ -63,14 +76,7 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 			fmt.Sprintf("Remove access to the connector %s from the agent %s?", quoteText(in.Connector), quoteText(in.Agent)), c.pageURL("agents", in.Agent, "connectors", in.Connector),
 		}, nil
 	default:
-		names := make([]string, 0, maxAskedNames)
-		for _, name := range in.Tools[:min(len(in.Tools), maxAskedNames)] {
-			names = append(names, quoteText(name))
-		}
-		what = fmt.Sprintf("these %d tools (%s)", len(in.Tools), strings.Join(names, ", "))
-		if len(in.Tools) > maxAskedNames {
-			what = fmt.Sprintf("%d tools (%s and others)", len(in.Tools), strings.Join(names, ", "))
-		}
+		what = fmt.Sprintf("these %d tools (%s)", len(in.Tools), quoteNames(in.Tools))
 	}
 	asks := ""
 	if in.Approval != "" {

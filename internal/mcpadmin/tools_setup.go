@@ -94,13 +94,18 @@ func addConnector(ctx context.Context, c *caller, in addConnectorIn) (addResult,
 	if err != nil {
 		return addResult{}, "", err
 	}
-	out := addResult{Connector: viewConnector(c, made), Next: "Sync its tools with sync_tools."}
+	return newAddResult(c, made, syncNext.Next)
+}
+
+// newAddResult returns a new connector. next is the step after its account or secret.
+func newAddResult(c *caller, made client.Connector, next string) (addResult, string, error) {
+	out := addResult{Connector: viewConnector(c, made), Next: next}
 	switch made.Auth.Type {
 	case "none":
 	case "oauth2":
-		out.Next = "Create a link with connect_account, and give it to the account's owner."
+		out.Next = "Create a link with connect_account, and give it to the account's owner. " + next
 	default:
-		out.Next = "Have a person enter the secret at secret_url, then sync its tools with sync_tools."
+		out.Next = "Have a person enter the secret at secret_url. " + next
 		out.SecretURL = new(c.pageURL("connectors", made.Slug, "credentials"))
 	}
 	return out, fmt.Sprintf("Added the connector %s. %s", made.Slug, out.Next), nil
