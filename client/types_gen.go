@@ -877,6 +877,8 @@ type ConnectorSize struct {
 
 // ConnectorTest is an API response.
 type ConnectorTest struct {
+	// Of kind http: what its document says. Null if there is none, or if it can't be read.
+	API *TestedAPI `json:"api"`
 	// As the server sent them. Null if not readable.
 	Capabilities json.RawMessage     `json:"capabilities"`
 	Error        *ConnectorTestError `json:"error"`
@@ -2259,6 +2261,22 @@ type TenantPatch struct {
 	Name                 *string `json:"name,omitzero"`
 	RefuseInvalidResults *bool   `json:"refuse_invalid_results,omitzero"`
 	SecondFactorRequired *bool   `json:"second_factor_required,omitzero"`
+}
+
+// TestedAPI is an API response.
+type TestedAPI struct {
+	// Parts of the document that can't be read, with the reason.
+	LeftOut []string `json:"left_out"`
+	// Number of operations.
+	Operations int64 `json:"operations"`
+	// Where calls go, unless an operation has its own server. Empty: the document names none that can be used.
+	ServerURL string `json:"server_url"`
+	// Ways to sign in that the document offers, the most useful first. Empty: none that is supported.
+	SignInMethods []SignInMethod `json:"sign_in_methods"`
+	// Version of OpenAPI or Swagger.
+	Spec    string `json:"spec"`
+	Title   string `json:"title"`
+	Version string `json:"version"`
 }
 
 // TestedTool is an API response.

@@ -93,6 +93,22 @@ func TestAPIConnector_IsAddedFromItsDocument(t *testing.T) {
 	b.post("/connectors", form).want(t, http.StatusUnprocessableEntity)
 }
 
+func TestAPIConnector_TestReadsWhatIsStored(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.createAPI("http://127.0.0.1:9/", notesDocument)
+	b := d.signInAsRole(connectors.RoleAdmin)
+	form := connectorForm("", c.URL, "id", c.ID.String(), "transport", "api")
+	p := b.post("/connectors/test", form)
+	if p.want(t, http.StatusOK, "Notes 2 has 3 operations."); !strings.Contains(plainText(p.Body), "Serverhttp://127.0.0.1:9/v2") {
+		t.Errorf("the server isn't shown:\n%s", plainText(p.Body))
+	}
+	byHand := d.Connector(t, func(c *connectors.Draft) { c.Transport, c.URL = connectors.TransportAPI, "http://127.0.0.1:9/" })
+	b.post("/connectors/test", connectorForm("", byHand.URL, "id", byHand.ID.String(), "transport", "api")).want(t, http.StatusOK, "Endpoints are added by hand.")
+	fetched := connectorForm("", "http://127.0.0.1:9/openapi.json", "transport", "api")
+	b.post("/connectors/test", fetched).want(t, http.StatusOK, "No document", "while reading the document", "The document's server can't be reached.", "unreachable")
+}
+
 func TestAPIConnector_IsAddedFromACurlCommand(t *testing.T) {
 	t.Parallel()
 	d, notes := newDashboard(t), startNotes(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/openapi"
 )
 
 // signInMethods are the ways to sign in that a document offers.
@@ -30,12 +31,16 @@ func (h *Handler) listSignInMethods(ctx context.Context, actor auth.Actor, in *C
 	if err != nil {
 		return nil, err
 	}
-	out := signInMethods{Items: []signInMethod{}}
-	for _, p := range proposals {
-		out.Items = append(out.Items, signInMethod{
+	return &response[signInMethods]{Body: signInMethods{viewSignInMethods(proposals)}}, nil
+}
+
+func viewSignInMethods(proposals []openapi.Proposal) []signInMethod {
+	out := make([]signInMethod, len(proposals))
+	for i, p := range proposals {
+		out[i] = signInMethod{
 			Scheme: p.Scheme, Description: p.Description, Type: p.Type, In: p.In, Header: p.Name, Issuer: p.Issuer,
 			AuthorizationEndpoint: p.AuthorizationURL, TokenEndpoint: p.TokenURL, Scopes: append([]string{}, p.Scopes...), Operations: p.Operations,
-		})
+		}
 	}
-	return &response[signInMethods]{Body: out}, nil
+	return out
 }

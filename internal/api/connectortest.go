@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
 )
 
@@ -25,6 +26,18 @@ type connectorTestJSON struct {
 	Templates    int                     `json:"resource_templates" doc:"Number of resource templates listed."`
 	Error        *connectorTestErrorJSON `json:"error"`
 	Upstream     *upstreamSaidJSON       `json:"upstream" doc:"The server's response if it failed. Null if none."`
+	API          *testedAPIJSON          `json:"api" doc:"Of kind http: what its document says. Null if there is none, or if it can't be read."`
+}
+
+// testedAPIJSON is an HTTP API that is not stored.
+type testedAPIJSON struct {
+	Spec       string         `json:"spec" doc:"Version of OpenAPI or Swagger."`
+	Title      string         `json:"title"`
+	Version    string         `json:"version"`
+	Operations int            `json:"operations" doc:"Number of operations."`
+	ServerURL  string         `json:"server_url" doc:"Where calls go, unless an operation has its own server. Empty: the document names none that can be used."`
+	SignIn     []signInMethod `json:"sign_in_methods" nullable:"false" doc:"Ways to sign in that the document offers, the most useful first. Empty: none that is supported."`
+	LeftOut    []string       `json:"left_out" nullable:"false" doc:"Parts of the document that can't be read, with the reason."`
 }
 
 // testedToolJSON is a tool that is not stored.
@@ -48,7 +61,7 @@ type connectorTestErrorJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorTestJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "error", "upstream")
+	return setNullable(s, "error", "upstream", "api")
 }
 
 func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *createConnectorInput) (*response[connectorTestJSON], error) {
@@ -57,6 +70,12 @@ func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *creat
 		return nil, err
 	}
 	draft, secret := doc.toDraft(actor)
+	if content, isAPI, err := doc.toContent(&draft); err != nil || isAPI {
+		if err != nil {
+			return nil, err
+		}
+		return h.testAPI(ctx, actor, draft, secret, content)
+	}
 	report, err := h.sync.Probe(ctx, actor.Tenant.ID, new(actor.Event("connector.test", "")), draft, secret)
 	if err != nil {
 		return nil, err
@@ -76,6 +95,31 @@ func (h *Handler) testConnector(ctx context.Context, actor auth.Actor, in *creat
 	}
 	for _, q := range report.Quarantined {
 		out.Quarantined = append(out.Quarantined, viewQuarantined(q))
+	}
+	return &response[connectorTestJSON]{Body: out}, nil
+}
+
+// testAPI reads the document of an HTTP API. No credential is sent.
+func (h *Handler) testAPI(
+	ctx context.Context, actor auth.Actor, d connectors.Draft, s connectors.Secret, content manage.APIContent,
+) (*response[connectorTestJSON], error) {
+	p, err := h.registry.TestAPI(ctx, actor, d, s, content)
+	if err != nil {
+		return nil, err
+	}
+	out := connectorTestJSON{OK: p.Error == nil, Tools: []testedToolJSON{}, Error: viewTestError(p.Error)}
+	for _, t := range p.Tools {
+		out.Tools = append(out.Tools, viewTestedTool(connectors.Definition{Name: t.Name, Raw: t.Definition}))
+	}
+	if p.HasDocument {
+		out.Server = serverJSON{Name: p.About.Title, Title: p.About.Title, Version: p.About.Version}
+		out.API = &testedAPIJSON{
+			Spec: p.About.Spec, Title: p.About.Title, Version: p.About.Version, Operations: p.Operations, ServerURL: p.Server,
+			SignIn: viewSignInMethods(p.SignIn), LeftOut: []string{},
+		}
+		for _, problem := range p.About.LeftOut {
+			out.API.LeftOut = append(out.API.LeftOut, problem.Where+": "+problem.Sentence)
+		}
 	}
 	return &response[connectorTestJSON]{Body: out}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/jsonschema"
+	"patchbay/internal/mcp"
 	"patchbay/internal/openapi"
 	"patchbay/internal/store"
 )
@@ -101,7 +102,7 @@ func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.AP
 			address, etag = next.String(), ""
 			continue
 		case answer.StatusCode != http.StatusOK:
-			return nil, fault.Errorf(fault.Upstream, "The document can't be read: its server answered %d.", answer.StatusCode)
+			return nil, statusError(answer.StatusCode)
 		case err != nil:
 			return nil, fmt.Errorf("read an API's document: %w", err)
 		case len(body) > connectors.MaxAPIDocument:
@@ -110,6 +111,17 @@ func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.AP
 		return &connectors.APIDocument{IsFetched: true, ETag: keepETag(answer.Header.Get("ETag")), Body: body, Hash: sha256.Sum256(body), Size: len(body)}, nil
 	}
 	return nil, fault.Errorf(fault.Upstream, "The document's address redirects too often.")
+}
+
+// statusError says which status came in place of a document.
+func statusError(status int) error {
+	f := fault.Errorf(fault.Upstream, "The document can't be read: its server answered %d.", status)
+	f.Code, f.Remote = string(mcp.ReasonHTTPStatus), &fault.Remote{Phase: "document", HTTPStatus: status, Retryable: status == http.StatusTooManyRequests || status >= 500}
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		f.Code = string(mcp.ReasonUnauthorized)
+		f.Message = fmt.Sprintf("The document's server asks for a sign-in (%d). Paste or upload the document instead.", status)
+	}
+	return f
 }
 
 // keepETag returns an ETag that fits into its column.

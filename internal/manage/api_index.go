@@ -111,7 +111,6 @@ type indexKey struct {
 
 type documentIndex struct {
 	about      APIDocumentFacts
-	signIn     *openapi.Proposal
 	operations []OperationSummary
 }
 
@@ -177,7 +176,7 @@ func readIndex(document []byte, address string) (*documentIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	index := &documentIndex{about: documentFacts(d), signIn: proposeSignIn(d)}
+	index := &documentIndex{about: documentFacts(d)}
 	for _, o := range d.Operations {
 		s := OperationSummary{Key: o.Key(), Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path, Tags: o.Tags, Deprecated: o.Deprecated}
 		if tool, err := d.Tool(o); err != nil {

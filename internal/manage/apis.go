@@ -30,15 +30,10 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 		return c, err
 	}
 	ownSlug := strings.TrimSpace(d.Slug) != ""
-	d.Transport = connectors.TransportAPI
-	if d.URL == "" && len(content.Endpoints) > 0 {
-		tool, err := content.Endpoints[0].Tool()
-		if err != nil {
-			return c, err
-		}
-		d.URL = tool.Binding.Server
+	d, s, err = normalizeAPI(d, s, content)
+	if err != nil {
+		return c, err
 	}
-	d, s = d.Normalized(), s.Normalized()
 	if err := r.checkDraft(d, s, !later); err != nil {
 		return c, err
 	}
@@ -71,6 +66,19 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 		}
 		return tx.APIs().SaveTools(ctx, c.ID, tools)
 	})
+}
+
+// normalizeAPI completes the draft of an HTTP API: endpoints without a document have the address of the first.
+func normalizeAPI(d connectors.Draft, s connectors.Secret, content APIContent) (connectors.Draft, connectors.Secret, error) {
+	d.Transport = connectors.TransportAPI
+	if d.URL == "" && len(content.Endpoints) > 0 {
+		tool, err := content.Endpoints[0].Tool()
+		if err != nil {
+			return d, s, err
+		}
+		d.URL = tool.Binding.Server
+	}
+	return d.Normalized(), s.Normalized(), nil
 }
 
 // newTools returns what of a new API is a tool at first.
@@ -128,10 +136,15 @@ func (r *Registry) readDocument(ctx context.Context, a auth.Actor, d connectors.
 	switch {
 	case content.Document != nil:
 		return newUpload(content.Document)
-	case content.NoDocument, len(content.Endpoints) > 0 && !content.FetchDocument:
-		return nil, nil //nolint:nilnil // that is the answer
+	case content.fetchesDocument():
+		return r.fetchDocument(ctx, a, d)
 	}
-	return r.fetchDocument(ctx, a, d)
+	return nil, nil //nolint:nilnil // that is the answer
+}
+
+// fetchesDocument reports whether the draft's URL is the document's.
+func (content APIContent) fetchesDocument() bool {
+	return content.Document == nil && !content.NoDocument && (content.FetchDocument || len(content.Endpoints) == 0)
 }
 
 // documentKeys returns the keys of all operations.

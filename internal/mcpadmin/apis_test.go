@@ -63,6 +63,15 @@ func TestHTTPAPI_IsSetUpByAnAssistant(t *testing.T) {
 	if says := a.callInvalid(t, "add_http_api", map[string]any{"name": "Notes", "document_url": url + "/openapi.json?what=was-read"}); !strings.Contains(says, "with query") {
 		t.Errorf("an address that carries something out: %q", says)
 	}
+	var tested struct {
+		OK         bool
+		Operations int
+		SignIn     []any `json:"sign_in"`
+	}
+	a.callTool(t, "test_connector", map[string]any{"kind": "http", "url": url + "/openapi.json"}, &tested)
+	if !tested.OK || tested.Operations != 3 || len(tested.SignIn) != 1 {
+		t.Errorf("tested %+v", tested)
+	}
 	var made struct {
 		Connector struct{ Slug, Kind string }
 		SecretURL string `json:"secret_url"`
@@ -108,7 +117,7 @@ func TestHTTPAPI_IsSetUpByAnAssistant(t *testing.T) {
 	}
 	by := " by key assistant"
 	want := []string{
-		"connector.create" + by, "connector.update" + by, "connector.update" + by, "endpoint.create" + by, "endpoint.update" + by, "endpoint.delete" + by, "connector.update" + by,
+		"connector.test" + by, "connector.create" + by, "connector.update" + by, "connector.update" + by, "endpoint.create" + by, "endpoint.update" + by, "endpoint.delete" + by, "connector.update" + by,
 	}
 	if diff := cmp.Diff(want, w.mcpEvents(t)); diff != "" || len(a.questions) != 6 {
 		t.Errorf("asked %q, audit log (-want +got):\n%s", a.questions, diff)

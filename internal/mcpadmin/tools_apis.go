@@ -194,16 +194,21 @@ func getHTTPAPI(ctx context.Context, c *caller, in getHTTPAPIIn) (apiView, strin
 	if err != nil {
 		return out, "", err
 	}
-	out.SignIn = make([]signInView, len(methods.Items))
-	for i, m := range methods.Items {
-		out.SignIn[i] = signInView{m.Type, m.In, m.Operations, untrustedSignIn{
-			m.Scheme, m.Description, m.Header, m.Issuer, m.AuthorizationEndpoint, m.TokenEndpoint, append([]string{}, m.Scopes...),
-		}}
-	}
+	out.SignIn = viewSignIn(methods.Items)
 	endpoints, err := c.ListEndpoints(ctx, in.Connector, client.ListEndpointsQuery{Limit: in.pageLimit(), Cursor: in.Cursor})
 	page := newListPage(endpoints.Items, endpoints.NextCursor, viewEndpoint)
 	out.Endpoints, out.Next = page.Items, page.NextCursor
 	return out, fmt.Sprintf("A document of %d bytes, %d ways to sign in, and %s", out.Document.Size, len(out.SignIn), page.countText("endpoint", "endpoints")), err
+}
+
+func viewSignIn(methods []client.SignInMethod) []signInView {
+	out := make([]signInView, len(methods))
+	for i, m := range methods {
+		out[i] = signInView{m.Type, m.In, m.Operations, untrustedSignIn{
+			m.Scheme, m.Description, m.Header, m.Issuer, m.AuthorizationEndpoint, m.TokenEndpoint, append([]string{}, m.Scopes...),
+		}}
+	}
+	return out
 }
 
 type setDocumentIn struct {

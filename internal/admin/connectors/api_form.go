@@ -39,6 +39,9 @@ func (h *Handler) createAPI(r *http.Request, f shell.PostedForm, d connectors.Dr
 // suggestAPIName returns the title of the document, or a name made of the URL.
 func (h *Handler) suggestAPIName(r *http.Request, d connectors.Draft, content manage.APIContent) (string, error) {
 	p, err := h.Registry.PreviewAPI(r.Context(), shell.Actor(r), d, content)
+	if err == nil && p.Error != nil {
+		err = p.Error
+	}
 	return cmp.Or(shell.ShortenText(shell.CleanText(p.About.Title), connectors.MaxName), suggestName(d.URL)), err
 }
 
@@ -121,14 +124,32 @@ func (h *Handler) testAPI(r *http.Request, f shell.PostedForm, before *connector
 	if command != nil {
 		return endpointResult(r.Context(), command), nil
 	}
-	p, err := h.Registry.PreviewAPI(r.Context(), shell.Actor(r), d, content)
-	if fault.Is(err, fault.Upstream) || fault.Is(err, fault.Invalid) || fault.Is(err, fault.TooLarge) {
-		return &templates.TestResult{Kind: templates.StateBad, Summary: i18n.T(r.Context(), "No document"), Failure: toFailure(r.Context(), fault.As(err))}, nil
+	if before != nil && content.Document == nil {
+		if err := h.useStoredDocument(r, *before, &content); err != nil {
+			return nil, err
+		}
 	}
+	p, err := h.Registry.PreviewAPI(r.Context(), shell.Actor(r), d, content)
 	if err != nil {
 		return nil, err
 	}
+	if p.Error != nil {
+		return &templates.TestResult{Kind: templates.StateBad, Summary: i18n.T(r.Context(), "No document"), Failure: toFailure(r.Context(), p.Error)}, nil
+	}
 	return documentResult(r.Context(), p, d.Auth.Type), nil
+}
+
+// useStoredDocument makes a test read what saving would keep, unless the document is fetched.
+func (h *Handler) useStoredDocument(r *http.Request, c connectors.Connector, content *manage.APIContent) error {
+	_, document, err := h.Registry.APIDocument(r.Context(), shell.Actor(r).Tenant.ID, connectors.Ref(c.ID.String()), true)
+	switch {
+	case err != nil:
+	case document == nil:
+		content.NoDocument = true
+	case !document.IsFetched:
+		content.Document = document.Body
+	}
+	return err
 }
 
 // endpointResult says which tool a curl command becomes.
@@ -144,8 +165,11 @@ func endpointResult(ctx context.Context, command *curl.Command) *templates.TestR
 
 // documentResult says what a document has. now is the authentication that the form has chosen.
 func documentResult(ctx context.Context, p manage.APIPreview, now connectors.AuthType) *templates.TestResult {
-	if p.Operations == 0 {
+	if !p.HasDocument {
 		return &templates.TestResult{Kind: templates.StateOK, Summary: i18n.T(ctx, "Endpoints are added by hand.")}
+	}
+	if p.Server != "" {
+		p.About.Servers = []string{p.Server}
 	}
 	result := &templates.TestResult{
 		Kind:    templates.StateOK,
@@ -153,13 +177,14 @@ func documentResult(ctx context.Context, p manage.APIPreview, now connectors.Aut
 		Name:    shell.ShortenText(shell.CleanText(p.About.Title), connectors.MaxName),
 		Facts:   aboutFacts(ctx, p.About, p.Operations),
 	}
-	if p.SignIn == nil {
+	if len(p.SignIn) == 0 {
 		return result
 	}
-	name := shell.AuthName(ctx, connectors.AuthType(p.SignIn.Type))
+	first := p.SignIn[0]
+	name := shell.AuthName(ctx, connectors.AuthType(first.Type))
 	result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Proposed sign-in"), Value: name})
-	if p.SignIn.Type != string(now) {
-		result.SignIn = &templates.SignInOffer{Auth: p.SignIn.Type, Name: name, Header: p.SignIn.Name, In: strings.TrimPrefix(p.SignIn.In, "header")}
+	if first.Type != string(now) {
+		result.SignIn = &templates.SignInOffer{Auth: first.Type, Name: name, Header: first.Name, In: strings.TrimPrefix(first.In, "header")}
 	}
 	return result
 }

@@ -350,6 +350,8 @@ func PhaseName(ctx context.Context, phase string) string {
 		return i18n.T(ctx, "while authenticating")
 	case "close":
 		return i18n.T(ctx, "while disconnecting")
+	case "document":
+		return i18n.T(ctx, "while reading the document")
 	default:
 		return phase
 	}
