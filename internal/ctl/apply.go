@@ -56,7 +56,7 @@ func (c ApplyCommand) readManifest(s *session) (manifest.File, error) {
 	if c.File == "-" {
 		name, dir = "-", "."
 	}
-	text, err := s.readInput(name)
+	text, err := s.readInputUpTo(name, manifest.MaxBytes)
 	if err != nil {
 		return manifest.File{}, err
 	}

@@ -39,7 +39,13 @@ func (r *fileReader) readAPI(location string, v map[string]any) *API {
 		r.addError(location+".kind", `must be "mcp" or "http"`)
 		return nil
 	}
-	api := &API{DocumentURL: r.readText(location, v, "document_url"), Document: r.readText(location, v, "document")}
+	api := &API{DocumentURL: r.readText(location, v, "document_url")}
+	if ref, ok := v["document"].(map[string]any); ok {
+		delete(v, "document")
+		api.Document = r.readFileReference(location+".document", ref)
+	} else {
+		api.Document = r.readText(location, v, "document")
+	}
 	if api.DocumentURL != "" && (api.Document != "" || v["url"] != nil) {
 		r.addError(location+".document_url", "stands alone, without url or document")
 	}
@@ -85,6 +91,26 @@ func (r *fileReader) readText(location string, v map[string]any, name string) st
 		r.addError(location+"."+name, "must be a string")
 	}
 	return text
+}
+
+// maxDocumentFile bounds the file of a document, in bytes.
+const maxDocumentFile = 16 << 20
+
+// readFileReference reads the document of {file: PATH}, byte for byte.
+func (r *fileReader) readFileReference(location string, fields map[string]any) string {
+	path, isText := fields["file"].(string)
+	if !isText || path == "" || len(fields) != 1 {
+		r.addError(location, "must be a string or {file: PATH}")
+		return ""
+	}
+	text, err := r.sources.readFile(path, maxDocumentFile)
+	switch {
+	case err != nil:
+		r.addError(location, "%v", err)
+	case len(text) == 0:
+		r.addError(location, "%s is empty", path)
+	}
+	return string(text)
 }
 
 func fetchAPI(ctx context.Context, api *client.Client, slug string) (s APIState, err error) {

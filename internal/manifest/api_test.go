@@ -1,6 +1,8 @@
 package manifest_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,6 +72,30 @@ func TestPlan_ChangesAnHTTPAPI(t *testing.T) {
 	}
 }
 
+func TestRead_DocumentOfAFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	document := strings.Repeat("# a comment\n", 500_000) + "openapi: 3.1.0\n"
+	if err := os.WriteFile(filepath.Join(dir, "api.yaml"), []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := manifest.Read([]byte(`connectors: {a: {kind: http, url: "https://a.example", document: {file: api.yaml}}}`), manifest.Sources{Dir: dir})
+	if err != nil || file.Connectors["a"].API.Document != document {
+		t.Errorf("%v", err)
+	}
+	var text strings.Builder
+	state := httpAPIState()
+	api := state.APIs["pets"]
+	api.Document = client.DocumentInfo{Text: &document}
+	state.APIs["pets"] = api
+	if err := manifest.Write(&text, state); err != nil {
+		t.Fatal(err)
+	}
+	if file, err = manifest.Read([]byte(text.String()), manifest.Sources{}); err != nil || file.Connectors["pets"].API.Document != document {
+		t.Errorf("a document of %d bytes isn't read back: %v", len(document), err)
+	}
+}
+
 func TestRead_RefusesMixedHTTPAPIs(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
@@ -77,6 +103,8 @@ func TestRead_RefusesMixedHTTPAPIs(t *testing.T) {
 		`{kind: http, document_url: "https://a", url: "https://b"}`: "connectors.a.document_url: stands alone, without url or document",
 		`{kind: http, endpoints: {x: {colour: red}}}`:               `connectors.a.endpoints.x: unknown field "colour"`,
 		`{document_url: "https://a", operations: [1]}`:              "connectors.a",
+		`{kind: http, document: {file: none.yaml}}`:                 "connectors.a.document: open none.yaml",
+		`{kind: http, document: {env: A}}`:                          "connectors.a.document: must be a string or {file: PATH}",
 	} {
 		if _, err := manifest.Read([]byte("connectors: {a: "+text+"}"), manifest.Sources{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)

@@ -18,8 +18,8 @@ import (
 
 // Bounds of a file.
 const (
-	MaxBytes   = 4 << 20
-	MaxEntries = 10_000 // connectors and agents
+	MaxBytes   = 64 << 20 // it may hold documents of HTTP APIs
+	MaxEntries = 10_000   // connectors and agents
 )
 
 // File is the wanted state of an installation.

@@ -62,24 +62,31 @@ func (s Sources) resolveReference(location string, r Reference) (string, error) 
 		}
 		return "", fmt.Errorf("%s: the variable %s is not set", location, r.Env)
 	}
-	path := r.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, path)
-	}
-	file, err := os.Open(path) //nolint:gosec // whoever runs the command names it
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", location, err)
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, maxSecretFile+1))
+	text, err := s.readFile(r.File, maxSecretFile)
 	switch trimmed := strings.TrimSpace(string(text)); {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", location, err)
-	case len(text) > maxSecretFile:
-		return "", fmt.Errorf("%s: %s is longer than 64 KiB", location, r.File)
 	case trimmed == "":
 		return "", fmt.Errorf("%s: %s is empty", location, r.File)
 	default:
 		return trimmed, nil
 	}
+}
+
+// readFile reads a file of at most limit bytes.
+func (s Sources) readFile(path string, limit int64) ([]byte, error) {
+	name := path
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.Dir, name)
+	}
+	file, err := os.Open(name) //nolint:gosec // whoever runs the command names it
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s is longer than %d KiB", path, limit>>10)
+	}
+	return text, err
 }
