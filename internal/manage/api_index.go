@@ -214,6 +214,9 @@ func (o APIOverview) operationKeys() []string {
 // SavePicks makes exactly these operations of the document tools, beside the endpoints. It reports whether anything
 // changed. All operations that the document has count as seen.
 func (r *Registry) SavePicks(ctx context.Context, a auth.Actor, o APIOverview, picked map[string]bool) (changed bool, err error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return false, err
+	}
 	if o.Connector.Transport != connectors.TransportAPI {
 		return false, fault.Errorf(fault.Invalid, "%s is an MCP server. Its tools aren't picked here.", o.Connector.Name)
 	}
@@ -226,13 +229,15 @@ func (r *Registry) SavePicks(ctx context.Context, a auth.Actor, o APIOverview, p
 			remove = append(remove, op.Key)
 		}
 	}
-	if len(add)+len(remove) > 0 {
-		if err := r.PickOperations(ctx, a, connectors.Ref(o.Connector.ID.String()), add, remove); err != nil {
-			return false, err
-		}
-	}
-	if len(o.Operations) == 0 {
+	seen := o.operationKeys()
+	if len(add)+len(remove) == 0 && (len(seen) == 0 || slices.Equal(seen, o.Document.Seen)) {
 		return false, nil
 	}
-	return len(add)+len(remove) > 0, r.store.Tenant(a.Tenant.ID).APIs().SetSeen(ctx, o.Connector.ID, o.operationKeys())
+	err = r.changeAPI(ctx, a, connectors.Ref(o.Connector.ID.String()), func(api storedAPI) (apiChange, error) {
+		change, err := api.planPicks(a, add, remove, nil)
+		changed = !change.isEmpty()
+		change.seen = seen
+		return change, err
+	})
+	return changed, err
 }

@@ -66,26 +66,32 @@ func (r *Registry) ChangeOperations(ctx context.Context, a auth.Actor, ref conne
 	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
-	return r.changeAPI(ctx, a, ref, func(api storedAPI) (apiChange, error) {
-		change, err := api.planOperations(add, remove, changes)
-		if err != nil || len(change.save)+len(change.remove) == 0 {
-			return change, err
-		}
-		setScopes(api.parsed, change.save)
-		e := a.Event("connector.update", api.connector.Slug)
-		e.Detail = map[string]any{"connector_id": api.connector.ID.String()}
-		e.Before, e.After = operationsState(api.tools), operationsState(change.applyTo(api.tools))
-		change.event = e
-		return change, nil
-	})
+	return r.changeAPI(ctx, a, ref, func(api storedAPI) (apiChange, error) { return api.planPicks(a, add, remove, changes) })
+}
+
+// planPicks is [storedAPI.planOperations] with scopes and the audit event.
+func (api storedAPI) planPicks(a auth.Actor, add, remove []string, changes []OperationChange) (apiChange, error) {
+	change, err := api.planOperations(add, remove, changes)
+	if err != nil || change.isEmpty() {
+		return change, err
+	}
+	setScopes(api.parsed, change.save)
+	change.event = a.Event("connector.update", api.connector.Slug)
+	change.event.Detail = map[string]any{"connector_id": api.connector.ID.String()}
+	change.event.Before, change.event.After = operationsState(api.tools), operationsState(change.applyTo(api.tools))
+	return change, nil
 }
 
 // apiChange is a change of what of an API is a tool.
 type apiChange struct {
 	save   []connectors.APITool
 	remove []string
-	event  store.Event
+	event  store.Event // of what is saved and removed
+
+	seen []string // operations that a person has seen; nil: as before
 }
+
+func (change apiChange) isEmpty() bool { return len(change.save)+len(change.remove) == 0 }
 
 // applyTo returns the tools after the change, by key.
 func (change apiChange) applyTo(tools []connectors.APITool) []connectors.APITool {
@@ -114,7 +120,7 @@ func (r *Registry) changeAPI(ctx context.Context, a auth.Actor, ref connectors.R
 			return err
 		}
 		change, err := plan(api)
-		if err != nil || len(change.save)+len(change.remove) == 0 {
+		if err != nil || change.isEmpty() && len(change.seen) == 0 {
 			return err
 		}
 		if err := checkToolCount(len(change.applyTo(api.tools))); err != nil {
@@ -137,6 +143,11 @@ func storeAPIChange(ctx context.Context, tx *store.Tenant, api storedAPI, change
 		return err
 	case !current:
 		return errAPIChanged
+	}
+	if len(change.seen) > 0 {
+		if err := tx.APIs().SetSeen(ctx, id, change.seen); err != nil || change.isEmpty() {
+			return err
+		}
 	}
 	if err := tx.APIs().SaveTools(ctx, id, change.save); err != nil {
 		return err
