@@ -213,7 +213,15 @@ func TestEndpoint_IsFilledTestedAndSaved(t *testing.T) {
 	if p := b.post(path, form); p.Status != http.StatusSeeOther || d.listAPITools(c) != "read_note\n" {
 		t.Fatalf("%d to %q, stored %q\n%s", p.Status, p.Location, d.listAPITools(c), plainText(p.Body))
 	}
-	b.get(path+"?name=read_note").want(t, http.StatusOK, notes.URL+"/v2/notes/{note}", "Delete endpoint", "token")
+	p := b.get(path + "?name=read_note")
+	p.want(t, http.StatusOK, notes.URL+"/v2/notes/{note}", "Delete endpoint", "token", "Delete “read_note”?", "can't be undone")
+	question, _ := htmlcheck.Parse(t, p.Body).ByID("delete")
+	if values := inputValues(t, p, "do"); !question.Has("popover") || len(values) != 1 || values[0] != "delete" || strings.Contains(p.Body, `<button type="submit" class="btn" data-variant="destructive" name="do"`) {
+		t.Errorf("the deletion doesn't ask; the page has %q", values)
+	}
+	if strings.Contains(b.get(path).Body, "Delete endpoint") {
+		t.Error("a new endpoint can be deleted")
+	}
 	form.Set("before", "read_note")
 	form.Set("name", "get_note")
 	b.post(path, form).want(t, http.StatusSeeOther)

@@ -58,7 +58,7 @@ func (h *Handler) endpointPost(w http.ResponseWriter, r *http.Request) error {
 		return h.endpointPage(w, r, v.toStatus(), v)
 	case "test":
 		return h.endpointTest(w, r, v)
-	case "delete":
+	case "delete": // the form's page has asked
 		err = h.Registry.RemoveEndpoint(r.Context(), shell.Actor(r), toRef(o.Connector), v.before)
 	default:
 		var e openapi.Endpoint
