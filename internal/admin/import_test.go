@@ -13,8 +13,8 @@ import (
 	"patchbay/internal/fault"
 )
 
-// upload posts a form with a file.
-func (b *browser) upload(path, document, file string) page {
+// upload posts a form with a file, and pairs of other fields.
+func (b *browser) upload(path, document, file string, fields ...string) page {
 	b.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -24,6 +24,9 @@ func (b *browser) upload(path, document, file string) page {
 	}
 	if err == nil {
 		err = w.WriteField("document", document)
+	}
+	for i := 0; err == nil && i < len(fields); i += 2 {
+		err = w.WriteField(fields[i], fields[i+1])
 	}
 	if err == nil {
 		err = w.Close()

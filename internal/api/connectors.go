@@ -26,11 +26,11 @@ func (h *Handler) mountConnectors() {
 	}, h.listConnectors)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors", id: "createConnector", tag: tag,
-		summary: "Create a connector", permission: connectors.PermManage, status: http.StatusCreated,
+		summary: "Create a connector", permission: connectors.PermManage, status: http.StatusCreated, hasDocument: true,
 	}, h.createConnector)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/test", id: "testConnector", tag: tag,
-		summary: "Test a connector without storing it", permission: connectors.PermManage,
+		summary: "Test a connector without storing it", permission: connectors.PermManage, hasDocument: true,
 	}, h.testConnector)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}", id: "getConnector", tag: tag,
@@ -38,7 +38,7 @@ func (h *Handler) mountConnectors() {
 	}, h.getConnector)
 	registerOperation(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}", id: "updateConnector", tag: tag,
-		summary: "Update a connector", permission: connectors.PermManage,
+		summary: "Update a connector", permission: connectors.PermManage, hasDocument: true,
 	}, h.updateConnector)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}", id: "deleteConnector", tag: tag,

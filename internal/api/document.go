@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 	"unicode/utf8"
@@ -13,9 +14,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
 )
 
-// maxBody is the maximum size of a request body, in bytes.
+// maxBody is the maximum size of a request body, in bytes, without the document of an HTTP API.
 const maxBody = 4 << 20
 
 // requestBody is a body with a T. It is read when the handler asks for it, because the existence of the path's
@@ -30,6 +32,16 @@ type bodySchema struct {
 	registry huma.Registry
 	schema   *huma.Schema
 	required bool
+
+	hasDocument bool // see operation.hasDocument
+}
+
+// maxBody is the maximum size of the body, in bytes.
+func (s bodySchema) maxBody() int64 {
+	if s.hasDocument {
+		return middleware.MaxDocumentBody
+	}
+	return maxBody
 }
 
 // Keys of an operation's metadata.
@@ -51,7 +63,7 @@ func (d requestBody[T]) required() bool       { return true }
 // readJSON returns the validated body. Its errors have the path and never the value, which can be a secret.
 func (d requestBody[T]) readJSON() (T, error) {
 	var doc T
-	raw, err := readBody(d.body)
+	raw, err := readBody(d.body, d.check.maxBody())
 	if err != nil {
 		return doc, err
 	}
@@ -61,6 +73,9 @@ func (d requestBody[T]) readJSON() (T, error) {
 	v, err := parseJSON(raw)
 	if err != nil {
 		return doc, err
+	}
+	if len(raw) > maxBody && !isSmallWithoutDocument(v) {
+		return doc, tooLargeError(maxBody)
 	}
 	c := schemaChecker{registry: d.check.registry}
 	c.checkValue(d.check.schema, "", v)
@@ -78,14 +93,30 @@ func (o *optionalBody[T]) Resolve(ctx huma.Context) []error { return o.requestBo
 
 func (o optionalBody[T]) required() bool { return false }
 
-// readBody returns the body without surrounding space.
-func readBody(body io.Reader) ([]byte, error) {
+func tooLargeError(limit int64) error {
+	return fault.Errorf(fault.TooLarge, "The request body is larger than %d MiB.", limit>>20)
+}
+
+// isSmallWithoutDocument reports whether a large body is large because of its document alone.
+func isSmallWithoutDocument(v any) bool {
+	rest, _ := v.(map[string]any)
+	if _, ok := rest["document"].(string); !ok {
+		return false
+	}
+	rest = maps.Clone(rest)
+	delete(rest, "document")
+	var raw bytes.Buffer
+	return writeJSON(&raw, rest) == nil && raw.Len() <= maxBody
+}
+
+// readBody returns the body, of at most limit bytes, without surrounding space.
+func readBody(body io.Reader, limit int64) ([]byte, error) {
 	if body == nil {
 		return nil, nil
 	}
-	raw, err := io.ReadAll(io.LimitReader(body, maxBody+1))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || len(raw) > maxBody {
-		return nil, fault.Errorf(fault.TooLarge, "The request body is larger than 4 MiB.")
+	raw, err := io.ReadAll(io.LimitReader(body, limit+1))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || int64(len(raw)) > limit {
+		return nil, tooLargeError(limit)
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Malformed, err, "The request body ended early.")

@@ -57,7 +57,7 @@ type bodyReader struct {
 func newBodyReader[T any](registry huma.Registry) bodyReader {
 	schema := registry.Schema(reflect.TypeFor[T](), true, "")
 	return bodyReader{schema, func(raw []byte) error {
-		_, err := requestBody[T]{body: strings.NewReader(string(raw)), check: bodySchema{registry, schema, true}}.readJSON()
+		_, err := requestBody[T]{body: strings.NewReader(string(raw)), check: bodySchema{registry: registry, schema: schema, required: true}}.readJSON()
 		return err
 	}}
 }

@@ -78,7 +78,7 @@ func (h *Handler) mountImport() {
 }
 
 func (h *Handler) importConnectors(ctx context.Context, actor auth.Actor, in *importInput) (*response[importJSON], error) {
-	raw, err := readBody(in.JSON.body)
+	raw, err := readBody(in.JSON.body, maxBody)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,12 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
 )
 
 // operation is one route.
@@ -26,6 +28,7 @@ type operation struct {
 	status          int                   // of success; 0: 200, or 204 without a body
 	otherStatuses   []int                 // further statuses of success, with the same body
 	gate            responseGate          // bounds concurrent requests; nil: no bound
+	hasDocument     bool                  // the member document of the body may be as large as a document of an HTTP API
 }
 
 // handlerFunc handles an operation for an authorized actor.
@@ -34,6 +37,7 @@ type handlerFunc[I, O any] func(ctx context.Context, actor auth.Actor, in *I) (*
 // registerOperation mounts an operation and documents it.
 func registerOperation[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 	body := findBodySchema[I](h.huma.OpenAPI().Components.Schemas)
+	body.hasDocument = op.hasDocument
 	described := huma.Operation{
 		OperationID:   op.id,
 		Method:        op.method,
@@ -50,6 +54,9 @@ func registerOperation[I, O any](h *Handler, op operation, handle handlerFunc[I,
 		described.Extensions["x-own-agent"] = op.ownerPermission
 	}
 	h.markDangerous(&described)
+	if op.hasDocument {
+		described.Middlewares = append(described.Middlewares, allowDocument)
+	}
 	if op.gate != nil {
 		described.Middlewares = append(described.Middlewares, h.limitByGate(op.gate))
 	}
@@ -64,6 +71,13 @@ func registerOperation[I, O any](h *Handler, op operation, handle handlerFunc[I,
 		}
 		return out, nil
 	})
+}
+
+// allowDocument raises the limit of a request's body.
+func allowDocument(ctx huma.Context, next func(huma.Context)) {
+	r, w := humachi.Unwrap(ctx)
+	middleware.SetBodyLimit(w, r, middleware.MaxDocumentBody)
+	next(ctx)
 }
 
 var errNoCaller = fault.Errorf(fault.Unauthenticated, "No caller is established.")

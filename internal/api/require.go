@@ -75,7 +75,7 @@ func agentNamed(ctx huma.Context, r *http.Request) (connectors.Ref, error) {
 	if body, _ := ctx.Operation().Metadata[bodyKey].(bodySchema); body.schema == nil {
 		return connectors.Ref(ctx.Param("id")), nil
 	}
-	raw, err := readBody(r.Body)
+	raw, err := readBody(r.Body, maxBody)
 	if err != nil {
 		return "", err
 	}

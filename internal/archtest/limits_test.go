@@ -31,7 +31,7 @@ var limits = map[string]string{
 	"searches for unused tools":              "`internal/agentview` TestUnused_GateIsPerTenant",
 	"full tool lists of agents":              "`internal/api` TestResponseGate_BoundsConcurrentResponses",
 	"event streams of pages":                 "`internal/admin` TestAPersonHasTenStreamsAtOnce, TestAProcessHasSoManyStreamsAtOnce",
-	"a request's body":                       "`internal/api` TestBodiesHaveAtMostFourMebibytes; `internal/middleware` TestLimitBody",
+	"a request's body":                       "`internal/api` TestBodiesHaveAtMostFourMebibytes, TestDocument_UpToSixteenMebibytes; `internal/middleware` TestLimitBody",
 	"a request's headers":                    "`cmd/server` TestLongHead_IsRefused",
 	"time for a request's head":              "`cmd/server` TestSlowHead_ClosedAfterTimeout",
 	"time without a byte":                    "`cmd/server` TestStalledBody_ClosedAfterTimeout, TestDeadlines_MoveWithReadsAndWrites",

@@ -8,6 +8,9 @@ import (
 // MaxBody bounds a request body, in bytes.
 const MaxBody = 4 << 20
 
+// MaxDocumentBody bounds the body of a request with the document of an HTTP API, in bytes. JSON may double the document's 16 MiB.
+const MaxDocumentBody = 2*(16<<20) + MaxBody
+
 // limitedBody is a bounded body that keeps the unbounded one for SetBodyLimit.
 type limitedBody struct {
 	io.ReadCloser

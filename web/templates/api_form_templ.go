@@ -261,7 +261,7 @@ func apiFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("file", i18n.T(ctx, "Or a file"), func(f *fieldProps) {
 			f.Optional, f.Type = true, "file"
-			f.Help = i18n.T(ctx, "At most 4 MiB. For a larger one, enter its URL.")
+			f.Help = i18n.T(ctx, "At most 16 MiB.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -12,11 +12,35 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
 	"patchbay/internal/manage"
+	"patchbay/internal/middleware"
 	"patchbay/internal/openapi"
 	"patchbay/internal/openapi/curl"
 	"patchbay/internal/secret"
 	"patchbay/web/templates"
 )
+
+// readConnectorForm reads the form of a connector, which may have the document of an HTTP API.
+func readConnectorForm(w http.ResponseWriter, r *http.Request) (f shell.PostedForm, err error) {
+	middleware.SetBodyLimit(w, r, middleware.MaxDocumentBody)
+	if err := parseUpload(r, middleware.MaxDocumentBody); err != nil {
+		return f, err
+	}
+	if f, err = shell.ReadForm(r); err != nil {
+		return f, err
+	}
+	size := 0
+	for name, values := range f.Values {
+		for _, value := range values {
+			if name != "document" {
+				size += len(name) + len(value)
+			}
+		}
+	}
+	if size > middleware.MaxBody {
+		return f, &http.MaxBytesError{Limit: middleware.MaxBody}
+	}
+	return f, nil
+}
 
 // createAPI adds a connector to an HTTP API.
 func (h *Handler) createAPI(r *http.Request, f shell.PostedForm, d connectors.Draft) (c connectors.Connector, err error) {
@@ -59,7 +83,7 @@ func readAPIContent(r *http.Request, f shell.PostedForm, d *connectors.Draft) (c
 	if content.NoDocument {
 		return content, nil, nil
 	}
-	file, err := chosenFile(r)
+	file, err := chosenFile(r, connectors.MaxAPIDocument)
 	if err != nil {
 		return content, nil, atField("file", err)
 	}

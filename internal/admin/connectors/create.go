@@ -11,10 +11,7 @@ import (
 
 // connectorCreate adds a connector.
 func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error {
-	if err := ParseUpload(r); err != nil {
-		return err
-	}
-	f, err := shell.ReadForm(r)
+	f, err := readConnectorForm(w, r)
 	if err != nil {
 		return err
 	}

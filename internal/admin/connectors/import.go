@@ -98,9 +98,11 @@ func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.Im
 }
 
 // ParseUpload parses a form that may have a file.
-func ParseUpload(r *http.Request) error {
-	// The limit is MaxBody, so that the whole body stays in memory: on disk, secrets would outlive the request.
-	err := r.ParseMultipartForm(middleware.MaxBody)
+func ParseUpload(r *http.Request) error { return parseUpload(r, middleware.MaxBody) }
+
+func parseUpload(r *http.Request, limit int64) error {
+	// The limit is that of the body, so that all of it stays in memory: on disk, secrets would outlive the request.
+	err := r.ParseMultipartForm(limit)
 	if errors.Is(err, http.ErrNotMultipart) {
 		err = nil
 	}
@@ -119,7 +121,7 @@ func ReadDocument(r *http.Request) (document []byte, field string, err error) {
 		return nil, "", err
 	}
 	pasted := []byte(r.PostFormValue("document"))
-	chosen, err := chosenFile(r)
+	chosen, err := chosenFile(r, clientconfig.MaxBytes)
 	switch hasText := len(bytes.TrimSpace(pasted)) > 0; {
 	case err != nil:
 		return nil, "file", err
@@ -135,7 +137,7 @@ func ReadDocument(r *http.Request) (document []byte, field string, err error) {
 }
 
 // chosenFile reads the file, up to one byte past the limit; nil if none was chosen.
-func chosenFile(r *http.Request) ([]byte, error) {
+func chosenFile(r *http.Request, limit int64) ([]byte, error) {
 	if r.MultipartForm == nil {
 		return nil, nil
 	}
@@ -147,7 +149,7 @@ func chosenFile(r *http.Request) ([]byte, error) {
 		return nil, fault.Wrap(fault.Malformed, err, "Can't read this file.")
 	}
 	defer func() { _ = file.Close() }()
-	return io.ReadAll(io.LimitReader(file, clientconfig.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(file, limit+1))
 }
 
 // AsDocumentFault returns a fault about the document. Other errors are the handler's to return.

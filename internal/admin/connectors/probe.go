@@ -21,10 +21,7 @@ import (
 // connectorTest connects to the server that a form describes, and stores nothing. It shows the form again
 // without its secrets, with the result. A script gets the result alone.
 func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
-	if err := ParseUpload(r); err != nil {
-		return err
-	}
-	f, err := shell.ReadForm(r)
+	f, err := readConnectorForm(w, r)
 	if err != nil {
 		return err
 	}

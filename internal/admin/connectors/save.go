@@ -15,7 +15,7 @@ import (
 
 // connectorSave changes a connector's settings. An empty secret field keeps the stored secret.
 func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
-	f, err := shell.ReadForm(r)
+	f, err := readConnectorForm(w, r)
 	if err != nil {
 		return err
 	}
