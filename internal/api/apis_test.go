@@ -181,6 +181,10 @@ func TestDocument_IsReplaced(t *testing.T) {
 	if got := document(); got["text"] != shorter {
 		t.Errorf("the document is %v", got)
 	}
+	split := strings.Replace(notesDocument, `{"type":"string"}`, `{"$ref":"schemas.yaml#/Id"}`, 1)
+	if doc := w.call(t, admin, http.MethodPatch, path, map[string]any{"document": split}).problem(http.StatusUnprocessableEntity, "invalid"); !strings.Contains(doc["detail"].(string), `"schemas.yaml#/Id" leads to another file`) {
+		t.Errorf("an uploaded document with other files: %v", doc)
+	}
 	for _, body := range []map[string]any{{"document": ""}, {"document": "{}"}, {"document": shorter, "document_url": notes}, {"transport": "streamable_http"}} {
 		w.call(t, admin, http.MethodPatch, path, body).problem(http.StatusUnprocessableEntity, "invalid")
 	}

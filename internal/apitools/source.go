@@ -74,8 +74,41 @@ func (s Source) Refresh(ctx context.Context, c connectors.Connector) (connectors
 	return *fetched, s.APIs.SaveDocument(ctx, c.ID, *fetched)
 }
 
-// Fetch asks for a document; nil: it has still this ETag.
+// Fetch asks for a document; nil: it has still this ETag. Files that its references lead to become a part of it. It has no ETag then,
+// as that would say nothing of the files.
 func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.APIDocument, error) {
+	main, err := s.fetchFile(ctx, address, etag, false)
+	if err != nil || main == nil {
+		return nil, err
+	}
+	isBundle := false
+	body, err := openapi.Bundle(main.body, main.address, func(at string) ([]byte, string, error) {
+		isBundle = true
+		file, err := s.fetchFile(ctx, at, "", true)
+		if err != nil {
+			return nil, "", err
+		}
+		return file.body, file.address, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	document := &connectors.APIDocument{IsFetched: true, ETag: main.etag, Body: body, Hash: sha256.Sum256(body), Size: len(body)}
+	if isBundle {
+		document.ETag = ""
+	}
+	return document, nil
+}
+
+// fetchedFile is a document or one of its files.
+type fetchedFile struct {
+	body    []byte
+	address string // after redirects
+	etag    string
+}
+
+// fetchFile asks for a file; nil: it has still this ETag. sameOrigin refuses redirects to other origins.
+func (s Source) fetchFile(ctx context.Context, address, etag string, sameOrigin bool) (*fetchedFile, error) {
 	for range maxRedirects {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -96,7 +129,7 @@ func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.AP
 			return nil, nil //nolint:nilnil // that is the answer
 		case answer.StatusCode >= 300 && answer.StatusCode < 400 && answer.Header.Get("Location") != "":
 			next, err := r.URL.Parse(answer.Header.Get("Location"))
-			if err != nil || r.URL.Scheme == "https" && next.Scheme != "https" {
+			if err != nil || r.URL.Scheme == "https" && next.Scheme != "https" || sameOrigin && !openapi.IsSameOrigin(next, r.URL) {
 				return nil, fault.Errorf(fault.Upstream, "The document's address redirects to one that isn't allowed.")
 			}
 			address, etag = next.String(), ""
@@ -108,7 +141,7 @@ func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.AP
 		case len(body) > connectors.MaxAPIDocument:
 			return nil, fault.Errorf(fault.TooLarge, "The document is larger than 16 MiB.")
 		}
-		return &connectors.APIDocument{IsFetched: true, ETag: keepETag(answer.Header.Get("ETag")), Body: body, Hash: sha256.Sum256(body), Size: len(body)}, nil
+		return &fetchedFile{body: body, address: address, etag: keepETag(answer.Header.Get("ETag"))}, nil
 	}
 	return nil, fault.Errorf(fault.Upstream, "The document's address redirects too often.")
 }

@@ -77,6 +77,61 @@ func TestFetch_ChecksEachRedirect(t *testing.T) {
 	}
 }
 
+// Files that a document refers to are asked for as the document is: by the same client, of its origin alone.
+func TestFetch_ReadsFilesOfTheSameOrigin(t *testing.T) {
+	t.Parallel()
+	other, atOther := startLocal(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+	const document = `{"openapi":"3.1.0","paths":{"/a":{"$ref":"paths/a.yaml"}}}`
+	start, requests := startLocal(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		switch r.URL.Path {
+		case "/v1/openapi.json":
+			_, _ = io.WriteString(w, document)
+		case "/v1/paths/a.yaml":
+			_, _ = io.WriteString(w, "get: {parameters: [{$ref: '../moved#/P'}], responses: {}}")
+		case "/v1/moved":
+			http.Redirect(w, r, "/v2/parts/p.yaml", http.StatusFound)
+		case "/v2/parts/p.yaml":
+			_, _ = io.WriteString(w, "P: {name: q, in: query, schema: {$ref: s.json}}")
+		case "/v2/parts/s.json":
+			_, _ = io.WriteString(w, `{"type":"integer"}`)
+		case "/alias":
+			http.Redirect(w, r, "/v1/openapi.json", http.StatusFound)
+		case "/away/openapi.json":
+			_, _ = io.WriteString(w, strings.ReplaceAll(document, "paths/a.yaml", "away.yaml"))
+		case "/foreign":
+			_, _ = io.WriteString(w, strings.ReplaceAll(document, "paths/a.yaml", other+"/a.yaml"))
+		case "/away/away.yaml":
+			http.Redirect(w, r, other+"/a.yaml", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	source := apitools.Source{Client: safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client()}
+	for path, wantRequests := range map[string]int64{"/v1/openapi.json": 5, "/alias": 6} {
+		requests.Store(0)
+		fetched, err := source.Fetch(t.Context(), start+path, "")
+		if err != nil || fetched.ETag != "" || requests.Load() != wantRequests || fetched.Size != len(fetched.Body) {
+			t.Fatalf("%s: %+v, %v, %d requests", path, fetched, err, requests.Load())
+		}
+		tools, err := apitools.MakeTools(fetched.Body, start+path, []connectors.APITool{{Key: "GET /a"}})
+		if err != nil || len(tools) != 1 || !strings.Contains(string(tools[0].Definition), `"q":{"type":"integer"}`) {
+			t.Errorf("%s: %v, %s", path, err, fetched.Body)
+		}
+	}
+	for path, sentence := range map[string]string{
+		"/away/openapi.json": `The reference "away.yaml" can't be followed. The document's address redirects to one that isn't allowed.`,
+		"/foreign":           `The reference "` + other + `/a.yaml" leads to another origin.`,
+	} {
+		if _, err := source.Fetch(t.Context(), start+path, ""); err == nil || !strings.Contains(err.Error(), sentence) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if n := atOther.Load(); n != 0 {
+		t.Errorf("%d requests left the origin", n)
+	}
+}
+
 func TestFetch_IsBounded(t *testing.T) {
 	t.Parallel()
 	large, _ := startLocal(t, func(w http.ResponseWriter, _ *http.Request) {

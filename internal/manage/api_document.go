@@ -93,10 +93,13 @@ func (r *Registry) APIDocument(ctx context.Context, tenant connectors.TenantID, 
 	return c, d, err
 }
 
-// newUpload returns an uploaded document as it is stored.
+// newUpload returns an uploaded document as it is stored. It has no other files.
 func newUpload(body []byte) (*connectors.APIDocument, error) {
 	if len(body) > connectors.MaxAPIDocument {
 		return nil, fault.Errorf(fault.TooLarge, "The document is larger than 16 MiB.")
+	}
+	if _, err := openapi.Bundle(body, "", nil); err != nil {
+		return nil, err
 	}
 	return &connectors.APIDocument{Body: body, Hash: sha256.Sum256(body), Size: len(body)}, nil
 }

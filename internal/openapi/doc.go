@@ -4,7 +4,7 @@
 //	Endpoint ──Tool──────────────────────────────────────────────────────────────►
 //
 //	read.go        documents as trees, within bounds; yaml.go reads YAML
-//	reference.go   $ref, in the document and through a resolver of the caller
+//	reference.go   $ref in the document; bundle.go brings files that references lead to into it
 //	swagger.go     what Swagger 2 calls differently
 //	operation.go   the list of operations; name.go names them
 //	tool.go        one operation as a tool

@@ -39,7 +39,7 @@ const (
 
 // readOperations lists the operations.
 func (d *Document) readOperations() error {
-	paths := d.rootValue().Get("paths")
+	paths, _ := d.followRef(d.rootValue().Get("paths"))
 	for _, m := range paths.Fields() {
 		if !strings.HasPrefix(m.Name, "/") {
 			if !strings.HasPrefix(m.Name, "x-") {
@@ -67,7 +67,7 @@ func (d *Document) readOperations() error {
 func (d *Document) readPathItem(path string, item value) {
 	parameters, servers := item.Get("parameters").Values(), d.operationServers(item)
 	for _, method := range methods {
-		if v := item.Get(method); v.Is(jsonschema.Object) {
+		if v, _ := d.followRef(item.Get(method)); v.Is(jsonschema.Object) { // a reference is against the rules, and in use
 			d.addOperation(strings.ToUpper(method), path, v, parameters, servers)
 		}
 	}

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,20 +12,16 @@ import (
 
 // Bounds of a document. With them, reading takes less than 256 MiB.
 const (
-	MaxBytes      = 16 << 20 // of all its parts together
+	MaxBytes      = 16 << 20 // with its files
 	MaxOperations = 10_000
 	maxNodes      = 1_000_000
 	maxDepth      = 200
-	maxDocuments  = 32 // that references lead to
 )
 
 // Options say how a document is read.
 type Options struct {
-	// URL is the address of the document. Relative servers and references begin there. Empty: none.
+	// URL is the address of the document. Relative servers begin there. Empty: none.
 	URL string
-	// Resolve returns another document that a reference leads to. The caller decides which addresses are allowed.
-	// nil: references leave the document nowhere.
-	Resolve func(url string) ([]byte, error)
 	// Names are names that operations have already, by [Operation.Key]. They keep them.
 	Names map[string]string
 	// Server replaces the servers of the document. Empty: they stay.
@@ -46,8 +43,6 @@ type Document struct {
 
 	options  Options
 	root     *source
-	sources  map[string]*source // by URL
-	bytes    int                // of all sources
 	dialect  dialect
 	keywords map[string]*keywordRule
 	security []Requirement // of the document
@@ -63,8 +58,9 @@ type Problem struct {
 const maxProblems = 100
 
 func (d *Document) addProblem(where, sentence string) {
-	if len(d.Problems) < maxProblems {
-		d.Problems = append(d.Problems, Problem{Where: shortenText(where, 200), Sentence: sentence})
+	p := Problem{Where: shortenText(where, 200), Sentence: sentence}
+	if len(d.Problems) < maxProblems && !slices.Contains(d.Problems, p) {
+		d.Problems = append(d.Problems, p)
 	}
 }
 
@@ -85,12 +81,15 @@ func Read(document []byte, o Options) (*Document, error) {
 	if o.OutputBytes == 0 {
 		o.OutputBytes = 64 << 10
 	}
-	d := &Document{options: o, sources: map[string]*source{}, schemes: map[string]*SecurityScheme{}, keywords: newKeywords()}
-	root, err := d.addSource(o.URL, document)
+	d := &Document{options: o, schemes: map[string]*SecurityScheme{}, keywords: newKeywords()}
+	if len(document) > MaxBytes {
+		return nil, fault.Errorf(fault.TooLarge, "The document is larger than %d MiB.", MaxBytes>>20)
+	}
+	root, err := decodeDocument(document, maxNodes)
 	if err != nil {
 		return nil, err
 	}
-	d.root = root
+	d.root = &source{node: root, refs: jsonschema.NewReferences(root, nil)}
 	if err := d.readVersion(); err != nil {
 		return nil, err
 	}
@@ -126,30 +125,19 @@ func (d *Document) readVersion() error {
 	return nil
 }
 
-// addSource decodes a document, and adds it to those of d.
-func (d *Document) addSource(url string, document []byte) (*source, error) {
-	if d.bytes += len(document); d.bytes > MaxBytes {
-		return nil, fault.Errorf(fault.TooLarge, "The document is larger than %d MiB.", MaxBytes>>20)
-	}
-	node, err := decodeDocument(document)
-	if err != nil {
-		return nil, err
-	}
-	s := &source{url: url, node: node, refs: jsonschema.NewReferences(node, nil)}
-	d.sources[url] = s
-	return s, nil
-}
-
 var errTooManyValues = fault.Errorf(fault.TooLarge, "The document has too many values.")
 
-// decodeDocument decodes JSON or YAML. JSON with an error is read as YAML, which may accept it.
-func decodeDocument(document []byte) (*jsonschema.Node, error) {
+// decodeDocument decodes JSON or YAML with at most nodes values. JSON with an error is read as YAML, which may accept it.
+func decodeDocument(document []byte, nodes int) (*jsonschema.Node, error) {
+	if nodes <= 0 {
+		return nil, errTooManyValues
+	}
 	document = bytes.TrimPrefix(document, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(document) {
 		document = bytes.ToValidUTF8(document, []byte("\uFFFD"))
 	}
 	if text := bytes.TrimLeft(document, " \t\r\n"); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		node, whole := jsonschema.Decode(document, jsonschema.Limits{Bytes: MaxBytes, Values: maxNodes, Depth: maxDepth})
+		node, whole := jsonschema.Decode(document, jsonschema.Limits{Bytes: MaxBytes, Values: nodes, Depth: maxDepth})
 		switch {
 		case !whole:
 			return nil, errTooManyValues
@@ -157,7 +145,7 @@ func decodeDocument(document []byte) (*jsonschema.Node, error) {
 			return requireObject(node)
 		}
 	}
-	node, err := decodeYAML(document)
+	node, err := decodeYAML(document, nodes)
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,13 @@
 package openapi
 
 import (
-	"net/url"
 	"strings"
 
 	"patchbay/internal/jsonschema"
 )
 
-// source is a document with its address.
+// source is a document with its references.
 type source struct {
-	url  string
 	node *jsonschema.Node
 	refs *jsonschema.References
 }
@@ -77,49 +75,6 @@ func (d *Document) resolveRef(from *source, ref *jsonschema.Node) value {
 	if strings.HasPrefix(text, "#") {
 		return value{from.refs.Resolve(ref), from}
 	}
-	address, fragment, _ := strings.Cut(text, "#")
-	s := d.openSource(from, address)
-	if s == nil {
-		return value{}
-	}
-	if fragment == "" {
-		return s.wrapNode(s.node)
-	}
-	return value{s.refs.Resolve(jsonschema.NewString("#" + fragment)), s}
-}
-
-// openSource returns another document; nil: it may not be read, or cannot be.
-func (d *Document) openSource(from *source, address string) *source {
-	base, err := url.Parse(from.url)
-	if err != nil {
-		return nil
-	}
-	target, err := base.Parse(address)
-	if err != nil {
-		return nil
-	}
-	at := target.String()
-	if s, known := d.sources[at]; known {
-		return s // nil where it failed before
-	}
-	d.sources[at] = nil
-	if d.options.Resolve == nil {
-		d.addProblem(at, "A reference leads to another document, which isn't read.")
-		return nil
-	}
-	if len(d.sources) > maxDocuments {
-		d.addProblem(at, "The document refers to too many other documents.")
-		return nil
-	}
-	text, err := d.options.Resolve(at)
-	if err != nil {
-		d.addProblem(at, "A document that the document refers to cannot be read.")
-		return nil
-	}
-	s, err := d.addSource(at, text)
-	if err != nil {
-		d.addProblem(at, "A document that the document refers to cannot be read.")
-		return nil
-	}
-	return s
+	d.addProblem(text, "A reference leads to another document, which isn't read.")
+	return value{}
 }

@@ -268,6 +268,9 @@ func (w *schemaWriter) mappedValues(branch, mapping value) (values []string) {
 		if !strings.ContainsAny(ref, "/#.") {
 			ref = "#/components/schemas/" + ref
 		}
+		if !strings.HasPrefix(ref, "#") {
+			continue
+		}
 		if to := w.document.resolveRef(mapping.source, jsonschema.NewString(ref)); to.Node != nil && to.Node == target.Node {
 			values = append(values, m.Name)
 		}

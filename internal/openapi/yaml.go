@@ -15,8 +15,8 @@ import (
 // maxYAMLNodes is below maxNodes, because a node of the library takes 200 bytes more. GitHub's document has 540 000.
 const maxYAMLNodes = 700_000
 
-// decodeYAML decodes one YAML document. Nodes are counted before the library makes them.
-func decodeYAML(document []byte) (*jsonschema.Node, error) {
+// decodeYAML decodes one YAML document with at most nodes values. Nodes are counted before the library makes them.
+func decodeYAML(document []byte, nodes int) (*jsonschema.Node, error) {
 	if estimateNodes(document) > maxYAMLNodes {
 		return nil, errTooManyValues
 	}
@@ -27,7 +27,7 @@ func decodeYAML(document []byte) (*jsonschema.Node, error) {
 	if root.Kind != yaml.DocumentNode || len(root.Content) == 0 {
 		return nil, fault.Errorf(fault.Invalid, "The document is empty.")
 	}
-	c := yamlConverter{left: maxNodes}
+	c := yamlConverter{left: nodes, bytes: MaxBytes}
 	node := c.convertNode(root.Content[0], 1)
 	if c.left <= 0 {
 		return nil, errTooManyValues
@@ -50,10 +50,10 @@ func estimateNodes(document []byte) (n int) {
 	return n
 }
 
-// yamlConverter converts nodes within a number of nodes. A value that is repeated by an alias counts each time.
+// yamlConverter converts nodes within a number of nodes and bytes. A value that is repeated by an alias counts each time.
 type yamlConverter struct {
-	left    int
-	aliases int // open ones: an alias within its own anchor has no end
+	left  int
+	bytes int // left for texts
 }
 
 func (c *yamlConverter) convertNode(y *yaml.Node, depth int) *jsonschema.Node {
@@ -72,9 +72,17 @@ func (c *yamlConverter) convertNode(y *yaml.Node, depth int) *jsonschema.Node {
 	case yaml.AliasNode:
 		return c.convertNode(y.Alias, depth+1)
 	case yaml.ScalarNode:
+		c.countBytes(y.Value)
 		return convertScalar(y)
 	}
 	return nullNode()
+}
+
+// countBytes ends the conversion where texts are longer than a document can be.
+func (c *yamlConverter) countBytes(text string) {
+	if c.bytes -= len(text); c.bytes < 0 {
+		c.left = 0
+	}
 }
 
 func (c *yamlConverter) convertMapping(y *yaml.Node, depth int) *jsonschema.Node {
@@ -89,6 +97,7 @@ func (c *yamlConverter) convertMapping(y *yaml.Node, depth int) *jsonschema.Node
 			c.mergeMapping(object, seen, value, depth)
 			continue
 		}
+		c.countBytes(key.Value)
 		at, known := seen[key.Value]
 		if !known || at < 0 {
 			seen[key.Value] = len(object.Members)

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"patchbay/internal/apitools"
@@ -118,6 +119,36 @@ func TestSync_AnAPIOnAnotherServerIsHighRisk(t *testing.T) {
 	}
 	if risky != 2 {
 		t.Errorf("the changes are %+v", changes.Items)
+	}
+}
+
+func TestSync_WatchesTheFilesOfADocument(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	var schema atomic.Value
+	schema.Store(`{"type":"string"}`)
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.URL.Path == "/schema.json" {
+			_, _ = io.WriteString(w, schema.Load().(string))
+			return
+		}
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, strings.ReplaceAll(notesDocument, `{"type":"string"}`, `{"$ref":"schema.json"}`))
+	}))
+	t.Cleanup(api.Close)
+	c := b.addAPI(t, api.URL+"/openapi.json", "GET /notes/{id}")
+	for _, step := range []struct {
+		schema  string
+		changed int
+	}{{`{"type":"string"}`, 0}, {`{"type":"string"}`, 0}, {`{"type":"integer"}`, 1}} {
+		schema.Store(step.schema)
+		if run := b.mustSync(t, c); run.Counts.Total != 1 || run.Counts.Changed != step.changed {
+			t.Errorf("%s: the counts are %+v", step.schema, run.Counts)
+		}
 	}
 }
 
