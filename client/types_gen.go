@@ -683,7 +683,7 @@ type Connector struct {
 	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS int64  `json:"retry_backoff_ms"`
 	Server         Server `json:"server"`
-	// Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only.
+	// Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only.
 	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent bool `json:"session_per_agent"`
@@ -761,7 +761,7 @@ type ConnectorCreate struct {
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
-	// Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
+	// Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
 	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
@@ -848,7 +848,7 @@ type ConnectorPatch struct {
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
-	// Of an HTTP API whose document has another origin: where the API is. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
+	// Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
 	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`

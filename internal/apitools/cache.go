@@ -29,11 +29,11 @@ type cachedTools struct {
 // cacheKey is a hash of all that tools are made from.
 type cacheKey [sha256.Size]byte
 
-func newCacheKey(document [32]byte, address string, picked []connectors.APITool) (key cacheKey) {
+func newCacheKey(document [32]byte, at Addresses, picked []connectors.APITool) (key cacheKey) {
 	text, _ := json.Marshal(picked) // plain values
 	hash := sha256.New()
 	hash.Write(document[:])
-	hash.Write([]byte(address + "\n"))
+	hash.Write([]byte(at.Document + "\n" + at.Server + "\n"))
 	hash.Write(text)
 	copy(key[:], hash.Sum(nil))
 	return key

@@ -40,7 +40,8 @@ func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.To
 	if err != nil {
 		return nil, err
 	}
-	key := newCacheKey(document.Hash, c.URL, picked)
+	at := NewAddresses(c.Settings)
+	key := newCacheKey(document.Hash, at, picked)
 	if tools, ok := s.Cache.findTools(c.ID, key); ok {
 		return tools, nil
 	}
@@ -48,9 +49,9 @@ func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.To
 		if document, err = s.APIs.Document(ctx, c.ID); err != nil {
 			return nil, err
 		}
-		key = newCacheKey(document.Hash, c.URL, picked)
+		key = newCacheKey(document.Hash, at, picked)
 	}
-	tools, err := MakeTools(document.Body, c.URL, picked)
+	tools, err := MakeTools(document.Body, at, picked)
 	if err == nil {
 		s.Cache.addTools(c.ID, key, tools)
 	}
@@ -165,14 +166,23 @@ func keepETag(etag string) string {
 	return etag
 }
 
-// Read reads a document. address is where it came from, or the address of the API if a person uploaded it.
-func Read(document []byte, address string) (*openapi.Document, error) {
-	return openapi.Read(document, openapi.Options{URL: address})
+// Addresses say where an API is.
+type Addresses struct {
+	Document string // where the document came from, or the address of the API if a person uploaded it
+	Server   string // that a person set; empty: the document says it
+}
+
+// NewAddresses returns the addresses of a connector.
+func NewAddresses(s connectors.Settings) Addresses { return Addresses{s.URL, s.ServerURL} }
+
+// Read reads a document.
+func Read(document []byte, at Addresses) (*openapi.Document, error) {
+	return openapi.Read(document, openapi.Options{URL: at.Document, Server: at.Server})
 }
 
 // MakeTools makes the tools of picked operations and of endpoints. document may be nil. An operation that the document no longer
 // has is left out, as a server leaves out a tool.
-func MakeTools(document []byte, address string, picked []connectors.APITool) ([]openapi.Tool, error) {
+func MakeTools(document []byte, at Addresses, picked []connectors.APITool) ([]openapi.Tool, error) {
 	var tools []openapi.Tool
 	wanted := map[string]connectors.APITool{}
 	for _, p := range picked {
@@ -189,7 +199,7 @@ func MakeTools(document []byte, address string, picked []connectors.APITool) ([]
 	if document == nil || len(wanted) == 0 {
 		return tools, nil
 	}
-	d, err := Read(document, address)
+	d, err := Read(document, at)
 	if err != nil {
 		return nil, err
 	}

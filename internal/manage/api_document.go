@@ -17,7 +17,7 @@ import (
 // storedAPI is a connector that is an HTTP API, with what is stored of it.
 type storedAPI struct {
 	connector connectors.Connector
-	address   string
+	at        apitools.Addresses
 	document  *connectors.APIDocument // nil: it has none
 	parsed    *openapi.Document       // nil: it has none
 	tools     []connectors.APITool
@@ -29,7 +29,7 @@ func (r *Registry) readAPI(ctx context.Context, tenant connectors.TenantID, ref 
 		if api.connector, err = getAPI(ctx, tx, ref); err != nil {
 			return err
 		}
-		api.address = api.connector.URL
+		api.at = apitools.NewAddresses(api.connector.Settings)
 		if api.document, err = orNone(tx.APIs().Document(ctx, api.connector.ID)); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func orNone(d connectors.APIDocument, err error) (*connectors.APIDocument, error
 
 func (api *storedAPI) parseDocument() (err error) {
 	if api.document != nil {
-		api.parsed, err = apitools.Read(api.document.Body, api.address)
+		api.parsed, err = apitools.Read(api.document.Body, api.at)
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func (r *Registry) readNewDocument(ctx context.Context, a auth.Actor, old connec
 		}
 		return nil, nil //nolint:nilnil // that is the answer
 	}
-	next := storedAPI{address: d.URL}
+	next := storedAPI{at: apitools.NewAddresses(d.Settings)}
 	var err error
 	switch {
 	case change.Document != nil:

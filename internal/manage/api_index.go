@@ -71,7 +71,7 @@ func (r *Registry) ReadAPI(ctx context.Context, tenant connectors.TenantID, ref 
 	if err != nil || o.Document == nil {
 		return o, err
 	}
-	index, err := r.index.findIndex(indexKey{tenant, o.Document.Hash, o.Connector.URL}, func() ([]byte, error) {
+	index, err := r.index.findIndex(indexKey{tenant, o.Document.Hash, apitools.NewAddresses(o.Connector.Settings)}, func() ([]byte, error) {
 		document, err := r.store.Tenant(tenant).APIs().Document(ctx, o.Connector.ID)
 		return document.Body, err
 	})
@@ -102,11 +102,11 @@ func (o *APIOverview) markOperations() {
 	}
 }
 
-// indexKey is the content of an index: a document, read from an address.
+// indexKey is the content of an index: a document with its addresses.
 type indexKey struct {
-	tenant  connectors.TenantID
-	hash    [32]byte
-	address string
+	tenant connectors.TenantID
+	hash   [32]byte
+	at     apitools.Addresses
 }
 
 type documentIndex struct {
@@ -139,7 +139,7 @@ func (x *documentIndexes) findIndex(key indexKey, body func() ([]byte, error)) (
 	if err != nil {
 		return nil, err
 	}
-	index, err := readIndex(document, key.address)
+	index, err := readIndex(document, key.at)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (x *documentIndexes) putIndex(key indexKey, index *documentIndex) {
 	x.byKey[key], x.order = index, append(x.order, key)
 }
 
-func readIndex(document []byte, address string) (*documentIndex, error) {
-	d, err := apitools.Read(document, address)
+func readIndex(document []byte, at apitools.Addresses) (*documentIndex, error) {
+	d, err := apitools.Read(document, at)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (r *Registry) PreviewAPI(ctx context.Context, a auth.Actor, d connectors.Dr
 	if err := r.store.Tenant(a.Tenant.ID).Audit().Record(ctx, e); err != nil {
 		return p, err
 	}
-	api := storedAPI{address: d.URL}
+	api := storedAPI{at: apitools.NewAddresses(d.Settings)}
 	if api.document, err = r.readDocument(ctx, a, d, content); err != nil {
 		return p.withFailure(err)
 	}
@@ -130,7 +130,7 @@ func (api storedAPI) makeTools(picked []connectors.APITool) (tools []openapi.Too
 
 // FindServer returns the address of the API that a document names; empty: it names none.
 func FindServer(document []byte) string {
-	d, err := apitools.Read(document, "")
+	d, err := apitools.Read(document, apitools.Addresses{})
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"patchbay/internal/apitools"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -37,7 +38,7 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 	if err := r.checkDraft(d, s, !later); err != nil {
 		return c, err
 	}
-	api := storedAPI{address: d.URL}
+	api := storedAPI{at: apitools.NewAddresses(d.Settings)}
 	if api.document, err = r.readDocument(ctx, a, d, content); err != nil {
 		return c, err
 	}

@@ -24,7 +24,7 @@ type Options struct {
 	URL string
 	// Names are names that operations have already, by [Operation.Key]. They keep them.
 	Names map[string]string
-	// Server replaces the servers of the document. Empty: they stay.
+	// Server is the address of the API, for a document that has none, or one with a variable that it has no value for. Empty: none.
 	Server string
 	// InputBytes and OutputBytes bound the schemas of a tool. 0: 128 KiB and 64 KiB.
 	InputBytes, OutputBytes int

@@ -75,32 +75,6 @@ func TestNames_AreStableAndUnique(t *testing.T) {
 	}
 }
 
-func TestServers_OnlyDocumentedValues(t *testing.T) {
-	t.Parallel()
-	d := readHard(t, openapi.Options{})
-	server := d.Servers[0]
-	for region, want := range map[string]string{"us": "https://us.api.example.com/v1", "evil.example/": "", "": "", "eu/../..": ""} {
-		have, err := server.Resolve(map[string]string{"region": region}, "")
-		if have != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %s, %v", region, have, err)
-		}
-	}
-	free := openapi.Server{URL: "https://{host}.example.com", Variables: []openapi.ServerVariable{{Name: "host", Default: "a"}}}
-	for _, host := range []string{"evil.com/", "evil.com#", "a@b", "a:1", "a\n", "..", "a?b"} {
-		if have, err := free.Resolve(map[string]string{"host": host}, ""); err == nil && !strings.HasSuffix(have, ".example.com") && !strings.HasPrefix(have, "https://evil.com/") {
-			t.Errorf("%q: %s", host, have)
-		}
-	}
-	for _, address := range []string{"ftp://a", "https://u:p@a", "https://", "/v1", "https://{x}"} {
-		if have, err := (openapi.Server{URL: address}).Resolve(nil, ""); err == nil {
-			t.Errorf("%s: %s", address, have)
-		}
-	}
-	if made := makeTool(t, readHard(t, openapi.Options{Server: "https://mine.example.com/api/"}), "POST /pets"); made.Binding.Server != "https://mine.example.com/api" {
-		t.Error(made.Binding.Server)
-	}
-}
-
 func TestSecurity_SchemesAndScopes(t *testing.T) {
 	t.Parallel()
 	d := readHard(t, openapi.Options{})

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"patchbay/internal/jsonschema"
 )
 
-// Server is an address of the API. It may have variables in braces, which an admin sets. Arguments never do.
+// Server is an address of the API. It may have variables in braces, which have the defaults of the document. Arguments never set one.
 type Server struct {
 	URL         string
 	Description string
@@ -21,6 +22,7 @@ type Server struct {
 type ServerVariable struct {
 	Name        string
 	Default     string
+	HasDefault  bool
 	Enum        []string // empty: any
 	Description string
 }
@@ -50,7 +52,9 @@ func (d *Document) readServers(v value) []Server {
 }
 
 func readVariable(m jsonschema.Member) ServerVariable {
-	variable := ServerVariable{Name: m.Name, Default: scalarText(m.Value.Get("default")), Description: shortenText(m.Value.GetText("description"), 200)}
+	text := m.Value.Get("default")
+	variable := ServerVariable{Name: m.Name, Default: scalarText(text), Description: shortenText(m.Value.GetText("description"), 200)}
+	variable.HasDefault = text.Is(jsonschema.String) || text.Is(jsonschema.Number)
 	for _, item := range m.Value.GetItems("enum") {
 		variable.Enum = append(variable.Enum, scalarText(item))
 	}
@@ -67,12 +71,13 @@ var variableValue = regexp.MustCompile(`^[A-Za-z0-9._/-]*$`)
 func (s Server) Resolve(values map[string]string, base string) (string, error) {
 	var refused error
 	text := variableName.ReplaceAllStringFunc(s.URL, func(match string) string {
-		at := slices.IndexFunc(s.Variables, func(v ServerVariable) bool { return v.Name == match[1:len(match)-1] })
-		if at < 0 {
-			refused = fault.Errorf(fault.Invalid, "The address of the server has a variable that the document doesn't describe.")
+		name := match[1 : len(match)-1]
+		at := slices.IndexFunc(s.Variables, func(v ServerVariable) bool { return v.Name == name })
+		set, given := values[name]
+		if at < 0 || !given && !s.Variables[at].HasDefault {
+			refused = fault.Errorf(fault.Invalid, "The document has no value for the variable %q of the server's address. Set the API URL of the connector (server_url).", shortenText(name, 100))
 			return ""
 		}
-		set, given := values[s.Variables[at].Name]
 		if !given {
 			set = s.Variables[at].Default
 		}
@@ -114,27 +119,28 @@ func checkServerURL(text, base string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// chooseServer returns the address for an operation: its own servers, those of its path, those of the document.
+// chooseServer returns the address for an operation: of its own servers, those of its path, or those of the document. Relative ones
+// begin at the server that the options set. It stands in where the document has none that can be used.
 func (d *Document) chooseServer(o *Operation) (string, error) {
-	if len(o.Servers) == 0 && d.options.Server != "" {
-		return checkServerURL(d.options.Server, d.options.URL)
-	}
 	servers := o.Servers
 	if len(servers) == 0 {
 		servers = d.Servers
 	}
-	if len(servers) == 0 {
+	if len(servers) == 0 && d.options.Server == "" {
 		servers = []Server{{URL: "/"}}
 	}
 	var first error
 	for _, s := range servers {
-		address, err := s.Resolve(nil, d.options.URL)
+		address, err := s.Resolve(nil, cmp.Or(d.options.Server, d.options.URL))
 		if err == nil {
 			return address, nil
 		}
 		if first == nil {
 			first = err
 		}
+	}
+	if d.options.Server != "" {
+		return checkServerURL(d.options.Server, d.options.URL)
 	}
 	return "", first
 }

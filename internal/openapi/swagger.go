@@ -12,6 +12,9 @@ func swaggerServers(v value) []Server {
 		return nil
 	}
 	host, path := v.GetText("host"), v.GetText("basePath")
+	if host == "" && path == "" {
+		return nil
+	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}

@@ -67,7 +67,7 @@ func benchmarkAPISync(b *testing.B, document []byte, changed bool) {
 
 func operationKeys(b *testing.B, document []byte) (keys []string) {
 	b.Helper()
-	d, err := apitools.Read(document, "https://api.example.com/openapi.json")
+	d, err := apitools.Read(document, apitools.Addresses{Document: "https://api.example.com/openapi.json"})
 	if err != nil {
 		b.Fatal(err)
 	}
