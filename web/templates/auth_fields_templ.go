@@ -183,8 +183,8 @@ func authFields(p connectorFormProps) templ.Component {
 	})
 }
 
-// oauthFields are those of an account and of machines. An account of an MCP server needs none of them as a rule, so that
-// for it they are folded away; a machine's client and that of an HTTP API stand open, and the rest is folded.
+// oauthFields are those of accounts and of machines. An account of an MCP server needs no field as a rule, so all are folded
+// away; the client of a machine or of an HTTP API stands open, and the rest is folded.
 func oauthFields(p connectorFormProps) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
