@@ -65,7 +65,7 @@ func (p connectorFormProps) clientOpen() bool {
 	return p.isAPI() || p.isMachine() || p.hasValue(clientNames) || p.hasValue(endpointNames)
 }
 
-// foldedClient lists the types whose client is folded away.
+// foldedClient lists the types with a client that is folded away.
 func (p connectorFormProps) foldedClient() string {
 	if p.isAPI() {
 		return ""
@@ -73,7 +73,7 @@ func (p connectorFormProps) foldedClient() string {
 	return string(connectors.AuthOAuth2)
 }
 
-// foldedEndpoints lists the types whose endpoints are folded away on their own.
+// foldedEndpoints lists the types with endpoints that are folded away on their own.
 func (p connectorFormProps) foldedEndpoints() string {
 	if p.isAPI() {
 		return oauthTypes
