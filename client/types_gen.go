@@ -1212,6 +1212,22 @@ type FileAuth struct {
 	Type                     string   `json:"type"`
 }
 
+// FileEndpoint is an API response.
+type FileEndpoint struct {
+	Body         *string           `json:"body,omitzero"`
+	Description  *string           `json:"description,omitzero"`
+	Files        []string          `json:"files,omitzero"`
+	Filter       *string           `json:"filter,omitzero"`
+	Headers      map[string]string `json:"headers,omitzero"`
+	InputSchema  json.RawMessage   `json:"input_schema,omitzero"`
+	Media        *string           `json:"media,omitzero"`
+	Method       *string           `json:"method,omitzero"`
+	OutputSchema json.RawMessage   `json:"output_schema,omitzero"`
+	Pages        *FilePages        `json:"pages,omitzero"`
+	Title        *string           `json:"title,omitzero"`
+	URL          string            `json:"url"`
+}
+
 // FileInput is an API response.
 type FileInput struct {
 	Description string `json:"description"`
@@ -1220,8 +1236,27 @@ type FileInput struct {
 	Type        string `json:"type"`
 }
 
+// FileOperation is an API response.
+type FileOperation struct {
+	Annotations map[string]bool `json:"annotations,omitzero"`
+	Filter      *string         `json:"filter,omitzero"`
+	MaxPages    *int64          `json:"max_pages,omitzero"`
+}
+
+// FilePages is an API response.
+type FilePages struct {
+	Argument *string `json:"argument,omitzero"`
+	First    *int64  `json:"first,omitzero"`
+	Items    *string `json:"items,omitzero"`
+	Kind     string  `json:"kind"`
+	Max      int64   `json:"max"`
+	Next     *string `json:"next,omitzero"`
+}
+
 // FileServer is an API response.
 type FileServer struct {
+	// Of kind http: the server_url of the JSON API: the API's address, if it has another origin than the document.
+	APIURL *string `json:"api_url,omitzero"`
 	// Secrets are placeholders.
 	Args []string `json:"args,omitzero"`
 	// The authentication, without secrets.
@@ -1235,13 +1270,21 @@ type FileServer struct {
 	Cwd              *string `json:"cwd,omitzero"`
 	Description      *string `json:"description,omitzero"`
 	Disabled         *bool   `json:"disabled,omitzero"`
-	Enabled          *bool   `json:"enabled,omitzero"`
+	// Of kind http: an uploaded document, unless it is too large for this file.
+	Document *string `json:"document,omitzero"`
+	// Of kind http: where the OpenAPI or Swagger document is.
+	DocumentURL *string `json:"document_url,omitzero"`
+	Enabled     *bool   `json:"enabled,omitzero"`
+	// Of kind http: endpoints by name.
+	Endpoints map[string]FileEndpoint `json:"endpoints,omitzero"`
 	// Placeholders.
 	Env map[string]string `json:"env,omitzero"`
 	// Secrets are placeholders.
 	Headers map[string]string `json:"headers,omitzero"`
 	// For gemini, instead of url, unless the transport is sse.
 	HTTPURL *string `json:"httpUrl,omitzero"`
+	// http: an HTTP API.
+	Kind *string `json:"kind,omitzero"`
 	// auto: listen for list changes if the server announces them, and sync. One of: auto, off.
 	Listen *string `json:"listen,omitzero"`
 	// Maximum age of the last successful sync when a destructive tool is called; if older, tools are synced first. 0: any age; otherwise 60 or more.
@@ -1249,9 +1292,11 @@ type FileServer struct {
 	// Maximum size of each server message.
 	MaxResponseBytes *int64 `json:"max_response_bytes,omitzero"`
 	// Methods outside MCP that agents may send at the connector's own address: names, or prefixes such as acme/*. Notifications start with notifications/.
-	Methods       []string `json:"methods,omitzero"`
-	Name          *string  `json:"name,omitzero"`
-	RetryAttempts *int64   `json:"retry_attempts,omitzero"`
+	Methods []string `json:"methods,omitzero"`
+	Name    *string  `json:"name,omitzero"`
+	// Of kind http: picked operations, by method and path.
+	Operations    map[string]FileOperation `json:"operations,omitzero"`
+	RetryAttempts *int64                   `json:"retry_attempts,omitzero"`
 	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// For windsurf, instead of url.
@@ -1261,8 +1306,9 @@ type FileServer struct {
 	// Consecutive reconnects of a stream without an event.
 	StreamReconnects *int64 `json:"stream_reconnects,omitzero"`
 	// 0: never automatically; otherwise 60 or more.
-	SyncIntervalS *int64 `json:"sync_interval_s,omitzero"`
-	TimeoutMS     *int64 `json:"timeout_ms,omitzero"`
+	SyncIntervalS *int64   `json:"sync_interval_s,omitzero"`
+	Tags          []string `json:"tags,omitzero"`
+	TimeoutMS     *int64   `json:"timeout_ms,omitzero"`
 	// One of: auto, hold_risky, hold_all.
 	ToolChanges *string `json:"tool_changes,omitzero"`
 	// If type does not state it: http, for JSON-only replies.

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -116,6 +118,82 @@ func TestHTTPAPI_MovesByManifest(t *testing.T) {
 	for _, part := range []string{"document_url:", `openapi: 3.0.3`, "server_url: https://eu.api.example.com", "filter: .items", "readOnlyHint: false", "in: query", "files:", "get_it:", "token_endpoint:"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the manifest lacks %q:\n%s", part, text)
+		}
+	}
+}
+
+func TestHTTPAPI_MovesByImport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.createMovableAPIs(t)
+	ours, theirs := w.newClientIn(t, w.Tenant), w.newClientIn(t, w.Other)
+	key := w.createKeyIn(t, w.Other, connectors.RoleAdmin)
+	file := w.call(t, w.createKey(t, connectors.RoleViewer), http.MethodGet, "/api/v1/export", nil)
+	file.want(http.StatusOK)
+	if text := string(file.body); strings.Contains(text, "hush") {
+		t.Errorf("the export has a secret: %s", text)
+	}
+	importFile := func(query, text string) map[string]any {
+		t.Helper()
+		return w.call(t, key, http.MethodPost, "/api/v1/import"+query, text).want(http.StatusOK)
+	}
+	if dry := importFile("?dry_run=true", string(file.body)); dry["created"] != 3.0 {
+		t.Errorf("the dry run says %v", dry)
+	}
+	if got := importFile("", string(file.body)); got["created"] != 3.0 {
+		t.Fatalf("imported: %v", got)
+	}
+	if again := importFile("", string(file.body)); again["unchanged"] != 3.0 {
+		t.Errorf("imported again: %v", again)
+	}
+	_, want := writeManifest(t, ours)
+	_, got := writeManifest(t, theirs)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the other tenant differs (-ours +theirs):\n%s", diff)
+	}
+	again := w.call(t, key, http.MethodGet, "/api/v1/export", nil)
+	if diff := cmp.Diff(string(file.body), string(again.body)); diff != "" {
+		t.Errorf("exported again (-ours +theirs):\n%s", diff)
+	}
+
+	changed := strings.Replace(string(file.body), `"filter":".items"`, `"filter":".all"`, 1)
+	changed = strings.Replace(changed, `"GET /notes/{id}":{}`, `"POST /notes":{}`, 1)
+	changed = strings.Replace(changed, "title: Pages", "title: Leaves", 1)
+	if dry := importFile("?dry_run=true", changed); dry["updated"] != 2.0 || dry["unchanged"] != 1.0 {
+		t.Errorf("the dry run of a changed file says %v", dry)
+	}
+	if got := importFile("", changed); got["updated"] != 2.0 || got["unchanged"] != 1.0 {
+		t.Errorf("a changed file: %v", got)
+	}
+	if again := w.call(t, key, http.MethodGet, "/api/v1/export", nil); string(again.body) != changed {
+		t.Errorf("after the changed file (-file +export):\n%s", cmp.Diff(changed, string(again.body)))
+	}
+	for _, form := range []string{"claude", "vscode", "codex"} {
+		if text := string(w.call(t, key, http.MethodGet, "/api/v1/export?client="+form, nil).body); strings.Contains(text, "notes") || strings.Contains(text, "hand.example.com") {
+			t.Errorf("%s gets an HTTP API: %s", form, text)
+		}
+	}
+}
+
+func TestImport_RefusesBrokenHTTPAPIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.createKey(t, connectors.RoleAdmin)
+	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.URL = "mcp", "https://mcp.example.com/mcp" })
+	for entry, says := range map[string]string{
+		`"a": {"kind": "http", "document_url": "http://127.0.0.1:9/openapi.json"}`:                          "The document's server can't be reached.",
+		`"a": {"kind": "http", "document_url": "http://169.254.169.254/openapi.json"}`:                      "169.254.169.254",
+		`"a": {"kind": "http", "url": "https://a.example", "document": "no document"}`:                      "document",
+		`"a": {"kind": "http", "url": "https://a.example", "operations": {"GET /a": {}}}`:                   "The document is missing, or was too large for this file.",
+		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"colour": "red"}}}`:          "This is not in the form of the JSON API.",
+		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"url": "ftp://a.example"}}}`: "address",
+		`"a": {"kind": "http"}`: "Add a url or document_url.",
+		`"mcp": {"kind": "http", "url": "https://mcp.example.com/mcp", "endpoints": {"a": {"url": "https://mcp.example.com/a"}}}`: "An MCP server can't become an HTTP API",
+	} {
+		got := w.call(t, admin, http.MethodPost, "/api/v1/import", `{"mcpServers": {`+entry+`}}`).want(http.StatusOK)
+		item := got["items"].([]any)[0].(map[string]any)
+		if item["outcome"] != "refused" || !strings.Contains(fmt.Sprint(item["why"]), says) {
+			t.Errorf("%s: %v", entry, item)
 		}
 	}
 }

@@ -115,6 +115,7 @@ type authDocument struct {
 	connectors.OAuthSettings
 	Type         string `json:"type"`
 	Header       string `json:"header"`
+	In           string `json:"in"`
 	Token        string `json:"token"`
 	Key          string `json:"key"`
 	Username     string `json:"username"`
@@ -149,7 +150,7 @@ func (r *serverReader) readAuthField(n node) {
 	if called, missing := doc.dropPlaceholders(); missing {
 		r.Placeholder = called
 	}
-	if r.setClaim(&authClaim{auth: connectors.Auth{Type: connectors.AuthType(doc.Type), Header: doc.Header}, oauth: doc.OAuthSettings, isFirm: true}) {
+	if r.setClaim(&authClaim{auth: connectors.Auth{Type: connectors.AuthType(doc.Type), Header: doc.Header, In: connectors.KeyIn(doc.In)}, oauth: doc.OAuthSettings, isFirm: true}) {
 		r.mergeSecret(connectors.Secret{
 			Token: secret.Text(doc.Token), Key: secret.Text(doc.Key), Username: doc.Username, Password: secret.Text(doc.Password),
 			ClientSecret: secret.Text(doc.ClientSecret), PrivateKey: secret.Text(doc.PrivateKey),

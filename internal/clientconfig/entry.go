@@ -21,6 +21,8 @@ type Entry struct {
 	Secret      connectors.Secret // empty if the document has none
 	Placeholder string            // the name of the missing secret, safe to show; empty: none is missing
 
+	API *API // nil: an MCP server
+
 	Unnamed  bool   // named after its address or program: it never changes a connector with another address
 	Listed   bool   // by an MCP registry: it never changes an existing connector
 	Summary  string // of a listed one: its description, remote text

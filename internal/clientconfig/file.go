@@ -89,10 +89,12 @@ type FileServer struct {
 	Name                     string    `json:"name,omitempty"`
 	Description              string    `json:"description,omitempty"`
 	Transport                string    `json:"transport,omitempty" doc:"If type does not state it: http, for JSON-only replies."`
+	Tags                     []string  `json:"tags,omitempty" nullable:"false"`
 	CredentialMode           string    `json:"credential_mode,omitempty"`
 	Auth                     *FileAuth `json:"auth,omitempty" doc:"The authentication, without secrets."`
 	connectors.SettingsPatch           // without enabled
 	Disabled                 bool      `json:"disabled,omitempty"`
+	FileAPI
 }
 
 // FileAuth is authentication without secrets.

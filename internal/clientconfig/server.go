@@ -36,6 +36,7 @@ var fieldReaders = map[string]fieldReader{
 	"name":        textField(func(r *serverReader, s string) { r.title = strings.TrimSpace(s) }),
 	"slug":        textField(func(*serverReader, string) {}),
 	"description": (*serverReader).readDescription,
+	"tags":        (*serverReader).readTags,
 	"type":        textField(func(r *serverReader, s string) { r.kind = s }),
 	"transport":   textField(func(r *serverReader, s string) { r.transport = s }),
 	"url":         (*serverReader).readURL,
@@ -125,6 +126,7 @@ func readServer(m namedNode) Entry {
 		r.addProblem("", "Must be an object with a url or command.")
 		return r.Entry
 	}
+	isAPI := r.readAPI()
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
 		read, ok := fieldReaders[name]
 		if !ok {
@@ -139,9 +141,13 @@ func readServer(m namedNode) Entry {
 			r.ignored = append(r.ignored, name)
 		}
 	}
-	r.splitCommand()
-	r.unwrapBridge()
-	r.readAddress()
+	if isAPI {
+		r.readAPIAddress()
+	} else {
+		r.splitCommand()
+		r.unwrapBridge()
+		r.readAddress()
+	}
 	r.readAuth()
 	key, slug := m.name, ""
 	if key == "" { // in an array, and alone, the name is the key
@@ -215,6 +221,16 @@ func (r *serverReader) readDescription(location string, n node) {
 		return
 	}
 	r.addSetting(func(d *connectors.Draft) { d.Description = s })
+}
+
+// readTags reads the tags of Patchbay's own form: those of other clients follow other rules.
+func (r *serverReader) readTags(location string, n node) {
+	list, ok := n.stringList()
+	if _, own := r.fields["credential_mode"]; !ok || !own {
+		r.ignored = append(r.ignored, location)
+		return
+	}
+	r.addSetting(func(d *connectors.Draft) { d.Tags = list })
 }
 
 func (r *serverReader) readRetries(location string, n node) {

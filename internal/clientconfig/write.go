@@ -11,16 +11,24 @@ import (
 
 // Write lists connectors for a client, without secrets. Disabled ones are in the generic form alone: other
 // clients would start them. Servers that the client cannot connect to are left out.
-func Write(client Client, list []connectors.Connector) File {
-	f := File{}
+func Write(client Client, list []connectors.Connector) File { return WriteWithAPIs(client, list, nil) }
+
+// WriteWithAPIs is [Write] with what HTTP APIs have besides their settings. These are in the generic form alone.
+func WriteWithAPIs(client Client, list []connectors.Connector, apis map[connectors.ConnectorID]API) File {
+	f, room := File{}, maxDocuments
 	servers := map[string]FileServer{}
 	bySlug := slices.SortedFunc(slices.Values(list), func(a, b connectors.Connector) int { return strings.Compare(a.Slug, b.Slug) })
 	for _, c := range bySlug {
-		if !c.Enabled && client != Generic || c.Transport == connectors.TransportSSE && !client.speaksSSE() {
+		if !c.Enabled && client != Generic || c.Transport == connectors.TransportSSE && !client.speaksSSE() ||
+			c.Transport == connectors.TransportAPI && client != Generic {
 			continue
 		}
 		w := serverWriter{client: client, connector: c, file: &f}
-		servers[c.Slug] = w.writeServer()
+		s := w.writeServer()
+		if c.Transport == connectors.TransportAPI {
+			s.addAPI(apis[c.ID], c.ServerURL, &room)
+		}
+		servers[c.Slug] = s
 	}
 	switch client {
 	case VSCode:
@@ -68,6 +76,7 @@ func (w serverWriter) writeServer() FileServer {
 		return s
 	}
 	s.Name, s.Description, s.CredentialMode, s.Disabled = c.Name, c.Description, string(c.CredentialMode), !c.Enabled
+	s.Tags = c.Tags
 	s.SettingsPatch = c.Settings.JSON().Patch()
 	s.Enabled = nil
 	if c.CallsPerMinute == 0 {

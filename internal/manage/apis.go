@@ -23,6 +23,8 @@ type APIContent struct {
 	NoDocument bool
 	Endpoints  []openapi.Endpoint
 	Operations []string // picked ones by [openapi.Operation.Key]
+
+	Settings []OperationChange // of picked operations
 }
 
 // CreateAPI stores a connector to an HTTP API with its document, operations and endpoints. It starts no sync.
@@ -84,7 +86,7 @@ func normalizeAPI(d connectors.Draft, s connectors.Secret, content APIContent) (
 
 // newTools returns what of a new API is a tool at first.
 func (r *Registry) newTools(api storedAPI, content APIContent) ([]connectors.APITool, error) {
-	change, err := api.planOperations(content.Operations, nil, nil)
+	change, err := api.planOperations(content.Operations, nil, content.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func (r *Registry) newTools(api storedAPI, content APIContent) ([]connectors.API
 		if err != nil {
 			return nil, err
 		}
-		if err := api.checkFreeName(e.Name, tools); err != nil {
+		if err := api.checkFreeName(e.Name, slices.Concat(api.tools, tools)); err != nil {
 			return nil, err
 		}
 		tools = append(tools, tool)

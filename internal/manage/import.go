@@ -82,7 +82,14 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, o 
 	if err != nil {
 		return ImportReport{}, err
 	}
-	known, err := r.allConnectors(ctx, a)
+	if n := countFetched(entries); n > maxImportedURLs {
+		return ImportReport{}, fault.Errorf(fault.Invalid, "At most %d HTTP APIs with a document_url per import; this has %d. Split it.", maxImportedURLs, n)
+	}
+	var known []connectors.Connector
+	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		known, err = allConnectors(ctx, tx)
+		return err
+	})
 	if err != nil {
 		return ImportReport{}, err
 	}
@@ -103,20 +110,17 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, o 
 }
 
 // allConnectors returns all connectors of the tenant.
-func (r *Registry) allConnectors(ctx context.Context, a auth.Actor) (allConnectors []connectors.Connector, err error) {
-	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
-		for page := (store.Page{Limit: 200}); ; {
-			list, err := tx.Connectors().List(ctx, store.ConnectorFilter{Page: page})
-			if err != nil {
-				return err
-			}
-			allConnectors = append(allConnectors, list.Items...)
-			if page.Cursor = list.Next; page.Cursor == "" {
-				return nil
-			}
+func allConnectors(ctx context.Context, tx *store.Tenant) (all []connectors.Connector, err error) {
+	for page := (store.Page{Limit: 200}); ; {
+		list, err := tx.Connectors().List(ctx, store.ConnectorFilter{Page: page})
+		if err != nil {
+			return nil, err
 		}
-	})
-	return allConnectors, err
+		all = append(all, list.Items...)
+		if page.Cursor = list.Next; page.Cursor == "" {
+			return all, nil
+		}
+	}
 }
 
 // documentImport is an import in progress.
@@ -226,7 +230,7 @@ func entryProblems(err error) (problems []fault.Field, ok bool) {
 	}
 	f := fault.As(err)
 	switch {
-	case f.Kind != fault.Invalid && f.Kind != fault.Conflict:
+	case !slices.Contains([]fault.Kind{fault.Invalid, fault.Conflict, fault.TooLarge, fault.Upstream}, f.Kind): // a document may be each of them
 		return nil, false
 	case len(f.Fields) > 0:
 		return f.Fields, true

@@ -20,6 +20,9 @@ func (im *documentImport) createFromEntry(ctx context.Context, e clientconfig.En
 	if im.createdNames[d.Name] {
 		return fault.InvalidFields(fault.Field{Location: "name", Message: fmt.Sprintf("Another entry has the name %q too.", d.Name)})
 	}
+	if e.API != nil {
+		return im.createAPIFromEntry(ctx, e, d, s, done)
+	}
 	if err := im.registry.checkDraft(d, s, false); err != nil {
 		return err
 	}
@@ -32,13 +35,17 @@ func (im *documentImport) createFromEntry(ctx context.Context, e clientconfig.En
 		return err
 	}
 	im.listedURLs[key] = e.Listed
+	im.recordCreated(c, d, s, e, done)
+	return nil
+}
+
+func (im *documentImport) recordCreated(c connectors.Connector, d connectors.Draft, s connectors.Secret, e clientconfig.Entry, done *ImportedEntry) {
 	im.createdNames[d.Name] = true
 	done.Outcome = Created
 	if !im.registry.isDryRun {
 		done.Connector = &c
 	}
 	done.Missing = newMissing(d, s, e.Placeholder)
-	return nil
 }
 
 // updateFromEntry applies an entry to an existing connector.
@@ -57,6 +64,16 @@ func (im *documentImport) updateFromEntry(ctx context.Context, e clientconfig.En
 	if d.Env != nil {
 		done.Changed = append(done.Changed, "env")
 	}
+	if d.Tags != nil && !slices.Equal(d.Tags, old.Tags) {
+		done.Changed = append(done.Changed, "tags")
+	}
+	document, err := im.changedDocument(ctx, e, old)
+	if err != nil {
+		return err
+	}
+	if document != nil {
+		done.Changed = append(done.Changed, "document")
+	}
 	keeps, err := im.keepsCredential(ctx, old, d)
 	if err != nil {
 		return err
@@ -65,16 +82,19 @@ func (im *documentImport) updateFromEntry(ctx context.Context, e clientconfig.En
 		done.Missing = newMissing(d, s, e.Placeholder)
 	}
 	if len(done.Changed) == 0 {
-		return nil
+		return im.updateToolsFromEntry(ctx, e, old, done)
 	}
 	ref := connectors.Ref(old.ID.String())
-	c, notices, err := im.registry.UpdateConnector(ctx, im.actor, ref, Change{Draft: apply, Secret: &e.Secret, SecretLater: true, ConfirmMove: im.confirmMoves})
+	c, notices, err := im.registry.UpdateConnector(ctx, im.actor, ref, Change{Draft: apply, Secret: &e.Secret, SecretLater: true, ConfirmMove: im.confirmMoves, Document: document})
 	if err != nil {
 		return err
 	}
 	done.Outcome, done.Connector = Updated, &c
 	done.Notices = append(done.Notices, notices...)
-	return nil
+	if document != nil && im.registry.isDryRun {
+		return nil // its operations are picked of the new document
+	}
+	return im.updateToolsFromEntry(ctx, e, old, done)
 }
 
 // resolveProgram finds a program without a directory, as npx, among those that the operator allows.
