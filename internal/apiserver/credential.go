@@ -30,9 +30,10 @@ func (c Credential) isFor(server string) bool {
 	return c.Origin != "" && connectors.Origin(server) == c.Origin
 }
 
-// addTo adds the credential to a request, in the place of parameters with its names.
-func (c Credential) addTo(r *http.Request) {
-	if !c.isFor(r.URL.Scheme + "://" + r.URL.Host) {
+// addTo adds the credential to a request for the server of an operation, in the place of parameters with its names.
+func (c Credential) addTo(r *http.Request, o *boundOperation) {
+	server, err := o.binding.ServerURL()
+	if err != nil || c.Origin == "" || c.Origin != o.origin || r.URL.Scheme != server.Scheme || r.URL.Host != server.Host {
 		return
 	}
 	for name, values := range c.Header {

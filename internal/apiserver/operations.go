@@ -3,6 +3,7 @@ package apiserver
 import (
 	"sync"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/openapi"
 	"patchbay/internal/openapi/httpcall"
 )
@@ -11,6 +12,7 @@ import (
 type boundOperation struct {
 	binding *openapi.Binding
 	filter  *httpcall.Filter // nil: none
+	origin  string           // of the binding's server, as of [connectors.Origin]
 }
 
 // maxOperations bounds the operations of a cache.
@@ -34,7 +36,7 @@ func (c *operationCache) readOperation(text []byte) (*boundOperation, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &boundOperation{binding: binding}
+	made := &boundOperation{binding: binding, origin: connectors.Origin(binding.Server)}
 	if binding.Filter != "" {
 		if made.filter, err = httpcall.CompileFilter(binding.Filter); err != nil {
 			return nil, err

@@ -23,24 +23,24 @@ const maxBackoff = 10 * time.Second
 
 // sendRetried sends a request. An idempotent one is sent again where the API is overloaded, after the wait that it asks for, unless
 // that is beyond the call's deadline. The answer then says the wait in Retry-After.
-func (s *Server) sendRetried(ctx context.Context, request *httpcall.Request) (httpcall.Response, error) {
+func (c apiCall) sendRetried(ctx context.Context, request *httpcall.Request) (httpcall.Response, error) {
 	for tried := 0; ; tried++ {
-		answer, err := s.sendOne(ctx, request)
+		answer, err := c.sendOne(ctx, request)
 		if err != nil {
 			return answer, err
 		}
-		wait := httpcall.ReadRetryAfter(answer.Status, answer.Header, s.Now())
+		wait := httpcall.ReadRetryAfter(answer.Status, answer.Header, c.server.Now())
 		if wait > 0 && answer.Header.Get("Retry-After") == "" {
 			answer.Header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		}
-		if !request.Idempotent || tried >= s.Retries.Max || !isTemporary(answer.Status) && wait == 0 {
+		if !request.Idempotent || tried >= c.server.Retries.Max || !isTemporary(answer.Status) && wait == 0 {
 			return answer, nil
 		}
-		pause := max(min(s.Retries.Backoff<<tried, maxBackoff), wait)
+		pause := max(min(c.server.Retries.Backoff<<tried, maxBackoff), wait)
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
 			return answer, nil
 		}
-		if err := s.Retries.waitFor(ctx, pause); err != nil {
+		if err := c.server.Retries.waitFor(ctx, pause); err != nil {
 			return answer, nil //nolint:nilerr // the last answer says more
 		}
 	}

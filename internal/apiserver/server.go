@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"patchbay/internal/fault"
@@ -62,36 +60,35 @@ type outcomeKey struct{}
 // RoundTrip implements http.RoundTripper.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := &outcome{}
-	ctx := context.WithValue(r.Context(), outcomeKey{}, out)
 	if r.Method == http.MethodPost && r.Body != nil {
 		message, err := readMessage(r)
 		if err != nil {
 			return nil, err
 		}
-		if body, ok := s.answerCall(ctx, message); ok {
-			return s.finishResponse(r, out, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body)
+		memory := memories.Get().(*callMemory)
+		if ok := s.answerCall(r.Context(), out, memory, message); ok {
+			return s.finishResponse(r, out, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, memory)
 		}
-		r = r.Clone(ctx)
+		memory.release()
+		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(message))
 	}
 	w := &recorder{header: http.Header{}}
-	s.server.Handle(w, r.WithContext(ctx), "", mcpBackend{s})
-	return s.finishResponse(r, out, w.status, w.header, net.Buffers{w.body.Bytes()})
+	s.server.Handle(w, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, out)), "", mcpBackend{s})
+	return s.finishResponse(r, out, w.status, w.header, &callMemory{result: w.body.Bytes()})
 }
 
 // finishResponse returns the response of a request, unless the connection to the API failed or the API refused the call.
-func (s *Server) finishResponse(r *http.Request, out *outcome, status int, header http.Header, body net.Buffers) (*http.Response, error) {
+func (s *Server) finishResponse(r *http.Request, out *outcome, status int, header http.Header, memory *callMemory) (*http.Response, error) {
 	if err := cmp.Or(r.Context().Err(), out.failure); err != nil {
+		memory.release()
 		return nil, err
 	}
+	memory.rest = memory.result
 	if out.refused != nil {
-		status, header, body = out.refused.Status, out.refused.Header, net.Buffers{out.refused.Body}
+		status, header, memory.rest = out.refused.Status, out.refused.Header, out.refused.Body
 	}
-	length := 0
-	for _, part := range body {
-		length += len(part)
-	}
-	return newResponse(r, status, header, &body, int64(length)), nil
+	return newResponse(r, status, header, memory), nil
 }
 
 type mcpBackend struct{ s *Server }
@@ -121,7 +118,7 @@ func (b mcpBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMessag
 	case "tools/list":
 		return b.s.listTools(ctx)
 	case "tools/call":
-		return b.s.callTool(ctx, r)
+		return b.s.callTool(ctx, outcomeOf(ctx), &callMemory{}, r)
 	}
 	return nil, serve.MethodNotFound(r.Method)
 }
@@ -129,7 +126,7 @@ func (b mcpBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMessag
 func (s *Server) listTools(ctx context.Context) (json.RawMessage, error) {
 	tools, err := s.Tools(ctx)
 	if err != nil {
-		return nil, toRPCError(ctx, err)
+		return nil, toRPCError(outcomeOf(ctx), err)
 	}
 	out := []byte(`{"tools":[`)
 	for i, tool := range tools {
@@ -156,28 +153,31 @@ func appendTool(out []byte, tool openapi.Tool) []byte {
 	return append(out, '}')
 }
 
-func (s *Server) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+// callTool returns memory.result with the result of a call appended.
+func (s *Server) callTool(ctx context.Context, out *outcome, memory *callMemory, r *serve.Request) (json.RawMessage, error) {
 	raw := r.MetaMember(toolchange.BindingMember)
 	if raw == nil {
 		return nil, serve.InvalidParams("The call has no binding.")
 	}
 	bound, err := s.operations.readOperation(raw)
 	if err != nil {
-		return nil, toRPCError(ctx, err)
+		return nil, toRPCError(out, err)
 	}
 	binding := bound.binding
-	answer, err := s.sendCall(ctx, binding, r.Arguments)
+	call := apiCall{boundOperation: bound, server: s, outcome: out, memory: memory}
+	answer, err := call.sendAll(ctx, r.Arguments)
 	if err != nil {
-		return nil, toRPCError(ctx, err)
+		return nil, toRPCError(out, err)
 	}
 	if isServersOwn(answer.Status) && (answer.Status != http.StatusUnauthorized || s.Credential.isFor(binding.Server)) {
-		outcomeOf(ctx).refused = &answer
+		out.refused = &answer
 		return nil, errReplaced
 	}
 	if answer.Status == http.StatusUnauthorized {
 		answer.Header.Set("Content-Type", "text/plain")
 		answer.Body = append([]byte("The credential of "+s.Title+" is for "+s.Credential.Origin+" only.\n"), answer.Body...)
 	}
+	answer.Space = memory.result
 	result := httpcall.NewResult(ctx, binding, answer, bound.filter, s.Now()).JSON
 	return append(result[:len(result)-1], `,"resultType":"complete"}`...), nil
 }
@@ -190,70 +190,6 @@ func isServersOwn(status int) bool {
 	}
 	return false
 }
-
-// sendCall makes the requests of a call, one for each page.
-func (s *Server) sendCall(ctx context.Context, binding *openapi.Binding, arguments json.RawMessage) (httpcall.Response, error) {
-	pager, err := httpcall.NewPager(binding, arguments, int(s.MaxBody))
-	if err != nil {
-		return httpcall.Response{}, err
-	}
-	request, err := pager.First()
-	for request != nil && err == nil {
-		var answer httpcall.Response
-		if answer, err = s.sendRetried(ctx, request); err != nil {
-			return httpcall.Response{}, err
-		}
-		request, err = pager.Add(answer)
-	}
-	return pager.Response(), err
-}
-
-func (s *Server) sendOne(ctx context.Context, request *httpcall.Request) (httpcall.Response, error) {
-	r, err := request.HTTP(ctx)
-	if err != nil {
-		return httpcall.Response{}, fault.Wrap(fault.Invalid, err, "The request can't be made.")
-	}
-	s.Credential.addTo(r)
-	answer, err := s.Client.Do(r)
-	if err != nil {
-		outcomeOf(ctx).failure = withoutURL(err)
-		return httpcall.Response{}, errReplaced
-	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := readBody(answer, s.MaxBody+1)
-	if err != nil {
-		outcomeOf(ctx).failure = err
-		return httpcall.Response{}, errReplaced
-	}
-	out := httpcall.Response{Status: answer.StatusCode, Header: answer.Header, Body: body, URL: request.URL, CheckJSON: serve.IsJSON}
-	if int64(len(body)) > s.MaxBody {
-		out.Body, out.Truncated = body[:s.MaxBody], true
-	}
-	s.Credential.removeFrom(&out)
-	return out, nil
-}
-
-// readBody reads at most limit bytes.
-func readBody(answer *http.Response, limit int64) ([]byte, error) {
-	if n := answer.ContentLength; n >= 0 && n < min(limit, maxPrepared) {
-		body := make([]byte, n)
-		_, err := io.ReadFull(answer.Body, body)
-		return body, err
-	}
-	buffer := bodyBuffers.Get().(*bytes.Buffer)
-	buffer.Reset()
-	_, err := buffer.ReadFrom(io.LimitReader(answer.Body, limit))
-	body := bytes.Clone(buffer.Bytes())
-	if buffer.Cap() <= maxPrepared {
-		bodyBuffers.Put(buffer)
-	}
-	return body, err
-}
-
-// maxPrepared bounds the memory that is taken for a body before it has come, in bytes, and that of a buffer that is kept.
-const maxPrepared = 256 << 10
-
-var bodyBuffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
 // withoutURL returns the cause of a failed request. http.Client says the URL, which may have a key.
 func withoutURL(err error) error {
@@ -269,14 +205,14 @@ var errReplaced = serve.InvalidParams("The API refused the call.")
 func outcomeOf(ctx context.Context) *outcome { return ctx.Value(outcomeKey{}).(*outcome) }
 
 // toRPCError says a fault to the client. Any other error is a failure of the connection.
-func toRPCError(ctx context.Context, err error) error {
+func toRPCError(out *outcome, err error) error {
 	if own, ok := errors.AsType[*serve.RPCError](err); ok {
 		return own
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return serve.InvalidParams(f.Message)
 	}
-	outcomeOf(ctx).failure = err
+	out.failure = err
 	return errReplaced
 }
 

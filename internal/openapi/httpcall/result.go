@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"patchbay/internal/jsonschema"
 	"patchbay/internal/openapi"
@@ -25,6 +24,7 @@ type Response struct {
 	Truncated bool              // the body is longer than the caller's bound
 	URL       string            // of the request, without its credential
 	CheckJSON func([]byte) bool // nil: [json.Valid]
+	Space     []byte            // the JSON of the result is appended to it
 }
 
 // Result is the result of a call.
@@ -55,14 +55,13 @@ func NewResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filt
 		result = successResult(ctx, b, r, filter)
 	}
 	out.IsError = result.IsError
-	out.JSON = encodeResult(result)
+	out.JSON = encodeResult(r.Space, result)
 	return out
 }
 
-// encodeResult writes a result. Structured content stays as the API wrote it.
-func encodeResult(result callResult) json.RawMessage {
-	out := make([]byte, 0, result.estimateSize())
-	out = append(out, `{"content":[`...)
+// encodeResult appends a result. Structured content stays as the API wrote it.
+func encodeResult(out []byte, result callResult) json.RawMessage {
+	out = append(slices.Grow(out, result.estimateSize()), `{"content":[`...)
 	for i, block := range result.Content {
 		if i > 0 {
 			out = append(out, ',')
@@ -101,11 +100,11 @@ func describeError(r Response, wait time.Duration) string {
 	if wait > 0 {
 		text += ". Retry after " + strconv.Itoa(int((wait+time.Second-1)/time.Second)) + " seconds"
 	}
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media := readMedia(r.Header.Get("Content-Type"))
 	if len(r.Body) == 0 || !isReadable(media, r.Body) {
 		return text + "."
 	}
-	return text + ".\n\n" + cutText(readText(r.Body, r.Header.Get("Content-Type")), maxErrorBody)
+	return text + ".\n\n" + cutText(string(readText(r.Body, r.Header.Get("Content-Type"))), maxErrorBody)
 }
 
 func (r Response) isJSON(body []byte) bool {
@@ -116,7 +115,7 @@ func (r Response) isJSON(body []byte) bool {
 }
 
 func successResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filter) callResult {
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media := readMedia(r.Header.Get("Content-Type"))
 	body := bytes.TrimPrefix(r.Body, []byte("\xef\xbb\xbf"))
 	isJSON := (openapi.IsJSON(media) || media == "" || b.Result != openapi.ResultText && isReadable(media, body)) && r.isJSON(body)
 	switch {
@@ -130,7 +129,7 @@ func successResult(ctx context.Context, b *openapi.Binding, r Response, filter *
 		if b.Result == openapi.ResultText {
 			return result
 		}
-		return addStructured(b, result, jsonschema.AppendQuoted(nil, text))
+		return addStructured(b, result, jsonschema.AppendQuotedBytes(nil, text))
 	}
 	return addStructured(b, callResult{Content: []contentBlock{binaryBlock(r, media)}}, nil)
 }
@@ -142,13 +141,11 @@ func jsonResult(ctx context.Context, b *openapi.Binding, body []byte, filter *Fi
 		if err != nil {
 			return errorResult("The answer's filter failed. " + err.Error())
 		}
-		return callResult{Content: []contentBlock{textBlock(string(filtered))}}
+		return callResult{Content: []contentBlock{textBlock(filtered)}}
 	}
 	body = bytes.TrimSpace(body)
-	if !utf8.Valid(body) {
-		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
-	}
-	return addStructured(b, callResult{Content: []contentBlock{textBlock(string(body))}}, body)
+	body = validText(body)
+	return addStructured(b, callResult{Content: []contentBlock{textBlock(body)}}, body)
 }
 
 // addStructured adds structured content to a result: a tool with an output schema always has it, and it is always an object.
