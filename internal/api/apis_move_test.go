@@ -185,7 +185,7 @@ func TestImport_RefusesBrokenHTTPAPIs(t *testing.T) {
 		`"a": {"kind": "http", "document_url": "http://169.254.169.254/openapi.json"}`:                      "169.254.169.254",
 		`"a": {"kind": "http", "url": "https://a.example", "document": "no document"}`:                      "document",
 		`"a": {"kind": "http", "url": "https://a.example", "operations": {"GET /a": {}}}`:                   "The document is missing, or was too large for this file.",
-		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"colour": "red"}}}`:          "This is not in the form of the JSON API.",
+		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"colour": "red"}}}`:          "This is not in the form of the JSON API or of an export.",
 		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"url": "ftp://a.example"}}}`: "address",
 		`"a": {"kind": "http"}`: "Add a url or document_url.",
 		`"mcp": {"kind": "http", "url": "https://mcp.example.com/mcp", "endpoints": {"a": {"url": "https://mcp.example.com/a"}}}`: "An MCP server can't become an HTTP API",
@@ -194,6 +194,23 @@ func TestImport_RefusesBrokenHTTPAPIs(t *testing.T) {
 		item := got["items"].([]any)[0].(map[string]any)
 		if item["outcome"] != "refused" || !strings.Contains(fmt.Sprint(item["why"]), says) {
 			t.Errorf("%s: %v", entry, item)
+		}
+	}
+}
+
+func TestImport_TakesTheFormOfTheJSONAPI(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.createKey(t, connectors.RoleAdmin)
+	entry := `{"mcpServers": {"notes": {"kind": "http", "document_url": "` + serveNotes(t) + `/openapi.json", "operations": ["GET /notes"], "server_url": "https://api.example.com",
+		"endpoints": [{"name": "ping", "url": "https://api.example.com/ping"}]}, "plain": {"kind": "http", "endpoints": [{"name": "ping", "url": "https://plain.example.com/ping"}]}}}`
+	if got := w.call(t, admin, http.MethodPost, "/api/v1/import", entry).want(http.StatusOK); got["created"] != 2.0 {
+		t.Fatalf("imported: %v", got)
+	}
+	_, text := writeManifest(t, w.newClientIn(t, w.Tenant))
+	for _, part := range []string{"operations:\n      - GET /notes\n", "server_url: https://api.example.com", "ping:", "url: https://plain.example.com"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the manifest lacks %q:\n%s", part, text)
 		}
 	}
 }

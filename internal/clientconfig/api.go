@@ -130,7 +130,7 @@ func (r *serverReader) readAPI() bool {
 			dec := json.NewDecoder(bytes.NewReader(n.raw))
 			dec.DisallowUnknownFields()
 			if dec.Decode(into) != nil {
-				r.addProblem(name, "This is not in the form of the JSON API.")
+				r.addProblem(name, "This is not in the form of the JSON API or of an export.")
 			}
 		}
 		delete(r.fields, name)
@@ -140,6 +140,25 @@ func (r *serverReader) readAPI() bool {
 	take("document", &f.Document)
 	take("server_url", &f.Address) // as in the JSON API
 	take("api_url", &f.Address)
+	if n := r.fields["operations"]; n.isKind('[') { // as in the JSON API, as the next
+		var keys []string
+		take("operations", &keys)
+		f.Operations = map[string]FileOperation{}
+		for _, key := range keys {
+			f.Operations[key] = FileOperation{}
+		}
+	}
+	if n := r.fields["endpoints"]; n.isKind('[') {
+		var list []struct {
+			Name string `json:"name"`
+			FileEndpoint
+		}
+		take("endpoints", &list)
+		f.Endpoints = map[string]FileEndpoint{}
+		for _, e := range list {
+			f.Endpoints[e.Name] = e.FileEndpoint
+		}
+	}
 	take("operations", &f.Operations)
 	take("endpoints", &f.Endpoints)
 	a := &API{IsFetched: f.DocumentURL != ""}
