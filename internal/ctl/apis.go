@@ -13,10 +13,70 @@ import (
 // maxDocument bounds the document of an HTTP API, in bytes.
 const maxDocument = 16 << 20
 
+// documentFlags say where a document is.
+type documentFlags struct {
+	Document string `arg:"" help:"The OpenAPI or Swagger document: its URL, @FILE, or - for standard input."`
+	Address  string `placeholder:"URL" help:"The address of the API, for a document from a file."`
+}
+
+// setDocument sets the document of a new connector.
+func (f documentFlags) setDocument(s *session, draft *client.ConnectorCreate) error {
+	if f.Document != "-" && !strings.HasPrefix(f.Document, "@") {
+		draft.DocumentURL = &f.Document
+		return nil
+	}
+	if f.Address == "" {
+		return errors.New("a document from a file needs --address, the address of the API")
+	}
+	text, err := s.readInputUpTo(f.Document, maxDocument)
+	draft.Document, draft.URL = new(string(text)), &f.Address
+	return err
+}
+
+type connectorTestAPI struct{ documentFlags }
+
+// Run fails if the document can't be read.
+func (c connectorTestAPI) Run(ctx context.Context, s *session) error {
+	draft := client.ConnectorCreate{Name: "Test", Kind: new("http")}
+	if err := c.setDocument(s, &draft); err != nil {
+		return err
+	}
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	tested, err := api.TestConnector(ctx, draft)
+	if err != nil {
+		return err
+	}
+	if tested.Error != nil || tested.API == nil {
+		if s.flags.Output == "json" {
+			if err := s.printJSON(tested); err != nil {
+				return err
+			}
+		}
+		if tested.Error == nil {
+			return errors.New("the document is empty")
+		}
+		return newServerError(tested.Error.Message, tested.Upstream)
+	}
+	t := newTable("SIGN-IN", "NAME", "OPERATIONS")
+	for _, m := range tested.API.SignInMethods {
+		name := ""
+		if m.Header != nil {
+			name = *m.Header
+		}
+		t.addRow(m.Type, name, fmt.Sprint(m.Operations))
+	}
+	if err := s.printValue(tested, t); err != nil {
+		return err
+	}
+	return s.printSentence(nil, "%s %s has %d operations. Server: %s", tested.API.Title, tested.API.Version, tested.API.Operations, tested.API.ServerURL)
+}
+
 type connectorAddAPI struct {
-	Name     string   `arg:"" help:"The connector's name."`
-	Document string   `arg:"" help:"The OpenAPI or Swagger document: its URL, @FILE, or - for standard input."`
-	Address  string   `placeholder:"URL" help:"The address of the API, for a document from a file."`
+	Name string `arg:"" help:"The connector's name."`
+	documentFlags
 	Pick     []string `sep:"none" placeholder:"OPERATION" help:"An operation that becomes a tool, such as \"GET /pets/{id}\". May be repeated."`
 	PerAgent bool     `help:"Each agent has its own credential."`
 	authFlags
@@ -31,17 +91,8 @@ func (c connectorAddAPI) Run(ctx context.Context, s *session) error {
 	if c.PerAgent {
 		draft.CredentialMode = new("per_agent")
 	}
-	if c.Document == "-" || strings.HasPrefix(c.Document, "@") {
-		if c.Address == "" {
-			return errors.New("a document from a file needs --address, the address of the API")
-		}
-		text, err := s.readInputUpTo(c.Document, maxDocument)
-		if err != nil {
-			return err
-		}
-		draft.Document, draft.URL = new(string(text)), &c.Address
-	} else {
-		draft.DocumentURL = &c.Document
+	if err := c.setDocument(s, &draft); err != nil {
+		return err
 	}
 	api, err := s.openClient()
 	if err != nil {

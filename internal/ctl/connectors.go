@@ -32,6 +32,7 @@ type connectorCommands struct {
 	Send       connectorSend       `cmd:"" help:"Send a request outside MCP that the connector allows."`
 	Test       connectorTest       `cmd:"" help:"Test a server without adding it."`
 
+	TestAPI     connectorTestAPI     `cmd:"" name:"test-api" help:"Read the document of an HTTP API without adding it."`
 	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without secrets."`
 
 	AddEndpoint    connectorAddEndpoint    `cmd:"" name:"add-endpoint" help:"Add an endpoint to an HTTP API, from a curl command or as JSON."`
