@@ -116,7 +116,8 @@ func TestRiskyChange_AgentsKeepAcceptedDefinition(t *testing.T) {
 		case s.risky:
 			want, held = s.before, agentview.HeldReview
 		}
-		if tool.BlockedBy != held || !bytes.Equal(tool.Raw, want) {
+		seen, binding := agentview.CutBinding(want)
+		if tool.BlockedBy != held || !bytes.Equal(tool.Raw, seen) || !bytes.Equal(tool.Binding(), binding) {
 			t.Errorf("%s: held %q, want %q; served %s", s.name, tool.BlockedBy, held, tool.Raw)
 		}
 	}

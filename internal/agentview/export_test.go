@@ -8,6 +8,9 @@ import (
 	"patchbay/internal/connectors"
 )
 
+// CutBinding is cutBinding.
+var CutBinding = cutBinding
+
 // NewTestTool returns a listed tool with this definition.
 func NewTestTool(raw []byte) *Tool {
 	d := newDefinition(connectors.HashDefinition(raw), raw)

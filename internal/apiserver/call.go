@@ -42,7 +42,7 @@ func (c apiCall) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 		return httpcall.Response{}, fault.Wrap(fault.Invalid, err, "The request can't be made.")
 	}
 	c.server.Credential.addTo(r, c.boundOperation)
-	answer, err := c.server.send(r)
+	answer, err := c.server.sendHTTP(r)
 	if err != nil {
 		c.outcome.failure = withoutURL(err)
 		return httpcall.Response{}, errReplaced
@@ -61,8 +61,8 @@ func (c apiCall) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	return out, nil
 }
 
-// send sends a request once. A transport is used without the client, which has redirects and cookies that are not wanted here.
-func (s *Server) send(r *http.Request) (*http.Response, error) {
+// sendHTTP sends a request once. A transport is used without the client, which has redirects and cookies that are not wanted here.
+func (s *Server) sendHTTP(r *http.Request) (*http.Response, error) {
 	if s.Client.Transport == nil || s.Client.Timeout > 0 || s.Client.Jar != nil {
 		return s.Client.Do(r)
 	}

@@ -19,8 +19,8 @@ var memories = sync.Pool{New: func() any { return &callMemory{} }}
 // maxKept bounds the memory that is kept for other calls, in bytes.
 const maxKept = 256 << 10
 
-// release makes m usable for another call. No part of it may be in use.
-func (m *callMemory) release() {
+// releaseMemory makes m usable for another call. No part of it may be in use.
+func (m *callMemory) releaseMemory() {
 	if m.body.Cap() <= maxKept && cap(m.result) <= maxKept {
 		*m = callMemory{body: m.body, result: m.result[:0]}
 		memories.Put(m)
@@ -41,7 +41,7 @@ func (b *responseBody) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	b.memory = nil
-	m.release()
+	m.releaseMemory()
 	return n, io.EOF
 }
 

@@ -69,7 +69,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 		if ok := s.answerCall(r.Context(), out, memory, message); ok {
 			return s.finishResponse(r, out, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, memory)
 		}
-		memory.release()
+		memory.releaseMemory()
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(message))
 	}
@@ -81,7 +81,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 // finishResponse returns the response of a request, unless the connection to the API failed or the API refused the call.
 func (s *Server) finishResponse(r *http.Request, out *outcome, status int, header http.Header, memory *callMemory) (*http.Response, error) {
 	if err := cmp.Or(r.Context().Err(), out.failure); err != nil {
-		memory.release()
+		memory.releaseMemory()
 		return nil, err
 	}
 	memory.rest = memory.result
