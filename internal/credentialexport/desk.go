@@ -155,6 +155,11 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, ag
 		f.Code = "program"
 		return Server{Connector: c, Fault: f}
 	}
+	if c.Transport == connectors.TransportAPI { // a client would send the credential to the document's URL
+		f := fault.Errorf(fault.Conflict, "%q is an HTTP API and is only reachable through the gateway.", c.Name)
+		f.Code = "http_api"
+		return Server{Connector: c, Fault: f}
+	}
 	headers, err := d.credentials.Headers(ctx, tenant, c, &agent)
 	if err == nil {
 		return Server{Connector: c, Headers: headers}

@@ -166,6 +166,18 @@ func TestOpen_OmitsUngrantedConnectors(t *testing.T) {
 	}
 }
 
+// The URL of an HTTP API is its document's: no MCP client may send the credential there.
+func TestOpen_KeepsTheCredentialOfAnHTTPAPI(t *testing.T) {
+	t.Parallel()
+	b := newHandoverTest(t, oauthtest.Behaviour{})
+	c := b.addGranted(t, func(d *connectors.Draft) { d.Transport, d.Auth.Type = connectors.TransportAPI, connectors.AuthBearer })
+	b.Credential(t, c.ID, nil, "hush")
+	got := b.open(t, b.desk(0))[c.Slug]
+	if f := fault.As(got.Fault); got.Fault == nil || f.Code != "http_api" || len(got.Headers) > 0 {
+		t.Errorf("handed out: %+v", got)
+	}
+}
+
 func TestOpen_RequiresAnAdmin(t *testing.T) {
 	t.Parallel()
 	b := newHandoverTest(t, oauthtest.Behaviour{})
