@@ -132,7 +132,7 @@ func TestConnectorSettings_EmptySecretIsKept(t *testing.T) {
 		t.Error("the page shows the secret")
 	}
 	edit := connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "bearer", "slug", "linear", "version", "1", "timeout_ms", "7000")
-	b.submit("/connectors/linear", edit).want(t, http.StatusOK, "Settings saved.", "7000")
+	b.submit("/connectors/linear", edit).want(t, http.StatusOK, "Settings saved.", `value="7000"`)
 	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Stored")
 
 	edit.Set("timeout_ms", "8000") // still version 1, while the stored one is newer

@@ -63,8 +63,8 @@ func (d DocumentInput) documentText() []byte {
 	return []byte(*d.Document)
 }
 
-// APIInput is what a new connector to an HTTP API has besides its settings.
-type APIInput struct {
+// HTTPInput is what a new connector to an HTTP API has besides its settings.
+type HTTPInput struct {
 	Kind string `json:"kind,omitempty" enum:"mcp,http" doc:"http: an HTTP API, of which Patchbay makes tools. Absent: an MCP server."`
 	DocumentInput
 	Operations []string        `json:"operations,omitempty" nullable:"false" maxItems:"1000" doc:"Of kind http: the operations of the document that become tools, by method and path: GET /pets/{id}."`
@@ -72,7 +72,7 @@ type APIInput struct {
 }
 
 // toContent reads what a new HTTP API has; ok: the connector is one. It sets the draft's URL to the document's.
-func (a APIInput) toContent(d *connectors.Draft) (content manage.APIContent, ok bool, err error) {
+func (a HTTPInput) toContent(d *connectors.Draft) (content manage.APIContent, ok bool, err error) {
 	if a.Kind != "http" {
 		if a.DocumentURL != "" || a.Document != nil || len(a.Operations) > 0 || len(a.Endpoints) > 0 {
 			return content, false, fault.InvalidFields(fault.Field{Location: "kind", Message: "document_url, document, operations and endpoints need the kind \"http\"."})

@@ -37,7 +37,7 @@ type ConnectorFields struct {
 // connectorCreate is a new connector.
 type connectorCreate struct {
 	ConnectorFields
-	APIInput
+	HTTPInput
 }
 
 // TransformSchema implements huma.SchemaTransformer.

@@ -49,7 +49,7 @@ func TestRetries_OfIdempotentMethodsOnly(t *testing.T) {
 			}}
 		})
 		_, err := session.Call(t.Context(), mcp.Call{Name: tc.tool, Arguments: json.RawMessage(tc.arguments), Meta: bindings[tc.tool]})
-		failure, _ := err.(*mcp.Error) //nolint:errorlint // package mcp returns it bare
+		failure, _ := err.(*mcp.Error)
 		switch {
 		case !slices.Equal(pauses, tc.pauses) || requests != len(tc.pauses)+1:
 			t.Errorf("%s: %d requests, waits %v", name, requests, pauses)
@@ -69,7 +69,7 @@ func TestRetries_End(t *testing.T) {
 		http.Error(w, strings.Repeat("busy ", 10_000), http.StatusBadGateway)
 	}, func(s *apiserver.Server) { s.Retries = apiserver.Retries{Max: 2, Backoff: time.Microsecond} })
 	_, err := session.Call(t.Context(), mcp.Call{Name: "getNote", Arguments: json.RawMessage(`{"id":"1"}`), Meta: bindings["getNote"]})
-	if failure, _ := err.(*mcp.Error); failure == nil || failure.HTTPStatus != 502 || requests != 3 || len(remoteText(err)) > 8<<10 { //nolint:errorlint // as above
+	if failure, _ := err.(*mcp.Error); failure == nil || failure.HTTPStatus != 502 || requests != 3 || len(remoteText(err)) > 8<<10 {
 		t.Errorf("%d requests, %v", requests, err)
 	}
 }

@@ -20,10 +20,12 @@ func (s *Server) answerCall(ctx context.Context, out *outcome, memory *callMemor
 		return false
 	}
 	prefix := append(append(append(memory.result[:0], `{"jsonrpc":"2.0","id":`...), id...), ',')
-	memory.result = append(prefix, `"result":`...)
+	memory.result = prefix
+	memory.result = append(memory.result, `"result":`...)
 	result, err := s.callSafely(ctx, out, memory, call)
 	if err == nil {
-		memory.result = append(result, '}')
+		memory.result = result
+		memory.result = append(memory.result, '}')
 		return true
 	}
 	failure := toRPCError(out, err).(*serve.RPCError) //nolint:errorlint // it is always one

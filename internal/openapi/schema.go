@@ -49,7 +49,7 @@ func (w *schemaWriter) writeDefs() *jsonschema.Node {
 		return nil
 	}
 	defs := jsonschema.NewObject()
-	for i := 0; i < len(w.defs); i++ {
+	for i := 0; i < len(w.defs); i++ { //nolint:intrange // writing one adds others
 		def := w.defs[i]
 		schema := jsonschema.NewObject()
 		if w.left > 0 {

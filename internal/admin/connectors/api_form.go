@@ -157,9 +157,6 @@ func (h *Handler) testAPI(r *http.Request, f shell.PostedForm, before *connector
 	if err != nil {
 		return nil, err
 	}
-	if p.Error != nil {
-		return &templates.TestResult{Kind: templates.StateBad, Summary: i18n.T(r.Context(), "No document"), Failure: toFailure(r.Context(), p.Error)}, nil
-	}
 	return documentResult(r.Context(), p, d.Auth.Type), nil
 }
 
@@ -189,6 +186,9 @@ func endpointResult(ctx context.Context, command *curl.Command) *templates.TestR
 
 // documentResult says what a document has. now is the authentication that the form has chosen.
 func documentResult(ctx context.Context, p manage.APIPreview, now connectors.AuthType) *templates.TestResult {
+	if p.Error != nil {
+		return &templates.TestResult{Kind: templates.StateBad, Summary: i18n.T(ctx, "No document"), Failure: toFailure(ctx, p.Error)}
+	}
 	if !p.HasDocument {
 		return &templates.TestResult{Kind: templates.StateOK, Summary: i18n.T(ctx, "Endpoints are added by hand.")}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // setBody sets the body with placeholders.
-func (b *endpointBuilder) setBody() error {
+func (b *endpointBuilder) setBody() {
 	o, e := b.options, &b.command.Endpoint
 	media := b.takeMedia()
 	switch {
@@ -28,7 +28,6 @@ func (b *endpointBuilder) setBody() error {
 		}
 		b.setData(media, strings.Join(o.data, separator))
 	}
-	return nil
 }
 
 // takeMedia takes Content-Type out of the headers.

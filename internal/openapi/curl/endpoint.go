@@ -26,9 +26,7 @@ func (o *commandLine) toCommand() (*Command, error) {
 	if err := b.setURL(); err != nil {
 		return nil, err
 	}
-	if err := b.setBody(); err != nil {
-		return nil, err
-	}
+	b.setBody()
 	e := &b.command.Endpoint
 	e.Method = b.chooseMethod()
 	e.Headers = o.headers

@@ -160,7 +160,8 @@ func (o *commandLine) readWords(words []string) error {
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
-		name, value, given := word, "", false
+		var name, value string
+		var given bool
 		switch {
 		case strings.HasPrefix(word, "--") && len(word) > 2:
 			name, value, given = strings.Cut(word[2:], "=")

@@ -52,7 +52,7 @@ func (r *Request) addParts(b *openapi.Body, given []givenField) error {
 		if err != nil {
 			return err
 		}
-		part.Write(p.data) // a buffer
+		_, _ = part.Write(p.data) // a buffer
 	}
 	if err := w.Close(); err != nil {
 		return err

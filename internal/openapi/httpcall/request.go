@@ -102,12 +102,8 @@ func buildRequest(b *openapi.Binding, args arguments) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	query, err := buildQuery(b, args)
-	if err != nil {
-		return nil, err
-	}
 	r.URL = b.Server + path
-	if query != "" {
+	if query := buildQuery(b, args); query != "" {
 		r.URL += "?" + query
 	}
 	if r.address, err = parseURL(r.URL, b); err != nil {
@@ -211,7 +207,7 @@ func fillSegment(b *openapi.Binding, args arguments, name string) (string, error
 }
 
 // buildQuery writes the query.
-func buildQuery(b *openapi.Binding, args arguments) (string, error) {
+func buildQuery(b *openapi.Binding, args arguments) string {
 	var pairs []string
 	for _, p := range b.Parameters {
 		if p.In != "query" && p.In != "querystring" {
@@ -230,7 +226,7 @@ func buildQuery(b *openapi.Binding, args arguments) (string, error) {
 			pairs = append(pairs, queryPairs(p, v, escapeFor(p))...)
 		}
 	}
-	return strings.Join(pairs, "&"), nil
+	return strings.Join(pairs, "&")
 }
 
 // addHeaders sets headers and cookies.

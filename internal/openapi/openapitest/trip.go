@@ -52,7 +52,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request) {
 	if s.media != "" {
 		w.Header().Set("Content-Type", s.media)
 	}
-	w.Write(s.answer)
+	_, _ = w.Write(s.answer)
 }
 
 // Trip calls an operation with arguments that its schema accepts. The error says what differs.
