@@ -310,7 +310,7 @@ func TestConnect_FailedSyncIsReported(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
 	p := b.followCallback(b.followConsent(b.followConnect("/connectors/notes/connect")))
-	p.want(t, http.StatusOK, "Connected “Notes”. Sync failed: ", "500", "Reconnect")
+	p.want(t, http.StatusOK, "Connected “Notes”. Sync failed: ", "HTTP 500", "Reconnect")
 	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Failed")
 }
 

@@ -136,7 +136,7 @@ func TestConnectorSettings_EmptySecretIsKept(t *testing.T) {
 	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Stored")
 
 	edit.Set("timeout_ms", "8000") // still version 1, while the stored one is newer
-	b.post("/connectors/linear", edit).want(t, http.StatusConflict, "8000")
+	b.post("/connectors/linear", edit).want(t, http.StatusConflict, `value="8000"`)
 
 	edit.Set("version", "2")
 	edit.Set("url", "https://elsewhere.example.com/mcp")

@@ -148,7 +148,7 @@ func TestARunShowsItsRequests(t *testing.T) {
 	b.get("/connectors/linear/runs").want(t, http.StatusOK, "/connectors/linear/runs/")
 	run := d.listRuns(d.findConnector("linear").ID)[0]
 	p := b.get("/connectors/linear/runs/" + run.ID.String())
-	p.want(t, http.StatusOK, "Initialize", "List tools, page 2", "End session", "204", "received", "handshake")
+	p.want(t, http.StatusOK, "Initialize", "List tools, page 2", "End session", ">204<", "received", "handshake")
 	if _, table, there := strings.Cut(p.Body, "<table"); !there || strings.Contains(table, up.URL) {
 		t.Error("the requests tell an address")
 	}

@@ -48,7 +48,7 @@ func TestSyncTellsWhyItFailed(t *testing.T) {
 	d.addConnectorAt("Linear", up.URL)
 	b := d.signInAsRole(connectors.RoleMember)
 	p := b.submit("/connectors/linear/sync_tools", nil)
-	p.want(t, http.StatusOK, "Sync failed: ", "500")
+	p.want(t, http.StatusOK, "Sync failed: ", "HTTP 500")
 	if strings.Count(p.Body, "may hold secrets") != 2 || !p.says("Server response") {
 		t.Error("what the server said is no quote")
 	}
@@ -68,7 +68,7 @@ func TestPing_TellsWhetherServerResponds(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleMember)
 	b.submit("/connectors/linear/ping", url.Values{"return_to": {"/connectors/linear/tools"}}).want(t, http.StatusOK, " ms, connect ", "Not synced yet")
 	p := b.submit("/connectors/broken/ping", nil)
-	if p.want(t, http.StatusOK, "Ping failed: ", "500", "Server response"); strings.Count(p.Body, "may hold secrets") != 1 {
+	if p.want(t, http.StatusOK, "Ping failed: ", "HTTP 500", "Server response"); strings.Count(p.Body, "may hold secrets") != 1 {
 		t.Error("what the server said is no quote")
 	}
 	b.post("/connectors/none/ping", nil).want(t, http.StatusNotFound)
