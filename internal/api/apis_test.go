@@ -51,6 +51,12 @@ func TestHTTPAPI_IsConnectedPickedSyncedAndCalled(t *testing.T) {
 	if got := called["structured_content"].(map[string]any); called["outcome"] != "ok" || got["path"] != "/v2/notes/7" || got["authorization"] != "Bearer hush" {
 		t.Errorf("the call is %v", called)
 	}
+	w.call(t, admin, http.MethodPatch, path+"/operations", `{"change":[{"key":"GET /notes/{id}","filter":".path"}]}`).want(http.StatusNoContent)
+	w.call(t, admin, http.MethodPost, path+"/sync_tools", nil).want(http.StatusOK)
+	called = w.call(t, admin, http.MethodPost, path+"/tools/getNote/call", `{"arguments":{"id":"7"},"confirm":true}`).want(http.StatusCreated)
+	if content := fmt.Sprint(called["content"]); called["outcome"] != "ok" || content != `[map[text:"/v2/notes/7" type:text]]` || called["structured_content"] != nil || called["structured_valid"] != nil {
+		t.Errorf("the filtered call is %v", called)
+	}
 }
 
 // createHTTPAPI makes a connector to an HTTP API with a document and an operation that is picked.

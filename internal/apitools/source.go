@@ -212,24 +212,30 @@ func MakeTools(document []byte, at Addresses, picked []connectors.APITool) ([]op
 		if err != nil {
 			continue // the page of operations says why
 		}
-		tool.Binding.Filter = p.Filter
+		if tool.Binding.Filter = p.Filter; p.Filter != "" {
+			tool.Binding.Result = "" // the schema of the document is that of the whole answer
+		}
 		if tool.Binding.Pages = d.ProposePages(o, tool.Binding); tool.Binding.Pages != nil {
 			if tool.Binding.Pages.Max = p.MaxPages; p.MaxPages < 2 {
 				tool.Binding.Pages = nil
 			}
 		}
-		tool.Definition = setAnnotations(tool.Definition, p.Annotations)
+		tool.Definition = adjustDefinition(tool.Definition, p)
 		tools = append(tools, *tool)
 	}
 	return tools, nil
 }
 
-// setAnnotations returns a definition with annotations that a person set.
-func setAnnotations(definition json.RawMessage, annotations map[string]bool) json.RawMessage {
-	if len(annotations) == 0 {
+// adjustDefinition returns a definition with the annotations that a person set, and without the schema of an answer that is filtered.
+func adjustDefinition(definition json.RawMessage, p connectors.APITool) json.RawMessage {
+	if len(p.Annotations) == 0 && p.Filter == "" {
 		return definition
 	}
 	root, _ := jsonschema.Decode(definition, jsonschema.Limits{})
+	if p.Filter != "" {
+		root.Drop("outputSchema")
+	}
+	annotations := p.Annotations
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
 		value := jsonschema.NewTrue()
 		if !annotations[name] {

@@ -64,7 +64,7 @@ func (b *endpointBuilder) setData(media, text string) {
 		e.Media = "application/x-www-form-urlencoded"
 		e.Body = string(b.formTemplate(text).AppendTo(nil))
 	default:
-		e.Media, e.Body = media, "{"+b.addArgument("body", jsonschema.NewString(text))+"}"
+		e.Media, e.Body = media, "{"+b.addProperty("body", textSchema())+"}"
 	}
 }
 

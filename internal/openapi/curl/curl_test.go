@@ -99,6 +99,32 @@ func TestParse_TakesCredentialsOut(t *testing.T) {
 	}
 }
 
+// What may be secret is neither an example nor fixed in the tool, wherever the command has it.
+func TestParse_KeepsNoSecret(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		`curl https://a.example/x -d client_secret=S3cretS3cretS3cret00 -d b=1`,
+		`curl https://a.example/x --json '{"user":{"password":"S3cretS3cretS3cret00"}}'`,
+		`curl https://a.example/x --json '{"users":[{"clientSecret":"S3cretS3cretS3cret00"}]}'`,
+		`curl https://a.example/x -F token=S3cretS3cretS3cret00`,
+		`curl 'https://a.example/x?sig=S3cretS3cretS3cret00'`,
+		`curl 'https://a.example/x?code=S3cretS3cretS3cret00'`,
+		`curl https://a.example/x -H 'X-Session: S3cretS3cretS3cret00'`,
+		`curl https://a.example/x -H 'X-JWT: S3cretS3cretS3cret00'`,
+		`curl https://hooks.a.example/services/T0/B0/S3cretS3cretS3cret00 --json '{"text":"hi"}'`,
+		`curl https://a.example/x -H 'Content-Type: text/xml' -d '<password>S3cretS3cretS3cret00</password>'`,
+	} {
+		c, err := curl.Parse(command)
+		if err != nil {
+			t.Errorf("%s: %v", command, err)
+			continue
+		}
+		if made, err := c.Endpoint.Tool(); err != nil || strings.Contains(c.Endpoint.Name+string(made.Definition)+string(made.Binding.JSON()), "S3cret") {
+			t.Errorf("%s: the tool %s has the secret, %v:\n%s", command, c.Endpoint.Name, err, made.Definition)
+		}
+	}
+}
+
 func TestParse_Refuses(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{``, `wget https://a.example`, `curl`, `curl -X`, `curl 'https://a.example`, `curl -d @file https://a.example`, `curl https://a.example https://b.example`, `curl ftp://a.example`, `curl -X CONNECT https://a.example`, `curl 'https://{x}.example/'`, `curl -H`} {

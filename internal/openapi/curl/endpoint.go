@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +57,30 @@ func (b *endpointBuilder) chooseMethod() string {
 }
 
 // secretName is a name of a header or parameter that carries a secret.
-var secretName = regexp.MustCompile(`(?i)(^|[-_])(api[-_]?key|access[-_]?key|auth|authorization|token|secret|password|signature|key)$|apikey|accesstoken`)
+var secretName = regexp.MustCompile(`(?i:(^|[-_])(api[-_]?key|access[-_]?key|auth|authorization|token|secret|password|signature|sig|jwt|session|key)$|apikey|accesstoken)` +
+	`|[a-z](Token|Secret|Password|Signature|Key)$`)
+
+// privateName is a name of an argument that may be private, though it is no credential of the connector.
+var privateName = regexp.MustCompile(`(?i)(^|[-_])(code|otp|pin|pwd|pass|passwd|passphrase|passcode|credentials?|cookie)$`)
+
+// hasSecret reports whether a value may have a secret, by the names in it.
+func hasSecret(name string, v *jsonschema.Node) bool {
+	if secretName.MatchString(name) || privateName.MatchString(name) {
+		return true
+	}
+	return slices.ContainsFunc(v.Members, func(m jsonschema.Member) bool { return hasSecret(m.Name, m.Value) }) ||
+		slices.ContainsFunc(v.Items, func(item *jsonschema.Node) bool { return hasSecret("", item) })
+}
+
+// isOpaque reports whether a segment of a path looks like a secret: long, with digits and letters of both cases, or long hexadecimal
+// digits.
+func isOpaque(segment string) bool {
+	if len(segment) < 20 || otherCharacters.MatchString(segment) {
+		return false
+	}
+	return len(segment) >= 32 && identifier.MatchString(segment) ||
+		strings.ContainsAny(segment, "0123456789") && strings.ToLower(segment) != segment && strings.ToUpper(segment) != segment
+}
 
 // takeCredential takes credentials out of the options. The first is kept.
 func (b *endpointBuilder) takeCredential() {
@@ -120,7 +144,10 @@ func (b *endpointBuilder) setURL() error {
 	}
 	segments := strings.Split(u.EscapedPath(), "/")
 	for i, segment := range segments {
-		if identifier.MatchString(segment) && i > 0 {
+		if isOpaque(segment) {
+			segments[i] = "{" + b.addProperty("secret", textSchema()) + "}"
+			b.command.Notes = append(b.command.Notes, "A part of the path looks like a secret. It is an argument now.")
+		} else if identifier.MatchString(segment) && i > 0 {
 			name := b.addArgument(identifierName(segments[i-1]), jsonschema.NewString(segment))
 			segments[i] = "{" + name + "}"
 		} else {
@@ -183,8 +210,17 @@ func argumentName(text string) string {
 	return name[:min(len(name), 50)]
 }
 
-// addArgument adds an argument with the value of the command as its example, and returns its name.
+// addArgument adds an argument with the value of the command as its example, unless that may be secret, and returns its name.
 func (b *endpointBuilder) addArgument(name string, example *jsonschema.Node) string {
+	schema := inferSchema(example)
+	if hasSecret(name, example) {
+		schema.Drop("examples")
+	}
+	return b.addProperty(name, schema)
+}
+
+// addProperty adds an argument, and returns its name.
+func (b *endpointBuilder) addProperty(name string, schema *jsonschema.Node) string {
 	base := argumentName(name)
 	if base == "" {
 		base = "value"
@@ -193,8 +229,13 @@ func (b *endpointBuilder) addArgument(name string, example *jsonschema.Node) str
 	for n := 2; b.properties.Get(unique) != nil; n++ {
 		unique = base + "_" + strconv.Itoa(n)
 	}
-	b.properties.Set(unique, inferSchema(example))
+	b.properties.Set(unique, schema)
 	return unique
+}
+
+// textSchema returns the schema of text without an example.
+func textSchema() *jsonschema.Node {
+	return jsonschema.NewObject().Set("type", jsonschema.NewString("string"))
 }
 
 // inferSchema returns the schema of a value.
