@@ -133,6 +133,10 @@ func TestEndpoints_AreAddedChangedAndRemoved(t *testing.T) {
 		"name": "Notes", "kind": "http", "document_url": notes + "/openapi.json", "operations": []string{"GET /notes"},
 		"endpoints": []any{map[string]any{"name": "ping", "url": notes + "/ping"}},
 	}).want(http.StatusCreated)
+	created := w.readLatestDetail(t, "connector.create")
+	if tools := fmt.Sprint(created["tools"]); !strings.Contains(tools, notes+"/ping") || !strings.Contains(tools, "GET /notes") || len(fmt.Sprint(created["document_sha256"])) != 64 {
+		t.Errorf("the record of the creation is %v", created)
+	}
 
 	made := w.call(t, admin, http.MethodPost, path+"/endpoints", map[string]any{
 		"curl": "curl " + notes + `/items/7?full=yes -H 'Authorization: Bearer hush' --json '{"text":"Hello"}'`, "name": "addItem",
@@ -146,6 +150,10 @@ func TestEndpoints_AreAddedChangedAndRemoved(t *testing.T) {
 	w.call(t, admin, http.MethodPost, path+"/endpoints", map[string]any{"name": "addItem", "url": notes}).problem(http.StatusConflict, "conflict")
 	w.call(t, admin, http.MethodPost, path+"/endpoints", map[string]any{"name": "listNotes", "url": notes}).problem(http.StatusConflict, "conflict")
 	w.call(t, admin, http.MethodPatch, path+"/endpoints/ping", map[string]any{"name": "echo", "url": notes + "/echo/{word}", "filter": ".path"}).want(http.StatusOK)
+	w.call(t, admin, http.MethodPatch, path+"/endpoints/echo", map[string]any{"output_schema": map[string]any{"type": "object"}}).want(http.StatusOK)
+	if changed := w.readLatestDetail(t, "endpoint.update"); changed["before_sha256"] == changed["after_sha256"] || changed["after_sha256"] == nil {
+		t.Errorf("the record of a new schema is %v", changed)
+	}
 	w.call(t, admin, http.MethodGet, path+"/endpoints/ping", nil).problem(http.StatusNotFound, "not-found")
 	w.call(t, admin, http.MethodPost, path+"/sync_tools", nil).want(http.StatusOK)
 	if tools := w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)["discovered_tools"].([]any); len(tools) != 3 {

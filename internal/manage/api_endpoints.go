@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -165,6 +166,12 @@ func endpointEvent(a auth.Actor, action string, c connectors.Connector, before, 
 	}
 	e := a.Event(action, c.Slug+"/"+named.Name)
 	e.Detail = map[string]any{"connector_id": c.ID.String()}
+	for at, endpoint := range map[string]*openapi.Endpoint{"before_sha256": before, "after_sha256": after} {
+		if endpoint != nil { // before and after are cut, and have no schemas
+			stored, _ := json.Marshal(endpoint) // an endpoint always marshals
+			e.Detail[at] = fmt.Sprintf("%x", sha256.Sum256(stored))
+		}
+	}
 	e.Before, e.After = endpointState(before), endpointState(after)
 	return e
 }

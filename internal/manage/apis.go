@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -165,4 +166,20 @@ func keysOf(tools []connectors.APITool) []string {
 		keys[i] = t.Key
 	}
 	return keys
+}
+
+// describeAPI adds to the record of a new HTTP API what it consists of.
+func describeAPI(ctx context.Context, tx *store.Tenant, c connectors.Connector, detail map[string]any) error {
+	tools, err := tx.APIs().Tools(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	document, err := orNone(tx.APIs().DocumentInfo(ctx, c.ID))
+	if err != nil {
+		return err
+	}
+	if detail["tools"] = toolsState(tools); document != nil {
+		detail["document_sha256"] = hex.EncodeToString(document.Hash[:])
+	}
+	return nil
 }

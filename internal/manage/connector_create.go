@@ -100,6 +100,11 @@ func (r *Registry) insertConnector(
 		if c.Transport == connectors.TransportStdio {
 			e.Detail["command"], e.Detail["env_names"] = c.Command.Path, c.EnvNames
 		}
+		if c.Transport == connectors.TransportAPI {
+			if err := describeAPI(ctx, tx, c, e.Detail); err != nil {
+				return err
+			}
+		}
 		return tx.RecordChange(ctx, e, nil, store.ConnectorState(c.ID))
 	})
 	if err != nil {
