@@ -207,6 +207,9 @@ func documentResult(ctx context.Context, p manage.APIPreview, now connectors.Aut
 	first := p.SignIn[0]
 	name := shell.AuthName(ctx, connectors.AuthType(first.Type))
 	result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Proposed sign-in"), Value: name})
+	if first.TokenURL != "" { // gets the client's secret
+		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Token endpoint"), Value: shell.CleanText(first.TokenURL), Mono: true})
+	}
 	if first.Type != string(now) {
 		result.SignIn = &templates.SignInOffer{Auth: first.Type, Name: name, Header: first.Name, In: strings.TrimPrefix(first.In, "header")}
 	}
