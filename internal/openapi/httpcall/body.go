@@ -28,7 +28,9 @@ func (r *Request) addBody(b *openapi.Body, args arguments) error {
 	case openapi.IsJSON(b.Media):
 		r.Body = jsonBody(b, args)
 	case b.Media == mediaForm:
-		r.Body = formBody(b, args)
+		if err := r.addForm(b, args); err != nil {
+			return err
+		}
 	case strings.HasPrefix(b.Media, "multipart/"):
 		return r.addParts(b, givenFields(b, args))
 	default:
@@ -116,13 +118,18 @@ func givenFields(b *openapi.Body, args arguments) (given []givenField) {
 	return given
 }
 
-// formBody writes a form. A field without a style is one pair for each item of a list, and JSON for an object.
-func formBody(b *openapi.Body, args arguments) []byte {
+// newBodyError is for a body that is larger than maxBody.
+func newBodyError() error {
+	return fault.Errorf(fault.TooLarge, "The arguments make a body that is too large.")
+}
+
+// addForm writes a form. A field without a style is one pair for each item of a list, and JSON for an object.
+func (r *Request) addForm(b *openapi.Body, args arguments) error {
 	given := givenFields(b, args)
 	if len(given) == 0 && !b.Required {
 		return nil
 	}
-	pairs := []string{}
+	out := newFormOutput()
 	for _, f := range given {
 		p := openapi.Parameter{Name: f.Name, Style: f.Style, Explode: f.Explode, Reserved: f.Reserved, Media: f.Media}
 		if f.Style != "" {
@@ -132,9 +139,24 @@ func formBody(b *openapi.Body, args arguments) []byte {
 		} else if f.value.Is(jsonschema.Array) && p.Media == "" {
 			p.Explode = true
 		}
-		pairs = append(pairs, queryPairs(p, f.value, escapeFor(p))...)
+		out.escape = escapeFor(p)
+		out.addPairs(p, f.value)
 	}
-	return []byte(strings.Join(pairs, "&"))
+	return r.setBody(out)
+}
+
+// newFormOutput returns an output for a form, which is not nil if it is empty.
+func newFormOutput() *output {
+	return &output{text: []byte{}, limit: maxBody, separator: "&", escape: escapeText}
+}
+
+// setBody makes an output the body.
+func (r *Request) setBody(out *output) error {
+	if out.full {
+		return newBodyError()
+	}
+	r.Body = out.text
+	return nil
 }
 
 // file is a file of the arguments.
@@ -194,45 +216,54 @@ func (r *Request) addTemplate(b *openapi.Body, args arguments) error {
 	if root == nil || !whole {
 		return fault.Errorf(fault.Internal, "The template of the body isn't valid.")
 	}
-	t := template{args: args, names: fieldNames(b)}
+	t := template{args: args, names: fieldNames(b), left: maxBody}
+	out := newFormOutput()
 	switch {
 	case openapi.IsJSON(b.Media):
-		r.Body = t.fillValue(root).AppendTo(nil)
+		if filled := t.fillValue(root); filled != nil {
+			out.text = filled.AppendTo(nil)
+		}
 	case b.Media == mediaForm:
-		var pairs []string
 		for _, m := range root.Members {
 			if v := t.fillValue(m.Value); v != nil && !v.Is(jsonschema.Null) {
-				pairs = append(pairs, queryPairs(openapi.Parameter{Name: m.Name, Explode: true}, v, escapeText)...)
+				out.addPairs(openapi.Parameter{Name: m.Name, Explode: true}, v)
 			}
 		}
-		r.Body = []byte(strings.Join(pairs, "&"))
 	case strings.HasPrefix(b.Media, "multipart/"):
-		return r.addParts(b, t.fillFields(root))
-	default:
-		if strings.HasSuffix(b.Media, "xml") {
-			t.escape = html.EscapeString
+		given := t.fillFields(root)
+		if t.left < 0 {
+			return newBodyError()
 		}
-		r.Body = []byte(t.fillText(root.Text()))
+		return r.addParts(b, given)
+	default:
+		out.escape = nil
+		if strings.HasSuffix(b.Media, "xml") {
+			out.escape = html.EscapeString
+		}
+		t.fillText(out, root.Text())
 	}
-	return nil
+	out.full = out.full || t.left < 0
+	return r.setBody(out)
 }
 
 // template fills placeholders.
 type template struct {
-	args   arguments
-	names  map[string]openapi.Field // that are placeholders
-	escape func(string) string      // nil: none
+	args  arguments
+	names map[string]openapi.Field // that are placeholders
+	left  int                      // bytes that arguments may fill; negative: they are too long
 }
 
 // fillValue replaces strings. One that is a placeholder alone becomes the argument, whatever its type is. nil: it is not given.
-func (t template) fillValue(v *jsonschema.Node) *jsonschema.Node {
+func (t *template) fillValue(v *jsonschema.Node) *jsonschema.Node {
 	switch v.Kind {
 	case jsonschema.String:
 		text := v.Text()
 		if _, known := t.names[strings.Trim(text, "{}")]; known && text == "{"+strings.Trim(text, "{}")+"}" {
-			return t.args.Find(strings.Trim(text, "{}"))
+			return t.findValue(strings.Trim(text, "{}"))
 		}
-		return jsonschema.NewString(t.fillText(text))
+		out := output{limit: maxBody}
+		t.fillText(&out, text)
+		return jsonschema.NewString(string(out.text))
 	case jsonschema.Object:
 		out := jsonschema.NewObject()
 		for _, m := range v.Members {
@@ -254,7 +285,7 @@ func (t template) fillValue(v *jsonschema.Node) *jsonschema.Node {
 }
 
 // fillFields fills the fields of a form.
-func (t template) fillFields(root *jsonschema.Node) (given []givenField) {
+func (t *template) fillFields(root *jsonschema.Node) (given []givenField) {
 	for _, m := range root.Members {
 		if v := t.fillValue(m.Value); v != nil && !v.Is(jsonschema.Null) {
 			f := t.names[strings.Trim(m.Value.Text(), "{}")]
@@ -266,27 +297,34 @@ func (t template) fillFields(root *jsonschema.Node) (given []givenField) {
 }
 
 // fillText replaces the placeholders of a text in one pass, so that an argument has none.
-func (t template) fillText(text string) string {
-	var out strings.Builder
-	for {
+func (t *template) fillText(out *output, text string) {
+	for t.left >= 0 && !out.full {
 		before, rest, found := strings.Cut(text, "{")
-		out.WriteString(before)
+		out.writeText(before)
 		if !found {
-			return out.String()
+			return
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if _, known := t.names[name]; !closed || !known {
-			out.WriteByte('{')
+			out.writeText("{")
 			text = rest
 			continue
 		}
-		if v := t.args.Find(name); v != nil {
-			value := scalarText(v)
-			if t.escape != nil {
-				value = t.escape(value)
-			}
-			out.WriteString(value)
+		if v := t.findValue(name); v != nil {
+			out.writeValue(v)
 		}
 		text = after
 	}
+}
+
+// findValue returns an argument to write; nil: it is not given, or too long.
+func (t *template) findValue(name string) *jsonschema.Node {
+	v := t.args.Find(name)
+	if v == nil {
+		return nil
+	}
+	if t.left -= len(v.Raw); t.left < 0 {
+		return nil
+	}
+	return v
 }

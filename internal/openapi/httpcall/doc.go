@@ -1,6 +1,7 @@
 // Package httpcall calls tools that package openapi made: arguments become an HTTP request, the answer becomes a result of MCP.
 //
-//	arguments ──Build──► Request        request.go; styles in style.go, escapes in escape.go, bodies in body.go and multipart.go
+//	arguments ──Build──► Request        request.go; styles in style.go, escapes in escape.go, bodies in body.go and multipart.go,
+//	                                    each within the limit of its output (output.go)
 //	Response ──NewResult──► result      result.go; blocks in content.go, Retry-After in retry.go
 //	Pager                               further pages of an answer, one request at a time (pages.go)
 //	Filter                              a part of jq (filter.go, filter_check.go)

@@ -17,20 +17,29 @@ import (
 
 // part is a part of a multipart body.
 type part struct {
-	name, media string
+	name, media string // the name as in its head
 	file        *file
 	data        []byte
 }
 
+// maxParts bounds the parts of a body: each has a head.
+const maxParts = 10_000
+
 // addParts writes a multipart body. The boundary follows from them, so that a request has the same bytes each time.
 func (r *Request) addParts(b *openapi.Body, given []givenField) error {
 	var parts []part
+	size := 0
 	for _, f := range given {
 		more, err := fieldParts(f)
 		if err != nil {
 			return err
 		}
-		parts = append(parts, more...)
+		for _, p := range more {
+			size += len(p.name) + len(p.data)
+		}
+		if parts = append(parts, more...); len(parts) > maxParts || size > maxBody {
+			return newBodyError()
+		}
 	}
 	if len(parts) == 0 && !b.Required {
 		r.Header.Del("Content-Type")
@@ -68,9 +77,13 @@ func fieldParts(f givenField) ([]part, error) {
 	if f.value.Is(jsonschema.Array) && (f.Media == "" || f.File || !openapi.IsJSON(f.Media)) {
 		values = f.value.Items
 	}
+	if len(values) > maxParts {
+		return nil, newBodyError()
+	}
+	name := quoteParameter(f.Name)
 	var parts []part
 	for _, v := range values {
-		p := part{name: f.Name, media: f.Media}
+		p := part{name: name, media: f.Media}
 		switch {
 		case f.File:
 			content, err := readFile(f.Argument, v)
@@ -94,7 +107,7 @@ func fieldParts(f givenField) ([]part, error) {
 // writeHeader returns the head of a part (RFC 7578).
 func (p part) writeHeader() textproto.MIMEHeader {
 	head := textproto.MIMEHeader{}
-	disposition := `form-data; name="` + quoteParameter(p.name) + `"`
+	disposition := `form-data; name="` + p.name + `"`
 	if p.file != nil {
 		name := path.Base(strings.ReplaceAll(p.file.name, `\`, "/"))
 		if name == "." || name == ".." || name == "/" {

@@ -19,7 +19,8 @@ import (
 
 // Bounds of a request.
 const (
-	MaxArguments = 16 << 20 // bytes
+	MaxArguments = 16 << 20     // bytes
+	maxBody      = MaxArguments // where arguments may repeat
 	maxURL       = 16 << 10
 	maxHeader    = 8 << 10 // of one value
 	maxLevels    = 64      // of arguments that are serialised
@@ -103,7 +104,11 @@ func buildRequest(b *openapi.Binding, args arguments) (*Request, error) {
 		return nil, err
 	}
 	r.URL = b.Server + path
-	if query := buildQuery(b, args); query != "" {
+	query, err := buildQuery(b, args)
+	if err != nil {
+		return nil, err
+	}
+	if query != "" {
 		r.URL += "?" + query
 	}
 	if r.address, err = parseURL(r.URL, b); err != nil {
@@ -147,86 +152,99 @@ func hasArgument(b *openapi.Binding, name string) bool {
 
 // parseURL refuses a request that leads elsewhere than its template: no argument can make one, and this does not rely on it.
 func parseURL(text string, b *openapi.Binding) (*url.URL, error) {
+	if len(text) > maxURL {
+		return nil, newURLError()
+	}
 	u, err := url.Parse(text)
 	s, serverErr := b.ServerURL()
 	if err != nil || serverErr != nil || u.Host != s.Host || u.Scheme != s.Scheme || u.User != nil || !strings.HasPrefix(u.EscapedPath(), s.EscapedPath()) {
 		return nil, fault.Errorf(fault.Invalid, "The arguments don't make a valid address.")
 	}
-	if len(text) > maxURL {
-		return nil, fault.Errorf(fault.Invalid, "The arguments make an address that is too long.")
-	}
 	return u, nil
+}
+
+func newURLError() error {
+	return fault.Errorf(fault.Invalid, "The arguments make an address that is too long.")
 }
 
 // buildPath fills the template of the path.
 func buildPath(b *openapi.Binding, args arguments) (string, error) {
 	path := b.Path
-	var out strings.Builder
-	for path != "" {
+	out := output{limit: maxURL}
+	for path != "" && !out.full {
 		literal, rest, variable := strings.Cut(path, "{")
-		out.WriteString(literal)
+		out.writeText(literal)
 		if !variable {
 			break
 		}
 		name, after, _ := strings.Cut(rest, "}")
 		path = after
-		text, err := fillSegment(b, args, name)
-		if err != nil {
+		if err := fillSegment(&out, b, args, name); err != nil {
 			return "", err
 		}
-		out.WriteString(text)
 	}
-	for segment := range strings.SplitSeq(out.String(), "/") {
+	if out.full {
+		return "", newURLError()
+	}
+	filled := string(out.text)
+	for segment := range strings.SplitSeq(filled, "/") {
 		if isDotSegment(segment) {
 			return "", fault.Errorf(fault.Invalid, "The arguments lead out of the path of this tool.")
 		}
 	}
-	return out.String(), nil
+	return filled, nil
 }
 
-// fillSegment returns the text for a variable of the path. An empty one would address another resource.
-func fillSegment(b *openapi.Binding, args arguments, name string) (string, error) {
+// fillSegment writes the text for a variable of the path. An empty one would address another resource.
+func fillSegment(out *output, b *openapi.Binding, args arguments, name string) error {
 	for _, p := range b.Parameters {
 		if p.In != "path" || p.Name != name {
 			continue
 		}
 		v := args.Find(p.Argument)
 		if v == nil {
-			return "", argumentError(p.Argument, "is missing")
+			return argumentError(p.Argument, "is missing")
 		}
 		if hasDotSegment(v) {
-			return "", argumentError(p.Argument, "leads out of the path of this tool")
+			return argumentError(p.Argument, "leads out of the path of this tool")
 		}
-		text := styleText(p, v, escapeFor(p))
-		if strings.Trim(text, ".;=") == "" && strings.Trim(scalarText(v), ".") == "" {
-			return "", argumentError(p.Argument, "must not be empty")
+		before := len(out.text)
+		out.escape = escapeFor(p)
+		out.writeStyled(p, v)
+		if !out.full && strings.Trim(string(out.text[before:]), ".;=") == "" && strings.Trim(scalarText(v), ".") == "" {
+			return argumentError(p.Argument, "must not be empty")
 		}
-		return text, nil
+		return nil
 	}
-	return "", fault.Errorf(fault.Internal, "The path has a variable without a parameter.")
+	return fault.Errorf(fault.Internal, "The path has a variable without a parameter.")
 }
 
 // buildQuery writes the query.
-func buildQuery(b *openapi.Binding, args arguments) string {
-	var pairs []string
+func buildQuery(b *openapi.Binding, args arguments) (string, error) {
+	out := output{limit: maxURL, separator: "&"}
 	for _, p := range b.Parameters {
 		if p.In != "query" && p.In != "querystring" {
 			continue
 		}
 		if p.Argument == "" {
-			pairs = append(pairs, escapeText(p.Name)+"="+escapeText(p.Value))
+			out.startPair(escapeText(p.Name))
+			out.writeText(escapeText(p.Value))
 			continue
 		}
 		v := args.Find(p.Argument)
 		switch {
 		case v == nil:
 		case p.In == "querystring":
-			pairs = append(pairs, writeQueryString(p, v))
+			out.writeQueryString(p, v)
 		default:
-			pairs = append(pairs, queryPairs(p, v, escapeFor(p))...)
+			out.escape = escapeFor(p)
+			out.addPairs(p, v)
 		}
 	}
-	return strings.Join(pairs, "&")
+	if out.full {
+		return "", newURLError()
+	}
+	return string(out.text), nil
 }
 
 // addHeaders sets headers and cookies.
@@ -236,23 +254,31 @@ func (r *Request) addHeaders(b *openapi.Binding, args arguments) error {
 		if p.In != "header" && p.In != "cookie" {
 			continue
 		}
-		text, pairs := p.Value, []string{p.Name + "=" + p.Value}
-		if p.Argument != "" {
-			v := args.Find(p.Argument)
-			if v == nil {
-				continue
-			}
-			text, pairs = strings.TrimSpace(headerText(p, v)), cookiePairs(p, v)
+		out := newHeaderOutput(p)
+		v := args.Find(p.Argument)
+		switch {
+		case p.Argument != "" && v == nil:
+			continue
+		case p.Argument == "" && p.In == "cookie":
+			out.writeText(p.Name, "=", p.Value)
+		case p.Argument == "":
+			out.writeText(p.Value)
+		case p.In == "cookie":
+			out.addPairs(p, v)
+		default:
+			out.writeStyled(p, v)
 		}
-		if p.In == "cookie" {
-			cookies = append(cookies, pairs...)
-			text = strings.Join(pairs, "; ")
+		text := string(out.text)
+		if p.In == "header" {
+			text = strings.TrimSpace(text)
 		}
-		if !httpguts.ValidHeaderFieldValue(text) || len(text) > maxHeader || openapi.IsRefusedHeader(p.Name) && p.In == "header" {
+		if out.full || !httpguts.ValidHeaderFieldValue(text) || openapi.IsRefusedHeader(p.Name) && p.In == "header" {
 			return argumentError(p.Argument, "cannot be the value of a header")
 		}
 		if p.In == "header" {
 			r.Header.Set(p.Name, text)
+		} else if text != "" {
+			cookies = append(cookies, text)
 		}
 	}
 	if len(cookies) > 0 {

@@ -54,103 +54,109 @@ func carriesValue(p openapi.Parameter, v *jsonschema.Node) bool {
 	return true
 }
 
-// joinValue returns a value as one text: a list as items, an object as names and values. equals is between a name and its value.
-func joinValue(v *jsonschema.Node, delimiter, equals string, escape func(string) string) string {
-	var parts []string
-	for _, item := range v.Items {
-		parts = append(parts, escape(scalarText(item)))
-	}
-	for _, m := range v.Members {
-		parts = append(parts, escape(m.Name)+equals+escape(scalarText(m.Value)))
-	}
+// joinValue writes a value as one text: a list as items, an object as names and values. equals is between a name and its value.
+func (o *output) joinValue(v *jsonschema.Node, delimiter, equals string) {
 	if v.Kind != jsonschema.Array && v.Kind != jsonschema.Object {
-		return escape(scalarText(v))
+		o.writeValue(v)
 	}
-	return strings.Join(parts, delimiter)
+	for i, item := range v.Items {
+		if i > 0 {
+			o.writeText(delimiter)
+		}
+		o.writeValue(item)
+	}
+	for i, m := range v.Members {
+		if i > 0 {
+			o.writeText(delimiter)
+		}
+		o.writeMember(m, equals)
+	}
 }
 
-// styleText writes a value of the path (OpenAPI, style values and their examples).
-func styleText(p openapi.Parameter, v *jsonschema.Node, escape func(string) string) string {
-	equals := ","
+// writeStyled writes a value of the path, or of a header (OpenAPI, style values and their examples).
+func (o *output) writeStyled(p openapi.Parameter, v *jsonschema.Node) {
+	equals, labelDelimiter := ",", ","
 	if p.Explode {
-		equals = "="
+		equals, labelDelimiter = "=", "."
 	}
-	if p.Media != "" {
-		return escape(contentText(p.Media, v))
-	}
-	switch p.Style {
-	case "label":
-		delimiter := ","
-		if p.Explode {
-			delimiter = "."
-		}
-		return "." + joinValue(v, delimiter, equals, escape)
-	case "matrix":
-		return matrixText(p, v, escape)
-	}
-	return joinValue(v, ",", equals, escape)
-}
-
-func matrixText(p openapi.Parameter, v *jsonschema.Node, escape func(string) string) string {
-	name := escapeText(p.Name)
-	switch {
-	case v.Is(jsonschema.Array) && p.Explode:
-		var out strings.Builder
-		for _, item := range v.Items {
-			out.WriteString(";" + name + "=" + escape(scalarText(item)))
-		}
-		return out.String()
-	case v.Is(jsonschema.Object) && p.Explode:
-		var out strings.Builder
-		for _, m := range v.Members {
-			out.WriteString(";" + escape(m.Name) + "=" + escape(scalarText(m.Value)))
-		}
-		return out.String()
-	}
-	text := joinValue(v, ",", ",", escape)
-	if text == "" {
-		return ";" + name
-	}
-	return ";" + name + "=" + text
-}
-
-// queryPairs writes a value of the query, or of a form, as pairs.
-func queryPairs(p openapi.Parameter, v *jsonschema.Node, escape func(string) string) []string {
-	name := escapeText(p.Name)
 	switch {
 	case p.Media != "":
-		return []string{name + "=" + escape(contentText(p.Media, v))}
-	case p.Style == "deepObject" && (v.Is(jsonschema.Object) || v.Is(jsonschema.Array)):
-		return deepPairs(nil, name, v, escape)
-	case p.Explode && v.Is(jsonschema.Array):
-		var pairs []string
-		for _, item := range v.Items {
-			pairs = append(pairs, name+"="+escape(scalarText(item)))
-		}
-		return pairs
-	case p.Explode && v.Is(jsonschema.Object):
-		var pairs []string
-		for _, m := range v.Members {
-			pairs = append(pairs, escapeText(m.Name)+"="+escape(scalarText(m.Value)))
-		}
-		return pairs
-	case len(v.Items) == 0 && len(v.Members) == 0 && (v.Is(jsonschema.Array) || v.Is(jsonschema.Object)):
-		return nil
+		o.writeContent(p.Media, v)
+	case p.Style == "label":
+		o.writeText(".")
+		o.joinValue(v, labelDelimiter, equals)
+	case p.Style == "matrix":
+		o.writeMatrix(p, v)
+	default:
+		o.joinValue(v, ",", equals)
 	}
-	delimiter, special := delimiters[p.Style]
-	if !special {
-		delimiter = ","
-	}
-	return []string{name + "=" + joinValue(v, delimiter, delimiter, escape)}
 }
 
-// deepPairs writes members in brackets. The specification says nothing about levels below the first; frameworks read lists
-// of scalars as name[], others as name[0].
-func deepPairs(pairs []string, name string, v *jsonschema.Node, escape func(string) string) []string {
+func (o *output) writeMatrix(p openapi.Parameter, v *jsonschema.Node) {
+	name := ";" + escapeText(p.Name)
+	switch {
+	case v.Is(jsonschema.Array) && p.Explode:
+		for _, item := range v.Items {
+			o.writeText(name, "=")
+			o.writeValue(item)
+		}
+		return
+	case v.Is(jsonschema.Object) && p.Explode:
+		for _, m := range v.Members {
+			o.writeText(";")
+			o.writeMember(m, "=")
+		}
+		return
+	}
+	o.writeText(name, "=")
+	before := len(o.text)
+	o.joinValue(v, ",", ",")
+	if len(o.text) == before && !o.full {
+		o.text = o.text[:before-len("=")]
+	}
+}
+
+// addPairs adds a value of the query, or of a form, as pairs.
+func (o *output) addPairs(p openapi.Parameter, v *jsonschema.Node) {
+	name := escapeText(p.Name)
+	isList, isObject := v.Is(jsonschema.Array), v.Is(jsonschema.Object)
+	switch {
+	case p.Media != "":
+		o.startPair(name)
+		o.writeContent(p.Media, v)
+	case p.Style == "deepObject" && (isObject || isList):
+		o.name = append(o.name[:0], name...)
+		o.addDeepPairs(v)
+	case p.Explode && isList:
+		for _, item := range v.Items {
+			o.startPair(name)
+			o.writeValue(item)
+		}
+	case p.Explode && isObject:
+		for _, m := range v.Members {
+			o.startPair(escapeText(m.Name))
+			o.writeValue(m.Value)
+		}
+	case (isList || isObject) && len(v.Items) == 0 && len(v.Members) == 0:
+	default:
+		delimiter, special := delimiters[p.Style]
+		if !special {
+			delimiter = ","
+		}
+		o.startPair(name)
+		o.joinValue(v, delimiter, delimiter)
+	}
+}
+
+// addDeepPairs adds members with their names in brackets after o.name. The specification says nothing about levels below the first;
+// frameworks read lists of scalars as name[], others as name[0].
+func (o *output) addDeepPairs(v *jsonschema.Node) {
+	outer := len(o.name)
 	switch v.Kind {
 	case jsonschema.Object:
 		for _, m := range v.Members {
-			pairs = deepPairs(pairs, name+"%5B"+escapeText(m.Name)+"%5D", m.Value, escape)
+			o.addDeepPair(escapeText(m.Name), m.Value)
+			o.name = o.name[:outer]
 		}
 	case jsonschema.Array:
 		for i, item := range v.Items {
@@ -158,47 +164,59 @@ func deepPairs(pairs []string, name string, v *jsonschema.Node, escape func(stri
 			if item.Is(jsonschema.Object) || item.Is(jsonschema.Array) {
 				index = strconv.Itoa(i)
 			}
-			pairs = deepPairs(pairs, name+"%5B"+index+"%5D", item, escape)
+			o.addDeepPair(index, item)
+			o.name = o.name[:outer]
 		}
 	default:
-		pairs = append(pairs, name+"="+escape(scalarText(v)))
+		o.startPair(string(o.name))
+		o.writeValue(v)
 	}
-	return pairs
 }
 
-// headerText writes a value of a header. Headers have no escapes.
-func headerText(p openapi.Parameter, v *jsonschema.Node) string {
-	return styleText(p, v, func(text string) string { return text })
+func (o *output) addDeepPair(name string, v *jsonschema.Node) {
+	if !o.full {
+		o.name = append(append(append(o.name, "%5B"...), name...), "%5D"...)
+		o.addDeepPairs(v)
+	}
 }
 
-// cookiePairs writes the pairs of a cookie parameter. Style form is that of a query (OpenAPI, style examples), style cookie has no escapes.
-func cookiePairs(p openapi.Parameter, v *jsonschema.Node) []string {
-	if p.Style == "cookie" {
-		return queryPairs(p, v, escapeCookie)
+// newHeaderOutput returns an output for a header or a cookie. Headers have no escapes. Style form of a cookie is that of a query (OpenAPI,
+// style examples), style cookie has its own escapes.
+func newHeaderOutput(p openapi.Parameter) *output {
+	switch {
+	case p.In == "header":
+		return &output{limit: maxHeader}
+	case p.Style == "cookie":
+		return &output{limit: maxHeader, separator: "; ", escape: escapeCookie}
 	}
-	return []string{strings.Join(queryPairs(p, v, escapeText), "&")}
+	return &output{limit: maxHeader, separator: "&", escape: escapeText}
 }
 
 // escapeCookie escapes what a cookie's value cannot have (RFC 6265 section 4.1.1).
 func escapeCookie(text string) string { return escapeExcept(text, "!#$%&'()*+/:<=>?@[]^`{|}") }
 
-// contentText serialises a value as content of a media type.
-func contentText(media string, v *jsonschema.Node) string {
+// writeContent writes a value as content of a media type.
+func (o *output) writeContent(media string, v *jsonschema.Node) {
 	switch {
 	case media == mediaForm && v.Is(jsonschema.Object):
-		return strings.Join(queryPairs(openapi.Parameter{Explode: true}, v, escapeText), "&")
+		form := output{limit: o.limit - len(o.text), separator: "&", escape: escapeText}
+		form.addPairs(openapi.Parameter{Explode: true}, v)
+		o.full = o.full || form.full
+		o.writeEscaped(string(form.text))
 	case openapi.IsJSON(media) || !v.Is(jsonschema.String):
-		return compactText(v)
+		o.writeEscaped(compactText(v))
+	default:
+		o.writeEscaped(v.Text())
 	}
-	return v.Text()
 }
 
 const mediaForm = "application/x-www-form-urlencoded"
 
 // writeQueryString writes a value that is all of the query (OpenAPI 3.2).
-func writeQueryString(p openapi.Parameter, v *jsonschema.Node) string {
+func (o *output) writeQueryString(p openapi.Parameter, v *jsonschema.Node) {
+	o.escape = escapeText
 	if p.Media == mediaForm && v.Is(jsonschema.Object) {
-		return contentText(p.Media, v)
+		o.escape = nil // the form has its own
 	}
-	return escapeText(contentText(p.Media, v))
+	o.writeContent(p.Media, v)
 }
