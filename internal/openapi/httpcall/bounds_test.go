@@ -86,3 +86,52 @@ func TestBuild_RepeatedArgumentsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// manyValues returns the JSON of a list.
+func manyValues(n int) string { return "[" + strings.Repeat("0,", n-1) + "0]" }
+
+func TestPager_HoldsNoArgumentsWithoutPages(t *testing.T) {
+	b := &openapi.Binding{Version: 1, Method: "POST", Server: "https://h.example", Path: "/a", Body: &openapi.Body{Media: "application/json", Argument: "x"}}
+	for n, says := range map[int]string{199_998: "", 199_999: "more than 200,000 values"} {
+		arguments := json.RawMessage(`{"x":` + manyValues(n) + `}`)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		p, err := httpcall.NewPager(b, arguments, 1000)
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%d values: %v", n, err)
+		}
+		if err != nil {
+			continue
+		}
+		if _, err := p.First(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 2<<20 {
+			t.Errorf("%d KiB are held while the API answers", held>>10)
+		}
+		runtime.KeepAlive(p)
+		runtime.KeepAlive(arguments)
+	}
+}
+
+func TestPager_AnswerWithManyValuesIsTheLast(t *testing.T) {
+	t.Parallel()
+	pages := &openapi.Pages{Kind: openapi.PageNumber, Argument: "page", First: 1, Items: "/items", Max: 5}
+	small, large := `{"items":[1]}`, `{"items":[2],"other":`+manyValues(200_000)+`}`
+	for name, tc := range map[string]struct {
+		answers []httpcall.Response
+		asked   int
+		body    string
+	}{
+		"first":  {[]httpcall.Response{page(large)}, 1, large},
+		"second": {[]httpcall.Response{page(small), page(large)}, 2, small},
+	} {
+		asked, p := readPages(t, pages, `{}`, tc.answers...)
+		if len(asked) != tc.asked || string(p.Response().Body) != tc.body || !p.HasMore() {
+			t.Errorf("%s: asked for %v, got %d bytes, more: %v", name, asked, len(p.Response().Body), p.HasMore())
+		}
+	}
+}

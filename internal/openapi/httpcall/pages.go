@@ -17,7 +17,7 @@ import (
 //	for r, err := p.First(); r != nil; r, err = p.Add(send(r)) { … }
 type Pager struct {
 	binding *openapi.Binding
-	args    *jsonschema.Node
+	args    *jsonschema.Node // nil after the first request, unless other pages need them
 	request *Request
 	left    int // bytes
 	pages   int
@@ -47,6 +47,9 @@ func (p *Pager) First() (*Request, error) {
 			p.number = parseInt(given.Raw)
 		}
 	}
+	if p.binding.Pages == nil {
+		p.args = nil // they may be many times as large as the request
+	}
 	return p.request, err
 }
 
@@ -62,7 +65,11 @@ func (p *Pager) Add(r Response) (*Request, error) {
 		p.more = p.pages > 1
 		return nil, nil
 	}
-	root, _ := jsonschema.Decode(r.Body, jsonschema.Limits{Depth: maxLevels})
+	root, whole := jsonschema.Decode(r.Body, jsonschema.Limits{Values: maxValues, Depth: maxLevels})
+	if !whole {
+		p.more = true
+		return nil, nil
+	}
 	list := findPointer(root, pages.Items)
 	if !list.Is(jsonschema.Array) {
 		return nil, nil
@@ -87,7 +94,7 @@ func (p *Pager) Response() Response {
 	if p.pages < 2 {
 		return p.first
 	}
-	root, _ := jsonschema.Decode(p.first.Body, jsonschema.Limits{Depth: maxLevels})
+	root, _ := jsonschema.Decode(p.first.Body, jsonschema.Limits{Values: maxValues, Depth: maxLevels})
 	list := findPointer(root, p.binding.Pages.Items)
 	if list == nil {
 		return p.first

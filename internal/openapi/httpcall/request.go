@@ -24,6 +24,7 @@ const (
 	maxURL       = 16 << 10
 	maxHeader    = 8 << 10 // of one value
 	maxLevels    = 64      // of arguments that are serialised
+	maxValues    = 200_000 // of arguments, and of an answer that has pages
 )
 
 // Request is a request without its credential.
@@ -59,8 +60,10 @@ func readArguments(text json.RawMessage) (arguments, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return arguments{jsonschema.NewObject()}, nil
 	}
-	root, whole := jsonschema.Decode(text, jsonschema.Limits{Bytes: MaxArguments, Depth: maxLevels})
+	root, whole := jsonschema.Decode(text, jsonschema.Limits{Bytes: MaxArguments, Values: maxValues, Depth: maxLevels})
 	switch {
+	case !whole && root != nil:
+		return arguments{}, fault.Errorf(fault.TooLarge, "The arguments have more than 200,000 values.")
 	case !whole:
 		return arguments{}, fault.Errorf(fault.TooLarge, "The arguments are too large.")
 	case !root.Is(jsonschema.Object):
