@@ -57,7 +57,7 @@ func (c apiCall) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	if int64(len(body)) > c.server.MaxBody {
 		out.Body, out.Truncated = body[:c.server.MaxBody], true
 	}
-	c.server.Credential.removeFrom(&out)
+	removeKeys(&out, c.server.keyForms)
 	return out, nil
 }
 

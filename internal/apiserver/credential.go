@@ -20,6 +20,8 @@ type Credential struct {
 	Header http.Header
 	Query  []Pair
 	Cookie []Pair
+	// HeaderKeys are the keys in Header, with and without their scheme. Answers do not repeat them.
+	HeaderKeys []string
 }
 
 // Pair is a key in a query or a cookie.
@@ -60,21 +62,43 @@ func setPair(pairs, separator, name, value string) string {
 	return strings.Join(append(all, name+"="+value), separator)
 }
 
-// minKey is the length of the shortest key that is looked for in answers. Shorter ones are in every text.
-const minKey = 4
+// Lengths of the shortest keys that are looked for in answers. Shorter ones are in every text.
+const (
+	minQueryKey = 4
+	minKey      = 8
+)
 
-// removeFrom removes a key of the query from an answer. APIs repeat the address of a request, as in links to the next page.
-func (c Credential) removeFrom(r *httpcall.Response) {
+// keyForms returns the texts that say a key of the credential.
+func (c Credential) keyForms() (forms []string) {
 	for _, p := range c.Query {
-		if len(p.Value) < minKey {
-			continue
+		if len(p.Value) >= minQueryKey {
+			forms = append(forms, encodeKey(p.Value)...)
 		}
-		for _, form := range keyForms(p.Value) {
+	}
+	keys := slices.Clone(c.HeaderKeys)
+	for _, p := range c.Cookie {
+		keys = append(keys, p.Value)
+	}
+	for _, key := range keys {
+		if len(key) >= minKey {
+			forms = append(forms, encodeKey(key)...)
+		}
+	}
+	return forms
+}
+
+// removeKeys removes keys from an answer. APIs repeat the address of a request, as in links to the next page, and some its headers.
+func removeKeys(r *httpcall.Response, forms []string) {
+	for _, form := range forms {
+		if bytes.Contains(r.Body, []byte(form)) {
 			r.Body = bytes.ReplaceAll(r.Body, []byte(form), []byte(redacted))
-			for _, values := range r.Header {
-				for i := range values {
-					values[i] = strings.ReplaceAll(values[i], form, redacted)
-				}
+		}
+		for name, values := range r.Header {
+			if name == "Content-Type" {
+				continue // it decides how the body is read
+			}
+			for i := range values {
+				values[i] = strings.ReplaceAll(values[i], form, redacted)
 			}
 		}
 	}
@@ -84,8 +108,8 @@ const redacted = "[redacted]"
 
 var escapedByte = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// keyForms returns a key as it is, in a URL and in JSON.
-func keyForms(key string) []string {
+// encodeKey returns a key as it is, in a URL and in JSON.
+func encodeKey(key string) []string {
 	text, _ := json.Marshal(key) // a string
 	forms := []string{key, url.QueryEscape(key), url.PathEscape(key), string(text[1 : len(text)-1])}
 	for _, form := range forms {

@@ -37,6 +37,7 @@ type Server struct {
 
 	server     *serve.Server
 	operations *operationCache
+	keyForms   []string // that answers do not repeat
 }
 
 // New returns a server for s.
@@ -44,7 +45,7 @@ func New(s Server) *Server {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	s.operations = &operationCache{}
+	s.operations, s.keyForms = &operationCache{}, s.Credential.keyForms()
 	s.server = serve.New(serve.Options{UseNetHTTP: true, MaxBody: httpcall.MaxArguments, StreamAfter: time.Hour, Origins: func(*http.Request) bool { return true }})
 	return &s
 }

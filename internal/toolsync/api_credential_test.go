@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"patchbay/internal/apiserver"
@@ -90,6 +91,38 @@ func TestCredential_GoesToTheAPIAlone(t *testing.T) {
 					t.Errorf("%v %s: the credential moved along", auth, mode)
 				}
 			}
+		}
+	}
+}
+
+func TestCredential_IsNotInAnswers(t *testing.T) {
+	t.Parallel()
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]string{"seen": seenRequest(r), "bare": strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), "team": r.Header.Get("X-Team")})
+	}))
+	t.Cleanup(api.Close)
+	b := newBundle(t)
+	for name, h := range map[string]credentials.Header{
+		"bearer": {Name: "Authorization", Value: "Bearer s3cret/key", In: connectors.KeyInHeader},
+		"header": {Name: "X-Key", Value: "s3cret\"key", In: connectors.KeyInHeader},
+		"query":  {Name: "key", Value: "s3cret key", In: connectors.KeyInQuery},
+		"cookie": {Name: "sid", Value: "s3cret-key", In: connectors.KeyInCookie},
+		"media":  {Name: "X-Key", Value: "application/json", In: connectors.KeyInHeader},
+	} {
+		c := b.addConnector(t, "https://documents.example.com/openapi.json", func(d *connectors.Draft) {
+			d.Transport, d.ServerURL, d.Headers = connectors.TransportAPI, api.URL, map[string]string{"X-Team": "platform-eu"}
+		})
+		target, err := b.sync.Target(t.Context(), b.Tenant, c, []credentials.Header{h})
+		must(t, err)
+		session, err := (&mcp.Dialer{HTTP: api.Client(), Version: "test"}).Dial(t.Context(), target)
+		must(t, err)
+		defer session.Close(context.Background())
+		binding := `{"v":1,"method":"GET","server":"` + api.URL + `","path":"/a","result":"object"}`
+		answer, err := session.Call(t.Context(), mcp.Call{Name: "a", Meta: apiserver.CallMeta(json.RawMessage(binding))})
+		must(t, err)
+		if said := string(answer.Content) + string(answer.Structured); strings.Contains(said, "s3cret") || !strings.Contains(said, "[redacted]") || !strings.Contains(string(answer.Structured), "platform-eu") {
+			t.Errorf("%s: the answer is %s", name, said)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package toolsync
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"patchbay/internal/apiserver"
 	"patchbay/internal/apitools"
@@ -37,6 +38,9 @@ func apiCredential(c connectors.Connector, header http.Header, keys []credential
 			out.Query = append(out.Query, pair)
 		case connectors.KeyInCookie:
 			out.Cookie = append(out.Cookie, pair)
+		default:
+			_, key, _ := strings.Cut(pair.Value, " ")
+			out.HeaderKeys = append(out.HeaderKeys, pair.Value, key)
 		}
 	}
 	return out
