@@ -11,6 +11,7 @@ import (
 
 	"patchbay/internal/apitools"
 	"patchbay/internal/connectors"
+	"patchbay/internal/openapi"
 	"patchbay/internal/safehttp"
 )
 
@@ -168,5 +169,33 @@ func TestMakeTools_AsksForNothing(t *testing.T) {
 	}
 	if len(d.Problems) == 0 || requests.Load() != 0 {
 		t.Errorf("%d requests, problems %v", requests.Load(), d.Problems)
+	}
+}
+
+func TestMakeTools_AsAPersonSet(t *testing.T) {
+	t.Parallel()
+	document := `{"openapi":"3.1.0","info":{"title":"T","version":"1"},"servers":[{"url":"https://api.example.com"}],"paths":{"/a":{"get":{
+		"parameters":[{"name":"page","in":"query","schema":{"type":"integer"}}],
+		"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"array","items":{"type":"object"}}}}}}}}}}`
+	made := func(p connectors.APITool) openapi.Tool {
+		t.Helper()
+		p.Key = "GET /a"
+		tools, err := apitools.MakeTools([]byte(document), apitools.Addresses{Document: "https://api.example.com/openapi.json"}, []connectors.APITool{p})
+		if err != nil || len(tools) != 1 {
+			t.Fatalf("%d tools, %v", len(tools), err)
+		}
+		return tools[0]
+	}
+	if tool := made(connectors.APITool{}); tool.Binding.Pages != nil || tool.Binding.Result == "" || !strings.Contains(string(tool.Definition), "outputSchema") {
+		t.Errorf("the tool is %s with %s", tool.Definition, tool.Binding.JSON())
+	}
+	if tool := made(connectors.APITool{MaxPages: 3}); tool.Binding.Pages == nil || tool.Binding.Pages.Max != 3 {
+		t.Errorf("the pages are %+v", tool.Binding.Pages)
+	}
+	if tool := made(connectors.APITool{Filter: "length"}); tool.Binding.Filter != "length" || tool.Binding.Result != "" || strings.Contains(string(tool.Definition), "outputSchema") {
+		t.Errorf("the filtered tool is %s with %s", tool.Definition, tool.Binding.JSON())
+	}
+	if tool := made(connectors.APITool{Annotations: map[string]bool{"readOnlyHint": false}}); !strings.Contains(string(tool.Definition), `"readOnlyHint":false`) {
+		t.Errorf("the tool is %s", tool.Definition)
 	}
 }

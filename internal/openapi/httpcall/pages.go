@@ -25,7 +25,8 @@ type Pager struct {
 	seen    map[string]bool // addresses and cursors
 	first   Response
 	items   [][]byte
-	more    bool
+	more    bool // pages were left out
+	failed  int  // HTTP status of the page that ended the pages; 0: none failed
 }
 
 // NewPager returns a pager for a call. maxBytes bounds the items of all pages.
@@ -62,7 +63,9 @@ func (p *Pager) Add(r Response) (*Request, error) {
 	}
 	pages := p.binding.Pages
 	if pages == nil || r.Status != 200 || r.Truncated {
-		p.more = p.pages > 1
+		if p.more = p.pages > 1; p.more && r.Status != 200 {
+			p.failed = r.Status
+		}
 		return nil, nil
 	}
 	root, whole := jsonschema.Decode(r.Body, jsonschema.Limits{Values: maxValues, Depth: maxLevels})
@@ -91,6 +94,7 @@ func (p *Pager) Add(r Response) (*Request, error) {
 
 // Response returns the first answer with the items of all pages in place of its own.
 func (p *Pager) Response() Response {
+	p.first.Note = p.describeMore()
 	if p.pages < 2 {
 		return p.first
 	}
@@ -106,8 +110,16 @@ func (p *Pager) Response() Response {
 	return out
 }
 
-// HasMore reports whether pages were left out because of a bound or an error.
-func (p *Pager) HasMore() bool { return p.more }
+// describeMore says that pages were left out because of a bound or an error; empty: none were.
+func (p *Pager) describeMore() string {
+	switch {
+	case p.failed != 0:
+		return "There are more pages. Page " + strconv.Itoa(p.pages) + " failed with HTTP " + strconv.Itoa(p.failed) + "."
+	case p.more:
+		return "There are more pages."
+	}
+	return ""
+}
 
 func (p *Pager) nextRequest(r Response, root *jsonschema.Node, items int) (*Request, error) {
 	pages := p.binding.Pages

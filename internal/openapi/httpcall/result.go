@@ -24,6 +24,7 @@ type Response struct {
 	Truncated bool              // the body is longer than the caller's bound
 	URL       string            // of the request, without its credential
 	CheckJSON func([]byte) bool // nil: [json.Valid]
+	Note      string            // a sentence for the model beside the answer; empty: none
 	Space     []byte            // the JSON of the result is appended to it
 }
 
@@ -53,6 +54,9 @@ func NewResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filt
 		result = errorResult("The answer is too large.")
 	default:
 		result = successResult(ctx, b, r, filter)
+		if r.Note != "" {
+			result.Content = append(result.Content, textBlock(r.Note))
+		}
 	}
 	out.IsError = result.IsError
 	out.JSON = encodeResult(r.Space, result)

@@ -143,8 +143,16 @@ func TestPages_OfEachKind(t *testing.T) {
 		"error":  {openapi.Pages{Kind: openapi.PageNumber, Argument: "page", First: 1, Max: 5}, []httpcall.Response{page(`[1]`), {Status: 500}}, "/v1/a /v1/a?page=2", `[1]`, true},
 	} {
 		asked, p := readPages(t, &tc.pages, `{}`, tc.answers...)
-		if have := strings.Join(asked, " "); have != tc.asked || string(p.Response().Body) != tc.body || p.HasMore() != tc.more {
-			t.Errorf("%s: asked for %s, got %s, more: %v", name, have, p.Response().Body, p.HasMore())
+		want := map[bool]string{true: "There are more pages."}[tc.more]
+		if name == "error" {
+			want = "There are more pages. Page 2 failed with HTTP 500."
+		}
+		got := p.Response()
+		if have := strings.Join(asked, " "); have != tc.asked || string(got.Body) != tc.body || got.Note != want {
+			t.Errorf("%s: asked for %s, got %s, note %q", name, have, got.Body, got.Note)
+		}
+		if result := httpcall.NewResult(t.Context(), &openapi.Binding{}, got, nil, time.Now()).JSON; want != "" && !strings.Contains(string(result), want) {
+			t.Errorf("%s: the result is %s", name, result)
 		}
 	}
 }
