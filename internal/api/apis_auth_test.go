@@ -75,4 +75,33 @@ func TestHTTPAPI_OAuthEndpointsAreOfTheDocument(t *testing.T) {
 	if auth := made["auth"].(map[string]any); auth["authorization_endpoint"] != "https://id.example.com/authorize" || auth["token_endpoint"] != "https://id.example.com/token" {
 		t.Errorf("the authentication is %v", auth)
 	}
+	scopes := func() string {
+		t.Helper()
+		connector, err := w.Door().Connectors().Get(t.Context(), connectors.Ref(made["id"].(string)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := w.Door().APIs().Scopes(t.Context(), connector.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, " ")
+	}
+	if got := scopes(); got != "read" {
+		t.Errorf("the picked operations need %q", got)
+	}
+	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/keys/operations", `{"remove":["GET /notes/{id}"]}`).want(http.StatusNoContent)
+	if got := scopes(); got != "" {
+		t.Errorf("no operation needs %q", got)
+	}
+
+	document := strings.ReplaceAll(keyDocument, "BASE", "")
+	document = document[:strings.Index(document, `"oauth":{`)] + `"oauth":{"type":"openIdConnect","openIdConnectUrl":"https://id.example.com/.well-known/openid-configuration"}}}}`
+	made = w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
+		"name": "Discovered", "kind": "http", "url": "https://api.example.com", "document": document, "operations": []string{"GET /notes/{id}"},
+		"auth": map[string]any{"type": "oauth2", "client_id": "me"},
+	}).want(http.StatusCreated)
+	if auth := made["auth"].(map[string]any); auth["issuer"] != "https://id.example.com" || auth["token_endpoint"] != nil || scopes() != "read" {
+		t.Errorf("the authentication is %v, for %q", auth, scopes())
+	}
 }

@@ -32,6 +32,9 @@ func (d *Document) Proposals(operations []*Operation) []Proposal {
 	return all
 }
 
+// openIDConfiguration is the path of the metadata below an issuer (OpenID Connect Discovery 1.0, section 4).
+const openIDConfiguration = "/.well-known/openid-configuration"
+
 // proposeWays completes a proposal, once for each flow that a connector has.
 func (s SecurityScheme) proposeWays(p Proposal) (all []Proposal) {
 	switch {
@@ -39,8 +42,8 @@ func (s SecurityScheme) proposeWays(p Proposal) (all []Proposal) {
 		p.Type, p.In, p.Name = "api_key", s.In, s.Parameter
 	case s.Type == SchemeBasic, s.Type == SchemeBearer:
 		p.Type = string(s.Type)
-	case s.Type == SchemeOpenIDConnect && s.OpenIDConnectURL != "":
-		p.Type, p.Issuer = "oauth2", strings.TrimSuffix(s.OpenIDConnectURL, "/.well-known/openid-configuration")
+	case s.Type == SchemeOpenIDConnect && strings.HasSuffix(s.OpenIDConnectURL, openIDConfiguration):
+		p.Type, p.Issuer = "oauth2", strings.TrimSuffix(s.OpenIDConnectURL, openIDConfiguration)
 	case s.Type == SchemeOAuth2:
 		for _, flow := range s.Flows {
 			kind := map[string]string{"authorizationCode": "oauth2", "clientCredentials": "client_credentials"}[flow.Kind]

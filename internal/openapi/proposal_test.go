@@ -17,6 +17,7 @@ const schemesDocument = `{"openapi":"3.1.0","info":{"title":"T","version":"1"},"
 		"head":{"type":"apiKey","in":"header","name":"X-Key"},"body":{"type":"apiKey","in":"body","name":"x"},
 		"basic":{"type":"http","scheme":"Basic"},"token":{"type":"http","scheme":"bearer"},"digest":{"type":"http","scheme":"digest"},"tls":{"type":"mutualTLS"},
 		"oidc":{"type":"openIdConnect","openIdConnectUrl":"https://id.example.com/t/.well-known/openid-configuration"},
+		"elsewhere":{"type":"openIdConnect","openIdConnectUrl":"https://id.example.com/metadata.json"},
 		"oauth":{"type":"oauth2","flows":{"implicit":{"authorizationUrl":"https://id.example.com/a","scopes":{}},
 			"authorizationCode":{"authorizationUrl":"/authorize","tokenUrl":"https://id.example.com/token","scopes":{"read":"","write":""}},
 			"clientCredentials":{"tokenUrl":"https://id.example.com/machine","scopes":{}}}}}}}`
