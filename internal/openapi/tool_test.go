@@ -103,6 +103,25 @@ func TestTool_FormsAndFiles(t *testing.T) {
 	}
 }
 
+func TestTool_PlainBodies(t *testing.T) {
+	t.Parallel()
+	d, err := openapi.Read([]byte(`{"openapi":"3.1.0","info":{"title":"T","version":"1"},"servers":[{"url":"https://api.example.com"}],"paths":{
+		"/text":{"post":{"requestBody":{"required":true,"content":{"text/plain":{"schema":{"type":"string"}}}},"responses":{}}},
+		"/bytes":{"put":{"requestBody":{"content":{"application/octet-stream":{}}},"responses":{}}}}}`), openapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]struct{ binding, schema string }{
+		"POST /text": {`"body":{"media":"text/plain","required":true,"argument":"body"`, `{"type":"object","properties":{"body":{"type":"string"}},"required":["body"]`},
+		"PUT /bytes": {`"body":{"media":"application/octet-stream","argument":"body","file":true`, `"contentEncoding":"base64"`},
+	} {
+		tool := makeTool(t, d, key)
+		if !strings.Contains(string(tool.Binding.JSON()), want.binding) || !strings.Contains(string(tool.Definition), want.schema) {
+			t.Errorf("%s: %s with %s", key, tool.Definition, tool.Binding.JSON())
+		}
+	}
+}
+
 func TestBinding_IsCanonicalAndReadBack(t *testing.T) {
 	t.Parallel()
 	d := readHard(t, openapi.Options{})
