@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
@@ -45,8 +46,12 @@ func (c apiCall) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	answer, err := c.server.sendHTTP(r)
 	if err != nil {
 		c.outcome.failure = withoutURL(err)
+		if c.outcome.answered {
+			c.outcome.failure = errUnfinished
+		}
 		return httpcall.Response{}, errReplaced
 	}
+	c.outcome.answered = true
 	defer func() { _ = answer.Body.Close() }()
 	body, err := c.readBody(io.LimitReader(answer.Body, c.server.MaxBody+1))
 	if err != nil {
@@ -60,6 +65,9 @@ func (c apiCall) sendOne(ctx context.Context, request *httpcall.Request) (httpca
 	removeKeys(&out, c.server.keyForms)
 	return out, nil
 }
+
+// errUnfinished replaces a failure to connect after an answer to the same call: package mcp would take the call for unsent, and repeat it.
+var errUnfinished = errors.New("the connection failed during the call")
 
 // sendHTTP sends a request once. A transport is used without the client, which has redirects and cookies that are not wanted here.
 func (s *Server) sendHTTP(r *http.Request) (*http.Response, error) {

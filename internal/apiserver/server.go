@@ -52,8 +52,9 @@ func New(s Server) *Server {
 
 // outcome is what the API did instead of an answer for the model.
 type outcome struct {
-	refused *httpcall.Response // nil: it did not refuse
-	failure error              // of the connection
+	refused  *httpcall.Response // nil: it did not refuse
+	failure  error              // of the connection
+	answered bool               // a request of the call has an answer
 }
 
 type outcomeKey struct{}
