@@ -39,14 +39,15 @@ func TestTarget_OneLayerRetries(t *testing.T) {
 		"ends in the midst": {1, 1},
 	} {
 		var requests atomic.Int32
-		var api *httptest.Server
-		api = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		api := httptest.NewUnstartedServer(nil)
+		api.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if requests.Add(1) == tc.lastAnswer {
 				_ = api.Listener.Close()
 			}
 			w.Header().Set("Connection", "close")
 			w.WriteHeader(http.StatusServiceUnavailable)
-		}))
+		})
+		api.Start()
 		t.Cleanup(api.Close)
 		c := b.addConnector(t, "https://documents.example.com/openapi.json", func(d *connectors.Draft) {
 			d.Transport, d.ServerURL, d.RetryAttempts, d.RetryBackoff = connectors.TransportAPI, api.URL, 2, 50*time.Millisecond
