@@ -26,8 +26,9 @@ const notesDocument = `{"openapi":"3.1.0","info":{"title":"Notes","version":"2"}
 
 // notesAPI is an HTTP API with a document that may change. It says what it was asked.
 type notesAPI struct {
-	url      string
-	document atomic.Pointer[string]
+	url           string
+	document      atomic.Pointer[string]
+	authorization atomic.Pointer[string] // of the last call
 }
 
 func startNotesAPI(t *testing.T) *notesAPI {
@@ -39,6 +40,7 @@ func startNotesAPI(t *testing.T) *notesAPI {
 			_, _ = io.WriteString(w, *api.document.Load())
 			return
 		}
+		api.authorization.Store(new(r.Header.Get("Authorization")))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"asked":%q,"with":%q}`, r.Method+" "+r.URL.Path, r.Header.Get("Authorization"))
 	}))
@@ -92,7 +94,7 @@ func TestAnHTTPAPI_BecomesToolsInTheBrowser(t *testing.T) {
 	tab.Fill("#try [name='arg.0']", "7")
 	tab.Click("#try button[type=submit]:not([name])")
 	tab.WaitText("#tool", "GET /v2/notes/7")
-	tab.WaitText("#tool", "Bearer hush-hush")
+	tab.WaitText("#tool", "Bearer [redacted]")
 	look.at("api-tool")
 	(<-agent{t: t, base: s.base, token: token}.ask(connectors.ExposedName("notes", "getNote"), `{"id":"8"}`)).wants(t, "GET /v2/notes/8")
 	tab.Fill("#answer [name=filter]", ".asked")

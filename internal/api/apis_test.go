@@ -48,7 +48,7 @@ func TestHTTPAPI_IsConnectedPickedSyncedAndCalled(t *testing.T) {
 		t.Errorf("the tools are %v", tools)
 	}
 	called := w.call(t, admin, http.MethodPost, path+"/tools/getNote/call", `{"arguments":{"id":"7"},"confirm":true}`).want(http.StatusCreated)
-	if got := called["structured_content"].(map[string]any); called["outcome"] != "ok" || got["path"] != "/v2/notes/7" || got["authorization"] != "Bearer hush" {
+	if got := called["structured_content"].(map[string]any); called["outcome"] != "ok" || got["path"] != "/v2/notes/7" || got["authorization"] != "[redacted]" {
 		t.Errorf("the call is %v", called)
 	}
 	w.call(t, admin, http.MethodPatch, path+"/operations", `{"change":[{"key":"GET /notes/{id}","filter":".path"}]}`).want(http.StatusNoContent)

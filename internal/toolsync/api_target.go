@@ -40,7 +40,7 @@ func apiCredential(c connectors.Connector, header http.Header, keys []credential
 			out.Cookie = append(out.Cookie, pair)
 		default:
 			_, key, _ := strings.Cut(pair.Value, " ")
-			out.HeaderKeys = append(out.HeaderKeys, pair.Value, key)
+			out.HeaderKeys = append(out.HeaderKeys, key, pair.Value)
 		}
 	}
 	return out
