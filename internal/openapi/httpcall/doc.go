@@ -4,7 +4,7 @@
 //	                                    each within the limit of its output (output.go)
 //	Response ──NewResult──► result      result.go; blocks in content.go, Retry-After in retry.go
 //	Pager                               further pages of an answer, one request at a time (pages.go)
-//	Filter                              a part of jq (filter.go, filter_check.go)
+//	Filter                              a small part of jq (filter.go, filter_check.go, filter_functions.go)
 //
 // Nothing is sent: the caller sends, adds the credential and bounds sizes and times. Scheme, host and path of a request are those of
 // the binding. An argument cannot leave its path segment, add a parameter or end a header.

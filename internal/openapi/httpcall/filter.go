@@ -15,16 +15,18 @@ import (
 
 // Bounds of a filter. A run that reaches one is an error.
 const (
-	maxFilterText = 4 << 10
-	maxFilterBody = 8 << 20 // bytes of an answer
-	maxSteps      = 2_000_000
-	maxUnits      = 64 << 20 // of work within a function; see charge
-	maxOutputs    = 10_000
-	maxFilterTime = 2 * time.Second
+	maxFilterText   = 4 << 10
+	maxFilterBody   = 8 << 20 // bytes of an answer
+	maxFilterValues = 1 << 19 // of an answer
+	maxSteps        = 2_000_000
+	maxUnits        = 64 << 20 // of work within steps; see chargeUnits
+	maxOutputs      = 10_000
+	maxDigits       = 64 // of a number; a longer one becomes a float
+	maxFilterTime   = 2 * time.Second
 )
 
-// Filter is a jq program without definitions, modules and environment (filter_check.go). Its steps and its memory have bounds that do not
-// depend on a clock. It may be used by several calls at once.
+// Filter is a program in a small part of jq (filter_check.go). Its steps and its memory have bounds that do not depend on a clock.
+// It may be used by several calls at once.
 type Filter struct {
 	text     string
 	compiled sync.Pool // of *compiledFilter
@@ -32,8 +34,9 @@ type Filter struct {
 
 // compiledFilter is a program with the run that its functions charge.
 type compiledFilter struct {
-	code *gojq.Code
-	run  *filterRun
+	code     *gojq.Code
+	run      *filterRun
+	patterns []filterPattern // of test
 }
 
 // CompileFilter compiles a filter. The error is a fault with a sentence.
@@ -64,8 +67,8 @@ func compileFilter(text string) (*compiledFilter, error) {
 		return nil, err
 	}
 	query.FuncDefs = prelude.FuncDefs
-	out := &compiledFilter{}
-	out.code, err = gojq.Compile(query, gojq.WithFunction("_charge", 0, 1, out.chargeDeep), gojq.WithFunction("_charge_top", 0, 0, out.chargeTop))
+	out := &compiledFilter{patterns: c.patterns}
+	out.code, err = gojq.Compile(query, out.compilerOptions()...)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "The filter isn't valid jq.")
 	}
@@ -79,15 +82,12 @@ func (f *Filter) Apply(ctx context.Context, body []byte) ([]byte, error) {
 	if len(body) > maxFilterBody {
 		return nil, fault.Errorf(fault.TooLarge, "The answer is too large to filter.")
 	}
-	var input any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	if err := decoder.Decode(&input); err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The answer isn't valid JSON.")
+	input, err := decodeFilterInput(body)
+	if err != nil {
+		return nil, err
 	}
 	compiled, _ := f.compiled.Get().(*compiledFilter)
 	if compiled == nil {
-		var err error
 		if compiled, err = compileFilter(f.text); err != nil {
 			return nil, err
 		}
@@ -116,6 +116,40 @@ func (f *Filter) Apply(ctx context.Context, body []byte) ([]byte, error) {
 	}
 }
 
+// decodeFilterInput decodes a document. Its number of values has a bound, because an empty object needs a hundred times its text.
+func decodeFilterInput(body []byte) (any, error) {
+	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) > maxFilterValues {
+		return nil, fault.Errorf(fault.TooLarge, "The answer is too large to filter.")
+	}
+	var input any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&input); err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "The answer isn't valid JSON.")
+	}
+	return shortenNumbers(input), nil
+}
+
+// shortenNumbers makes floats of the long numbers in v: gojq would calculate with all digits.
+func shortenNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if len(v) > maxDigits {
+			f, _ := v.Float64() // out of range: infinite, which is written as the largest float
+			return f
+		}
+	case []any:
+		for i := range v {
+			v[i] = shortenNumbers(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = shortenNumbers(v[name])
+		}
+	}
+	return v
+}
+
 // filterRun counts the work of a run. gojq calls Done before each step.
 type filterRun struct {
 	context.Context
@@ -133,10 +167,10 @@ var closedChannel = func() chan struct{} {
 // Done implements context.Context.
 func (r *filterRun) Done() <-chan struct{} {
 	r.steps--
-	if r.steps&1023 == 0 && time.Now().After(r.end) {
+	if r.steps&15 == 0 && time.Now().After(r.end) {
 		r.steps = -1
 	}
-	if r.steps < 0 {
+	if r.steps < 0 || r.units < 0 {
 		return closedChannel
 	}
 	return r.Context.Done()
@@ -144,7 +178,7 @@ func (r *filterRun) Done() <-chan struct{} {
 
 // Err implements context.Context.
 func (r *filterRun) Err() error {
-	if r.steps < 0 {
+	if r.steps < 0 || r.units < 0 {
 		return errFilterWork
 	}
 	return r.Context.Err()
@@ -161,35 +195,6 @@ func (r *filterRun) explainError(ctx context.Context, err error) error {
 	return fault.Wrap(fault.Invalid, err, "It doesn't fit this answer.")
 }
 
-// chargeDeep is _charge of the prelude: it charges all of its input, and more if it has an argument.
-func (c *compiledFilter) chargeDeep(v any, args []any) any {
-	if len(args) > 0 {
-		more, _ := gojq.ToFloat64(args[0])
-		c.run.units -= int(min(max(more, 0), 2*maxUnits))
-	}
-	if !c.run.chargeUnits(v, 1, 0) {
-		return errFilterWork
-	}
-	return v
-}
-
-// chargeTop is _charge_top of the prelude: it charges a copy of its input that shares what is in it.
-func (c *compiledFilter) chargeTop(v any, _ []any) any {
-	c.run.units -= 16
-	switch v := v.(type) {
-	case string:
-		c.run.units -= len(v)
-	case []any:
-		c.run.units -= 16 * len(v)
-	case map[string]any:
-		c.run.units -= 64 * len(v)
-	}
-	if c.run.units < 0 {
-		return errFilterWork
-	}
-	return v
-}
-
 // chargeUnits charges a value as it would be written: what is shared counts each time. Values are charged before a function
 // of gojq sees them, because it cannot be stopped.
 func (r *filterRun) chargeUnits(v any, factor, level int) bool {
@@ -199,6 +204,8 @@ func (r *filterRun) chargeUnits(v any, factor, level int) bool {
 	}
 	switch v := v.(type) {
 	case string:
+		r.units -= len(v) * factor
+	case json.Number:
 		r.units -= len(v) * factor
 	case []any:
 		return !slices.ContainsFunc(v, func(item any) bool { return !r.chargeUnits(item, factor, level+1) })

@@ -2,83 +2,39 @@ package httpcall
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/itchyny/gojq"
 )
 
-// filterPrelude charges functions that allocate or compare as much as they are given, before they run: gojq cannot stop them.
-// What would grow faster than its input is for numbers alone.
-const filterPrelude = `
-def _n_add: add; def add: _charge | _n_add; def add(f): [f] | add;
-def _n_join($s): join($s); def join($s): _charge(length * ($s | tostring | length)) | _n_join($s);
-def _n_tojson: tojson; def tojson: _charge | _n_tojson;
-def _n_tostring: tostring; def tostring: _charge | _n_tostring;
-def _n_fromjson: fromjson; def fromjson: _charge(20 * length) | _n_fromjson;
-def _n_flatten: flatten; def flatten: _charge | _n_flatten;
-def _n_flatten($d): flatten($d); def flatten($d): _charge | _n_flatten($d);
-def _n_explode: explode; def explode: _charge(16 * length) | _n_explode;
-def _n_implode: implode; def implode: _charge | _n_implode;
-def _n_split($s): split($s); def split($s): _charge(32 * length) | _n_split($s);
-def _n_down: ascii_downcase; def ascii_downcase: _charge | _n_down;
-def _n_up: ascii_upcase; def ascii_upcase: _charge | _n_up;
-def _n_reverse: reverse; def reverse: _charge_top | _n_reverse;
-def _n_keys: keys; def keys: _charge_top | _n_keys;
-def _n_min: min; def min: _charge | _n_min;
-def _n_max: max; def max: _charge | _n_max;
-def _n_sort: sort; def sort: _charge(64 * length) | _charge | _n_sort;
-def _n_unique: unique; def unique: _charge(64 * length) | _charge | _n_unique;
-def _n_min_by(f): min_by(f); def min_by(f): _charge | _n_min_by(f | _charge);
-def _n_max_by(f): max_by(f); def max_by(f): _charge | _n_max_by(f | _charge);
-def _n_sort_by(f): sort_by(f); def sort_by(f): _charge(64 * length) | _n_sort_by(f | _charge);
-def _n_group_by(f): group_by(f); def group_by(f): _charge(64 * length) | _n_group_by(f | _charge);
-def _n_unique_by(f): unique_by(f); def unique_by(f): _charge(64 * length) | _n_unique_by(f | _charge);
-def _n_del(f): del(f); def del(f): _charge | _n_del(f);
-def _n_contains($s): contains($s);
-def contains($s): if type == "string" and ($s | type) == "string" then _n_contains($s) else error("not a string") end;
-def _n_csv: @csv; def _tocsv: _charge | _n_csv;
-def _n_tsv: @tsv; def _totsv: _charge | _n_tsv;
-def _n_html: @html; def _tohtml: _charge | _n_html;
-def _n_uri: @uri; def _touri: _charge | _n_uri;
-def _n_sh: @sh; def _tosh: _charge | _n_sh;
-def _n_base64: @base64; def _tobase64: _charge | _n_base64;
-def _n_base64d: @base64d; def _tobase64d: _charge | _n_base64d;
-def _op_add($a; $b): [$a, $b] | (.[] | _charge_top | empty), .[0] + .[1];
-def _op_sub($a; $b): if ($a | type) == "number" and ($b | type) == "number" then $a - $b else error("not a number") end;
-def _op_mul($a; $b): if ($a | type) == "number" and ($b | type) == "number" then $a * $b else error("not a number") end;
-def _op_div($a; $b): if ($a | type) == "number" and ($b | type) == "number" then $a / $b else error("not a number") end;
-def _op_eq($a; $b): [$a, $b] | _charge | .[0] == .[1];
-def _op_ne($a; $b): [$a, $b] | _charge | .[0] != .[1];
-def _op_gt($a; $b): [$a, $b] | _charge | .[0] > .[1];
-def _op_lt($a; $b): [$a, $b] | _charge | .[0] < .[1];
-def _op_ge($a; $b): [$a, $b] | _charge | .[0] >= .[1];
-def _op_le($a; $b): [$a, $b] | _charge | .[0] <= .[1];
-`
-
 // filterOperators are the operators that become functions of the prelude.
 var filterOperators = map[gojq.Operator]string{
 	gojq.OpAdd: "_op_add", gojq.OpSub: "_op_sub", gojq.OpMul: "_op_mul", gojq.OpDiv: "_op_div", gojq.OpEq: "_op_eq", gojq.OpNe: "_op_ne",
-	gojq.OpGt: "_op_gt", gojq.OpLt: "_op_lt", gojq.OpGe: "_op_ge", gojq.OpLe: "_op_le",
+	gojq.OpGt: "_op_gt", gojq.OpLt: "_op_lt", gojq.OpGe: "_op_ge", gojq.OpLe: "_op_le", gojq.OpAssign: "_op_assign", gojq.OpModify: "_op_modify",
 }
 
 // plainOperators stay as they are.
-var plainOperators = []gojq.Operator{gojq.OpPipe, gojq.OpComma, gojq.OpMod, gojq.OpAnd, gojq.OpOr, gojq.OpAlt, gojq.OpAssign, gojq.OpModify, gojq.OpUpdateAlt}
+var plainOperators = []gojq.Operator{gojq.OpPipe, gojq.OpComma, gojq.OpMod, gojq.OpAnd, gojq.OpOr, gojq.OpAlt}
 
 // filterFunctions are the functions that may be called, with their numbers of arguments.
 var filterFunctions = map[string][]int{
 	"add": {0, 1}, "all": {0, 1, 2}, "any": {0, 1, 2}, "arrays": {0}, "ascii_downcase": {0}, "ascii_upcase": {0}, "booleans": {0}, "ceil": {0},
-	"contains": {1}, "del": {1}, "empty": {0}, "endswith": {1}, "error": {0, 1}, "explode": {0}, "first": {0, 1}, "flatten": {0, 1}, "floor": {0},
-	"from_entries": {0}, "fromdate": {0}, "fromjson": {0}, "group_by": {1}, "has": {1}, "implode": {0}, "isempty": {1}, "join": {1}, "keys": {0},
-	"last": {0, 1}, "length": {0}, "limit": {2}, "ltrimstr": {1}, "map": {1}, "map_values": {1}, "max": {0}, "max_by": {1}, "min": {0}, "min_by": {1},
-	"not": {0}, "nth": {1, 2}, "nulls": {0}, "numbers": {0}, "objects": {0}, "range": {1, 2, 3}, "recurse": {0, 1}, "reverse": {0}, "round": {0},
-	"rtrimstr": {1}, "scalars": {0}, "select": {1}, "skip": {2}, "sort": {0}, "sort_by": {1}, "split": {1}, "startswith": {1}, "strings": {0},
-	"test": {1}, "to_entries": {0}, "todate": {0}, "tojson": {0}, "tonumber": {0}, "tostring": {0}, "trim": {0}, "type": {0}, "unique": {0},
-	"unique_by": {1}, "values": {0}, "with_entries": {1},
+	"contains": {1}, "del": {1}, "empty": {0}, "endswith": {1}, "error": {0, 1}, "first": {0, 1}, "flatten": {0, 1}, "floor": {0}, "from_entries": {0},
+	"fromdate": {0}, "fromjson": {0}, "group_by": {1}, "has": {1}, "isempty": {1}, "join": {1}, "keys": {0}, "last": {0, 1}, "length": {0},
+	"limit": {2}, "ltrimstr": {1}, "map": {1}, "map_values": {1}, "max": {0}, "max_by": {1}, "min": {0}, "min_by": {1}, "not": {0}, "nulls": {0},
+	"numbers": {0}, "objects": {0}, "range": {1, 2, 3}, "recurse": {0}, "reverse": {0}, "round": {0}, "rtrimstr": {1}, "scalars": {0},
+	"select": {1}, "skip": {2}, "sort": {0}, "sort_by": {1}, "split": {1}, "startswith": {1}, "strings": {0}, "test": {1}, "to_entries": {0},
+	"todate": {0}, "tojson": {0}, "tonumber": {0}, "tostring": {0}, "trim": {0}, "type": {0}, "unique": {0}, "unique_by": {1}, "values": {0},
+	"with_entries": {1},
 }
 
-var filterFormats = []string{"@text", "@json", "@csv", "@tsv", "@html", "@uri", "@sh", "@base64", "@base64d"}
+var filterFormats = []string{"@text", "@json", "@csv", "@tsv", "@uri", "@base64", "@base64d"}
 
 // filterChecker refuses what has no bound, and replaces operators.
-type filterChecker struct{ refused string }
+type filterChecker struct {
+	refused  string
+	patterns []filterPattern
+}
 
 func (c *filterChecker) addRefusal(what string) {
 	if c.refused == "" {
@@ -86,8 +42,12 @@ func (c *filterChecker) addRefusal(what string) {
 	}
 }
 
-// maxFilterLevels bounds the nesting of a program.
-const maxFilterLevels = 200
+// Bounds of a program.
+const (
+	maxFilterLevels = 200
+	maxTextParts    = 40 // of a string with expressions: each copies those before it
+	maxTargetNames  = 20 // of a target of an assignment: each may make an object
+)
 
 func (c *filterChecker) checkQuery(q *gojq.Query, level int) {
 	switch {
@@ -102,6 +62,9 @@ func (c *filterChecker) checkQuery(q *gojq.Query, level int) {
 		c.addRefusal("def")
 	case len(q.Patterns) > 0:
 		c.checkPatterns(q.Patterns)
+	}
+	if q.Op == gojq.OpAssign || q.Op == gojq.OpModify {
+		c.checkTarget(q.Left, false, level)
 	}
 	c.checkTerm(q.Term, level+1)
 	c.checkQuery(q.Left, level+1)
@@ -140,6 +103,9 @@ func (c *filterChecker) checkTerm(t *gojq.Term, level int) {
 	if t.Format != "" && !slices.Contains(filterFormats, t.Format) {
 		c.addRefusal(t.Format)
 	}
+	if len(t.Number) > maxDigits {
+		c.addRefusal("a number of more than 64 digits")
+	}
 	c.checkString(t.Str, level)
 	if t.Object != nil {
 		c.checkObject(t.Object, level)
@@ -152,6 +118,71 @@ func (c *filterChecker) checkTerm(t *gojq.Term, level int) {
 	}
 	c.checkQuery(t.Query, level)
 	c.checkControl(t, level)
+	chargeSuffixes(t)
+}
+
+// chargeSuffixes charges what .[] copies, and strings that .[0] and .[1:] read: .a[] becomes (.a | _charge_top)[].
+func chargeSuffixes(t *gojq.Term) {
+	charged := *t
+	charged.SuffixList = nil
+	suffixes := t.SuffixList
+	if t.Type == gojq.TermTypeIndex && isNumberIndex(t.Index) {
+		charged = gojq.Term{Type: gojq.TermTypeIdentity}
+		suffixes = append([]*gojq.Suffix{{Index: t.Index}}, suffixes...)
+	}
+	for _, s := range suffixes {
+		switch {
+		case s.Iter:
+			charged = pipeTerm(charged, "_charge_top")
+		case s.Index != nil && isNumberIndex(s.Index):
+			charged = pipeTerm(charged, "_charge_text")
+		}
+		charged.SuffixList = append(charged.SuffixList, s)
+	}
+	*t = charged
+}
+
+func isNumberIndex(i *gojq.Index) bool { return i.Start != nil || i.End != nil }
+
+// pipeTerm returns (t | name).
+func pipeTerm(t gojq.Term, name string) gojq.Term {
+	call := &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name}}
+	return gojq.Term{Type: gojq.TermTypeQuery, Query: &gojq.Query{Left: &gojq.Query{Term: &t}, Op: gojq.OpPipe, Right: &gojq.Query{Term: call}}}
+}
+
+// checkTarget accepts targets of an assignment: names, .[], select and pipes of them. An index could make an array of any length, and
+// overlapping paths copy an array for each of its items. Del takes indexes and commas too, because it adds nothing.
+func (c *filterChecker) checkTarget(q *gojq.Query, isDeletion bool, level int) {
+	t := q.Term
+	switch {
+	case level > maxFilterLevels:
+		c.addRefusal("deep nesting")
+	case t == nil && len(q.Patterns) == 0 && (q.Op == gojq.OpPipe || q.Op == gojq.OpComma && isDeletion):
+		c.checkTarget(q.Left, isDeletion, level+1)
+		c.checkTarget(q.Right, isDeletion, level+1)
+	case t == nil:
+		c.addRefusal("an assignment to more than names and .[]")
+	case t.Type == gojq.TermTypeQuery:
+		c.checkTarget(t.Query, isDeletion, level+1)
+	case t.Type == gojq.TermTypeIdentity, t.Type == gojq.TermTypeIndex, t.Type == gojq.TermTypeFunc && t.Func.Name == "select":
+	default:
+		c.addRefusal("an assignment to more than names and .[]")
+	}
+	if t == nil {
+		return
+	}
+	if len(t.SuffixList) > maxTargetNames {
+		c.addRefusal("an assignment to more than 20 levels")
+	}
+	indexes := []*gojq.Index{t.Index}
+	for _, s := range t.SuffixList {
+		indexes = append(indexes, s.Index)
+	}
+	for _, i := range indexes {
+		if i != nil && isNumberIndex(i) && (!isDeletion || i.IsSlice) {
+			c.addRefusal("an assignment to an index")
+		}
+	}
 }
 
 // checkControl checks if, try, reduce, foreach and label.
@@ -190,10 +221,37 @@ func (c *filterChecker) checkFunction(f *gojq.Func, level int) {
 	isVariable := f.Name[0] == '$' && f.Name != "$ENV" && f.Name != "$__loc__" && f.Name != "$__prog_args"
 	if !isVariable && !slices.Contains(filterFunctions[f.Name], len(f.Args)) {
 		c.addRefusal(f.Name)
+		return
+	}
+	if f.Name == "del" {
+		c.checkTarget(f.Args[0], true, level)
 	}
 	for _, q := range f.Args {
 		c.checkQuery(q, level)
 	}
+	switch f.Name {
+	case "test":
+		c.replaceTest(f)
+	case "fromjson":
+		f.Name = "_fromjson"
+	}
+}
+
+// replaceTest makes _test with a number of test with a constant pattern.
+func (c *filterChecker) replaceTest(f *gojq.Func) {
+	t := f.Args[0].Term
+	if t == nil || t.Type != gojq.TermTypeString || t.Str.Queries != nil || len(t.SuffixList) > 0 {
+		c.addRefusal("a pattern that is computed")
+		return
+	}
+	pattern, ok := compilePattern(t.Str.Str)
+	if !ok {
+		c.addRefusal("a pattern that is invalid or too long")
+		return
+	}
+	number := &gojq.Term{Type: gojq.TermTypeNumber, Number: strconv.Itoa(len(c.patterns))}
+	*f = gojq.Func{Name: "_test", Args: []*gojq.Query{{Term: number}}}
+	c.patterns = append(c.patterns, pattern)
 }
 
 // checkIndex accepts constants: a list as an index searches, which has no bound.
@@ -221,6 +279,9 @@ func isConstant(q *gojq.Query) bool {
 func (c *filterChecker) checkString(s *gojq.String, level int) {
 	if s == nil {
 		return
+	}
+	if len(s.Queries) > maxTextParts {
+		c.addRefusal("a string of more than 40 parts")
 	}
 	for _, q := range s.Queries {
 		c.checkQuery(q, level)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"patchbay/internal/fault"
 	"patchbay/internal/openapi/httpcall"
 )
 
@@ -13,21 +14,34 @@ func TestFilter_Outputs(t *testing.T) {
 	t.Parallel()
 	input := `{"items":[{"id":2,"name":"b","tags":["x","y"]},{"id":1,"name":"a","tags":[]}],"n":12345678901234567890}`
 	for text, want := range map[string]string{
-		`.items|map({id,name})`:                            `[{"id":2,"name":"b"},{"id":1,"name":"a"}]`,
-		`.items[].name`:                                    "\"b\"\n\"a\"",
-		`.items|sort_by(.id)|.[0].name`:                    `"a"`,
-		`[.items[]|select(.id>1 and .name!="z").id*2]|add`: `4`,
-		`.items[0]|with_entries(.key|=ascii_upcase)|keys`:  `["ID","NAME","TAGS"]`,
-		`"\(.items|length) items, \(.n)"`:                  `"2 items, 12345678901234567890"`,
-		`.items|map(.tags|join(","))|@csv`:                 `"\"x,y\",\"\""`,
-		`reduce .items[] as $i (0; . + $i.id)`:             `3`,
-		`.items[1:]|length`:                                `1`,
-		`.none // "d"`:                                     `"d"`,
-		`.items|group_by(.name)|map(length)`:               `[1,1]`,
-		`del(.items)|tojson`:                               `"{\"n\":12345678901234567890}"`,
-		`if .n then "y" else "n" end`:                      `"y"`,
-		`[.items[]|.name|test("^a")]`:                      `[false,true]`,
-		`empty`:                                            ``,
+		`.items|map({id,name})`:                                        `[{"id":2,"name":"b"},{"id":1,"name":"a"}]`,
+		`.items[].name`:                                                "\"b\"\n\"a\"",
+		`.items|sort_by(.id)|.[0].name`:                                `"a"`,
+		`[.items[]|select(.id>1 and .name!="z").id*2]|add`:             `4`,
+		`.items[0]|with_entries(.key|=ascii_upcase)|keys`:              `["ID","NAME","TAGS"]`,
+		`"\(.items|length) items, \(.n)"`:                              `"2 items, 12345678901234567890"`,
+		`.items|map(.tags|join(","))|@csv`:                             `"\"x,y\",\"\""`,
+		`reduce .items[] as $i (0; . + $i.id)`:                         `3`,
+		`.items[1:]|length`:                                            `1`,
+		`.none // "d"`:                                                 `"d"`,
+		`.items|group_by(.name)|map(length)`:                           `[1,1]`,
+		`del(.items)|tojson`:                                           `"{\"n\":12345678901234567890}"`,
+		`if .n then "y" else "n" end`:                                  `"y"`,
+		`[.items[]|.name|test("^a")]`:                                  `[false,true]`,
+		`empty`:                                                        ``,
+		`.items[0]|.name |= ascii_upcase|.tags[] |= .+"!"`:             `{"id":2,"name":"B","tags":["x!","y!"]}`,
+		`.items|(.[]|select(.id==1).name) = "c"|map(.name)`:            `["b","c"]`,
+		`del(.items[0].tags,.items[1],.n)`:                             `{"items":[{"id":2,"name":"b"}]}`,
+		`[..|strings]`:                                                 `["b","x","y","a"]`,
+		`.items[0].name[0:1], .items[5], (.items|first.id)`:            "\"b\"\nnull\n2",
+		`[9223372036854775807+1, 7/2, 7%4, 2*3-1, -.items[0].id]`:      `[9223372036854776000,3.5,3,5,-2]`,
+		`"{\"a\":[1.50]}"|fromjson|.a[0], ("12"|tonumber)`:             "1.50\n12",
+		`[.items[]|.tags[0]?|test("^(x|y){1,3}$")?]`:                   `[true]`,
+		`[1,"a",null,[1],{}]|sort == [null,1,"a",[1],{}]`:              `true`,
+		`[limit(2;.items[].id)], [range(0;10;4)], any(.items[];.id>1)`: "[2,1]\n[0,4,8]\ntrue",
+		`.items[0]|to_entries|from_entries|map_values(type)`:           `{"id":"number","name":"string","tags":"array"}`,
+		`"a,b"|split(",")|(., unique_by(length))`:                      "[\"a\",\"b\"]\n[\"a\"]",
+		`1234567890*1234567890`:                                        `1524157875019052100`,
 	} {
 		f, err := httpcall.CompileFilter(text)
 		if err != nil {
@@ -48,7 +62,10 @@ func TestFilter_RefusesWhatHasNoBound(t *testing.T) {
 		`def f: f; f`, `env`, `$ENV`, `$ENV.PATH`, `input`, `inputs`, `import "a" as a; .`, `include "a"; .`, `repeat(1)`, `.a[.b]`, `.a += 1`, `getpath(["a"])`, `gsub("a";"b")`,
 		`[scan(".")]`, `{$ENV}`, `{$__loc__}`, `debug`, `halt`, `input_filename`, `_charge`, `. as [$a] | $a`, `limit(1; env)`, `@sh "\(env)"`, `if env then 1 else 2 end`,
 		`try env catch 1`, `reduce env as $x (0;1)`, `foreach env as $x (0;1)`, `label $f | env`, `.[env:]`, `{(env):1}`, `."\(env)"`, `-env`, strings.Repeat("[", 3000), `.[`, strings.Repeat(" ", 5000), `now`,
-		`$__prog_args`, `splits("a")`, `ltrimstr(env)`, `while(true;.)`, `until(false;.)`,
+		`$__prog_args`, `splits("a")`, `ltrimstr(env)`, `.[500000000] = 1`, `.[0] = 1`, `.a[1:2] = []`, `.[5] |= 1`, `nth(1)`, `nth(100000000) = 1`, `first = 1`, `last(.[]) |= 1`, `.. |= 1`, `(.a,.b) |= 1`, `limit(1;.a) = 1`,
+		`(.a|.[3]) = 1`, `.a[3].b = 1`, `if . then .a else .b end = 1`, `(. as $x|.a) = 1`, `.a //= 1`, `getpath(["a",100000000]) = 1`, `del(..)`, `del(.[1:2])`, `del(first)`, `select(.[9] = 1)`, `implode`, `explode`, `combinations`, `recurse(.[])`,
+		`@html`, `@sh`, `test(.a)`, `test("(a|b|ab?c?){1,300}x")`, `test("a" + "b")`, `test("\(.)")`, `test(["a","g"])`, `test("(")`, `test("a";"g")`, `[match("a")]`, `_test(0)`, `_fromjson`, `_op_assign(.[9]; 1)`,
+		"." + strings.Repeat("9", 65), strings.Repeat(".a", 30) + "=1", `"` + strings.Repeat(`\(.)`, 41) + `"`, `while(true;.)`, `until(false;.)`,
 	} {
 		if _, err := httpcall.CompileFilter(text); err == nil {
 			t.Errorf("%.60s is compiled", text)
@@ -61,8 +78,12 @@ func TestFilter_StopsWithinItsBounds(t *testing.T) {
 	for _, text := range []string{
 		`reduce range(60) as $i (.; [.,.])|tojson`, `reduce range(60) as $i (.; [.,.])`, `reduce range(60) as $i (.big; .+.)|length`, `.big*100`,
 		`reduce range(60) as $i (0; [.,.]) | . == (reduce range(60) as $i (0; [.,.]))`, `reduce range(60) as $i (.big; "\(.)\(.)")`, `[.items[] as $x|.items[] as $y|$x]|length`,
-		`[range(1000000000)]`, `.items as $i|[$i[]|$i]|tojson`, `{a:.items[],b:.items[]}`, `[recurse([.,.])]`, `[.items[].name + .items[].name]`, `[range(100)|. as $n|[range(100000)]]`,
+		`[range(1000000000)]`, `.items as $i|[$i[]|$i]|tojson`, `{a:.items[],b:.items[]}`, `[.items[].name + .items[].name]`, `[range(100)|. as $n|[range(100000)]]`,
 		`reduce range(60) as $i (.; {a:.,b:.})|@json`, `[.items[]|.name]|reduce range(30) as $i (.; .+.)|unique`, `reduce range(20000) as $i (.; [.])|tojson`,
+		`. as $x|` + strings.Repeat(`.items[] as $i|$x|`, 90) + `1`, `.items as $i|[range(100000)|first($i[])]`, `.items as $i|[range(100000)|first($i|map(1)|.[])]`, `.items as $i|[range(100000)|$i|keys|.[0]]`, `. as $x|[range(100000)|first($x|..|numbers)]`,
+		`.big as $s|[range(100000)|$s|length]`, `.big as $s|[range(100000)|$s[1:2]]`, `.big as $s|[range(100000)|$s|.[0]]`, `.big as $s|[range(100000)|$s|startswith($s)]`, `.big as $s|[range(1000)|$s|test("^(a|x){1,20}y")]`,
+		`.big|test("` + strings.Repeat("[ax]*", 35) + `y")`, `[range(1000000)|null|.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p = 1]`, `.n = range(1000000)`, `reduce range(100000) as $i (.; .n = 1)`, `. as $x|[range(1000)|$x]|sort`,
+		`reduce range(60) as $i (0; [.,.]) as $s|["a","b"]|join($s)`, `error(reduce range(60) as $i (0; [.,.]))`, `[reduce range(60) as $i (0; [.,.])|tojson?]`, `try tojson catch . as $x|[range(100)|$x|tojson?]`, `reduce range(60) as $i (0; [.,.])|{a:.}|.b = 1`, `[range(100000)|"[[],[],[],[],[]]"|fromjson]`,
 	} {
 		f, err := httpcall.CompileFilter(text)
 		if err != nil {
@@ -85,6 +106,38 @@ func TestFilter_StopsWithinItsBounds(t *testing.T) {
 	}
 	if _, err := f.Apply(ended, []byte(`1`)); err == nil {
 		t.Error("a filter runs on after its context")
+	}
+}
+
+// Numbers of the answer and of calculations must not grow: gojq calculates with all digits.
+func TestFilter_LongNumbersAreFloats(t *testing.T) {
+	body := `{"a":` + strings.Repeat("9", 1<<20) + `,"b":-` + strings.Repeat("7", 300) + `,"s":"` + strings.Repeat("8", 1<<20) + `","j":"[` + strings.Repeat("6", 1<<20) + `]"}`
+	for _, text := range []string{`.a*.b`, `.a*.a*.a`, `.a-.b`, `.a%.b`, `.a/.b`, `-.a`, `.a`, `[.a,.b]|add`, `[.a,.b]|sort`, `.a|tostring`, `[range(.a;.a)]`, `.s|tonumber? // 0`, `.j|fromjson`, `reduce range(24) as $i (10; .*.)`, `reduce range(1000) as $i (1; .+.)`, `reduce range(1000) as $i (3; [.,.]|add)`, `reduce range(1000) as $i (-1; .-(-.))`} {
+		f, err := httpcall.CompileFilter(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, err := f.Apply(context.Background(), []byte(body))
+		runtime.ReadMemStats(&after)
+		if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; err != nil || len(out) > 1000 || allocated > 64 {
+			t.Errorf("%s: %d bytes, %d MiB are allocated, %v", text, len(out), allocated, err)
+		}
+	}
+}
+
+func TestFilter_RefusesAnswersOfManyValues(t *testing.T) {
+	t.Parallel()
+	f, err := httpcall.CompileFilter(`1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{strings.Repeat("[", 600_000), "[" + strings.Repeat(`{"":0},`, 300_000) + "0]", "[" + strings.Repeat("1,", 600_000) + "1]"} {
+		if _, err := f.Apply(context.Background(), []byte(body)); fault.As(err).Kind != fault.TooLarge {
+			t.Errorf("%.20s: %v", body, err)
+		}
 	}
 }
 
