@@ -32,8 +32,9 @@ var filterFormats = []string{"@text", "@json", "@csv", "@tsv", "@uri", "@base64"
 
 // filterChecker refuses what has no bound, and replaces operators.
 type filterChecker struct {
-	refused  string
-	patterns []filterPattern
+	refused     string
+	patterns    []filterPattern
+	targetNames int
 }
 
 func (c *filterChecker) addRefusal(what string) {
@@ -46,7 +47,7 @@ func (c *filterChecker) addRefusal(what string) {
 const (
 	maxFilterLevels = 200
 	maxTextParts    = 40 // of a string with expressions: each copies those before it
-	maxTargetNames  = 20 // of a target of an assignment: each may make an object
+	maxTargetNames  = 40 // of all targets of assignments: each may make an object
 )
 
 func (c *filterChecker) checkQuery(q *gojq.Query, level int) {
@@ -171,8 +172,11 @@ func (c *filterChecker) checkTarget(q *gojq.Query, isDeletion bool, level int) {
 	if t == nil {
 		return
 	}
-	if len(t.SuffixList) > maxTargetNames {
-		c.addRefusal("an assignment to more than 20 levels")
+	if !isDeletion {
+		c.targetNames += 1 + len(t.SuffixList)
+	}
+	if c.targetNames > maxTargetNames {
+		c.addRefusal("assignments to more than 40 names")
 	}
 	indexes := []*gojq.Index{t.Index}
 	for _, s := range t.SuffixList {

@@ -65,7 +65,7 @@ func TestFilter_RefusesWhatHasNoBound(t *testing.T) {
 		`$__prog_args`, `splits("a")`, `ltrimstr(env)`, `.[500000000] = 1`, `.[0] = 1`, `.a[1:2] = []`, `.[5] |= 1`, `nth(1)`, `nth(100000000) = 1`, `first = 1`, `last(.[]) |= 1`, `.. |= 1`, `(.a,.b) |= 1`, `limit(1;.a) = 1`,
 		`(.a|.[3]) = 1`, `.a[3].b = 1`, `if . then .a else .b end = 1`, `(. as $x|.a) = 1`, `.a //= 1`, `getpath(["a",100000000]) = 1`, `del(..)`, `del(.[1:2])`, `del(first)`, `select(.[9] = 1)`, `implode`, `explode`, `combinations`, `recurse(.[])`,
 		`@html`, `@sh`, `test(.a)`, `test("(a|b|ab?c?){1,300}x")`, `test("a" + "b")`, `test("\(.)")`, `test(["a","g"])`, `test("(")`, `test("a";"g")`, `[match("a")]`, `_test(0)`, `_fromjson`, `_op_assign(.[9]; 1)`,
-		"." + strings.Repeat("9", 65), strings.Repeat(".a", 30) + "=1", `"` + strings.Repeat(`\(.)`, 41) + `"`, `while(true;.)`, `until(false;.)`,
+		"." + strings.Repeat("9", 65), strings.Repeat(".a", 50) + "=1", "(" + strings.Repeat(".a|", 50) + ".b)=1", `"` + strings.Repeat(`\(.)`, 41) + `"`, `while(true;.)`, `until(false;.)`,
 	} {
 		if _, err := httpcall.CompileFilter(text); err == nil {
 			t.Errorf("%.60s is compiled", text)
