@@ -36,9 +36,10 @@ type Comparison struct {
 	Old      []ToolState
 	List     []Definition // the first of a repeated name counts
 	Policy   ToolChangePolicy
-	First    bool              // never synced: the tools are accepted
+	First    bool              // never synced: the tools are accepted, except those with a foreign server
 	Accepted map[Hash][]byte   // for AcceptedNeeded; a change against a missing one waits
 	Names    *toolchange.Names // tools of other connectors for NamesNeeded; nil: none
+	Origins  []string          // of an HTTP API: new tools with another one, which no accepted tool has, are risky; empty: none is
 	Done     <-chan struct{}   // closed: the remaining changes count as too large to be compared; nil: never
 
 	Instructions       Instructions // as stored
@@ -61,6 +62,7 @@ func (c Comparison) AcceptedNeeded() []Hash {
 			needed = append(needed, *s.Accepted)
 		}
 	}
+	needed = append(needed, c.originsNeeded(old)...)
 	slices.SortFunc(needed, func(a, b Hash) int { return bytes.Compare(a[:], b[:]) })
 	return slices.Compact(needed)
 }
@@ -101,6 +103,7 @@ func (c Comparison) statesByName() map[string]ToolState {
 // sorted by name.
 func Diff(c Comparison) ToolDiff {
 	c.budget = toolchange.NewBudget(c.Done)
+	c.budget.IsForeign = c.findForeign()
 	var d ToolDiff
 	old, there := c.statesByName(), make(map[string]bool, len(c.List))
 	for _, def := range c.List {
@@ -139,9 +142,9 @@ func Diff(c Comparison) ToolDiff {
 	return d
 }
 
-// recordChanges returns the changes to record. A first sync has none.
+// recordChanges returns the changes to record. A first sync has only those of tools with a foreign server.
 func (c Comparison) recordChanges(d ToolDiff, old map[string]ToolState) []ChangeWrite {
-	if c.First {
+	if c.First && len(c.Origins) == 0 {
 		return nil
 	}
 	var changes []ChangeWrite
@@ -164,7 +167,7 @@ func (c Comparison) recordChanges(d ToolDiff, old map[string]ToolState) []Change
 }
 
 func (c Comparison) decideNew(def Definition) ToolWrite {
-	if c.First {
+	if c.First && !c.isForeign(def) {
 		return acceptDefinition(def)
 	}
 	change := c.budget.Compare(nil, def.Raw, c.Names)

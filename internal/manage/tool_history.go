@@ -191,7 +191,11 @@ func showChange(
 	if err != nil {
 		return shown, err
 	}
-	shown.Difference = toolchange.NewBudget(ctx.Done()).Compare(shown.BeforeRaw, shown.AfterRaw, names)
+	budget := toolchange.NewBudget(ctx.Done())
+	if slices.Contains(change.Kinds, toolchange.EndpointChanged) {
+		budget.IsForeign = func(string) bool { return true } // the sync found that
+	}
+	shown.Difference = budget.Compare(shown.BeforeRaw, shown.AfterRaw, names)
 	return shown, nil
 }
 

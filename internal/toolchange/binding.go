@@ -1,6 +1,9 @@
 package toolchange
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // BindingMember is the member of a stored definition that says which HTTP request a call makes. Only Patchbay writes and
 // reads it: agents never see it.
@@ -33,5 +36,28 @@ func (c *comparison) compareBindings(before, now any) {
 			d.Kind, d.Sentence = RequestChanged, fmt.Sprintf("How a call is sent changed: %s.", truncateText(name))
 		}
 		c.add(d)
+	}
+}
+
+// RequestServer returns the address that a tool's HTTP requests go to; empty: it has none.
+func RequestServer(definition []byte) string {
+	var found struct {
+		Request struct {
+			Server string `json:"server"`
+		} `json:"patchbay/http"`
+	}
+	_ = json.Unmarshal(definition, &found) // what is no definition has no address
+	return found.Request.Server
+}
+
+// checkServer reports a new tool that sends its arguments to a foreign address.
+func (c *comparison) checkServer() {
+	if c.isForeign == nil {
+		return
+	}
+	request, _ := c.now[BindingMember].(map[string]any)
+	if server, _ := request["server"].(string); c.isForeign(server) {
+		c.add(Difference{Path: "request.server", Kind: EndpointChanged, After: c.shortJSON(server, true),
+			Sentence: "Calls go to a host that no accepted tool of this connector uses."})
 	}
 }

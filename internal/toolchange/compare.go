@@ -19,7 +19,7 @@ func (b *Budget) Compare(before, now []byte, names *Names) Change {
 		r.add(Difference{Kind: Removed, Sentence: "The server no longer lists this tool."})
 		return r.buildChange()
 	}
-	c := comparison{changeBuilder: r, names: names, isNew: before == nil, rawBefore: before, rawNow: now}
+	c := comparison{changeBuilder: r, names: names, isNew: before == nil, isForeign: b.IsForeign, rawBefore: before, rawNow: now}
 	if size := len(before) + len(now); size > maxComparedBytes || !r.work.spendUnits(rawByteWork*size) {
 		c.isIncomplete = true
 	} else if !c.readDefinitions(before, now) {
@@ -28,6 +28,7 @@ func (b *Budget) Compare(before, now []byte, names *Names) Change {
 	}
 	if c.isNew {
 		c.checkName()
+		c.checkServer()
 	} else {
 		c.compareMembers()
 	}
@@ -51,6 +52,7 @@ type comparison struct {
 	isIncomplete bool           // a part is missing in before or now
 	toolName     string
 	names        *Names
+	isForeign    func(server string) bool // nil: no server is
 
 	rawBefore, rawNow []byte
 }

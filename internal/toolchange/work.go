@@ -42,6 +42,9 @@ const checkInterval = 1 << 16
 
 // A Budget bounds the work of several comparisons, for example of all tools of a list. It is for one goroutine.
 type Budget struct {
+	// IsForeign reports whether a new tool of an HTTP API may not send its requests to a server without review; nil: it may to all.
+	IsForeign func(server string) bool
+
 	done      <-chan struct{}
 	remaining int
 }

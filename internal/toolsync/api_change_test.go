@@ -93,3 +93,51 @@ func TestSync_ReviewsChangesOfADocument(t *testing.T) {
 		})
 	}
 }
+
+// A new tool that only reads waits where its requests go to a server that no person accepted.
+func TestSync_ReviewsNewToolsOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	const elsewhere = `"servers":[{"url":"https://elsewhere.example.org/v1"}],`
+	get := `"get":{"operationId":"listOrders",`
+	for name, test := range map[string]struct {
+		start, old, new string
+		skipFirst       bool   // the document changes before the first sync
+		want            string // kinds and review of the new tool
+	}{
+		"renamed":            {orderDocument, get, `"get":{"operationId":"readOrders",`, false, "new_tool accepted"},
+		"renamed, elsewhere": {orderDocument, get, `"get":{"operationId":"readOrders",` + elsewhere, false, "new_tool endpoint_changed new"},
+		"to an accepted one": {
+			strings.Replace(orderDocument, `"post":{`, `"post":{`+elsewhere, 1), get, `"get":{"operationId":"readOrders",` + elsewhere, false, "new_tool accepted",
+		},
+		"before the first sync":            {orderDocument, get, `"get":{"operationId":"readOrders",` + elsewhere, true, "new_tool endpoint_changed new"},
+		"before the first sync, same host": {orderDocument, get, `"get":{"operationId":"readOrders",`, true, "accepted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, api := newBundle(t), newDocumentServer(t)
+			api.document = test.start
+			c := b.addAPI(t, api.URL+"/openapi.json", "GET /orders", "POST /orders")
+			if !test.skipFirst {
+				b.mustSync(t, c)
+			}
+			api.document, api.etag = strings.Replace(test.start, test.old, test.new, 1), `"2"`
+			b.mustSync(t, c)
+			changes, err := b.Door().Tools().Changes(t.Context(), store.ChangeFilter{Connector: &c.ID, Page: store.Page{Limit: 10}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, change := range changes.Items {
+				if change.Tool != "readOrders" {
+					continue
+				}
+				for _, kind := range change.Kinds {
+					got += string(kind) + " "
+				}
+			}
+			if got += string(b.tools(t, c)["readOrders"].Review); got != test.want {
+				t.Errorf("the new tool is %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -55,16 +55,26 @@ func newDocumentServer(t *testing.T) *documentServer {
 // addAPI creates a connector to the API of a document, with the picked operations.
 func (b *bundle) addAPI(t testing.TB, url string, picked ...string) connectors.Connector {
 	t.Helper()
-	c := b.addConnector(t, url, bearer, func(d *connectors.Draft) { d.Transport = connectors.TransportAPI })
-	b.storeToken(t, c, nil, "hush")
 	source := apitools.Source{APIs: b.Door().APIs(), Client: safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client()}
 	document, err := source.Fetch(t.Context(), url, "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	parsed, err := apitools.Read(document.Body, apitools.Addresses{Document: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := b.addConnector(t, url, bearer, func(d *connectors.Draft) {
+		d.Transport = connectors.TransportAPI
+		if address, err := parsed.Address(); err == nil && connectors.Origin(address) != connectors.Origin(url) {
+			d.ServerURL = address
+		}
+	})
+	b.storeToken(t, c, nil, "hush")
 	if err := source.APIs.SaveDocument(t.Context(), c.ID, *document); err != nil {
 		t.Fatal(err)
 	}
+	b.AsOwner(t, "update api_documents d set read_at = c.created_at from connectors c where c.id = d.connector_id and d.connector_id = '"+c.ID.String()+"'") // one transaction stores both
 	tools := make([]connectors.APITool, len(picked))
 	for i, key := range picked {
 		tools[i].Key = key

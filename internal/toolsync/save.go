@@ -83,6 +83,9 @@ func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []conn
 		Old: base.Tools, List: tools, Policy: r.connector.ToolChanges, First: base.ListHash == nil,
 		Instructions: base.Instructions, ServerInstructions: r.observation.Server.Instructions,
 	}
+	if c.Origins, err = r.readOrigins(ctx, st, c.First); err != nil {
+		return connectors.Comparison{}, err
+	}
 	if hashes := c.AcceptedNeeded(); len(hashes) > 0 {
 		if c.Accepted, err = st.Tools().Definitions(ctx, hashes); err != nil {
 			return connectors.Comparison{}, err
