@@ -1752,7 +1752,7 @@ type Operation struct {
 	Problem *string  `json:"problem,omitzero"`
 	Tags    []string `json:"tags"`
 	Title   string   `json:"title"`
-	// Estimated size of the tool's definition for a model.
+	// Estimated size of the tool's definition for a model. 0: unknown, or it cannot be a tool.
 	Tokens int64 `json:"tokens"`
 }
 

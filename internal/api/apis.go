@@ -9,12 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/manage"
-	"patchbay/internal/mcp/toolfmt"
 )
 
 func (h *Handler) mountAPIs() {
@@ -113,7 +111,7 @@ type operationJSON struct {
 	Tags        []string `json:"tags" nullable:"false"`
 	Deprecated  bool     `json:"deprecated"`
 	Picked      bool     `json:"picked" doc:"It is a tool since the sync after it was picked."`
-	Tokens      int      `json:"tokens" doc:"Estimated size of the tool's definition for a model."`
+	Tokens      int      `json:"tokens" doc:"Estimated size of the tool's definition for a model. 0: unknown, or it cannot be a tool."`
 	Problem     string   `json:"problem,omitempty" doc:"Why it cannot be a tool."`
 
 	Filter      string          `json:"filter,omitempty" doc:"A jq expression that is applied to the answer."`
@@ -122,12 +120,18 @@ type operationJSON struct {
 }
 
 func (h *Handler) listOperations(ctx context.Context, actor auth.Actor, in *listOperationsInput) (*response[list[operationJSON]], error) {
-	_, all, err := h.registry.Operations(ctx, actor.Tenant.ID, in.ref())
+	o, err := h.registry.Operations(ctx, actor.Tenant.ID, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(o manage.APIOperation) bool { return !in.isMatch(o) })
-	return newPageOf(all, in.Paging, viewOperation)
+	matching := slices.DeleteFunc(o.Operations, func(op manage.OperationSummary) bool { return !in.isMatch(op) })
+	settings := map[string]connectors.APITool{}
+	for _, t := range o.Tools {
+		if t.Endpoint == nil {
+			settings[t.Key] = t
+		}
+	}
+	return newPageOf(matching, in.Paging, func(op manage.OperationSummary) operationJSON { return viewOperation(op, settings[op.Key]) })
 }
 
 // newPageOf returns a page of a list that is in memory.
@@ -158,24 +162,20 @@ func readOffset(cursor string, length int) (int, error) {
 	return min(n, length), nil
 }
 
-func (in *listOperationsInput) isMatch(o manage.APIOperation) bool {
+func (in *listOperationsInput) isMatch(o manage.OperationSummary) bool {
 	text := strings.ToLower(o.Name + "\n" + o.Path + "\n" + o.Title + "\n" + o.Description)
 	return strings.Contains(text, strings.ToLower(in.Query)) &&
 		(in.Tag == "" || slices.Contains(o.Tags, in.Tag)) &&
 		(in.Method == "" || strings.EqualFold(o.Method, in.Method)) &&
-		(in.Picked == "" || in.Picked == strconv.FormatBool(o.Picked))
+		(in.Picked == "" || in.Picked == strconv.FormatBool(o.IsPicked))
 }
 
-func viewOperation(o manage.APIOperation) operationJSON {
-	out := operationJSON{
-		Key: o.Key(), Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path,
-		Tags: append([]string{}, o.Tags...), Deprecated: o.Deprecated, Picked: o.Picked, Problem: o.Problem,
-		Filter: o.Settings.Filter, MaxPages: o.Settings.MaxPages, Annotations: o.Settings.Annotations,
+func viewOperation(o manage.OperationSummary, settings connectors.APITool) operationJSON {
+	return operationJSON{
+		Key: o.Key, Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path,
+		Tags: append([]string{}, o.Tags...), Deprecated: o.Deprecated, Picked: o.IsPicked, Tokens: o.Tokens, Problem: o.Problem,
+		Filter: settings.Filter, MaxPages: settings.MaxPages, Annotations: settings.Annotations,
 	}
-	if o.Tool != nil {
-		out.Tokens = agentview.MeasureTool(o.Name, o.Tool.Definition, toolfmt.MCP).Tokens
-	}
-	return out
 }
 
 type pickOperationsInput struct {

@@ -23,7 +23,8 @@ const maxRedirects = 5
 
 // Source reads the documents of a tenant's APIs.
 type Source struct {
-	APIs store.APIs
+	Tenant connectors.TenantID
+	APIs   store.APIs
 	// Client applies the egress rules. It must not follow redirects.
 	Client *http.Client
 	Cache  *Cache // nil: none
@@ -51,7 +52,11 @@ func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.To
 		}
 		key = newCacheKey(document.Hash, at, picked)
 	}
-	tools, err := MakeTools(document.Body, at, picked)
+	var tools []openapi.Tool
+	err = TakeTurn(ctx, s.Tenant, func() (err error) {
+		tools, err = MakeTools(ctx, document.Body, at, picked)
+		return err
+	})
 	if err == nil {
 		s.Cache.addTools(c.ID, key, tools)
 	}
@@ -182,7 +187,7 @@ func Read(document []byte, at Addresses) (*openapi.Document, error) {
 
 // MakeTools makes the tools of picked operations and of endpoints. document may be nil. An operation that the document no longer
 // has is left out, as a server leaves out a tool.
-func MakeTools(document []byte, at Addresses, picked []connectors.APITool) ([]openapi.Tool, error) {
+func MakeTools(ctx context.Context, document []byte, at Addresses, picked []connectors.APITool) ([]openapi.Tool, error) {
 	var tools []openapi.Tool
 	wanted := map[string]connectors.APITool{}
 	for _, p := range picked {
@@ -207,6 +212,9 @@ func MakeTools(document []byte, at Addresses, picked []connectors.APITool) ([]op
 		p, isWanted := wanted[o.Key()]
 		if !isWanted {
 			continue
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		tool, err := d.Tool(o)
 		if err != nil {

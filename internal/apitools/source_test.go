@@ -115,7 +115,7 @@ func TestFetch_ReadsFilesOfTheSameOrigin(t *testing.T) {
 		if err != nil || fetched.ETag != "" || requests.Load() != wantRequests || fetched.Size != len(fetched.Body) {
 			t.Fatalf("%s: %+v, %v, %d requests", path, fetched, err, requests.Load())
 		}
-		tools, err := apitools.MakeTools(fetched.Body, apitools.Addresses{Document: start + path}, []connectors.APITool{{Key: "GET /a"}})
+		tools, err := apitools.MakeTools(t.Context(), fetched.Body, apitools.Addresses{Document: start + path}, []connectors.APITool{{Key: "GET /a"}})
 		if err != nil || len(tools) != 1 || !strings.Contains(string(tools[0].Definition), `"q":{"type":"integer"}`) {
 			t.Errorf("%s: %v, %s", path, err, fetched.Body)
 		}
@@ -154,7 +154,7 @@ func TestMakeTools_AsksForNothing(t *testing.T) {
 		"/a":{"get":{"parameters":[{"name":"q","in":"query","schema":{"$ref":"OTHER/s.json#/S"}}],"responses":{"200":{"description":"","content":{"application/json":{"schema":{"$ref":"file:///etc/passwd"}}}}}}},
 		"/b":{"$ref":"OTHER/path.json"},"/c":{"get":{"servers":[{"url":"https://{h}/","variables":{"h":{"default":"evil.example#"}}}],"responses":{}}},
 		"/d":{"get":{"servers":[{"url":"https://{unknown}.example.com"}],"responses":{}}}}}`, "OTHER", other)
-	tools, err := apitools.MakeTools([]byte(document), apitools.Addresses{Document: "https://api.example.com/openapi.json"}, []connectors.APITool{{Key: "GET /a"}, {Key: "GET /b"}, {Key: "GET /c"}, {Key: "GET /d"}})
+	tools, err := apitools.MakeTools(t.Context(), []byte(document), apitools.Addresses{Document: "https://api.example.com/openapi.json"}, []connectors.APITool{{Key: "GET /a"}, {Key: "GET /b"}, {Key: "GET /c"}, {Key: "GET /d"}})
 	if err != nil || len(tools) != 1 || tools[0].Binding.Server != "http://169.254.169.254/v1" {
 		t.Errorf("%d tools, %v", len(tools), err)
 	}

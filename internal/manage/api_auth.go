@@ -18,12 +18,14 @@ func ProposeCredentials(document *openapi.Document, keys []string) []openapi.Pro
 }
 
 // CredentialProposals returns the ways to sign in that the document of a connector offers for its picked operations.
-func (r *Registry) CredentialProposals(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) ([]openapi.Proposal, error) {
-	api, err := r.readAPI(ctx, tenant, ref)
-	if err != nil || api.parsed == nil {
-		return nil, err
-	}
-	return ProposeCredentials(api.parsed, keysOf(api.tools)), nil
+func (r *Registry) CredentialProposals(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (all []openapi.Proposal, err error) {
+	err = r.useAPI(ctx, tenant, ref, func(api storedAPI) error {
+		if api.parsed != nil {
+			all = ProposeCredentials(api.parsed, keysOf(api.tools))
+		}
+		return nil
+	})
+	return all, err
 }
 
 // fillFromDocument completes the draft of an HTTP API from its document: the server that gets the credential, and the endpoints of

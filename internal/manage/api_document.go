@@ -23,8 +23,22 @@ type storedAPI struct {
 	tools     []connectors.APITool
 }
 
-// readAPI reads an API. The document is parsed outside of the transaction.
-func (r *Registry) readAPI(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (api storedAPI, err error) {
+// useAPI reads an API, and calls f with it. The document is read outside of the transaction, in the tenant's turn.
+func (r *Registry) useAPI(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, f func(storedAPI) error) error {
+	api, err := r.loadAPI(ctx, tenant, ref)
+	if err != nil {
+		return err
+	}
+	return apitools.TakeTurn(ctx, tenant, func() error {
+		if err := api.parseDocument(); err != nil {
+			return err
+		}
+		return f(api)
+	})
+}
+
+// loadAPI reads an API, but does not parse its document.
+func (r *Registry) loadAPI(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (api storedAPI, err error) {
 	err = r.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if api.connector, err = getAPI(ctx, tx, ref); err != nil {
 			return err
@@ -36,19 +50,23 @@ func (r *Registry) readAPI(ctx context.Context, tenant connectors.TenantID, ref 
 		api.tools, err = tx.APIs().Tools(ctx, api.connector.ID)
 		return err
 	})
-	if err != nil {
-		return api, err
-	}
-	return api, api.parseDocument()
+	return api, err
 }
 
 // getAPI reads a connector. It fails if it is no HTTP API.
 func getAPI(ctx context.Context, tx *store.Tenant, ref connectors.Ref) (connectors.Connector, error) {
 	c, err := tx.Connectors().Get(ctx, ref)
-	if err == nil && c.Transport != connectors.TransportAPI {
-		err = fault.Errorf(fault.Invalid, "%s is an MCP server, which has neither a document nor endpoints.", c.Name)
+	if err == nil {
+		err = checkIsAPI(c)
 	}
 	return c, err
+}
+
+func checkIsAPI(c connectors.Connector) error {
+	if c.Transport != connectors.TransportAPI {
+		return fault.Errorf(fault.Invalid, "%s is an MCP server, which has neither a document nor endpoints.", c.Name)
+	}
+	return nil
 }
 
 // orNone returns nil for a document that is not stored.
@@ -93,12 +111,16 @@ func (r *Registry) APIDocument(ctx context.Context, tenant connectors.TenantID, 
 	return c, d, err
 }
 
-// newUpload returns an uploaded document as it is stored. It has no other files.
-func newUpload(body []byte) (*connectors.APIDocument, error) {
+// readUpload returns an uploaded document as it is stored. It has no other files.
+func readUpload(ctx context.Context, a auth.Actor, body []byte) (*connectors.APIDocument, error) {
 	if len(body) > connectors.MaxAPIDocument {
 		return nil, fault.Errorf(fault.TooLarge, "The document is larger than 16 MiB.")
 	}
-	if _, err := openapi.Bundle(body, "", nil); err != nil {
+	err := apitools.TakeTurn(ctx, a.Tenant.ID, func() error {
+		_, err := openapi.Bundle(body, "", nil)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return &connectors.APIDocument{Body: body, Hash: sha256.Sum256(body), Size: len(body)}, nil
@@ -130,7 +152,7 @@ func (r *Registry) readNewDocument(ctx context.Context, a auth.Actor, old connec
 	var err error
 	switch {
 	case change.Document != nil:
-		next.document, err = newUpload(change.Document)
+		next.document, err = readUpload(ctx, a, change.Document)
 	case change.FetchDocument:
 		next.document, err = r.fetchDocument(ctx, a, d)
 	case d.URL != old.URL:
@@ -143,5 +165,5 @@ func (r *Registry) readNewDocument(ctx context.Context, a auth.Actor, old connec
 	if err != nil {
 		return nil, err
 	}
-	return next.document, next.parseDocument()
+	return next.document, apitools.TakeTurn(ctx, a.Tenant.ID, next.parseDocument)
 }

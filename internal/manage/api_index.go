@@ -39,7 +39,7 @@ type OperationSummary struct {
 	Method, Path                  string
 	Tags                          []string
 	Deprecated                    bool
-	Tokens                        int    // estimated size of the tool's definition for a model
+	Tokens                        int    // estimated size of the tool's definition for a model; 0: unknown
 	HasPages                      bool   // the document shows how to page
 	Problem                       string // why it cannot be a tool
 	IsNew                         bool   // the document did not have it when a person picked last
@@ -47,7 +47,32 @@ type OperationSummary struct {
 }
 
 // ReadAPI returns a connector with the operations of its HTTP API. One to an MCP server has none.
-func (r *Registry) ReadAPI(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (o APIOverview, err error) {
+func (r *Registry) ReadAPI(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (APIOverview, error) {
+	o, err := r.readOverview(ctx, tenant, ref)
+	if err != nil && o.Document != nil {
+		f := fault.As(err)
+		if o.Problem = f.Message; isDocumentFault(err) {
+			return o, nil
+		}
+	}
+	return o, err
+}
+
+// isDocumentFault reports whether a document itself is at fault.
+func isDocumentFault(err error) bool {
+	return fault.Is(err, fault.Invalid) || fault.Is(err, fault.TooLarge)
+}
+
+// Operations is [Registry.ReadAPI] of an HTTP API with a document that can be read. Without a document there are no operations.
+func (r *Registry) Operations(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (APIOverview, error) {
+	o, err := r.readOverview(ctx, tenant, ref)
+	if err == nil {
+		err = checkIsAPI(o.Connector)
+	}
+	return o, err
+}
+
+func (r *Registry) readOverview(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (o APIOverview, err error) {
 	err = r.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
 		if o.Connector, err = tx.Connectors().Get(ctx, ref); err != nil {
 			return err
@@ -71,15 +96,11 @@ func (r *Registry) ReadAPI(ctx context.Context, tenant connectors.TenantID, ref 
 	if err != nil || o.Document == nil {
 		return o, err
 	}
-	index, err := r.index.findIndex(indexKey{tenant, o.Document.Hash, apitools.NewAddresses(o.Connector.Settings)}, func() ([]byte, error) {
+	index, err := r.index.findIndex(ctx, indexKey{tenant, o.Document.Hash, apitools.NewAddresses(o.Connector.Settings)}, func() ([]byte, error) {
 		document, err := r.store.Tenant(tenant).APIs().Document(ctx, o.Connector.ID)
 		return document.Body, err
 	})
 	if err != nil {
-		f := fault.As(err)
-		if o.Problem = f.Message; f.Kind == fault.Invalid || f.Kind == fault.TooLarge {
-			return o, nil
-		}
 		return o, err
 	}
 	o.About, o.Operations = index.about, slices.Clone(index.operations)
@@ -112,40 +133,43 @@ type indexKey struct {
 type documentIndex struct {
 	about      APIDocumentFacts
 	operations []OperationSummary
+	problem    error // of a document that cannot be read
 }
 
 // maxIndexes bounds the indexes that are kept. The index of 1,000 operations is 1 MiB.
 const maxIndexes = 32
 
-// documentIndexes keeps the newest indexes. Documents are read one at a time, since one may take 256 MiB.
+// maxIndexBytes bounds the definitions that are made for one index. Operations beyond it have no cost.
+const maxIndexBytes = 32 << 20
+
+// documentIndexes keeps the newest indexes.
 type documentIndexes struct {
 	mu    sync.Mutex // guards what follows
 	byKey map[indexKey]*documentIndex
 	order []indexKey // least recently used first
-
-	reading sync.Mutex // held while a document is read
 }
 
-func (x *documentIndexes) findIndex(key indexKey, body func() ([]byte, error)) (*documentIndex, error) {
+func (x *documentIndexes) findIndex(ctx context.Context, key indexKey, body func() ([]byte, error)) (index *documentIndex, err error) {
 	if index := x.getIndex(key); index != nil {
-		return index, nil
+		return index, index.problem
 	}
-	x.reading.Lock()
-	defer x.reading.Unlock()
-	if index := x.getIndex(key); index != nil {
-		return index, nil
-	}
-	document, err := body()
-	if err != nil {
-		return nil, err
-	}
-	index, err := readIndex(document, key.at)
-	if err != nil {
-		return nil, err
-	}
-	key.hash = sha256.Sum256(document) // it may have changed since its hash was read
-	x.putIndex(key, index)
-	return index, nil
+	err = apitools.TakeTurn(ctx, key.tenant, func() error {
+		if index = x.getIndex(key); index != nil {
+			return index.problem
+		}
+		document, err := body()
+		if err != nil {
+			return err
+		}
+		index, err = readIndex(ctx, document, key.at)
+		if err != nil && !isDocumentFault(err) {
+			return err
+		}
+		key.hash = sha256.Sum256(document) // it may have changed since its hash was read
+		x.putIndex(key, index)
+		return err
+	})
+	return index, err
 }
 
 func (x *documentIndexes) getIndex(key indexKey) *documentIndex {
@@ -171,18 +195,26 @@ func (x *documentIndexes) putIndex(key indexKey, index *documentIndex) {
 	x.byKey[key], x.order = index, append(x.order, key)
 }
 
-func readIndex(document []byte, at apitools.Addresses) (*documentIndex, error) {
+// readIndex makes the index of a document. A document that cannot be read has one with a problem, which is the error.
+func readIndex(ctx context.Context, document []byte, at apitools.Addresses) (*documentIndex, error) {
 	d, err := apitools.Read(document, at)
 	if err != nil {
-		return nil, err
+		return &documentIndex{problem: err}, err
 	}
 	index := &documentIndex{about: documentFacts(d)}
+	remaining := maxIndexBytes
 	for _, o := range d.Operations {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		s := OperationSummary{Key: o.Key(), Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path, Tags: o.Tags, Deprecated: o.Deprecated}
-		if tool, err := d.Tool(o); err != nil {
-			s.Problem = fault.As(err).Message
-		} else {
-			s.Tokens, s.HasPages = MeasureAPITool(*tool), d.ProposePages(o, tool.Binding) != nil
+		if remaining > 0 {
+			if tool, err := d.Tool(o); err != nil {
+				s.Problem = fault.As(err).Message
+			} else {
+				remaining -= len(tool.Definition)
+				s.Tokens, s.HasPages = MeasureAPITool(*tool), d.ProposePages(o, tool.Binding) != nil
+			}
 		}
 		index.operations = append(index.operations, s)
 	}

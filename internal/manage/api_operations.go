@@ -9,43 +9,9 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/openapi"
 	"patchbay/internal/openapi/httpcall"
 	"patchbay/internal/store"
 )
-
-// APIOperation is an operation that can be a tool.
-type APIOperation struct {
-	*openapi.Operation
-	Picked  bool
-	Tool    *openapi.Tool // nil: it cannot be a tool
-	Problem string        // why not
-
-	Settings connectors.APITool // of a picked one
-}
-
-// Operations lists the operations of a connector's document, in its order.
-func (r *Registry) Operations(ctx context.Context, tenant connectors.TenantID, ref connectors.Ref) (c connectors.Connector, all []APIOperation, err error) {
-	api, err := r.readAPI(ctx, tenant, ref)
-	if err != nil || api.parsed == nil {
-		return api.connector, nil, err
-	}
-	picked := map[string]connectors.APITool{}
-	for _, t := range api.tools {
-		if t.Endpoint == nil {
-			picked[t.Key] = t
-		}
-	}
-	for _, o := range api.parsed.Operations {
-		op := APIOperation{Operation: o}
-		op.Settings, op.Picked = picked[o.Key()]
-		if op.Tool, err = api.parsed.Tool(o); err != nil {
-			op.Problem = fault.As(err).Message
-		}
-		all = append(all, op)
-	}
-	return api.connector, all, nil
-}
 
 // PickOperations makes operations of the document tools, and ends others. Agents get them with the next sync.
 func (r *Registry) PickOperations(ctx context.Context, a auth.Actor, ref connectors.Ref, add, remove []string) error {
@@ -115,11 +81,13 @@ var errAPIChanged = fault.Errorf(fault.Conflict, "The API's document or tools we
 // changeAPI stores what plan returns. An API that changes meanwhile is read and planned anew.
 func (r *Registry) changeAPI(ctx context.Context, a auth.Actor, ref connectors.Ref, plan func(storedAPI) (apiChange, error)) error {
 	for try := 1; ; try++ {
-		api, err := r.readAPI(ctx, a.Tenant.ID, ref)
-		if err != nil {
+		var api storedAPI
+		var change apiChange
+		err := r.useAPI(ctx, a.Tenant.ID, ref, func(found storedAPI) (err error) {
+			api = found
+			change, err = plan(api)
 			return err
-		}
-		change, err := plan(api)
+		})
 		if err != nil || change.isEmpty() && len(change.seen) == 0 {
 			return err
 		}

@@ -72,8 +72,15 @@ func (r *Registry) PreviewAPI(ctx context.Context, a auth.Actor, d connectors.Dr
 	if api.document, err = r.readDocument(ctx, a, d, content); err != nil {
 		return p.withFailure(err)
 	}
-	r.index.reading.Lock()
-	defer r.index.reading.Unlock()
+	err = apitools.TakeTurn(ctx, a.Tenant.ID, func() (err error) {
+		p, err = r.previewDocument(api, content)
+		return err
+	})
+	return p, err
+}
+
+// previewDocument is [Registry.PreviewAPI] of a document that has been read.
+func (r *Registry) previewDocument(api storedAPI, content APIContent) (p APIPreview, err error) {
 	if err := api.parseDocument(); err != nil {
 		return p.withFailure(err)
 	}
@@ -129,15 +136,14 @@ func (api storedAPI) makeTools(picked []connectors.APITool) (tools []openapi.Too
 }
 
 // FindServer returns the address of the API that a document names; empty: it names none.
-func FindServer(document []byte) string {
-	d, err := apitools.Read(document, apitools.Addresses{})
-	if err != nil {
-		return ""
-	}
-	address, err := d.Address()
-	if err != nil {
-		return ""
-	}
+func FindServer(ctx context.Context, a auth.Actor, document []byte) (address string) {
+	_ = apitools.TakeTurn(ctx, a.Tenant.ID, func() error {
+		d, err := apitools.Read(document, apitools.Addresses{})
+		if err == nil {
+			address, err = d.Address()
+		}
+		return err
+	})
 	return address
 }
 

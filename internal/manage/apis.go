@@ -45,16 +45,22 @@ func (r *Registry) CreateAPI(ctx context.Context, a auth.Actor, d connectors.Dra
 	if api.document, err = r.readDocument(ctx, a, d, content); err != nil {
 		return c, err
 	}
-	if err := api.parseDocument(); err != nil {
-		return c, err
-	}
-	tools, err := r.newTools(api, content)
+	var tools []connectors.APITool
+	err = apitools.TakeTurn(ctx, a.Tenant.ID, func() (err error) {
+		if err = api.parseDocument(); err != nil {
+			return err
+		}
+		if tools, err = r.newTools(api, content); err != nil {
+			return err
+		}
+		setScopes(api.parsed, tools)
+		if api.parsed != nil {
+			fillFromDocument(&d, api.parsed, content.Operations)
+		}
+		return nil
+	})
 	if err != nil {
 		return c, err
-	}
-	setScopes(api.parsed, tools)
-	if api.parsed != nil {
-		fillFromDocument(&d, api.parsed, content.Operations)
 	}
 	if err := r.checkDraft(d, s, !later); err != nil { // with what the document says
 		return c, err
@@ -139,7 +145,7 @@ func (api storedAPI) findOperation(key string) *openapi.Operation {
 func (r *Registry) readDocument(ctx context.Context, a auth.Actor, d connectors.Draft, content APIContent) (*connectors.APIDocument, error) {
 	switch {
 	case content.Document != nil:
-		return newUpload(content.Document)
+		return readUpload(ctx, a, content.Document)
 	case content.fetchesDocument():
 		return r.fetchDocument(ctx, a, d)
 	}

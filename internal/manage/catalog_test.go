@@ -233,9 +233,9 @@ func TestAddOffer_OfAnAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, operations, err := b.reg.Operations(t.Context(), b.Tenant, connectors.Ref(made.Slug))
-	if err != nil || len(operations) != 1 || operations[0].Picked {
-		t.Errorf("%+v, %v", operations, err)
+	o, err := b.reg.Operations(t.Context(), b.Tenant, connectors.Ref(made.Slug))
+	if err != nil || len(o.Operations) != 1 || o.Operations[0].IsPicked {
+		t.Errorf("%+v, %v", o.Operations, err)
 	}
 	if made.Transport != connectors.TransportAPI || made.Auth.Header != "X-Figma-Token" || made.Slug != "notes" {
 		t.Errorf("%+v", made)

@@ -252,7 +252,7 @@ type listOperationsIn struct {
 // operationView is an operation that can be a tool.
 type operationView struct {
 	Picked     bool               `json:"picked"`
-	Tokens     int64              `json:"tokens" jsonschema:"Estimated size of the tool's definition for a model. 0: it cannot be a tool."`
+	Tokens     int64              `json:"tokens" jsonschema:"Estimated size of the tool's definition for a model. 0: unknown, or it cannot be a tool."`
 	Deprecated bool               `json:"deprecated"`
 	Filter     *string            `json:"filter" jsonschema:"A jq expression that is applied to the answer."`
 	MaxPages   *int64             `json:"max_pages" jsonschema:"Pages of the answer that a call follows. Null: one."`

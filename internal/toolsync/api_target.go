@@ -20,7 +20,7 @@ const apiBodyShare = 4
 // useAPI makes t lead to the MCP server in this process for a connector that is an HTTP API. Headers and the limit of
 // responses of t are those of the API.
 func (s *Syncer) useAPI(t *mcp.Target, tenant connectors.TenantID, c connectors.Connector, keys []credentials.Header) {
-	source := apitools.Source{APIs: s.store.Tenant(tenant).APIs(), Client: t.HTTP, Cache: &s.apiTools}
+	source := apitools.Source{Tenant: tenant, APIs: s.store.Tenant(tenant).APIs(), Client: t.HTTP, Cache: &s.apiTools}
 	t.HTTP = &http.Client{Transport: apiserver.New(apiserver.Server{
 		Title: c.Name, Client: t.HTTP, Credential: apiCredential(c, t.Header, keys), Retries: apiserver.Retries{Max: c.RetryAttempts, Backoff: c.RetryBackoff}, MaxBody: int64(c.ResponseBytes / apiBodyShare),
 		Tools: func(ctx context.Context) ([]openapi.Tool, error) { return source.Tools(ctx, c) },

@@ -95,7 +95,7 @@ func readAPIContent(r *http.Request, f shell.PostedForm, d *connectors.Draft) (c
 	}
 	content.Document = file
 	if d.URL == "" {
-		d.URL = manage.FindServer(file)
+		d.URL = manage.FindServer(r.Context(), shell.Actor(r), file)
 	}
 	return content, nil, nil
 }

@@ -260,7 +260,7 @@ func (v *operationsView) toRow(ctx context.Context, o manage.OperationSummary) t
 		Key: o.Key, Method: o.Method, Path: o.Path, Title: o.Title, Name: o.Name, Deprecated: o.Deprecated, New: o.IsNew,
 		Picked: v.picked[o.Key], Problem: i18n.TranslateKnown(ctx, o.Problem),
 	}
-	if o.Problem == "" {
+	if o.Tokens > 0 {
 		row.Tokens = i18n.Number(ctx, o.Tokens)
 	}
 	if o.IsPicked && v.api.Connector.ToolsLastSyncedAt != nil {
