@@ -13,6 +13,11 @@ set is_fetched = excluded.is_fetched,
     body = excluded.body,
     read_at = now();
 
+-- name: RefreshAPIDocument :execrows
+update api_documents
+set etag = @etag, hash = @hash, body = @body, read_at = now()
+where tenant_id = @tenant_id and connector_id = @connector_id and is_fetched and hash = @old_hash;
+
 -- name: SetSeenOperations :execrows
 update api_documents set seen = @seen::text[]
 where tenant_id = @tenant_id and connector_id = @connector_id;

@@ -77,7 +77,11 @@ func (s Source) Refresh(ctx context.Context, c connectors.Connector) (connectors
 	if err != nil || fetched == nil || fetched.Hash == stored.Hash && fetched.ETag == stored.ETag {
 		return stored, err
 	}
-	return *fetched, s.APIs.SaveDocument(ctx, c.ID, *fetched)
+	err = s.APIs.RefreshDocument(ctx, c.ID, stored.Hash, *fetched)
+	if fault.Is(err, fault.NotFound) {
+		return s.APIs.DocumentInfo(ctx, c.ID) // what a person stored meanwhile
+	}
+	return *fetched, err
 }
 
 // Fetch asks for a document; nil: it has still this ETag. Files that its references lead to become a part of it. It has no ETag then,

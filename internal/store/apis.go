@@ -41,6 +41,16 @@ func (t APIs) SaveDocument(ctx context.Context, id connectors.ConnectorID, d con
 	return classifyError(err)
 }
 
+// RefreshDocument replaces the document of an HTTP API with what was fetched. It fails with NotFound if another has
+// replaced the old one meanwhile.
+func (t APIs) RefreshDocument(ctx context.Context, id connectors.ConnectorID, old [sha256.Size]byte, d connectors.APIDocument) error {
+	hash := sha256.Sum256(d.Body)
+	n, err := t.q.RefreshAPIDocument(ctx, dbgen.RefreshAPIDocumentParams{
+		TenantID: t.id, ConnectorID: id, OldHash: old[:], Etag: d.ETag, Hash: hash[:], Body: d.Body,
+	})
+	return affectedError(n, classifyError(err), "document")
+}
+
 // Tools lists the tools of an HTTP API, by key.
 func (t APIs) Tools(ctx context.Context, id connectors.ConnectorID) ([]connectors.APITool, error) {
 	rows, err := t.q.APITools(ctx, t.id, id)

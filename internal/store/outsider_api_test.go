@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"testing"
 
 	"patchbay/internal/connectors"
@@ -23,6 +24,9 @@ var apiAttempts = map[string]attempt{
 	},
 	"APIs.SaveDocument": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.APIs().SaveDocument(ctx, o.connector.ID, connectors.APIDocument{Body: []byte("{}")})
+	},
+	"APIs.RefreshDocument": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.APIs().RefreshDocument(ctx, o.connector.ID, sha256.Sum256([]byte("{}")), connectors.APIDocument{Body: []byte("[]")})
 	},
 	"APIs.Tools": func(ctx context.Context, o outsider) (bool, error) {
 		tools, err := o.door.APIs().Tools(ctx, o.connector.ID)

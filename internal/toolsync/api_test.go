@@ -196,3 +196,37 @@ func TestSync_AnUnchangedDocumentIsNotParsed(t *testing.T) {
 		t.Errorf("the document's server answered %v, want %v", api.answers, want)
 	}
 }
+
+// uploadOnFetch stores an uploaded document while one is fetched.
+type uploadOnFetch struct {
+	http.RoundTripper
+	upload func()
+}
+
+func (f uploadOnFetch) RoundTrip(r *http.Request) (*http.Response, error) {
+	f.upload()
+	return f.RoundTripper.RoundTrip(r)
+}
+
+func TestSync_KeepsADocumentThatIsUploadedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b, api := newBundle(t), newDocumentServer(t)
+	c := b.addAPI(t, api.URL+"/openapi.json", "GET /notes")
+	apis := b.Door().APIs()
+	uploaded := strings.ReplaceAll(notesDocument, "listNotes", "uploadedNotes")
+	client := safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client()
+	client.Transport = uploadOnFetch{client.Transport, func() {
+		if err := apis.SaveDocument(t.Context(), c.ID, connectors.APIDocument{Body: []byte(uploaded)}); err != nil {
+			t.Error(err)
+		}
+	}}
+	api.document, api.etag = strings.ReplaceAll(notesDocument, "listNotes", "fetchedNotes"), `"2"`
+	tools, err := apitools.Source{APIs: apis, Client: client}.Tools(t.Context(), c)
+	if err != nil || len(tools) != 1 || tools[0].Name != "uploadedNotes" {
+		t.Errorf("made %+v, %v", tools, err)
+	}
+	stored, err := apis.Document(t.Context(), c.ID)
+	if err != nil || stored.IsFetched || string(stored.Body) != uploaded {
+		t.Errorf("stored a fetched document: %t, %s, %v", stored.IsFetched, stored.Body, err)
+	}
+}

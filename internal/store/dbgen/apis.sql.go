@@ -221,6 +221,36 @@ func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
 	return err
 }
 
+const refreshAPIDocument = `-- name: RefreshAPIDocument :execrows
+update api_documents
+set etag = $1, hash = $2, body = $3, read_at = now()
+where tenant_id = $4 and connector_id = $5 and is_fetched and hash = $6
+`
+
+type RefreshAPIDocumentParams struct {
+	Etag        string
+	Hash        []byte
+	Body        []byte
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	OldHash     []byte
+}
+
+func (q *Queries) RefreshAPIDocument(ctx context.Context, arg RefreshAPIDocumentParams) (int64, error) {
+	result, err := q.db.Exec(ctx, refreshAPIDocument,
+		arg.Etag,
+		arg.Hash,
+		arg.Body,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.OldHash,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setSeenOperations = `-- name: SetSeenOperations :execrows
 update api_documents set seen = $1::text[]
 where tenant_id = $2 and connector_id = $3
