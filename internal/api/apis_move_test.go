@@ -185,7 +185,7 @@ func TestImport_RefusesBrokenHTTPAPIs(t *testing.T) {
 		`"a": {"kind": "http", "document_url": "http://169.254.169.254/openapi.json"}`:                      "169.254.169.254",
 		`"a": {"kind": "http", "url": "https://a.example", "document": "no document"}`:                      "document",
 		`"a": {"kind": "http", "url": "https://a.example", "operations": {"GET /a": {}}}`:                   "The document is missing, or was too large for this file.",
-		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"colour": "red"}}}`:          "This is not in the form of the JSON API or of an export.",
+		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"colour": "red"}}}`:          "This entry matches neither the JSON API nor an export.",
 		`"a": {"kind": "http", "url": "https://a.example", "endpoints": {"a": {"url": "ftp://a.example"}}}`: "address",
 		`"a": {"kind": "http"}`: "Add a url or document_url.",
 		`"mcp": {"kind": "http", "url": "https://mcp.example.com/mcp", "endpoints": {"a": {"url": "https://mcp.example.com/a"}}}`: "An MCP server can't become an HTTP API",

@@ -153,7 +153,7 @@ func (s Source) fetchFile(ctx context.Context, address, etag string, sameOrigin 
 		}
 		return &fetchedFile{body: body, address: address, etag: keepETag(answer.Header.Get("ETag"))}, nil
 	}
-	return nil, fault.Errorf(fault.Upstream, "The document's address redirects too often.")
+	return nil, fault.Errorf(fault.Upstream, "The document's address redirects too many times.")
 }
 
 // statusError says which status came in place of a document.

@@ -180,7 +180,7 @@ func TestMakeTools_AsAPersonSet(t *testing.T) {
 	made := func(p connectors.APITool) openapi.Tool {
 		t.Helper()
 		p.Key = "GET /a"
-		tools, err := apitools.MakeTools([]byte(document), apitools.Addresses{Document: "https://api.example.com/openapi.json"}, []connectors.APITool{p})
+		tools, err := apitools.MakeTools(t.Context(), []byte(document), apitools.Addresses{Document: "https://api.example.com/openapi.json"}, []connectors.APITool{p})
 		if err != nil || len(tools) != 1 {
 			t.Fatalf("%d tools, %v", len(tools), err)
 		}

@@ -130,7 +130,7 @@ func (r *serverReader) readAPI() bool {
 			dec := json.NewDecoder(bytes.NewReader(n.raw))
 			dec.DisallowUnknownFields()
 			if dec.Decode(into) != nil {
-				r.addProblem(name, "This is not in the form of the JSON API or of an export.")
+				r.addProblem(name, "This entry matches neither the JSON API nor an export.")
 			}
 		}
 		delete(r.fields, name)

@@ -54,7 +54,7 @@ func (b *Broker) discoverServer(ctx context.Context, p target) (authSurvey, erro
 // of the picked operations.
 func (b *Broker) discoverForAPI(ctx context.Context, p target) (authSurvey, error) {
 	s := authSurvey{target: p, at: b.now()}
-	s.asked.step = oauth.TraceStep{Step: StepProbe, URL: shownURL(p.connector.URL), Decided: "An HTTP API isn't asked; the connector's settings name the server."}
+	s.asked.step = oauth.TraceStep{Step: StepProbe, URL: shownURL(p.connector.URL), Decided: "Not probed: the authorization server of an HTTP API comes from the connector's settings."}
 	var err error
 	s.discovery, err = b.oauth.Discover(ctx, oauth.Target{ServerURL: p.connector.CredentialOrigin(), Overrides: toOverrides(p.connector.OAuth), IsAPI: true})
 	if err != nil {

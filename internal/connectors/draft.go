@@ -124,7 +124,7 @@ func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 // checkServerURL checks the address of an API. Others have none.
 func (c *validation) checkServerURL(d Draft) {
 	if d.ServerURL != "" && d.Transport != TransportAPI {
-		c.addField("server_url", "Only an HTTP API has one.")
+		c.addField("server_url", "Only HTTP APIs have an API URL.")
 		return
 	}
 	c.checkAddress("server_url", d.ServerURL)
@@ -132,7 +132,7 @@ func (c *validation) checkServerURL(d Draft) {
 
 func (c *validation) checkAuth(a Auth, transport Transport) {
 	if a.Type != AuthAPIKey && a.In != KeyInHeader {
-		c.addField("auth.in", "Authentication %q has no key to place.", a.Type)
+		c.addField("auth.in", "“in” applies to API keys only, not to %q.", a.Type)
 	}
 	switch a.Type {
 	case AuthNone, AuthBearer, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT:

@@ -69,7 +69,7 @@ func (c *validation) checkKeyPlace(a Auth, transport Transport) {
 	case a.In != KeyInQuery && a.In != KeyInCookie:
 		c.addField("auth.in", "Must be header, query or cookie.")
 	case transport != TransportAPI:
-		c.addField("auth.in", "An MCP server takes its key in a header.")
+		c.addField("auth.in", "MCP servers take API keys in a header only.")
 	case a.Header == "" || len(a.Header) > MaxName || a.In == KeyInCookie && !httpguts.ValidHeaderFieldName(a.Header), !isVisibleASCII(a.Header) || strings.ContainsAny(a.Header, " &=#;"):
 		c.addField("auth.header", "Enter the name of the parameter or cookie.")
 	}

@@ -250,7 +250,7 @@ func (r *Registry) SavePicks(ctx context.Context, a auth.Actor, o APIOverview, p
 		return false, err
 	}
 	if o.Connector.Transport != connectors.TransportAPI {
-		return false, fault.Errorf(fault.Invalid, "%s is an MCP server. Its tools aren't picked here.", o.Connector.Name)
+		return false, fault.Errorf(fault.Invalid, "%s is an MCP server. It lists its own tools.", o.Connector.Name)
 	}
 	var add, remove []string
 	for _, op := range o.Operations {

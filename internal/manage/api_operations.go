@@ -219,7 +219,7 @@ func (api storedAPI) changeOperation(tool connectors.APITool, c OperationChange)
 func checkAnnotations(annotations map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
 		if !slices.Contains(connectors.APIAnnotations, name) {
-			return fault.Errorf(fault.Invalid, "%q is no annotation of a tool.", name)
+			return fault.Errorf(fault.Invalid, "%q isn't a tool annotation.", name)
 		}
 	}
 	return nil

@@ -60,7 +60,7 @@ func (r *Registry) PreviewAPI(ctx context.Context, a auth.Actor, d connectors.Dr
 		return p, err
 	}
 	if !r.previews.TryAcquire(a.Tenant.ID) {
-		return p, fault.Errorf(fault.RateLimited, "%d documents are already being read. Try again when one ends.", maxPreviews)
+		return p, fault.Errorf(fault.RateLimited, "%d documents are being read right now. Try again in a moment.", maxPreviews)
 	}
 	defer r.previews.Release(a.Tenant.ID)
 	e := a.Event("connector.test", cmp.Or(d.Slug, d.Name))

@@ -123,7 +123,7 @@ func (api storedAPI) checkFreeName(name string, tools []connectors.APITool) erro
 	for _, t := range tools {
 		o := api.findOperation(t.Key)
 		if t.Endpoint != nil && t.Key == name || t.Endpoint == nil && o != nil && o.Name == name {
-			return fault.Errorf(fault.Conflict, "There is a tool %s already.", name)
+			return fault.Errorf(fault.Conflict, "A tool named %s already exists.", name)
 		}
 	}
 	return nil

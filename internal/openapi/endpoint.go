@@ -154,7 +154,7 @@ func (w *endpointWriter) setValue(p *Parameter, text string) error {
 		return nil
 	}
 	if placeholder.MatchString(text) {
-		return fault.Errorf(fault.Invalid, "A value of the query or of a header is either fixed or one placeholder.")
+		return fault.Errorf(fault.Invalid, "Each query or header value must be fixed text or a single {placeholder}.")
 	}
 	p.Value = text
 	return nil

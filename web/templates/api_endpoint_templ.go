@@ -331,11 +331,11 @@ func endpointForm(p ConnectorEndpointPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "body", Label: i18n.T(ctx, "Body template"), Optional: true, Rows: 6, Mono: true, Placeholder: `{"text": "{text}"}`, Help: i18n.T(ctx, "JSON, in which a placeholder is a string. For a form, an object of its fields.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "body", Label: i18n.T(ctx, "Body template"), Optional: true, Rows: 6, Mono: true, Placeholder: `{"text": "{text}"}`, Help: i18n.T(ctx, "JSON with placeholders as strings. For a form, one member per field. For text, plain text.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "input", Label: i18n.T(ctx, "Schema of the arguments"), Optional: true, Rows: 6, Mono: true, Help: i18n.T(ctx, "A JSON Schema of the type object. Without it, all placeholders are text.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "input", Label: i18n.T(ctx, "Schema of the arguments"), Optional: true, Rows: 6, Mono: true, Help: i18n.T(ctx, "A JSON Schema with type “object”. If empty, every argument is a string.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -383,9 +383,9 @@ func endpointForm(p ConnectorEndpointPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "The tool takes about %s of a model's input.", p.Tokens))
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Uses about %s of a model's context.", p.Tokens))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_endpoint.templ`, Line: 85, Col: 91}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_endpoint.templ`, Line: 85, Col: 83}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {

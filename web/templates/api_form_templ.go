@@ -151,7 +151,7 @@ func apiFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("server_url", i18n.T(ctx, "API URL"), func(f *fieldProps) {
 			f.InputMode, f.Mono, f.Placeholder, f.Optional, f.Autocomplete = "url", true, "https://api.example.com/v1", true, "off"
-			f.Help = i18n.T(ctx, "Needed if the API has another origin than the document. The credential is sent only there. Empty: the document's first server.")
+			f.Help = i18n.T(ctx, "Set this if the API has another origin than the document. Credentials are sent only there. Leave empty to use the document's first server.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -222,9 +222,9 @@ func apiFields(p connectorFormProps) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
-			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "With one of these, the URL above is the address of the API. It may stay empty if the document or the command has it."))
+			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "The URL above is then the API's address. Leave it empty if the document or the command includes it."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_form.templ`, Line: 50, Col: 153}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_form.templ`, Line: 50, Col: 136}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 			if templ_7745c5c3_Err != nil {
@@ -240,9 +240,9 @@ func apiFields(p connectorFormProps) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var11 string
-			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "The URL above is then the address of the API, and no longer read."))
+			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "The URL above is then the API's address, and is no longer fetched."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_form.templ`, Line: 52, Col: 102}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_form.templ`, Line: 52, Col: 103}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 			if templ_7745c5c3_Err != nil {

@@ -94,9 +94,9 @@ func ConnectorOperations(p ConnectorOperationsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 string
-				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Picked operations become tools with the next sync."))
+				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Picked operations become tools at the next sync."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_operations.templ`, Line: 18, Col: 92}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `api_operations.templ`, Line: 18, Col: 90}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {
@@ -1325,7 +1325,7 @@ func endpointList(p ConnectorOperationsPage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No endpoints"), i18n.T(ctx, "For what no document describes: a method, a URL and a body, or a curl command.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var66), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No endpoints"), i18n.T(ctx, "Add calls that the document doesn't cover, from a URL or a curl command.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var66), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -84,7 +84,7 @@ func (p connectorFormProps) foldedEndpoints() string {
 // accountSentence says what is left to do when accounts are connected by OAuth.
 func (p connectorFormProps) accountSentence(ctx context.Context) string {
 	if p.isAPI() {
-		return i18n.T(ctx, "Register an app at the API's provider, with the OAuth redirect URI under Settings, and enter its client ID.")
+		return i18n.T(ctx, "Register an app with the API's provider, using the OAuth redirect URI shown in Settings, then enter its client ID.")
 	}
 	if p.New {
 		return i18n.T(ctx, "Nothing to fill in. Add the connector, then press Connect.")

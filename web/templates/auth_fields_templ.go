@@ -111,7 +111,7 @@ func authFields(p connectorFormProps) templ.Component {
 			}
 			templ_7745c5c3_Err = field(p.newField("auth.header", i18n.T(ctx, "Name"), func(f *fieldProps) {
 				f.Optional, f.Mono, f.Placeholder = true, true, connectors.DefaultAPIKeyHeader
-				f.Help = i18n.T(ctx, "Of the header, query parameter or cookie.")
+				f.Help = i18n.T(ctx, "Name of the header, query parameter or cookie.")
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -81,7 +81,7 @@ func (h *Handler) toolAnswer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if tool.answer == nil {
-		return fault.Errorf(fault.Invalid, "%s is an MCP server. Its answers aren't changed here.", tool.connector.Name)
+		return fault.Errorf(fault.Invalid, "%s is an MCP server. Answer filters are for HTTP APIs only.", tool.connector.Name)
 	}
 	filter, pages := f.Text("filter"), f.Number("max_pages", tool.answer.maxPages)
 	if f.Text("do") == "test" {
@@ -131,7 +131,7 @@ func (h *Handler) testFilter(r *http.Request, tool testedTool, filter string) (*
 		return nil, err
 	}
 	if len(calls.Items) == 0 {
-		return nil, fault.Errorf(fault.Invalid, "Nothing to test on: call the tool once.")
+		return nil, fault.Errorf(fault.Invalid, "No answer to test with yet. Call the tool once.")
 	}
 	call, err := h.Calls.ReadSummary(ctx, shell.Actor(r), calls.Items[0].ID)
 	if err != nil {
@@ -139,7 +139,7 @@ func (h *Handler) testFilter(r *http.Request, tool testedTool, filter string) (*
 	}
 	text := firstText(call.Content)
 	if text == "" {
-		return nil, fault.Errorf(fault.Invalid, "The last answer isn't kept, or is no text.")
+		return nil, fault.Errorf(fault.Invalid, "The last answer wasn't stored or isn't text.")
 	}
 	if filter != "" {
 		compiled, err := httpcall.CompileFilter(filter)

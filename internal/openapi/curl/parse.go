@@ -232,7 +232,7 @@ func (o *commandLine) setOption(name, value string) error {
 	case "url-query":
 		o.address += map[bool]string{true: "&", false: "?"}[strings.Contains(o.address, "?")] + value
 	case "insecure":
-		o.notes = append(o.notes, "Certificates are checked, although the command says otherwise.")
+		o.notes = append(o.notes, "Certificates are still verified. The command's --insecure was ignored.")
 	case "cert", "key", "proxy", "config", "unix-socket", "resolve":
 		o.notes = append(o.notes, "Client certificates, proxies and settings of the connection were left out.")
 	}

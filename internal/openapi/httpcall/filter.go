@@ -75,7 +75,7 @@ func compileFilter(text string) (*compiledFilter, error) {
 	return out, nil
 }
 
-var errFilterWork = fault.Errorf(fault.Invalid, "It takes too much work for this answer.")
+var errFilterWork = fault.Errorf(fault.Invalid, "The filter is too expensive for this answer.")
 
 // Apply returns the outputs for a JSON document, one on each line. The error is a fault with a sentence.
 func (f *Filter) Apply(ctx context.Context, body []byte) ([]byte, error) {
@@ -192,7 +192,7 @@ func (r *filterRun) explainError(ctx context.Context, err error) error {
 	case r.steps < 0 || r.units < 0:
 		return errFilterWork
 	}
-	return fault.Wrap(fault.Invalid, err, "It doesn't fit this answer.")
+	return fault.Wrap(fault.Invalid, err, "The filter doesn't work on this answer.")
 }
 
 // chargeUnits charges a value as it would be written: what is shared counts each time. Values are charged before a function

@@ -192,7 +192,7 @@ func buildPath(b *openapi.Binding, args arguments) (string, error) {
 	filled := string(out.text)
 	for segment := range strings.SplitSeq(filled, "/") {
 		if isDotSegment(segment) {
-			return "", fault.Errorf(fault.Invalid, "The arguments lead out of the path of this tool.")
+			return "", fault.Errorf(fault.Invalid, "The arguments would change the path of the request.")
 		}
 	}
 	return filled, nil
