@@ -75,6 +75,9 @@ func (c *filterChecker) checkQuery(q *gojq.Query, level int) {
 	}
 	if name := filterOperators[q.Op]; name != "" {
 		call := &gojq.Func{Name: name, Args: []*gojq.Query{q.Left, q.Right}}
+		if q.Op >= gojq.OpAdd && q.Op <= gojq.OpDiv {
+			slices.Reverse(call.Args) // jq calculates the right side first
+		}
 		*q = gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: call}}
 	} else if len(q.Patterns) == 0 && !slices.Contains(plainOperators, q.Op) {
 		c.addRefusal("the operator " + q.Op.String())
@@ -119,7 +122,31 @@ func (c *filterChecker) checkTerm(t *gojq.Term, level int) {
 	}
 	c.checkQuery(t.Query, level)
 	c.checkControl(t, level)
+	if t.Str != nil && t.Str.Queries != nil {
+		*t = gojq.Term{Type: gojq.TermTypeQuery, Query: joinParts(t.Str, t.Format), SuffixList: t.SuffixList}
+	}
 	chargeSuffixes(t)
+}
+
+// joinParts returns the sum of the parts of a string, because gojq joins them without a charge.
+func joinParts(s *gojq.String, format string) *gojq.Query {
+	convert := &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: "tostring"}}
+	if format != "" {
+		convert = &gojq.Term{Type: gojq.TermTypeFormat, Format: format}
+	}
+	var sum *gojq.Query
+	for _, part := range s.Queries {
+		if part.Term == nil || part.Term.Str == nil {
+			part = &gojq.Query{Left: part, Op: gojq.OpPipe, Right: &gojq.Query{Term: convert}}
+		}
+		if sum == nil {
+			sum = part
+			continue
+		}
+		call := &gojq.Func{Name: "_op_add", Args: []*gojq.Query{part, sum}}
+		sum = &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: call}}
+	}
+	return sum
 }
 
 // chargeSuffixes charges what .[] copies, and strings that .[0] and .[1:] read: .a[] becomes (.a | _charge_top)[].
@@ -266,7 +293,11 @@ func (c *filterChecker) checkIndex(i *gojq.Index, level int) {
 	c.checkString(i.Str, level)
 	c.checkQuery(i.Start, level)
 	c.checkQuery(i.End, level)
-	if i.Start != nil && !i.IsSlice && !isConstant(i.Start) {
+	isComputed := i.Str != nil && i.Str.Queries != nil
+	for _, q := range []*gojq.Query{i.Start, i.End} {
+		isComputed = isComputed || q != nil && !isConstant(q)
+	}
+	if isComputed {
 		c.addRefusal("an index that is computed")
 	}
 }
@@ -298,6 +329,14 @@ func (c *filterChecker) checkObject(o *gojq.Object, level int) {
 			c.addRefusal(kv.Key)
 		}
 		c.checkString(kv.KeyString, level)
+		if kv.KeyString != nil && kv.KeyString.Queries != nil {
+			if kv.Val == nil {
+				c.addRefusal("an index that is computed")
+			}
+			kv.KeyQuery, kv.KeyString = joinParts(kv.KeyString, ""), nil
+			c.checkQuery(kv.Val, level)
+			continue
+		}
 		c.checkQuery(kv.KeyQuery, level)
 		c.checkQuery(kv.Val, level)
 	}

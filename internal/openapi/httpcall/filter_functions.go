@@ -62,10 +62,10 @@ def _n_tsv: @tsv; def _totsv: _charge(2) | _n_tsv;
 def _n_uri: @uri; def _touri: _charge(3) | _n_uri;
 def _n_base64: @base64; def _tobase64: _charge(2) | _n_base64;
 def _n_base64d: @base64d; def _tobase64d: _charge(2) | _n_base64d;
-def _op_add($a; $b): _charge_both($a; $b) | $a + $b | _to_float;
-def _op_sub($a; $b): _check_numbers($a; $b) | $a - $b | _to_float;
-def _op_mul($a; $b): _check_numbers($a; $b) | $a * $b | _to_float;
-def _op_div($a; $b): _check_numbers($a; $b) | $a / $b | _to_float;
+def _op_add($b; $a): _charge_both($a; $b) | $a + $b | _to_float;
+def _op_sub($b; $a): _check_numbers($a; $b) | $a - $b | _to_float;
+def _op_mul($b; $a): _check_numbers($a; $b) | $a * $b | _to_float;
+def _op_div($b; $a): _check_numbers($a; $b) | $a / $b | _to_float;
 def _op_assign(p; $v): _charge | p = $v;
 def _op_modify(p; f): _charge | p |= f;
 `
