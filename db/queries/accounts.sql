@@ -10,7 +10,7 @@ where p.tenant_id = @tenant_id and p.agent_id = any(@agents::uuid[]);
 -- The credential of each agent at each granted connector in mode per_agent. The status is empty if the credential is
 -- missing.
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
-       connectors.id as connector_id, connectors.slug, connectors.name, connectors.url, connectors.auth_type, connectors.enabled,
+       connectors.id as connector_id, connectors.slug, connectors.name, coalesce(nullif(connectors.server_url, ''), connectors.url)::text as credential_url, connectors.auth_type, connectors.enabled,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
        credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()

@@ -179,3 +179,21 @@ func TestOwnAccount_ViewerDisconnectsButConnectsNone(t *testing.T) {
 		t.Errorf("%v, %v", list.Items, err)
 	}
 }
+
+// The host is that of the server which gets the credential, not that of the document that describes it.
+func TestOwnAccount_NamesTheServerOfAnAPI(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.createMember(connectors.RoleAdmin)
+	_, c, path := d.createOwnAgent(ada, bearerAuth, func(c *connectors.Draft) {
+		c.Transport, c.URL, c.ServerURL = connectors.TransportAPI, "https://documents.example.com/openapi.json", "https://api.example.org/v1"
+	})
+	b := d.browser()
+	b.signIn(ada.Email)
+	for _, path := range []string{"/account/connections", path, "/connectors", "/connectors/" + c.Slug + "/operations"} {
+		p := b.get(path)
+		if p.want(t, http.StatusOK, "api.example.org"); p.says("documents.example.com") {
+			t.Errorf("%s names the document's host", path)
+		}
+	}
+}

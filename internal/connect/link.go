@@ -81,7 +81,7 @@ func (b *Broker) storeLink(ctx context.Context, a auth.Actor, p target, l store.
 type LinkPage struct {
 	Tenant          string
 	Connector       string
-	ConnectorURL    string
+	CredentialURL   string // address of the server that gets the credential
 	Agent           string // empty: all of the tenant's agents
 	MadeBy          string
 	ExpiresAt       time.Time
@@ -104,7 +104,7 @@ func (b *Broker) ReadLink(ctx context.Context, token secret.Text) (LinkPage, err
 		return LinkPage{}, err
 	}
 	i := LinkPage{
-		Tenant: tenant.Name, Connector: p.connector.Name, ConnectorURL: p.connector.URL, MadeBy: l.MadeBy.Name, ExpiresAt: l.ExpiresAt,
+		Tenant: tenant.Name, Connector: p.connector.Name, CredentialURL: p.connector.CredentialURL(), MadeBy: l.MadeBy.Name, ExpiresAt: l.ExpiresAt,
 	}
 	if p.agent != nil {
 		i.Agent = p.agent.Name

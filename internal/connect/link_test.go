@@ -39,7 +39,7 @@ func TestALinkConnectsTheAccountOfWhoeverHasIt(t *testing.T) {
 		i, err := b.broker.ReadLink(t.Context(), token)
 		must(t, err)
 		want := connect.LinkPage{
-			Tenant: "Acme", Connector: c.Name, ConnectorURL: c.URL, Agent: agent.Name, Server: "127.0.0.1", AuthorizeOrigin: b.as.Origin(), Scopes: []string{"read"},
+			Tenant: "Acme", Connector: c.Name, CredentialURL: c.URL, Agent: agent.Name, Server: "127.0.0.1", AuthorizeOrigin: b.as.Origin(), Scopes: []string{"read"},
 		}
 		if diff := cmp.Diff(want, i, cmpopts.IgnoreFields(i, "MadeBy", "ExpiresAt")); diff != "" || i.MadeBy == "" || i.ExpiresAt.IsZero() {
 			t.Error(diff, i)

@@ -24,7 +24,7 @@ type AgentAccount struct {
 	ConnectorID      connectors.ConnectorID
 	ConnectorSlug    string
 	ConnectorName    string
-	ConnectorURL     string
+	CredentialURL    string // address of the server that gets the credential
 	ConnectorEnabled bool
 	AuthType         connectors.AuthType
 
@@ -67,7 +67,7 @@ func (t Accounts) AgentAccounts(ctx context.Context, agents ...connectors.AgentI
 		}
 		all[i] = AgentAccount{
 			AgentID: r.AgentID, AgentSlug: r.AgentSlug, AgentName: r.AgentName, AgentEnabled: r.AgentEnabled,
-			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.Name, ConnectorURL: r.Url, ConnectorEnabled: r.Enabled,
+			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.Name, CredentialURL: r.CredentialUrl, ConnectorEnabled: r.Enabled,
 			AuthType: r.AuthType, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
 			Error: r.Error, Since: toUTC(since),
 		}

@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -25,8 +26,8 @@ func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Per
 		ID:         c.ID.String(),
 		Name:       c.Name,
 		Href:       shell.ConnectorPath(c.Slug),
-		URL:        connectorAddress(c),
-		URLUnicode: connectors.UnicodeURL(c.URL),
+		URL:        cmp.Or(c.ServerURL, connectorAddress(c)), // not the address of a document
+		URLUnicode: connectors.UnicodeURL(c.CredentialURL()),
 		State:      shell.ConnectorState(ctx, c),
 		Credential: shell.CredentialName(ctx, c),
 		Tools:      i18n.Number(ctx, c.ToolCount),
@@ -112,8 +113,8 @@ func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 		Name:        c.Name,
 		Mark:        mark,
 		Description: c.Description,
-		URL:         connectorAddress(c),
-		URLUnicode:  connectors.UnicodeURL(c.URL),
+		URL:         cmp.Or(c.ServerURL, connectorAddress(c)), // not the address of a document
+		URLUnicode:  connectors.UnicodeURL(c.CredentialURL()),
 		Href:        shell.ConnectorPath(c.Slug),
 		Tab:         tab,
 		State:       shell.ConnectorState(ctx, c),

@@ -42,7 +42,7 @@ func (q *Queries) AccountRequest(ctx context.Context, tenantID connectors.Tenant
 
 const agentAccounts = `-- name: AgentAccounts :many
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
-       connectors.id as connector_id, connectors.slug, connectors.name, connectors.url, connectors.auth_type, connectors.enabled,
+       connectors.id as connector_id, connectors.slug, connectors.name, coalesce(nullif(connectors.server_url, ''), connectors.url)::text as credential_url, connectors.auth_type, connectors.enabled,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
        credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
@@ -59,23 +59,23 @@ limit $3
 `
 
 type AgentAccountsRow struct {
-	AgentID      connectors.AgentID
-	AgentSlug    string
-	AgentName    string
-	AgentEnabled bool
-	ConnectorID  connectors.ConnectorID
-	Slug         string
-	Name         string
-	Url          string
-	AuthType     connectors.AuthType
-	Enabled      bool
-	Type         string
-	Account      string
-	Error        string
-	Upstream     []byte
-	Status       string
-	ConnectedAt  *time.Time
-	StoredAt     *time.Time
+	AgentID       connectors.AgentID
+	AgentSlug     string
+	AgentName     string
+	AgentEnabled  bool
+	ConnectorID   connectors.ConnectorID
+	Slug          string
+	Name          string
+	CredentialUrl string
+	AuthType      connectors.AuthType
+	Enabled       bool
+	Type          string
+	Account       string
+	Error         string
+	Upstream      []byte
+	Status        string
+	ConnectedAt   *time.Time
+	StoredAt      *time.Time
 }
 
 // The credential of each agent at each granted connector in mode per_agent. The status is empty if the credential is
@@ -97,7 +97,7 @@ func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantI
 			&i.ConnectorID,
 			&i.Slug,
 			&i.Name,
-			&i.Url,
+			&i.CredentialUrl,
 			&i.AuthType,
 			&i.Enabled,
 			&i.Type,
