@@ -25,7 +25,7 @@ var SeparateReads = map[string]string{
 	"connect.Broker.discoverForAPI":              "the discovery asks other servers in between",
 	"connect.Broker.discoverServer":              "as discoverForAPI",
 	"credentials.Resolver.HeadersForDraft":       "the provider is asked for a token in between",
-	"manage.Registry.ReadAPI":                    "the document is found by the hash that was read first",
+	"manage.Registry.readOverview":               "the document is found by the hash that was read first",
 	"admin/tools.Handler.toolShow":               "the tried call and the quota are panels of their own",
 	"admin/people.Handler.membersPage":           "programs are a panel of their own, and name their members",
 	"admin/signin.Handler.setupShow":             "the form names no row",

@@ -36,10 +36,10 @@ type Comparison struct {
 	Old      []ToolState
 	List     []Definition // the first of a repeated name counts
 	Policy   ToolChangePolicy
-	First    bool              // never synced: the tools are accepted, except those with a foreign server
+	First    bool              // never synced: tools are accepted, except with a foreign server
 	Accepted map[Hash][]byte   // for AcceptedNeeded; a change against a missing one waits
 	Names    *toolchange.Names // tools of other connectors for NamesNeeded; nil: none
-	Origins  []string          // of an HTTP API: new tools with another one, which no accepted tool has, are risky; empty: none is
+	Origins  []string          // known origins of an HTTP API, besides the accepted tools' origins; a new tool elsewhere is risky; empty: any origin is known
 	Done     <-chan struct{}   // closed: the remaining changes count as too large to be compared; nil: never
 
 	Instructions       Instructions // as stored
@@ -142,7 +142,7 @@ func Diff(c Comparison) ToolDiff {
 	return d
 }
 
-// recordChanges returns the changes to record. A first sync has only those of tools with a foreign server.
+// recordChanges returns the changes to record. A first sync has only changes of tools with a foreign server.
 func (c Comparison) recordChanges(d ToolDiff, old map[string]ToolState) []ChangeWrite {
 	if c.First && len(c.Origins) == 0 {
 		return nil

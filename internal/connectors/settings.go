@@ -71,8 +71,7 @@ type Settings struct {
 // CredentialOrigin returns the only origin that the connector's credentials are sent to; "": its URL is invalid.
 func (s Settings) CredentialOrigin() string { return Origin(s.CredentialURL()) }
 
-// CredentialURL returns the address whose origin is [Settings.CredentialOrigin]: of the server, never of a document that
-// describes it.
+// CredentialURL returns the address of the server that gets the credentials, not of a document that describes it.
 func (s Settings) CredentialURL() string { return cmp.Or(s.ServerURL, s.URL) }
 
 // ChangedFrom returns the sorted names, as in the API, of the settings that differ from old.
