@@ -96,7 +96,8 @@ func TestHTTPAPI_OAuthEndpointsAreOfTheDocument(t *testing.T) {
 	}
 
 	document := strings.ReplaceAll(keyDocument, "BASE", "")
-	document = document[:strings.Index(document, `"oauth":{`)] + `"oauth":{"type":"openIdConnect","openIdConnectUrl":"https://id.example.com/.well-known/openid-configuration"}}}}`
+	before, _, _ := strings.Cut(document, `"oauth":{`)
+	document = before + `"oauth":{"type":"openIdConnect","openIdConnectUrl":"https://id.example.com/.well-known/openid-configuration"}}}}`
 	made = w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
 		"name": "Discovered", "kind": "http", "url": "https://api.example.com", "document": document, "operations": []string{"GET /notes/{id}"},
 		"auth": map[string]any{"type": "oauth2", "client_id": "me"},
