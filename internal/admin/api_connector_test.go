@@ -273,7 +273,7 @@ func TestAnswerPanel_SavesAFilter(t *testing.T) {
 	}
 	b.get(path).want(t, http.StatusOK, "GET "+notes.URL+"/v2/notes/{id}", "jq filter")
 	b.post(path+"/answer", url.Values{"filter": {".["}, "do": {"save"}}).want(t, http.StatusUnprocessableEntity)
-	b.post(path+"/answer", url.Values{"filter": {".notes"}, "do": {"test"}}).want(t, http.StatusUnprocessableEntity, "call the tool once")
+	b.post(path+"/answer", url.Values{"filter": {".notes"}, "do": {"test"}}).want(t, http.StatusUnprocessableEntity, "Call the tool once")
 	b.post(path+"/answer", url.Values{"filter": {".notes[0].text"}, "do": {"save"}}).want(t, http.StatusSeeOther)
 	tools, err := d.Door().APIs().Tools(t.Context(), c.ID)
 	if err != nil || len(tools) != 1 || tools[0].Filter != ".notes[0].text" {

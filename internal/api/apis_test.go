@@ -114,7 +114,7 @@ func TestOperations_KeepTheirSettings(t *testing.T) {
 		`{"change":[{"key":"GET /notes/{id}","filter":"."}]}`:        `The operation "GET /notes/{id}" isn't picked.`,
 		`{"change":[{"key":"GET /notes","filter":".["}]}`:            "The filter isn't valid jq.",
 		`{"change":[{"key":"GET /notes","max_pages":3}]}`:            `The document doesn't say how the answer of "GET /notes" is paginated.`,
-		`{"change":[{"key":"GET /notes","annotations":{"a":true}}]}`: `"a" is no annotation of a tool.`,
+		`{"change":[{"key":"GET /notes","annotations":{"a":true}}]}`: `"a" isn't a tool annotation.`,
 	} {
 		if doc := w.call(t, admin, http.MethodPatch, path+"/operations", body).problem(http.StatusUnprocessableEntity, "invalid"); doc["detail"] != says {
 			t.Errorf("%s: %v", body, doc)
