@@ -199,7 +199,7 @@ func (c *Client) CreateConnector(ctx context.Context, in ConnectorCreate) (Conne
 }
 
 // CreateEndpoint: Add an endpoint to an HTTP API. Requires role admin.
-// By its fields, or from a curl command, whose fields the others replace. A credential of the command isn't stored. Agents get the tool after the next sync.
+// Send fields or a curl command; fields override the command. A credential of the command isn't stored. Agents get the tool after the next sync.
 func (c *Client) CreateEndpoint(ctx context.Context, id string, in EndpointCreate) (Endpoint, error) {
 	var out Endpoint
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints"}, nil, in, &out)

@@ -24,7 +24,7 @@ func (h *Handler) mountEndpoints(tag string) {
 	registerOperation(h, operation{
 		method: http.MethodPost, path: path, id: "createEndpoint", tag: tag,
 		summary: "Add an endpoint to an HTTP API", permission: connectors.PermManage, status: http.StatusCreated,
-		description: "By its fields, or from a curl command, whose fields the others replace. A credential of the command isn't stored. Agents get the tool after the next sync.",
+		description: "Send fields or a curl command; fields override the command. A credential of the command isn't stored. Agents get the tool after the next sync.",
 	}, h.createEndpoint)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: path + "/{name}", id: "getEndpoint", tag: tag,

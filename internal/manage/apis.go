@@ -184,8 +184,22 @@ func describeAPI(ctx context.Context, tx *store.Tenant, c connectors.Connector, 
 	if err != nil {
 		return err
 	}
-	if detail["tools"] = toolsState(tools); document != nil {
+	detail["tools"] = toolsState(tools)
+	describeDocument(document, detail)
+	return nil
+}
+
+// describeDocument adds the hash of a document to a record. nil: there is none.
+func describeDocument(document *connectors.APIDocument, detail map[string]any) {
+	if document != nil {
 		detail["document_sha256"] = hex.EncodeToString(document.Hash[:])
 	}
-	return nil
+}
+
+// saveDocument stores a document. nil: the stored one stays.
+func saveDocument(ctx context.Context, tx *store.Tenant, id connectors.ConnectorID, document *connectors.APIDocument) error {
+	if document == nil {
+		return nil
+	}
+	return tx.APIs().SaveDocument(ctx, id, *document)
 }

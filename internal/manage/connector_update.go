@@ -2,7 +2,6 @@ package manage
 
 import (
 	"context"
-	"encoding/hex"
 	"slices"
 
 	"patchbay/internal/auth"
@@ -76,10 +75,8 @@ func (r *Registry) updateOnce(
 		if c, err = tx.Connectors().Update(ctx, old.ID, version, d); err != nil {
 			return err
 		}
-		if document != nil {
-			if err := tx.APIs().SaveDocument(ctx, c.ID, *document); err != nil {
-				return err
-			}
+		if err := saveDocument(ctx, tx, c.ID, document); err != nil {
+			return err
 		}
 		owners, err := readMoveLosses(ctx, tx, old, c)
 		if err != nil {
@@ -117,9 +114,7 @@ func (r *Registry) updateOnce(
 		e.Detail = map[string]any{
 			"connector_id": c.ID.String(), "changed": changedFields(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.totalCount(),
 		}
-		if document != nil {
-			e.Detail["document_sha256"] = hex.EncodeToString(document.Hash[:])
-		}
+		describeDocument(document, e.Detail)
 		return tx.RecordChange(ctx, e, before, store.ConnectorState(c.ID))
 	})
 	if err != nil {

@@ -79,7 +79,7 @@ func (s Sources) readFile(path string, limit int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.Dir, name)
 	}
-	file, err := os.Open(name) //nolint:gosec // whoever runs the command names it
+	file, err := os.Open(name) //nolint:gosec // it is an argument of the command
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func readANSI(rest string) (text, after string) {
 	return out.String(), ""
 }
 
-// readUnicode reads uXXXX. size is 0 if it is none.
+// readUnicode reads an escape of u and four hexadecimal digits. size is 0 if the text does not begin with one.
 func readUnicode(text string) (r rune, size int) {
 	if len(text) < 5 || text[0] != 'u' {
 		return 0, 0
