@@ -86,7 +86,10 @@
     toast.append(button);
     begin(toast);
   };
-  const showNew = () => document.querySelectorAll("#toasts .flash > p:not(:has(> [data-close]))").forEach(show);
+  const showNew = () => {
+    hold(isHeld()); // the focus may be older than this script
+    document.querySelectorAll("#toasts .flash > p:not(:has(> [data-close]))").forEach(show);
+  };
   new MutationObserver(showNew).observe(document.body, { subtree: true, childList: true });
   showNew();
 })();
