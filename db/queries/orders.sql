@@ -72,6 +72,17 @@ limit @max_rows;
 -- name: ToolOrder :many
 -- The filters are those of Tools. A definition is read only for a text filter. moment is a timestamp because formatting
 -- 20,000 of them as text costs more than the rest of the query.
+with asked as materialized (
+    select lower(@prefix::text) as prefix,
+           case when numnode(websearch_to_tsquery('english', @query::text)) > 0
+                then websearch_to_tsquery('english', @query::text)
+                else websearch_to_tsquery('simple', @query::text)
+           end as words
+), found as materialized (
+    select definition.hash
+    from tool_definitions definition
+    where definition.tenant_id = @tenant_id and @query::text <> '' and definition.search @@ (select asked.words from asked)
+)
 select tools.connector_id, tools.name, ordered.moment::timestamptz as moment, ordered.key::text as key
 from tools
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
@@ -99,16 +110,11 @@ where tools.tenant_id = @tenant_id
                   where matched.tenant_id = @tenant_id and matched.hash = tools.current_hash
                     and (matched.title ~* @pattern::text or matched.description ~* @pattern::text)))
   and (@query::text = ''
-       or tools.name ilike @prefix::text
-       or tools.alias ilike @prefix::text
-       or tools.agent_text <> '' and tools.agent_text ilike '%' || @prefix::text
-       or lower(@query::text) = any(tools.tags)
-       or exists (select from tool_definitions definition
-                  where definition.tenant_id = @tenant_id and definition.hash = tools.current_hash
-                    and definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
-                                                  then websearch_to_tsquery('english', @query)
-                                                  else websearch_to_tsquery('simple', @query)
-                                             end))
+       or tools.current_hash in (select found.hash from found)
+       or lower(tools.name) like (select asked.prefix from asked)
+       or tools.alias <> '' and lower(tools.alias) like (select asked.prefix from asked)
+       or tools.agent_text <> '' and lower(tools.agent_text) like '%' || (select asked.prefix from asked)
+       or lower(@query::text) = any(tools.tags))
   and (sqlc.narg(after_key)::text is null
        or case when @down::boolean
                then (ordered.moment, ordered.key) < (@after_moment::timestamptz, sqlc.narg(after_key))
@@ -129,6 +135,17 @@ limit @max_rows;
 
 -- name: CountTools :one
 -- The filters are those of Tools.
+with asked as materialized (
+    select lower(@prefix::text) as prefix,
+           case when numnode(websearch_to_tsquery('english', @query::text)) > 0
+                then websearch_to_tsquery('english', @query::text)
+                else websearch_to_tsquery('simple', @query::text)
+           end as words
+), found as materialized (
+    select definition.hash
+    from tool_definitions definition
+    where definition.tenant_id = @tenant_id and @query::text <> '' and definition.search @@ (select asked.words from asked)
+)
 select count(*)
 from tools
 where tools.tenant_id = @tenant_id
@@ -152,16 +169,11 @@ where tools.tenant_id = @tenant_id
                   where matched.tenant_id = @tenant_id and matched.hash = tools.current_hash
                     and (matched.title ~* @pattern::text or matched.description ~* @pattern::text)))
   and (@query::text = ''
-       or tools.name ilike @prefix::text
-       or tools.alias ilike @prefix::text
-       or tools.agent_text <> '' and tools.agent_text ilike '%' || @prefix::text
-       or lower(@query::text) = any(tools.tags)
-       or exists (select from tool_definitions definition
-                  where definition.tenant_id = @tenant_id and definition.hash = tools.current_hash
-                    and definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
-                                                  then websearch_to_tsquery('english', @query)
-                                                  else websearch_to_tsquery('simple', @query)
-                                             end));
+       or tools.current_hash in (select found.hash from found)
+       or lower(tools.name) like (select asked.prefix from asked)
+       or tools.alias <> '' and lower(tools.alias) like (select asked.prefix from asked)
+       or tools.agent_text <> '' and lower(tools.agent_text) like '%' || (select asked.prefix from asked)
+       or lower(@query::text) = any(tools.tags));
 
 -- name: ToolsByName :many
 -- The tools of a page, in the order of the arrays. The page ends early at max_bytes, as in Tools.

@@ -211,6 +211,17 @@ func (q *Queries) ConnectorOrder(ctx context.Context, arg ConnectorOrderParams) 
 }
 
 const countTools = `-- name: CountTools :one
+with asked as materialized (
+    select lower($9::text) as prefix,
+           case when numnode(websearch_to_tsquery('english', $8::text)) > 0
+                then websearch_to_tsquery('english', $8::text)
+                else websearch_to_tsquery('simple', $8::text)
+           end as words
+), found as materialized (
+    select definition.hash
+    from tool_definitions definition
+    where definition.tenant_id = $1 and $8::text <> '' and definition.search @@ (select asked.words from asked)
+)
 select count(*)
 from tools
 where tools.tenant_id = $1
@@ -234,16 +245,11 @@ where tools.tenant_id = $1
                   where matched.tenant_id = $1 and matched.hash = tools.current_hash
                     and (matched.title ~* $7::text or matched.description ~* $7::text)))
   and ($8::text = ''
-       or tools.name ilike $9::text
-       or tools.alias ilike $9::text
-       or tools.agent_text <> '' and tools.agent_text ilike '%' || $9::text
-       or lower($8::text) = any(tools.tags)
-       or exists (select from tool_definitions definition
-                  where definition.tenant_id = $1 and definition.hash = tools.current_hash
-                    and definition.search @@ case when numnode(websearch_to_tsquery('english', $8)) > 0
-                                                  then websearch_to_tsquery('english', $8)
-                                                  else websearch_to_tsquery('simple', $8)
-                                             end))
+       or tools.current_hash in (select found.hash from found)
+       or lower(tools.name) like (select asked.prefix from asked)
+       or tools.alias <> '' and lower(tools.alias) like (select asked.prefix from asked)
+       or tools.agent_text <> '' and lower(tools.agent_text) like '%' || (select asked.prefix from asked)
+       or lower($8::text) = any(tools.tags))
 `
 
 type CountToolsParams struct {
@@ -277,6 +283,17 @@ func (q *Queries) CountTools(ctx context.Context, arg CountToolsParams) (int64, 
 }
 
 const toolOrder = `-- name: ToolOrder :many
+with asked as materialized (
+    select lower($17::text) as prefix,
+           case when numnode(websearch_to_tsquery('english', $9::text)) > 0
+                then websearch_to_tsquery('english', $9::text)
+                else websearch_to_tsquery('simple', $9::text)
+           end as words
+), found as materialized (
+    select definition.hash
+    from tool_definitions definition
+    where definition.tenant_id = $2 and $9::text <> '' and definition.search @@ (select asked.words from asked)
+)
 select tools.connector_id, tools.name, ordered.moment::timestamptz as moment, ordered.key::text as key
 from tools
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
@@ -304,33 +321,28 @@ where tools.tenant_id = $2
                   where matched.tenant_id = $2 and matched.hash = tools.current_hash
                     and (matched.title ~* $8::text or matched.description ~* $8::text)))
   and ($9::text = ''
-       or tools.name ilike $10::text
-       or tools.alias ilike $10::text
-       or tools.agent_text <> '' and tools.agent_text ilike '%' || $10::text
-       or lower($9::text) = any(tools.tags)
-       or exists (select from tool_definitions definition
-                  where definition.tenant_id = $2 and definition.hash = tools.current_hash
-                    and definition.search @@ case when numnode(websearch_to_tsquery('english', $9)) > 0
-                                                  then websearch_to_tsquery('english', $9)
-                                                  else websearch_to_tsquery('simple', $9)
-                                             end))
-  and ($11::text is null
-       or case when $12::boolean
-               then (ordered.moment, ordered.key) < ($13::timestamptz, $11)
-               else (ordered.moment, ordered.key) > ($13::timestamptz, $11) end
-       or (ordered.moment, ordered.key) = ($13::timestamptz, $11)
-          and case when $14::boolean
-                   then (tools.name, tools.connector_id) < ($15::text, $16::uuid)
-                   else (tools.name, tools.connector_id) > ($15::text, $16::uuid) end)
-order by case when $12::boolean then ordered.moment end desc,
-         case when not $12::boolean then ordered.moment end,
-         case when $12::boolean then ordered.key end desc,
-         case when not $12::boolean then ordered.key end,
-         case when $14::boolean then tools.name end desc,
-         case when not $14::boolean then tools.name end,
-         case when $14::boolean then tools.connector_id end desc,
-         case when not $14::boolean then tools.connector_id end
-limit $17
+       or tools.current_hash in (select found.hash from found)
+       or lower(tools.name) like (select asked.prefix from asked)
+       or tools.alias <> '' and lower(tools.alias) like (select asked.prefix from asked)
+       or tools.agent_text <> '' and lower(tools.agent_text) like '%' || (select asked.prefix from asked)
+       or lower($9::text) = any(tools.tags))
+  and ($10::text is null
+       or case when $11::boolean
+               then (ordered.moment, ordered.key) < ($12::timestamptz, $10)
+               else (ordered.moment, ordered.key) > ($12::timestamptz, $10) end
+       or (ordered.moment, ordered.key) = ($12::timestamptz, $10)
+          and case when $13::boolean
+                   then (tools.name, tools.connector_id) < ($14::text, $15::uuid)
+                   else (tools.name, tools.connector_id) > ($14::text, $15::uuid) end)
+order by case when $11::boolean then ordered.moment end desc,
+         case when not $11::boolean then ordered.moment end,
+         case when $11::boolean then ordered.key end desc,
+         case when not $11::boolean then ordered.key end,
+         case when $13::boolean then tools.name end desc,
+         case when not $13::boolean then tools.name end,
+         case when $13::boolean then tools.connector_id end desc,
+         case when not $13::boolean then tools.connector_id end
+limit $16
 `
 
 type ToolOrderParams struct {
@@ -343,7 +355,6 @@ type ToolOrderParams struct {
 	Says        string
 	Pattern     string
 	Query       string
-	Prefix      string
 	AfterKey    *string
 	Down        bool
 	AfterMoment time.Time
@@ -351,6 +362,7 @@ type ToolOrderParams struct {
 	AfterName   string
 	AfterID     uuid.UUID
 	MaxRows     int32
+	Prefix      string
 }
 
 type ToolOrderRow struct {
@@ -373,7 +385,6 @@ func (q *Queries) ToolOrder(ctx context.Context, arg ToolOrderParams) ([]ToolOrd
 		arg.Says,
 		arg.Pattern,
 		arg.Query,
-		arg.Prefix,
 		arg.AfterKey,
 		arg.Down,
 		arg.AfterMoment,
@@ -381,6 +392,7 @@ func (q *Queries) ToolOrder(ctx context.Context, arg ToolOrderParams) ([]ToolOrd
 		arg.AfterName,
 		arg.AfterID,
 		arg.MaxRows,
+		arg.Prefix,
 	)
 	if err != nil {
 		return nil, err

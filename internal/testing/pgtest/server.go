@@ -49,7 +49,6 @@ func startCluster(ctx context.Context, dir string) (*postgres.Cluster, error) {
 		Dir: dir, Throwaway: true,
 		Settings: map[string]string{
 			"max_connections": "300",
-			"shared_buffers":  "64MB",
 			"max_wal_size":    "4GB", // no checkpoint in between
 		},
 	})
