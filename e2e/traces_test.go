@@ -155,7 +155,7 @@ func TestTraces_ConnectIsOneTracePerRequest(t *testing.T) {
 	c := newTraceCollector(t)
 	w := newConnecting(t, c.env()...)
 	w.connector("/mcp")
-	w.as.live(2)
+	w.as.live(4)
 	w.connect("", "ann@example.com")
 
 	started := c.named("", "oauth registration")
