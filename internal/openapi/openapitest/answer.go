@@ -3,7 +3,7 @@ package openapitest
 import (
 	"encoding/json"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -15,42 +15,25 @@ import (
 // setAnswer makes an answer that the document describes: the first 2xx with JSON, else any other.
 func (s *Server) setAnswer(operation map[string]any) {
 	s.answer, s.media = []byte("\x00\x01binary\xff"), "application/octet-stream"
-	responses, _ := operation["responses"].(map[string]any)
-	var codes []string
-	for code := range responses {
-		if strings.HasPrefix(code, "2") {
-			codes = append(codes, code)
-		}
+	schema, media := s.definition.jsonAnswer(operation)
+	if value, ok := (sampler{root: s.definition.root}).Value(schema); schema != nil && ok {
+		s.answer, s.media = []byte(encodeJSON(value)), media
 	}
-	sort.Strings(codes)
-	for _, code := range codes {
-		response := s.definition.resolveRefs(responses[code])
-		schema, media := response["schema"], "application/json"
-		if !s.definition.swagger {
-			schema, media = jsonContent(response)
-		}
-		if schema == nil {
-			continue
-		}
-		if value, ok := (sampler{root: s.definition.root}).Value(schema); ok {
-			s.answer, s.media = []byte(encodeJSON(value)), media
-			return
-		}
+}
+
+func sortedNames(object map[string]any) (names []string) {
+	for name := range object {
+		names = append(names, name)
 	}
+	slices.Sort(names)
+	return names
 }
 
 // jsonContent returns the schema of the JSON content of a response.
 func jsonContent(response map[string]any) (schema any, media string) {
 	content, _ := response["content"].(map[string]any)
-	var names []string
-	for name := range content {
-		if base, _, _ := strings.Cut(name, ";"); strings.HasSuffix(strings.TrimSpace(base), "json") {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		if c, _ := content[name].(map[string]any); c["schema"] != nil {
+	for _, name := range sortedNames(content) {
+		if c, _ := content[name].(map[string]any); isJSON(name) && c["schema"] != nil {
 			return c["schema"], name
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,7 +96,7 @@ func (d *Definition) resolveRefs(v any) map[string]any {
 func (d *Definition) findOperation(method, path string) (operation, item map[string]any) {
 	paths, _ := d.root["paths"].(map[string]any)
 	item = d.resolveRefs(paths[path])
-	operation, _ = item[strings.ToLower(method)].(map[string]any)
+	operation = d.resolveRefs(item[strings.ToLower(method)])
 	if operation == nil {
 		more, _ := item["additionalOperations"].(map[string]any)
 		operation, _ = more[method].(map[string]any)
@@ -106,7 +108,10 @@ func (d *Definition) findOperation(method, path string) (operation, item map[str
 type parameter struct {
 	name, in, style string
 	explode         bool
-	media           string
+	reserved        bool
+	required        bool
+	media           string // of a value that is serialised as content; then it has no style
+	schema          any
 }
 
 // listParameters returns the parameters of an operation, those of the path included.
@@ -124,35 +129,56 @@ func (d *Definition) listParameters(operation, item map[string]any) map[string]p
 	return all
 }
 
+// placeStyles are the styles of each place, its default first. A style that a place does not have counts as the default.
+var placeStyles = map[string][]string{
+	"path": {"simple", "label", "matrix"}, "header": {"simple"}, "cookie": {"form", "cookie"}, "formData": {"form"},
+	"query": {"form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject"}, "querystring": {""}, "body": {""},
+}
+
 func (d *Definition) readDefinition(p map[string]any, name, in string) parameter {
-	out := parameter{name: name, in: in, style: map[string]string{"path": "simple", "header": "simple", "query": "form", "cookie": "form", "formData": "form"}[in]}
-	if d.swagger {
-		switch p["collectionFormat"] {
-		case "ssv":
-			out.style = "spaceDelimited"
-		case "tsv":
-			out.style = "tabDelimited"
-		case "pipes":
-			out.style = "pipeDelimited"
-		case "multi":
-			out.explode = in == "query" || in == "formData"
-		}
-		if in == "path" || in == "header" {
-			out.style = "simple"
-		}
-		return out
+	out := parameter{name: name, in: in, required: p["required"] == true || in == "path"}
+	if len(placeStyles[in]) > 0 {
+		out.style = placeStyles[in][0]
 	}
-	if style, ok := p["style"].(string); ok {
+	if d.swagger {
+		return readSwaggerDefinition(p, out)
+	}
+	out.schema, out.reserved = p["schema"], p["allowReserved"] == true
+	if content, ok := p["content"].(map[string]any); ok {
+		for name, v := range content {
+			media, _, _ := mime.ParseMediaType(name)
+			return parameter{name: out.name, in: in, required: out.required, media: media, schema: d.resolveRefs(v)["schema"]}
+		}
+	}
+	if style, ok := p["style"].(string); ok && slices.Contains(placeStyles[in], style) {
 		out.style = style
 	}
-	out.explode = out.style == "form" || out.style == "deepObject" || out.style == "cookie"
+	out.explode = out.style == "form" || out.style == "cookie"
 	if explode, ok := p["explode"].(bool); ok {
 		out.explode = explode
 	}
-	if content, ok := p["content"].(map[string]any); ok {
-		for media := range content {
-			out.media = media
-		}
+	out.explode = out.explode || out.style == "deepObject"
+	return out
+}
+
+// readSwaggerDefinition reads a parameter of Swagger 2, whose schema is the parameter itself.
+func readSwaggerDefinition(p map[string]any, out parameter) parameter {
+	out.schema = p
+	if out.in == "body" {
+		out.schema = p["schema"]
+	}
+	if out.in != "query" && out.in != "formData" {
+		return out
+	}
+	switch p["collectionFormat"] {
+	case "ssv":
+		out.style = "spaceDelimited"
+	case "tsv":
+		out.style = "tabDelimited"
+	case "pipes":
+		out.style = "pipeDelimited"
+	case "multi":
+		out.explode = true
 	}
 	return out
 }

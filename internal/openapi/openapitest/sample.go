@@ -212,7 +212,7 @@ func (s sampler) objectValue(schema map[string]any) (any, bool) {
 	for _, name := range names {
 		isRequired := slices.Contains(required, any(name)) || slices.Contains(s.needed, any(name))
 		resolved := s.resolveRefs(properties[name])
-		if !isRequired && (s.level > 2 || len(object) > 12) || s.input && resolved["readOnly"] == true || !s.input && resolved["writeOnly"] == true {
+		if !isRequired && (s.level > 2 || s.level > 0 && len(object) > 12) || s.input && resolved["readOnly"] == true || !s.input && resolved["writeOnly"] == true {
 			continue
 		}
 		value, ok := s.nextLevel().Value(properties[name])

@@ -56,32 +56,30 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request) {
 }
 
 // Trip calls an operation with arguments that its schema accepts. The error says what differs.
-func (s *Server) Trip(ctx context.Context, tool *openapi.Tool, o *openapi.Operation) error {
-	var definition struct {
-		InputSchema  map[string]any  `json:"inputSchema"`
-		OutputSchema json.RawMessage `json:"outputSchema"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(tool.Definition))
-	decoder.UseNumber()
-	if err := decoder.Decode(&definition); err != nil {
+func (s *Server) Trip(ctx context.Context, made *openapi.Tool, o *openapi.Operation) error {
+	tool, err := s.definition.readTool(made)
+	if err != nil {
 		return err
 	}
 	operation, item := s.definition.findOperation(o.Method, o.Path)
+	if err := tool.checkOperation(operation, item, o.Path); err != nil {
+		return err
+	}
 	s.setAnswer(operation)
 	if o.Method == "HEAD" {
 		s.answer, s.media = nil, ""
 	}
-	args, result, err := s.callSample(ctx, tool, definition.InputSchema, sampler{input: true})
+	args, result, err := s.callSample(ctx, made, tool.input, sampler{input: true})
 	if err != nil && strings.Contains(err.Error(), "delimiter") {
-		args, result, err = s.callSample(ctx, tool, definition.InputSchema, sampler{input: true, plain: true})
+		args, result, err = s.callSample(ctx, made, tool.input, sampler{input: true, plain: true})
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.compareRequest(tool.Binding, o, operation, item, args); err != nil {
+	if err := s.compareRequest(made.Binding, o, operation, item, args); err != nil {
 		return err
 	}
-	return s.compareResult(tool.Binding, definition.OutputSchema, result)
+	return s.compareResult(made.Binding, tool.output, result)
 }
 
 // callSample calls with a sample of a schema. A style that cannot carry difficult texts refuses them; then plain ones make the trip.
@@ -141,28 +139,40 @@ func (s *Server) compareRequest(b *openapi.Binding, o *openapi.Operation, operat
 	if err != nil {
 		return err
 	}
-	definitions := s.definition.listParameters(operation, item)
-	for _, p := range b.Parameters {
-		if p.Argument == "" {
-			continue
-		}
-		arg, given := args[p.Argument]
-		if !given || arg == nil {
-			continue
-		}
-		definition, described := definitions[p.In+" "+p.Name]
-		if !described {
-			definition = parameter{name: p.Name, in: p.In, style: "simple"}
-		}
-		want := toWords(arg)
-		if definition.media != "" {
-			want = encodeJSON(arg)
-		}
-		if have := s.readParameter(definition, segments, want); !reflect.DeepEqual(have, want) && !isEmpty(want) && !isNested(definition, arg) {
-			return fmt.Errorf("parameter %s in %s (%s, explode %v): the server reads %q, and %q was sent", p.Name, p.In, definition.style, definition.explode, have, want)
-		}
+	if err := s.compareParameters(b, o, segments, s.definition.listParameters(operation, item), args); err != nil {
+		return err
 	}
 	return s.compareBody(b.Body, operation, args)
+}
+
+// compareParameters compares the parameters that the document describes, and the variables of the path that it does not.
+func (s *Server) compareParameters(b *openapi.Binding, o *openapi.Operation, segments map[string]string, described map[string]parameter, args map[string]any) error {
+	for name := range segments {
+		if key := "path " + name; described[key].name == "" {
+			described[key] = parameter{name: name, in: "path", style: "simple"}
+		}
+	}
+	arguments := map[string]string{}
+	for _, p := range b.Parameters {
+		arguments[p.In+" "+p.Name] = p.Argument
+	}
+	for key, p := range described {
+		if p.in == "body" || p.in == "formData" || s.definition.isRefused(p, o.Path) {
+			continue
+		}
+		arg, given := args[arguments[key]]
+		if !given {
+			return fmt.Errorf("parameter %s in %s: there is no sample", p.name, p.in)
+		}
+		want := toWords(arg)
+		if p.media != "" {
+			want = encodeJSON(arg)
+		}
+		if have := s.readParameter(p, segments, want); !reflect.DeepEqual(have, want) && arg != nil && !isEmpty(want) && !isNested(p, arg) {
+			return fmt.Errorf("parameter %s in %s (%s, explode %v): the server reads %q, and %q was sent", p.name, p.in, p.style, p.explode, have, want)
+		}
+	}
+	return nil
 }
 
 // isNested reports whether a value has no serialisation in the specification: members of members in brackets.
