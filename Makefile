@@ -13,7 +13,7 @@ E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release sbom reproducible test e2e check format lint fresh renames manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
+.PHONY: help run build release sbom reproducible test e2e check format lint fresh renames manifests race conformance openapi-conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,10 @@ manifests: ## hold the chart, the alerts and the dashboard in deploy/ against He
 conformance: ## let the official MCP suite judge ./bin/patchbay, as a client and as a server (docs/conformance.md)
 	@conformance/run
 	@HTTP=standard conformance/run
+
+openapi-conformance: ## the table of conformance/openapi/README.md: tools of public API documents, through the gateway with both SDKs' clients
+	@conformance/openapi/fetch
+	@conformance/run openapi
 
 generate: ## queries and pages to Go, and the client from the OpenAPI document
 	@$(TOOL) sqlc generate

@@ -8,28 +8,48 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"patchbay/conformance/patchbay"
 	"patchbay/internal/openapi"
 	"patchbay/internal/openapi/openapitest"
 )
 
 func main() {
-	dir := flag.String("dir", "bin/openapi", "directory of the documents")
-	verbose := flag.Bool("v", false, "print what failed")
+	var t table
+	flag.StringVar(&t.dir, "dir", "bin/openapi", "directory of the documents")
+	flag.BoolVar(&t.verbose, "v", false, "print what failed")
 	flag.Parse()
-	if err := printTable(context.Background(), os.Stdout, *dir, *verbose, flag.Args()); err != nil {
+	t.patchbay = patchbay.Patchbay{URL: os.Getenv("PATCHBAY_URL"), Key: os.Getenv("PATCHBAY_KEY")}
+	if err := t.printDocuments(context.Background(), os.Stdout, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
+// table is a run over the documents.
+type table struct {
+	dir      string
+	verbose  bool
+	patchbay patchbay.Patchbay // no URL: the clients of the SDKs are left out
+}
+
 // row counts one document.
 type row struct {
-	name, spec, size                   string
+	name, spec, size, licence          string
 	operations, tools, accepted, trips int
+	clients                            clientCounts
 	failures                           []string
+}
+
+func (r *row) add(other row) {
+	r.operations, r.tools, r.accepted, r.trips = r.operations+other.operations, r.tools+other.tools, r.accepted+other.accepted, r.trips+other.trips
+	for i := range r.clients.listed {
+		r.clients.listed[i] += other.clients.listed[i]
+	}
+	r.clients.calls, r.clients.succeed = r.clients.calls+other.clients.calls, r.clients.succeed+other.clients.succeed
 }
 
 // Goals of the table, in percent.
@@ -38,52 +58,80 @@ const (
 	minTrips = 95
 )
 
-func printTable(ctx context.Context, out io.Writer, dir string, verbose bool, names []string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.*"))
+func (t table) printDocuments(ctx context.Context, out io.Writer, names []string) error {
+	files, err := filepath.Glob(filepath.Join(t.dir, "*.*"))
 	if err != nil || len(files) == 0 {
-		return fmt.Errorf("no documents in %s: run conformance/openapi/fetch: %w", dir, err)
+		return fmt.Errorf("no documents in %s: run conformance/openapi/fetch: %w", t.dir, err)
 	}
-	fmt.Fprintln(out, "| document | version | MB | operations | tools | accepted | round trips |")
-	fmt.Fprintln(out, "|---|---|---|---|---|---|---|")
+	licences, err := readLicences("conformance/openapi/documents.txt")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "| document | licence | version | MB | operations | tools | accepted | round trips | Go SDK | TypeScript SDK | calls |")
+	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|")
 	sum := row{name: "all"}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		if len(names) > 0 && !strings.Contains(strings.Join(names, " "), name) {
+		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
-		r, err := checkDocument(ctx, file)
+		r, err := t.checkDocument(ctx, file)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		r.name = strings.ReplaceAll(name, "_", " ")
-		r.printRow(out)
-		sum.operations, sum.tools, sum.accepted, sum.trips = sum.operations+r.operations, sum.tools+r.tools, sum.accepted+r.accepted, sum.trips+r.trips
-		if verbose {
+		r.name, r.licence = strings.ReplaceAll(name, "_", " "), licences[name]
+		t.printRow(out, r)
+		sum.add(r)
+		if t.verbose {
 			for _, failure := range r.failures {
 				first, _, _ := strings.Cut(failure, "\n")
 				fmt.Fprintln(out, "   ", first)
 			}
 		}
 	}
-	sum.printRow(out)
+	t.printRow(out, sum)
 	if 100*sum.accepted < minTools*sum.operations || 100*sum.trips < minTrips*sum.operations {
 		return errors.New("the goals are missed")
+	}
+	if c := sum.clients; t.patchbay.URL != "" && (c.listed != [2]int{sum.tools, sum.tools} || c.succeed < c.calls) {
+		return errors.New("a client does not accept all tools, or a call through the gateway failed")
 	}
 	return nil
 }
 
-func (r row) printRow(out io.Writer) {
+// readLicences returns the licences of the documents by their names.
+func readLicences(file string) (map[string]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	licences := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 4 && fields[0] != "#" {
+			licences[fields[0]] = strings.Join(fields[4:], " ")
+		}
+	}
+	return licences, nil
+}
+
+func (t table) printRow(out io.Writer, r row) {
 	count := func(n int) string {
 		if r.spec != "" {
 			return strconv.Itoa(n)
 		}
 		return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(max(r.operations, 1)))
 	}
-	fmt.Fprintf(out, "| %s | %s | %s | %d | %s | %s | %s |\n", r.name, r.spec, r.size, r.operations, count(r.tools), count(r.accepted), count(r.trips))
+	listed, calls := [2]string{"–", "–"}, "–"
+	if t.patchbay.URL != "" {
+		listed = [2]string{count(r.clients.listed[0]), count(r.clients.listed[1])}
+		calls = fmt.Sprintf("%d of %d", r.clients.succeed, r.clients.calls)
+	}
+	fmt.Fprintf(out, "| %s | %s | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.name, r.licence, r.spec, r.size, r.operations,
+		count(r.tools), count(r.accepted), count(r.trips), listed[0], listed[1], calls)
 }
 
 // checkDocument reads one document, and calls each of its operations.
-func checkDocument(ctx context.Context, file string) (row, error) {
+func (t table) checkDocument(ctx context.Context, file string) (row, error) {
 	document, err := os.ReadFile(file)
 	if err != nil {
 		return row{}, err
@@ -122,5 +170,11 @@ func checkDocument(ctx context.Context, file string) (row, error) {
 			r.trips++
 		}
 	}
-	return r, nil
+	if t.patchbay.URL == "" {
+		return r, nil
+	}
+	slug := strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))))
+	counts, failures, err := checkClients(ctx, t.patchbay, slug, server, d, tools)
+	r.clients, r.failures = counts, append(r.failures, failures...)
+	return r, err
 }

@@ -3,6 +3,7 @@ package openapitest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,7 +14,11 @@ import (
 )
 
 // setAnswer makes an answer that the document describes: the first 2xx with JSON, else any other.
-func (s *Server) setAnswer(operation map[string]any) {
+func (s *Server) setAnswer(method string, operation map[string]any) {
+	if method == http.MethodHead {
+		s.answer, s.media = nil, ""
+		return
+	}
 	s.answer, s.media = []byte("\x00\x01binary\xff"), "application/octet-stream"
 	schema, media := s.definition.jsonAnswer(operation)
 	if value, ok := (sampler{root: s.definition.root}).Value(schema); schema != nil && ok {
@@ -40,27 +45,39 @@ func jsonContent(response map[string]any) (schema any, media string) {
 	return nil, ""
 }
 
-// compareResult compares a result with the answer, byte for byte, and checks it as the Go SDK's client would.
-func (s *Server) compareResult(b *openapi.Binding, outputSchema json.RawMessage, result httpcall.Result) error {
-	var r struct {
-		Content []struct {
-			Type, Text string
-			Resource   struct{ Blob []byte }
-		}
-		StructuredContent json.RawMessage
+// toolResult is a result of MCP.
+type toolResult struct {
+	IsError bool
+	Content []struct {
+		Type, Text string
+		Resource   struct{ Blob []byte }
 	}
-	if err := json.Unmarshal(result.JSON, &r); err != nil || result.IsError || len(r.Content) != 1 {
-		return fmt.Errorf("the result is %.300s: %w", result.JSON, err)
+	StructuredContent json.RawMessage
+}
+
+// readResult reads a result, and compares its content with the answer.
+func (s *Server) readResult(document []byte) (r toolResult, err error) {
+	if err := json.Unmarshal(document, &r); err != nil {
+		return r, err
+	}
+	if r.IsError || len(r.Content) != 1 {
+		return r, fmt.Errorf("the result is %.500s", document)
 	}
 	have := r.Content[0].Text
 	if r.Content[0].Type == "resource" {
 		have = string(r.Content[0].Resource.Blob)
 	}
-	if len(s.answer) == 0 {
-		have = "" // the result says the status
+	if len(s.answer) > 0 && have != string(s.answer) { // without an answer, the result says the status
+		return r, fmt.Errorf("the result has %.200q, and %.200q was answered", have, s.answer)
 	}
-	if have != string(s.answer) {
-		return fmt.Errorf("the result has %.200q, and %.200q was answered", have, s.answer)
+	return r, nil
+}
+
+// compareResult compares a result with the answer, byte for byte, and checks it as the Go SDK's client would.
+func (s *Server) compareResult(b *openapi.Binding, outputSchema json.RawMessage, result httpcall.Result) error {
+	r, err := s.readResult(result.JSON)
+	if err != nil {
+		return err
 	}
 	if len(outputSchema) == 0 {
 		if len(r.StructuredContent) > 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime"
 	"net/url"
 	"slices"
@@ -161,7 +162,7 @@ func (d *Definition) readDefinition(p map[string]any, name, in string) parameter
 	return out
 }
 
-// readSwaggerDefinition reads a parameter of Swagger 2, whose schema is the parameter itself.
+// readSwaggerDefinition reads a parameter of Swagger 2: its schema is the parameter itself.
 func readSwaggerDefinition(p map[string]any, out parameter) parameter {
 	out.schema = p
 	if out.in == "body" {
@@ -181,4 +182,26 @@ func readSwaggerDefinition(p map[string]any, out parameter) parameter {
 		out.explode = true
 	}
 	return out
+}
+
+// writeMoved returns the document with another server, which has all operations.
+func (d *Definition) writeMoved(address string) string {
+	root := maps.Clone(d.root)
+	if d.swagger {
+		root["host"], root["schemes"] = strings.TrimPrefix(address, "http://"), []string{"http"}
+		delete(root, "basePath")
+		return encodeJSON(root)
+	}
+	root["servers"] = []any{map[string]any{"url": address}}
+	paths, _ := root["paths"].(map[string]any)
+	for _, v := range paths {
+		item, _ := v.(map[string]any)
+		delete(item, "servers")
+		for _, v := range item {
+			if operation, ok := v.(map[string]any); ok {
+				delete(operation, "servers")
+			}
+		}
+	}
+	return encodeJSON(root)
 }

@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/openapi"
 )
 
-// tool is a tool that is compared with its operation in the document.
-type tool struct {
+// checkedTool is a tool that is compared with its operation in the document.
+type checkedTool struct {
 	document *Definition
 	binding  *openapi.Binding
 	input    map[string]any
@@ -22,7 +22,7 @@ type tool struct {
 }
 
 // readTool reads the schemas of a tool.
-func (d *Definition) readTool(made *openapi.Tool) (*tool, error) {
+func (d *Definition) readTool(made *openapi.Tool) (*checkedTool, error) {
 	var schemas struct {
 		Input  map[string]any  `json:"inputSchema"`
 		Output json.RawMessage `json:"outputSchema"`
@@ -33,12 +33,12 @@ func (d *Definition) readTool(made *openapi.Tool) (*tool, error) {
 		return nil, err
 	}
 	isCut := len(encodeJSON(schemas.Input)) > 100<<10
-	return &tool{document: d, binding: made.Binding, input: schemas.Input, output: schemas.Output, isCut: isCut}, nil
+	return &checkedTool{document: d, binding: made.Binding, input: schemas.Input, output: schemas.Output, isCut: isCut}, nil
 }
 
 // checkOperation checks that the tool has all that the document says of its operation: each parameter with its place and style, the body
 // with its members, and the answer.
-func (t *tool) checkOperation(operation, item map[string]any, path string) error {
+func (t *checkedTool) checkOperation(operation, item map[string]any, path string) error {
 	parameters := t.document.listParameters(operation, item)
 	for _, p := range parameters {
 		if p.in == "body" || p.in == "formData" || t.document.isRefused(p, path) {
@@ -98,7 +98,7 @@ func (d *Definition) isRefused(p parameter, path string) bool {
 	return false
 }
 
-func (t *tool) checkParameter(p parameter) error {
+func (t *checkedTool) checkParameter(p parameter) error {
 	i := slices.IndexFunc(t.binding.Parameters, func(have openapi.Parameter) bool {
 		return have.In == p.in && have.Name == p.name && have.Argument != ""
 	})
@@ -115,7 +115,7 @@ func (t *tool) checkParameter(p parameter) error {
 var unusual = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // checkArgument checks that an argument is in the input schema, with a name like the document's and with its type.
-func (t *tool) checkArgument(argument, name string, required bool, schema any) error {
+func (t *checkedTool) checkArgument(argument, name string, required bool, schema any) error {
 	properties, _ := t.input["properties"].(map[string]any)
 	property, there := properties[argument]
 	if !there {
@@ -131,7 +131,7 @@ func (t *tool) checkArgument(argument, name string, required bool, schema any) e
 }
 
 // checkType checks that a schema has the type that the document says. A file is an object or a list of objects.
-func (t *tool) checkType(have, want map[string]any) error {
+func (t *checkedTool) checkType(have, want map[string]any) error {
 	name, _ := want["type"].(string)
 	switch name {
 	case "object", "array", "boolean", "integer", "number":
@@ -227,7 +227,7 @@ func (d *Definition) swaggerTypes(operation map[string]any, name string) (types 
 }
 
 // checkBody checks the media type of a body, and that its members are arguments, or members of the one argument.
-func (t *tool) checkBody(want body) error {
+func (t *checkedTool) checkBody(want body) error {
 	b := t.binding.Body
 	if b == nil {
 		for _, v := range want.content {
@@ -275,7 +275,7 @@ func (t *tool) checkBody(want body) error {
 }
 
 // checkOneBody checks a body that is one argument.
-func (t *tool) checkOneBody(schema any, members map[string]member) error {
+func (t *checkedTool) checkOneBody(schema any, members map[string]member) error {
 	b := t.binding.Body
 	if b.File || !strings.HasSuffix(b.Media, "json") && !strings.HasPrefix(b.Media, "multipart/") && b.Media != "application/x-www-form-urlencoded" {
 		return t.checkArgument(b.Argument, "body", b.Required, nil) // a file, or a text

@@ -45,7 +45,14 @@ func (s *Server) Close() { s.http.Close() }
 // URL returns the address of the server.
 func (s *Server) URL() string { return s.http.URL }
 
+// DocumentPath is where the server has its document, with itself as the server of all operations.
+const DocumentPath = "/document-of-this-server"
+
 func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == DocumentPath {
+		_, _ = io.WriteString(w, s.definition.writeMoved(s.http.URL))
+		return
+	}
 	path, query, _ := strings.Cut(r.RequestURI, "?")
 	body, _ := io.ReadAll(r.Body)
 	s.seen = seen{r.Method, path, query, r.Header.Clone(), body}
@@ -65,10 +72,7 @@ func (s *Server) Trip(ctx context.Context, made *openapi.Tool, o *openapi.Operat
 	if err := tool.checkOperation(operation, item, o.Path); err != nil {
 		return err
 	}
-	s.setAnswer(operation)
-	if o.Method == "HEAD" {
-		s.answer, s.media = nil, ""
-	}
+	s.setAnswer(o.Method, operation)
 	args, result, err := s.callSample(ctx, made, tool.input, sampler{input: true})
 	if err != nil && strings.Contains(err.Error(), "delimiter") {
 		args, result, err = s.callSample(ctx, made, tool.input, sampler{input: true, plain: true})
@@ -80,6 +84,30 @@ func (s *Server) Trip(ctx context.Context, made *openapi.Tool, o *openapi.Operat
 		return err
 	}
 	return s.compareResult(made.Binding, tool.output, result)
+}
+
+// TripThrough calls an operation with plain arguments through a client, which returns the result of MCP. The tool's API has to be at this server.
+func (s *Server) TripThrough(made *openapi.Tool, o *openapi.Operation, call func(arguments []byte) ([]byte, error)) error {
+	tool, err := s.definition.readTool(made)
+	if err != nil {
+		return err
+	}
+	value, _ := sampler{root: tool.input, input: true, plain: true}.Value(tool.input)
+	args, isObject := value.(map[string]any)
+	if !isObject {
+		return fmt.Errorf("the schema has no sample")
+	}
+	operation, item := s.definition.findOperation(o.Method, o.Path)
+	s.setAnswer(o.Method, operation)
+	s.seen = seen{}
+	result, err := call([]byte(encodeJSON(args)))
+	if err != nil {
+		return err
+	}
+	if _, err := s.readResult(result); err != nil {
+		return err
+	}
+	return s.compareRequest(made.Binding, o, operation, item, args)
 }
 
 // callSample calls with a sample of a schema. A style that cannot carry difficult texts refuses them; then plain ones make the trip.
