@@ -36,6 +36,7 @@ type Server struct {
 	Now     func() time.Time // nil: time.Now
 
 	server     *serve.Server
+	listed     *listedTools
 	operations *operationCache
 	keyForms   []string // that answers do not repeat
 }
@@ -45,7 +46,7 @@ func New(s Server) *Server {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	s.operations, s.keyForms = &operationCache{}, s.Credential.keyForms()
+	s.listed, s.operations, s.keyForms = &listedTools{}, &operationCache{}, s.Credential.keyForms()
 	s.server = serve.New(serve.Options{UseNetHTTP: true, MaxBody: httpcall.MaxArguments, StreamAfter: time.Hour, Origins: func(*http.Request) bool { return true }})
 	return &s
 }
@@ -118,41 +119,17 @@ func (mcpBackend) HandleNotification(context.Context, *serve.Client, string, jso
 func (b mcpBackend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	switch r.Method {
 	case "tools/list":
-		return b.s.listTools(ctx)
+		return b.s.listTools(ctx, r.Cursor)
 	case "tools/call":
 		return b.s.callTool(ctx, outcomeOf(ctx), &callMemory{}, r)
 	}
 	return nil, serve.MethodNotFound(r.Method)
 }
 
-func (s *Server) listTools(ctx context.Context) (json.RawMessage, error) {
-	tools, err := s.Tools(ctx)
-	if err != nil {
-		return nil, toRPCError(outcomeOf(ctx), err)
-	}
-	out := []byte(`{"tools":[`)
-	for i, tool := range tools {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = appendTool(out, tool)
-	}
-	return append(out, "]}"...), nil
-}
-
 // CallMeta returns the _meta of a call, by the binding of its definition.
 func CallMeta(binding json.RawMessage) json.RawMessage {
 	meta := append([]byte(`{"`+toolchange.BindingMember+`":`), binding...)
 	return append(meta, '}')
-}
-
-// appendTool writes a definition with its binding.
-func appendTool(out []byte, tool openapi.Tool) []byte {
-	definition := bytes.TrimRight(tool.Definition, " \n")
-	out = append(out, definition[:len(definition)-1]...)
-	out = append(out, `,"`+toolchange.BindingMember+`":`...)
-	out = append(out, tool.Binding.JSON()...)
-	return append(out, '}')
 }
 
 // callTool returns memory.result with the result of a call appended.
