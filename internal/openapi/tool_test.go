@@ -12,7 +12,7 @@ import (
 func TestTool_NamesCollidingArguments(t *testing.T) {
 	t.Parallel()
 	get := makeTool(t, readHard(t, openapi.Options{}), "GET /things/{id}")
-	want := []string{"filter_name", "header_id", "id", "query_id", "session"}
+	want := []string{"filter_name", "header_id", "id", "query_id", "session", "sort"}
 	if have := sortedKeys(get.InputSchema.Properties); !slices.Equal(have, want) {
 		t.Errorf("arguments %q, want %q", have, want)
 	}
@@ -24,6 +24,35 @@ func TestTool_NamesCollidingArguments(t *testing.T) {
 	}
 	if !slices.Equal(get.InputSchema.Required, []string{"id"}) || get.Title != "Get a thing" || !get.Annotations["readOnlyHint"] {
 		t.Errorf("%s", get.Definition)
+	}
+}
+
+func TestTool_NamesMembersThatCollideWithParameters(t *testing.T) {
+	t.Parallel()
+	patch := makeTool(t, readHard(t, openapi.Options{}), "PATCH /things/{id}")
+	if have := sortedKeys(patch.InputSchema.Properties); !slices.Equal(have, []string{"body_id", "id", "label"}) || !slices.Equal(patch.InputSchema.Required, []string{"id", "body_id"}) {
+		t.Errorf("arguments %q, required %q", have, patch.InputSchema.Required)
+	}
+	binding := string(patch.Binding.JSON())
+	for _, part := range []string{`{"argument":"id","name":"id","in":"path"`, `"fields":[{"argument":"body_id","name":"id"},{"argument":"label","name":"label"}]`} {
+		if !strings.Contains(binding, part) {
+			t.Errorf("no %s in %s", part, binding)
+		}
+	}
+}
+
+func TestTool_MarksWhatIsDeprecated(t *testing.T) {
+	t.Parallel()
+	d := readHard(t, openapi.Options{})
+	if have := string(makeTool(t, d, "GET /things/{id}").InputSchema.Properties["sort"]); have != `{"type":"string","description":"Use order.","deprecated":true}` {
+		t.Errorf("parameter: %s", have)
+	}
+	if have := string(makeTool(t, d, "PATCH /things/{id}").InputSchema.Properties["label"]); have != `{"type":"string","deprecated":true}` {
+		t.Errorf("member of a body: %s", have)
+	}
+	text := `{"swagger":"2.0","host":"h.example","paths":{"/a":{"get":{"parameters":[{"name":"q","in":"query","type":"string","deprecated":true}],"responses":{}}}}}`
+	if have := string(makeTool(t, readDocument(t, text, openapi.Options{}), "GET /a").InputSchema.Properties["q"]); have != `{"type":"string","deprecated":true}` {
+		t.Errorf("parameter of Swagger: %s", have)
 	}
 }
 
@@ -72,6 +101,22 @@ func TestTool_DiscriminatorRestrictsBranches(t *testing.T) {
 	}
 	if create.Binding.Result != openapi.ResultObject || !strings.Contains(string(create.Definition), `"outputSchema":{"type":"object","anyOf":`) {
 		t.Errorf("%s", create.Definition)
+	}
+}
+
+// Without a mapping, a discriminator says nothing that holds: the branches stay as they are.
+func TestTool_DiscriminatorWithoutMapping(t *testing.T) {
+	t.Parallel()
+	const schemas = `{"schemas":{"Cat":{"type":"object","properties":{"kind":{"type":"string"},"lives":{"type":"integer"}}},"Dog":{"type":"object","properties":{"kind":{"type":"string"},"barks":{"type":"boolean"}}}}}`
+	const branches = `"oneOf":[{"$ref":"#/components/schemas/Cat"},{"$ref":"#/components/schemas/Dog"}]`
+	for discriminator, want := range map[string]string{
+		`{"propertyName":"kind"}`:                         `{"anyOf":[{"$ref":"#/$defs/Cat"},{"$ref":"#/$defs/Dog"}]}`,
+		`{"propertyName":"kind","mapping":{"cat":"Cat"}}`: `{"anyOf":[{"allOf":[{"$ref":"#/$defs/Cat"},{"properties":{"kind":{"enum":["cat"]}},"required":["kind"]}]},{"$ref":"#/$defs/Dog"}]}`,
+	} {
+		text := document("3.1.0", post(`{`+branches+`,"discriminator":`+discriminator+`}`), schemas)
+		if have := string(makeTool(t, readDocument(t, text, openapi.Options{}), "POST /a").InputSchema.Properties["body"]); have != want {
+			t.Errorf("%s: %s, want %s", discriminator, have, want)
+		}
 	}
 }
 
@@ -162,7 +207,7 @@ func TestSchemas_OfEachVersion(t *testing.T) {
 		"items of draft 4":         {"3.0.3", `{"type":"array","items":[{"type":"string"}]}`, `{"type":"array","prefixItems":[{"type":"string"}]}`},
 		"conditions":               {"3.1.0", `{"if":{"type":"string"},"then":{"minLength":1}}`, `{"if":{"type":"string"},"then":{"minLength":1}}`},
 		"null beside alternatives": {"3.1.0", `{"type":"null","oneOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
-		"null beside choices":      {"3.1.0", `{"type":"null","oneOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
+		"null beside any":          {"3.1.0", `{"type":"null","anyOf":[{"type":"string"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"}]},{"type":"null"}]}`},
 		"wrong kinds":              {"3.0.3", `{"type":"strin","required":true,"enum":{},"maximum":"5","properties":[]}`, `{"properties":{}}`},
 	} {
 		text := document(tc.version, post(`{"type":"object","additionalProperties":true,"properties":{"v":`+tc.schema+`}}`), `{"schemas":{"O":{"type":"object","properties":{"a":{}}},"S":{"type":"string"}}}`)

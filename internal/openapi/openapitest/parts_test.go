@@ -46,6 +46,7 @@ func TestTrip_FailsForWhatTheToolLost(t *testing.T) {
 		"media type":           {"hard.yaml", "POST /form", "the media type text/plain is not", func(m *openapi.Tool) { m.Binding.Body.Media = "text/plain" }},
 		"member":               {"hard.yaml", "POST /form", "the member list is not in the binding", func(m *openapi.Tool) { m.Binding.Body.Fields = m.Binding.Body.Fields[:2] }},
 		"member of a schema":   {"hard.yaml", "POST /pets", "the member lives is not", replace(`"lives":`, `"other":`)},
+		"member of a name":     {"hard.yaml", "PATCH /things/{id}", "the member id is not in the binding", func(m *openapi.Tool) { m.Binding.Body.Fields[0].Name = "label" }},
 		"output schema":        {"hard.yaml", "GET /things/{id}", "the tool has no output schema", replace(`"outputSchema":`, `"other":`)},
 		"nothing":              {"hard.yaml", "GET /things/{id}", "", func(*openapi.Tool) {}},
 		"swagger's form field": {"petstore-2.0.json", "POST /pet/{petId}", "the member name is not in the binding", func(m *openapi.Tool) { m.Binding.Body.Fields = m.Binding.Body.Fields[1:] }},
