@@ -20,11 +20,15 @@ func TestCall_FollowsTheEgressRules(t *testing.T) {
 	session, bindings := openSession(t, func(http.ResponseWriter, *http.Request) { asked++ }, func(s *apiserver.Server) {
 		s.Client, own = safehttp.New(safehttp.Options{Mode: safehttp.Public}).Client(), s.Credential.Origin
 	})
-	for _, server := range []string{own, "http://localhost:1", "http://169.254.169.254", "http://10.1.2.3", "http://[::ffff:127.0.0.1]", "http://0177.0.0.1", "http://2130706433"} {
+	for server, want := range map[string]string{
+		own: "The address 127.0.0.1 is loopback.", "http://localhost:1": "The name localhost is internal.", "http://169.254.169.254": "The address 169.254.169.254 is link-local.",
+		"http://10.1.2.3": "The address 10.1.2.3 is private.", "http://[::ffff:127.0.0.1]": "isn't in its usual form.", "http://0177.0.0.1": "The host 0177.0.0.1 is a number",
+		"http://2130706433": "The host 2130706433 is a number", "http://[fd00::1]": "The address fd00::1 is private.", "https://[::1]": "The address ::1 is loopback.",
+	} {
 		binding := strings.Replace(string(bindings["getNote"]), own, server, 1)
 		_, err := session.Call(t.Context(), mcp.Call{Name: "getNote", Arguments: json.RawMessage(`{"id":"1"}`), Meta: json.RawMessage(binding)})
-		if err == nil {
-			t.Errorf("%s is reached", server)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", server, err, want)
 		}
 	}
 	if asked != 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"patchbay/internal/fault"
 	"patchbay/internal/openapi"
 	"patchbay/internal/openapi/httpcall"
 )
@@ -122,13 +123,14 @@ func TestArguments_CannotLeaveTheirPlace(t *testing.T) {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
-	for _, in := range []string{"header", "cookie"} {
-		for _, value := range []string{`"a\r\nX-B: c"`, `"a\nb"`, `"a\u0000"`, `["a","b\r\nc"]`, `{"a\r\nb":"c"}`} {
-			style := map[string]string{"header": "simple", "cookie": "form"}[in]
-			have, err := buildOne(openapi.Parameter{Argument: "c", Name: "X-C", In: in, Style: style}, value)
-			if err == nil && strings.ContainsAny(have, "\r\n\x00") {
-				t.Errorf("%s of %s: %q", in, value, have)
-			}
+	for _, value := range []string{`"a\r\nX-B: c"`, `"a\nb"`, `"a\u0000"`, `["a","b\r\nc"]`, `{"a\r\nb":"c"}`, `"a` + strings.Repeat(`\r\n`, 1000) + `b"`} {
+		have, err := buildOne(openapi.Parameter{Argument: "c", Name: "X-C", In: "header", Style: "simple"}, value)
+		if f := fault.As(err); err == nil || f.Kind != fault.Invalid || f.Message != `The argument "c" cannot be the value of a header.` {
+			t.Errorf("%.60s in a header: %q, %v", value, have, err)
+		}
+		have, err = buildOne(openapi.Parameter{Argument: "c", Name: "X-C", In: "cookie", Style: "form"}, value)
+		if err != nil || strings.ContainsAny(have, "\r\n\x00") || len(have) > 3*len(value) {
+			t.Errorf("%.60s in a cookie: %.200q, %v", value, have, err)
 		}
 	}
 	for _, name := range []string{"Host", "Content-Length", "Transfer-Encoding", "Authorization", "X A", "X\r\nB"} {
