@@ -44,7 +44,7 @@ type row struct {
 	failures                           []string
 }
 
-func (r *row) add(other row) {
+func (r *row) addCounts(other row) {
 	r.operations, r.tools, r.accepted, r.trips = r.operations+other.operations, r.tools+other.tools, r.accepted+other.accepted, r.trips+other.trips
 	for i := range r.clients.listed {
 		r.clients.listed[i] += other.clients.listed[i]
@@ -81,7 +81,7 @@ func (t table) printDocuments(ctx context.Context, out io.Writer, names []string
 		}
 		r.name, r.licence = strings.ReplaceAll(name, "_", " "), licences[name]
 		t.printRow(out, r)
-		sum.add(r)
+		sum.addCounts(r)
 		if t.verbose {
 			for _, failure := range r.failures {
 				first, _, _ := strings.Cut(failure, "\n")
