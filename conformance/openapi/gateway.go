@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -35,57 +36,95 @@ type clientCounts struct {
 	calls, succeed int
 }
 
-const callsPerDocument = 4 // of each client
+const (
+	callsPerDocument = 4    // of each client
+	maxPicked        = 1000 // operations of one connector
+)
 
-// checkClients adds a document to Patchbay as a connector with all operations as tools. Both clients list them through the gateway, and call some.
-func checkClients(ctx context.Context, p patchbay.Patchbay, slug string, server *openapitest.Server, d *openapi.Document, tools []*openapi.Tool) (clientCounts, []string, error) {
-	connector := map[string]any{
-		"kind": "http", "name": slug, "slug": slug, "document_url": server.URL() + openapitest.DocumentPath,
-		"sync_interval_s": 0, "tool_changes": "auto",
-	}
-	if _, err := p.CreateConnector(ctx, connector); err != nil {
-		return clientCounts{}, nil, fmt.Errorf("create the connector: %w", err)
-	}
-	defer func() { _ = p.DeleteConnector(context.WithoutCancel(ctx), slug) }()
-	var keys []string
-	for i, o := range d.Operations {
+// checkClients adds a document to Patchbay, with all operations as tools: as one connector, or as several if it has more than one may have. Both
+// clients list them through the gateway, and call some.
+func checkClients(ctx context.Context, p patchbay.Patchbay, slug string, server *openapitest.Server, d *openapi.Document, tools []*openapi.Tool) (clientCounts, []string) {
+	var all []int
+	for i := range tools {
 		if tools[i] != nil {
-			keys = append(keys, o.Key())
+			all = append(all, i)
 		}
 	}
-	if err := p.PickOperations(ctx, slug, keys); err != nil {
-		return clientCounts{}, nil, fmt.Errorf("pick the operations: %w", err)
+	run := clientRun{patchbay: p, server: server, document: d, tools: tools, calls: chooseCalls(d, tools)}
+	part := 0
+	for picked := range slices.Chunk(all, maxPicked) {
+		part++
+		if err := run.checkConnector(ctx, fmt.Sprintf("%s-%d", slug, part), picked); err != nil {
+			run.failures = append(run.failures, err.Error())
+		}
 	}
-	if _, err := p.Sync(ctx, slug); err != nil {
-		return clientCounts{}, nil, fmt.Errorf("sync: %w", err)
+	return run.counts, run.failures
+}
+
+// clientRun is a run of both clients over a document.
+type clientRun struct {
+	patchbay patchbay.Patchbay
+	server   *openapitest.Server
+	document *openapi.Document
+	tools    []*openapi.Tool
+	calls    []int // operations that are called
+
+	counts   clientCounts
+	failures []string
+}
+
+func (r *clientRun) checkConnector(ctx context.Context, slug string, picked []int) error {
+	connector := map[string]any{
+		"kind": "http", "name": slug, "slug": slug, "document_url": r.server.URL() + openapitest.DocumentPath,
+		"sync_interval_s": 0, "tool_changes": "auto",
 	}
-	endpoint, err := p.CreateAgent(ctx, slug, slug)
+	if _, err := r.patchbay.CreateConnector(ctx, connector); err != nil {
+		return fmt.Errorf("create the connector: %w", err)
+	}
+	defer func() { _ = r.patchbay.DeleteConnector(context.WithoutCancel(ctx), slug) }()
+	var keys []string
+	for _, i := range picked {
+		keys = append(keys, r.document.Operations[i].Key())
+	}
+	if err := r.patchbay.PickOperations(ctx, slug, keys); err != nil {
+		return fmt.Errorf("pick the operations: %w", err)
+	}
+	if _, err := r.patchbay.Sync(ctx, slug); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	endpoint, err := r.patchbay.CreateAgent(ctx, slug, slug)
 	if err != nil {
-		return clientCounts{}, nil, err
+		return err
 	}
-	var counts clientCounts
-	var failures []string
 	for i, connect := range []func(context.Context, patchbay.Endpoint) (sdkClient, error){connectGo, connectTypeScript} {
 		client, err := connect(ctx, endpoint)
 		if err != nil {
-			failures = append(failures, fmt.Sprintf("%s: %v", []string{"Go SDK", "TypeScript SDK"}[i], err))
-			continue
+			return fmt.Errorf("%s: %w", []string{"Go SDK", "TypeScript SDK"}[i], err)
 		}
-		counts.listed[i] = client.CountTools()
-		for _, n := range chooseCalls(d, tools) {
-			counts.calls++
-			err := server.TripThrough(tools[n], d.Operations[n], func(arguments []byte) ([]byte, error) {
-				return client.CallTool(ctx, tools[n].Name, arguments)
-			})
-			if err != nil {
-				failures = append(failures, fmt.Sprintf("call of %s: %v", tools[n].Name, err))
-				continue
-			}
-			counts.succeed++
-		}
+		r.counts.listed[i] += client.CountTools()
+		r.callSome(ctx, client, picked)
 		client.Close()
 	}
-	return counts, failures, nil
+	return nil
+}
+
+// callSome calls those of the chosen operations that are picked.
+func (r *clientRun) callSome(ctx context.Context, client sdkClient, picked []int) {
+	for _, i := range r.calls {
+		if !slices.Contains(picked, i) {
+			continue
+		}
+		name := r.tools[i].Name
+		r.counts.calls++
+		err := r.server.TripThrough(r.tools[i], r.document.Operations[i], func(arguments []byte) ([]byte, error) {
+			return client.CallTool(ctx, name, arguments)
+		})
+		if err != nil {
+			r.failures = append(r.failures, fmt.Sprintf("call of %s: %v", name, err))
+			continue
+		}
+		r.counts.succeed++
+	}
 }
 
 // chooseCalls returns the first operations of different methods.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -137,10 +136,5 @@ func (p Patchbay) callAPI(ctx context.Context, method, path string, body map[str
 
 // PickOperations makes operations of an HTTP API tools, from the next sync on.
 func (p Patchbay) PickOperations(ctx context.Context, connector string, keys []string) error {
-	for some := range slices.Chunk(keys, 1000) { // as many as one request may have
-		if err := p.callAPI(ctx, http.MethodPatch, "/connectors/"+connector+"/operations", map[string]any{"add": some}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.callAPI(ctx, http.MethodPatch, "/connectors/"+connector+"/operations", map[string]any{"add": keys}, nil)
 }

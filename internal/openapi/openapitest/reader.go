@@ -157,8 +157,11 @@ func readSegment(p parameter, raw string, want any) any {
 
 // readQuery reads a value of a query or a form.
 func readQuery(p parameter, query string, want any) any {
-	pairs := strings.Split(query, "&")
 	decode := func(text string) string { return decodePath(strings.ReplaceAll(text, "+", "%20")) }
+	return readPairs(p, strings.Split(query, "&"), decode, want)
+}
+
+func readPairs(p parameter, pairs []string, decode func(string) string, want any) any {
 	switch want := want.(type) {
 	case map[string]string:
 		if p.style == "deepObject" || p.explode {
@@ -200,6 +203,19 @@ func readQuery(p parameter, query string, want any) any {
 		}
 	}
 	return nil
+}
+
+// readQueryString reads a query that is one value (OpenAPI 3.2), as JSON.
+func readQueryString(p parameter, query string) string {
+	if p.media != "application/x-www-form-urlencoded" {
+		return decodePath(query)
+	}
+	object := map[string]any{}
+	for _, pair := range strings.Split(query, "&") {
+		name, value, _ := strings.Cut(strings.ReplaceAll(pair, "+", "%20"), "=")
+		object[decodePath(name)] = decodePath(value)
+	}
+	return encodeJSON(object)
 }
 
 // part is a part of a multipart body.

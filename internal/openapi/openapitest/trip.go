@@ -229,13 +229,19 @@ func (s *Server) readParameter(p parameter, segments map[string]string, want any
 		return readSegment(p, segments[p.name], want)
 	case "query":
 		return readQuery(p, s.seen.query, want)
+	case "querystring":
+		return readQueryString(p, s.seen.query)
 	case "header":
 		if text, scalar := want.(string); scalar && strings.TrimSpace(text) == s.seen.header.Get(p.name) {
 			return want
 		}
 		return readParts(s.seen.header.Get(p.name), ",", p.explode, plainText, want)
 	case "cookie":
-		for _, pair := range strings.Split(s.seen.header.Get("Cookie"), "; ") {
+		pairs := strings.Split(s.seen.header.Get("Cookie"), "; ")
+		if p.style == "cookie" {
+			return readPairs(p, pairs, decodePath, want)
+		}
+		for _, pair := range pairs {
 			if have := readQuery(p, pair, want); have != nil && !isEmpty(have) {
 				return have
 			}

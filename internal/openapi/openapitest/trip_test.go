@@ -11,7 +11,7 @@ import (
 func TestTrip_EveryOperation(t *testing.T) {
 	t.Parallel()
 	for file, operations := range map[string]int{
-		"testdata/styles-3.1.yaml": 25, "testdata/petstore-2.0.json": 20, "testdata/circular-3.0.json": 3, "testdata/discriminators-3.0.json": 10, "../testdata/hard.yaml": 7,
+		"testdata/styles-3.1.yaml": 25, "testdata/petstore-2.0.json": 20, "testdata/circular-3.0.json": 3, "testdata/discriminators-3.0.json": 10, "testdata/newer-3.2.yaml": 3, "../testdata/hard.yaml": 7,
 	} {
 		document, err := os.ReadFile(file)
 		if err != nil {
