@@ -12,7 +12,7 @@ import (
 func TestTool_NamesCollidingArguments(t *testing.T) {
 	t.Parallel()
 	get := makeTool(t, readHard(t, openapi.Options{}), "GET /things/{id}")
-	want := []string{"filter_name", "header_id", "id", "query_id", "session", "sort"}
+	want := []string{"filter_name", "header_id", "id", "locale", "query_id", "session", "sort"}
 	if have := sortedKeys(get.InputSchema.Properties); !slices.Equal(have, want) {
 		t.Errorf("arguments %q, want %q", have, want)
 	}
@@ -30,7 +30,7 @@ func TestTool_NamesCollidingArguments(t *testing.T) {
 func TestTool_NamesMembersThatCollideWithParameters(t *testing.T) {
 	t.Parallel()
 	patch := makeTool(t, readHard(t, openapi.Options{}), "PATCH /things/{id}")
-	if have := sortedKeys(patch.InputSchema.Properties); !slices.Equal(have, []string{"body_id", "id", "label"}) || !slices.Equal(patch.InputSchema.Required, []string{"id", "body_id"}) {
+	if have := sortedKeys(patch.InputSchema.Properties); !slices.Equal(have, []string{"body_id", "id", "label", "locale"}) || !slices.Equal(patch.InputSchema.Required, []string{"id", "locale", "body_id"}) {
 		t.Errorf("arguments %q, required %q", have, patch.InputSchema.Required)
 	}
 	binding := string(patch.Binding.JSON())
@@ -59,7 +59,7 @@ func TestTool_MarksWhatIsDeprecated(t *testing.T) {
 func TestTool_MergesBodyAndLeavesOutReadOnly(t *testing.T) {
 	t.Parallel()
 	put := makeTool(t, readHard(t, openapi.Options{}), "PUT /things/{id}")
-	if have := sortedKeys(put.InputSchema.Properties); !slices.Equal(have, []string{"id", "name", "size"}) {
+	if have := sortedKeys(put.InputSchema.Properties); !slices.Equal(have, []string{"id", "locale", "name", "size"}) {
 		t.Errorf("arguments %q", have)
 	}
 	if have := string(put.InputSchema.Properties["size"]); have != `{"type":"integer","format":"int64"}` {
