@@ -43,14 +43,14 @@ const (
 
 // checkClients adds a document to Patchbay, with all operations as tools: as one connector, or as several if it has more than one may have. Both
 // clients list them through the gateway, and call some.
-func checkClients(ctx context.Context, p patchbay.Patchbay, slug string, server *openapitest.Server, d *openapi.Document, tools []*openapi.Tool) (clientCounts, []string) {
+func checkClients(ctx context.Context, p patchbay.Patchbay, slug string, server *openapitest.Server, d *openapi.Document, tools []*openapi.Tool, tripped []bool) (clientCounts, []string) {
 	var all []int
 	for i := range tools {
 		if tools[i] != nil {
 			all = append(all, i)
 		}
 	}
-	run := clientRun{patchbay: p, server: server, document: d, tools: tools, calls: chooseCalls(d, tools)}
+	run := clientRun{patchbay: p, server: server, document: d, tools: tools, calls: chooseCalls(d, tripped)}
 	part := 0
 	for picked := range slices.Chunk(all, maxPicked) {
 		part++
@@ -127,11 +127,11 @@ func (r *clientRun) callSome(ctx context.Context, client sdkClient, picked []int
 	}
 }
 
-// chooseCalls returns the first operations of different methods.
-func chooseCalls(d *openapi.Document, tools []*openapi.Tool) (chosen []int) {
+// chooseCalls returns the first operations of different methods that made a round trip.
+func chooseCalls(d *openapi.Document, tripped []bool) (chosen []int) {
 	seen := map[string]bool{}
 	for i, o := range d.Operations {
-		if tools[i] != nil && !seen[o.Method] && len(chosen) < callsPerDocument {
+		if tripped[i] && !seen[o.Method] && len(chosen) < callsPerDocument {
 			seen[o.Method] = true
 			chosen = append(chosen, i)
 		}

@@ -155,6 +155,7 @@ func (t table) checkDocument(ctx context.Context, file string) (row, error) {
 		return row{}, err
 	}
 	defer server.Close()
+	tripped := make([]bool, len(tools))
 	for i, o := range d.Operations {
 		if tools[i] == nil {
 			continue
@@ -168,13 +169,14 @@ func (t table) checkDocument(ctx context.Context, file string) (row, error) {
 			r.failures = append(r.failures, fmt.Sprintf("%s: %v", o.Key(), err))
 		} else {
 			r.trips++
+			tripped[i] = true
 		}
 	}
 	if t.patchbay.URL == "" {
 		return r, nil
 	}
 	slug := strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))))
-	counts, failures := checkClients(ctx, t.patchbay, slug, server, d, tools)
+	counts, failures := checkClients(ctx, t.patchbay, slug, server, d, tools, tripped)
 	r.clients, r.failures = counts, append(r.failures, failures...)
 	return r, nil
 }

@@ -35,7 +35,7 @@ func (s *Server) listTools(ctx context.Context, cursor string) (json.RawMessage,
 	} else if n, err := strconv.Atoi(cursor); err == nil && n > 0 && n < len(s.listed.tools) {
 		first = n
 	} else {
-		return nil, serve.InvalidParams("The cursor is not one of this list.")
+		return nil, serve.InvalidParams("The cursor is invalid. List from the start.")
 	}
 	out := []byte(`{"tools":[`)
 	for i, tool := range s.listed.tools[first:] {
