@@ -36,7 +36,7 @@ func TestToast_IsSeenAfterAFormFarDown(t *testing.T) {
 	tab.Fill("[name=alias]", "find")
 	tab.Click("form[action$='/curate'] button")
 	tab.WaitText("#notice", "saved.")
-	tab.WaitPath("/connectors/linear/tools/search_issues") // whole: it is at its place
+	tab.WaitPath("/connectors/linear/tools/search_issues")                                                // whole: it is at its place
 	chromium.Eval[bool](tab, `document.querySelector("#notice button[form=undo]").focus() === undefined`) // it stays while it has the focus
 	if !inWindow(tab, "#notice p") {
 		t.Error("the toast is outside of the window")
