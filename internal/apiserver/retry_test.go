@@ -27,6 +27,8 @@ func TestRetries_OfIdempotentMethodsOnly(t *testing.T) {
 		"overload":           {"getNote", `{"id":"1"}`, 503, nil, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, -1},
 		"Retry-After":        {"getNote", `{"id":"1"}`, 429, []string{"Retry-After", "2"}, []time.Duration{2 * time.Second, 2 * time.Second}, -1},
 		"RateLimit":          {"getNote", `{"id":"1"}`, 429, []string{"RateLimit-Remaining", "0", "RateLimit-Reset", "1"}, []time.Duration{time.Second, time.Second}, -1},
+		"RateLimit field":    {"getNote", `{"id":"1"}`, 429, []string{"RateLimit", `"default";r=0;t=3`}, []time.Duration{3 * time.Second, 3 * time.Second}, -1},
+		"RateLimit is left":  {"getNote", `{"id":"1"}`, 403, []string{"RateLimit", `"default";r=7;t=3`}, nil, -1},
 		"a limit as GitHub":  {"getNote", `{"id":"1"}`, 403, []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1"}, []time.Duration{time.Second, time.Second}, -1},
 		"after the deadline": {"getNote", `{"id":"1"}`, 429, []string{"Retry-After", "20"}, nil, 20 * time.Second},
 		"reset too late":     {"getNote", `{"id":"1"}`, 429, []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon}, nil, time.Hour},
