@@ -128,10 +128,10 @@ bench-pages: ## the server time and the statements of every page, in a tenant wi
 	@scripts/get-postgres
 	$(GO) test -run '^$$' -bench '^BenchmarkPages$$' -benchtime 30x ./internal/admin
 
-bench-gateway: build ## the gateway against a bare reverse proxy, by turns; the ratios with their spread
+bench-gateway: build ## the gateway against a bare reverse proxy, by turns; the ratios with their spread, and the bound of API calls
 	@scripts/get-postgres
 	$(GO) build -o bin/bench-gateway ./bench/gateway
-	@bin/bench-gateway run
+	@bin/bench-gateway run -max-api-ratio 1.3
 
 soak: build ## a million calls through the gateway, each reply checked (SOAK_CALLS=… for another number)
 	@scripts/get-postgres

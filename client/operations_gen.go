@@ -1621,8 +1621,12 @@ type ListOperationsQuery struct {
 	Tag string
 	// Such as GET.
 	Method string
+	// The beginning of the path, such as /pets.
+	Path string
 	// One of: true, false.
 	Picked string
+	// Whether the document got it later, and it was neither picked nor passed over since. One of: true, false.
+	New string
 }
 
 func (q ListOperationsQuery) values() url.Values {
@@ -1642,8 +1646,14 @@ func (q ListOperationsQuery) values() url.Values {
 	if q.Method != "" {
 		v.Set("method", q.Method)
 	}
+	if q.Path != "" {
+		v.Set("path", q.Path)
+	}
 	if q.Picked != "" {
 		v.Set("picked", q.Picked)
+	}
+	if q.New != "" {
+		v.Set("new", q.New)
 	}
 	return v
 }

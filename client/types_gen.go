@@ -1745,6 +1745,8 @@ type Operation struct {
 	Method   string `json:"method"`
 	// Of the tool.
 	Name string `json:"name"`
+	// The document got it later, and it was neither picked nor passed over since.
+	New  bool   `json:"new"`
 	Path string `json:"path"`
 	// It is a tool since the sync after it was picked.
 	Picked bool `json:"picked"`
@@ -1762,7 +1764,7 @@ type OperationChange struct {
 	Add []string `json:"add,omitzero"`
 	// Changes of operations that are picked, or picked by this.
 	Change []OperationPatch `json:"change,omitzero"`
-	// Keys of operations that are no tools any more.
+	// Keys of operations that are no tools any more, or new ones to pass over.
 	Remove []string `json:"remove,omitzero"`
 }
 

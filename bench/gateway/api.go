@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // apiDocument describes two operations that do what the tool "work" does. One answers text, the other JSON.
@@ -68,18 +69,27 @@ func (b *bench) apiSide(operation string) target {
 	return target{name: "an HTTP API", url: b.patchbay.address + "/mcp", token: b.apiToken, tool: "mcp_api__" + operation, server: b.patchbay}
 }
 
-// compareWithAPI measures calls to the HTTP API against the same ones to the MCP server, through Patchbay.
+// compareWithAPI measures calls to the HTTP API against the same ones to the MCP server, through Patchbay. It fails if one costs
+// too much.
 func (b *bench) compareWithAPI(ctx context.Context) error {
 	fmt.Fprintln(b.out, "\n| what | an MCP server: CPU (spread) | calls/s | an HTTP API: CPU (spread) | calls/s | CPU against MCP (spread) | throughput against it | PostgreSQL's CPU |")
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|")
+	var dear []string
 	for _, t := range apiKinds {
 		base := b.patchbaySide(20)
 		if t.operation == "json" {
 			base.tool += "_json"
 		}
-		if err := b.compareSides(ctx, base, b.apiSide(t.operation), t); err != nil {
+		ratio, err := b.compareSides(ctx, base, b.apiSide(t.operation), t)
+		if err != nil {
 			return err
 		}
+		if b.maxAPIRatio > 0 && ratio > b.maxAPIRatio {
+			dear = append(dear, fmt.Sprintf("%s: %.2f", t.name, ratio))
+		}
+	}
+	if len(dear) > 0 {
+		return fmt.Errorf("more than %.2f times the CPU of a call of an MCP server: %s", b.maxAPIRatio, strings.Join(dear, "; "))
 	}
 	return nil
 }

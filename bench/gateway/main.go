@@ -34,6 +34,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&o.listeners, "listeners", 1000, "idle agents that listen")
 	flags.StringVar(&o.only, "only", "", "measure these alone: call, relay, api, list, listen; with commas between them")
 	flags.StringVar(&o.profile, "profile", "", "write CPU profiles of Patchbay to this directory")
+	flags.Float64Var(&o.maxAPIRatio, "max-api-ratio", 0, "fail if a call of an HTTP API costs more than this times the CPU of one of an MCP server; 0: never")
 	flags.BoolVar(&o.prose, "prose", false, "results are words in an order that does not come again, and not one number again and again")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -58,14 +59,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // options are the command's flags.
 type options struct {
-	out       io.Writer
-	program   string
-	home      string
-	rounds    int
-	calls     int
-	workers   int
-	listeners int
-	only      string
-	profile   string
-	prose     bool
+	out         io.Writer
+	program     string
+	home        string
+	rounds      int
+	calls       int
+	workers     int
+	listeners   int
+	only        string
+	profile     string
+	prose       bool
+	maxAPIRatio float64
 }

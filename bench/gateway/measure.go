@@ -40,7 +40,7 @@ func (o options) measureAll(ctx context.Context) error {
 	fmt.Fprintln(b.out, "| what | the proxy: CPU (spread) | calls/s | ours: CPU (spread) | calls/s | CPU against the proxy (spread) | throughput against it | PostgreSQL's CPU |")
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|")
 	for _, t := range tasks {
-		if err := b.compareSides(ctx, b.proxySide(20), b.patchbaySide(20), t); err != nil {
+		if _, err := b.compareSides(ctx, b.proxySide(20), b.patchbaySide(20), t); err != nil {
 			return err
 		}
 	}
@@ -84,17 +84,17 @@ func (b *bench) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// compareSides measures both targets in turns. The first turn of each is a warm-up.
-func (b *bench) compareSides(ctx context.Context, base, measured target, t callKind) error {
+// compareSides measures both targets in turns, and returns the median of the ratios of their CPU. The first turn of each is a warm-up.
+func (b *bench) compareSides(ctx context.Context, base, measured target, t callKind) (cpuRatio float64, err error) {
 	var theirs, ours []turnCost
 	for round := range b.rounds + 1 {
 		a, err := b.measureTurn(ctx, base, t)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		c, err := b.measureTurn(ctx, measured, t)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if round > 0 {
 			theirs, ours = append(theirs, a), append(ours, c)
@@ -108,7 +108,7 @@ func (b *bench) compareSides(ctx context.Context, base, measured target, t callK
 	fmt.Fprintf(b.out, "| %s | %s | %.0f | %s | %.0f | %s | %s | %v |\n", t.name,
 		formatSpread(theirs, turnCPU), median(theirs, turnRate), formatSpread(ours, turnCPU), median(ours, turnRate), formatRatioSpread(ratio), formatRatioSpread(speed),
 		time.Duration(median(ours, func(t turnCost) float64 { return float64(t.postgres) })).Round(time.Microsecond))
-	return nil
+	return medianRatio(ratio), nil
 }
 
 func (b *bench) measureList(ctx context.Context, n int) error {
@@ -178,6 +178,9 @@ func formatSpread(turns []turnCost, of func(turnCost) float64) string {
 }
 
 func formatRatioSpread(ratios []float64) string {
-	all := slices.Sorted(slices.Values(ratios))
-	return fmt.Sprintf("%.2f (%.2f–%.2f)", all[len(all)/2], all[0], all[len(all)-1])
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", medianRatio(ratios), slices.Min(ratios), slices.Max(ratios))
+}
+
+func medianRatio(ratios []float64) float64 {
+	return slices.Sorted(slices.Values(ratios))[len(ratios)/2]
 }

@@ -81,6 +81,19 @@ func TestSoak_SmallRun(t *testing.T) {
 	}
 }
 
+func TestRun_FailsAboveTheRatioOfAPICalls(t *testing.T) {
+	t.Parallel()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err = run(t.Context(), []string{"run", "-only", "api", "-rounds", "1", "-calls", "100", "-max-api-ratio", "0.01", "-patchbay", path, "-home", memory(t)}, &out)
+	if err == nil || strings.Count(err.Error(), "a call of an API") != len(apiKinds) {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 func TestRun_PrintsAllRows(t *testing.T) {
 	t.Parallel()
 	out := command(t, "run", "-rounds", "1", "-calls", "100", "-listeners", "8")

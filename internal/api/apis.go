@@ -97,7 +97,9 @@ type listOperationsInput struct {
 	Query  string `query:"q" doc:"A part of the name, the path, the title or the description."`
 	Tag    string `query:"tag"`
 	Method string `query:"method" doc:"Such as GET."`
+	Path   string `query:"path" doc:"The beginning of the path, such as /pets."`
 	Picked string `query:"picked" enum:"true,false"`
+	New    string `query:"new" enum:"true,false" doc:"Whether the document got it later, and it was neither picked nor passed over since."`
 }
 
 // operationJSON is an operation of an HTTP API.
@@ -111,6 +113,7 @@ type operationJSON struct {
 	Tags        []string `json:"tags" nullable:"false"`
 	Deprecated  bool     `json:"deprecated"`
 	Picked      bool     `json:"picked" doc:"It is a tool since the sync after it was picked."`
+	New         bool     `json:"new" doc:"The document got it later, and it was neither picked nor passed over since."`
 	Tokens      int      `json:"tokens" doc:"Estimated size of the tool's definition for a model. 0: unknown, or it cannot be a tool."`
 	Problem     string   `json:"problem,omitempty" doc:"Why it cannot be a tool."`
 
@@ -167,13 +170,15 @@ func (in *listOperationsInput) isMatch(o manage.OperationSummary) bool {
 	return strings.Contains(text, strings.ToLower(in.Query)) &&
 		(in.Tag == "" || slices.Contains(o.Tags, in.Tag)) &&
 		(in.Method == "" || strings.EqualFold(o.Method, in.Method)) &&
+		strings.HasPrefix(o.Path, in.Path) &&
+		(in.New == "" || in.New == strconv.FormatBool(o.IsNew)) &&
 		(in.Picked == "" || in.Picked == strconv.FormatBool(o.IsPicked))
 }
 
 func viewOperation(o manage.OperationSummary, settings connectors.APITool) operationJSON {
 	return operationJSON{
 		Key: o.Key, Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path,
-		Tags: append([]string{}, o.Tags...), Deprecated: o.Deprecated, Picked: o.IsPicked, Tokens: o.Tokens, Problem: o.Problem,
+		Tags: append([]string{}, o.Tags...), Deprecated: o.Deprecated, Picked: o.IsPicked, New: o.IsNew, Tokens: o.Tokens, Problem: o.Problem,
 		Filter: settings.Filter, MaxPages: settings.MaxPages, Annotations: settings.Annotations,
 	}
 }
@@ -186,7 +191,7 @@ type pickOperationsInput struct {
 // operationChange picks operations.
 type operationChange struct {
 	Add    []string `json:"add,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations that become tools."`
-	Remove []string `json:"remove,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations that are no tools any more."`
+	Remove []string `json:"remove,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations that are no tools any more, or new ones to pass over."`
 
 	Change []operationPatch `json:"change,omitempty" nullable:"false" maxItems:"1000" doc:"Changes of operations that are picked, or picked by this."`
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"patchbay/internal/connectors"
@@ -122,6 +124,49 @@ func TestOperations_KeepTheirSettings(t *testing.T) {
 	}
 	w.call(t, admin, http.MethodPatch, path+"/operations", `{"remove":["ping"]}`).want(http.StatusNoContent)
 	w.call(t, admin, http.MethodGet, path+"/endpoints/ping", nil).want(http.StatusOK)
+}
+
+// A document gets two operations. One is picked, the other passed over.
+func TestOperations_AreNewUntilDecidedOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var document atomic.Pointer[string]
+	document.Store(new(notesDocument))
+	notes := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, *document.Load()) }))
+	t.Cleanup(notes.Close)
+	admin, path := w.createKey(t, connectors.RoleAdmin), "/api/v1/connectors/notes"
+	w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
+		"name": "Notes", "kind": "http", "document_url": notes.URL + "/openapi.json", "operations": []string{"GET /notes"},
+	}).want(http.StatusCreated)
+	list := func(query string) (keys []string) {
+		t.Helper()
+		for _, item := range w.call(t, admin, http.MethodGet, path+"/operations?"+query, nil).want(http.StatusOK)["items"].([]any) {
+			o := item.(map[string]any)
+			keys = append(keys, fmt.Sprint(o["key"], " ", o["new"]))
+		}
+		return keys
+	}
+	want := func(query string, want ...string) {
+		t.Helper()
+		if got := list(query); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	want("new=true")
+	want("path=/notes/", "GET /notes/{id} false")
+	want("path=/NOTES")
+	want("path=/notes&method=post", "POST /notes false")
+
+	document.Store(new(strings.Replace(notesDocument, `"/notes":{`, `"/tags":{"get":{"responses":{"200":{"description":""}}},"put":{"responses":{"200":{"description":""}}}},"/notes":{`, 1)))
+	w.call(t, admin, http.MethodPost, path+"/sync_tools", nil).want(http.StatusOK)
+	want("new=true", "GET /tags true", "PUT /tags true")
+	want("new=false&path=/notes/", "GET /notes/{id} false")
+	w.call(t, admin, http.MethodPatch, path+"/operations", `{"add":["GET /tags"]}`).want(http.StatusNoContent)
+	want("new=true", "PUT /tags true")
+	w.call(t, admin, http.MethodPatch, path+"/operations", `{"remove":["PUT /tags"]}`).want(http.StatusNoContent)
+	want("new=true")
+	want("path=/tags", "GET /tags false", "PUT /tags false")
+	w.call(t, admin, http.MethodGet, path+"/operations?new=yes", nil).problem(http.StatusUnprocessableEntity, "invalid")
 }
 
 func TestEndpoints_AreAddedChangedAndRemoved(t *testing.T) {

@@ -79,6 +79,7 @@ type connectorAddAPI struct {
 	documentFlags
 	Pick     []string `sep:"none" placeholder:"OPERATION" help:"An operation that becomes a tool, such as \"GET /pets/{id}\". May be repeated."`
 	PerAgent bool     `help:"Each agent has its own credential."`
+	In       string   `enum:"header,query,cookie" default:"header" help:"Where the key of api_key is sent: header, query or cookie (${default}). --header is its name."`
 	authFlags
 }
 
@@ -87,6 +88,12 @@ func (c connectorAddAPI) Run(ctx context.Context, s *session) error {
 	draft, err := c.setAuth(s, client.ConnectorCreate{Name: c.Name, Kind: new("http"), Operations: c.Pick})
 	if err != nil {
 		return err
+	}
+	if c.In != "" && c.In != "header" {
+		if c.Auth != "api_key" {
+			return errors.New("--in is for --auth api_key")
+		}
+		draft.Auth.In = &c.In
 	}
 	if c.PerAgent {
 		draft.CredentialMode = new("per_agent")
@@ -112,8 +119,9 @@ type connectorOperations struct {
 	Method string   `placeholder:"METHOD" help:"Filter by HTTP method."`
 	Path   string   `placeholder:"PREFIX" help:"Filter by the beginning of the path."`
 	Picked bool     `help:"Only operations that are picked."`
+	New    bool     `help:"Only operations that the document got later, neither picked nor passed over since."`
 	Add    []string `sep:"none" placeholder:"OPERATION" help:"Pick this operation, such as \"GET /pets/{id}\". May be repeated."`
-	Remove []string `sep:"none" placeholder:"OPERATION" help:"Pick this operation no more. May be repeated."`
+	Remove []string `sep:"none" placeholder:"OPERATION" help:"Pick this operation no more, or pass over a new one. May be repeated."`
 	AddAll bool     `name:"pick" help:"Pick all that the filters select."`
 }
 
@@ -123,7 +131,7 @@ func (c connectorOperations) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if c.AddAll && c.Query+c.Tag+c.Method+c.Path == "" {
+	if c.AddAll && !c.New && c.Query+c.Tag+c.Method+c.Path == "" {
 		return errors.New("--pick needs a filter")
 	}
 	change := client.OperationChange{Add: c.Add, Remove: c.Remove}
@@ -147,27 +155,23 @@ func (c connectorOperations) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("OPERATION", "TOOL", "PICKED", "TOKENS", "TAGS", "TITLE")
+	t := newTable("OPERATION", "TOOL", "PICKED", "NEW", "TOKENS", "TAGS", "TITLE")
 	for _, o := range list {
-		t.addRow(o.Key, o.Name, o.Picked, o.Tokens, o.Tags, shorten(o.Title))
+		t.addRow(o.Key, o.Name, o.Picked, o.New, o.Tokens, o.Tags, shorten(o.Title))
 	}
 	return s.printValue(list, t)
 }
 
 // selectOperations lists the operations that the filters select.
 func (c connectorOperations) selectOperations(ctx context.Context, api *client.Client) ([]client.Operation, error) {
-	q := client.ListOperationsQuery{Q: c.Query, Tag: c.Tag, Method: c.Method, Limit: pageSize}
+	q := client.ListOperationsQuery{Q: c.Query, Tag: c.Tag, Method: c.Method, Path: c.Path, Limit: pageSize}
 	if c.Picked {
 		q.Picked = "true"
 	}
-	list, err := collectPages(api.AllOperations(ctx, c.Connector, q))
-	selected := []client.Operation{}
-	for _, o := range list {
-		if strings.HasPrefix(o.Path, c.Path) {
-			selected = append(selected, o)
-		}
+	if c.New {
+		q.New = "true"
 	}
-	return selected, err
+	return collectPages(api.AllOperations(ctx, c.Connector, q))
 }
 
 type connectorEndpoints struct{ connectorRef }

@@ -90,9 +90,14 @@ type serverFlags struct {
 }
 
 type authFlags struct {
-	Auth   string `enum:"none,bearer,api_key,oauth2" default:"none" help:"none, bearer, api_key or oauth2 (${default})."`
-	Secret string `placeholder:"@FILE|-" help:"The token or key: @FILE for a file, - for standard input."`
-	Header string `placeholder:"NAME" help:"The header for api_key."`
+	Auth          string   `enum:"none,bearer,api_key,basic,oauth2,client_credentials" default:"none" help:"none, bearer, api_key, basic, oauth2 or client_credentials (${default})."`
+	Secret        string   `placeholder:"@FILE|-" help:"The token, key, password or client secret: @FILE for a file, - for standard input."`
+	Header        string   `placeholder:"NAME" help:"The header for api_key."`
+	Username      string   `placeholder:"NAME" help:"The username for basic."`
+	ClientID      string   `name:"client-id" placeholder:"ID" help:"The client for client_credentials and oauth2."`
+	Issuer        string   `placeholder:"URL" help:"The authorization server for client_credentials and oauth2."`
+	TokenEndpoint string   `name:"token-endpoint" placeholder:"URL" help:"The token endpoint, if the authorization server has no metadata."`
+	Scope         []string `sep:"none" placeholder:"SCOPE" help:"A scope to request. May be repeated."`
 }
 
 func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCreate, error) {
@@ -101,9 +106,13 @@ func (f serverFlags) newConnector(s *session, name string) (client.ConnectorCrea
 
 // setAuth returns the draft with its authentication.
 func (f authFlags) setAuth(s *session, draft client.ConnectorCreate) (client.ConnectorCreate, error) {
-	draft.Auth = &client.AuthInput{Type: &f.Auth}
-	if f.Header != "" {
-		draft.Auth.Header = &f.Header
+	draft.Auth = &client.AuthInput{Type: &f.Auth, Scopes: f.Scope}
+	for flag, field := range map[*string]**string{
+		&f.Header: &draft.Auth.Header, &f.Username: &draft.Auth.Username, &f.ClientID: &draft.Auth.ClientID, &f.Issuer: &draft.Auth.Issuer, &f.TokenEndpoint: &draft.Auth.TokenEndpoint,
+	} {
+		if *flag != "" {
+			*field = flag
+		}
 	}
 	if f.Secret == "" {
 		return draft, nil
@@ -116,11 +125,15 @@ func (f authFlags) setAuth(s *session, draft client.ConnectorCreate) (client.Con
 		return draft, err
 	}
 	secret := string(bytes.TrimSpace(text))
-	switch f.Auth {
-	case "bearer":
+	switch {
+	case f.Auth == "bearer":
 		draft.Auth.Token = &secret
-	case "api_key":
+	case f.Auth == "api_key":
 		draft.Auth.Key = &secret
+	case f.Auth == "basic":
+		draft.Auth.Password = &secret
+	case f.Auth == "client_credentials", f.Auth == "oauth2" && f.ClientID != "":
+		draft.Auth.ClientSecret = &secret
 	default:
 		return draft, fmt.Errorf("--auth %s takes no secret", f.Auth)
 	}

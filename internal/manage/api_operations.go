@@ -32,7 +32,28 @@ func (r *Registry) ChangeOperations(ctx context.Context, a auth.Actor, ref conne
 	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
-	return r.changeAPI(ctx, a, ref, func(api storedAPI) (apiChange, error) { return api.planPicks(a, add, remove, changes) })
+	return r.changeAPI(ctx, a, ref, func(api storedAPI) (apiChange, error) {
+		change, err := api.planPicks(a, add, remove, changes)
+		change.seen = api.addSeen(add, remove)
+		return change, err
+	})
+}
+
+// addSeen returns the operations that a person has seen, with those that are picked or passed over now; nil: as before.
+func (api storedAPI) addSeen(decided ...[]string) []string {
+	if api.document == nil || len(api.document.Seen) == 0 {
+		return nil
+	}
+	seen := slices.Clone(api.document.Seen)
+	for _, key := range slices.Concat(decided...) {
+		if !slices.Contains(seen, key) && api.findOperation(key) != nil {
+			seen = append(seen, key)
+		}
+	}
+	if len(seen) == len(api.document.Seen) {
+		return nil
+	}
+	return seen
 }
 
 // planPicks is [storedAPI.planOperations] with scopes and the audit event.

@@ -66,6 +66,8 @@ var apiTools = []tool{
 			textProperty("query", "Part of the name, path, title or description."),
 			textProperty("tag", "A tag of the document."),
 			textProperty("method", "An HTTP method, such as GET."),
+			textProperty("path", "The beginning of the path, such as /pets."),
+			property{name: "new", schema: &jsonschema.Schema{Type: "boolean", Description: "true: only ones that the document got later, and that were neither picked nor passed over since; false: only the others."}},
 			property{name: "picked", schema: &jsonschema.Schema{Type: "boolean", Description: "true: only picked ones; false: only the others."}},
 		),
 	}, listOperations),
@@ -75,7 +77,7 @@ var apiTools = []tool{
 		input: objectSchema(
 			textProperty("connector", "The connector's slug or id.").asRequired(),
 			keysProperty("add", "Keys of operations that become tools, such as GET /pets/{id}."),
-			keysProperty("remove", "Keys of operations that are no tools any more."),
+			keysProperty("remove", "Keys of operations that are no tools any more, or new ones to pass over."),
 			operationSettings(),
 		),
 		confirm: withArguments(askPick),
@@ -246,12 +248,15 @@ type listOperationsIn struct {
 	Query     string `json:"query"`
 	Tag       string `json:"tag"`
 	Method    string `json:"method"`
+	Path      string `json:"path"`
+	New       *bool  `json:"new"`
 	Picked    *bool  `json:"picked"`
 }
 
 // operationView is an operation that can be a tool.
 type operationView struct {
 	Picked     bool               `json:"picked"`
+	New        bool               `json:"new" jsonschema:"The document got it later, and it was neither picked nor passed over since."`
 	Tokens     int64              `json:"tokens" jsonschema:"Estimated size of the tool's definition for a model. 0: unknown, or it cannot be a tool."`
 	Deprecated bool               `json:"deprecated"`
 	Filter     *string            `json:"filter" jsonschema:"A jq expression that is applied to the answer."`
@@ -268,13 +273,16 @@ type untrustedOperation struct {
 }
 
 func listOperations(ctx context.Context, c *caller, in listOperationsIn) (listPage[operationView], string, error) {
-	q := client.ListOperationsQuery{Limit: in.pageLimit(), Cursor: in.Cursor, Q: in.Query, Tag: in.Tag, Method: in.Method}
+	q := client.ListOperationsQuery{Limit: in.pageLimit(), Cursor: in.Cursor, Q: in.Query, Tag: in.Tag, Method: in.Method, Path: in.Path}
+	if in.New != nil {
+		q.New = fmt.Sprint(*in.New)
+	}
 	if in.Picked != nil {
 		q.Picked = fmt.Sprint(*in.Picked)
 	}
 	got, err := c.ListOperations(ctx, in.Connector, q)
 	out := newListPage(got.Items, got.NextCursor, func(o client.Operation) operationView {
-		return operationView{o.Picked, o.Tokens, o.Deprecated, o.Filter, o.MaxPages, untrustedOperation{o.Key, o.Name, o.Title, append([]string{}, o.Tags...), o.Problem}}
+		return operationView{o.Picked, o.New, o.Tokens, o.Deprecated, o.Filter, o.MaxPages, untrustedOperation{o.Key, o.Name, o.Title, append([]string{}, o.Tags...), o.Problem}}
 	})
 	return out, out.countText("operation", "operations"), err
 }
