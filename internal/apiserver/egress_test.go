@@ -33,6 +33,7 @@ func TestCall_FollowsTheEgressRules(t *testing.T) {
 		"http://[::ffff:7f00:1]":   "The address ::ffff:7f00:1 isn't in its usual form.",
 		"http://0177.0.0.1":        "The host 0177.0.0.1 is a number; use an address like 192.0.2.1.",
 		"http://2130706433":        "The host 2130706433 is a number; use an address like 192.0.2.1.",
+		"http://api.example.com":   "The URL of api.example.com must begin with https://. The operator can allow http in PATCHBAY_EGRESS_ALLOW.",
 		"https://db.internal":      "The name db.internal is internal." + allow,
 		"http://[fd00::1]":         "The address fd00::1 is private." + allow,
 		"https://[::1]":            "The address ::1 is loopback." + allow,
