@@ -36,9 +36,10 @@ type Request struct {
 	Idempotent bool // it may be sent again
 
 	address *url.URL // of URL
+	once    bool     // it is sent once at most, so that its header needs no copy
 }
 
-// HTTP returns the request for a client.
+// HTTP returns the request for a client. It is called again only for an idempotent request, and for the next page.
 func (r *Request) HTTP(ctx context.Context) (*http.Request, error) {
 	var body io.Reader
 	if r.Body != nil {
@@ -48,8 +49,10 @@ func (r *Request) HTTP(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := *r.address
-	request.URL, request.Host, request.Header = &address, address.Host, r.Header.Clone()
+	*request.URL, request.Host, request.Header = *r.address, r.address.Host, r.Header
+	if !r.once {
+		request.Header = r.Header.Clone()
+	}
 	return request, nil
 }
 
@@ -99,6 +102,7 @@ func buildRequest(b *openapi.Binding, args arguments) (*Request, error) {
 		return nil, err
 	}
 	r := &Request{Method: b.Method, Header: http.Header{}, Idempotent: openapi.IsIdempotent(b.Method)}
+	r.once = !r.Idempotent && b.Pages == nil
 	if b.Accept != "" {
 		r.Header.Set("Accept", b.Accept)
 	}
@@ -173,6 +177,9 @@ func newURLError() error {
 // buildPath fills the template of the path.
 func buildPath(b *openapi.Binding, args arguments) (string, error) {
 	path := b.Path
+	if !strings.ContainsAny(path, "{.%") {
+		return path, nil // no variable, and no segment with dots
+	}
 	out := output{limit: maxURL}
 	for path != "" && !out.full {
 		literal, rest, variable := strings.Cut(path, "{")
