@@ -113,5 +113,5 @@ from ended;
 -- Status and outcome of the call stay.
 update tool_calls
 set error_code = 'undelivered',
-    error_message = 'The agent''s client did not take the answer.'
+    error_message = 'The agent''s client didn''t take the response.'
 where tenant_id = @tenant_id and id = @id and completed_at is not null and error_code = '';

@@ -6,7 +6,9 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,9 +227,37 @@ func addSentences(t *testing.T, all map[string]keyUse) {
 	for u := range maps.Values(all) {
 		ones[u.one] = true
 	}
-	for text, at := range collectSentences(t, all) {
+	sentences := collectSentences(t, all)
+	maps.Copy(sentences, storedSentences(t))
+	for text, at := range sentences {
 		if _, there := all[text]; !there && !ones[text] {
 			all[text] = keyUse{key: text, at: at}
 		}
 	}
+}
+
+// sqlSentence matches a sentence that a query stores.
+var sqlSentence = regexp.MustCompile(`'([A-Z](?:[^']|'')* (?:[^']|'')*\.)'`)
+
+// storedSentences are the sentences that queries store, with their files.
+func storedSentences(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("../../db/queries/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range sqlSentence.FindAllSubmatch(text, -1) {
+			found[strings.ReplaceAll(string(m[1]), "''", "'")] = file
+		}
+	}
+	if len(found) < 4 {
+		t.Errorf("queries store the sentences %v", found)
+	}
+	return found
 }

@@ -113,7 +113,7 @@ func toDefinitions(list mcp.ToolList) ([]connectors.Definition, []connectors.Qua
 func (r *run) classifyFailure(ctx context.Context, err error) *fault.Error {
 	if errors.Is(context.Cause(ctx), errStopped) {
 		return &fault.Error{
-			Kind: fault.Unavailable, Code: CodeInterrupted, Message: "The server stopped during this sync.", Err: err,
+			Kind: fault.Unavailable, Code: CodeInterrupted, Message: "Patchbay stopped during this sync.", Err: err,
 		}
 	}
 	return fault.As(err)

@@ -79,7 +79,7 @@ with closed as (
     set state = 'error',
         finished_at = now(),
         error_code = 'interrupted',
-        error_message = 'The server stopped during this sync.'
+        error_message = 'Patchbay stopped during this sync.'
     where sync_runs.tenant_id = $1 and sync_runs.connector_id = $2 and sync_runs.state = 'running'
       and sync_runs.instance_id <> $3
       and not exists (select from instances where instances.id = sync_runs.instance_id)

@@ -394,7 +394,7 @@ with ended as (
     set status = 'error',
         outcome = 'lost',
         error_code = 'interrupted',
-        error_message = 'The server stopped during this call. Whether the tool ran is not known.',
+        error_message = 'Patchbay stopped during this call. The tool may have run.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     where completed_at is null and status = 'running' and instance_id is not null
@@ -416,7 +416,7 @@ with ended as (
     set status = 'error',
         outcome = 'lost',
         error_code = 'interrupted',
-        error_message = 'The server stopped during this call. Whether the tool ran is not known.',
+        error_message = 'Patchbay stopped during this call. The tool may have run.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     where completed_at is null and status = 'running' and instance_id = $1
@@ -447,7 +447,7 @@ with left_over as materialized (
     set status = 'error',
         outcome = 'lost',
         error_code = 'interrupted',
-        error_message = 'The server stopped during this call. Whether the tool ran is not known.',
+        error_message = 'Patchbay stopped during this call. The tool may have run.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     from left_over
@@ -502,7 +502,7 @@ with forgotten as materialized (
     set status = 'error',
         outcome = 'lost',
         error_code = case when forgotten.expired then 'task_expired' else 'task_forgotten' end,
-        error_message = case when forgotten.expired then 'The time for which the server keeps this task is over. How it ended is not known.'
+        error_message = case when forgotten.expired then 'The server no longer keeps this task. How it ended is unknown.'
                              else 'The result of this task was never requested.' end,
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)

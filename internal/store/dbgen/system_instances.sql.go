@@ -46,7 +46,7 @@ update sync_runs
 set state = 'error',
     finished_at = now(),
     error_code = 'interrupted',
-    error_message = 'The server stopped during this sync.'
+    error_message = 'Patchbay stopped during this sync.'
 where state = 'running'
 `
 
@@ -61,7 +61,7 @@ update sync_runs
 set state = 'error',
     finished_at = now(),
     error_code = 'interrupted',
-    error_message = 'The server stopped during this sync.'
+    error_message = 'Patchbay stopped during this sync.'
 where state = 'running' and instance_id = $1
 `
 
@@ -77,7 +77,7 @@ with closed as (
     set state = 'error',
         finished_at = now(),
         error_code = 'interrupted',
-        error_message = 'The server stopped during this sync.'
+        error_message = 'Patchbay stopped during this sync.'
     where sync_runs.state = 'running' and sync_runs.instance_id <> $1
       and not exists (select from instances where instances.id = sync_runs.instance_id)
     returning sync_runs.tenant_id, sync_runs.connector_id, sync_runs.instance_id

@@ -183,7 +183,7 @@ func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallPa
 const markUndelivered = `-- name: MarkUndelivered :exec
 update tool_calls
 set error_code = 'undelivered',
-    error_message = 'The agent''s client did not take the answer.'
+    error_message = 'The agent''s client didn''t take the response.'
 where tenant_id = $1 and id = $2 and completed_at is not null and error_code = ''
 `
 
