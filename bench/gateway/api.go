@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // apiDocument describes two operations that do what the tool "work" does. One answers text, the other JSON.
@@ -69,27 +68,26 @@ func (b *bench) apiSide(operation string) target {
 	return target{name: "an HTTP API", url: b.patchbay.address + "/mcp", token: b.apiToken, tool: "mcp_api__" + operation, server: b.patchbay}
 }
 
-// compareWithAPI measures calls to the HTTP API against the same ones to the MCP server, through Patchbay. It fails if one costs
-// too much.
+// compareWithAPI measures calls to the HTTP API against the same ones to the MCP server, through Patchbay. It fails if they cost
+// too much: the bound is for the median of all turns, which is steady on a machine that does other work.
 func (b *bench) compareWithAPI(ctx context.Context) error {
 	fmt.Fprintln(b.out, "\n| what | an MCP server: CPU (spread) | calls/s | an HTTP API: CPU (spread) | calls/s | CPU against MCP (spread) | throughput against it | PostgreSQL's CPU |")
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|")
-	var dear []string
+	var all []float64
 	for _, t := range apiKinds {
 		base := b.patchbaySide(20)
 		if t.operation == "json" {
 			base.tool += "_json"
 		}
-		ratio, err := b.compareSides(ctx, base, b.apiSide(t.operation), t)
+		ratios, err := b.compareSides(ctx, base, b.apiSide(t.operation), t)
 		if err != nil {
 			return err
 		}
-		if b.maxAPIRatio > 0 && ratio > b.maxAPIRatio {
-			dear = append(dear, fmt.Sprintf("%s: %.2f", t.name, ratio))
-		}
+		all = append(all, ratios...)
 	}
-	if len(dear) > 0 {
-		return fmt.Errorf("more than %.2f times the CPU of a call of an MCP server: %s", b.maxAPIRatio, strings.Join(dear, "; "))
+	fmt.Fprintf(b.out, "\nA call of an API costs %s times the CPU of one of an MCP server.\n", formatRatioSpread(all))
+	if ratio := medianRatio(all); b.maxAPIRatio > 0 && ratio > b.maxAPIRatio {
+		return fmt.Errorf("a call of an API costs %.2f times the CPU of one of an MCP server, at most %.2f is allowed", ratio, b.maxAPIRatio)
 	}
 	return nil
 }

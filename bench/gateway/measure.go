@@ -84,31 +84,31 @@ func (b *bench) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// compareSides measures both targets in turns, and returns the median of the ratios of their CPU. The first turn of each is a warm-up.
-func (b *bench) compareSides(ctx context.Context, base, measured target, t callKind) (cpuRatio float64, err error) {
+// compareSides measures both targets in turns, and returns the ratios of their CPU. The first turn of each is a warm-up.
+func (b *bench) compareSides(ctx context.Context, base, measured target, t callKind) (ratios []float64, err error) {
 	var theirs, ours []turnCost
 	for round := range b.rounds + 1 {
 		a, err := b.measureTurn(ctx, base, t)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		c, err := b.measureTurn(ctx, measured, t)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if round > 0 {
 			theirs, ours = append(theirs, a), append(ours, c)
 		}
 	}
-	var ratio, speed []float64
+	var speed []float64
 	for i := range ours {
-		ratio = append(ratio, float64(ours[i].cpu)/float64(theirs[i].cpu))
+		ratios = append(ratios, float64(ours[i].cpu)/float64(theirs[i].cpu))
 		speed = append(speed, ours[i].rate/theirs[i].rate)
 	}
 	fmt.Fprintf(b.out, "| %s | %s | %.0f | %s | %.0f | %s | %s | %v |\n", t.name,
-		formatSpread(theirs, turnCPU), median(theirs, turnRate), formatSpread(ours, turnCPU), median(ours, turnRate), formatRatioSpread(ratio), formatRatioSpread(speed),
+		formatSpread(theirs, turnCPU), median(theirs, turnRate), formatSpread(ours, turnCPU), median(ours, turnRate), formatRatioSpread(ratios), formatRatioSpread(speed),
 		time.Duration(median(ours, func(t turnCost) float64 { return float64(t.postgres) })).Round(time.Microsecond))
-	return medianRatio(ratio), nil
+	return ratios, nil
 }
 
 func (b *bench) measureList(ctx context.Context, n int) error {
