@@ -81,7 +81,7 @@ func TestHTTPAPI_IsSetUpByAnAssistant(t *testing.T) {
 		t.Errorf("added %+v", made)
 	}
 	var operations listedOperations
-	a.callTool(t, "list_operations", map[string]any{"connector": "notes", "method": "GET", "query": "{id}"}, &operations)
+	a.callTool(t, "list_operations", map[string]any{"connector": "notes", "method": "GET", "path": "/notes/", "new": false}, &operations)
 	if got := operations.Items; len(got) != 1 || got[0].Untrusted.Key != "GET /notes/{id}" || got[0].Picked || got[0].Tokens == 0 {
 		t.Errorf("operations %+v", got)
 	}
