@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/inprocess"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/openapi"
 	"patchbay/internal/openapi/httpcall"
@@ -76,9 +77,9 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(message))
 	}
-	w := &recorder{header: http.Header{}}
+	w := &inprocess.Recorder{}
 	s.server.Handle(w, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, out)), "", mcpBackend{s})
-	return s.finishResponse(r, out, w.status, w.header, &callMemory{result: w.body.Bytes()})
+	return s.finishResponse(r, out, w.Status, w.Header(), &callMemory{result: w.Body.Bytes()})
 }
 
 // finishResponse returns the response of a request, unless the connection to the API failed or the API refused the call.
@@ -193,26 +194,4 @@ func toRPCError(out *outcome, err error) error {
 	}
 	out.failure = err
 	return errReplaced
-}
-
-type recorder struct {
-	header http.Header
-	status int // 0: not written
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (w *recorder) Header() http.Header { return w.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (w *recorder) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	return w.body.Write(p)
 }

@@ -102,6 +102,7 @@ var Rooms = []Room{
 	{Path: "internal/export", Floor: Libraries, Sentence: "writes a table as CSV or JSON, in a stream"},
 	{Path: "internal/fasthttp/httpserver", Floor: Libraries, Sentence: "serves plain requests of agents without net/http, which gets all others"},
 	{Path: "internal/framing", Floor: Libraries, Sentence: "refuses requests with Content-Length and Transfer-Encoding, which net/http accepts"},
+	{Path: "internal/inprocess", Floor: Libraries, Sentence: "keeps the response of a handler that is called without a connection"},
 	{Path: "internal/kms", Floor: Libraries, Sentence: "wraps the keyset with a key of a key-management service"},
 	{Path: "internal/mail", Floor: Libraries, Sentence: "sends plain-text e-mail by the operator's SMTP server"},
 	{Path: "internal/manifest", Floor: Libraries, Sentence: "applies a file of connectors, agents and grants, over the JSON API"},

@@ -1,7 +1,6 @@
 package mcpadmin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"patchbay/client"
+	"patchbay/internal/inprocess"
 )
 
 // inProcessTransport sends requests of package client to the API in this process. The actor is in the context:
@@ -45,35 +45,13 @@ func (h *Handler) getJSON(ctx context.Context, path string, out any) error {
 func (i inProcessTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	// The outer router's state is in the context; the API's router starts anew.
 	ctx := context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))
-	a := &responseRecorder{header: http.Header{}}
+	a := &inprocess.Recorder{}
 	i.api.ServeHTTP(a, r.WithContext(ctx))
 	return &http.Response{
-		Status:     http.StatusText(a.status),
-		StatusCode: a.status,
-		Header:     a.header,
-		Body:       io.NopCloser(&a.body),
+		Status:     http.StatusText(a.Status),
+		StatusCode: a.Status,
+		Header:     a.Header(),
+		Body:       io.NopCloser(&a.Body),
 		Request:    r,
 	}, nil
-}
-
-type responseRecorder struct {
-	header http.Header
-	status int // 0: not written
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (a *responseRecorder) Header() http.Header { return a.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (a *responseRecorder) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status = status
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (a *responseRecorder) Write(p []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.body.Write(p)
 }
