@@ -31,7 +31,7 @@ func (r *Registry) CredentialProposals(ctx context.Context, tenant connectors.Te
 // fillFromDocument completes the draft of an HTTP API from its document: the server that gets the credential, and the endpoints of
 // OAuth. They are settings from then on: a document that changes does not change them.
 func fillFromDocument(draft *connectors.Draft, document *openapi.Document, keys []string) {
-	if address, err := document.Address(); err == nil && draft.ServerURL == "" && connectors.Origin(address) != connectors.Origin(draft.URL) {
+	if address, err := document.Address(keys...); err == nil && draft.ServerURL == "" && connectors.Origin(address) != connectors.Origin(draft.URL) {
 		draft.ServerURL = address
 	}
 	if draft.OAuth.OverridesServer() {

@@ -91,7 +91,7 @@ func (r *Registry) previewDocument(api storedAPI, content APIContent) (p APIPrev
 	if api.parsed != nil {
 		p.HasDocument, p.About, p.Operations = true, documentFacts(api.parsed), len(api.parsed.Operations)
 		p.SignIn = ProposeCredentials(api.parsed, content.Operations)
-		if p.Server, err = api.parsed.Address(); err != nil {
+		if p.Server, err = api.parsed.Address(content.Operations...); err != nil {
 			p.Server = ""
 		}
 	}

@@ -99,5 +99,12 @@ func countAccepting(operations []*Operation, scheme string) (n int) {
 	return n
 }
 
-// Address returns the address of the API: of the first server that can be used.
-func (d *Document) Address() (string, error) { return d.chooseServer(&Operation{}) }
+// Address returns the address of the API: of the document's first server that can be used. A document without servers has that of the
+// first operation with one of keys, else that of its first operation.
+func (d *Document) Address(keys ...string) (string, error) {
+	if len(d.Servers) > 0 {
+		return d.chooseServer(&Operation{})
+	}
+	at := slices.IndexFunc(d.Operations, func(o *Operation) bool { return slices.Contains(keys, o.Key()) })
+	return d.chooseServer(d.Operations[max(at, 0)])
+}

@@ -79,3 +79,20 @@ func TestServers_OfAnOperation(t *testing.T) {
 		}
 	}
 }
+
+func TestAddress_OfADocumentWithoutServers(t *testing.T) {
+	t.Parallel()
+	const paths = `"paths":{"/a":{"servers":[{"url":"https://a.example.com"}],"get":{"responses":{}}},"/b":{"get":{"servers":[{"url":"https://b.example.com/v1"}],"responses":{}}}}}`
+	for _, row := range []struct {
+		servers, key, want string
+	}{
+		{"", "", "https://a.example.com"},
+		{"", "GET /b", "https://b.example.com/v1"},
+		{`"servers":[{"url":"/v2"}],`, "GET /b", "https://docs.example.com/v2"},
+	} {
+		d := readDocument(t, `{"openapi":"3.1.0",`+row.servers+paths, openapi.Options{URL: "https://docs.example.com/openapi.json"})
+		if at, err := d.Address(row.key); err != nil || at != row.want {
+			t.Errorf("%+v: %s, %v", row, at, err)
+		}
+	}
+}

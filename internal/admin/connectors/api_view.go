@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -35,6 +36,14 @@ func apiFacts(ctx context.Context, c connectors.Connector, document *connectors.
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Document"), Value: c.URL, Mono: true, Copy: true})
 	}
 	return append(facts, templates.Fact{Label: i18n.T(ctx, "Last change"), When: new(shell.NewWhen(ctx, document.ReadAt, now))})
+}
+
+// apiAddress is the address that gets the calls, as far as the settings say it.
+func apiAddress(c connectors.Connector, document *connectors.APIDocument) string {
+	if document != nil && document.IsFetched {
+		return cmp.Or(c.ServerURL, connectors.Origin(c.URL))
+	}
+	return cmp.Or(c.ServerURL, c.URL)
 }
 
 // documentFacts say what a connector's document is.

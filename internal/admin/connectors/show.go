@@ -86,6 +86,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, o.stream, frame.Can, h.Now())...)
 	if c.Transport == connectors.TransportAPI {
 		page.Server = apiFacts(r.Context(), c, o.document, h.Now())
+		page.Connection[0].Value = apiAddress(c, o.document)
 	} else {
 		page.Connection = append(page.Connection, listeningFact(r.Context(), o.stream, o.listenable, h.Now()))
 	}
