@@ -1021,6 +1021,8 @@ type EarlierVersion struct {
 
 // Endpoint is an API response.
 type Endpoint struct {
+	// readOnlyHint, destructiveHint, idempotentHint, openWorldHint. Replaced as a whole; empty: those that follow from the method.
+	Annotations map[string]bool `json:"annotations,omitzero"`
 	// Template of the body, with {placeholders}. For forms a JSON object of fields.
 	Body *string `json:"body,omitzero"`
 	// The credential of a curl command, without its value. It wasn't stored.
@@ -1054,6 +1056,8 @@ type Endpoint struct {
 
 // EndpointCreate is an API request. Nil fields are omitted.
 type EndpointCreate struct {
+	// readOnlyHint, destructiveHint, idempotentHint, openWorldHint. Replaced as a whole; empty: those that follow from the method.
+	Annotations map[string]bool `json:"annotations,omitzero"`
 	// Template of the body, with {placeholders}. For forms a JSON object of fields.
 	Body *string `json:"body,omitzero"`
 	// A curl command, in place of url.
@@ -1095,6 +1099,8 @@ type EndpointCredential struct {
 
 // EndpointInput is an API request. Nil fields are omitted.
 type EndpointInput struct {
+	// readOnlyHint, destructiveHint, idempotentHint, openWorldHint. Replaced as a whole; empty: those that follow from the method.
+	Annotations map[string]bool `json:"annotations,omitzero"`
 	// Template of the body, with {placeholders}. For forms a JSON object of fields.
 	Body *string `json:"body,omitzero"`
 	// What the tool does, for the model.
@@ -1147,6 +1153,8 @@ type EndpointPages struct {
 
 // EndpointPatch is an API request. Nil fields are omitted.
 type EndpointPatch struct {
+	// readOnlyHint, destructiveHint, idempotentHint, openWorldHint. Replaced as a whole; empty: those that follow from the method.
+	Annotations map[string]bool `json:"annotations,omitzero"`
 	// Template of the body, with {placeholders}. For forms a JSON object of fields.
 	Body *string `json:"body,omitzero"`
 	// What the tool does, for the model.
@@ -1214,6 +1222,7 @@ type FileAuth struct {
 
 // FileEndpoint is an API response.
 type FileEndpoint struct {
+	Annotations  map[string]bool   `json:"annotations,omitzero"`
 	Body         *string           `json:"body,omitzero"`
 	Description  *string           `json:"description,omitzero"`
 	Files        []string          `json:"files,omitzero"`

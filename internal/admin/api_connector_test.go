@@ -3,6 +3,7 @@ package admin_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -280,6 +281,48 @@ func TestAnswerPanel_SavesAFilter(t *testing.T) {
 		t.Errorf("stored %+v, %v", tools, err)
 	}
 	b.get("/connectors/"+c.Slug).want(t, http.StatusOK, "HTTP API", "Show operations", "uploaded")
+}
+
+func TestAnnotationsPanel_OverridesThoseOfTheMethod(t *testing.T) {
+	t.Parallel()
+	d, notes := newDashboard(t), startNotes(t)
+	c := d.createAPI(notes.URL+"/openapi.json", notesDocument)
+	if err := d.Door().APIs().SaveTools(t.Context(), c.ID, []connectors.APITool{{Key: "GET /notes/{id}", Filter: ".notes"}}); err != nil {
+		t.Fatal(err)
+	}
+	sync := func() {
+		t.Helper()
+		if _, err := d.syncer.Sync(t.Context(), d.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sync()
+	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug+"/tools/getNote"
+	b.post(path+"/answer", url.Values{"annotations.readOnlyHint": {"maybe"}, "do": {"annotate"}}).want(t, http.StatusUnprocessableEntity, "Pick one of the options.")
+	b.post(path+"/answer", url.Values{"annotations.readOnlyHint": {"false"}, "annotations.destructiveHint": {"true"}, "annotations.openWorldHint": {""}, "do": {"annotate"}}).want(t, http.StatusSeeOther)
+	stored, err := d.Door().APIs().Tools(t.Context(), c.ID)
+	if err != nil || !maps.Equal(stored[0].Annotations, map[string]bool{"readOnlyHint": false, "destructiveHint": true}) || stored[0].Filter != ".notes" {
+		t.Errorf("stored %+v, %v", stored, err)
+	}
+	sync()
+	tool, err := d.Door().Tools().Get(t.Context(), c.ID, "getNote")
+	if err != nil || tool.Review != connectors.ReviewChanged {
+		t.Errorf("the riskier annotations don't wait for review: %+v, %v", tool.Review, err)
+	}
+	d.signInAsRole(connectors.RoleViewer).get(path).want(t, http.StatusOK, "Destructive", "yes")
+	d.signInAsRole(connectors.RoleViewer).post(path+"/answer", url.Values{"do": {"annotate"}}).want(t, http.StatusForbidden)
+
+	endpoint := url.Values{"name": {"ping"}, "method": {"POST"}, "url": {notes.URL + "/ping"}, "annotations.readOnlyHint": {"true"}, "do": {"save"}}
+	b.post("/connectors/"+c.Slug+"/endpoint", endpoint).want(t, http.StatusSeeOther)
+	sync()
+	ping, err := d.Door().Tools().Get(t.Context(), c.ID, "ping")
+	if hints := connectors.DecodeTool(ping.Raw).Hints; err != nil || hints.ReadOnly == nil || !*hints.ReadOnly {
+		t.Errorf("ping has %+v, %v", hints, err)
+	}
+	b.post("/connectors/"+c.Slug+"/tools/ping/answer", url.Values{"do": {"annotate"}}).want(t, http.StatusSeeOther)
+	if stored, err = d.Door().APIs().Tools(t.Context(), c.ID); err != nil || strings.Contains(string(stored[1].Endpoint), "readOnlyHint") {
+		t.Errorf("stored %s, %v", stored[1].Endpoint, err)
+	}
 }
 
 // inputValues are the values of the page's inputs of a name.

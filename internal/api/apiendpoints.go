@@ -54,6 +54,7 @@ type EndpointFields struct {
 	OutputSchema json.RawMessage    `json:"output_schema,omitempty" doc:"JSON Schema of the answer."`
 	Filter       *string            `json:"filter,omitempty" maxLength:"4096" doc:"A jq expression that is applied to the answer."`
 	Pages        *endpointPages     `json:"pages,omitempty" doc:"How further pages of the answer are read. Absent: one is."`
+	Annotations  map[string]bool    `json:"annotations,omitempty" doc:"readOnlyHint, destructiveHint, idempotentHint, openWorldHint. Replaced as a whole; empty: those that follow from the method."`
 }
 
 // endpointPages say how further pages of an answer are read.
@@ -127,6 +128,9 @@ func (p EndpointPatch) applyTo(e *openapi.Endpoint) {
 	if p.Files != nil {
 		e.Files = p.Files
 	}
+	if p.Annotations != nil {
+		e.Annotations = p.Annotations
+	}
 	if p.InputSchema != nil {
 		e.Input = p.InputSchema
 	}
@@ -146,7 +150,7 @@ func viewEndpoint(e openapi.Endpoint) endpointJSON {
 	}
 	out := EndpointInput{Name: e.Name, Method: e.Method, URL: e.URL, EndpointFields: EndpointFields{
 		Title: &e.Title, Description: &e.Description, Headers: &headers, Media: &e.Media, Body: &e.Body, Files: e.Files,
-		InputSchema: e.Input, OutputSchema: e.Output, Filter: &e.Filter,
+		InputSchema: e.Input, OutputSchema: e.Output, Filter: &e.Filter, Annotations: e.Annotations,
 	}}
 	if p := e.Pages; p != nil {
 		out.Pages = &endpointPages{string(p.Kind), p.Argument, p.Next, p.Items, p.First, p.Max}

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -85,20 +83,27 @@ func (s Source) Refresh(ctx context.Context, c connectors.Connector) (connectors
 }
 
 // Fetch asks for a document; nil: it has still this ETag. Files that its references lead to become a part of it. It has no ETag then,
-// as that would say nothing of the files.
+// as that would say nothing of the files. Fetch takes a turn.
 func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.APIDocument, error) {
 	main, err := s.fetchFile(ctx, address, etag, false)
 	if err != nil || main == nil {
 		return nil, err
 	}
 	isBundle := false
-	body, err := openapi.Bundle(main.body, main.address, func(at string) ([]byte, string, error) {
-		isBundle = true
-		file, err := s.fetchFile(ctx, at, "", true)
-		if err != nil {
-			return nil, "", err
-		}
-		return file.body, file.address, nil
+	var body []byte
+	err = TakeTurn(ctx, s.Tenant, func() (err error) {
+		body, err = openapi.Bundle(main.body, main.address, func(at string) (text []byte, from string, err error) {
+			isBundle = true
+			err = leaveTurn(ctx, s.Tenant, func() error {
+				file, err := s.fetchFile(ctx, at, "", true)
+				if err == nil {
+					text, from = file.body, file.address
+				}
+				return err
+			})
+			return text, from, err
+		})
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -220,41 +225,28 @@ func MakeTools(ctx context.Context, document []byte, at Addresses, picked []conn
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		o.Annotations = p.Annotations
 		tool, err := d.Tool(o)
 		if err != nil {
 			continue // the page of operations says why
 		}
-		if tool.Binding.Filter = p.Filter; p.Filter != "" {
-			tool.Binding.Result = "" // the schema of the document is that of the whole answer
+		if tool.Binding.Filter = p.Filter; p.Filter != "" { // the schema of the document is that of the whole answer
+			tool.Binding.Result, tool.Definition = "", dropOutput(tool.Definition)
 		}
 		if tool.Binding.Pages = d.ProposePages(o, tool.Binding); tool.Binding.Pages != nil {
 			if tool.Binding.Pages.Max = p.MaxPages; p.MaxPages < 2 {
 				tool.Binding.Pages = nil
 			}
 		}
-		tool.Definition = adjustDefinition(tool.Definition, p)
 		tools = append(tools, *tool)
 	}
 	return tools, nil
 }
 
-// adjustDefinition returns a definition with the annotations that a person set, and without the schema of an answer that is filtered.
-func adjustDefinition(definition json.RawMessage, p connectors.APITool) json.RawMessage {
-	if len(p.Annotations) == 0 && p.Filter == "" {
-		return definition
-	}
+// dropOutput returns a definition without the schema of the answer.
+func dropOutput(definition json.RawMessage) json.RawMessage {
 	root, _ := jsonschema.Decode(definition, jsonschema.Limits{})
-	if p.Filter != "" {
-		root.Drop("outputSchema")
-	}
-	annotations := p.Annotations
-	for _, name := range slices.Sorted(maps.Keys(annotations)) {
-		value := jsonschema.NewTrue()
-		if !annotations[name] {
-			value = &jsonschema.Node{Kind: jsonschema.False, Raw: "false"}
-		}
-		root.Get("annotations").Set(name, value)
-	}
+	root.Drop("outputSchema")
 	return root.AppendTo(nil)
 }
 

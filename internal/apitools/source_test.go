@@ -1,6 +1,7 @@
 package apitools_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"patchbay/internal/apitools"
 	"patchbay/internal/connectors"
@@ -197,5 +200,50 @@ func TestMakeTools_AsAPersonSet(t *testing.T) {
 	}
 	if tool := made(connectors.APITool{Annotations: map[string]bool{"readOnlyHint": false}}); !strings.Contains(string(tool.Definition), `"readOnlyHint":false`) {
 		t.Errorf("the tool is %s", tool.Definition)
+	}
+}
+
+// roundTripper answers requests without a network.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// closingBody calls a function when it was read.
+type closingBody struct {
+	io.Reader
+	closed func()
+}
+
+func (b closingBody) Close() error {
+	b.closed()
+	return nil
+}
+
+func TestFetch_TakesATurnButNotForRequests(t *testing.T) {
+	t.Parallel()
+	tenant := connectors.TenantID{UUID: uuid.New()}
+	stop, requests := errors.New("stop"), 0
+	ctx, cancel := context.WithCancelCause(t.Context())
+	isFree := false
+	closed := func() { cancel(stop) }
+	source := apitools.Source{Tenant: tenant, Client: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		requests++
+		text := `{"openapi":"3.1.0","paths":{"/a":{"$ref":"a.yaml"}}}`
+		if r.URL.Path == "/a.yaml" {
+			text = "get: {responses: {}}"
+			isFree = apitools.TakeTurn(r.Context(), tenant, func() error { return nil }) == nil
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: closingBody{strings.NewReader(text), closed}, Request: r}, nil
+	})}}
+	err := apitools.TakeTurn(t.Context(), tenant, func() error {
+		_, err := source.Fetch(ctx, "https://api.example.com/openapi.json", "")
+		return err
+	})
+	if err != stop || requests != 1 { //nolint:errorlint // a failed request would wrap it
+		t.Errorf("without a turn: %v, %d requests", err, requests)
+	}
+	closed = func() {}
+	if _, err := source.Fetch(t.Context(), "https://api.example.com/openapi.json", ""); err != nil || !isFree || requests != 3 {
+		t.Errorf("%v, free during the request: %v, %d requests", err, isFree, requests)
 	}
 }

@@ -15,6 +15,13 @@ const (
 
 var turns = limit.NewGate[connectors.TenantID](maxTurnsPerTenant, maxTurns)
 
+// leaveTurn calls f, which waits for a server, without the turn that the caller has. It returns with the turn.
+func leaveTurn(ctx context.Context, tenant connectors.TenantID, f func() error) error {
+	turns.Release(tenant)
+	defer func() { _ = turns.Acquire(context.WithoutCancel(ctx), tenant) }() // the wait has no end, and so no error
+	return f()
+}
+
 // TakeTurn calls f, which reads a document, when few others are read. It returns ctx's cause if that ends first. f must not call
 // TakeTurn.
 func TakeTurn(ctx context.Context, tenant connectors.TenantID, f func() error) error {

@@ -56,6 +56,7 @@ type FileEndpoint struct {
 	OutputSchema json.RawMessage   `json:"output_schema,omitempty"`
 	Filter       string            `json:"filter,omitempty"`
 	Pages        *FilePages        `json:"pages,omitempty"`
+	Annotations  map[string]bool   `json:"annotations,omitempty"`
 }
 
 // FilePages say how further pages of an endpoint's answer are read.
@@ -90,7 +91,7 @@ func (s *FileServer) addAPI(a API, address string, room *int) {
 func newFileEndpoint(e openapi.Endpoint) FileEndpoint {
 	out := FileEndpoint{
 		Method: e.Method, URL: e.URL, Title: e.Title, Description: e.Description, Media: e.Media, Body: e.Body, Files: e.Files,
-		InputSchema: e.Input, OutputSchema: e.Output, Filter: e.Filter,
+		InputSchema: e.Input, OutputSchema: e.Output, Filter: e.Filter, Annotations: e.Annotations,
 	}
 	for _, h := range e.Headers {
 		if out.Headers == nil {
@@ -107,7 +108,7 @@ func newFileEndpoint(e openapi.Endpoint) FileEndpoint {
 func (f FileEndpoint) toEndpoint(name string) openapi.Endpoint {
 	e := openapi.Endpoint{
 		Name: name, Method: f.Method, URL: f.URL, Title: f.Title, Description: f.Description, Media: f.Media, Body: f.Body, Files: f.Files,
-		Input: f.InputSchema, Output: f.OutputSchema, Filter: f.Filter,
+		Input: f.InputSchema, Output: f.OutputSchema, Filter: f.Filter, Annotations: f.Annotations,
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Headers)) {
 		e.Headers = append(e.Headers, openapi.Header{Name: name, Value: f.Headers[name]})

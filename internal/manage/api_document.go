@@ -130,7 +130,7 @@ func readUpload(ctx context.Context, a auth.Actor, body []byte) (*connectors.API
 func (r *Registry) fetchDocument(ctx context.Context, a auth.Actor, d connectors.Draft) (*connectors.APIDocument, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	document, err := apitools.Source{Client: r.clientOf(a)}.Fetch(ctx, d.URL, "")
+	document, err := apitools.Source{Tenant: a.Tenant.ID, Client: r.clientOf(a)}.Fetch(ctx, d.URL, "")
 	return document, explainDocument(err)
 }
 

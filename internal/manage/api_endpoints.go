@@ -151,6 +151,9 @@ func (r *Registry) newEndpointTool(e openapi.Endpoint) (connectors.APITool, erro
 			return connectors.APITool{}, err
 		}
 	}
+	if err := checkAnnotations(e.Annotations); err != nil {
+		return connectors.APITool{}, err
+	}
 	if e.Pages != nil && (e.Pages.Max < 1 || e.Pages.Max > connectors.MaxAPIPages) {
 		return connectors.APITool{}, fault.Errorf(fault.Invalid, "Follow at most %d pages.", connectors.MaxAPIPages)
 	}
@@ -183,5 +186,6 @@ func endpointState(e *openapi.Endpoint) store.State {
 	return store.State{
 		"name": e.Name, "title": e.Title, "description": shortenText(e.Description), "method": e.Method, "url": e.URL, "headers": e.Headers,
 		"media": e.Media, "body": shortenText(e.Body), "filter": e.Filter,
+		"annotations": e.Annotations,
 	}
 }

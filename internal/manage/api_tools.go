@@ -35,6 +35,16 @@ func (r *Registry) SaveAnswer(ctx context.Context, a auth.Actor, ref connectors.
 	return err
 }
 
+// SaveAnnotations stores the annotations of a picked operation or of an endpoint, by key, in place of those that follow from the
+// method. Like any change of a tool, they are reviewed after the next sync.
+func (r *Registry) SaveAnnotations(ctx context.Context, a auth.Actor, ref connectors.Ref, key string, annotations map[string]bool) error {
+	_, err := r.UpdateEndpoint(ctx, a, ref, key, func(e *openapi.Endpoint) { e.Annotations = annotations })
+	if fault.Is(err, fault.NotFound) {
+		return r.ChangeOperations(ctx, a, ref, nil, nil, []OperationChange{{Key: key, Annotations: annotations}})
+	}
+	return err
+}
+
 // CheckFilter returns a fault about the field filter if a jq filter cannot be used.
 func CheckFilter(filter string) error {
 	if len(filter) > connectors.MaxAPIFilter {

@@ -317,7 +317,7 @@ func addAPI(doc Document, state APIState) {
 	endpoints := Document{}
 	for name, e := range state.Endpoints {
 		endpoints[name] = pickFields(toDocument(e), []string{
-			"title", "description", "method", "url", "headers", "media", "body", "files", "input_schema", "output_schema", "filter", "pages",
+			"title", "description", "method", "url", "headers", "media", "body", "files", "input_schema", "output_schema", "filter", "pages", "annotations",
 		})
 	}
 	if len(endpoints) > 0 {

@@ -109,6 +109,7 @@ func TestHTTPAPI_IsSetUpByAnAssistant(t *testing.T) {
 		t.Errorf("ways to sign in %+v", m)
 	}
 	a.callTool(t, "delete_endpoint", map[string]any{"connector": "notes", "endpoint": "ping"}, nil)
+	a.testEndpointFields(t, url)
 
 	a.callTool(t, "set_document", map[string]any{"connector": "notes", "document": `{"openapi":"3.1.0","info":{"title":"Notes","version":"3"},"paths":{"/notes":{"get":{"responses":{"200":{"description":""}}}}}}`}, nil)
 	a.callTool(t, "get_http_api", map[string]any{"connector": "notes", "with_text": true}, &shown)
@@ -117,10 +118,59 @@ func TestHTTPAPI_IsSetUpByAnAssistant(t *testing.T) {
 	}
 	by := " by key assistant"
 	want := []string{
-		"connector.test" + by, "connector.create" + by, "connector.update" + by, "connector.update" + by, "endpoint.create" + by, "endpoint.update" + by, "endpoint.delete" + by, "connector.update" + by,
+		"connector.test" + by, "connector.create" + by, "connector.update" + by, "connector.update" + by, "endpoint.create" + by, "endpoint.update" + by, "endpoint.delete" + by, "endpoint.create" + by, "endpoint.create" + by, "connector.update" + by,
 	}
-	if diff := cmp.Diff(want, w.mcpEvents(t)); diff != "" || len(a.questions) != 6 {
+	if diff := cmp.Diff(want, w.mcpEvents(t)); diff != "" || len(a.questions) != 8 {
 		t.Errorf("asked %q, audit log (-want +got):\n%s", a.questions, diff)
+	}
+}
+
+// testEndpointFields saves endpoints with all that the JSON API takes.
+func (a *mcpClient) testEndpointFields(t *testing.T, url string) {
+	t.Helper()
+	fields := map[string]any{
+		"connector": "notes", "name": "upload", "method": "POST", "url": url + "/files?page={page}", "headers": map[string]any{"x-version": "{version}"}, "media": "multipart/form-data", "body": `{"file":"{file}"}`,
+		"files": []any{"file"}, "output_schema": map[string]any{"type": "object"}, "pages": map[string]any{"kind": "page", "argument": "page", "items": "/items", "first": 1, "max": 3},
+		"annotations": map[string]any{"destructiveHint": false},
+	}
+	a.callTool(t, "save_endpoint", fields, nil)
+	says := a.questions[len(a.questions)-1]
+	for _, part := range []string{`headers "{\"x-version\":\"{version}\"}"`, "files", "output schema", `\"items\":\"/items\"`, `\"destructiveHint\":false`} {
+		if !strings.Contains(says, part) {
+			t.Errorf("the question has no %s: %q", part, says)
+		}
+	}
+	var shown struct {
+		Endpoints []struct {
+			Untrusted struct {
+				Headers      map[string]string
+				Files        []string
+				OutputSchema map[string]any `json:"output_schema"`
+				Pages        struct{ Max int }
+				Annotations  map[string]bool
+			}
+		}
+	}
+	a.callTool(t, "get_http_api", map[string]any{"connector": "notes"}, &shown)
+	if e := shown.Endpoints[0].Untrusted; e.Headers["x-version"] != "{version}" || len(e.Files) != 1 || len(e.OutputSchema) != 1 || e.Pages.Max != 3 || len(e.Annotations) != 1 {
+		t.Errorf("shown %+v", e)
+	}
+	var made struct {
+		Untrusted struct {
+			Method  string
+			Headers map[string]string
+			Notes   []string
+		}
+	}
+	a.callTool(t, "save_endpoint", map[string]any{"connector": "notes", "name": "send", "curl": "curl " + url + "/send -H 'X-Kind: a' -u me:hush -d a=b"}, &made)
+	if says := a.questions[len(a.questions)-1]; !strings.Contains(says, url+"/send") || !strings.Contains(says, `method "POST"`) || strings.Contains(says, "hush") {
+		t.Errorf("the question is %q", says)
+	}
+	if e := made.Untrusted; e.Method != "POST" || e.Headers["X-Kind"] != "a" || len(e.Notes) != 1 {
+		t.Errorf("the command made %+v", made)
+	}
+	if says := a.callInvalid(t, "save_endpoint", map[string]any{"connector": "notes", "endpoint": "send", "curl": "curl " + url}); !strings.Contains(says, "leave endpoint out") {
+		t.Errorf("a command for an old endpoint: %q", says)
 	}
 }
 

@@ -26,6 +26,7 @@ type Endpoint struct {
 	Output      json.RawMessage `json:",omitempty"` // schema of the answer; empty: none
 	Filter      string          `json:",omitempty"`
 	Pages       *Pages          `json:",omitempty"`
+	Annotations map[string]bool `json:",omitempty"` // in place of those that follow from the method
 }
 
 // Header is a header of an endpoint: fixed, or one placeholder.
@@ -71,7 +72,7 @@ func (e Endpoint) Tool() (*Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Operation{Name: e.Name, Method: method, Path: w.binding.Path, Title: shortenText(e.Title, 120), Description: e.Description}
+	o := &Operation{Name: e.Name, Method: method, Path: w.binding.Path, Title: shortenText(e.Title, 120), Description: e.Description, Annotations: e.Annotations}
 	return &Tool{Name: e.Name, Definition: o.writeDefinition(w.writeInput(), output), Binding: w.binding}, nil
 }
 

@@ -19,6 +19,7 @@ type Operation struct {
 	Deprecated  bool
 	Servers     []Server // of its own; empty: the document's
 	Security    []Requirement
+	Annotations map[string]bool // of the tool, in place of those that follow from the method
 
 	id         string
 	node       value

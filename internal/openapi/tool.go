@@ -3,6 +3,7 @@ package openapi
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,7 +66,11 @@ func (o *Operation) writeDefinition(input, output *jsonschema.Node) json.RawMess
 	if output != nil {
 		tool.Set("outputSchema", output)
 	}
-	tool.Set("annotations", methodAnnotations(o.Method))
+	annotations := methodAnnotations(o.Method)
+	for _, name := range slices.Sorted(maps.Keys(o.Annotations)) {
+		annotations.Set(name, boolNode(o.Annotations[name]))
+	}
+	tool.Set("annotations", annotations)
 	return tool.AppendTo(nil)
 }
 

@@ -51,6 +51,7 @@ func apiSamples(pages map[string]templ.Component, with func(templates.Frame) tem
 		Action: "/connectors/linear/tools/listNotes/answer", Can: true, HasPages: true, Form: templates.Form{Values: map[string]string{"filter": ".items", "max_pages": "3"}},
 		Result: &templates.Result{State: templates.State{Kind: templates.StateOK, Text: "Filtered answer"}, Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: "[]"}}},
 	}
+	answer.Annotations = templates.Form{Values: map[string]string{"annotations.readOnlyHint": "true"}, Errors: map[string]string{"annotations.openWorldHint": "Pick one of the options."}}
 	pages["tool-api"] = templates.Tool(templates.ToolPage{Frame: f, Tool: toolViews[0], Answer: &answer})
 	pages["tool-api-viewer"] = templates.Tool(templates.ToolPage{Frame: asViewer(f), Tool: toolViews[0], Answer: &templates.APIAnswer{Facts: []templates.Fact{{Label: "jq filter", Value: "none"}}}})
 }

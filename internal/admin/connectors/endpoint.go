@@ -228,6 +228,7 @@ func endpointValues(e openapi.Endpoint) map[string]string {
 	if len(e.Input) > 0 {
 		values["input"] = indentText(e.Input)
 	}
+	toolpages.FillAnnotations(values, e.Annotations)
 	return values
 }
 
@@ -285,6 +286,9 @@ func (v *endpointView) readEndpoint(ctx context.Context) (e openapi.Endpoint, er
 			return e, fault.InvalidFields(fault.Field{Location: "input", Message: "Enter a JSON object."})
 		}
 		e.Input = json.RawMessage(input)
+	}
+	if e.Annotations, err = toolpages.ReadAnnotations(text); err != nil {
+		return e, err
 	}
 	if err := manage.CheckFilter(e.Filter); err != nil {
 		return e, err

@@ -24,13 +24,14 @@ import (
 
 // apiAnswer says how the answer of an HTTP API becomes the result of a tool.
 type apiAnswer struct {
-	request  string // method and URL
-	key      string // of the operation or endpoint
-	filter   string
-	maxPages int
-	hasPages bool
-	form     *templates.Form // as it was typed; nil: as it is stored
-	tested   *templates.Result
+	request     string // method and URL
+	key         string // of the operation or endpoint
+	filter      string
+	maxPages    int
+	annotations map[string]bool // that a person set
+	hasPages    bool
+	form        *templates.Form // as it was typed; nil: as it is stored
+	tested      *templates.Result
 }
 
 // readAnswer returns nil for a tool of an MCP server.
@@ -51,7 +52,11 @@ func (h *Handler) readAnswer(r *http.Request, c connectors.Connector, t connecto
 	}
 	for _, stored := range o.Tools {
 		if stored.Key == a.key && stored.Endpoint == nil {
-			a.filter, a.maxPages = stored.Filter, stored.MaxPages
+			a.filter, a.maxPages, a.annotations = stored.Filter, stored.MaxPages, stored.Annotations
+		}
+		var e openapi.Endpoint
+		if stored.Key == a.key && stored.Endpoint != nil && json.Unmarshal(stored.Endpoint, &e) == nil {
+			a.annotations = e.Annotations
 		}
 	}
 	return a, nil
@@ -70,7 +75,7 @@ func readBinding(raw []byte) *openapi.Binding {
 	return binding
 }
 
-// toolAnswer saves how the answer becomes the result, or shows what a filter makes of the last answer.
+// toolAnswer saves how the answer becomes the result, or the annotations, or shows what a filter makes of the last answer.
 func (h *Handler) toolAnswer(w http.ResponseWriter, r *http.Request) error {
 	tool, err := h.loadTriedTool(r)
 	if err != nil {
@@ -84,10 +89,18 @@ func (h *Handler) toolAnswer(w http.ResponseWriter, r *http.Request) error {
 		return fault.Errorf(fault.Invalid, "%s is an MCP server. Answer filters are for HTTP APIs only.", tool.connector.Name)
 	}
 	filter, pages := f.Text("filter"), f.Number("max_pages", tool.answer.maxPages)
-	if f.Text("do") == "test" {
+	ref, anchor := connectors.Ref(tool.connector.ID.String()), "#answer"
+	switch f.Text("do") {
+	case "test":
 		tool.answer.tested, err = h.testFilter(r, tool, filter)
-	} else {
-		err = h.Registry.SaveAnswer(r.Context(), shell.Actor(r), connectors.Ref(tool.connector.ID.String()), tool.answer.key, filter, pages)
+	case "annotate":
+		anchor = "#annotations"
+		var annotations map[string]bool
+		if annotations, err = ReadAnnotations(f.Text); err == nil {
+			err = h.Registry.SaveAnnotations(r.Context(), shell.Actor(r), ref, tool.answer.key, annotations)
+		}
+	default:
+		err = h.Registry.SaveAnswer(r.Context(), shell.Actor(r), ref, tool.answer.key, filter, pages)
 	}
 	problem, ok := shell.AsFormFault(r.Context(), err)
 	if err != nil && !ok {
@@ -103,7 +116,7 @@ func (h *Handler) toolAnswer(w http.ResponseWriter, r *http.Request) error {
 	if err := h.queueSync(r, tool.connector); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.ToolPath(tool.ConnectorSlug, tool.Name)+"#answer", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Saved. Syncing the tools.")})
+	return h.Respond.Back(w, r, shell.ToolPath(tool.ConnectorSlug, tool.Name)+anchor, respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Saved. Syncing the tools.")})
 }
 
 // queueSync queues a sync of a connector, unless one is under way or it is disabled.
@@ -183,7 +196,13 @@ func (t trial) toAnswerView(ctx context.Context, can templates.Permissions) *tem
 		Action: shell.ToolPath(t.tool.connector.Slug, t.tool.Name) + "/answer", Can: can.Manage, HasPages: a.hasPages, Result: a.tested,
 		Form: templates.Form{Values: map[string]string{"filter": a.filter, "max_pages": strconv.Itoa(max(1, a.maxPages))}},
 	}
-	if a.form != nil {
+	view.Annotations.Values = map[string]string{}
+	FillAnnotations(view.Annotations.Values, a.annotations)
+	switch {
+	case a.form == nil:
+	case a.form.Is("do", "annotate"):
+		view.Annotations = *a.form
+	default:
 		view.Form = *a.form
 	}
 	filter := cmp.Or(a.filter, i18n.T(ctx, "none"))
@@ -191,5 +210,6 @@ func (t trial) toAnswerView(ctx context.Context, can templates.Permissions) *tem
 	if a.hasPages {
 		view.Facts = append(view.Facts, templates.Fact{Label: i18n.T(ctx, "Pages per call"), Value: i18n.Number(ctx, max(1, a.maxPages))})
 	}
+	view.Facts = append(view.Facts, annotationFacts(ctx, a.annotations)...)
 	return view
 }
