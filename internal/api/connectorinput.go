@@ -20,7 +20,7 @@ type ConnectorFields struct {
 	Description    *string           `json:"description,omitempty"`
 	Transport      *string           `json:"transport,omitempty" enum:"streamable_http,sse,http,stdio"`
 	URL            *string           `json:"url,omitempty" doc:"For all transports except stdio."`
-	ServerURL      *string           `json:"server_url,omitempty" doc:"Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only. Default for a new connector: the first server of the document."`
+	ServerURL      *string           `json:"server_url,omitempty" doc:"Of an HTTP API: base URL of its calls, if it isn't on the document's origin. With values for the server's variables, it replaces their defaults. Credentials are sent to this origin only. Default for a new connector: the document's first server."`
 	Command        *string           `json:"command,omitempty" doc:"For stdio: absolute path of a program that the operator allows."`
 	Args           []string          `json:"args,omitempty" nullable:"false" doc:"For stdio."`
 	CWD            *string           `json:"cwd,omitempty" doc:"For stdio: the working directory, if the operator allows it. Empty: /."`

@@ -11,7 +11,8 @@ import (
 	"patchbay/internal/jsonschema"
 )
 
-// Server is an address of the API. It may have variables in braces, which have the defaults of the document. Arguments never set one.
+// Server is an address of the API. It may have variables in braces, with the defaults of the document, or values that a person
+// chose. Arguments never set one.
 type Server struct {
 	URL         string
 	Description string
@@ -119,8 +120,34 @@ func checkServerURL(text, base string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// chooseServer returns the address for an operation: of its own servers, those of its path, or those of the document. Relative ones
-// begin at the server that the options set. It stands in where the document has none that can be used.
+// isInstance reports whether an address is that of the server with other values for its variables.
+func (s Server) isInstance(address string) bool {
+	if len(s.Variables) == 0 {
+		return false
+	}
+	var pattern strings.Builder
+	var names []string
+	last := 0
+	for _, at := range variableName.FindAllStringSubmatchIndex(s.URL, -1) {
+		pattern.WriteString(regexp.QuoteMeta(s.URL[last:at[0]]) + "(.*?)")
+		names, last = append(names, s.URL[at[2]:at[3]]), at[1]
+	}
+	pattern.WriteString(regexp.QuoteMeta(strings.TrimRight(s.URL[last:], "/")))
+	match := regexp.MustCompile("^" + pattern.String() + "$").FindStringSubmatch(address)
+	if match == nil {
+		return false
+	}
+	values := map[string]string{}
+	for i, name := range names {
+		values[name] = match[i+1]
+	}
+	resolved, err := s.Resolve(values, "")
+	return err == nil && resolved == address
+}
+
+// chooseServer returns the address for an operation: of its own servers, those of its path, or those of the document. The server that
+// the options set chooses the variables of one of them. Relative ones begin there. It stands in where the document has none that can
+// be used.
 func (d *Document) chooseServer(o *Operation) (string, error) {
 	servers := o.Servers
 	if len(servers) == 0 {
@@ -128,6 +155,9 @@ func (d *Document) chooseServer(o *Operation) (string, error) {
 	}
 	if len(servers) == 0 && d.options.Server == "" {
 		servers = []Server{{URL: "/"}}
+	}
+	if set, err := checkServerURL(d.options.Server, ""); err == nil && slices.ContainsFunc(servers, func(s Server) bool { return s.isInstance(set) }) {
+		return set, nil
 	}
 	var first error
 	for _, s := range servers {

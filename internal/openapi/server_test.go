@@ -47,6 +47,9 @@ func TestServers_OfAnOperation(t *testing.T) {
 		want             string // the address, or a part of the sentence
 	}{
 		{open + "," + region + "," + plain, "", "https://eu.api.example.com:8443/2.1"},
+		{open + "," + region + "," + plain, "https://us.api.example.com:8443/3/", "https://us.api.example.com:8443/3"},
+		{open + "," + region + "," + plain, "https://asia.api.example.com:8443/3", "https://eu.api.example.com:8443/2.1"},
+		{open + "," + region + "," + plain, "https://us.api.example.com:8443/..", "https://eu.api.example.com:8443/2.1"},
 		{open + "," + region + "," + plain, "https://mine.example.com", "https://eu.api.example.com:8443/2.1"},
 		{open + "," + unknown + "," + plain, "", `no value for the variable "tenant" of the server's address. Set the API URL of the connector (server_url).`},
 		{open + "," + unknown + "," + plain, "https://mine.example.com/v1/", "https://mine.example.com/v1"},
