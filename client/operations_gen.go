@@ -1454,7 +1454,7 @@ func (q ListEndpointsQuery) values() url.Values {
 }
 
 // ListEndpoints: List the endpoints of an HTTP API. Requires role viewer.
-// Tools that are written by hand, by name.
+// Custom endpoints, by name.
 func (c *Client) ListEndpoints(ctx context.Context, id string, q ListEndpointsQuery) (EndpointList, error) {
 	var out EndpointList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints"}, q.values(), nil, &out)
@@ -1659,7 +1659,7 @@ func (q ListOperationsQuery) values() url.Values {
 }
 
 // ListOperations: List the operations of an HTTP API's document. Requires role viewer.
-// In the order of the document. An operation becomes a tool when it is picked and the connector is synced.
+// In the order of the document. A picked operation becomes a tool at the next sync.
 func (c *Client) ListOperations(ctx context.Context, id string, q ListOperationsQuery) (OperationList, error) {
 	var out OperationList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "operations"}, q.values(), nil, &out)

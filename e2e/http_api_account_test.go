@@ -39,7 +39,7 @@ func TestAnHTTPAPI_GetsAnAccountInTheBrowser(t *testing.T) {
 	tab.Click("main form button[type=submit]:not([formaction])")
 	tab.WaitPath("/connectors/notes/operations")
 	tab.Click(`input[name=pick][value="GET /notes"]`)
-	tab.WaitText("#operations-total", "1 of 4 selected")
+	tab.WaitText("#operations-total", "1 of 4 picked")
 	tab.Click(".operations .actions button[type=submit]")
 	tab.WaitText("main", "Connect")
 	tab.Go(w.s.base + "/connectors/notes/credentials")

@@ -70,14 +70,14 @@ func TestAnHTTPAPI_BecomesToolsInTheBrowser(t *testing.T) {
 	tab.Click("main form button[type=submit]:not([formaction])")
 	tab.WaitPath("/connectors/notes/operations")
 
-	tab.WaitText("#operations-total", "0 of 4 selected")
+	tab.WaitText("#operations-total", "0 of 4 picked")
 	for n, key := range []string{"GET /notes", "POST /notes", "GET /notes/{id}"} {
 		tab.Click(`input[name=pick][value="` + key + `"]`)
-		tab.WaitText("#operations-total", fmt.Sprintf("%d of 4 selected", n+1))
+		tab.WaitText("#operations-total", fmt.Sprintf("%d of 4 picked", n+1))
 	}
 	tab.Choose("[name=method]", "DELETE")
 	tab.WaitText("#operations .count", "1 operation")
-	tab.WaitText("#operations-total", "3 of 4 selected")
+	tab.WaitText("#operations-total", "3 of 4 picked")
 	tab.Choose("[name=method]", "")
 	tab.WaitText("#operations .count", "4 operations")
 	look.at("api-operations")

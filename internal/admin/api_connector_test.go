@@ -133,7 +133,7 @@ func TestAPIConnector_TestReadsWhatIsStored(t *testing.T) {
 		t.Errorf("the server isn't shown:\n%s", plainText(p.Body))
 	}
 	byHand := d.Connector(t, func(c *connectors.Draft) { c.Transport, c.URL = connectors.TransportAPI, "http://127.0.0.1:9/" })
-	b.post("/connectors/test", connectorForm("", byHand.URL, "id", byHand.ID.String(), "transport", "api")).want(t, http.StatusOK, "Endpoints are added by hand.")
+	b.post("/connectors/test", connectorForm("", byHand.URL, "id", byHand.ID.String(), "transport", "api")).want(t, http.StatusOK, "No document. Add custom endpoints after saving.")
 	fetched := connectorForm("", "http://127.0.0.1:9/openapi.json", "transport", "api")
 	b.post("/connectors/test", fetched).want(t, http.StatusOK, "No document", "while reading the document", "The document's server can't be reached.", "unreachable")
 }
@@ -174,14 +174,14 @@ func TestOperations_ArePickedFilteredAndSaved(t *testing.T) {
 	d := newDashboard(t)
 	c := d.createAPI("http://127.0.0.1:9/v2", notesDocument)
 	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug+"/operations"
-	b.get(path).want(t, http.StatusOK, "3 operations", "0 of 3 selected · about 0 tokens", "Deprecated", "List notes")
+	b.get(path).want(t, http.StatusOK, "3 operations", "0 of 3 picked · about 0 tokens", "Deprecated", "List notes")
 	filtered := b.post(path+"/select", url.Values{"tag": {"read"}, "shown": {"POST /notes"}, "pick": {"POST /notes"}})
-	filtered.want(t, http.StatusOK, "2 operations", "1 of 3 selected")
+	filtered.want(t, http.StatusOK, "2 operations", "1 of 3 picked")
 	if kept := inputValues(t, filtered, "add"); len(kept) != 1 || kept[0] != "POST /notes" {
 		t.Errorf("the selection outside of the filter is %v", kept)
 	}
 	all := b.post(path+"/select", url.Values{"tag": {"read"}, "add": {"POST /notes"}, "do": {"all"}})
-	all.want(t, http.StatusOK, "3 of 3 selected")
+	all.want(t, http.StatusOK, "3 of 3 picked")
 	if keys := d.listAPITools(c); keys != "" {
 		t.Errorf("a selection stored %q", keys)
 	}
@@ -212,7 +212,7 @@ func TestOperations_OfAThousandHavePages(t *testing.T) {
 	c := d.createAPI("http://127.0.0.1:9/v2", strings.Replace(notesDocument, `"paths":{`, `"paths":{`+paths.String()[1:]+",", 1))
 	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug+"/operations"
 	first := b.post(path+"/select", url.Values{"do": {"all"}})
-	first.want(t, http.StatusOK, "123 operations", "1–50 of 123", "123 of 123 selected")
+	first.want(t, http.StatusOK, "123 operations", "1–50 of 123", "123 of 123 picked")
 	if n := len(inputValues(t, first, "add")); n != 73 {
 		t.Errorf("%d operations are selected on other pages", n)
 	}

@@ -19,7 +19,7 @@ func (h *Handler) mountEndpoints(tag string) {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: path, id: "listEndpoints", tag: tag,
 		summary: "List the endpoints of an HTTP API", permission: connectors.PermRead,
-		description: "Tools that are written by hand, by name.",
+		description: "Custom endpoints, by name.",
 	}, h.listEndpoints)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: path, id: "createEndpoint", tag: tag,
@@ -60,11 +60,11 @@ type EndpointFields struct {
 // endpointPages say how further pages of an answer are read.
 type endpointPages struct {
 	Kind     string `json:"kind" enum:"link,cursor,page,offset" doc:"link: a Link header, or an address in the answer. cursor: a value of the answer is an argument of the next request. page, offset: an argument counts pages or items."`
-	Argument string `json:"argument,omitempty" doc:"That gets the cursor, the page or the offset."`
+	Argument string `json:"argument,omitempty" doc:"Name of the argument that gets the cursor, page or offset."`
 	Next     string `json:"next,omitempty" doc:"JSON Pointer to the cursor or the address of the next page."`
 	Items    string `json:"items,omitempty" doc:"JSON Pointer to the list. Absent: the answer is the list."`
 	First    int    `json:"first,omitempty" doc:"Number of the first page."`
-	Max      int    `json:"max" minimum:"1" maximum:"20" doc:"Pages that are read."`
+	Max      int    `json:"max" minimum:"1" maximum:"20" doc:"Maximum number of pages that a call reads."`
 }
 
 // EndpointInput is a tool of an HTTP API that is written by hand.
@@ -92,7 +92,7 @@ type endpointCreate struct {
 // endpointJSON is an endpoint.
 type endpointJSON struct {
 	EndpointInput
-	Notes      []string            `json:"notes,omitempty" nullable:"false" doc:"What of a curl command was left out."`
+	Notes      []string            `json:"notes,omitempty" nullable:"false" doc:"Parts of the curl command that were left out."`
 	Credential *endpointCredential `json:"credential,omitempty" doc:"The credential of a curl command, without its value. It wasn't stored."`
 }
 

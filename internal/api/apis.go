@@ -20,7 +20,7 @@ func (h *Handler) mountAPIs() {
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/operations", id: "listOperations", tag: tag,
 		summary: "List the operations of an HTTP API's document", permission: connectors.PermRead,
-		description: "In the order of the document. An operation becomes a tool when it is picked and the connector is synced.",
+		description: "In the order of the document. A picked operation becomes a tool at the next sync.",
 	}, h.listOperations)
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/sign_in_methods", id: "listSignInMethods", tag: tag,
@@ -66,7 +66,7 @@ type HTTPInput struct {
 	Kind string `json:"kind,omitempty" enum:"mcp,http" doc:"http: an HTTP API, of which Patchbay makes tools. Absent: an MCP server."`
 	DocumentInput
 	Operations []string        `json:"operations,omitempty" nullable:"false" maxItems:"1000" doc:"Of kind http: the operations of the document that become tools, by method and path: GET /pets/{id}."`
-	Endpoints  []EndpointInput `json:"endpoints,omitempty" nullable:"false" maxItems:"1000" doc:"Of kind http: tools without a document."`
+	Endpoints  []EndpointInput `json:"endpoints,omitempty" nullable:"false" maxItems:"1000" doc:"Of kind http: custom endpoints."`
 }
 
 // toContent reads what a new HTTP API has; ok: the connector is one. It sets the draft's URL to the document's.
@@ -191,7 +191,7 @@ type pickOperationsInput struct {
 // operationChange picks operations.
 type operationChange struct {
 	Add    []string `json:"add,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations that become tools."`
-	Remove []string `json:"remove,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations that are no tools any more, or new ones to pass over."`
+	Remove []string `json:"remove,omitempty" nullable:"false" maxItems:"1000" doc:"Keys of operations to unpick: agents lose their tools at the next sync. A new operation is passed over."`
 
 	Change []operationPatch `json:"change,omitempty" nullable:"false" maxItems:"1000" doc:"Changes of operations that are picked, or picked by this."`
 }

@@ -16,7 +16,7 @@ type connectorJSON struct {
 	Kind           string            `json:"kind" enum:"mcp,http" doc:"http: an HTTP API, of which Patchbay makes tools."`
 	Transport      string            `json:"transport"`
 	URL            string            `json:"url" doc:"Empty for stdio. Of kind http: the document's URL, or the address of the API if the document was uploaded or there is none."`
-	ServerURL      string            `json:"server_url,omitempty" doc:"Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only."`
+	ServerURL      string            `json:"server_url,omitempty" doc:"Of an HTTP API: base URL of its calls, if it isn't on the document's origin. Credentials are sent to this origin only."`
 	URLUnicode     string            `json:"url_unicode,omitempty" doc:"The URL with a readable internationalized host name. Absent if the host has no xn-- label."`
 	Command        string            `json:"command,omitempty" doc:"For stdio."`
 	Args           []string          `json:"args,omitempty" nullable:"false" doc:"For stdio."`

@@ -137,7 +137,7 @@ func CallMeta(binding json.RawMessage) json.RawMessage {
 func (s *Server) callTool(ctx context.Context, out *outcome, memory *callMemory, r *serve.Request) (json.RawMessage, error) {
 	raw := r.MetaMember(toolchange.BindingMember)
 	if raw == nil {
-		return nil, serve.InvalidParams("The call has no binding.")
+		return nil, serve.InvalidParams("The tool has no stored request. Sync the connector's tools.")
 	}
 	bound, err := s.operations.readOperation(raw)
 	if err != nil {

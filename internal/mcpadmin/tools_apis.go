@@ -77,7 +77,7 @@ var apiTools = []tool{
 		input: objectSchema(
 			textProperty("connector", "The connector's slug or id.").asRequired(),
 			keysProperty("add", "Keys of operations that become tools, such as GET /pets/{id}."),
-			keysProperty("remove", "Keys of operations that are no tools any more, or new ones to pass over."),
+			keysProperty("remove", "Keys of operations to unpick: agents lose their tools at the next sync. A new operation is passed over."),
 			operationSettings(),
 		),
 		confirm: withArguments(askPick),
@@ -153,7 +153,7 @@ type getHTTPAPIIn struct {
 type apiView struct {
 	Document  documentView   `json:"document"`
 	SignIn    []signInView   `json:"sign_in" jsonschema:"Ways to sign in that the document offers for the picked operations, or all if none is picked; the most useful first."`
-	Endpoints []endpointView `json:"endpoints" jsonschema:"Tools that are written by hand, by name."`
+	Endpoints []endpointView `json:"endpoints" jsonschema:"Custom endpoints, by name."`
 	Next      *string        `json:"next_cursor" jsonschema:"Pass it as cursor for the next page of endpoints. Null on the last page."`
 }
 

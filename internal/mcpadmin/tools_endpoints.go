@@ -18,7 +18,7 @@ import (
 var endpointTools = []tool{
 	newTool(tool{
 		name: "save_endpoint", title: "Save an endpoint of an HTTP API", permission: connectors.PermManage, operations: []string{"createEndpoint", "updateEndpoint"}, hints: destructiveHints,
-		description: "Adds a tool to an HTTP API without a document, or changes one that get_http_api lists. An absent argument keeps its value. Takes no secrets: calls use the connector's credential. Continue with sync_tools. Asks the user to confirm.",
+		description: "Adds a custom endpoint to an HTTP API, or changes one that get_http_api lists. An absent argument keeps its value. Takes no secrets: calls use the connector's credential. Continue with sync_tools. Asks the user to confirm.",
 		input: objectSchema(
 			textProperty("connector", "The connector's slug or id.").asRequired(),
 			textProperty("endpoint", "Name of the endpoint to change. Absent: a new one, which needs name and url, or curl."),
@@ -59,11 +59,11 @@ func endpointPages() property {
 	schema := objectSchema(
 		choiceProperty("kind", "link: a Link header, or an address in the answer. cursor: a value of the answer is an argument of the next request. page, offset: an argument counts pages or items.",
 			"link", "cursor", "page", "offset").asRequired(),
-		textProperty("argument", "That gets the cursor, the page or the offset."),
+		textProperty("argument", "Name of the argument that gets the cursor, page or offset."),
 		textProperty("next", "JSON Pointer to the cursor or the address of the next page."),
 		textProperty("items", "JSON Pointer to the list. Absent: the answer is the list."),
 		property{name: "first", schema: &jsonschema.Schema{Type: "integer", Description: "Number of the first page."}},
-		integerProperty("max", "Pages that are read.", 1, connectors.MaxAPIPages),
+		integerProperty("max", "Maximum number of pages that a call reads.", 1, connectors.MaxAPIPages),
 	)
 	schema.Schema, schema.Description = "", "How further pages of the answer are read. Absent: one is."
 	schema.Required = append(schema.Required, "max")
@@ -90,7 +90,7 @@ type untrustedEndpoint struct {
 	Filter       *string               `json:"filter"`
 	Pages        *client.EndpointPages `json:"pages"`
 	Annotations  map[string]bool       `json:"annotations"`
-	Notes        []string              `json:"notes,omitempty" jsonschema:"What of a curl command was left out."`
+	Notes        []string              `json:"notes,omitempty" jsonschema:"Parts of the curl command that were left out."`
 }
 
 func viewEndpoint(e client.Endpoint) endpointView {

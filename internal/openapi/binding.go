@@ -128,14 +128,14 @@ func (b *Binding) JSON() json.RawMessage {
 func ReadBinding(document []byte) (*Binding, error) {
 	b := &Binding{}
 	if err := json.Unmarshal(document, b); err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The binding isn't valid.")
+		return nil, fault.Wrap(fault.Invalid, err, "The tool's stored request isn't valid. Sync the connector's tools.")
 	}
 	if b.Version != BindingVersion {
-		return nil, fault.Errorf(fault.Invalid, "The binding has a version that isn't known.")
+		return nil, fault.Errorf(fault.Invalid, "The tool's stored request has an unknown version. Sync the connector's tools.")
 	}
 	server, err := url.Parse(b.Server)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The binding isn't valid.")
+		return nil, fault.Wrap(fault.Invalid, err, "The tool's stored request isn't valid. Sync the connector's tools.")
 	}
 	b.server, b.serverRaw = server, b.Server
 	return b, nil

@@ -118,7 +118,7 @@ func (w *endpointWriter) readURL() error {
 	w.binding.Server, w.binding.Path = server, template
 	for _, name := range variables {
 		if !onlyPlaceholder.MatchString("{" + name + "}") {
-			return fault.Errorf(fault.Invalid, "A placeholder has letters, digits, dots, hyphens and underscores, and begins with a letter.")
+			return fault.Errorf(fault.Invalid, "A placeholder has letters, digits, dots, hyphens and underscores, and begins with a letter or an underscore.")
 		}
 		w.addName(name, true)
 		w.binding.Parameters = append(w.binding.Parameters, Parameter{Argument: name, Name: name, In: "path", Style: "simple", Required: true})

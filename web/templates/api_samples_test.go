@@ -13,8 +13,8 @@ func apiSamples(pages map[string]templ.Component, with func(templates.Frame) tem
 	choices := []templates.Option{{Label: "Any"}, {Value: "read", Label: "read"}}
 	operations := templates.ConnectorOperationsPage{
 		Frame: f, Head: api, Title: "Notes 2.1", Facts: []templates.Fact{{Label: "Format", Value: "OpenAPI 3.1.0"}, {Label: "Server", Value: "https://api.example.com/v2", Mono: true}},
-		Filter: templates.Form{Values: map[string]string{"q": "note"}}, Filtered: true, Tags: choices, Methods: choices, States: choices, Count: "312 operations", SelectAll: "Select all 312",
-		Total: "12 of 312 selected · about 4,300 tokens", Page: templates.OperationsPart{Text: "51–100 of 312", Prev: "1", Next: "3", PrevHref: "/connectors/linear/operations", NextHref: "/connectors/linear/operations?page=3"},
+		Filter: templates.Form{Values: map[string]string{"q": "note"}}, Filtered: true, Tags: choices, Methods: choices, States: choices, Count: "312 operations", SelectAll: "Pick all 312",
+		Total: "12 of 312 picked · about 4,300 tokens", Page: templates.OperationsPart{Text: "51–100 of 312", Prev: "1", Next: "3", PrevHref: "/connectors/linear/operations", NextHref: "/connectors/linear/operations?page=3"},
 		Rows: []templates.OperationRow{
 			{Key: "GET /notes", Method: "GET", Path: "/notes", Title: "List notes", Name: "listNotes", Tokens: "120", Picked: true, New: true, Href: "/connectors/linear/tools/listNotes"},
 			{Key: "DELETE /notes/{id}", Method: "DELETE", Path: "/notes/{id}", Name: "deleteNote", Tokens: "80", Deprecated: true},

@@ -190,7 +190,7 @@ func documentResult(ctx context.Context, p manage.APIPreview, now connectors.Aut
 		return &templates.TestResult{Kind: templates.StateBad, Summary: i18n.T(ctx, "No document"), Failure: toFailure(ctx, p.Error)}
 	}
 	if !p.HasDocument {
-		return &templates.TestResult{Kind: templates.StateOK, Summary: i18n.T(ctx, "Endpoints are added by hand.")}
+		return &templates.TestResult{Kind: templates.StateOK, Summary: i18n.T(ctx, "No document. Add custom endpoints after saving.")}
 	}
 	if p.Server != "" {
 		p.About.Servers = []string{p.Server}

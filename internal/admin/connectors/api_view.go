@@ -29,7 +29,7 @@ func apiFacts(ctx context.Context, c connectors.Connector, document *connectors.
 	facts := []templates.Fact{{Label: i18n.T(ctx, "Operations"), Value: i18n.T(ctx, "Show operations"), Href: operationsPath(c.Slug)}}
 	switch {
 	case document == nil:
-		return append(facts, templates.Fact{Label: i18n.T(ctx, "Document"), Value: i18n.T(ctx, "none, endpoints by hand")})
+		return append(facts, templates.Fact{Label: i18n.T(ctx, "Document"), Value: i18n.T(ctx, "none, custom endpoints only")})
 	case !document.IsFetched:
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Document"), Value: i18n.T(ctx, "uploaded")})
 	default:

@@ -241,8 +241,8 @@ func (v *operationsView) fillRows(ctx context.Context, page *templates.Connector
 		}
 	}
 	page.Count = i18n.N(ctx, len(all), "%s operation", "%s operations")
-	page.SelectAll = i18n.T(ctx, "Select all %s", i18n.Number(ctx, len(all)))
-	page.Total = i18n.T(ctx, "%s of %s selected · about %s", i18n.Number(ctx, len(v.picked)), i18n.Number(ctx, len(v.api.Operations)), i18n.N(ctx, tokens, "%s token", "%s tokens"))
+	page.SelectAll = i18n.T(ctx, "Pick all %s", i18n.Number(ctx, len(all)))
+	page.Total = i18n.T(ctx, "%s of %s picked · about %s", i18n.Number(ctx, len(v.picked)), i18n.Number(ctx, len(v.api.Operations)), i18n.N(ctx, tokens, "%s token", "%s tokens"))
 	if parts > 1 {
 		page.Page.Text = i18n.T(ctx, "%s–%s of %s", i18n.Number(ctx, from+1), i18n.Number(ctx, from+len(rows)), i18n.Number(ctx, len(all)))
 	}
@@ -298,8 +298,8 @@ func operationMethods(ctx context.Context, all []manage.OperationSummary) []temp
 func operationStates(ctx context.Context) []templates.Option {
 	return []templates.Option{
 		{Label: i18n.T(ctx, "All operations")},
-		{Value: "picked", Label: i18n.T(ctx, "Selected")},
-		{Value: "unpicked", Label: i18n.T(ctx, "Not selected")},
+		{Value: "picked", Label: i18n.T(ctx, "Picked")},
+		{Value: "unpicked", Label: i18n.T(ctx, "Not picked")},
 		{Value: "new", Label: i18n.T(ctx, "New")},
 		{Value: "deprecated", Label: i18n.T(ctx, "Deprecated")},
 		{Value: "problem", Label: i18n.T(ctx, "Unsupported")},
