@@ -683,7 +683,7 @@ type Connector struct {
 	// Delay before the first retry. Doubles each time, up to 10 seconds, with jitter.
 	RetryBackoffMS int64  `json:"retry_backoff_ms"`
 	Server         Server `json:"server"`
-	// Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only.
+	// Of an HTTP API: base URL of its calls, if it isn't on the document's origin. Credentials are sent to this origin only.
 	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent bool `json:"session_per_agent"`
@@ -737,7 +737,7 @@ type ConnectorCreate struct {
 	// Of kind http: where the OpenAPI or Swagger document is. It is read again at each sync.
 	DocumentURL *string `json:"document_url,omitzero"`
 	Enabled     *bool   `json:"enabled,omitzero"`
-	// Of kind http: tools without a document.
+	// Of kind http: custom endpoints.
 	Endpoints []EndpointInput `json:"endpoints,omitzero"`
 	// For stdio: variables besides PATH, HOME and LANG. Values are secret; changing the command, arguments or directory deletes them.
 	Env map[string]string `json:"env,omitzero"`
@@ -761,7 +761,7 @@ type ConnectorCreate struct {
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
-	// Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
+	// Of an HTTP API: base URL of its calls, if it isn't on the document's origin. With values for the server's variables, it replaces their defaults. Credentials are sent to this origin only. Default for a new connector: the document's first server.
 	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
@@ -848,7 +848,7 @@ type ConnectorPatch struct {
 	RetryBackoffMS *int64 `json:"retry_backoff_ms,omitzero"`
 	// true: add the auth secrets later, on the connector's Credentials page or with PUT …/credential.
 	SecretLater *bool `json:"secret_later,omitzero"`
-	// Of an HTTP API: where it is, if the document has another origin, or names no server without open variables. Credentials are sent to this origin only. Default for a new connector: the first server of the document.
+	// Of an HTTP API: base URL of its calls, if it isn't on the document's origin. With values for the server's variables, it replaces their defaults. Credentials are sent to this origin only. Default for a new connector: the document's first server.
 	ServerURL *string `json:"server_url,omitzero"`
 	// true: agents that share a credential have separate sessions, if the server has stateful sessions, and separate stdio programs.
 	SessionPerAgent *bool `json:"session_per_agent,omitzero"`
@@ -1043,7 +1043,7 @@ type Endpoint struct {
 	Method *string `json:"method,omitzero"`
 	// Of the tool.
 	Name string `json:"name"`
-	// What of a curl command was left out.
+	// Parts of the curl command that were left out.
 	Notes []string `json:"notes,omitzero"`
 	// JSON Schema of the answer.
 	OutputSchema json.RawMessage `json:"output_schema,omitzero"`
@@ -1137,7 +1137,7 @@ type EndpointList struct {
 
 // EndpointPages is an API request. Nil fields are omitted.
 type EndpointPages struct {
-	// That gets the cursor, the page or the offset.
+	// Name of the argument that gets the cursor, page or offset.
 	Argument *string `json:"argument,omitzero"`
 	// Number of the first page.
 	First *int64 `json:"first,omitzero"`
@@ -1145,7 +1145,7 @@ type EndpointPages struct {
 	Items *string `json:"items,omitzero"`
 	// link: a Link header, or an address in the answer. cursor: a value of the answer is an argument of the next request. page, offset: an argument counts pages or items. One of: link, cursor, page, offset.
 	Kind string `json:"kind"`
-	// Pages that are read.
+	// Maximum number of pages that a call reads.
 	Max int64 `json:"max"`
 	// JSON Pointer to the cursor or the address of the next page.
 	Next *string `json:"next,omitzero"`
@@ -1773,7 +1773,7 @@ type OperationChange struct {
 	Add []string `json:"add,omitzero"`
 	// Changes of operations that are picked, or picked by this.
 	Change []OperationPatch `json:"change,omitzero"`
-	// Keys of operations that are no tools any more, or new ones to pass over.
+	// Keys of operations to unpick: agents lose their tools at the next sync. A new operation is passed over.
 	Remove []string `json:"remove,omitzero"`
 }
 
