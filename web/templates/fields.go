@@ -2,6 +2,7 @@ package templates
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"patchbay/internal/i18n"
@@ -81,9 +82,14 @@ func (f fieldProps) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
+// isRequired reports whether the browser refuses an empty value. It is a choice of its own in some lists.
+func (f fieldProps) isRequired() bool {
+	return !f.Optional && !f.Later && !slices.ContainsFunc(f.Options, func(o Option) bool { return o.Value == "" })
+}
+
 // attributes are shared by inputs, textareas and selects.
 func (f fieldProps) attributes() map[string]any {
-	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": f.ariaInvalid(), "required": !f.Optional && !f.Later, "autofocus": f.Focus}
+	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": f.ariaInvalid(), "required": f.isRequired(), "autofocus": f.Focus}
 	set := func(name, value string) {
 		if value != "" {
 			a[name] = value

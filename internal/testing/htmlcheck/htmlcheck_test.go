@@ -42,11 +42,12 @@ func TestEveryFaultIsFound(t *testing.T) {
 		`<button>x</button>`:                                     "no type",
 		`<input type="text" name="x">`:                           "nothing labels it",
 		`<input type="password" aria-label="x" value="hunter2">`: "filled in",
-		`<form><p>x</p></form>`:                                  "goes nowhere",
-		`<time>now</time>`:                                       "no datetime",
-		`<table><tr><th>x</th></tr></table>`:                     "head of",
-		`<img src="/x">`:                                         "no alt",
-		`<nav><p>x</p></nav>`:                                    "nothing names it",
+		`<select required aria-label="x"><option value="">x</option></select>`: "empty choice",
+		`<form><p>x</p></form>`:              "goes nowhere",
+		`<time>now</time>`:                   "no datetime",
+		`<table><tr><th>x</th></tr></table>`: "head of",
+		`<img src="/x">`:                     "no alt",
+		`<nav><p>x</p></nav>`:                "nothing names it",
 	} {
 		faults := htmlcheck.Parse(t, strings.Replace(frame, "%s", body, 1)).Faults()
 		if got := strings.Join(faults, "\n"); !strings.Contains(got, want) {

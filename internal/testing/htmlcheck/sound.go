@@ -22,6 +22,7 @@ func (p *Page) Sound(tb testing.TB) {
 //   - has no inline style or script, which the content security policy forbids, and no value that htmx would evaluate
 //   - has unique ids, and refers to none that is not there
 //   - names every control, button and link, and gives every button a type
+//   - never offers an empty choice that the browser refuses
 //   - never fills in a password, and marks every time with the machine's form of it
 func (p *Page) Faults() []string {
 	var faults []string
@@ -192,6 +193,13 @@ func checkForms(n *html.Node, say report) {
 		kind, _ := attr(n, "type")
 		if value, _ := attr(n, "value"); kind == "password" && value != "" {
 			say(n, "the password is filled in")
+		}
+	case "select":
+		_, required := attr(n, "required")
+		for o := range n.Descendants() {
+			if value, set := attr(o, "value"); required && o.Data == "option" && set && value == "" {
+				say(n, "the browser refuses an empty choice where one is required")
+			}
 		}
 	}
 }
