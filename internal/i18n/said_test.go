@@ -13,12 +13,12 @@ func TestWhatARoomSaysIsKnownAgain(t *testing.T) {
 	german := i18n.With(t.Context(), i18n.German)
 	for said, want := range map[string]string{
 		"Something went wrong on our side.":                                                                                               "Bei uns ist etwas schiefgegangen.",
-		`The connector "Linear" is disabled. Enable it to sync.`:                                                                          `Der Connector "Linear" ist abgeschaltet. Schalten Sie ihn zum Synchronisieren ein.`,
+		`The connector "Linear" is disabled. Enable it to sync.`:                                                                          `Der Connector "Linear" ist deaktiviert. Aktivieren Sie ihn zum Synchronisieren.`,
 		`"A \"B\" C" didn't answer within 30 seconds and was told to stop. The tool may have run.`:                                        `"A \"B\" C" hat nicht innerhalb von 30 Sekunden geantwortet und sollte aufhören. Das Tool ist vielleicht gelaufen.`,
 		"The server's answer isn't MCP. Check that the URL is its MCP endpoint.":                                                          "Die Antwort des Servers ist kein MCP. Prüfen Sie, ob die URL sein MCP-Endpunkt ist.",
 		"The server answered with HTML. Check that the URL is its MCP endpoint.":                                                          "Der Server hat mit HTML geantwortet. Prüfen Sie, ob die URL sein MCP-Endpunkt ist.",
 		`Reconnect the account for "Linear": the authorization server ended access.`:                                                      `Verbinden Sie das Konto für "Linear" neu: Der Autorisierungsserver hat den Zugriff beendet.`,
-		"No sync has succeeded since 2 Jan 2006 at 15:04 UTC. The server can't be reached. Check the URL and that the server is running.": "Kein Sync ist gelungen seit 2 Jan 2006 at 15:04 UTC. Der Server ist nicht erreichbar. Prüfen Sie die URL und ob der Server läuft.",
+		"No sync has succeeded since 2 Jan 2006 at 15:04 UTC. The server can't be reached. Check the URL and that the server is running.": "Kein erfolgreicher Sync seit 2 Jan 2006 at 15:04 UTC. Der Server ist nicht erreichbar. Prüfen Sie die URL und ob der Server läuft.",
 		"No such agent or connector.":                                                                                                     "Nicht gefunden: Agent oder Connector.",
 		"Support asks to call send_mail":                                                                                                  "Support möchte send_mail aufrufen",
 		"Account disconnected, because the URL moved to another origin. Connect the account.":                                             "Konto getrennt, weil die URL zu einem anderen Ursprung gewechselt hat. Das Konto verbinden.",
