@@ -57,7 +57,7 @@ var changedTools = []changedTool{
 	{class: "description text", tool: createIssue, from: "Create a new issue", to: "Create an issue, after asking for its labels,",
 		kinds: kinds(toolchange.Text), risk: toolchange.High, shows: "after asking for its labels,"},
 	{class: "parameter's text", tool: writeFile, from: `"path":{"type":"string"}`, to: `"path":{"type":"string","description":"Outside of the workspace, too"}`,
-		kinds: kinds(toolchange.Text), risk: toolchange.High, shows: "Text for agents was added."},
+		kinds: kinds(toolchange.Text), risk: toolchange.High, shows: "A text for agents was added."},
 	{class: "new parameter", tool: createIssue, from: `"labels":`, to: `"assignees":{"type":"array"},"labels":`,
 		kinds: kinds(toolchange.ParameterAdded), risk: toolchange.High, shows: "arguments.assignees is new"},
 	{class: "removed parameter", tool: createIssue, from: `,"labels":{"type":"array","items":{"type":"string"}}`, to: "",

@@ -121,7 +121,7 @@ func TestAnEndedSessionIsRenewedAndWhatWaitedGoesOn(t *testing.T) {
 	tab.WaitText("#calls tbody", "Success")
 	look.at("session-renewed-calls")
 	tab.Go(s.base + browser.Eval[string](tab, `document.querySelector("#calls tbody tr:first-child a.cover").getAttribute("href")`))
-	tab.WaitText("main", "The server ended the session. Repeated in a new one.")
+	tab.WaitText("main", "The server ended the session. The call was repeated in a new one.")
 	look.at("session-renewed-call")
 	tab.Go(s.base + "/connectors/archive")
 	tab.WaitText("main", "Session")
@@ -155,7 +155,7 @@ func TestACallWhoseServerForgetsItGoesOnInTheBrowser(t *testing.T) {
 		t.Errorf("it ran %d times, and %d sessions were begun", ran, sessions)
 	}
 	open("dig_out", "Success")
-	tab.WaitText("main", "The server ended the session. Repeated in a new one.")
+	tab.WaitText("main", "The server ended the session. The call was repeated in a new one.")
 	look.at("session-cut-off")
 
 	sends := night.ask("mcp_archive__send_off", `{"n":2}`)

@@ -39,7 +39,7 @@ func TestHealth_OverviewHasThreeLines(t *testing.T) {
 
 	d.ahead.Store(int64(80 * time.Hour))
 	b = d.signInAsRole(connectors.RoleViewer)
-	b.get("/connectors/linear").want(t, http.StatusOK, "Down for days", "checked every 6 hours", "Out of date", "over two intervals old")
+	b.get("/connectors/linear").want(t, http.StatusOK, "Down for days", "checked every 6 hours", "Out of date", "older than two sync intervals")
 	b.get("/connectors").want(t, http.StatusOK, "down for days", "out of date")
 }
 

@@ -68,7 +68,7 @@ func TestProgram_IsNotStartedWhenNotAllowed(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "args", strings.Join(mcptest.Program, "\n"))
 	for _, path := range []string{"/connectors", "/connectors/test"} {
-		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Programs are switched off here. The operator can allow them.")
+		b.post(path, form).want(t, http.StatusUnprocessableEntity, "Programs are turned off here. The operator can allow them.")
 	}
 }
 

@@ -40,7 +40,7 @@ func (c apiCall) sendAll(ctx context.Context, arguments json.RawMessage) (httpca
 func (c apiCall) sendOne(ctx context.Context, request *httpcall.Request) (httpcall.Response, error) {
 	r, err := request.HTTP(ctx)
 	if err != nil {
-		return httpcall.Response{}, fault.Wrap(fault.Invalid, err, "The request can't be made.")
+		return httpcall.Response{}, fault.Wrap(fault.Invalid, err, "The request can't be built.")
 	}
 	c.server.Credential.addTo(r, c.boundOperation)
 	answer, err := c.server.sendHTTP(r)

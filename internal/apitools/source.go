@@ -145,7 +145,7 @@ func (s Source) fetchFile(ctx context.Context, address, etag string, sameOrigin 
 		case answer.StatusCode >= 300 && answer.StatusCode < 400 && answer.Header.Get("Location") != "":
 			next, err := r.URL.Parse(answer.Header.Get("Location"))
 			if err != nil || r.URL.Scheme == "https" && next.Scheme != "https" || sameOrigin && !openapi.IsSameOrigin(next, r.URL) {
-				return nil, fault.Errorf(fault.Upstream, "The document's address redirects to one that isn't allowed.")
+				return nil, fault.Errorf(fault.Upstream, "The document's URL redirects to one that isn't allowed.")
 			}
 			address, etag = next.String(), ""
 			continue
@@ -158,7 +158,7 @@ func (s Source) fetchFile(ctx context.Context, address, etag string, sameOrigin 
 		}
 		return &fetchedFile{body: body, address: address, etag: keepETag(answer.Header.Get("ETag"))}, nil
 	}
-	return nil, fault.Errorf(fault.Upstream, "The document's address redirects too many times.")
+	return nil, fault.Errorf(fault.Upstream, "The document's URL redirects too many times.")
 }
 
 // statusError says which status came in place of a document.
@@ -167,7 +167,7 @@ func statusError(status int) error {
 	f.Code, f.Remote = string(mcp.ReasonHTTPStatus), &fault.Remote{Phase: "document", HTTPStatus: status, Retryable: status == http.StatusTooManyRequests || status >= 500}
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		f.Code = string(mcp.ReasonUnauthorized)
-		f.Message = fmt.Sprintf("The document's server asks for a sign-in (%d). Paste or upload the document instead.", status)
+		f.Message = fmt.Sprintf("The document's server requires authentication (%d). Paste or upload the document instead.", status)
 	}
 	return f
 }

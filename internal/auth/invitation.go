@@ -129,9 +129,9 @@ func (s *Service) Invitation(ctx context.Context, token secret.Text, address str
 func (s *Service) checkOpen(i connectors.Invitation) error {
 	switch i.State(s.now()) {
 	case connectors.InvitationLapsed:
-		return fault.Errorf(fault.NotFound, "Links last 72 hours. Ask %s to resend it.", inviterName(i)).WithType(TypeInvitationLapsed)
+		return fault.Errorf(fault.NotFound, "Invitations last 72 hours. Ask %s to resend it.", inviterName(i)).WithType(TypeInvitationLapsed)
 	case connectors.InvitationAccepted:
-		return fault.Errorf(fault.NotFound, "If you used it, sign in.").WithType(TypeInvitationUsed)
+		return fault.Errorf(fault.NotFound, "If it was you, sign in.").WithType(TypeInvitationUsed)
 	case connectors.InvitationRevoked:
 		return fault.Errorf(fault.NotFound, "If that's a mistake, ask %s for another.", inviterName(i)).WithType(TypeInvitationRevoked)
 	}

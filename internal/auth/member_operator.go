@@ -109,6 +109,6 @@ func (s *Service) matchPassword(ctx context.Context, password secret.Text, users
 
 func issuedPassword(field string) error {
 	return fault.InvalidFields(fault.Field{
-		Location: field, Message: "An organisation may know this password. Choose another.",
+		Location: field, Message: "The organisation that issued this account may know this password. Choose another.",
 	})
 }

@@ -112,7 +112,7 @@ func (s *Service) Reset(ctx context.Context, token secret.Text, address string) 
 }
 
 func errResetEnded() error {
-	return fault.Errorf(fault.NotFound, "Links work once, and for an hour. Request a new one.")
+	return fault.Errorf(fault.NotFound, "Links work once and expire after an hour. Request a new one.")
 }
 
 // ResetPassword sets a new password by a link, which is then used up. All sessions of the person end. A second factor

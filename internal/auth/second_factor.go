@@ -106,7 +106,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string)
 		return nil, fault.Errorf(fault.Conflict, "Remove the existing second factor first.")
 	}
 	if !isBegunBy(f, a) {
-		return nil, fault.Errorf(fault.Conflict, "This setup expired or started elsewhere. Start over and scan the new key.")
+		return nil, fault.Errorf(fault.Conflict, "This setup expired or was started elsewhere. Start over and scan the new key.")
 	}
 	step, ok := s.findStep(f.Key, code)
 	if !ok {

@@ -119,7 +119,7 @@ func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bo
 
 func setupError(err error) error {
 	if fault.Is(err, fault.NotFound) {
-		return fault.Errorf(fault.NotFound, "Setup link used or replaced. Without an owner, the server prints a new one at each start.")
+		return fault.Errorf(fault.NotFound, "This setup link was used or replaced. Until there is an owner, Patchbay prints a new one at each start.")
 	}
 	if err != nil {
 		return fmt.Errorf("setup link: %w", err)

@@ -194,7 +194,7 @@ func readLostCalls(path string, now time.Time) (calls []store.OwnedCall, _ error
 		}
 		if c, ok := readSlot(slot); ok {
 			c.Status, c.Outcome, c.CompletedAt = connectors.CallError, connectors.OutcomeLost, &now
-			c.ErrorCode, c.ErrorMessage = "interrupted", "Patchbay stopped mid-call. The tool may have run."
+			c.ErrorCode, c.ErrorMessage = "interrupted", "Patchbay stopped during this call. The tool may have run."
 			c.Duration = max(0, now.Sub(c.StartedAt))
 			calls = append(calls, c)
 		}

@@ -173,7 +173,7 @@ func (e Entry) findSourceDefects(rules checkRules) []fault.Field {
 		fields = append(fields, fault.Field{Location: "url", Message: "Must start with https://."})
 	}
 	if rules.requireSources && e.Publisher == "" {
-		fields = append(fields, fault.Field{Location: "publisher", Message: "Name the publisher."})
+		fields = append(fields, fault.Field{Location: "publisher", Message: "Enter the publisher."})
 	}
 	return fields
 }

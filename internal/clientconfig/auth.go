@@ -214,7 +214,7 @@ func (r *serverReader) setClaim(c *authClaim) bool {
 	told := r.auth
 	same := told != nil && told.auth.Type == c.auth.Type
 	if told != nil && !same && !r.Secret.Empty() {
-		r.addProblem("auth", "This contradicts the headers. Remove one.")
+		r.addProblem("auth", "This conflicts with the headers. Remove one.")
 		return false
 	}
 	if same && c.auth.Header == "" {

@@ -41,7 +41,7 @@ func Read(document []byte) ([]Entry, error) {
 		}
 		switch {
 		case keys[e.Key]:
-			e.addProblem("name", fmt.Sprintf("Duplicate %q: the first one counts.", e.Key))
+			e.addProblem("name", fmt.Sprintf("Duplicate %q: only the first one is used.", e.Key))
 		case slugs[e.Slug]:
 			e.addProblem("name", fmt.Sprintf("Another entry has the slug %q too. Rename one.", e.Slug))
 		}

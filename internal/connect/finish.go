@@ -112,7 +112,7 @@ func errFlowOver() error {
 // flow.
 func (b *Broker) checkBrowser(ctx context.Context, br BrowserBindings, f store.Flow) error {
 	if !br.hasBinding(f.BrowserHash) {
-		return fault.Errorf(fault.Malformed, "You started this in another browser or signed out since. Reconnect here.")
+		return fault.Errorf(fault.Malformed, "You started this in another browser or have signed out since. Reconnect here.")
 	}
 	if f.StartedBy.Type != string(auth.KindPerson) {
 		return nil

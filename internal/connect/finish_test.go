@@ -25,13 +25,13 @@ func TestAStateThatIsNotPendingIsRefused(t *testing.T) {
 	back := b.agree(t, b.start(t, c, nil))
 	state := back.Get("state")
 	for name, change := range map[string]func(q url.Values){
-		"missing":   func(q url.Values) { q.Del("state") },
-		"empty":     func(q url.Values) { q.Set("state", "") },
-		"unknown":   func(q url.Values) { q.Set("state", strings.Repeat("x", 43)) },
-		"twice":     func(q url.Values) { q.Add("state", state) },
-		"longer":    func(q url.Values) { q.Set("state", state+".1") },
-		"its hash":  func(q url.Values) { q.Set("state", string(b.stateHash(t))) },
-		"no answer": func(q url.Values) { clear(q) },
+		"missing":     func(q url.Values) { q.Del("state") },
+		"empty":       func(q url.Values) { q.Set("state", "") },
+		"unknown":     func(q url.Values) { q.Set("state", strings.Repeat("x", 43)) },
+		"twice":       func(q url.Values) { q.Add("state", state) },
+		"longer":      func(q url.Values) { q.Set("state", state+".1") },
+		"its hash":    func(q url.Values) { q.Set("state", string(b.stateHash(t))) },
+		"no response": func(q url.Values) { clear(q) },
 	} {
 		q := maps.Clone(back)
 		change(q)

@@ -47,7 +47,7 @@ func (b *Broker) probeServer(ctx context.Context, c connectors.Connector) probeR
 		if failure != nil {
 			a.step.Status, a.step.Read = failure.HTTPStatus, probeMessages[failure.Reason]
 		}
-		a.step.Decided = "No MCP answer; trying well-known URLs."
+		a.step.Decided = "No MCP response; trying well-known URLs."
 	}
 	return a
 }

@@ -112,7 +112,7 @@ func TestRevokeDeleted_RecordsASparedGrant(t *testing.T) {
 	actor, detail := b.event(t, "credential.revoke_failed")
 	want := map[string]any{
 		"connector_id": c.ID.String(), "name": c.Name, "agent_id": agent.ID.String(), "issuer": b.as.Issuer,
-		"cause": "The server could also end the client's newer access.",
+		"cause": "Revoking it could also end the client's newer access.",
 	}
 	if diff := cmp.Diff(want, detail); diff != "" || actor != "system Patchbay" {
 		t.Errorf("by %s, detail (-want +got):\n%s", actor, diff)

@@ -89,7 +89,7 @@ func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) e
 	case superseded:
 		log.InfoContext(ctx, "grant not revoked: its client has a newer one")
 		event := newRevokeFailedEvent(c)
-		event.Detail["cause"] = "The server could also end the client's newer access."
+		event.Detail["cause"] = "Revoking it could also end the client's newer access."
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, &event)
 	case err == nil:
 		err = b.finishRevocation(ctx, c.Tenant, c.ID, nil)

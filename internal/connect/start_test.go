@@ -119,7 +119,7 @@ func TestStart_ContinuesWithoutProbe(t *testing.T) {
 				t.Errorf("auth behaviour %s", got)
 			}
 			d, err := b.broker.Diagnose(t.Context(), b.admin, ref(c.ID))
-			if err != nil || d.Problem != "" || !strings.Contains(d.Trace[0].Decided, "No MCP answer; trying well-known URLs.") {
+			if err != nil || d.Problem != "" || !strings.Contains(d.Trace[0].Decided, "No MCP response; trying well-known URLs.") {
 				t.Errorf("diagnosis = %+v, %v", d, err)
 			}
 		})

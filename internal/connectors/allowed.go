@@ -70,7 +70,7 @@ func (a AllowedCommand) checkCommand(c Command, env []string) []fault.Field {
 	if !a.allowsDir(c.Dir) {
 		fields = append(fields, fault.Field{
 			Location: "cwd",
-			Message:  fmt.Sprintf("%s isn't allowed in this folder. Leave it empty.", c.Path),
+			Message:  fmt.Sprintf("%s isn't allowed to run in this folder. Leave the folder empty.", c.Path),
 		})
 	}
 	for _, name := range env {
@@ -78,7 +78,7 @@ func (a AllowedCommand) checkCommand(c Command, env []string) []fault.Field {
 		if !a.allowsVariable(name) && isEnvName(name) {
 			fields = append(fields, fault.Field{
 				Location: "env." + name,
-				Message:  fmt.Sprintf("%s may not get %s: the operator must allow it with env=%s.", c.Path, name, name),
+				Message:  fmt.Sprintf("%s isn't allowed to receive %s: the operator must allow it with env=%s.", c.Path, name, name),
 			})
 		}
 	}
@@ -94,7 +94,7 @@ type AllowedCommands []AllowedCommand
 // faults are returned.
 func (a AllowedCommands) Check(c Command, env []string) []fault.Field {
 	if len(a) == 0 {
-		return []fault.Field{{Location: "transport", Message: "Programs are switched off here. The operator can allow them."}}
+		return []fault.Field{{Location: "transport", Message: "Programs are turned off here. The operator can allow them."}}
 	}
 	nearest := []fault.Field{{Location: "command", Message: "This command isn't allowed here."}}
 	for _, allowed := range a {

@@ -48,7 +48,7 @@ func (r ListenReason) Sentence() string {
 	case ListenSetting:
 		return "Turned off in settings."
 	case ListenNoStream:
-		return "The server promises change notifications but offers no stream. Patchbay retries daily."
+		return "The server advertises change notifications but offers no stream. Patchbay retries daily."
 	case ListenUnauthorized:
 		return "The stream needs a working account or credential. Patchbay retries when one is stored, or within a day."
 	case ListenUnreachable:

@@ -16,13 +16,13 @@ const (
 	connectAgain = " Connect again."
 
 	reasonEnded               = "The authorization server ended access." + connectAgain
-	reasonLost                = "The authorization server's answer was lost during a refresh, which ended access." + connectAgain
+	reasonLost                = "The authorization server's response to a token refresh was lost, which ended access." + connectAgain
 	reasonUnknownClient       = "The authorization server no longer knows our client." + connectAgain
 	reasonConfiguredClient    = "The authorization server rejects the connector's client. Check its ID and secret, then reconnect."
 	reasonSecret              = "The authorization server rejects this client or secret. Enter a new one."
 	reasonKey                 = "The authorization server rejects this client or key. Enter a new one."
 	reasonNoClientCredentials = "The authorization server doesn't allow client_credentials for this client. Allow it there, then re-enter the secret."
-	reasonNoRefresh           = "The authorization server doesn't let our client refresh access." + connectAgain
+	reasonNoRefresh           = "The authorization server doesn't let our client refresh its token." + connectAgain
 	reasonScopes              = "The server needs more access than was granted." + connectAgain
 	reasonTooManyStepUps      = "The server keeps needing more access. Ask its operator for the scopes, set them on the connector, then reconnect."
 	reasonExpired             = "The access has expired." + connectAgain

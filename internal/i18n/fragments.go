@@ -30,11 +30,11 @@ var fragments = []Key{
 	": %s",
 	"we offered MCP %s, the server chose %s", "we offered MCP %s, the server supports %s", "an invalid version",
 	"its certificate is expired or not yet valid", "its certificate is for another host", "its certificate authority is unknown", "answers in plain HTTP",
-	"answered with HTML", "answered with XML", "answered with broken JSON", "answered with an invalid reply", "answered with non-JSON",
-	"closed the stream before replying", "sent an empty answer", "sent over 10000 messages before replying", "sent over 8 MiB", "exceeded Patchbay's size limit", "exceeded this connector's size limit",
-	"redirects elsewhere", "redirects to %s", "redirects to an invalid URL", "a non-web address",
+	"answered with HTML", "answered with XML", "answered with broken JSON", "sent an invalid response", "answered with non-JSON",
+	"closed the stream before replying", "sent an empty response", "sent over 10000 messages before replying", "sent over 8 MiB", "exceeded Patchbay's size limit", "exceeded this connector's size limit",
+	"redirects elsewhere", "redirects to %s", "redirects to an invalid URL", "a non-HTTP address",
 	"sent an unreadable input request", "keeps asking for input", "sent a non-object result", "sent a task without ID",
-	"names no valid message URL", "wants messages sent to %s", "sent a non-object initialize result", "sent a discovery without versions",
+	"sent no valid message URL", "wants messages sent to %s", "sent a non-object initialize result", "sent a discovery without versions",
 	"sent an unknown result type", "offers no event stream here", "sent a session ID that isn't 1–%d visible ASCII characters", "sent corrupt compressed data",
 	"sent an invalid list", "lists %s of over %d MiB", "lists its %s on over %d pages", "lists over %d %s", "repeats a cursor in its %s",
 	"sent a non-string cursor", "sent a non-object tool list", "sent a tool list without tools",
@@ -43,12 +43,12 @@ var fragments = []Key{
 	"its folder isn't usable", "it doesn't exist here", "it can't run on this machine", "its arguments are too long", "no working folder",
 	"this machine refused", "its interpreter or loader is missing",
 	"is loopback", "is private", "is link-local", "is unspecified", "is multicast", "is not public",
-	"is empty", "is not a string", "is not a header name", "needs a string, integer or boolean parameter", "is on two parameters", "isn't reachable through properties",
+	"is empty", "is not a string", "is not a header name", "needs a string, integer or boolean parameter", "is used by two parameters", "isn't reachable through properties",
 
 	// steps of a discovery (connect, oauth)
 	"a tool list", "a refusal without a challenge", "a challenge", "protected-resource metadata", "authorization-server metadata",
 	"a redirect", "an error", "HTML", "nothing", "empty", "no JSON object", "its address isn't allowed", "a timeout",
-	"the connection broke mid-answer", "its name doesn't resolve", "no connection",
+	"the connection broke mid-response", "its name doesn't resolve", "no connection",
 	"no secure connection", "something other than MCP", "too much data", "a JSON-RPC error", "an unknown MCP version",
 
 	// invalid arguments (access)

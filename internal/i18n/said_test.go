@@ -14,8 +14,8 @@ func TestWhatARoomSaysIsKnownAgain(t *testing.T) {
 	for said, want := range map[string]string{
 		"Something went wrong on our side.":                                                                                               "Bei uns ist etwas schiefgegangen.",
 		`The connector "Linear" is disabled. Enable it to sync.`:                                                                          `Der Connector "Linear" ist deaktiviert. Aktivieren Sie ihn zum Synchronisieren.`,
-		`"A \"B\" C" didn't answer within 30 seconds and was told to stop. The tool may have run.`:                                        `"A \"B\" C" hat nicht innerhalb von 30 Sekunden geantwortet und sollte aufhören. Das Tool ist vielleicht gelaufen.`,
-		"The server's answer isn't MCP. Check that the URL is its MCP endpoint.":                                                          "Die Antwort des Servers ist kein MCP. Prüfen Sie, ob die URL sein MCP-Endpunkt ist.",
+		`"A \"B\" C" didn't respond within 30 seconds, so Patchbay cancelled the call. The tool may have run.`:                                        `"A \"B\" C" hat nicht innerhalb von 30 Sekunden geantwortet, daher hat Patchbay den Aufruf abgebrochen. Das Tool wurde möglicherweise ausgeführt.`,
+		"The server's response isn't MCP. Check that the URL is its MCP endpoint.":                                                          "Die Antwort des Servers ist kein MCP. Prüfen Sie, ob die URL sein MCP-Endpunkt ist.",
 		"The server answered with HTML. Check that the URL is its MCP endpoint.":                                                          "Der Server hat mit HTML geantwortet. Prüfen Sie, ob die URL sein MCP-Endpunkt ist.",
 		`Reconnect the account for "Linear": the authorization server ended access.`:                                                      `Verbinden Sie das Konto für "Linear" neu: Der Autorisierungsserver hat den Zugriff beendet.`,
 		"No sync has succeeded since 2 Jan 2006 at 15:04 UTC. The server can't be reached. Check the URL and that the server is running.": "Kein erfolgreicher Sync seit 2 Jan 2006 at 15:04 UTC. Der Server ist nicht erreichbar. Prüfen Sie die URL und ob der Server läuft.",
@@ -96,7 +96,7 @@ var benchSink string
 
 // BenchmarkTexts measures the cost of one text on a page.
 func BenchmarkTexts(b *testing.B) {
-	const failure = `"Linear" didn't answer within 30 seconds and was told to stop. The tool may have run.`
+	const failure = `"Linear" didn't respond within 30 seconds, so Patchbay cancelled the call. The tool may have run.`
 	for _, l := range i18n.Languages {
 		ctx := i18n.With(b.Context(), l)
 		for name, say := range map[string]func() string{

@@ -195,7 +195,7 @@ func (api storedAPI) planOperations(add, remove []string, changes []OperationCha
 // checkOperation refuses an operation that cannot be picked.
 func (api storedAPI) checkOperation(key string) error {
 	if api.parsed == nil {
-		return fault.Errorf(fault.Invalid, "There is no document to pick operations of.")
+		return fault.Errorf(fault.Invalid, "There's no document to pick operations from.")
 	}
 	o := api.findOperation(key)
 	if o == nil {
@@ -205,7 +205,7 @@ func (api storedAPI) checkOperation(key string) error {
 		return fault.Errorf(fault.Invalid, "The operation %q can't be a tool. %s", key, fault.As(err).Message)
 	}
 	if slices.ContainsFunc(api.tools, func(t connectors.APITool) bool { return t.Endpoint != nil && t.Key == o.Name }) {
-		return fault.Errorf(fault.Conflict, "There is an endpoint %s already.", o.Name)
+		return fault.Errorf(fault.Conflict, "An endpoint %s already exists.", o.Name)
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func (api storedAPI) changeOperation(tool connectors.APITool, c OperationChange)
 			return tool, fault.Errorf(fault.Invalid, "Follow at most %d pages.", connectors.MaxAPIPages)
 		}
 		if tool.MaxPages > 1 && !api.hasPages(c.Key) {
-			return tool, fault.Errorf(fault.Invalid, "The document doesn't say how the answer of %q is paginated.", c.Key)
+			return tool, fault.Errorf(fault.Invalid, "The document doesn't say how the response of %q is paginated.", c.Key)
 		}
 	}
 	if c.Annotations != nil {

@@ -80,7 +80,7 @@ func serverChanged(old, now connectors.Connector) bool {
 func (d deletedSecrets) buildNotices(old, now connectors.Connector, entered connectors.Secret) []string {
 	var all []string
 	if d.environment && len(now.EnvNames) == 0 { // the change has no new one
-		notice := "Stored environment deleted: another program gets none of it."
+		notice := "Stored environment deleted: the connector no longer runs that program."
 		if now.Transport == connectors.TransportStdio {
 			notice = "Stored environment deleted: command, arguments or folder changed. Set it again."
 		}

@@ -173,7 +173,7 @@ func TestImport_StdioFollowsAllowList(t *testing.T) {
 		`"shell": {"command": "/bin/sh", "args": ["-c", "id"]}`,
 		`"npx": {"command": "npx", "args": ["-y", "server"]}`,
 	)
-	const refused = " refused transport: Programs are switched off here. The operator can allow them."
+	const refused = " refused transport: Programs are turned off here. The operator can allow them."
 	if got := b.imports(t, document, false); got[0] != "files"+refused || got[1] != "shell"+refused {
 		t.Error(got)
 	}

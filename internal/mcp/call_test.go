@@ -223,7 +223,7 @@ func TestCall_IsNotSentTwice(t *testing.T) {
 		"500": mcptest.Status(500, ""), "429": mcptest.Status(429, ""), "a cut connection": cutConnection,
 		"a cut stream":           mcptest.Status(200, ": ping\n\n", "Content-Type", "text/event-stream"),
 		"401 naming the session": mcptest.Status(401, "session expired"),
-		"no answer":              func(http.ResponseWriter, *http.Request, mcptest.Call) { panic(http.ErrAbortHandler) },
+		"no response":            func(http.ResponseWriter, *http.Request, mcptest.Call) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -158,7 +158,7 @@ func (w *annotationReader) addAnnotation(schema map[string]any, value any, path 
 	case strings.IndexFunc(name, isNotToken) >= 0:
 		defect = "is not a header name"
 	case w.names[lower]:
-		defect = "is on two parameters"
+		defect = "is used by two parameters"
 	case !reached || len(path) == 0:
 		defect = "isn't reachable through properties"
 	case !isPrimitive(schema["type"]):

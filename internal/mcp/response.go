@@ -26,12 +26,12 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Faults of a response. The texts are shown.
 var (
-	errEmpty     = errors.New("sent an empty answer")
+	errEmpty     = errors.New("sent an empty response")
 	errHTML      = errors.New("answered with HTML")
 	errXML       = errors.New("answered with XML")
 	errNotJSON   = errors.New("answered with non-JSON")
 	errBroken    = errors.New("answered with broken JSON")
-	errNoReply   = errors.New("answered with an invalid reply")
+	errNoReply   = errors.New("sent an invalid response")
 	errCutStream = errors.New("closed the stream before replying")
 	errTooLarge  = errors.New("sent over 8 MiB")
 	errOverLimit = errors.New("exceeded this connector's size limit")

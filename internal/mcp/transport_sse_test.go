@@ -205,9 +205,9 @@ func TestSSE_ServerErrors(t *testing.T) {
 	}{
 		"an endpoint on another host":   {&legacyServer{endpoint: "https://evil.example/messages"}, mcp.ReasonRedirect, "wants messages sent to https://evil.example"},
 		"an endpoint without a scheme":  {&legacyServer{endpoint: "//evil.example/messages"}, mcp.ReasonRedirect, "wants messages sent to http://evil.example"},
-		"an endpoint with a backslash":  {&legacyServer{endpoint: `http://127.0.0.1\@evil.example/`}, mcp.ReasonRedirect, "names no valid message URL"},
+		"an endpoint with a backslash":  {&legacyServer{endpoint: `http://127.0.0.1\@evil.example/`}, mcp.ReasonRedirect, "sent no valid message URL"},
 		"an endpoint with a user":       {&legacyServer{endpoint: "http://a:b@127.0.0.1/messages"}, mcp.ReasonRedirect, "wants messages sent to http://127.0.0.1"},
-		"an endpoint that is a script":  {&legacyServer{endpoint: "javascript:alert(1)"}, mcp.ReasonRedirect, "names no valid message URL"},
+		"an endpoint that is a script":  {&legacyServer{endpoint: "javascript:alert(1)"}, mcp.ReasonRedirect, "sent no valid message URL"},
 		"no endpoint":                   {&legacyServer{silent: true}, mcp.ReasonProtocol, "closed the stream before replying"},
 		"a stream that wants a sign-in": {&legacyServer{status: 401}, mcp.ReasonUnauthorized, ""},
 		"no stream":                     {&legacyServer{status: 404}, mcp.ReasonHTTPStatus, ""},

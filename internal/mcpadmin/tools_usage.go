@@ -131,5 +131,5 @@ func askReset(_ context.Context, c *caller, _ struct{}) (question, error) {
 
 func resetUsageStats(ctx context.Context, c *caller, _ struct{}) (resetResult, string, error) {
 	got, err := c.ResetUsage(ctx)
-	return resetResult{got.UsageSince}, "Usage counter reset.", err
+	return resetResult{got.UsageSince}, "Usage figures reset.", err
 }

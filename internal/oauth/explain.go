@@ -29,7 +29,7 @@ func transportFailure(ctx context.Context, step Step, err error, sent, effect bo
 	case ctx.Err() != nil || isTimeout(err):
 		failure.Detail = "a timeout"
 	case sent:
-		failure.Detail = "the connection broke mid-answer"
+		failure.Detail = "the connection broke mid-response"
 	default:
 		failure.Detail = connectDetail(err)
 	}
@@ -113,11 +113,11 @@ func (e *Error) Sentence() string {
 	case KindNeedsClientID:
 		return "The authorization server doesn't let clients self-register. Enter a client ID."
 	case KindRefused:
-		return "The connection was refused for safety: " + e.Detail + "."
+		return "The connection was blocked for safety: " + e.Detail + "."
 	case KindRejected:
 		return e.rejectedSentence()
 	default:
-		return "The authorization server's answer isn't OAuth."
+		return "The authorization server's response isn't valid OAuth."
 	}
 }
 

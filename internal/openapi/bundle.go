@@ -193,14 +193,14 @@ func (b *bundler) openReference(from *bundledFile, ref string) (f *bundledFile, 
 		return from, fragment, nil
 	}
 	if b.read == nil {
-		return nil, "", fault.Errorf(fault.Invalid, "The reference %q leads to another file, which an uploaded document can't have. Enter the URL of the document instead.", shortenText(ref, 200))
+		return nil, "", fault.Errorf(fault.Invalid, "The reference %q points to another file, which isn't possible in an uploaded document. Enter the URL of the document instead.", shortenText(ref, 200))
 	}
 	at, err := from.base.Parse(address)
 	switch {
 	case err != nil:
 		return nil, "", fault.Errorf(fault.Invalid, "The reference %q isn't a valid URL.", shortenText(ref, 200))
 	case !IsSameOrigin(at, b.root.base):
-		return nil, "", fault.Errorf(fault.Invalid, "The reference %q leads to another origin. A document may refer to files of its own origin only.", shortenText(ref, 200))
+		return nil, "", fault.Errorf(fault.Invalid, "The reference %q points to another origin. A document may refer only to files of its own origin.", shortenText(ref, 200))
 	}
 	if f, known := b.files[at.String()]; known {
 		return f, fragment, nil

@@ -83,7 +83,7 @@ func (w *endpointWriter) readInput() error {
 	}
 	root, whole := jsonschema.Decode(w.endpoint.Input, jsonschema.Limits{Bytes: 128 << 10, Values: 10_000, Depth: 60})
 	if !root.Is(jsonschema.Object) || !whole || root.GetText("type") != "object" {
-		return fault.Errorf(fault.Invalid, "The schema of the arguments must be a JSON Schema of the type object.")
+		return fault.Errorf(fault.Invalid, "The arguments' schema must be a JSON Schema of type object.")
 	}
 	w.input = root
 	return nil
@@ -270,7 +270,7 @@ func (w *endpointWriter) readOutput() (*jsonschema.Node, error) {
 	}
 	root, whole := jsonschema.Decode(w.endpoint.Output, jsonschema.Limits{Bytes: 128 << 10, Values: 10_000, Depth: 60})
 	if !root.Is(jsonschema.Object) || !whole {
-		return nil, fault.Errorf(fault.Invalid, "The schema of the answer isn't a JSON Schema.")
+		return nil, fault.Errorf(fault.Invalid, "The response schema isn't a JSON Schema.")
 	}
 	if root.GetText("type") == "object" {
 		w.binding.Result = ResultObject

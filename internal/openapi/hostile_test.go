@@ -51,7 +51,7 @@ func TestHostileDocuments_OfEachKind(t *testing.T) {
 		thousands, kib uint64
 	}{
 		"cycle of parameters":        {document("3.0.0", get(ring), components), "A parameter refers to something that isn't in the document.", 1, 64},
-		"cycle of a body":            {document("3.0.0", `{"post":{"requestBody":{"$ref":"#/components/requestBodies/C"},"responses":{}}}`, components), "The operation needs a body of a kind that isn't supported.", 1, 64},
+		"cycle of a body":            {document("3.0.0", `{"post":{"requestBody":{"$ref":"#/components/requestBodies/C"},"responses":{}}}`, components), "The operation needs an unsupported type of body.", 1, 64},
 		"cycle of paths":             {all["path items"], operations, 1, 64},
 		"cycle of schemas":           {all["ring"], "", 1, 64},
 		"cycle of YAML":              {all["alias in self"], operations, 1, 64},
@@ -63,8 +63,8 @@ func TestHostileDocuments_OfEachKind(t *testing.T) {
 		"bomb of YAML":               {all["bomb"], values, 4000, 145_000},
 		"bomb of long texts":         {all["alias texts"], values, 42, 54_000},
 		"12 000 operations":          {all["operations"], "The document has more than 10000 operations.", 75, 10_000},
-		"foreign file":               {document("3.0.0", post(`{"$ref":"https://evil.example/x.json"}`), `{}`), "A reference leads to another document, which isn't read.", 1, 64},
-		"file of this machine":       {document("3.0.0", post(`{"$ref":"file:///etc/passwd"}`), `{}`), "A reference leads to another document, which isn't read.", 1, 64},
+		"foreign file":               {document("3.0.0", post(`{"$ref":"https://evil.example/x.json"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 64},
+		"file of this machine":       {document("3.0.0", post(`{"$ref":"file:///etc/passwd"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 64},
 		"foreign parameter":          {document("3.0.0", get(`"parameters":[{"$ref":"//169.254.169.254/p"}],`), `{}`), "A parameter refers to something that isn't in the document.", 1, 64},
 		"host without a value":       {document("3.0.0", server("https://{host}/v1"), `{}`), `The document has no value for the variable "host" of the server's address. Set the API URL of the connector (server_url).`, 1, 64},
 		"server of another protocol": {document("3.0.0", server("file:///etc"), `{}`), "The address of the server must begin with https:// or http://.", 1, 64},

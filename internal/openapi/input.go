@@ -247,4 +247,4 @@ func (w *inputWriter) isRefused(name, in string) bool {
 	return false
 }
 
-var errBody = fault.Errorf(fault.Invalid, "The operation needs a body of a kind that isn't supported.")
+var errBody = fault.Errorf(fault.Invalid, "The operation needs an unsupported type of body.")

@@ -120,7 +120,7 @@ func (d *Document) readVersion() error {
 	case d.Spec == "":
 		return fault.Errorf(fault.Invalid, "This isn't an OpenAPI document: it has neither “openapi” nor “swagger” at the top.")
 	default:
-		return fault.Errorf(fault.Invalid, "The document has a version of OpenAPI that isn't supported. Supported are Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2.")
+		return fault.Errorf(fault.Invalid, "The document's OpenAPI version isn't supported. Use Swagger 2.0 or OpenAPI 3.0, 3.1 or 3.2.")
 	}
 	return nil
 }

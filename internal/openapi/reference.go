@@ -75,6 +75,6 @@ func (d *Document) resolveRef(from *source, ref *jsonschema.Node) value {
 	if strings.HasPrefix(text, "#") {
 		return value{from.refs.Resolve(ref), from}
 	}
-	d.addProblem(text, "A reference leads to another document, which isn't read.")
+	d.addProblem(text, "A reference points to another document, which Patchbay doesn't read.")
 	return value{}
 }

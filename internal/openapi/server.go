@@ -76,7 +76,7 @@ func (s Server) Resolve(values map[string]string, base string) (string, error) {
 		at := slices.IndexFunc(s.Variables, func(v ServerVariable) bool { return v.Name == name })
 		set, given := values[name]
 		if at < 0 || !given && !s.Variables[at].HasDefault {
-			refused = fault.Errorf(fault.Invalid, "The document has no value for the variable %q of the server's address. Set the API URL of the connector (server_url).", shortenText(name, 100))
+			refused = fault.Errorf(fault.Invalid, "The document has no value for the server variable %q. Set the connector's API URL (server_url).", shortenText(name, 100))
 			return ""
 		}
 		if !given {
@@ -84,13 +84,13 @@ func (s Server) Resolve(values map[string]string, base string) (string, error) {
 		}
 		enum := s.Variables[at].Enum
 		if len(enum) > 0 && !slices.Contains(enum, set) && (given || !slices.Contains(enum, s.Variables[at].Default)) {
-			refused = fault.Errorf(fault.Invalid, "A variable of the server's address has a value that the document doesn't list.")
+			refused = fault.Errorf(fault.Invalid, "A server variable has a value that the document doesn't list.")
 		}
 		if strings.HasPrefix(set, "https://") && match == s.URL {
 			return set // some documents have one variable for all of the address
 		}
 		if !variableValue.MatchString(set) || strings.Contains(set, "..") {
-			refused = fault.Errorf(fault.Invalid, "A variable of the server's address has characters that aren't allowed.")
+			refused = fault.Errorf(fault.Invalid, "A server variable has characters that aren't allowed.")
 		}
 		return set
 	})

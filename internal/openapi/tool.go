@@ -113,4 +113,4 @@ func IsIdempotent(method string) bool {
 	return false
 }
 
-var errPath = fault.Errorf(fault.Invalid, "The path of the operation cannot be used.")
+var errPath = fault.Errorf(fault.Invalid, "The operation's path can't be used.")

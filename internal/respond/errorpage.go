@@ -86,7 +86,7 @@ func failureTitle(ctx context.Context, k fault.Kind) string {
 	case fault.NotFound:
 		return i18n.T(ctx, "Not found")
 	case fault.Conflict:
-		return i18n.T(ctx, "Not possible now")
+		return i18n.T(ctx, "Not possible right now")
 	case fault.TooLarge:
 		return i18n.T(ctx, "Too large")
 	case fault.Malformed, fault.Invalid, fault.BadMethod:

@@ -127,7 +127,7 @@ func (p *Proxy) sendConnect(c net.Conn, target string) error {
 		if failed, ok := errors.AsType[*net.OpError](err); ok {
 			return newUnreachableError(failed)
 		}
-		return &ProxyError{Why: "The egress proxy doesn't answer like a proxy. Ask the operator to check PATCHBAY_EGRESS_PROXY."}
+		return &ProxyError{Why: "The egress proxy doesn't respond like a proxy. Ask the operator to check PATCHBAY_EGRESS_PROXY."}
 	}
 	_ = resp.Body.Close()
 	switch {
@@ -135,7 +135,7 @@ func (p *Proxy) sendConnect(c net.Conn, target string) error {
 		host, _, _ := net.SplitHostPort(target)
 		return &ProxyError{Status: resp.StatusCode, Why: proxySentence(resp.StatusCode, host)}
 	case in.Buffered() > 0:
-		return &ProxyError{Why: "The egress proxy sent data before the server's answer. Ask the operator to check it."}
+		return &ProxyError{Why: "The egress proxy sent data before the server's response. Ask the operator to check it."}
 	}
 	return nil
 }

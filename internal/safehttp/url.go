@@ -57,7 +57,7 @@ func (p *Policy) checkURL(u *url.URL) error {
 func (p *Policy) checkLiteral(scheme, host string, port uint16) error {
 	addr, err := netip.ParseAddr(host)
 	if err != nil || addr.Zone() != "" || addr.Is4In6() || addr.Is4() && addr.String() != host {
-		return newBlockedError(host, "The address %s isn't in its usual form.")
+		return newBlockedError(host, "The address %s isn't in canonical form.")
 	}
 	at := netip.AddrPortFrom(addr, port)
 	if err := p.checkAddress(at, false); err != nil {

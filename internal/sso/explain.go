@@ -33,7 +33,7 @@ func errNoGroup() error {
 
 // newIssuerMismatch is the fault of a provider with another issuer than its URL.
 func newIssuerMismatch(issuer string) error {
-	return newRefusal("sso-discovery", fault.Upstream, "The provider at %s calls itself differently. Enter its issuer exactly, including any trailing slash.", hostFor(issuer))
+	return newRefusal("sso-discovery", fault.Upstream, "The provider at %s reports a different issuer. Enter its issuer exactly, including any trailing slash.", hostFor(issuer))
 }
 
 // newUnreachable explains why a provider's response is unusable.
@@ -52,7 +52,7 @@ func newUnreachable(issuer string, err error) error {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return newRefusal(typ, fault.Upstream, "The provider %s can't be reached. Try again in a minute.", host)
 	}
-	return newRefusal(typ, fault.Upstream, "The provider %s doesn't answer like an OpenID provider.", host)
+	return newRefusal(typ, fault.Upstream, "The provider %s doesn't respond like an OpenID provider.", host)
 }
 
 // newExchangeError explains a failed code exchange (RFC 6749 section 5.2).
@@ -66,9 +66,9 @@ func newExchangeError(issuer string, err error) error {
 		return newRefusal("sso-client", fault.Upstream, "The provider %s doesn't know this client, or its secret is wrong. An owner can fix that in the settings.", host)
 	}
 	if said.ErrorCode == "invalid_grant" {
-		return newRefusal("sso-grant", fault.Upstream, "The provider %s no longer accepts its own code. Start again.", host)
+		return newRefusal("sso-grant", fault.Upstream, "The provider %s rejected its authorization code. Start again.", host)
 	}
-	return newRefusal("sso-exchange", fault.Upstream, "The provider %s refused to say who signed in.", host)
+	return newRefusal("sso-exchange", fault.Upstream, "The provider %s refused the token request.", host)
 }
 
 // newProviderError explains an error code of the callback (OpenID Connect Core section 3.1.2.6). Other

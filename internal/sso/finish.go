@@ -130,7 +130,7 @@ func isTester(a *auth.Actor, tenant connectors.TenantID, tester connectors.UserI
 // readCallback returns the code of a callback (OpenID Connect Core section 3.1.2.5, RFC 9207 section 2.4).
 func readCallback(q url.Values, issuer string, p *provider) (string, error) {
 	if iss := q.Get("iss"); iss != issuer && (q.Has("iss") || p.meta.IssParameter) {
-		return "", newRefusal("sso-iss", fault.Denied, "The answer came from another provider. Start again.")
+		return "", newRefusal("sso-iss", fault.Denied, "The response came from another provider. Start again.")
 	}
 	if failure := q.Get("error"); failure != "" {
 		return "", newProviderError(issuer, failure)
@@ -157,14 +157,14 @@ func (s *Service) exchangeCode(ctx context.Context, p *provider, settings connec
 	}
 	raw, _ := tokens.Extra("id_token").(string)
 	if raw == "" {
-		return identity{}, newRefusal("sso-no-token", fault.Upstream, "The provider didn't say who signed in: no ID token.")
+		return identity{}, newRefusal("sso-no-token", fault.Upstream, "The provider didn't return an ID token.")
 	}
 	token, err := s.verifyIDToken(ctx, p, settings, raw, tokenExpectation{nonce: own.nonceText(), since: begun.CreatedAt, anew: begun.Confirms != nil})
 	if err != nil {
 		return identity{}, err
 	}
 	if token.AccessTokenHash != "" && token.VerifyAccessToken(tokens.AccessToken) != nil {
-		return identity{}, newRefusal("sso-at-hash", fault.Denied, "The provider's answer is inconsistent. Start again.")
+		return identity{}, newRefusal("sso-at-hash", fault.Denied, "The provider's access token doesn't match its ID token (at_hash). Start again.")
 	}
 	return s.identifyPerson(ctx, p, settings, token, tokens)
 }

@@ -163,7 +163,7 @@ func (s *Service) checkProvider(before, after connectors.SSO, client secret.Text
 	case err != nil:
 		fields = append(fields, fault.Field{Location: "issuer", Message: err.Error()})
 	case u.RawQuery != "" || u.ForceQuery:
-		fields = append(fields, fault.Field{Location: "issuer", Message: "A provider URL has no question mark."})
+		fields = append(fields, fault.Field{Location: "issuer", Message: "A provider URL can't contain a question mark."})
 	}
 	if n := utf8.RuneCountInString(after.ClientID); n < 1 || n > 500 {
 		fields = append(fields, fault.Field{Location: "client_id", Message: "Enter the client ID from your provider."})
@@ -236,7 +236,7 @@ func checkBreakGlass(ctx context.Context, tx *store.Tenant, after connectors.SSO
 		return err
 	}
 	if !opens {
-		return newLockoutError("This owner has no password for your organisation.")
+		return newLockoutError("This owner can't sign in to your organisation with a password.")
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (s *Service) Try(ctx context.Context, a auth.Actor, browser Browser) (strin
 // Confirm begins a re-authentication of the actor at the provider, without a new session.
 func (s *Service) Confirm(ctx context.Context, a auth.Actor, browser Browser) (string, error) {
 	if a.UserID == nil || !a.BySSO {
-		return "", fault.Errorf(fault.Conflict, "Only a single sign-on session confirms at the provider.")
+		return "", fault.Errorf(fault.Conflict, "Only a single sign-on session can confirm at the provider.")
 	}
 	return s.beginSignIn(ctx, a.Tenant.ID, store.SSOFlow{Confirms: &a.Session}, a.Email, browser)
 }

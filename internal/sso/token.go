@@ -56,20 +56,20 @@ func (s *Service) verifyIDToken(ctx context.Context, p *provider, settings conne
 	}
 	switch {
 	case len(token.Audience) > 1 && azp.Party == nil, azp.Party != nil && *azp.Party != settings.ClientID:
-		return nil, newRefusal("sso-azp", fault.Denied, "The provider's answer is for another client (azp). Start again.")
+		return nil, newRefusal("sso-azp", fault.Denied, "The provider's ID token is for another client (azp). Start again.")
 	case token.IssuedAt.IsZero() || token.IssuedAt.After(s.now().Add(clockSkew)):
-		return nil, newRefusal("sso-iat", fault.Denied, "The provider's answer is from the future (iat). The provider's clock or ours is wrong.")
+		return nil, newRefusal("sso-iat", fault.Denied, "The provider's ID token is from the future (iat). The provider's clock or ours is wrong.")
 	case token.IssuedAt.Before(want.since.Add(-clockSkew)):
-		return nil, newRefusal("sso-old", fault.Denied, "The provider's answer is older than your sign-in (iat). Start again.")
+		return nil, newRefusal("sso-old", fault.Denied, "The provider's ID token is older than your sign-in (iat). Start again.")
 	case !equalText(token.Nonce, want.nonce):
-		return nil, newRefusal("sso-nonce", fault.Denied, "The provider's answer belongs to another sign-in (nonce). Start again.")
+		return nil, newRefusal("sso-nonce", fault.Denied, "The provider's ID token belongs to another sign-in (nonce). Start again.")
 	// With max_age, auth_time is required (OpenID Connect Core section 3.1.2.1), but some large providers omit
 	// it. Their response is new nevertheless, from a browser in which the person is signed in there; a stolen
 	// session of ours has none.
 	case want.anew && azp.At != nil && time.Unix(int64(*azp.At), 0).Before(want.since.Add(-clockSkew)):
 		return nil, newRefusal("sso-not-anew", fault.Denied, "The provider reused an earlier sign-in (auth_time). Sign out there and start again.")
 	case token.Subject == "" || len(token.Subject) > 255:
-		return nil, newRefusal("sso-sub", fault.Upstream, "The provider didn't say who you are: no subject (sub).")
+		return nil, newRefusal("sso-sub", fault.Upstream, "The provider's ID token has no valid subject (sub).")
 	}
 	return token, nil
 }
@@ -77,19 +77,19 @@ func (s *Service) verifyIDToken(ctx context.Context, p *provider, settings conne
 // explainInvalid returns which of the library's checks failed.
 func (s *Service) explainInvalid(ctx context.Context, p *provider, settings connectors.SSO, raw string, cause error) error {
 	if _, ok := errors.AsType[*oidc.TokenExpiredError](cause); ok {
-		return newRefusal("sso-expired", fault.Denied, "The provider's answer has expired (exp). Start again; if it persists, the provider's clock or ours is wrong.")
+		return newRefusal("sso-expired", fault.Denied, "The provider's ID token has expired (exp). Start again; if this persists, the provider's clock or ours is wrong.")
 	}
 	signed := &oidc.Config{SkipClientIDCheck: true, SkipExpiryCheck: true, SkipIssuerCheck: true, Now: s.now}
 	token, err := p.Verifier(signed).Verify(ctx, raw)
 	switch {
 	case err != nil:
-		return newRefusal("sso-signature", fault.Denied, "The provider's answer isn't signed with its key.")
+		return newRefusal("sso-signature", fault.Denied, "The provider's ID token isn't signed with the provider's key.")
 	case token.Issuer != settings.Issuer:
-		return newRefusal("sso-issuer", fault.Denied, "The provider's answer is from another provider (iss).")
+		return newRefusal("sso-issuer", fault.Denied, "The provider's ID token is from another provider (iss).")
 	case !slices.Contains(token.Audience, settings.ClientID):
-		return newRefusal("sso-audience", fault.Denied, "The provider's answer is for another client (aud).")
+		return newRefusal("sso-audience", fault.Denied, "The provider's ID token is for another client (aud).")
 	}
-	return newRefusal("sso-token", fault.Denied, "The provider's answer is invalid.")
+	return newRefusal("sso-token", fault.Denied, "The provider's ID token is invalid.")
 }
 
 // idClaims are the claims in use.
@@ -123,7 +123,7 @@ func newIdentity(settings connectors.SSO, subject store.SSOSubject, who idClaims
 	found := identity{Subject: subject, Email: auth.NormalizeEmail(who.Email), Name: who.Name, Groups: groups}
 	switch {
 	case who.Subject != subject.ID:
-		return identity{}, newRefusal("sso-sub", fault.Denied, "The provider's answer names two people. Start again.")
+		return identity{}, newRefusal("sso-sub", fault.Denied, "The provider's response identifies two different people. Start again.")
 	case connectors.EmailDomain(found.Email) == "":
 		return found, newRefusal("sso-no-email", fault.Upstream, "The provider didn't send your email address. Its client needs the email scope.")
 	case isUnusualEmail(found.Email):
@@ -162,7 +162,7 @@ func (s *Service) fetchUserInfo(ctx context.Context, p *provider, issuer string,
 		return newRefusal("sso-token", fault.Upstream, "The provider's data about you can't be read.")
 	}
 	if said.Subject != who.Subject { // OpenID Connect Core §5.3.2
-		return newRefusal("sso-sub", fault.Denied, "The provider's answer names two people. Start again.")
+		return newRefusal("sso-sub", fault.Denied, "The provider's response identifies two different people. Start again.")
 	}
 	if who.Email == "" { // address and email_verified must be of one response
 		who.Email, who.Verified = said.Email, said.Verified

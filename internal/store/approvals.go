@@ -43,7 +43,7 @@ func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors
 			return toApproval(row), false, err
 		}
 	}
-	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call is just ending. Try again.")
+	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call is about to end. Try again.")
 }
 
 // insertApproval stores the approval and its notice in one transaction.

@@ -42,7 +42,7 @@ const (
 	AuditRestGone  AuditReason = "The chain is missing from here on."
 	AuditEndMoved  AuditReason = "The chain doesn't end with its recorded hash."
 	AuditUnlinked  AuditReason = "Some entries aren't in the chain."
-	AuditCutOff    AuditReason = "Earlier entries were cut off without a signed record."
+	AuditCutOff    AuditReason = "Earlier entries were removed without a signed record."
 )
 
 // auditPageSize is the number of links per query: some megabytes with their entries.

@@ -48,14 +48,14 @@ func (t Audit) Cut(ctx context.Context, before time.Time, e Event) (entries int6
 		return 0, err
 	}
 	if check.Bad != nil {
-		return 0, fault.Errorf(fault.Conflict, "The audit log was altered from entry %d on. Nothing was cut off.", check.Bad.N)
+		return 0, fault.Errorf(fault.Conflict, "The audit log was altered from entry %d on. Nothing was removed.", check.Bad.N)
 	}
 	outcomes, err := t.CheckOutcomes(ctx, nil, time.Time{})
 	if err != nil {
 		return 0, err
 	}
 	if outcomes.Bad != nil {
-		return 0, fault.Errorf(fault.Conflict, "Call outcomes don't match the record from batch %d on. Nothing was cut off.", outcomes.Bad.N)
+		return 0, fault.Errorf(fault.Conflict, "Call outcomes don't match the record from batch %d on. Nothing was removed.", outcomes.Bad.N)
 	}
 	calls, err := t.cutOutcomes(ctx, before)
 	if err != nil {

@@ -84,7 +84,7 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keyringSnapshot, erro
 	}
 	wrapped := secret.Wrapped{Seal: stored[purposeSeal].Wrapped, MAC: stored[purposeMAC].Wrapped}
 	if wrapped.Seal == nil || wrapped.MAC == nil {
-		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "One of this database's two keysets is missing. Restore the table keysets from a backup.")
+		return keyringSnapshot{}, fault.Errorf(fault.Unavailable, "One of this database's two keysets is missing. Restore the keysets table from a backup.")
 	}
 	moving := secret.Wrapped{Seal: stored[purposeSeal].Moving, MAC: stored[purposeMAC].Moving}
 	keyring, err := secret.Unwrap(kek, wrapped)

@@ -165,7 +165,7 @@ func (r *rotation) awaitReaders(ctx context.Context, generation int) error {
 			return ctx.Err()
 		case <-patience:
 			return fault.Errorf(fault.Unavailable,
-				"%d of %d servers haven't read the new keys. Upgrade or stop them, then run patchbay keys rotate again.", n.Alive-n.Ready, n.Alive)
+				"%d of %d Patchbay servers haven't loaded the new keys. Upgrade or stop them, then run patchbay keys rotate again.", n.Alive-n.Ready, n.Alive)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (t SSO) BindSSOSubject(ctx context.Context, s SSOSubject, user connectors.U
 		return found
 	}
 	if err == nil && known != cleanText(s.ID) {
-		return fault.Errorf(fault.Conflict, "Your provider gave this address to another account than before. Ask an owner to remove the member, then sign in again.")
+		return fault.Errorf(fault.Conflict, "Your provider now uses this address for a different account. Ask an owner to remove the member, then sign in again.")
 	}
 	return t.q.BindSSO(ctx, dbgen.BindSSOParams{TenantID: t.id, Issuer: cleanText(s.Issuer), Subject: cleanText(s.ID), UserID: user})
 }

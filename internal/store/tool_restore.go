@@ -94,7 +94,7 @@ func (t *tenant) recordRestoration(ctx context.Context, r ToolRestoration, state
 		return err
 	}
 	if len(served) == 0 {
-		return fault.Errorf(fault.Conflict, "Agents never had this version.")
+		return fault.Errorf(fault.Conflict, "Agents never saw this version.")
 	}
 	if err := t.q.SupersedeChanges(ctx, t.id, r.Connector, []string{r.Tool}); err != nil {
 		return err

@@ -191,7 +191,7 @@ func findElicitationAction(in *mcp.Input) string {
 }
 
 func staleAccountError() error {
-	return &InvalidArgumentsError{Sentence: "The requestState isn't of this call or was already used. Repeat the call without it."}
+	return &InvalidArgumentsError{Sentence: "The requestState belongs to another call or was already used. Repeat the call without it."}
 }
 
 // waitForAccount waits for the account and claims it. connected is false after the tenant's approval timeout.

@@ -166,7 +166,7 @@ func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connecto
 func (ap *approvals) recordFailure(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval, cause error) {
 	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool.", CallID: row.ID, Err: cause}
 	if !fault.Is(cause, fault.NotFound) {
-		refusal.Code, refusal.Sentence = CodeUnavailable, "The call couldn't be made. Repeat it."
+		refusal.Code, refusal.Sentence = CodeUnavailable, "The call couldn't be sent. Repeat it."
 	}
 	call, err := ap.o.Store.Tenant(t).Calls().Get(ctx, row.ID)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // The reasons that are stored with a refused token.
 const (
 	refusedToken   = "The server no longer accepts this access. Connect again."
-	refusedMachine = "The server refuses the authorization server's token. Check what this client may do, then enter its secret again."
-	refusedKey     = "The server refuses the authorization server's token. Check what this client may do, then enter its key again."
+	refusedMachine = "The server refuses the authorization server's token. Check this client's permissions, then enter its secret again."
+	refusedKey     = "The server refuses the authorization server's token. Check this client's permissions, then enter its key again."
 )
 
 // reportAuthFailure records that the server refused a token, and reports whether a new one may help:

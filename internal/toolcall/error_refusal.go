@@ -80,7 +80,7 @@ func explainContext(ctx context.Context, c connectors.Connector) *RefusalError {
 
 func timeoutRefusal(c connectors.Connector) *RefusalError {
 	return &RefusalError{Code: CodeTimeout, Sentence: fmt.Sprintf(
-		"%q didn't answer within %s and was told to stop. The tool may have run.", c.Name, formatTimeout(c.Timeout))}
+		"%q didn't respond within %s, so Patchbay cancelled the call. The tool may have run.", c.Name, formatTimeout(c.Timeout))}
 }
 
 func circuitOpenRefusal(name string, wait time.Duration) *RefusalError {
@@ -122,7 +122,7 @@ func (e *explainer) explainUnauthorized(ctx context.Context, v *agentview.View, 
 	switch {
 	case failure.HTTPStatus == http.StatusForbidden:
 		refusal.Code = CodeUpstream
-		refusal.Sentence = fmt.Sprintf("%q refused access (403). Check what the credential may do.", connector.Name)
+		refusal.Sentence = fmt.Sprintf("%q refused access (403). Check the credential's permissions.", connector.Name)
 	case connector.Auth.Type == connectors.AuthNone:
 		refusal.Code = CodeCredentialRequired
 		refusal.Sentence = fmt.Sprintf("%q needs a credential (401). An admin can set up its authentication.", connector.Name)
@@ -151,7 +151,7 @@ func toCode(e *mcp.Error) Code {
 func errorSentence(e *mcp.Error, c connectors.Connector) string {
 	format := func(sentence string) string { return fmt.Sprintf(sentence, c.Name) }
 	if e.Interrupted() {
-		return format("%q broke off before answering. The tool may have run.")
+		return format("The connection to %q broke before it responded. The tool may have run.")
 	}
 	switch e.Reason {
 	case mcp.ReasonTimeout:
@@ -163,7 +163,7 @@ func errorSentence(e *mcp.Error, c connectors.Connector) string {
 		if e.Phase == mcp.PhaseConnect || !e.Retryable {
 			return format("%q can't be reached. Try again later.")
 		}
-		return format("%q broke off before answering. The tool may have run.")
+		return format("The connection to %q broke before it responded. The tool may have run.")
 	case mcp.ReasonTLS:
 		return format("TLS to %q failed. An admin can check its URL and certificate.")
 	case mcp.ReasonHTTPStatus:
@@ -171,11 +171,11 @@ func errorSentence(e *mcp.Error, c connectors.Connector) string {
 	case mcp.ReasonTooLarge:
 		return format("%q sent too much data.")
 	case mcp.ReasonRedirect:
-		return format("%q redirects elsewhere. An admin can update the connector's URL.")
+		return format("%q redirects to another URL. An admin can update the connector's URL.")
 	case mcp.ReasonInput:
-		return format("%q asked for input and got none.")
+		return format("%q asked for input but got none.")
 	case mcp.ReasonMemoryLimit:
-		return format("%q sent a long answer when Patchbay had no room for it. The tool may have run: check before repeating the call.")
+		return format("%q sent a long response, and Patchbay had no memory left for it. The tool may have run: check before repeating the call.")
 	case mcp.ReasonUnsupportedVersion:
 		return format("%q speaks an unsupported MCP version.")
 	case mcp.ReasonRPC:
@@ -184,9 +184,9 @@ func errorSentence(e *mcp.Error, c connectors.Connector) string {
 		if c.Transport == connectors.TransportStdio && strings.HasPrefix(e.Detail, "ended before its reply") {
 			return fmt.Sprintf("The program of %q %s. Its standard error is in Patchbay's debug log.", c.Name, e.Detail)
 		}
-		return format("%q didn't answer with valid MCP. Its log may say why.")
+		return format("%q returned an invalid MCP response. Its log may say why.")
 	default:
-		return format("%q didn't answer with valid MCP. Its log may say why.")
+		return format("%q returned an invalid MCP response. Its log may say why.")
 	}
 }
 
@@ -196,9 +196,9 @@ func statusSentence(e *mcp.Error, server string) string {
 		return fmt.Sprintf("%q lost the session. The tool may have run; the next call opens a new session.", server)
 	case e.HTTPStatus == http.StatusTooManyRequests, e.HTTPStatus == http.StatusServiceUnavailable && e.RetryAfter > 0:
 		if e.RetryAfter >= time.Second {
-			return fmt.Sprintf("%q asks us to wait (%d). Try again in %s.", server, e.HTTPStatus, formatDuration(e.RetryAfter))
+			return fmt.Sprintf("%q asked Patchbay to wait (%d). Try again in %s.", server, e.HTTPStatus, formatDuration(e.RetryAfter))
 		}
-		return fmt.Sprintf("%q asks us to wait (%d). Try again later.", server, e.HTTPStatus)
+		return fmt.Sprintf("%q asked Patchbay to wait (%d). Try again later.", server, e.HTTPStatus)
 	case e.HTTPStatus >= http.StatusInternalServerError:
 		return fmt.Sprintf("%q answered with HTTP %d, a problem on its side. Try again later.", server, e.HTTPStatus)
 	default:

@@ -106,7 +106,7 @@ func (h *handleSealer) openState(a *activeCall) error {
 func (a *activeCall) isMultiRound() bool { return a.resumed != nil && a.resumed.MultiRound != nil }
 
 func staleStateError() error {
-	return &InvalidArgumentsError{Sentence: "The requestState isn't of this call, is over an hour old, or was already used. Repeat the call without it."}
+	return &InvalidArgumentsError{Sentence: "The requestState belongs to another call, is over an hour old, or was already used. Repeat the call without it."}
 }
 
 // sealInputState replaces the server's requestState by a sealed one.

@@ -68,7 +68,7 @@ func (mr *multiRoundCalls) resumeRemote(ctx context.Context, o *CallRequest, id 
 		case <-woken:
 		case <-poll.C:
 		case <-timeout.C:
-			return Outcome{CallID: id}, &RefusalError{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The process running this call doesn't answer. The tool may have run."}
+			return Outcome{CallID: id}, &RefusalError{Code: CodeOutcomeUnknown, CallID: id, Sentence: "The Patchbay process running this call isn't responding. The tool may have run."}
 		case <-ctx.Done():
 			mr.mail.putBegunMail(context.WithoutCancel(ctx), o.View, mr.mail.newMail(o.View, cancelMailboxPrefix+id.String(), []byte("cancel")))
 			return Outcome{CallID: id}, explainContext(ctx, o.Tool.Connector.Connector)

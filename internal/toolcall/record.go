@@ -168,7 +168,7 @@ func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, resul
 	case result.IsError:
 		c.Status, c.Outcome, c.IsError = connectors.CallError, connectors.OutcomeToolError, true
 	case result.InputRequired != nil:
-		c.ErrorCode, c.ErrorMessage = codeInputRequired, "The server asked for more; the call continued in another request."
+		c.ErrorCode, c.ErrorMessage = codeInputRequired, "The server asked for input; the call continued in another request."
 	}
 	a.output.recordIn(c)
 }

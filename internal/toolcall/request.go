@@ -251,7 +251,7 @@ func (rs *requestSender) upstreamParams(q UpstreamRequest) (json.RawMessage, err
 	}
 	var s callState
 	if isAmbiguous(q.Params) || !rs.handles.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
-		return nil, &InvalidArgumentsError{Sentence: "The requestState isn't of this request. Repeat it without."}
+		return nil, &InvalidArgumentsError{Sentence: "The requestState belongs to another request. Repeat the request without it."}
 	}
 	if len(s.State) == 0 {
 		s.State = json.RawMessage("null")

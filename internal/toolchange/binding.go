@@ -31,9 +31,9 @@ func (c *comparison) compareBindings(before, now any) {
 		case "method", "path":
 			d.Kind, d.Sentence = EndpointChanged, fmt.Sprintf("The request's %s changed.", name)
 		case "security":
-			d.Kind, d.Sentence = RequestChanged, "The API asks for another credential or other scopes."
+			d.Kind, d.Sentence = RequestChanged, "The API now requires a different credential or different scopes."
 		default:
-			d.Kind, d.Sentence = RequestChanged, fmt.Sprintf("How a call is sent changed: %s.", truncateText(name))
+			d.Kind, d.Sentence = RequestChanged, fmt.Sprintf("The request changed: %s.", truncateText(name))
 		}
 		c.add(d)
 	}

@@ -77,7 +77,7 @@ func (c *comparison) readDefinitions(before, now []byte) bool {
 	d := decodeDifferences(old, next, c.work)
 	c.before, c.now, c.tooLarge, c.isIncomplete = d.before, d.now, d.tooLarge, len(d.tooLarge) > 0
 	if d.hasDuplicates {
-		c.add(Difference{Kind: Other, Sentence: "The definition has a duplicate member, which programs read differently."})
+		c.add(Difference{Kind: Other, Sentence: "The definition has a duplicate member, which programs interpret differently."})
 	}
 	return true
 }
@@ -178,7 +178,7 @@ func (c *comparison) compareText(path string, kind Kind, before, now any, hadBef
 	sentence := "The text for agents changed."
 	switch {
 	case !hadBefore:
-		sentence = "Text for agents was added."
+		sentence = "A text for agents was added."
 	case !hasNow:
 		sentence = "The text for agents was removed."
 	}

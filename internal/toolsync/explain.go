@@ -72,7 +72,7 @@ func failureSentence(e *mcp.Error, c connectors.Connector, credentialSent bool) 
 		return statusSentence(e)
 	case mcp.ReasonProtocol:
 		if e.Detail == "" {
-			return "The server's answer isn't MCP." + checkURL
+			return "The server's response isn't MCP." + checkURL
 		}
 		return "The server " + e.Detail + "." + checkURL
 	case mcp.ReasonUnsupportedVersion:
@@ -113,9 +113,9 @@ func timeoutSentence(e *mcp.Error, c connectors.Connector) string {
 func unauthorizedSentence(status int, c connectors.Connector, credentialSent bool) string {
 	switch machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT; {
 	case status == http.StatusForbidden && credentialSent:
-		return "The server refused access (403). Check what the credential may do."
+		return "The server refused access (403). Check the credential's permissions."
 	case credentialSent && machine:
-		return fmt.Sprintf("The server refused the authorization server's token (%d). Check what this client may do, and the connector's scopes and resource.", status)
+		return fmt.Sprintf("The server refused the authorization server's token (%d). Check this client's permissions, and the connector's scopes and resource.", status)
 	case credentialSent && c.Auth.Type == connectors.AuthOAuth2:
 		return fmt.Sprintf("The server refused the connected account (%d). Reconnect it on the Credentials page.", status)
 	case credentialSent && isTrial(c):
@@ -146,9 +146,9 @@ func statusSentence(e *mcp.Error) string {
 	switch status := e.HTTPStatus; {
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && e.RetryAfter > 0:
 		if e.RetryAfter >= time.Second {
-			return fmt.Sprintf("The server asks us to wait (%d). Try again in %s.", status, formatDuration(e.RetryAfter))
+			return fmt.Sprintf("The server asked Patchbay to wait (%d). Try again in %s.", status, formatDuration(e.RetryAfter))
 		}
-		return fmt.Sprintf("The server asks us to wait (%d). Try again later.", status)
+		return fmt.Sprintf("The server asked Patchbay to wait (%d). Try again later.", status)
 	case status >= 500 && status != http.StatusNotImplemented: // file servers and others answer a POST with 501
 		return fmt.Sprintf("The server answered with HTTP %d, a problem on its side. Try again later.", status)
 	case status == http.StatusBadRequest || status == http.StatusNotAcceptable: // a server of MCP, most likely

@@ -126,13 +126,13 @@ func TestSync_ToolsOnlyServerIsNotAskedForItems(t *testing.T) {
 func TestSync_UnreadableItemsKeepTheKnownOnes(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]mcptest.Handler{
-		"an error":   mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Failure(c, -32603, "secret") }),
-		"no list":    mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, `{"resources":7}`) }),
-		"HTTP 500":   mcptest.Status(http.StatusInternalServerError, "no"),
-		"no answer":  mcptest.Hang,
-		"too much":   listOf("resources", `{"uri":"a:b","x":"`+strings.Repeat("x", 9<<20)+`"}`),
-		"cut short":  func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) { _, _ = io.WriteString(w, `{"jsonrpc":`) },
-		"other HTML": mcptest.Status(http.StatusOK, "<html>"),
+		"an error":    mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Failure(c, -32603, "secret") }),
+		"no list":     mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, `{"resources":7}`) }),
+		"HTTP 500":    mcptest.Status(http.StatusInternalServerError, "no"),
+		"no response": mcptest.Hang,
+		"too much":    listOf("resources", `{"uri":"a:b","x":"`+strings.Repeat("x", 9<<20)+`"}`),
+		"cut short":   func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) { _, _ = io.WriteString(w, `{"jsonrpc":`) },
+		"other HTML":  mcptest.Status(http.StatusOK, "<html>"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -88,10 +88,10 @@ func (r *run) requestMissingScopes(ctx context.Context, a attempt, scopes []stri
 
 // Sentences stored with a refused credential.
 const (
-	refusedAgain   = "The server refuses even the renewed access. Connect again."
+	refusedAgain   = "The server refuses even a refreshed token. Connect again."
 	refusedForGood = "The server no longer accepts this access. Connect again."
-	refusedMachine = "The server refuses the authorization server's token. Check what this client may do, then enter its secret again."
-	refusedKey     = "The server refuses the authorization server's token. Check what this client may do, then enter its key again."
+	refusedMachine = "The server refuses the authorization server's token. Check this client's permissions, then enter its secret again."
+	refusedKey     = "The server refuses the authorization server's token. Check this client's permissions, then enter its key again."
 )
 
 func (r *run) markRefused(ctx context.Context, a attempt, reason string, refusal *mcp.Error) (attempt, error) {

@@ -137,7 +137,7 @@ func TestDeliver_ExplainsFailures(t *testing.T) {
 	}{
 		"a redirect": {http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP, "It answered 302, a redirect that Patchbay doesn't follow. Enter its target."},
 		"silence":    {func(http.ResponseWriter, *http.Request) { <-released }, "It didn't answer within 0.2 seconds."},
-		"hanging up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without answering."},
+		"hanging up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without responding."},
 		"no status":  {respondWith(599), "It answered 599."},
 	} {
 		w, there := newWebhookTest(t, func(o *webhooks.Options) { o.Timeout = 200 * time.Millisecond }), receive(t, tc.answer)

@@ -28,15 +28,15 @@ func (p *Post) explainError(ctx context.Context, err error) string {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		return fmt.Sprintf("It didn't answer within %g seconds.", p.timeout.Seconds())
 	case noName:
-		return "Its name wasn't found (DNS)."
+		return "Its host name couldn't be resolved (DNS)."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "It refused the connection."
 	case isTLSError(err):
 		return "It has no trusted certificate or doesn't speak TLS."
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return "It closed the connection without answering."
+		return "It closed the connection without responding."
 	default:
-		return "It couldn't be reached or didn't answer with HTTP."
+		return "It couldn't be reached or didn't respond over HTTP."
 	}
 }
 
@@ -54,7 +54,7 @@ func explainStatus(status int) string {
 	case status == http.StatusGone:
 		return "It answered 410 Gone: no more deliveries."
 	case status >= 300 && status < 400:
-		return fmt.Sprintf("It answered %d, a redirect that Patchbay doesn't follow. Enter its target.", status)
+		return fmt.Sprintf("It answered %d, a redirect that Patchbay doesn't follow. Enter the URL it redirects to.", status)
 	case http.StatusText(status) != "":
 		return fmt.Sprintf("It answered %d %s.", status, http.StatusText(status))
 	default:

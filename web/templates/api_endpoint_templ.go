@@ -66,7 +66,7 @@ func ConnectorEndpoint(p ConnectorEndpointPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !p.Head.IsAPI {
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No endpoints"), i18n.T(ctx, "This connector is an MCP server, which brings its own tools.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No endpoints"), i18n.T(ctx, "This connector is an MCP server, which lists its own tools.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -246,7 +246,7 @@ func endpointForm(p ConnectorEndpointPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "curl", Label: i18n.T(ctx, "curl command"), Rows: 4, Mono: true, Secret: true, Optional: true, Placeholder: "curl api.example.com/v1/orders/17", Help: i18n.T(ctx, "It is read, not run. Credentials in it are dropped; the connector has its own.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "curl", Label: i18n.T(ctx, "curl command"), Rows: 4, Mono: true, Secret: true, Optional: true, Placeholder: "curl api.example.com/v1/orders/17", Help: i18n.T(ctx, "The command isn't run. Credentials in it are dropped; the connector has its own.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -339,7 +339,7 @@ func endpointForm(p ConnectorEndpointPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "filter", Label: i18n.T(ctx, "jq filter"), Optional: true, Mono: true, Placeholder: ".items[] | {id, name}", Help: i18n.T(ctx, "Shortens the answer before the model gets it.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "filter", Label: i18n.T(ctx, "jq filter"), Optional: true, Mono: true, Placeholder: ".items[] | {id, name}", Help: i18n.T(ctx, "Shortens the response before the model gets it.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -151,7 +151,7 @@ func apiFields(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("server_url", i18n.T(ctx, "API URL"), func(f *fieldProps) {
 			f.InputMode, f.Mono, f.Placeholder, f.Optional, f.Autocomplete = "url", true, "https://api.example.com/v1", true, "off"
-			f.Help = i18n.T(ctx, "Set this if the API has another origin than the document. Credentials are sent only there. Leave empty to use the document's first server.")
+			f.Help = i18n.T(ctx, "Set this if the API has a different origin from the document. Credentials are sent only there. Leave empty to use the document's first server.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -269,7 +269,7 @@ func apiFields(p connectorFormProps) templ.Component {
 		if p.New {
 			templ_7745c5c3_Err = field(p.newField("curl", i18n.T(ctx, "curl command"), func(f *fieldProps) {
 				f.Optional, f.Rows, f.Mono, f.Secret, f.Placeholder = true, 4, true, true, "curl api.example.com/v1/orders/17"
-				f.Help = i18n.T(ctx, "Becomes one tool. It is read, not run; its credential is stored encrypted.")
+				f.Help = i18n.T(ctx, "Becomes one tool. The command isn't run; its credential is stored encrypted.")
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -223,7 +223,7 @@ func APIKeys(p APIKeysPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "key-round", i18n.T(ctx, "No keys yet"), i18n.T(ctx, "Each key signs a program in with a role.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "key-round", i18n.T(ctx, "No keys yet"), i18n.T(ctx, "Each key gives a program access to the API with a role.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -223,7 +223,7 @@ func ConnectorOperations(p ConnectorOperationsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No operations"), i18n.T(ctx, "This connector is an MCP server, which brings its own tools.")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", i18n.T(ctx, "No operations"), i18n.T(ctx, "This connector is an MCP server, which lists its own tools.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

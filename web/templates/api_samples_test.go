@@ -49,7 +49,7 @@ func apiSamples(pages map[string]templ.Component, with func(templates.Frame) tem
 	}})
 	answer := templates.APIAnswer{
 		Action: "/connectors/linear/tools/listNotes/answer", Can: true, HasPages: true, Form: templates.Form{Values: map[string]string{"filter": ".items", "max_pages": "3"}},
-		Result: &templates.Result{State: templates.State{Kind: templates.StateOK, Text: "Filtered answer"}, Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: "[]"}}},
+		Result: &templates.Result{State: templates.State{Kind: templates.StateOK, Text: "Filtered response"}, Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: "[]"}}},
 	}
 	answer.Annotations = templates.Form{Values: map[string]string{"annotations.readOnlyHint": "true"}, Errors: map[string]string{"annotations.openWorldHint": "Pick one of the options."}}
 	pages["tool-api"] = templates.Tool(templates.ToolPage{Frame: f, Tool: toolViews[0], Answer: &answer})

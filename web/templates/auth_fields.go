@@ -89,7 +89,7 @@ func (p connectorFormProps) accountSentence(ctx context.Context) string {
 	if p.New {
 		return i18n.T(ctx, "Nothing to fill in. Add the connector, then press Connect.")
 	}
-	return i18n.T(ctx, "Nothing to fill in. Connect accounts on the Credentials tab.")
+	return i18n.T(ctx, "Nothing to fill in. Connect accounts on the Credentials page.")
 }
 
 // clientSecret is the secret of a machine, or of the OAuth client that an admin registered. The latter has a

@@ -659,7 +659,7 @@ func endpointFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = check(p.Form, "auth.allow_missing_pkce_metadata", i18n.T(ctx, "Allow servers that don't advertise PKCE"),
-			i18n.T(ctx, "Without PKCE, a stolen code works as a token. Only for servers documented to check it.")).Render(ctx, templ_7745c5c3_Buffer)
+			i18n.T(ctx, "Without PKCE, a stolen code is as good as a token. Use only with servers documented to check PKCE.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

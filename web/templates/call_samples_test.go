@@ -23,7 +23,7 @@ var callRows = func() []templates.CallRow {
 	}
 	rows[0].Since, rows[0].Duration, rows[0].Progress, rows[0].Cancel = ago.ISO, "12.4 s", "40 %, reading page 3", rows[0].Href+"/cancel"
 	rows[1].Since, rows[1].Duration, rows[1].Cancel = ago.ISO, "2 min 5 s", rows[1].Href+"/cancel"
-	rows[3].Reason = "“Linear” didn't answer within 30 seconds and was told to stop. The tool may have run."
+	rows[3].Reason = "“Linear” didn't respond within 30 seconds, so Patchbay cancelled the call. The tool may have run."
 	rows[4].Kind = "resource"
 	return rows
 }()
@@ -66,7 +66,7 @@ func callSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	detail.Arguments = templates.Content{Note: "The organisation keeps no arguments of calls."}
 	pages["call-running"] = templates.Call(templates.CallPage{Frame: f, Detail: detail})
 	detail.Call = callRows[3]
-	detail.Attention = &templates.Attention{Kind: templates.StateBad, Title: "Error", Text: "“Linear” didn't answer within 30 seconds and was told to stop. The tool may have run."}
+	detail.Attention = &templates.Attention{Kind: templates.StateBad, Title: "Error", Text: "“Linear” didn't respond within 30 seconds, so Patchbay cancelled the call. The tool may have run."}
 	pages["call-failed"] = templates.Call(templates.CallPage{Frame: f, Detail: detail})
 }
 

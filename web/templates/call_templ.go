@@ -52,7 +52,7 @@ func Calls(p CallsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = quotasToday(p.Quotas, i18n.T(ctx, "used up or nearly, since midnight UTC")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quotasToday(p.Quotas, i18n.T(ctx, "at or near the limit, since midnight UTC")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -126,7 +126,7 @@ func (p connectorFormProps) environmentField(ctx context.Context) fieldProps {
 	f := fieldProps{Form: p.Form, Name: "env", Label: i18n.T(ctx, "Environment"), Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
 	f.Help = i18n.T(ctx, "One “NAME=value” per line. Values are encrypted and never shown.")
 	if len(p.Env) > 0 {
-		f.Help = i18n.T(ctx, "Stored: %s. Leave empty to keep them; new values replace them all. Another command, argument or folder gets none.", strings.Join(p.Env, ", "))
+		f.Help = i18n.T(ctx, "Stored: %s. Leave empty to keep them; new values replace them all. Changing the command, arguments or folder deletes them.", strings.Join(p.Env, ", "))
 	}
 	return f
 }
@@ -152,7 +152,7 @@ func toolChangeOptions(ctx context.Context) []Option {
 	return []Option{
 		{string(connectors.ToolChangesHoldRisky), i18n.T(ctx, "Hold risky ones for review")},
 		{string(connectors.ToolChangesHoldAll), i18n.T(ctx, "Hold all for review")},
-		{string(connectors.ToolChangesAuto), i18n.T(ctx, "Serve at once")},
+		{string(connectors.ToolChangesAuto), i18n.T(ctx, "Apply automatically")},
 	}
 }
 

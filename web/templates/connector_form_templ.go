@@ -476,14 +476,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.newField("auth.type", i18n.T(ctx, "Type"), func(f *fieldProps) {
 			f.Options = authOptions(ctx)
-			f.Help = i18n.T(ctx, "What the server needs.")
+			f.Help = i18n.T(ctx, "What the server requires.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.newField("credential_mode", i18n.T(ctx, "Credential"), func(f *fieldProps) {
 			f.Options = modeOptions(ctx)
-			f.Help = i18n.T(ctx, "With one per agent, set them on the Credentials tab afterwards.")
+			f.Help = i18n.T(ctx, "If each agent has its own, set them on the Credentials page afterwards.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -609,7 +609,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = durationField(p.newField("retry_backoff_ms", i18n.T(ctx, "First pause"), func(f *fieldProps) {
+		templ_7745c5c3_Err = durationField(p.newField("retry_backoff_ms", i18n.T(ctx, "Retry delay"), func(f *fieldProps) {
 			f.Help = i18n.T(ctx, "Before the first retry; doubles each time.")
 		}), p.Durations["retry_backoff_ms"]).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -625,7 +625,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if !p.isAPI() {
 			templ_7745c5c3_Err = field(p.newField("stream_reconnects", i18n.T(ctx, "Stream reconnects"), func(f *fieldProps) {
 				f.Type, f.Min, f.Max = "number", "0", "100"
-				f.Help = i18n.T(ctx, "If a stream breaks without an event: 0 to 100.")
+				f.Help = i18n.T(ctx, "Attempts when a stream breaks without an event: 0 to 100.")
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

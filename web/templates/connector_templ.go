@@ -857,7 +857,7 @@ func methodPanel(f MethodForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if f.PerAgent {
-			templ_7745c5c3_Err = field(fieldProps{Form: f.Form, Name: "agent", Label: i18n.T(ctx, "Agent"), Mono: true, Autocomplete: "off", Help: i18n.T(ctx, "The slug of the agent with whose credential it is sent.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: f.Form, Name: "agent", Label: i18n.T(ctx, "Agent"), Mono: true, Autocomplete: "off", Help: i18n.T(ctx, "The slug of the agent whose credential is sent.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -14,7 +14,7 @@ func homeSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	pages["home-quiet"] = templates.Home(templates.HomePage{Frame: f, Needs: templates.Needs{Asset: f.Asset}, Figures: figuresSample()})
 	steps := templates.FirstSteps{Asset: f.Asset, Count: "1 of 4 done", Steps: []templates.FirstStep{
 		{Title: "Connect a server", Done: true},
-		{Title: "Create an agent", Text: "With its access and a token, in one form.", Next: true, Actions: []templates.Link{{Text: "Set up an agent", Href: "/start/agent"}, {Text: "Add agent", Href: "/agents/new"}}},
+		{Title: "Create an agent", Text: "Grant its access and create a token in the same form.", Next: true, Actions: []templates.Link{{Text: "Set up an agent", Href: "/start/agent"}, {Text: "Add agent", Href: "/agents/new"}}},
 		{Title: "Give it access"}, {Title: "Connect a client"},
 	}}
 	pages["home-started"] = templates.Home(templates.HomePage{Frame: f, Steps: steps, Needs: templates.Needs{Asset: f.Asset}, Figures: figuresSample()})

@@ -978,9 +978,9 @@ func figures(asset Assets, f Figures) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var50 string
-				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Restarts call and sync figures for the whole organisation. Nothing is deleted."))
+				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Restarts the counts of calls and syncs for the whole organisation. Nothing is deleted."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `home.templ`, Line: 157, Col: 105}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `home.templ`, Line: 157, Col: 113}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var50))
 				if templ_7745c5c3_Err != nil {
@@ -992,7 +992,7 @@ func figures(asset Assets, f Figures) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = confirm(confirmProps{ID: "reset-usage", Button: i18n.T(ctx, "Count from now"), Subject: f.Title, Variant: "outline", Title: i18n.T(ctx, "Count from now?"), Yes: i18n.T(ctx, "Count from now"), Action: "/usage/reset", Mild: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = confirm(confirmProps{ID: "reset-usage", Button: i18n.T(ctx, "Reset usage figures"), Subject: f.Title, Variant: "outline", Title: i18n.T(ctx, "Reset usage figures?"), Yes: i18n.T(ctx, "Reset usage figures"), Action: "/usage/reset", Mild: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -43,7 +43,7 @@ func webhookSamples(pages map[string]templ.Component, with func(templates.Frame)
 		Facts:  []templates.Fact{{Label: "Last delivered", When: &never}, {Label: "ID", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}},
 		Secret: &templates.NewAPIKey{Name: pager.Name, Token: "whsec_c2hvd24gdGhpcyBvbmNlLCBpbiBhIHNhbXBsZSBwYWdl"},
 		Deliveries: []templates.DeliveryRow{
-			{ID: "msg_3", Kind: "Approval", State: templates.State{Kind: templates.StateWarn, Text: "Retrying"}, Reason: "It didn't answer within 10 seconds.", Status: "no answer", Tries: "3", Made: ago, Tried: ago, Next: &soon, Took: "10.0 s", Again: "/webhooks/2/deliveries/3/redeliver", Subject: "Approval, 2 minutes ago"},
+			{ID: "msg_3", Kind: "Approval", State: templates.State{Kind: templates.StateWarn, Text: "Retrying"}, Reason: "It didn't answer within 10 seconds.", Status: "no response", Tries: "3", Made: ago, Tried: ago, Next: &soon, Took: "10.0 s", Again: "/webhooks/2/deliveries/3/redeliver", Subject: "Approval, 2 minutes ago"},
 			{ID: "msg_2", Kind: "Needs authorization", State: templates.State{Kind: templates.StateOK, Text: "Delivered"}, Status: "200 OK", Tries: "1", Made: longAgo, Tried: longAgo, Took: "45 ms"},
 		},
 	})

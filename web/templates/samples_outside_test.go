@@ -50,7 +50,7 @@ func doorSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	invited.Agent, invited.Scopes, invited.Server, invited.Problem = "", nil, "", "The authorization server can't be reached or failed. It may work later."
 	pages["invitation-down"] = templates.Invitation(invited)
 	f.Flash = &templates.Flash{Kind: templates.FlashNotice, Text: "Connected “Linear”. Discovered 23 tools."}
-	pages["connect-done"] = templates.Said(templates.SaidPage{Frame: f, Title: "You can close this page", Text: "The sender can see it's connected."})
+	pages["connect-done"] = templates.Said(templates.SaidPage{Frame: f, Title: "You can close this page", Text: "The sender can see that it's connected."})
 	f.Flash = nil
 	pages["not-connected"] = templates.Said(templates.SaidPage{Frame: f, Title: "Not connected", Text: "Access wasn't granted. Nothing was stored.", Links: []templates.Link{{Text: "Go to connectors", Href: "/connectors"}}})
 	pages["error-outside"] = templates.Error(templates.ErrorPage{Frame: with(templates.Frame{Title: "Link used"}), Status: 404, Title: "This link no longer works", Text: "A setup link works once. The server prints a new one when it starts, as long as there is no owner.", Links: []templates.Link{{Text: "Sign in", Href: "/login"}}})

@@ -206,7 +206,7 @@ func Settings(p SettingsPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "call_history", Label: i18n.T(ctx, "What to store of calls"), Options: p.Histories, Help: i18n.T(ctx, "Applies to new calls. Who called what, when, and the outcome stay in the history.")}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "call_history", Label: i18n.T(ctx, "What to store for each call"), Options: p.Histories, Help: i18n.T(ctx, "Applies to new calls. Who called what, when, and the outcome stay in the history.")}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -214,7 +214,7 @@ func Settings(p SettingsPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "body_readers", Label: i18n.T(ctx, "Who reads stored arguments and results"), Options: p.Readers, Help: i18n.T(ctx, "Applies at once, also to past calls. With auditors, each read is in the audit log. Approvers always see a waiting call's arguments.")}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "body_readers", Label: i18n.T(ctx, "Who can read stored arguments and results"), Options: p.Readers, Help: i18n.T(ctx, "Applies at once, including to past calls. With “Auditors only”, each read is in the audit log. Approvers always see a waiting call's arguments.")}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -222,7 +222,7 @@ func Settings(p SettingsPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = durationField(fieldProps{Form: p.Form, Name: "approval_timeout_s", Label: i18n.T(ctx, "Wait for approval"), Help: i18n.T(ctx, "Then the agent is told to retry; the call keeps waiting for approval.")}, p.Durations["approval_timeout_s"]).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = durationField(fieldProps{Form: p.Form, Name: "approval_timeout_s", Label: i18n.T(ctx, "Wait for approval"), Help: i18n.T(ctx, "After that, the agent is told to retry; the call keeps waiting for approval.")}, p.Durations["approval_timeout_s"]).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

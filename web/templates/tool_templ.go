@@ -1086,7 +1086,7 @@ func quarantine(asset Assets, list []QuarantinedTool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var50 string
-		templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Malformed entries in the server's list. Agents never see them; the server's makers can fix them."))
+		templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Malformed entries in the server's list. Agents never see them; the server's author can fix them."))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tool.templ`, Line: 200, Col: 132}
 		}

@@ -237,7 +237,7 @@ func tryIt(asset Assets, t TryIt) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if t.Own {
-				templ_7745c5c3_Err = field(fieldProps{Form: t.Form, Name: "agent", Label: i18n.T(ctx, "Run as"), Options: t.Agents, Help: i18n.T(ctx, "A call as yourself needs no grant. It is in the history of calls and in the audit log under your name.")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: t.Form, Name: "agent", Label: i18n.T(ctx, "Run as"), Options: t.Agents, Help: i18n.T(ctx, "A call as yourself needs no access grant. It appears in the call history and in the audit log under your name.")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -64,7 +64,7 @@ type DeliveryRow struct {
 	Kind    string
 	State   State
 	Reason  string // error of the last attempt
-	Status  string // "200", "no answer"; empty: not tried
+	Status  string // "200", "no response"; empty: not tried
 	Tries   string
 	Made    When
 	Tried   When

@@ -45,7 +45,7 @@ func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
 // connectDone is the final page of a connection by a link without a return address.
 func (h *Handler) connectDone(w http.ResponseWriter, r *http.Request) error {
 	frame := h.SignedOutFrame(r, i18n.T(r.Context(), "Connected"))
-	page := templates.SaidPage{Frame: frame, Title: i18n.T(r.Context(), "You can close this page"), Text: i18n.T(r.Context(), "The sender can see it's connected.")}
+	page := templates.SaidPage{Frame: frame, Title: i18n.T(r.Context(), "You can close this page"), Text: i18n.T(r.Context(), "The sender can see that it's connected.")}
 	if frame.Flash == nil {
 		page.Frame.Title, page.Title, page.Text = i18n.T(r.Context(), "Nothing to do"), i18n.T(r.Context(), "Nothing to do"), i18n.T(r.Context(), "Open the link you were sent.")
 	}

@@ -44,7 +44,7 @@ func (h *Handler) askBroadGrant(w http.ResponseWriter, r *http.Request, f shell.
 	switch {
 	case len(destructive) > 0:
 		page.Title = i18n.T(ctx, "Grant “%s” all tools of “%s”?", g.agent.Name, g.connector.Name)
-		page.Text = i18n.N(ctx, len(destructive), "%s of them is destructive. New tools are included when they come.", "%s of them are destructive. New tools are included when they come.")
+		page.Text = i18n.N(ctx, len(destructive), "%s of them is destructive. New tools are included as they appear.", "%s of them are destructive. New tools are included as they appear.")
 		page.Lists = []templates.AskList{{Label: i18n.T(ctx, "Destructive"), Items: shell.ShortenAsked(r, destructive)}}
 		if broad.NeverAsks {
 			page.Text += " " + i18n.T(ctx, "Calls run without approval.")

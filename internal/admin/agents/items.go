@@ -100,7 +100,7 @@ func itemNotes(ctx context.Context, g grantState) []string {
 	case g.grant.LeavesItemsUnasked(g.agent.Approval):
 		notes = append(notes, i18n.T(ctx, "They need no approval unless the approval rule includes them."))
 	case !g.grant.AllTools && g.grant.Prompts == connectors.PromptsListed && g.grant.Resources == connectors.ResourcesListedTemplates:
-		notes = append(notes, i18n.T(ctx, "Older access includes all of them, even with selected tools. Remove what the agent doesn't need."))
+		notes = append(notes, i18n.T(ctx, "Access granted earlier includes all of them, even with selected tools. Remove what the agent doesn't need."))
 	}
 	return notes
 }

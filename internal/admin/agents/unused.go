@@ -129,7 +129,7 @@ func unusedGroup(ctx context.Context, agent string, tools []*agentview.Tool, f t
 		Count:     i18n.T(ctx, "%s of %s, about %s", i18n.Number(ctx, len(tools)), i18n.N(ctx, len(connector.Tools), "%s tool", "%s tools"), i18n.N(ctx, sizeOfAll(tools, f), "%s token", "%s tokens")),
 	}
 	if connector.Grant.AllTools {
-		g.Note = i18n.T(ctx, "Access includes future tools. Removing any leaves only the current others.")
+		g.Note = i18n.T(ctx, "Access includes future tools. If you remove any, access is limited to the other current tools.")
 	}
 	for _, t := range tools {
 		row := templates.UnusedTool{Value: connector.Connector.Slug + "/" + t.Name, Shown: shell.CleanText(t.Name), Size: i18n.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}

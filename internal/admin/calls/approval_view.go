@@ -91,7 +91,7 @@ func approvalBadges(ctx context.Context, w pendingApproval, definition connector
 	}
 	badges := shell.HintBadges(ctx, definition)
 	if definition.Hints.ReadOnly == nil && definition.Hints.Destructive == nil {
-		badges = append(badges, templates.Badge{Text: i18n.T(ctx, "effects unknown"), Title: i18n.T(ctx, "The server declares no effects. It may delete or overwrite.")})
+		badges = append(badges, templates.Badge{Text: i18n.T(ctx, "effects unknown"), Title: i18n.T(ctx, "The server doesn't declare the tool's effects. It may delete or overwrite data.")})
 	}
 	return badges
 }

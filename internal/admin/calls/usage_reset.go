@@ -13,5 +13,5 @@ func (h *Handler) usageReset(w http.ResponseWriter, r *http.Request) error {
 	if _, err := h.Registry.ResetUsage(r.Context(), shell.Actor(r), h.Now()); err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, "/", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Usage counter reset.")})
+	return h.Respond.Back(w, r, "/", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Usage figures reset.")})
 }

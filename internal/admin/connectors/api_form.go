@@ -206,7 +206,7 @@ func documentResult(ctx context.Context, p manage.APIPreview, now connectors.Aut
 	}
 	first := p.SignIn[0]
 	name := shell.AuthName(ctx, connectors.AuthType(first.Type))
-	result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Proposed sign-in"), Value: name})
+	result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Suggested authentication"), Value: name})
 	if first.TokenURL != "" { // gets the client's secret
 		result.Facts = append(result.Facts, templates.Fact{Label: i18n.T(ctx, "Token endpoint"), Value: shell.CleanText(first.TokenURL), Mono: true})
 	}

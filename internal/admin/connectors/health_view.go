@@ -36,7 +36,7 @@ func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock,
 		l.Details = append(failureDetails(ctx, h, now), templates.HealthDetail{Text: i18n.T(ctx, "checked every 6 hours")})
 	default:
 		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", i18n.T(ctx, "Not checked yet")
-		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "next sync checks it")}}
+		l.Details = []templates.HealthDetail{{Text: i18n.T(ctx, "checked at the next sync")}}
 	}
 	return l
 }
@@ -87,7 +87,7 @@ func freshLine(ctx context.Context, f connectors.Freshness, now time.Time) templ
 		l.Details = append(l.Details, timeDetail(ctx, i18n.T(ctx, "synced"), *f.AsOf, now))
 	}
 	if f.State == connectors.FreshStale {
-		l.Details = append(l.Details, templates.HealthDetail{Text: i18n.T(ctx, "over two intervals old")})
+		l.Details = append(l.Details, templates.HealthDetail{Text: i18n.T(ctx, "older than two sync intervals")})
 	}
 	if f.NextSync != nil && f.NextSync.After(now) {
 		return withDetail(l, timeDetail(ctx, i18n.T(ctx, "next sync"), *f.NextSync, now))

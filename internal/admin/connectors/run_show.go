@@ -133,7 +133,7 @@ func noRequests(ctx context.Context, run connectors.SyncRun) string {
 	case run.State == connectors.SyncRunning:
 		return i18n.T(ctx, "Shown after the sync.")
 	case run.Trigger == connectors.TriggerSchedule && run.State == connectors.SyncOK:
-		return i18n.T(ctx, "Scheduled syncs without changes keep no requests. Sync manually to see them.")
+		return i18n.T(ctx, "Requests of scheduled syncs without changes aren't stored. Sync manually to see them.")
 	}
 	return i18n.T(ctx, "The server wasn't contacted, or its requests are no longer stored.")
 }

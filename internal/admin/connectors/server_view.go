@@ -103,7 +103,7 @@ func BehaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 
 // signInWords says which authentication a server wants, and what Patchbay sends.
 func signInWords(ctx context.Context, c connectors.Connector) []templates.Fact {
-	sends := templates.Fact{Label: i18n.T(ctx, "We send"), Value: sendsWords(ctx, c)}
+	sends := templates.Fact{Label: i18n.T(ctx, "Patchbay sends"), Value: sendsWords(ctx, c)}
 	if c.Transport == connectors.TransportAPI { // its document says so for each operation
 		return []templates.Fact{sends}
 	}

@@ -205,7 +205,7 @@ func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fa
 	)
 	facts = append(facts, signInWords(ctx, c)...)
 	if c.Auth.Type == connectors.AuthAPIKey {
-		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Key header"), Value: KeyHeader(c), Mono: true})
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "API key header"), Value: KeyHeader(c), Mono: true})
 	}
 	if len(c.EnvNames) > 0 {
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Environment"), Value: strings.Join(c.EnvNames, ", "), Mono: true})

@@ -30,7 +30,7 @@ func FirstStepsView(ctx context.Context, s connectors.FirstSteps) templates.Firs
 		},
 		{
 			Title: i18n.T(ctx, "Create an agent"), Done: s.Agent != "",
-			Text:    i18n.T(ctx, "With its access and a token, in one form."),
+			Text:    i18n.T(ctx, "Grant its access and create a token in the same form."),
 			Actions: []templates.Link{{Text: i18n.T(ctx, "Set up an agent"), Href: "/start/agent"}},
 		},
 		{

@@ -80,7 +80,7 @@ func auditReason(ctx context.Context, reason store.AuditReason) string {
 	case store.AuditEndMoved:
 		return i18n.T(ctx, "The chain doesn't end with its recorded hash.")
 	case store.AuditCutOff:
-		return i18n.T(ctx, "Earlier entries were cut off without a signed record.")
+		return i18n.T(ctx, "Earlier entries were removed without a signed record.")
 	case store.AuditUnlinked:
 		return i18n.T(ctx, "The database contains entries not recorded by Patchbay.")
 	default:

@@ -58,7 +58,7 @@ func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Web
 		Made: shell.NewWhen(ctx, d.CreatedAt, now), Tried: shell.NewWhenOrNever(ctx, d.TriedAt, now),
 	}
 	if d.TriedAt != nil {
-		row.Status, row.Took = i18n.T(ctx, "no answer"), shell.FormatDuration(ctx, d.Duration)
+		row.Status, row.Took = i18n.T(ctx, "no response"), shell.FormatDuration(ctx, d.Duration)
 	}
 	if d.Status != 0 {
 		row.Status = strconv.Itoa(d.Status)

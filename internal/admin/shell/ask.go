@@ -58,7 +58,7 @@ func (h *Shell) AskBroadGrants(w http.ResponseWriter, r *http.Request, err error
 			names[i] = t.Connector + ": " + CleanText(t.Tool)
 		}
 		page.Title = i18n.T(ctx, "Grant all tools?")
-		page.Text = i18n.N(ctx, n, "%s of them is destructive. New tools are included when they come.", "%s of them are destructive. New tools are included when they come.")
+		page.Text = i18n.N(ctx, n, "%s of them is destructive. New tools are included as they appear.", "%s of them are destructive. New tools are included as they appear.")
 		page.Lists = []templates.AskList{{Label: i18n.T(ctx, "Destructive"), Items: ShortenAsked(r, names)}}
 	}
 	if broad.NeverAsks > 0 {

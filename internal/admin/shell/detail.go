@@ -30,7 +30,7 @@ const (
 // bytes, with a note. JSON that would become mostly blanks, as a deep list, stays as it is.
 func IndentJSON(ctx context.Context, raw []byte, limit int) string {
 	if len(raw) > limit {
-		return CleanText(string(raw[:limit])) + i18n.T(ctx, "\n… first %d of %s KiB; the API has all.", limit>>10, i18n.Number(ctx, len(raw)>>10))
+		return CleanText(string(raw[:limit])) + i18n.T(ctx, "\n… first %d of %s KiB; use the API to get everything.", limit>>10, i18n.Number(ctx, len(raw)>>10))
 	}
 	if indentedSize(raw) > 4*limit {
 		return CleanText(string(raw))

@@ -400,7 +400,7 @@ func HintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
 	case isTrue(d.Hints.ReadOnly):
 		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: i18n.T(ctx, "read-only"), Title: i18n.T(ctx, "The server says it's read-only.")})
 	case isTrue(d.Hints.Destructive):
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "destructive"), Title: i18n.T(ctx, "The server says it may delete or overwrite.")})
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: i18n.T(ctx, "destructive"), Title: i18n.T(ctx, "The server says it may delete or overwrite data.")})
 	}
 	if isTrue(d.Hints.Idempotent) {
 		list = append(list, templates.Badge{Text: i18n.T(ctx, "idempotent"), Title: i18n.T(ctx, "The server says repeating it has no extra effect.")})

@@ -86,7 +86,7 @@ func (h *Handler) toolAnswer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if tool.answer == nil {
-		return fault.Errorf(fault.Invalid, "%s is an MCP server. Answer filters are for HTTP APIs only.", tool.connector.Name)
+		return fault.Errorf(fault.Invalid, "%s is an MCP server. Response filters are for HTTP APIs only.", tool.connector.Name)
 	}
 	filter, pages := f.Text("filter"), f.Number("max_pages", tool.answer.maxPages)
 	ref, anchor := connectors.Ref(tool.connector.ID.String()), "#answer"
@@ -144,7 +144,7 @@ func (h *Handler) testFilter(r *http.Request, tool testedTool, filter string) (*
 		return nil, err
 	}
 	if len(calls.Items) == 0 {
-		return nil, fault.Errorf(fault.Invalid, "No answer to test with yet. Call the tool once.")
+		return nil, fault.Errorf(fault.Invalid, "No response to test with yet. Call the tool once.")
 	}
 	call, err := h.Calls.ReadSummary(ctx, shell.Actor(r), calls.Items[0].ID)
 	if err != nil {
@@ -152,7 +152,7 @@ func (h *Handler) testFilter(r *http.Request, tool testedTool, filter string) (*
 	}
 	text := firstText(call.Content)
 	if text == "" {
-		return nil, fault.Errorf(fault.Invalid, "The last answer wasn't stored or isn't text.")
+		return nil, fault.Errorf(fault.Invalid, "The last response wasn't stored or isn't text.")
 	}
 	if filter != "" {
 		compiled, err := httpcall.CompileFilter(filter)
@@ -166,12 +166,12 @@ func (h *Handler) testFilter(r *http.Request, tool testedTool, filter string) (*
 		text = string(out)
 	}
 	result := &templates.Result{
-		State:  templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Filtered answer")},
+		State:  templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Filtered response")},
 		Blocks: []templates.ResultBlock{{Kind: templates.BlockJSON, Text: shell.IndentJSON(ctx, []byte(text), shell.MaxPageJSON)}},
 		Link:   &templates.Link{Text: i18n.T(ctx, "Open call"), Href: shell.CallPath(call.ID)},
 	}
 	if tool.answer.filter != "" {
-		result.Note = i18n.T(ctx, "The saved filter had already shortened this answer.")
+		result.Note = i18n.T(ctx, "The saved filter had already shortened this response.")
 	}
 	return result, nil
 }

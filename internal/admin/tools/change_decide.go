@@ -112,7 +112,7 @@ func decidedText(ctx context.Context, v manage.ToolVerdict) string {
 	case v.Accept:
 		return i18n.T(ctx, "Accepted: %s of %s. Agents now get the new version.")
 	case v.Keep:
-		return i18n.T(ctx, "Kept: %s of %s. Agents go on with the accepted version.")
+		return i18n.T(ctx, "Kept: %s of %s. Agents keep the accepted version.")
 	case v.Tool == connectors.InstructionsTool:
 		return i18n.T(ctx, "Rejected: %s of %s. Agents keep the accepted version.")
 	}

@@ -77,7 +77,7 @@ func riskState(ctx context.Context, risk toolchange.Risk) templates.State {
 // kindBadges shows the kinds of differences, most significant first.
 func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge {
 	if len(kinds) == 0 {
-		return []templates.Badge{{Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "Predates change records; see its page.")}}
+		return []templates.Badge{{Text: i18n.T(ctx, "changed"), Title: i18n.T(ctx, "Made before Patchbay recorded kinds of changes. See its page.")}}
 	}
 	badges := make([]templates.Badge, len(kinds))
 	for i, k := range kinds {

@@ -115,7 +115,7 @@ func decisionHelp(ctx context.Context, view templates.ChangePage, c manage.Shown
 	case c.Tool == connectors.InstructionsTool:
 		return i18n.T(ctx, "Agents keep the old instructions unless an admin accepts.")
 	case view.CanKeep:
-		return i18n.T(ctx, "Agents see the old version for now. Keeping it allows calls again, though the server already runs its new code, and doesn't ask until the next change. Rejecting hides the tool.")
+		return i18n.T(ctx, "Agents see the old version for now. Keeping it allows calls again, though the server already runs its new code; the next change asks you again. Rejecting hides the tool.")
 	case c.State == connectors.ChangeKept:
 		return i18n.T(ctx, "Agents see and call the old version, though the server runs its new code.")
 	case c.Before != nil && view.CanReject:

@@ -69,7 +69,7 @@ func differenceRow(ctx context.Context, d toolchange.Difference) templates.Diffe
 // requestParts name the parts of a tool's HTTP request.
 var requestParts = map[string]i18n.Key{
 	"server": "Server", "method": "HTTP method", "path": "Path", "parameters": "Request parameters", "body": "Request body", "accept": "Accepted media type",
-	"result": "Form of the result", "security": "Authentication", "pages": "Following pages", "filter": "jq filter",
+	"result": "Result format", "security": "Authentication", "pages": "Pagination", "filter": "jq filter",
 }
 
 // hostWarning says that calls of a tool of an HTTP API would go to another host; nil: they would not.

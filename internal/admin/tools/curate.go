@@ -110,7 +110,7 @@ func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, c
 	}
 	state := i18n.T(ctx, "yes")
 	if !t.Enabled {
-		state = i18n.T(ctx, "no, disabled by admin")
+		state = i18n.T(ctx, "no, disabled by an admin")
 	}
 	for _, f := range []templates.Fact{
 		{Label: i18n.T(ctx, "Available to agents"), Value: state},

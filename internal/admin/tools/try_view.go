@@ -39,7 +39,7 @@ func (t trial) toView(ctx context.Context, can templates.Permissions) *templates
 		v.Instead = i18n.T(ctx, "Each agent has its own account here, and none is connected yet.")
 		v.Repair = &templates.Link{Text: i18n.T(ctx, "Open credentials"), Href: shell.CredentialsPath(t.tool.connector.Slug)}
 	default:
-		v.Instead = i18n.T(ctx, "Members try a tool as an agent, under its rules. No agent that is enabled was granted this one.")
+		v.Instead = i18n.T(ctx, "Members try tools as an agent, under its rules. No enabled agent has access to this one.")
 	}
 	if !t.asJSON {
 		v.Fields = t.tool.form.toView(ctx, t.values, t.wrong)

@@ -107,7 +107,7 @@ func (c *itemChecker) checkItem(kind ItemKind) error {
 		return err
 	}
 	if c.overflow != "" && c.defect == "" {
-		c.defect = "The entry has the number " + c.overflow + ", too large for most programs."
+		c.defect = "The entry contains the number " + c.overflow + ", which is too large for most programs."
 	}
 	return nil
 }

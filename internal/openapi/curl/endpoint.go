@@ -146,7 +146,7 @@ func (b *endpointBuilder) setURL() error {
 	for i, segment := range segments {
 		if isOpaque(segment) {
 			segments[i] = "{" + b.addProperty("secret", textSchema()) + "}"
-			b.command.Notes = append(b.command.Notes, "A part of the path looks like a secret. It is an argument now.")
+			b.command.Notes = append(b.command.Notes, "Part of the path looks like a secret. It's now an argument.")
 		} else if identifier.MatchString(segment) && i > 0 {
 			name := b.addArgument(identifierName(segments[i-1]), jsonschema.NewString(segment))
 			segments[i] = "{" + name + "}"

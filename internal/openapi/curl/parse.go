@@ -69,7 +69,7 @@ func splitCommand(command string) ([]string, error) {
 	command = strings.TrimPrefix(command, "$ ")
 	words, err := shellquote.Split(expandQuotes(command))
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The command has an open quotation mark.")
+		return nil, fault.Wrap(fault.Invalid, err, "The command has an unclosed quotation mark.")
 	}
 	if len(words) == 0 || words[0] != "curl" && !strings.HasSuffix(words[0], "/curl") && words[0] != "curl.exe" {
 		return nil, fault.Errorf(fault.Invalid, "The command must begin with curl.")
@@ -172,7 +172,7 @@ func (o *commandLine) readWords(words []string) error {
 		}
 		if valued[name] && !given {
 			if len(words) == 0 {
-				return fault.Errorf(fault.Invalid, "An option of the command has no value.")
+				return fault.Errorf(fault.Invalid, "A command option has no value.")
 			}
 			value, words = words[0], words[1:]
 		}
@@ -234,7 +234,7 @@ func (o *commandLine) setOption(name, value string) error {
 	case "insecure":
 		o.notes = append(o.notes, "Certificates are still verified. The command's --insecure was ignored.")
 	case "cert", "key", "proxy", "config", "unix-socket", "resolve":
-		o.notes = append(o.notes, "Client certificates, proxies and settings of the connection were left out.")
+		o.notes = append(o.notes, "Client certificates, proxies and connection settings were left out.")
 	}
 	return nil
 }

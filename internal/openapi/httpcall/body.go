@@ -120,7 +120,7 @@ func givenFields(b *openapi.Body, args arguments) (given []givenField) {
 
 // newBodyError is for a body that is larger than maxBody.
 func newBodyError() error {
-	return fault.Errorf(fault.TooLarge, "The arguments make a body that is too large.")
+	return fault.Errorf(fault.TooLarge, "The arguments produce a body that's too large.")
 }
 
 // addForm writes a form. A field without a style is one pair for each item of a list, and JSON for an object.

@@ -75,12 +75,12 @@ func compileFilter(text string) (*compiledFilter, error) {
 	return out, nil
 }
 
-var errFilterWork = fault.Errorf(fault.Invalid, "The filter is too expensive for this answer.")
+var errFilterWork = fault.Errorf(fault.Invalid, "The filter is too expensive for this response.")
 
 // Apply returns the outputs for a JSON document, one on each line. The error is a fault with a sentence.
 func (f *Filter) Apply(ctx context.Context, body []byte) ([]byte, error) {
 	if len(body) > maxFilterBody {
-		return nil, fault.Errorf(fault.TooLarge, "The answer is too large to filter.")
+		return nil, fault.Errorf(fault.TooLarge, "The response is too large to filter.")
 	}
 	input, err := decodeFilterInput(body)
 	if err != nil {
@@ -119,13 +119,13 @@ func (f *Filter) Apply(ctx context.Context, body []byte) ([]byte, error) {
 // decodeFilterInput decodes a document. Its number of values has a bound, because an empty object needs a hundred times its text.
 func decodeFilterInput(body []byte) (any, error) {
 	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) > maxFilterValues {
-		return nil, fault.Errorf(fault.TooLarge, "The answer is too large to filter.")
+		return nil, fault.Errorf(fault.TooLarge, "The response is too large to filter.")
 	}
 	var input any
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	if err := decoder.Decode(&input); err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The answer isn't valid JSON.")
+		return nil, fault.Wrap(fault.Invalid, err, "The response isn't valid JSON.")
 	}
 	return shortenNumbers(input), nil
 }
@@ -192,7 +192,7 @@ func (r *filterRun) explainError(ctx context.Context, err error) error {
 	case r.steps < 0 || r.units < 0:
 		return errFilterWork
 	}
-	return fault.Wrap(fault.Invalid, err, "The filter doesn't work on this answer.")
+	return fault.Wrap(fault.Invalid, err, "The filter doesn't work on this response.")
 }
 
 // chargeUnits charges a value as it would be written: what is shared counts each time. Values are charged before a function

@@ -150,7 +150,7 @@ func (r *filterRun) chargeComparison(a, b any) bool {
 }
 
 var (
-	errNotNumbers = fault.Errorf(fault.Invalid, "It calculates with a value that isn't a number.")
+	errNotNumbers = fault.Errorf(fault.Invalid, "It does arithmetic on a value that isn't a number.")
 	errNotText    = fault.Errorf(fault.Invalid, "It searches a value that isn't text.")
 )
 

@@ -165,13 +165,13 @@ func parseURL(text string, b *openapi.Binding) (*url.URL, error) {
 	u, err := url.Parse(text)
 	s, serverErr := b.ServerURL()
 	if err != nil || serverErr != nil || u.Host != s.Host || u.Scheme != s.Scheme || u.User != nil || !strings.HasPrefix(u.EscapedPath(), s.EscapedPath()) {
-		return nil, fault.Errorf(fault.Invalid, "The arguments don't make a valid address.")
+		return nil, fault.Errorf(fault.Invalid, "The arguments don't form a valid URL.")
 	}
 	return u, nil
 }
 
 func newURLError() error {
-	return fault.Errorf(fault.Invalid, "The arguments make an address that is too long.")
+	return fault.Errorf(fault.Invalid, "The arguments produce a URL that's too long.")
 }
 
 // buildPath fills the template of the path.

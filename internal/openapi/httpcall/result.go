@@ -51,7 +51,7 @@ func NewResult(ctx context.Context, b *openapi.Binding, r Response, filter *Filt
 	case r.Status < 200 || r.Status > 299:
 		result = errorResult(describeError(r, out.RetryAfter))
 	case r.Truncated:
-		result = errorResult("The answer is too large.")
+		result = errorResult("The response is too large.")
 	default:
 		result = successResult(ctx, b, r, filter)
 		if r.Note != "" {
@@ -143,7 +143,7 @@ func jsonResult(ctx context.Context, b *openapi.Binding, body []byte, filter *Fi
 	if filter != nil {
 		filtered, err := filter.Apply(ctx, body)
 		if err != nil {
-			return errorResult("The answer's filter failed. " + err.Error())
+			return errorResult("The response filter failed. " + err.Error())
 		}
 		return callResult{Content: []contentBlock{textBlock(filtered)}}
 	}
