@@ -66,7 +66,8 @@ func TestHostileDocuments_OfEachKind(t *testing.T) {
 		"foreign file":               {document("3.0.0", post(`{"$ref":"https://evil.example/x.json"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 64},
 		"file of this machine":       {document("3.0.0", post(`{"$ref":"file:///etc/passwd"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 64},
 		"foreign parameter":          {document("3.0.0", get(`"parameters":[{"$ref":"//169.254.169.254/p"}],`), `{}`), "A parameter refers to something that isn't in the document.", 1, 64},
-		"host without a value":       {document("3.0.0", server("https://{host}/v1"), `{}`), `The document has no value for the variable "host" of the server's address. Set the API URL of the connector (server_url).`, 1, 64},
+		"host without a value":       {document("3.0.0", server("https://{host}/v1"), `{}`), `The document has no value for the server variable "host". Set the connector's API URL (server_url).`, 1, 64},
+		"server of 20 000 variables": {document("3.0.0", server("https://"+strings.Repeat("{v}", 20_000)), `{}`), "The address of the server is too long.", 1, 256},
 		"server of another protocol": {document("3.0.0", server("file:///etc"), `{}`), "The address of the server must begin with https:// or http://.", 1, 64},
 		"server with a user":         {document("3.0.0", server("https://api.example.com@evil.example"), `{}`), "The address of the server must not have a user name or password.", 1, 64},
 	} {

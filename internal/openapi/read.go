@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"patchbay/internal/fault"
@@ -47,6 +48,10 @@ type Document struct {
 	keywords map[string]*keywordRule
 	security []Requirement // of the document
 	schemes  map[string]*SecurityScheme
+
+	ownServer sync.Once // for server and serverErr: what operations without servers of their own have
+	server    string
+	serverErr error
 }
 
 // Problem is a part of a document that was left out.

@@ -221,7 +221,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"swagger":"2.0","host":"h","paths":{"/a/{b}":{"post":{"parameters":[{"name":"b","in":"body","schema":{"type":"object"}}]}}}}`))
 	f.Add([]byte("openapi: 3.1.0\npaths:\n  /a?b=c#d:\n    get: {parameters: [{name: q, in: query, content: {application/json: {}}}]}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		d, err := openapi.Read(text, openapi.Options{URL: "https://example.com/x"})
+		d, err := openapi.Read(text, openapi.Options{URL: "https://example.com/x", Server: "https://eu.example.com/v1"})
 		if err != nil {
 			return
 		}

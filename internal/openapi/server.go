@@ -28,8 +28,10 @@ type ServerVariable struct {
 	Description string
 }
 
-// maxServers bounds the servers of a list, and the variables of a server.
-const maxServers = 50
+const (
+	maxServers   = 50   // of a list, and variables of a server
+	maxServerURL = 2048 // bytes of an address
+)
 
 // readServers reads the servers of a document, path or operation. nil: it has none.
 func (d *Document) readServers(v value) []Server {
@@ -70,6 +72,9 @@ var variableValue = regexp.MustCompile(`^[A-Za-z0-9._/-]*$`)
 // Resolve returns the address with values for its variables. A variable without a value has its default, which must be one of
 // the enumeration. base is the address of the document, for an address that is relative.
 func (s Server) Resolve(values map[string]string, base string) (string, error) {
+	if s.isTooLong() {
+		return "", fault.Errorf(fault.Invalid, "The address of the server is too long.")
+	}
 	var refused error
 	text := variableName.ReplaceAllStringFunc(s.URL, func(match string) string {
 		name := match[1 : len(match)-1]
@@ -120,43 +125,61 @@ func checkServerURL(text, base string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// isInstance reports whether an address is that of the server with other values for its variables.
+// isInstance reports whether an address is that of the server with other values for its variables: those that its enumerations allow. A
+// relative one begins at the origin of the address. A server that is one variable as a whole has no instances.
 func (s Server) isInstance(address string) bool {
-	if len(s.Variables) == 0 {
+	literal, rest, found := strings.Cut(strings.TrimRight(s.URL, "/"), "{")
+	if !found || literal == "" || s.isTooLong() {
 		return false
 	}
-	var pattern strings.Builder
-	var names []string
-	last := 0
-	for _, at := range variableName.FindAllStringSubmatchIndex(s.URL, -1) {
-		pattern.WriteString(regexp.QuoteMeta(s.URL[last:at[0]]) + "(.*?)")
-		names, last = append(names, s.URL[at[2]:at[3]]), at[1]
+	if u, err := url.Parse(address); err == nil && strings.HasPrefix(literal, "/") {
+		literal = u.Scheme + "://" + u.Host + literal
 	}
-	pattern.WriteString(regexp.QuoteMeta(strings.TrimRight(s.URL[last:], "/")))
-	match := regexp.MustCompile("^" + pattern.String() + "$").FindStringSubmatch(address)
-	if match == nil {
-		return false
+	for strings.HasPrefix(address, literal) {
+		address = address[len(literal):]
+		name, after, _ := strings.Cut(rest, "}")
+		if literal, rest, found = strings.Cut(after, "{"); !found {
+			value, ok := strings.CutSuffix(address, literal)
+			return ok && s.allows(name, value) && (literal == "" || !strings.Contains(value, "/"))
+		}
+		at := strings.Index(address, literal)
+		if at < 0 || strings.Contains(address[:at], "/") || !s.allows(name, address[:at]) {
+			return false
+		}
+		address = address[at:]
 	}
-	values := map[string]string{}
-	for i, name := range names {
-		values[name] = match[i+1]
-	}
-	resolved, err := s.Resolve(values, "")
-	return err == nil && resolved == address
+	return false
+}
+
+// allows reports whether a variable may have a value that a person chose.
+func (s Server) allows(name, value string) bool {
+	at := slices.IndexFunc(s.Variables, func(v ServerVariable) bool { return v.Name == name })
+	return at >= 0 && value != "" && !strings.Contains(value, "..") && !strings.ContainsAny(value, `?#@%\`) &&
+		(len(s.Variables[at].Enum) == 0 || slices.Contains(s.Variables[at].Enum, value))
+}
+
+// isTooLong reports whether the address is beyond what is worth filling in.
+func (s Server) isTooLong() bool {
+	return len(s.URL) > maxServerURL || strings.Count(s.URL, "{") > maxServers
 }
 
 // chooseServer returns the address for an operation: of its own servers, those of its path, or those of the document. The server that
-// the options set chooses the variables of one of them. Relative ones begin there. It stands in where the document has none that can
-// be used.
+// the options set chooses the variables of one of the document's. Relative ones begin there. It stands in where the document has none
+// that can be used.
 func (d *Document) chooseServer(o *Operation) (string, error) {
-	servers := o.Servers
-	if len(servers) == 0 {
-		servers = d.Servers
+	if len(o.Servers) > 0 {
+		return d.resolveServers(o.Servers, false)
 	}
+	d.ownServer.Do(func() { d.server, d.serverErr = d.resolveServers(d.Servers, true) })
+	return d.server, d.serverErr
+}
+
+// resolveServers returns the first usable address of servers. choose: the server of the options may choose their variables.
+func (d *Document) resolveServers(servers []Server, choose bool) (string, error) {
 	if len(servers) == 0 && d.options.Server == "" {
 		servers = []Server{{URL: "/"}}
 	}
-	if set, err := checkServerURL(d.options.Server, ""); err == nil && slices.ContainsFunc(servers, func(s Server) bool { return s.isInstance(set) }) {
+	if set, err := checkServerURL(d.options.Server, ""); err == nil && choose && slices.ContainsFunc(servers, func(s Server) bool { return s.isInstance(set) }) {
 		return set, nil
 	}
 	var first error

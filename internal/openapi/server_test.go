@@ -37,6 +37,8 @@ func TestServers_OfAnOperation(t *testing.T) {
 		region  = `"servers":[{"url":"https://{region}.api.example.com:8443/{version}/","variables":{"region":{"default":"eu","enum":["eu","us"]},"version":{"default":2.1}}}]`
 		unknown = `"servers":[{"url":"https://{tenant}.example.com","variables":{"tenant":{"description":"Yours"}}}]`
 		open    = `"openapi":"3.1.0"`
+
+		enterprise = `"servers":[{"url":"https://{hostname}/api/v3","variables":{"hostname":{"default":"HOSTNAME"}}}]`
 	)
 	paths := func(item, operation string) string {
 		return `"paths":{"/a":{` + item + `"get":{` + operation + `"responses":{}}}}`
@@ -51,17 +53,28 @@ func TestServers_OfAnOperation(t *testing.T) {
 		{open + "," + region + "," + plain, "https://asia.api.example.com:8443/3", "https://eu.api.example.com:8443/2.1"},
 		{open + "," + region + "," + plain, "https://us.api.example.com:8443/..", "https://eu.api.example.com:8443/2.1"},
 		{open + "," + region + "," + plain, "https://mine.example.com", "https://eu.api.example.com:8443/2.1"},
-		{open + "," + unknown + "," + plain, "", `no value for the variable "tenant" of the server's address. Set the API URL of the connector (server_url).`},
+		{open + "," + region + "," + plain, "https://us.api.example.com:8443/3?x", "https://us.api.example.com:8443/3"},
+		{open + "," + region + "," + plain, "https://us.api.example.com:8443/a%2Fb", "https://eu.api.example.com:8443/2.1"},
+		{open + "," + region + "," + paths("", region+","), "https://us.api.example.com:8443/3", "https://eu.api.example.com:8443/2.1"}, // an operation's own
+		{open + "," + enterprise + "," + plain, "https://ghe.example.com:8443/api/v3", "https://ghe.example.com:8443/api/v3"},
+		{open + "," + enterprise + "," + plain, "https://ghe.example.com/x/api/v3", "https://hostname/api/v3"},
+		{open + `,"servers":[{"url":"/api/{v}","variables":{"v":{"default":"v1"}}}],` + plain, "https://mine.example.com/api/v2", "https://mine.example.com/api/v2"},
+		{open + `,"servers":[{"url":"{base}","variables":{"base":{"default":"https://a.example.com"}}}],` + plain, "https://mine.example.com", "https://a.example.com"},
+		{open + `,"servers":[{"url":"https://{a}{a}.example.com","variables":{"a":{"default":"x"}}}],` + plain, "https://y.example.com", "https://xx.example.com"},
+		{open + `,"servers":[{"url":"https://` + strings.Repeat("{a}", 51) + `","variables":{"a":{"default":"x"}}}],` + plain, "", "address of the server is too long"},
+		{open + `,"servers":[{"url":"https://` + strings.Repeat("{a}", 200_000) + `","variables":{"a":{"default":"x"}}}],` + plain, "https://mine.example.com", "https://mine.example.com"},
+		{open + `,"servers":[{"url":"https://` + strings.Repeat("a", 2048) + `.example.com"}],` + plain, "", "address of the server is too long"},
+		{open + "," + unknown + "," + plain, "", `no value for the server variable "tenant". Set the connector's API URL (server_url).`},
 		{open + "," + unknown + "," + plain, "https://mine.example.com/v1/", "https://mine.example.com/v1"},
 		{open + `,"servers":[{"url":"https://{tenant}.example.com"},{"url":"https://b.example.com"}],` + plain, "", "https://b.example.com"},
-		{open + `,"servers":[{"url":"https://{t}.example.com"}],` + plain, "", `no value for the variable "t"`},
-		{open + `,"servers":[{"url":"https://{t}.example.com","variables":{"t":{"default":null}}}],` + plain, "", `no value for the variable "t"`},
+		{open + `,"servers":[{"url":"https://{t}.example.com"}],` + plain, "", `no value for the server variable "t"`},
+		{open + `,"servers":[{"url":"https://{t}.example.com","variables":{"t":{"default":null}}}],` + plain, "", `no value for the server variable "t"`},
 		{open + `,"servers":[{"url":"https://{t}.example.com","variables":{"t":{"default":"x","enum":["y"]}}}],` + plain, "", "a value that the document doesn't list"},
 		{open + `,"servers":[{"url":"https://{t}.example.com","variables":{"t":{"default":"evil.example:1@"}}}],` + plain, "", "characters that aren't allowed"},
 		{open + `,"servers":[{"url":"{scheme}://a.example.com","variables":{"scheme":{"default":"file"}}}],` + plain, "", "must begin with https:// or http://"},
 		{open + "," + unknown + "," + paths(region+",", ""), "", "https://eu.api.example.com:8443/2.1"},
 		{open + "," + unknown + "," + paths(unknown+",", region+","), "", "https://eu.api.example.com:8443/2.1"},
-		{open + "," + region + "," + paths("", unknown+","), "", `no value for the variable "tenant"`},
+		{open + "," + region + "," + paths("", unknown+","), "", `no value for the server variable "tenant"`},
 		{open + "," + plain, "", "https://docs.example.com"},
 		{open + "," + plain, "https://mine.example.com/v1", "https://mine.example.com/v1"},
 		{open + `,"servers":[{"url":"/v2"}],` + plain, "", "https://docs.example.com/v2"},
