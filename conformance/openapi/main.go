@@ -149,12 +149,12 @@ func (t table) checkDocument(ctx context.Context, file string) (row, error) {
 		}
 		r.tools++
 	}
-	r.spec, r.operations = d.Spec, len(d.Operations)
 	server, err := openapitest.NewServer(document)
 	if err != nil {
 		return row{}, err
 	}
 	defer server.Close()
+	r.spec, r.operations = d.Spec, server.CountOperations()
 	tripped := make([]bool, len(tools))
 	for i, o := range d.Operations {
 		if tools[i] == nil {

@@ -105,6 +105,25 @@ func (d *Definition) findOperation(method, path string) (operation, item map[str
 	return operation, item
 }
 
+// countOperations counts the members of path items that are objects, but for parameters, servers and extensions.
+func (d *Definition) countOperations() (n int) {
+	paths, _ := d.root["paths"].(map[string]any)
+	for path := range paths {
+		if !strings.HasPrefix(path, "/") {
+			continue
+		}
+		item := d.resolveRefs(paths[path])
+		more, _ := item["additionalOperations"].(map[string]any)
+		n += len(more)
+		for name, member := range item {
+			if _, is := member.(map[string]any); is && name != "additionalOperations" && !strings.HasPrefix(name, "x-") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // parameter is a parameter as the document says.
 type parameter struct {
 	name, in, style string

@@ -45,6 +45,9 @@ func (s *Server) Close() { s.http.Close() }
 // URL returns the address of the server.
 func (s *Server) URL() string { return s.http.URL }
 
+// CountOperations counts the operations of the document, without package openapi.
+func (s *Server) CountOperations() int { return s.definition.countOperations() }
+
 // DocumentPath is where the server has its document, with itself as the server of all operations.
 const DocumentPath = "/document-of-this-server"
 

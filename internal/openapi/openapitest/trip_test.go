@@ -26,8 +26,8 @@ func TestTrip_EveryOperation(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(server.Close)
-		if len(d.Operations) != operations {
-			t.Errorf("%s has %d operations, want %d", file, len(d.Operations), operations)
+		if counted := server.CountOperations(); len(d.Operations) != operations || counted != operations {
+			t.Errorf("%s has %d operations, and %d are counted, want %d", file, len(d.Operations), counted, operations)
 		}
 		for _, o := range d.Operations {
 			made, err := d.Tool(o)
