@@ -67,8 +67,8 @@ func (t table) printDocuments(ctx context.Context, out io.Writer, names []string
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "| document | licence | version | MB | operations | tools | accepted | round trips | Go SDK | TypeScript SDK | calls |")
-	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(out, "| document | licence | version | MB | operations | accepted | round trips | both SDKs | calls |")
+	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
 	sum := row{name: "all"}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
@@ -121,13 +121,13 @@ func (t table) printRow(out io.Writer, r row) {
 		}
 		return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(max(r.operations, 1)))
 	}
-	listed, calls := [2]string{"–", "–"}, "–"
+	listed, calls := "–", "–"
 	if t.patchbay.URL != "" {
-		listed = [2]string{count(r.clients.listed[0]), count(r.clients.listed[1])}
+		listed = count(min(r.clients.listed[0], r.clients.listed[1]))
 		calls = fmt.Sprintf("%d of %d", r.clients.succeed, r.clients.calls)
 	}
-	fmt.Fprintf(out, "| %s | %s | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.name, r.licence, r.spec, r.size, r.operations,
-		count(r.tools), count(r.accepted), count(r.trips), listed[0], listed[1], calls)
+	fmt.Fprintf(out, "| %s | %s | %s | %s | %d | %s | %s | %s | %s |\n", r.name, r.licence, r.spec, r.size, r.operations,
+		count(r.accepted), count(r.trips), listed, calls)
 }
 
 // checkDocument reads one document, and calls each of its operations.
