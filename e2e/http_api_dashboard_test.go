@@ -99,7 +99,7 @@ func TestAnHTTPAPI_BecomesToolsInTheBrowser(t *testing.T) {
 	(<-agent{t: t, base: s.base, token: token}.ask(connectors.ExposedName("notes", "getNote"), `{"id":"8"}`)).wants(t, "GET /v2/notes/8")
 	tab.Fill("#answer [name=filter]", ".asked")
 	tab.Click("#answer button[value=test]")
-	tab.WaitText("#tool", "Filtered answer")
+	tab.WaitText("#tool", "Filtered response")
 	look.at("api-filter")
 
 	other := startNotesAPI(t)

@@ -124,7 +124,7 @@ func (m *membersProgram) open(page string) {
 		m.t.Errorf("the page is %q", page)
 	}
 	m.tab.Go(page)
-	m.tab.WaitText("main", "needs your account to act in your name.")
+	m.tab.WaitText("main", "needs your account to act on your behalf.")
 	m.tab.Click("form[action$='/connect'] button")
 	m.as.agree(m.tab, "mia@example.com")
 	m.tab.WaitText("main", "Notes is connected")

@@ -161,7 +161,7 @@ func TestACallWhoseServerForgetsItGoesOnInTheBrowser(t *testing.T) {
 	sends := night.ask("mcp_archive__send_off", `{"n":2}`)
 	<-up.begun
 	up.forget()
-	(<-sends).wants(t, "broke off before answering. The tool may have run.")
+	(<-sends).wants(t, "broke before it responded. The tool may have run.")
 	if ran := up.calls("send_off"); ran != 1 {
 		t.Errorf("a tool that must not run twice ran %d times", ran)
 	}

@@ -84,7 +84,7 @@ func TestClientDocument_SignIn(t *testing.T) {
 		tab.WaitText("h1", "Allow a client from "+w.host+"?")
 		tab.WaitText("dl.facts", "“Gopher” (unverified)")
 		tab.WaitText("dl.facts", "your computer (127.0.0.1:")
-		tab.WaitText("main", "Any program on your computer can receive the answer.")
+		tab.WaitText("main", "Any program on your computer can receive the response.")
 		if page := browser.Eval[string](tab, `document.documentElement.outerHTML`); strings.Contains(page, "logo.png") || strings.Contains(page, "bank.example") {
 			t.Error("the page shows what the program says, and nobody has checked")
 		}

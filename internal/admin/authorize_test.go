@@ -77,7 +77,7 @@ func TestAuthorize_DecisionOfThePerson(t *testing.T) {
 	b, asked := d.signInAsRole(connectors.RoleAdmin), d.authorizePath("Inspector", programsCallback)
 	agent := d.Agent(t)
 	p := b.get(asked)
-	for _, want := range []string{"“Inspector” (unverified)", "unknown publisher", "127.0.0.1:9", "Any program on your computer can receive the answer."} {
+	for _, want := range []string{"“Inspector” (unverified)", "unknown publisher", "127.0.0.1:9", "Any program on your computer can receive the response."} {
 		if p.Status != http.StatusOK || !strings.Contains(plainText(p.Body), want) {
 			t.Errorf("the page does not say %q: %d", want, p.Status)
 		}

@@ -54,7 +54,7 @@ func TestChange_AcceptedGoesBack(t *testing.T) {
 	b.submit(path+"/accept", sure(evilTool)).want(t, http.StatusOK, "Accepted: search of Linear.")
 	b.get(path+"/changes").want(t, http.StatusOK, "Go back to the first version")
 	b.submit(path+"/restore", seen(goodTool)).want(t, http.StatusOK, "search of Linear is back at its earlier version.", "1 change", "High risk")
-	b.get("/audit").want(t, http.StatusOK, "went back to an earlier version of search of Linear")
+	b.get("/audit").want(t, http.StatusOK, "restored an earlier version of search of Linear")
 
 	harmless := strings.Replace(goodTool, "Searches", "Finds", 1)
 	up.SetTools(harmless)

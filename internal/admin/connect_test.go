@@ -376,7 +376,7 @@ func TestConnect_NewAuthTypeLeadsToAccounts(t *testing.T) {
 	b.addNotes(mcp.URL, "auth.type", "none")
 	edit := connectorForm("Notes", mcp.URL, "slug", "notes", "version", "1", "auth.type", "oauth2", "auth.scopes", "a b", "auth.no_resource", "true", "auth.resource", "")
 	b.submit("/connectors/notes", edit).want(t, http.StatusOK, "Settings saved. Connect it.", "Not connected")
-	b.get("/connectors/notes/settings").want(t, http.StatusOK, `value="a b"`, "Connect accounts on the Credentials tab.")
+	b.get("/connectors/notes/settings").want(t, http.StatusOK, `value="a b"`, "Connect accounts on the Credentials page.")
 	edit.Set("version", "2")
 	edit.Set("auth.issuer", "nonsense")
 	b.post("/connectors/notes", edit).want(t, http.StatusUnprocessableEntity, "Enter an https:// URL with a host.")

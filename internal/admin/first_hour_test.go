@@ -195,7 +195,7 @@ func TestSetup_NamesTheOrganisation(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	visitor := d.browser()
-	visitor.get("/login").want(t, http.StatusOK, "Open the setup link that the server printed in its terminal.")
+	visitor.get("/login").want(t, http.StatusOK, "Open the setup link that Patchbay printed in its terminal.")
 	if visitor.get("/login").says("single sign-on") {
 		t.Error("single sign-on is offered though there is none")
 	}

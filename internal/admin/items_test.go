@@ -82,7 +82,7 @@ func TestGrant_FromBeforeSaysThatItIncludesEverything(t *testing.T) {
 	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
 	d.AsSystem(t, "insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools) values ('"+d.Tenant.String()+"', '"+a.ID.String()+"', '"+c.ID.String()+"', false, '{search}')", nil)
 	d.signInAsRole(connectors.RoleAdmin).get("/agents/support/connectors/linear").want(t, http.StatusOK,
-		"Includes: prompts, resources and templates.", "Older access includes all of them, even with selected tools.")
+		"Includes: prompts, resources and templates.", "Access granted earlier includes all of them, even with selected tools.")
 }
 
 // useItem uses a prompt or a resource of the connector Linear in the background.

@@ -159,7 +159,7 @@ func TestBroadGrants_AskOnce(t *testing.T) {
 		"agent's access":        {"/agents/support/access", url.Values{"do": {"grant"}, "connector": {"notes"}}, "Notes: wipe"},
 		"long definition":       {"/agents/support/access", url.Values{"do": {"grant"}, "connector": {"big"}}, "Big: purge"},
 		"connector's access":    {"/connectors/linear/access", url.Values{"do": {"grant"}, "agent": {"support"}}, "Linear: wipe"},
-		"empty answer":          {"/connectors/linear/access", url.Values{"do": {"grant"}, "agent": {"support"}, "sure": {""}}, "Linear: wipe"},
+		"empty response":        {"/connectors/linear/access", url.Values{"do": {"grant"}, "agent": {"support"}, "sure": {""}}, "Linear: wipe"},
 		"the agent's own mode":  {"/agents/auto/access", url.Values{"do": {"approval"}, "approval": {""}, "connector": {"calm"}}, "Never ask for approval?"},
 		"one grant, own mode":   {"/agents/auto/connectors/calm", url.Values{"all": {"true"}, "approval": {""}}, "Never ask for"},
 	} {

@@ -28,7 +28,7 @@ func TestOwnAccount_MemberConnects(t *testing.T) {
 		tab.Fill("[name=password]", password.Reveal())
 		tab.Click("main form button[type=submit]")
 		tab.WaitPath(path)
-		tab.WaitText("main", a.Name+" needs your account to act in your name.")
+		tab.WaitText("main", a.Name+" needs your account to act on your behalf.")
 		tab.Click("form[action='" + path + "/connect'] button")
 		tab.WaitPath(path)
 		tab.WaitText("main", "Notes is connected")

@@ -82,7 +82,7 @@ func TestProgram_DisallowedSettingIsAFieldError(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "cwd", "/tmp", "env", "GREETING=s3cret=value\nOTHER=s3cret=value")
 	p := b.post("/connectors", form)
-	p.want(t, http.StatusUnprocessableEntity, "/bin/sh isn't allowed in this folder. Leave it empty.", "/bin/sh may not get OTHER: the operator must allow it with env=OTHER.")
+	p.want(t, http.StatusUnprocessableEntity, "/bin/sh isn't allowed to run in this folder. Leave the folder empty.", "/bin/sh isn't allowed to receive OTHER: the operator must allow it with env=OTHER.")
 	if p.says("s3cret=value") {
 		t.Error("the page repeats the environment")
 	}

@@ -30,7 +30,7 @@ func TestToolTry_AdminNeedsNoAgent(t *testing.T) {
 	up := d.addUngrantedServer(readOnlySearch)
 	admin, member, path := d.signInAsRole(connectors.RoleAdmin), d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search"
 	admin.get(path).want(t, http.StatusOK, "Run as", "Myself")
-	if p := member.get(path); p.says("Myself") || !p.says("No agent that is enabled was granted this one.") {
+	if p := member.get(path); p.says("Myself") || !p.says("No enabled agent has access to this one.") {
 		t.Error("a member is offered a call as themselves")
 	}
 	form := url.Values{"agent": {":"}, "as": {"json"}, "json": {`{"q":"x"}`}}

@@ -50,7 +50,7 @@ func TestToolTry_TimeoutEndsTheCall(t *testing.T) {
 	b, path := d.signInAsRole(connectors.RoleMember), "/connectors/linear/tools/search/try"
 	form := url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"a"}`}, "timeout_ms": {"200"}}
 	p := b.post(path, form)
-	p.want(t, http.StatusOK, "didn't answer within 200 milliseconds", `value="200"`)
+	p.want(t, http.StatusOK, "didn't respond within 200 milliseconds", `value="200"`)
 	sent := len(up.Calls())
 	for _, wrong := range []string{"0", "-1", "300001", "soon"} {
 		form.Set("timeout_ms", "custom")

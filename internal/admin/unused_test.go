@@ -44,7 +44,7 @@ func TestUnusedTools_AreReviewedAndRemoved(t *testing.T) {
 		t.Error("the part is a whole page")
 	}
 	p := b.get("/agents/support/unused")
-	p.want(t, http.StatusOK, "9 of 12 tools, about", "Too early to tell for 2 tools", "Removing any leaves only the current others.", "Account scopes aren't checked")
+	p.want(t, http.StatusOK, "9 of 12 tools, about", "Too early to tell for 2 tools", "If you remove any, access is limited to the other current tools.", "Account scopes aren't checked")
 	names, _ := checkedTools(t, p)
 	if len(names) != 9 || slices.Contains(names, "linear/list_thing_0") || !slices.Contains(names, "linear/list_thing_1") {
 		t.Errorf("ticked: %v", names)

@@ -48,7 +48,7 @@ var requestActions = map[string]actionCase{
 		return func() error {
 			asked := auth.Operator(self).Event("keys.rotate", self.Slug)
 			err := w.St.RotateTenantKeys(t.Context(), w.Tenant, store.RotationOptions{Asked: &asked, Patience: 1})
-			if err == nil || !strings.Contains(err.Error(), "haven't read the new keys") {
+			if err == nil || !strings.Contains(err.Error(), "haven't loaded the new keys") {
 				return fmt.Errorf("the world's server reads no keys, so that there it ends: %w", err)
 			}
 			return nil

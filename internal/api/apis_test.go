@@ -115,7 +115,7 @@ func TestOperations_KeepTheirSettings(t *testing.T) {
 		`{"add":["GET /notes"],"remove":["GET /notes"]}`:             `"GET /notes" is both added and removed.`,
 		`{"change":[{"key":"GET /notes/{id}","filter":"."}]}`:        `The operation "GET /notes/{id}" isn't picked.`,
 		`{"change":[{"key":"GET /notes","filter":".["}]}`:            "The filter isn't valid jq.",
-		`{"change":[{"key":"GET /notes","max_pages":3}]}`:            `The document doesn't say how the answer of "GET /notes" is paginated.`,
+		`{"change":[{"key":"GET /notes","max_pages":3}]}`:            `The document doesn't say how the response of "GET /notes" is paginated.`,
 		`{"change":[{"key":"GET /notes","annotations":{"a":true}}]}`: `"a" isn't a tool annotation.`,
 	} {
 		if doc := w.call(t, admin, http.MethodPatch, path+"/operations", body).problem(http.StatusUnprocessableEntity, "invalid"); doc["detail"] != says {
@@ -241,7 +241,7 @@ func TestDocument_IsReplaced(t *testing.T) {
 		t.Errorf("the document is %v", got)
 	}
 	split := strings.Replace(notesDocument, `{"type":"string"}`, `{"$ref":"schemas.yaml#/Id"}`, 1)
-	if doc := w.call(t, admin, http.MethodPatch, path, map[string]any{"document": split}).problem(http.StatusUnprocessableEntity, "invalid"); !strings.Contains(doc["detail"].(string), `"schemas.yaml#/Id" leads to another file`) {
+	if doc := w.call(t, admin, http.MethodPatch, path, map[string]any{"document": split}).problem(http.StatusUnprocessableEntity, "invalid"); !strings.Contains(doc["detail"].(string), `"schemas.yaml#/Id" points to another file`) {
 		t.Errorf("an uploaded document with other files: %v", doc)
 	}
 	for _, body := range []map[string]any{{"document": ""}, {"document": "{}"}, {"document": shorter, "document_url": notes}, {"transport": "streamable_http"}} {

@@ -30,7 +30,7 @@ func TestCall_FollowsTheEgressRules(t *testing.T) {
 		"http://169.254.169.254":   "The address 169.254.169.254 is link-local." + allow,
 		"http://10.1.2.3":          "The address 10.1.2.3 is private." + allow,
 		"https://192.168.0.1:8443": "The address 192.168.0.1 is private." + allow,
-		"http://[::ffff:7f00:1]":   "The address ::ffff:7f00:1 isn't in its usual form.",
+		"http://[::ffff:7f00:1]":   "The address ::ffff:7f00:1 isn't in canonical form.",
 		"http://0177.0.0.1":        "The host 0177.0.0.1 is a number; use an address like 192.0.2.1.",
 		"http://2130706433":        "The host 2130706433 is a number; use an address like 192.0.2.1.",
 		"http://api.example.com":   "The URL of api.example.com must begin with https://. The operator can allow http in PATCHBAY_EGRESS_ALLOW.",

@@ -125,7 +125,7 @@ func TestFetch_ReadsFilesOfTheSameOrigin(t *testing.T) {
 	}
 	for path, sentence := range map[string]string{
 		"/away/openapi.json": `The reference "away.yaml" can't be followed. The document's URL redirects to one that isn't allowed.`,
-		"/foreign":           `The reference "` + other + `/a.yaml" leads to another origin.`,
+		"/foreign":           `The reference "` + other + `/a.yaml" points to another origin.`,
 	} {
 		if _, err := source.Fetch(t.Context(), start+path, ""); err == nil || !strings.Contains(err.Error(), sentence) {
 			t.Errorf("%s: %v", path, err)

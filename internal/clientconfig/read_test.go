@@ -135,7 +135,7 @@ func TestRead_EntriesAreRefusedSeparately(t *testing.T) {
 		`{"url": "u", "headers": {"Authorization": "Bearer sekret", "X-Api-Key": "sekret"}}`:     "headers.X-Api-Key: Looks like a second secret besides Authorization.",
 		`{"url": "u", "auth": {"type": "magic"}}`:                                                "auth.type: Use one of none,",
 		`{"url": "u", "auth": {"type": "bearer", "token": {"sekret": 1}}}`:                       "auth: Unsupported authentication.",
-		`{"url": "u", "auth": {"type": "basic"}, "headers": {"Authorization": "Bearer sekret"}}`: "auth: This contradicts the headers.",
+		`{"url": "u", "auth": {"type": "basic"}, "headers": {"Authorization": "Bearer sekret"}}`: "auth: This conflicts with the headers.",
 		`{"url": "u", "disabled": "no"}`:                                                         "disabled: Must be true or false.",
 		`{"url": "u", "timeout": "long"}`:                                                        "timeout: Must be a number: seconds, or milliseconds from 1000.",
 		`{"url": "u", "timeout_ms": 1.5}`:                                                        "timeout_ms: Must be a whole number.",
@@ -164,7 +164,7 @@ func TestRead_EqualNamesAreRefused(t *testing.T) {
 	if len(entries) != 3 || len(entries[0].Problems) != 0 || len(entries[1].Problems) != 1 || len(entries[2].Problems) != 1 {
 		t.Fatalf("%+v", entries)
 	}
-	if got := entries[1].Problems[0].Message; got != `Duplicate "a": the first one counts.` {
+	if got := entries[1].Problems[0].Message; got != `Duplicate "a": only the first one is used.` {
 		t.Error(got)
 	}
 	if got := entries[2].Problems[0].Message; !strings.HasPrefix(got, `Another entry has the slug "a" too.`) {

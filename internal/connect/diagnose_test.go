@@ -54,7 +54,7 @@ func TestADiagnosisNamesTheProblem(t *testing.T) {
 		"no PKCE":          {oauthtest.Behaviour{NoPKCE: true}, oauthtest.ResourceBehaviour{}, "PKCE"},
 		"another resource": {oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Resource: "https://other.example/mcp"}, "https://other.example/mcp"},
 		"another issuer":   {oauthtest.Behaviour{DocumentIssuer: "https://other.example"}, oauthtest.ResourceBehaviour{}, "https://other.example"},
-		"no document":      {oauthtest.Behaviour{WellKnown: oauthtest.Nowhere}, oauthtest.ResourceBehaviour{}, "isn't OAuth"},
+		"no document":      {oauthtest.Behaviour{WellKnown: oauthtest.Nowhere}, oauthtest.ResourceBehaviour{}, "isn't valid OAuth"},
 		"reflects":         {oauthtest.Behaviour{Edit: func(d oauthtest.Document) { d["token_endpoint"] = oauthtest.Reflected }}, oauthtest.ResourceBehaviour{}, "token endpoint"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func TestRefresh_UnauthorizedClientIsKept(t *testing.T) {
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.ForbiddenClient })
 	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
-	if got := fault.As(err).Message; !strings.HasSuffix(got, "the authorization server doesn't let our client refresh access.") {
+	if got := fault.As(err).Message; !strings.HasSuffix(got, "the authorization server doesn't let our client refresh its token.") {
 		t.Errorf("message %q", got)
 	}
 	if _, err := c.St.Vault(c.Tenant).Registration(t.Context(), c.as.Issuer, redirectURI); err != nil {

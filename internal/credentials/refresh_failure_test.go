@@ -169,11 +169,11 @@ func (c *connection) wantLost(t *testing.T, r *credentials.Resolver) {
 	t.Helper()
 	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
 	wantMissing(t, err)
-	if got := fault.As(err).Message; got != `Reconnect the account for "`+c.connector.Name+`": the authorization server's answer was lost during a refresh, which ended access.` {
+	if got := fault.As(err).Message; got != `Reconnect the account for "`+c.connector.Name+`": the authorization server's response to a token refresh was lost, which ended access.` {
 		t.Errorf("message %q", got)
 	}
 	g := c.storedGrant(t, nil)
-	if g.Status != connectors.CredentialRevoked || !strings.HasPrefix(g.Error, "The authorization server's answer was lost during a refresh") {
+	if g.Status != connectors.CredentialRevoked || !strings.HasPrefix(g.Error, "The authorization server's response to a token refresh was lost") {
 		t.Errorf("grant = %+v", g.Credential)
 	}
 }

@@ -58,7 +58,7 @@ func TestTools_InvalidHeaderAnnotationIsQuarantined(t *testing.T) {
 		`"a":{"type":"string","x-mcp-header":1}`:                                             "The tool's x-mcp-header is not a string.",
 		`"a":{"type":"string","x-mcp-header":"A b"}`:                                         "The tool's x-mcp-header is not a header name.",
 		`"a":{"type":"string","x-mcp-header":"Ä"}`:                                           "The tool's x-mcp-header is not a header name.",
-		`"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}`:  "The tool's x-mcp-header is on two parameters.",
+		`"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}`:  "The tool's x-mcp-header is used by two parameters.",
 		`"a":{"type":"number","x-mcp-header":"A"}`:                                           "The tool's x-mcp-header needs a string, integer or boolean parameter.",
 		`"a":{"x-mcp-header":"A"}`:                                                           "The tool's x-mcp-header needs a string, integer or boolean parameter.",
 		`"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}`:                  "The tool's x-mcp-header isn't reachable through properties.",

@@ -102,7 +102,7 @@ func printableOrigin(u *url.URL) string {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune(".-:[]_", c)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(u.Host) > 260 || strings.IndexFunc(u.Host, isUnprintable) >= 0 {
-		return "a non-web address"
+		return "a non-HTTP address"
 	}
 	return u.Scheme + "://" + u.Host
 }

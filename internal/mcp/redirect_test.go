@@ -36,7 +36,7 @@ func TestRedirect_SameOriginKeepsBody(t *testing.T) {
 
 func TestRedirect_OtherOriginIsAnError(t *testing.T) {
 	t.Parallel()
-	const odd = "redirects to a non-web address"
+	const odd = "redirects to a non-HTTP address"
 	for name, c := range map[string]struct {
 		status   int
 		location string

@@ -74,8 +74,8 @@ func TestStatus_MapsToReason(t *testing.T) {
 		answer mcptest.Handler
 		want   errorFacts
 	}{
-		"202 without a body":     {mcptest.Status(202, ""), errorFacts{Reason: mcp.ReasonProtocol, HTTP: 202, Detail: "sent an empty answer"}},
-		"204":                    {mcptest.Status(204, ""), errorFacts{Reason: mcp.ReasonProtocol, HTTP: 204, Detail: "sent an empty answer"}},
+		"202 without a body":     {mcptest.Status(202, ""), errorFacts{Reason: mcp.ReasonProtocol, HTTP: 202, Detail: "sent an empty response"}},
+		"204":                    {mcptest.Status(204, ""), errorFacts{Reason: mcp.ReasonProtocol, HTTP: 204, Detail: "sent an empty response"}},
 		"400":                    {mcptest.Status(400, "session expired"), errorFacts{Reason: mcp.ReasonHTTPStatus, HTTP: 400}},
 		"400 with JSON-RPC":      {withRPC(400), errorFacts{Reason: mcp.ReasonRPC, HTTP: 400, RPC: -32000}},
 		"401":                    {mcptest.Status(401, ""), errorFacts{Reason: mcp.ReasonUnauthorized, HTTP: 401}},

@@ -205,7 +205,7 @@ func (c *sseTransport) retryOpen(position streamPosition, attempts int) (*eventS
 func parseEndpoint(from *url.URL, data []byte, sent http.Header) (*url.URL, error) {
 	to, err := from.Parse(strings.TrimSpace(string(data)))
 	if err != nil || to.Host == "" {
-		return nil, &redirectError{http.StatusOK, "names no valid message URL"}
+		return nil, &redirectError{http.StatusOK, "sent no valid message URL"}
 	}
 	if to.User != nil || !isSameHost(from, to) {
 		return nil, &redirectError{http.StatusOK, "wants messages sent to " + printableTarget(from, to, sent)}

@@ -50,11 +50,11 @@ func TestProxy_FailureHasOwnSentence(t *testing.T) {
 		"it waits in vain":    {proxyStatus(504), "The egress proxy couldn't connect to example.com (504).", false},
 		"it is no proxy":      {proxyStatus(404), "The egress proxy answered 404 instead of connecting to example.com.", false},
 		"it redirects":        {proxyStatus(302), "The egress proxy answered 302 instead of connecting to example.com.", false},
-		"it speaks otherwise": {proxySends("220 mail.example.com ESMTP\r\n"), "The egress proxy doesn't answer like a proxy.", false},
-		"it says nothing":     {proxySends(""), "The egress proxy doesn't answer like a proxy.", false},
-		"it never ends":       {proxySends("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 200)), "The egress proxy doesn't answer like a proxy.", false},
+		"it speaks otherwise": {proxySends("220 mail.example.com ESMTP\r\n"), "The egress proxy doesn't respond like a proxy.", false},
+		"it says nothing":     {proxySends(""), "The egress proxy doesn't respond like a proxy.", false},
+		"it never ends":       {proxySends("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("x", 1000)+"\r\n", 200)), "The egress proxy doesn't respond like a proxy.", false},
 		"it answers in others' place": {proxySends("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
-			"The egress proxy sent data before the server's answer.", false},
+			"The egress proxy sent data before the server's response.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,7 +30,7 @@ func TestErrorSentence_SaysThatAProgramEnded(t *testing.T) {
 	if got := errorSentence(ended, c); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := errorSentence(&mcp.Error{Reason: mcp.ReasonProtocol}, c); got != `"Files" didn't answer with valid MCP. Its log may say why.` {
+	if got := errorSentence(&mcp.Error{Reason: mcp.ReasonProtocol}, c); got != `"Files" returned an invalid MCP response. Its log may say why.` {
 		t.Errorf("%q", got)
 	}
 }

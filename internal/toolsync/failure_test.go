@@ -54,7 +54,7 @@ var failures = map[string]struct {
 	"asks to wait": {
 		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(429, remoteText, "Retry-After", "90")},
 		code: "http_status", status: 429, phase: "initialize",
-		sentence: "The server asks us to wait (429). Try again in 90 seconds.",
+		sentence: "The server asked Patchbay to wait (429). Try again in 90 seconds.",
 		said:     remoteText,
 	},
 	"HTML": {

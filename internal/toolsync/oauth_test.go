@@ -348,7 +348,7 @@ func TestProbe_MachineClientSignsInAndStoresNothing(t *testing.T) {
 		"unavailable": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable },
 			code: "http_status", says: "can't be reached or failed", said: `"error_description":"REFLECTED-`, remote: fault.Remote{HTTPStatus: 503, Retryable: true}},
 		"page": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Page },
-			code: "protocol", says: "isn't OAuth", said: "<html>Just a moment…</html>", remote: fault.Remote{HTTPStatus: 200}},
+			code: "protocol", says: "isn't valid OAuth", said: "<html>Just a moment…</html>", remote: fault.Remote{HTTPStatus: 200}},
 		"resource": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.RefuseResource = true },
 			code: "unauthorized", says: "doesn't know this resource", said: `"error":"invalid_target"`, remote: fault.Remote{HTTPStatus: 400}},
 	} {

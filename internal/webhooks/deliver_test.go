@@ -135,7 +135,7 @@ func TestDeliver_ExplainsFailures(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"a redirect": {http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP, "It answered 302, a redirect that Patchbay doesn't follow. Enter its target."},
+		"a redirect": {http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP, "It answered 302, a redirect that Patchbay doesn't follow. Enter the URL it redirects to."},
 		"silence":    {func(http.ResponseWriter, *http.Request) { <-released }, "It didn't answer within 0.2 seconds."},
 		"hanging up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without responding."},
 		"no status":  {respondWith(599), "It answered 599."},

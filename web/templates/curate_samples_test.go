@@ -54,6 +54,6 @@ func curateSamples(pages map[string]templ.Component, with func(templates.Frame) 
 		Left: "12 more requests in between.",
 	}
 	pages["connector-run"] = templates.Run(run)
-	run.Requests, run.Error, run.Left, run.Total, run.None = nil, nil, "", "", "Scheduled syncs without changes keep no requests."
+	run.Requests, run.Error, run.Left, run.Total, run.None = nil, nil, "", "", "Requests of scheduled syncs without changes aren't stored."
 	pages["connector-run-empty"] = templates.Run(run)
 }

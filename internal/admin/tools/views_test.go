@@ -87,7 +87,7 @@ func TestHugeDefinitionsMakeNoHugePages(t *testing.T) {
 		if size > 5*shell.MaxListJSON {
 			t.Errorf("%s: %d bytes are shown", what, size)
 		}
-		if len(raw) > shell.MaxListJSON && !strings.Contains(v.Raw, "the API has all") {
+		if len(raw) > shell.MaxListJSON && !strings.Contains(v.Raw, "use the API to get everything") {
 			t.Errorf("%s: nothing says that the definition is cut", what)
 		}
 	}
