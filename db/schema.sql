@@ -868,10 +868,12 @@ create table api_tools (
     created_at timestamp with time zone not null default now(),
     annotations jsonb,
     scopes text[] not null default '{}'::text[],
+    name text not null default ''::text,
     constraint api_tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint api_tools_filter_length CHECK ((length(filter) <= 4096)),
     constraint api_tools_key_length CHECK (((length(key) >= 1) AND (length(key) <= 4096))),
     constraint api_tools_max_pages_bounds CHECK (((max_pages >= 0) AND (max_pages <= 20))),
+    constraint api_tools_name_length CHECK ((length(name) <= 128)) NOT VALID,
     constraint api_tools_pkey PRIMARY KEY (tenant_id, connector_id, key)
 );
 alter table api_tools enable row level security;

@@ -28,20 +28,26 @@ from api_documents
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: APITools :many
-select key, endpoint, filter, max_pages, scopes, annotations
+select key, endpoint, filter, max_pages, scopes, annotations, name
 from api_tools
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by key;
 
 -- name: PutAPITool :exec
-insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes, annotations)
-values (@tenant_id, @connector_id, @key, @endpoint, @filter, @max_pages, @scopes, @annotations)
+insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes, annotations, name)
+values (@tenant_id, @connector_id, @key, @endpoint, @filter, @max_pages, @scopes, @annotations, @name)
 on conflict on constraint api_tools_pkey do update
 set endpoint = excluded.endpoint,
     filter = excluded.filter,
     max_pages = excluded.max_pages,
     scopes = excluded.scopes,
-    annotations = excluded.annotations;
+    annotations = excluded.annotations,
+    name = excluded.name;
+
+-- name: NameAPITools :execrows
+update api_tools t set name = n.name
+from (select unnest(@keys::text[]) as key, unnest(@names::text[]) as name) n
+where t.tenant_id = @tenant_id and t.connector_id = @connector_id and t.key = n.key and t.name = '' and t.endpoint is null;
 
 -- name: DeleteAPITools :execrows
 delete from api_tools

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -31,11 +33,11 @@ type Source struct {
 // Tools reads the document of a connector anew, stores it if it changed, and makes the connector's tools. An unchanged document
 // is not parsed again. The error is a fault with a sentence.
 func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.Tool, error) {
-	picked, err := s.APIs.Tools(ctx, c.ID)
+	document, err := s.Refresh(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	document, err := s.Refresh(ctx, c)
+	picked, err := s.APIs.Tools(ctx, c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +77,48 @@ func (s Source) Refresh(ctx context.Context, c connectors.Connector) (connectors
 	if err != nil || fetched == nil || fetched.Hash == stored.Hash && fetched.ETag == stored.ETag {
 		return stored, err
 	}
+	if err := s.NameTools(ctx, c.ID); err != nil {
+		return stored, err
+	}
 	err = s.APIs.RefreshDocument(ctx, c.ID, stored.Hash, *fetched)
 	if fault.Is(err, fault.NotFound) {
 		return s.APIs.DocumentInfo(ctx, c.ID) // what a person stored meanwhile
 	}
 	return *fetched, err
+}
+
+// NameTools stores the names of picked operations that have none yet, as the stored document gives them. It is called before
+// another document replaces that one.
+func (s Source) NameTools(ctx context.Context, id connectors.ConnectorID) error {
+	picked, err := s.APIs.Tools(ctx, id)
+	if err != nil || !slices.ContainsFunc(picked, func(t connectors.APITool) bool { return t.Endpoint == nil && t.Name == "" }) {
+		return err
+	}
+	document, err := s.APIs.Document(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	names := map[string]string{}
+	err = TakeTurn(ctx, s.Tenant, func() error {
+		d, err := Read(document.Body, Addresses{}, picked)
+		if err != nil {
+			return nil //nolint:nilerr // a document that cannot be read gives no names
+		}
+		for _, o := range d.Operations {
+			names[o.Key()] = o.Name
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(names, func(key, _ string) bool {
+		return !slices.ContainsFunc(picked, func(t connectors.APITool) bool { return t.Key == key })
+	})
+	return s.APIs.NameTools(ctx, id, names)
 }
 
 // Fetch asks for a document; nil: it has still this ETag. Files that its references lead to become a part of it. It has no ETag then,
@@ -189,9 +228,20 @@ type Addresses struct {
 // NewAddresses returns the addresses of a connector.
 func NewAddresses(s connectors.Settings) Addresses { return Addresses{s.URL, s.ServerURL} }
 
-// Read reads a document.
-func Read(document []byte, at Addresses) (*openapi.Document, error) {
-	return openapi.Read(document, openapi.Options{URL: at.Document, Server: at.Server})
+// Read reads a document. Picked operations keep their names.
+func Read(document []byte, at Addresses, picked []connectors.APITool) (*openapi.Document, error) {
+	return openapi.Read(document, openapi.Options{URL: at.Document, Server: at.Server, Names: Names(picked)})
+}
+
+// Names returns the stored names of picked operations, by key.
+func Names(picked []connectors.APITool) map[string]string {
+	names := map[string]string{}
+	for _, p := range picked {
+		if p.Endpoint == nil && p.Name != "" {
+			names[p.Key] = p.Name
+		}
+	}
+	return names
 }
 
 // MakeTools makes the tools of picked operations and of endpoints. document may be nil. An operation that the document no longer
@@ -213,7 +263,7 @@ func MakeTools(ctx context.Context, document []byte, at Addresses, picked []conn
 	if document == nil || len(wanted) == 0 {
 		return tools, nil
 	}
-	d, err := Read(document, at)
+	d, err := Read(document, at, picked)
 	if err != nil {
 		return nil, err
 	}

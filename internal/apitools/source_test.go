@@ -161,7 +161,7 @@ func TestMakeTools_AsksForNothing(t *testing.T) {
 	if err != nil || len(tools) != 1 || tools[0].Binding.Server != "http://169.254.169.254/v1" {
 		t.Errorf("%d tools, %v", len(tools), err)
 	}
-	d, err := apitools.Read([]byte(document), apitools.Addresses{Document: "https://api.example.com/openapi.json"})
+	d, err := apitools.Read([]byte(document), apitools.Addresses{Document: "https://api.example.com/openapi.json"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

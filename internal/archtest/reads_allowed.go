@@ -26,6 +26,8 @@ var SeparateReads = map[string]string{
 	"connect.Broker.discoverServer":              "as discoverForAPI",
 	"credentials.Resolver.HeadersForDraft":       "the provider is asked for a token in between",
 	"manage.Registry.readOverview":               "the document is found by the hash that was read first",
+	"manage.Registry.readNewDocument":            "the names are those of the document that is stored now",
+	"apitools.Source.NameTools":                  "a name that is stored meanwhile stays",
 	"admin/tools.Handler.toolShow":               "the tried call and the quota are panels of their own",
 	"admin/people.Handler.membersPage":           "programs are a panel of their own, and name their members",
 	"admin/signin.Handler.setupShow":             "the form names no row",

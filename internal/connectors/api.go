@@ -28,6 +28,7 @@ type APIDocument struct {
 type APITool struct {
 	Key      string          // "GET /pets" of an operation, or the name of an endpoint
 	Endpoint json.RawMessage // nil: an operation of the document
+	Name     string          // of an operation's tool, which keeps it; empty: as the document says
 	Filter   string          // jq; empty: none
 	MaxPages int             // that are followed; 0: one
 	Scopes   []string        // of OAuth that the operation needs

@@ -79,7 +79,7 @@ func orNone(d connectors.APIDocument, err error) (*connectors.APIDocument, error
 
 func (api *storedAPI) parseDocument() (err error) {
 	if api.document != nil {
-		api.parsed, err = apitools.Read(api.document.Body, api.at)
+		api.parsed, err = apitools.Read(api.document.Body, api.at, api.tools)
 	}
 	return err
 }
@@ -165,5 +165,9 @@ func (r *Registry) readNewDocument(ctx context.Context, a auth.Actor, old connec
 	if err != nil {
 		return nil, err
 	}
-	return next.document, apitools.TakeTurn(ctx, a.Tenant.ID, next.parseDocument)
+	if err := apitools.TakeTurn(ctx, a.Tenant.ID, next.parseDocument); err != nil || next.document == nil || r.isDryRun {
+		return next.document, err
+	}
+	source := apitools.Source{Tenant: a.Tenant.ID, APIs: r.store.Tenant(a.Tenant.ID).APIs()}
+	return next.document, source.NameTools(ctx, old.ID)
 }

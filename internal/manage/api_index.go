@@ -104,18 +104,25 @@ func (r *Registry) readOverview(ctx context.Context, tenant connectors.TenantID,
 		return o, err
 	}
 	o.About, o.Operations = index.about, slices.Clone(index.operations)
-	o.markOperations()
+	o.markOperations(index.name)
 	return o, nil
 }
 
-// markOperations sets what a connector's own rows say of its operations.
-func (o *APIOverview) markOperations() {
+// markOperations sets what a connector's own rows say of its operations. rename names them all where a tool has another name than
+// the document gives it.
+func (o *APIOverview) markOperations(rename func(given map[string]string) []string) {
 	picked, seen := map[string]bool{}, map[string]bool{}
 	for _, t := range o.Tools {
 		picked[t.Key] = picked[t.Key] || t.Endpoint == nil
 	}
 	for _, key := range o.Document.Seen {
 		seen[key] = true
+	}
+	given := apitools.Names(o.Tools)
+	if slices.ContainsFunc(o.Operations, func(op OperationSummary) bool { return given[op.Key] != "" && given[op.Key] != op.Name }) {
+		for i, name := range rename(given) {
+			o.Operations[i].Name = name
+		}
 	}
 	for i := range o.Operations {
 		op := &o.Operations[i]
@@ -133,7 +140,8 @@ type indexKey struct {
 type documentIndex struct {
 	about      APIDocumentFacts
 	operations []OperationSummary
-	problem    error // of a document that cannot be read
+	name       func(given map[string]string) []string // of [openapi.Document.Namer]
+	problem    error                                  // of a document that cannot be read
 }
 
 // maxIndexes bounds the indexes that are kept. The index of 1,000 operations is 1 MiB.
@@ -197,11 +205,11 @@ func (x *documentIndexes) putIndex(key indexKey, index *documentIndex) {
 
 // readIndex makes the index of a document. A document that cannot be read has one with a problem, which is the error.
 func readIndex(ctx context.Context, document []byte, at apitools.Addresses) (*documentIndex, error) {
-	d, err := apitools.Read(document, at)
+	d, err := apitools.Read(document, at, nil)
 	if err != nil {
 		return &documentIndex{problem: err}, err
 	}
-	index := &documentIndex{about: documentFacts(d)}
+	index := &documentIndex{about: documentFacts(d), name: d.Namer()}
 	remaining := maxIndexBytes
 	for _, o := range d.Operations {
 		if ctx.Err() != nil {

@@ -166,7 +166,14 @@ func (api storedAPI) planOperations(add, remove []string, changes []OperationCha
 		if err := api.checkOperation(key); err != nil {
 			return change, err
 		}
-		picked[key], changed[key] = connectors.APITool{Key: key}, true
+		tool := connectors.APITool{Key: key, Name: api.findOperation(key).Name}
+		for other, t := range picked { // an operation that the document no longer has leaves its name
+			if t.Name == tool.Name {
+				t.Name = ""
+				picked[other], changed[other] = t, true
+			}
+		}
+		picked[key], changed[key] = tool, true
 	}
 	for _, key := range remove {
 		if _, isPicked := picked[key]; isPicked {
@@ -257,7 +264,7 @@ func (api storedAPI) hasPages(key string) bool {
 }
 
 func isSameTool(a, b connectors.APITool) bool {
-	return a.Key == b.Key && string(a.Endpoint) == string(b.Endpoint) && a.Filter == b.Filter && a.MaxPages == b.MaxPages && maps.Equal(a.Annotations, b.Annotations)
+	return a.Key == b.Key && string(a.Endpoint) == string(b.Endpoint) && a.Name == b.Name && a.Filter == b.Filter && a.MaxPages == b.MaxPages && maps.Equal(a.Annotations, b.Annotations)
 }
 
 // operationsState is the picked operations with their settings, for the audit log.

@@ -2,11 +2,13 @@ package manage_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/manage"
+	"patchbay/internal/openapi"
 )
 
 const notesDocument = `{"openapi":"3.1.0","info":{"title":"Notes","version":"2"},"paths":{"/notes":{
@@ -66,5 +68,85 @@ func TestSavePicks_OfNothingNewSeesTheDocument(t *testing.T) {
 	}
 	if _, err := b.reg.SavePicks(t.Context(), b.actor(connectors.RoleViewer), b.readAPI(t, ref), nil); !fault.Is(err, fault.Denied) {
 		t.Errorf("a viewer: %v", err)
+	}
+}
+
+// The names on the page of operations are those of the tools, although the document's ids changed.
+func TestReadAPI_PickedOperationsKeepTheirNames(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	ref := b.newAPI(t)
+	if err := b.reg.PickOperations(t.Context(), b.admin, ref, []string{"GET /notes"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	names := func() (get, post string) {
+		for _, op := range b.readAPI(t, ref).Operations {
+			if op.Key == "GET /notes" {
+				get = op.Name
+			} else {
+				post = op.Name
+			}
+		}
+		return get, post
+	}
+	renamed := strings.NewReplacer("listNotes", "readNotes", "addNote", "listNotes").Replace(notesDocument)
+	if _, _, err := b.reg.UpdateConnector(t.Context(), b.admin, ref, manage.Change{Document: []byte(renamed)}); err != nil {
+		t.Fatal(err)
+	}
+	get, post := names()
+	if get != "listNotes" || !strings.HasPrefix(post, "listNotes_") {
+		t.Errorf("the operations are named %s and %s", get, post)
+	}
+	endpoint := openapi.Endpoint{Name: "listNotes", Method: "GET", URL: "https://one.example.com/v1/all"}
+	if err := b.reg.AddEndpoint(t.Context(), b.admin, ref, endpoint); !fault.Is(err, fault.Conflict) {
+		t.Errorf("an endpoint with the name of a tool: %v", err)
+	}
+	endpoint.Name = "readNotes"
+	if err := b.reg.AddEndpoint(t.Context(), b.admin, ref, endpoint); err != nil {
+		t.Errorf("an endpoint with an id that names no tool: %v", err)
+	}
+	if err := b.reg.PickOperations(t.Context(), b.admin, ref, []string{"POST /notes"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if stored := b.readAPI(t, ref).Tools; len(stored) != 3 || stored[0].Name != "listNotes" || stored[1].Name != post {
+		t.Errorf("stored %+v", stored)
+	}
+}
+
+// An operation that moved to another path takes the tool with it.
+func TestPickOperations_AnOperationThatIsGoneLeavesItsName(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	ref := b.newAPI(t)
+	if err := b.reg.PickOperations(t.Context(), b.admin, ref, []string{"GET /notes"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.Replace(notesDocument, `"/notes"`, `"/v2/notes"`, 1)
+	if _, _, err := b.reg.UpdateConnector(t.Context(), b.admin, ref, manage.Change{Document: []byte(moved)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.reg.PickOperations(t.Context(), b.admin, ref, []string{"GET /v2/notes"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if stored := b.readAPI(t, ref).Tools; len(stored) != 2 || stored[0].Name != "" || stored[1].Name != "listNotes" {
+		t.Errorf("stored %+v", stored)
+	}
+}
+
+// Tools that were picked before names were stored are named by the document that an uploaded one replaces.
+func TestUpdateConnector_NamesToolsBeforeTheDocumentIsReplaced(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	ref := b.newAPI(t)
+	c := b.readAPI(t, ref).Connector
+	if err := b.Door().APIs().SaveTools(t.Context(), c.ID, []connectors.APITool{{Key: "GET /notes", Filter: ".a"}}); err != nil {
+		t.Fatal(err)
+	}
+	renamed := strings.ReplaceAll(notesDocument, "listNotes", "readNotes")
+	if _, _, err := b.reg.UpdateConnector(t.Context(), b.admin, ref, manage.Change{Document: []byte(renamed)}); err != nil {
+		t.Fatal(err)
+	}
+	if stored := b.readAPI(t, ref).Tools; len(stored) != 1 || stored[0].Name != "listNotes" || stored[0].Filter != ".a" {
+		t.Errorf("stored %+v", stored)
 	}
 }

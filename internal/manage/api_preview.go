@@ -138,7 +138,7 @@ func (api storedAPI) makeTools(picked []connectors.APITool) (tools []openapi.Too
 // FindServer returns the address of the API that a document names; empty: it names none.
 func FindServer(ctx context.Context, a auth.Actor, document []byte) (address string) {
 	_ = apitools.TakeTurn(ctx, a.Tenant.ID, func() error {
-		d, err := apitools.Read(document, apitools.Addresses{})
+		d, err := apitools.Read(document, apitools.Addresses{}, nil)
 		if err == nil {
 			address, err = d.Address()
 		}

@@ -129,6 +129,9 @@ func isSameContent(stored, t connectors.APITool) (bool, error) {
 			return false, err
 		}
 	}
+	if stored.Name == "" { // the next document names it
+		t.Name = ""
+	}
 	return isSameTool(stored, t), nil
 }
 

@@ -19,11 +19,11 @@ var (
 // nameOperations names the operations. A name depends on the operation alone, unless two have the same one: then the
 // operation with that name as its id has it, else the first by path and method. The others get a suffix of method and path.
 // Names that were given before stay, so that an operation that is added later takes none.
-func (d *Document) nameOperations() {
+func nameOperations(operations []*Operation, given map[string]string) {
 	taken := map[string]bool{}
 	var open []*Operation
-	for _, o := range d.Operations {
-		if name := d.options.Names[o.Key()]; name != "" && !taken[name] {
+	for _, o := range operations {
+		if name := given[o.Key()]; name != "" && !taken[name] {
 			o.Name, taken[name] = name, true
 		} else {
 			open = append(open, o)
@@ -38,6 +38,25 @@ func (d *Document) nameOperations() {
 			name = addSuffix(name, o.Key())
 		}
 		o.Name = uniqueName(name, taken)
+	}
+}
+
+// Namer returns a function that names the operations, in their order, as [Options.Names] does. It keeps little of the document.
+func (d *Document) Namer() func(given map[string]string) []string {
+	kept := make([]Operation, len(d.Operations))
+	for i, o := range d.Operations {
+		kept[i] = Operation{Method: o.Method, Path: o.Path, id: o.id}
+	}
+	return func(given map[string]string) []string {
+		operations, names := make([]*Operation, len(kept)), make([]string, len(kept))
+		for i, o := range kept {
+			operations[i] = &o
+		}
+		nameOperations(operations, given)
+		for i, o := range operations {
+			names[i] = o.Name
+		}
+		return names
 	}
 }
 

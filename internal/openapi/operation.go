@@ -61,7 +61,7 @@ func (d *Document) readOperations() error {
 	if len(d.Operations) == 0 {
 		return fault.Errorf(fault.Invalid, "The document has no operations.")
 	}
-	d.nameOperations()
+	nameOperations(d.Operations, d.options.Names)
 	return nil
 }
 

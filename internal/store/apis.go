@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -56,7 +58,7 @@ func (t APIs) Tools(ctx context.Context, id connectors.ConnectorID) ([]connector
 	rows, err := t.q.APITools(ctx, t.id, id)
 	tools := make([]connectors.APITool, len(rows))
 	for i, r := range rows {
-		tools[i] = connectors.APITool{Key: r.Key, Endpoint: r.Endpoint, Filter: r.Filter, MaxPages: int(r.MaxPages), Scopes: r.Scopes}
+		tools[i] = connectors.APITool{Key: r.Key, Endpoint: r.Endpoint, Name: r.Name, Filter: r.Filter, MaxPages: int(r.MaxPages), Scopes: r.Scopes}
 		if r.Annotations != nil {
 			if err := json.Unmarshal(r.Annotations, &tools[i].Annotations); err != nil {
 				return nil, fmt.Errorf("annotations of %q: %w", r.Key, err)
@@ -78,7 +80,7 @@ func (t APIs) SaveTools(ctx context.Context, id connectors.ConnectorID, tools []
 			for _, tool := range tools {
 				row := dbgen.PutAPIToolParams{
 					TenantID: tx.id, ConnectorID: id, Key: tool.Key, Endpoint: tool.Endpoint, Filter: tool.Filter, MaxPages: int32(tool.MaxPages), //nolint:gosec // at most 20
-					Scopes: append([]string{}, tool.Scopes...),
+					Scopes: append([]string{}, tool.Scopes...), Name: tool.Name,
 				}
 				if tool.Annotations != nil {
 					row.Annotations, _ = json.Marshal(tool.Annotations) // a map of booleans always marshals
@@ -91,6 +93,17 @@ func (t APIs) SaveTools(ctx context.Context, id connectors.ConnectorID, tools []
 		})
 		return classifyError(err)
 	})
+}
+
+// NameTools stores names of picked operations, by key, unless they have one.
+func (t APIs) NameTools(ctx context.Context, id connectors.ConnectorID, names map[string]string) error {
+	keys := slices.Sorted(maps.Keys(names))
+	values := make([]string, len(keys))
+	for i, key := range keys {
+		values[i] = names[key]
+	}
+	_, err := t.q.NameAPITools(ctx, dbgen.NameAPIToolsParams{TenantID: t.id, ConnectorID: id, Keys: keys, Names: values})
+	return classifyError(err)
 }
 
 // RemoveTools removes tools of an HTTP API, by key, and returns how many there were.

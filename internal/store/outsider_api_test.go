@@ -35,13 +35,16 @@ var apiAttempts = map[string]attempt{
 	"APIs.SaveTools": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.APIs().SaveTools(ctx, o.connector.ID, []connectors.APITool{{Key: "GET /mine"}})
 	},
+	"APIs.NameTools": func(ctx context.Context, o outsider) (bool, error) {
+		return false, o.door.APIs().NameTools(ctx, o.connector.ID, map[string]string{"GET /pets": "stolen"})
+	},
 	"APIs.RemoveTools": func(ctx context.Context, o outsider) (bool, error) {
 		n, err := o.door.APIs().RemoveTools(ctx, o.connector.ID, []string{"GET /pets"})
 		return n > 0, err
 	},
 }
 
-var ownAPIs = map[string]bool{"APIs.Tools": true, "APIs.Scopes": true, "APIs.RemoveTools": true}
+var ownAPIs = map[string]bool{"APIs.Tools": true, "APIs.Scopes": true, "APIs.NameTools": true, "APIs.RemoveTools": true}
 
 // fillAPI gives the connector what an HTTP API has.
 func (o outsider) fillAPI(t *testing.T) {

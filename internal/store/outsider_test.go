@@ -58,7 +58,7 @@ func (o outsider) wantUntouched(t *testing.T) {
 	if err != nil || c.Version != o.connector.Version || len(c.DiscoveredTools) != 1 {
 		t.Errorf("connector = %+v, %v", c, err)
 	}
-	if tools, err := o.Door().APIs().Tools(ctx, o.connector.ID); err != nil || len(tools) != 1 {
+	if tools, err := o.Door().APIs().Tools(ctx, o.connector.ID); err != nil || len(tools) != 1 || tools[0].Name != "" {
 		t.Errorf("tools of the API = %+v, %v", tools, err)
 	}
 	if run, err := o.Door().Syncs().Get(ctx, o.running.ID); err != nil || run.State != connectors.SyncRunning {

@@ -116,7 +116,7 @@ func generateDocument(n, size int) []byte {
 
 func operationKeys(b *testing.B, document []byte) (keys []string) {
 	b.Helper()
-	d, err := apitools.Read(document, apitools.Addresses{Document: "https://api.example.com/openapi.json"})
+	d, err := apitools.Read(document, apitools.Addresses{Document: "https://api.example.com/openapi.json"}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestSync_ReviewsChangesOfADocument(t *testing.T) {
 		"new field of the body":  {`"count":{"type":"integer"}`, `"count":{"type":"integer"},"buyer":{"type":"string"}`, change{"addOrder": "parameter_added output_schema request_changed high"}},
 		"removed answer":         {answer, `"204":{"description":""}`, change{"addOrder": "output_schema request_changed low"}},
 		"removed operation":      {post, `"x-post":{`, change{"addOrder": "removed none"}},
-		"renamed operation":      {`"operationId":"addOrder"`, `"operationId":"createOrder"`, change{"addOrder": "removed none", "createOrder": "new_tool high"}},
+		"renamed operation":      {`"operationId":"addOrder"`, `"operationId":"createOrder"`, change{}},
 		"other scheme":           {`"security":[{"key":[]}]`, `"security":[{"oauth":["write"]}]`, both("request_changed low")},
 		"no credential":          {post, post + `"security":[],`, change{"addOrder": "request_changed low"}},
 		"key in the query":       {`"in":"header","name":"X-Key"`, `"in":"query","name":"key"`, both("request_changed low")},
@@ -52,7 +52,7 @@ func TestSync_ReviewsChangesOfADocument(t *testing.T) {
 		"other path":             {`.example.com/v1"`, `.example.com/v2"`, both("endpoint_changed high")},
 		"no encryption":          {`https://{region}`, `http://{region}`, both("endpoint_changed high")},
 		"other port":             {`.example.com/v1"`, `.example.com:8443/v1"`, both("endpoint_changed high")},
-		"other default":          {`"default":"eu"`, `"default":"us"`, both("endpoint_changed high")},
+		"other default":          {`"default":"eu"`, `"default":"us"`, change{}}, // the API URL chooses the region
 		"other value":            {`"enum":["eu","us"]`, `"enum":["eu","us","ap"]`, change{}},
 		"server of a path":       {`"/orders":{`, `"/orders":{` + server, both("endpoint_changed high")},
 		"server of an operation": {post, post + server, change{"addOrder": "endpoint_changed high"}},
@@ -75,7 +75,7 @@ func TestSync_ReviewsChangesOfADocument(t *testing.T) {
 			}
 			got := change{}
 			for _, found := range changes.Items {
-				if slices.Equal(found.Kinds, []toolchange.Kind{toolchange.NewTool}) && found.Tool != "createOrder" {
+				if slices.Equal(found.Kinds, []toolchange.Kind{toolchange.NewTool}) {
 					continue // of the first sync
 				}
 				says := string(found.Risk)
@@ -100,27 +100,26 @@ func TestSync_ReviewsNewToolsOfAnotherServer(t *testing.T) {
 	const elsewhere = `"servers":[{"url":"https://elsewhere.example.org/v1"}],`
 	get := `"get":{"operationId":"listOrders",`
 	for name, test := range map[string]struct {
-		start, old, new string
-		skipFirst       bool   // the document changes before the first sync
-		want            string // kinds and review of the new tool
+		start, new string
+		skipFirst  bool   // the document changes before the first sync
+		want       string // kinds and review of the new tool
 	}{
-		"renamed":            {orderDocument, get, `"get":{"operationId":"readOrders",`, false, "new_tool accepted"},
-		"renamed, elsewhere": {orderDocument, get, `"get":{"operationId":"readOrders",` + elsewhere, false, "new_tool endpoint_changed new"},
-		"to an accepted one": {
-			strings.Replace(orderDocument, `"post":{`, `"post":{`+elsewhere, 1), get, `"get":{"operationId":"readOrders",` + elsewhere, false, "new_tool accepted",
-		},
-		"before the first sync":            {orderDocument, get, `"get":{"operationId":"readOrders",` + elsewhere, true, "new_tool endpoint_changed new"},
-		"before the first sync, same host": {orderDocument, get, `"get":{"operationId":"readOrders",`, true, "accepted"},
+		"picked later":                     {orderDocument, get + `"summary":"List",`, false, "new_tool accepted"},
+		"picked later, elsewhere":          {orderDocument, get + elsewhere, false, "new_tool endpoint_changed new"},
+		"to an accepted one":               {strings.Replace(orderDocument, `"post":{`, `"post":{`+elsewhere, 1), get + elsewhere, false, "new_tool accepted"},
+		"before the first sync":            {orderDocument, get + elsewhere, true, "new_tool endpoint_changed new"},
+		"before the first sync, same host": {orderDocument, get + `"summary":"List",`, true, "accepted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, api := newBundle(t), newDocumentServer(t)
 			api.document = test.start
-			c := b.addAPI(t, api.URL+"/openapi.json", "GET /orders", "POST /orders")
+			c := b.addAPI(t, api.URL+"/openapi.json", "POST /orders")
 			if !test.skipFirst {
 				b.mustSync(t, c)
 			}
-			api.document, api.etag = strings.Replace(test.start, test.old, test.new, 1), `"2"`
+			must(t, b.Door().APIs().SaveTools(t.Context(), c.ID, []connectors.APITool{{Key: "GET /orders"}}))
+			api.document, api.etag = strings.Replace(test.start, get, test.new, 1), `"2"`
 			b.mustSync(t, c)
 			changes, err := b.Door().Tools().Changes(t.Context(), store.ChangeFilter{Connector: &c.ID, Page: store.Page{Limit: 10}})
 			if err != nil {
@@ -128,14 +127,14 @@ func TestSync_ReviewsNewToolsOfAnotherServer(t *testing.T) {
 			}
 			got := ""
 			for _, change := range changes.Items {
-				if change.Tool != "readOrders" {
+				if change.Tool != "listOrders" {
 					continue
 				}
 				for _, kind := range change.Kinds {
 					got += string(kind) + " "
 				}
 			}
-			if got += string(b.tools(t, c)["readOrders"].Review); got != test.want {
+			if got += string(b.tools(t, c)["listOrders"].Review); got != test.want {
 				t.Errorf("the new tool is %q, want %q", got, test.want)
 			}
 		})

@@ -60,7 +60,7 @@ func (b *bundle) addAPI(t testing.TB, url string, picked ...string) connectors.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := apitools.Read(document.Body, apitools.Addresses{Document: url})
+	parsed, err := apitools.Read(document.Body, apitools.Addresses{Document: url}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

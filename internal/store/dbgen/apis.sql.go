@@ -98,7 +98,7 @@ func (q *Queries) APIScopes(ctx context.Context, tenantID connectors.TenantID, c
 }
 
 const aPITools = `-- name: APITools :many
-select key, endpoint, filter, max_pages, scopes, annotations
+select key, endpoint, filter, max_pages, scopes, annotations, name
 from api_tools
 where tenant_id = $1 and connector_id = $2
 order by key
@@ -111,6 +111,7 @@ type APIToolsRow struct {
 	MaxPages    int32
 	Scopes      []string
 	Annotations []byte
+	Name        string
 }
 
 func (q *Queries) APITools(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]APIToolsRow, error) {
@@ -129,6 +130,7 @@ func (q *Queries) APITools(ctx context.Context, tenantID connectors.TenantID, co
 			&i.MaxPages,
 			&i.Scopes,
 			&i.Annotations,
+			&i.Name,
 		); err != nil {
 			return nil, err
 		}
@@ -147,6 +149,32 @@ where tenant_id = $1 and connector_id = $2 and key = any($3::text[])
 
 func (q *Queries) DeleteAPITools(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, keys []string) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteAPITools, tenantID, connectorID, keys)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const nameAPITools = `-- name: NameAPITools :execrows
+update api_tools t set name = n.name
+from (select unnest($3::text[]) as key, unnest($4::text[]) as name) n
+where t.tenant_id = $1 and t.connector_id = $2 and t.key = n.key and t.name = '' and t.endpoint is null
+`
+
+type NameAPIToolsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Keys        []string
+	Names       []string
+}
+
+func (q *Queries) NameAPITools(ctx context.Context, arg NameAPIToolsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, nameAPITools,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Keys,
+		arg.Names,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -186,14 +214,15 @@ func (q *Queries) PutAPIDocument(ctx context.Context, arg PutAPIDocumentParams) 
 }
 
 const putAPITool = `-- name: PutAPITool :exec
-insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes, annotations)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into api_tools (tenant_id, connector_id, key, endpoint, filter, max_pages, scopes, annotations, name)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 on conflict on constraint api_tools_pkey do update
 set endpoint = excluded.endpoint,
     filter = excluded.filter,
     max_pages = excluded.max_pages,
     scopes = excluded.scopes,
-    annotations = excluded.annotations
+    annotations = excluded.annotations,
+    name = excluded.name
 `
 
 type PutAPIToolParams struct {
@@ -205,6 +234,7 @@ type PutAPIToolParams struct {
 	MaxPages    int32
 	Scopes      []string
 	Annotations []byte
+	Name        string
 }
 
 func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
@@ -217,6 +247,7 @@ func (q *Queries) PutAPITool(ctx context.Context, arg PutAPIToolParams) error {
 		arg.MaxPages,
 		arg.Scopes,
 		arg.Annotations,
+		arg.Name,
 	)
 	return err
 }
