@@ -41,7 +41,7 @@ func apiFacts(ctx context.Context, c connectors.Connector, document *connectors.
 // apiAddress is the address that gets the calls, as far as the settings say it.
 func apiAddress(c connectors.Connector, document *connectors.APIDocument) string {
 	if document != nil && document.IsFetched {
-		return cmp.Or(c.ServerURL, connectors.Origin(c.URL))
+		return callAddress(c)
 	}
 	return cmp.Or(c.ServerURL, c.URL)
 }

@@ -1,7 +1,9 @@
 package connectors
 
 import (
+	"cmp"
 	"context"
+	"net/url"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -66,6 +68,23 @@ func connectorAddress(c connectors.Connector) string {
 		return c.URL
 	}
 	return strings.Join(append([]string{c.Command.Path}, c.Command.Args...), " ")
+}
+
+// callAddress is where calls go. The URL of an HTTP API without an API URL may be that of its document, on the same server.
+func callAddress(c connectors.Connector) string {
+	if c.Transport == connectors.TransportAPI {
+		return cmp.Or(c.ServerURL, serverAddress(c.URL))
+	}
+	return connectorAddress(c)
+}
+
+// serverAddress returns scheme and host of a URL.
+func serverAddress(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 func addressName(ctx context.Context, c connectors.Connector) string {

@@ -1,7 +1,6 @@
 package connectors
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -26,8 +25,8 @@ func ConnectorRow(ctx context.Context, c connectors.Connector, can templates.Per
 		ID:         c.ID.String(),
 		Name:       c.Name,
 		Href:       shell.ConnectorPath(c.Slug),
-		URL:        cmp.Or(c.ServerURL, connectorAddress(c)), // not the address of a document
-		URLUnicode: connectors.UnicodeURL(c.CredentialURL()),
+		URL:        callAddress(c),
+		URLUnicode: connectors.UnicodeURL(callAddress(c)),
 		State:      shell.ConnectorState(ctx, c),
 		Credential: shell.CredentialName(ctx, c),
 		Tools:      i18n.Number(ctx, c.ToolCount),
@@ -113,8 +112,8 @@ func ConnectorHead(ctx context.Context, c connectors.Connector, tab templates.Co
 		Name:        c.Name,
 		Mark:        mark,
 		Description: c.Description,
-		URL:         cmp.Or(c.ServerURL, connectorAddress(c)), // not the address of a document
-		URLUnicode:  connectors.UnicodeURL(c.CredentialURL()),
+		URL:         callAddress(c),
+		URLUnicode:  connectors.UnicodeURL(callAddress(c)),
 		Href:        shell.ConnectorPath(c.Slug),
 		Tab:         tab,
 		State:       shell.ConnectorState(ctx, c),

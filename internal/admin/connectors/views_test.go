@@ -244,3 +244,17 @@ func TestASecretIsReadByItsType(t *testing.T) {
 		}
 	}
 }
+
+// The row and the head of an API show where calls go, not where its document is.
+func TestConnectorRow_ShowsTheServerOfAnAPI(t *testing.T) {
+	t.Parallel()
+	c := connectors.Connector{Settings: connectors.Settings{Slug: "notes", Name: "Notes", URL: "https://api.example.com/openapi.json", Transport: connectors.TransportAPI}}
+	for server, want := range map[string]string{"": "https://api.example.com", "https://api.example.org/v1": "https://api.example.org/v1"} {
+		c.ServerURL = server
+		row := ConnectorRow(t.Context(), c, templates.Permissions{}, "", noon)
+		head := ConnectorHead(t.Context(), c, templates.TabOverview, templates.Mark{})
+		if row.URL != want || head.URL != want {
+			t.Errorf("the row has %s, the head %s, want %s", row.URL, head.URL, want)
+		}
+	}
+}
