@@ -183,9 +183,12 @@ func endpointState(e *openapi.Endpoint) store.State {
 	if e == nil {
 		return nil
 	}
-	return store.State{
+	state := store.State{
 		"name": e.Name, "title": e.Title, "description": shortenText(e.Description), "method": e.Method, "url": e.URL, "headers": e.Headers,
 		"media": e.Media, "body": shortenText(e.Body), "filter": e.Filter,
-		"annotations": e.Annotations,
 	}
+	if len(e.Annotations) > 0 {
+		state["annotations"] = e.Annotations
+	}
+	return state
 }
