@@ -122,14 +122,32 @@ func (s Source) NameTools(ctx context.Context, id connectors.ConnectorID) error 
 }
 
 // Fetch asks for a document; nil: it has still this ETag. Files that its references lead to become a part of it. It has no ETag then,
-// as that would say nothing of the files. Fetch takes a turn.
+// as that would say nothing of the files. A document with files takes a turn.
 func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.APIDocument, error) {
 	main, err := s.fetchFile(ctx, address, etag, false)
 	if err != nil || main == nil {
 		return nil, err
 	}
-	isBundle := false
-	var body []byte
+	body, isBundle := main.body, openapi.MayHaveFiles(main.body)
+	if isBundle {
+		err = takeBundle(ctx, s.Tenant, func() (err error) {
+			body, isBundle, err = s.bundleFiles(ctx, main)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	document := &connectors.APIDocument{IsFetched: true, ETag: main.etag, Body: body, Hash: sha256.Sum256(body), Size: len(body)}
+	if isBundle {
+		document.ETag = ""
+	}
+	return document, nil
+}
+
+// bundleFiles returns a document with the files that its references lead to, and reports whether it has any. It takes a turn, but for the
+// time of the requests.
+func (s Source) bundleFiles(ctx context.Context, main *fetchedFile) (body []byte, isBundle bool, err error) {
 	err = TakeTurn(ctx, s.Tenant, func() (err error) {
 		body, err = openapi.Bundle(main.body, main.address, func(at string) (text []byte, from string, err error) {
 			isBundle = true
@@ -144,14 +162,7 @@ func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.AP
 		})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	document := &connectors.APIDocument{IsFetched: true, ETag: main.etag, Body: body, Hash: sha256.Sum256(body), Size: len(body)}
-	if isBundle {
-		document.ETag = ""
-	}
-	return document, nil
+	return body, isBundle, err
 }
 
 // fetchedFile is a document or one of its files.

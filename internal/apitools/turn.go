@@ -15,6 +15,14 @@ const (
 
 var turns = limit.NewGate[connectors.TenantID](maxTurnsPerTenant, maxTurns)
 
+// Bounds of the documents that wait for their files. They stay in memory without a turn.
+const (
+	maxBundles          = 4
+	maxBundlesPerTenant = 1
+)
+
+var bundles = limit.NewGate[connectors.TenantID](maxBundlesPerTenant, maxBundles)
+
 // leaveTurn calls f, which waits for a server, without the turn that the caller has. It returns with the turn.
 func leaveTurn(ctx context.Context, tenant connectors.TenantID, f func() error) error {
 	turns.Release(tenant)
@@ -29,5 +37,15 @@ func TakeTurn(ctx context.Context, tenant connectors.TenantID, f func() error) e
 		return err
 	}
 	defer turns.Release(tenant)
+	return f()
+}
+
+// takeBundle calls f, which bundles a document, when few others are bundled. It returns ctx's cause if that ends first. f may call
+// TakeTurn. A caller that has a turn must not call takeBundle: each would wait for the other.
+func takeBundle(ctx context.Context, tenant connectors.TenantID, f func() error) error {
+	if err := bundles.Acquire(ctx, tenant); err != nil {
+		return err
+	}
+	defer bundles.Release(tenant)
 	return f()
 }

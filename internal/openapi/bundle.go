@@ -22,7 +22,7 @@ type ReadFile func(address string) (text []byte, from string, err error)
 // such references stays as it is. Files have the origin of the document. read is nil for a document that must have none. The
 // error is a fault with a sentence, or that of read.
 func Bundle(document []byte, address string, read ReadFile) ([]byte, error) {
-	if !mayHaveFiles(document) {
+	if !MayHaveFiles(document) {
 		return document, nil
 	}
 	b := &bundler{read: read, files: map[string]*bundledFile{}, scanned: map[*jsonschema.Node]bool{}, names: map[string]bool{}, bytes: MaxBytes, nodes: maxNodes}
@@ -60,9 +60,9 @@ func Bundle(document []byte, address string, read ReadFile) ([]byte, error) {
 
 var errBundleSize = fault.Errorf(fault.TooLarge, "The document and the files that it refers to are larger than %d MiB.", MaxBytes>>20)
 
-// mayHaveFiles reports whether a text has a reference that does not begin with #. It misses references with escapes in their name: they
+// MayHaveFiles reports whether a text has a reference that does not begin with #. It misses references with escapes in their name: they
 // are not followed then.
-func mayHaveFiles(document []byte) bool {
+func MayHaveFiles(document []byte) bool {
 	for rest := document; ; {
 		at := bytes.Index(rest, []byte("$ref"))
 		if at < 0 {
