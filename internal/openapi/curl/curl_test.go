@@ -112,6 +112,18 @@ func TestParse_KeepsNoSecret(t *testing.T) {
 		`curl https://a.example/x -H 'X-Session: S3cretS3cretS3cret00'`,
 		`curl https://a.example/x -H 'X-JWT: S3cretS3cretS3cret00'`,
 		`curl https://hooks.a.example/services/T0/B0/S3cretS3cretS3cret00 --json '{"text":"hi"}'`,
+		`curl https://api.a.example/bot123456:S3cretS3cretS3cret00/sendMessage --json '{"text":"hi"}'`,
+		`curl https://api.a.example/bot123456:S3cretS3c-S3cretS3cret00/x`,
+		`curl https://a.example/x -H 'apitoken: S3cret'`,
+		`curl https://a.example/x -H 'AuthToken: S3cret'`,
+		`curl https://a.example/x -H 'X-AppKey: S3cret'`,
+		`curl https://a.example/x -H 'X-Pass: S3cret'`,
+		`curl https://a.example/x -H 'X-PIN: S3cret'`,
+		`curl https://a.example/x -H 'X-Credentials: S3cret'`,
+		`curl https://a.example/x -H 'X-Auth-User: S3cret' -H 'X-Auth-Key: S3cret'`,
+		`curl https://a.example/x -H 'X-Plex-Token: S3cret'`,
+		`curl https://a.example/x -H 'X-Plex: S3cretS3cretS3cret00'`,
+		`curl https://a.example/x -H 'X-Plex: Key id:S3cret/S3cretS3cret00='`,
 		`curl https://a.example/x -H 'Content-Type: text/xml' -d '<password>S3cretS3cretS3cret00</password>'`,
 	} {
 		c, err := curl.Parse(command)
@@ -125,9 +137,23 @@ func TestParse_KeepsNoSecret(t *testing.T) {
 	}
 }
 
+func TestParse_KeepsOrdinaryHeaders(t *testing.T) {
+	t.Parallel()
+	for _, header := range []openapi.Header{
+		{Name: "Accept", Value: "application/vnd.github.v3+json"}, {Name: "X-Version", Value: "2024-10-01"}, {Name: "If-Match", Value: `"33a64df551425fcc55e4d42a148795d9f25f89d4"`},
+		{Name: "X-Tenant", Value: "123e4567-e89b-12d3-a456-426614174000"}, {Name: "If-Modified-Since", Value: "Wed, 21 Oct 2015 07:28:00 GMT"},
+		{Name: "X-App", Value: "Example-Application-For-iOS-17"}, {Name: "Prefer", Value: "return=representation"},
+	} {
+		c, err := curl.Parse("curl https://a.example/x -H '" + header.Name + ": " + header.Value + "'")
+		if err != nil || c.Credential != nil || len(c.Endpoint.Headers) != 1 || c.Endpoint.Headers[0] != header {
+			t.Errorf("%v: %+v, %v", header, c, err)
+		}
+	}
+}
+
 func TestParse_Refuses(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{``, `wget https://a.example`, `curl`, `curl -X`, `curl 'https://a.example`, `curl -d @file https://a.example`, `curl https://a.example https://b.example`, `curl ftp://a.example`, `curl -X CONNECT https://a.example`, `curl 'https://{x}.example/'`, `curl -H`} {
+	for _, command := range []string{``, `wget https://a.example`, `curl`, `curl -X`, `curl 'https://a.example`, `curl -d @file https://a.example`, `curl https://a.example https://b.example`, `curl ftp://a.example`, `curl -X CONNECT https://a.example`, `curl 'https://{x}.example/'`, `curl https://S3cretS3cretS3cret00.a.example`, `curl -H`} {
 		if c, err := curl.Parse(command); err == nil {
 			t.Errorf("%q: %+v", command, c.Endpoint)
 		}

@@ -57,7 +57,7 @@ func (b *endpointBuilder) chooseMethod() string {
 }
 
 // secretName is a name of a header or parameter that carries a secret.
-var secretName = regexp.MustCompile(`(?i:(^|[-_])(api[-_]?key|access[-_]?key|auth|authorization|token|secret|password|signature|sig|jwt|session|key)$|apikey|accesstoken)` +
+var secretName = regexp.MustCompile(`(?i:(^|[-_])(api[-_]?key|access[-_]?key|auth|authorization|token|secret|password|signature|sig|jwt|session|key|pass|credentials?)$|apikey|appkey|apitoken|authtoken|accesstoken)` +
 	`|[a-z](Token|Secret|Password|Signature|Key)$`)
 
 // privateName is a name of an argument that may be private, though it is no credential of the connector.
@@ -72,15 +72,35 @@ func hasSecret(name string, v *jsonschema.Node) bool {
 		slices.ContainsFunc(v.Items, func(item *jsonschema.Node) bool { return hasSecret("", item) })
 }
 
-// isOpaque reports whether a segment of a path looks like a secret: long, with digits and letters of both cases, or long hexadecimal
-// digits.
-func isOpaque(segment string) bool {
-	if len(segment) < 20 || otherCharacters.MatchString(segment) {
-		return false
+// isOpaque reports whether a text, as a segment of a path or the value of a header, has what looks like a secret: a long word with digits
+// and letters of both cases, or of long hexadecimal digits; or a shorter such word in a long text without spaces, as in a:b.
+func isOpaque(text string) bool {
+	for part := range strings.FieldsSeq(text) {
+		for _, word := range otherCharacters.Split(part, -1) {
+			isMixed := strings.ContainsAny(word, "0123456789") && strings.ToLower(word) != word && strings.ToUpper(word) != word
+			if len(word) >= 32 && identifier.MatchString(word) || isMixed && len(part) >= 20 && len(word) >= 8 {
+				return true
+			}
+		}
 	}
-	return len(segment) >= 32 && identifier.MatchString(segment) ||
-		strings.ContainsAny(segment, "0123456789") && strings.ToLower(segment) != segment && strings.ToUpper(segment) != segment
+	return false
 }
+
+// conditionalHeaders have the value of an ETag, which looks like a secret.
+var conditionalHeaders = []string{"if-match", "if-none-match", "if-range"}
+
+// hideHeader returns a header with an argument as its value if it may have a secret.
+func (b *endpointBuilder) hideHeader(h openapi.Header) openapi.Header {
+	isPrivate := privateName.MatchString(h.Name) || isOpaque(h.Value) || privateHeader.MatchString(h.Name)
+	if !isPrivate || slices.Contains(conditionalHeaders, strings.ToLower(h.Name)) || openapi.IsRefusedHeader(h.Name) {
+		return h
+	}
+	b.command.Notes = append(b.command.Notes, "A header looks like it has a secret. Its value is now an argument.")
+	return openapi.Header{Name: h.Name, Value: "{" + b.addProperty(h.Name, textSchema()) + "}"}
+}
+
+// privateHeader is a name of a header with one half of a credential.
+var privateHeader = regexp.MustCompile(`(?i)(^|[-_])auth[-_]?(user|email|id)$`)
 
 // takeCredential takes credentials out of the options. The first is kept.
 func (b *endpointBuilder) takeCredential() {
@@ -96,7 +116,7 @@ func (b *endpointBuilder) takeCredential() {
 		if secretName.MatchString(h.Name) || strings.EqualFold(h.Name, "Proxy-Authorization") {
 			b.addCredential(headerCredential(h))
 		} else if !openapi.IsRefusedHeader(h.Name) || strings.EqualFold(h.Name, "Content-Type") || strings.EqualFold(h.Name, "Accept") {
-			kept = append(kept, h)
+			kept = append(kept, b.hideHeader(h))
 		}
 	}
 	o.headers = kept
@@ -137,6 +157,9 @@ func (b *endpointBuilder) setURL() error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return fault.Errorf(fault.Invalid, "The command has no valid URL.")
+	}
+	if isOpaque(u.Host) {
+		return fault.Errorf(fault.Invalid, "The URL's host looks like it has a secret, which everyone could read.")
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
