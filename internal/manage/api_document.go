@@ -84,14 +84,14 @@ func (api *storedAPI) parseDocument() (err error) {
 	return err
 }
 
-// isCurrent reports whether an API has still the document and the tools that were read.
+// isCurrent reports whether an API has still the document, the seen operations and the tools that were read.
 func (api storedAPI) isCurrent(ctx context.Context, tx *store.Tenant) (bool, error) {
 	info, err := orNone(tx.APIs().DocumentInfo(ctx, api.connector.ID))
 	if err != nil {
 		return false, err
 	}
 	tools, err := tx.APIs().Tools(ctx, api.connector.ID)
-	same := (info == nil) == (api.document == nil) && (info == nil || info.Hash == api.document.Hash)
+	same := (info == nil) == (api.document == nil) && (info == nil || info.Hash == api.document.Hash && slices.Equal(info.Seen, api.document.Seen))
 	return same && slices.EqualFunc(tools, api.tools, isSameTool), err
 }
 

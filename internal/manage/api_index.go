@@ -277,6 +277,7 @@ func (r *Registry) SavePicks(ctx context.Context, a auth.Actor, o APIOverview, p
 		change, err := api.planPicks(a, add, remove, nil)
 		changed = !change.isEmpty()
 		change.seen = seen
+		api.recordSeen(a, &change)
 		return change, err
 	})
 	return changed, err

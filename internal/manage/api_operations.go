@@ -35,6 +35,7 @@ func (r *Registry) ChangeOperations(ctx context.Context, a auth.Actor, ref conne
 	return r.changeAPI(ctx, a, ref, func(api storedAPI) (apiChange, error) {
 		change, err := api.planPicks(a, add, remove, changes)
 		change.seen = api.addSeen(add, remove)
+		api.recordSeen(a, &change)
 		return change, err
 	})
 }
@@ -54,6 +55,26 @@ func (api storedAPI) addSeen(decided ...[]string) []string {
 		return nil
 	}
 	return seen
+}
+
+// recordSeen adds the new operations that a change passes over to its audit event.
+func (api storedAPI) recordSeen(a auth.Actor, change *apiChange) {
+	if api.document == nil || len(api.document.Seen) == 0 { // a document of which no operation is new yet
+		return
+	}
+	picked := operationsState(change.applyTo(api.tools))["operations"].([]string)
+	passedOver := slices.DeleteFunc(slices.Clone(change.seen), func(key string) bool {
+		return slices.Contains(api.document.Seen, key) || slices.Contains(picked, key)
+	})
+	if len(passedOver) == 0 {
+		return
+	}
+	if change.event.Action == "" {
+		change.event = a.Event("connector.update", api.connector.Slug)
+		change.event.Detail = map[string]any{"connector_id": api.connector.ID.String()}
+		change.event.Before, change.event.After = store.State{}, store.State{}
+	}
+	change.event.Before["passed_over"], change.event.After["passed_over"] = []string{}, passedOver
 }
 
 // planPicks is [storedAPI.planOperations] with scopes and the audit event.
@@ -134,7 +155,7 @@ func storeAPIChange(ctx context.Context, tx *store.Tenant, api storedAPI, change
 		return errAPIChanged
 	}
 	if len(change.seen) > 0 {
-		if err := tx.APIs().SetSeen(ctx, id, change.seen); err != nil || change.isEmpty() {
+		if err := tx.APIs().SetSeen(ctx, id, change.seen); err != nil || change.event.Action == "" {
 			return err
 		}
 	}

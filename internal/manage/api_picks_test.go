@@ -1,6 +1,7 @@
 package manage_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,49 @@ func TestSavePicks_StoresAllOrNothing(t *testing.T) {
 	o = b.readAPI(t, ref)
 	if len(o.Tools) != 1 || !slices.Equal(o.Document.Seen, []string{"GET /notes", "POST /notes"}) {
 		t.Errorf("tools %v, seen %q", o.Tools, o.Document.Seen)
+	}
+}
+
+func TestPickOperations_RecordsWhatIsPassedOver(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	ref := b.newAPI(t)
+	id := b.readAPI(t, ref).Connector.ID
+	if err := b.Door().APIs().SetSeen(t.Context(), id, []string{"GET /gone"}); err != nil {
+		t.Fatal(err)
+	}
+	failures := make(chan error)
+	for _, key := range []string{"GET /notes", "POST /notes"} {
+		go func() { failures <- b.reg.PickOperations(t.Context(), b.admin, ref, nil, []string{key}) }()
+	}
+	if err := errors.Join(<-failures, <-failures); err != nil {
+		t.Fatal(err)
+	}
+	seen := b.readAPI(t, ref).Document.Seen
+	slices.Sort(seen)
+	var events int
+	b.AsSystem(t, "select count(*) from audit_events where action = 'connector.update' and detail::text like '%passed_over%'", nil, &events)
+	if !slices.Equal(seen, []string{"GET /gone", "GET /notes", "POST /notes"}) || events != 2 {
+		t.Errorf("seen %q, %d events", seen, events)
+	}
+}
+
+func TestAddEndpoint_ChecksAndRecordsAnnotations(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	ref := b.newAPI(t)
+	e := openapi.Endpoint{Name: "ping", Method: "GET", URL: "https://one.example.com/ping", Annotations: map[string]bool{"odd": true}}
+	if err := b.reg.AddEndpoint(t.Context(), b.admin, ref, e); !fault.Is(err, fault.Invalid) {
+		t.Errorf("an unknown annotation: %v", err)
+	}
+	e.Annotations = map[string]bool{"readOnlyHint": false}
+	if err := b.reg.AddEndpoint(t.Context(), b.admin, ref, e); err != nil {
+		t.Fatal(err)
+	}
+	var events int
+	b.AsSystem(t, "select count(*) from audit_events where action = 'endpoint.create' and detail::text like '%readOnlyHint%'", nil, &events)
+	if events != 1 {
+		t.Errorf("%d events have the annotations", events)
 	}
 }
 
