@@ -19,7 +19,7 @@ func httpAPIState() manifest.State {
 		APIs: map[string]manifest.APIState{"pets": {
 			Document:   client.DocumentInfo{DocumentURL: new("https://pets.example/openapi.json"), Size: 10},
 			Operations: map[string]client.Operation{"GET /pets": {Key: "GET /pets", Filter: new(".items"), MaxPages: new(int64(3)), Annotations: map[string]bool{"openWorldHint": false}}, "POST /pets": {Key: "POST /pets"}},
-			Endpoints:  map[string]client.Endpoint{"ping": {Name: "ping", Method: new("GET"), URL: "https://pets.example/ping/{word}", Headers: map[string]string{"X-A": "b"}, InputSchema: []byte(`{"type":"object","properties":{"word":{"type":"string","minLength":1}}}`)}},
+			Endpoints:  map[string]client.Endpoint{"ping": {Name: "ping", Method: new("GET"), URL: "https://pets.example/ping/{word}", Headers: map[string]string{"X-A": "b"}, Annotations: map[string]bool{"idempotentHint": true}, InputSchema: []byte(`{"type":"object","properties":{"word":{"type":"string","minLength":1}}}`)}},
 		}},
 	}
 }
@@ -34,6 +34,9 @@ func TestWrite_ReadsBackAnHTTPAPI(t *testing.T) {
 	file, err := manifest.Read([]byte(text.String()), manifest.Sources{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
+	}
+	if !strings.Contains(text.String(), "idempotentHint: true") {
+		t.Errorf("no annotations of the endpoint:\n%s", text.String())
 	}
 	steps, err := manifest.Plan(t.Context(), nil, file, state, manifest.Options{})
 	if err != nil || len(steps) > 0 {

@@ -129,3 +129,31 @@ func TestMultipart_PartsAndFiles(t *testing.T) {
 		t.Errorf("%q", have)
 	}
 }
+
+// An idempotent request is sent again, and a client may change the header that it sends.
+func TestHTTP_HasItsOwnHeaderIfSentAgain(t *testing.T) {
+	t.Parallel()
+	binding := &openapi.Binding{Version: 1, Method: "GET", Server: "https://h.example", Path: "/a", Accept: "application/json"}
+	r, err := httpcall.Build(binding, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := r.HTTP(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Header.Set("Authorization", "Bearer first")
+	second, err := r.HTTP(t.Context())
+	if err != nil || second.Header.Get("Authorization") != "" || second.Header.Get("Accept") != "application/json" {
+		t.Errorf("%v, %v", second.Header, err)
+	}
+}
+
+func TestBuild_RefusesDotSegmentsOfThePath(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/a/../b", "/a/%2e%2E/b", "/%2e/b"} {
+		if r, err := httpcall.Build(&openapi.Binding{Version: 1, Method: "GET", Server: "https://h.example", Path: path}, nil); err == nil {
+			t.Errorf("%s leads to %s", path, r.URL)
+		}
+	}
+}

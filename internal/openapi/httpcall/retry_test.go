@@ -36,6 +36,8 @@ func TestReadRetryAfter(t *testing.T) {
 		"no list":                                         {429, http.Header{"Ratelimit": {`";r=0;t=30`, `";;==,`}}, 0},
 		"no number":                                       {429, http.Header{"Ratelimit": {`"default";r=0;t=soon`}}, 0},
 		"negative":                                        {429, http.Header{"Ratelimit": {`"default";r=0;t=-30`}}, 0},
+		"a date far away":                                 {429, http.Header{"Retry-After": {"Fri, 01 May 2099 12:00:00 GMT"}}, time.Hour},
+		"an epoch far away":                               {429, http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {"4102444800"}}, time.Hour},
 		"an hour at most":                                 {429, http.Header{"Ratelimit": {`"default";r=0;t=86400`}}, time.Hour},
 	} {
 		if got := httpcall.ReadRetryAfter(tc.status, tc.header, now); got != tc.want {
