@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,6 +197,14 @@ func TestHTTPAPI_QuestionsAreAnsweredByPeople(t *testing.T) {
 		if code, says := a.callRefused(t, tool, arguments); code != want {
 			t.Errorf("%s: %s, %s", tool, code, says)
 		}
+	}
+	lowered := map[string]any{"key": "GET /notes", "filter": ".items" + strings.Repeat(" ", 300), "annotations": map[string]any{"destructiveHint": false}}
+	if says := a.callInvalid(t, "pick_operations", map[string]any{"connector": "notes", "settings": slices.Repeat([]any{lowered}, 21)}); !strings.Contains(says, "at most 20 settings") {
+		t.Errorf("21 settings: %q", says)
+	}
+	a.callRefused(t, "pick_operations", map[string]any{"connector": "notes", "settings": []any{lowered}})
+	if says := a.questions[len(a.questions)-1]; !strings.Contains(says, "destructiveHint") {
+		t.Errorf("the person was asked %q", says)
 	}
 	if w.Rows(t) != was {
 		t.Error("something changed")

@@ -307,15 +307,19 @@ func askPick(_ context.Context, c *caller, in pickOperationsIn) (question, error
 	if len(in.Remove) > 0 {
 		changes = append(changes, "end the tools of "+quoteNames(in.Remove))
 	}
-	for _, s := range in.Settings[:min(len(in.Settings), maxAskedNames)] {
+	if len(in.Settings) > maxAskedNames {
+		return question{}, invalidArguments(fmt.Sprintf("Pass at most %d settings, so that the user can read all of them.", maxAskedNames))
+	}
+	for _, s := range in.Settings {
+		if s.Annotations != nil { // apart, as a long setting is cut
+			changes = append(changes, fmt.Sprintf("set the annotations of %s to %s", quoteText(s.Key), quoteText(*jsonText(s.Annotations))))
+			s.Annotations = nil
+		}
 		text, err := encodeJSON(s)
 		if err != nil {
 			return question{}, err
 		}
 		changes = append(changes, "set "+quoteText(string(text)))
-	}
-	if more := len(in.Settings) - maxAskedNames; more > 0 {
-		changes = append(changes, fmt.Sprintf("and %d more settings", more))
 	}
 	if len(changes) == 0 {
 		return question{}, invalidArguments("Pass add, remove or settings.")
