@@ -41,7 +41,7 @@ func (w *world) createMovableAPIs(t *testing.T) {
 				Name: "ping", URL: "https://api.example.com/ping/{word}?q={q}", Method: new("POST"), Title: new("Ping"), Description: new("Sends a word."),
 				Headers: map[string]string{"X-Word": "{word}"}, Media: new("multipart/form-data"), Body: new(`{"file":"{file}"}`), Files: []string{"file"},
 				InputSchema:  []byte(`{"type":"object","properties":{"word":{"type":"string","minLength":1},"q":{"type":"integer"},"file":{"type":"string"}},"required":["word"]}`),
-				OutputSchema: []byte(`{"type":"object"}`), Filter: new(".items"),
+				OutputSchema: []byte(`{"type":"object"}`), Filter: new(".items"), Annotations: map[string]bool{"idempotentHint": true},
 				Pages: &client.EndpointPages{Kind: "page", Argument: new("q"), Items: new("/items"), First: new(int64(1)), Max: 3},
 			}},
 		},
@@ -115,7 +115,7 @@ func TestHTTPAPI_MovesByManifest(t *testing.T) {
 	if steps, err = manifest.Plan(t.Context(), theirs, file, state, manifest.Options{}); err != nil || len(steps) > 0 {
 		t.Errorf("applied again: %v, %+v", err, steps)
 	}
-	for _, part := range []string{"document_url:", `openapi: 3.0.3`, "server_url: https://eu.api.example.com", "filter: .items", "readOnlyHint: false", "in: query", "files:", "get_it:", "token_endpoint:"} {
+	for _, part := range []string{"document_url:", `openapi: 3.0.3`, "server_url: https://eu.api.example.com", "filter: .items", "readOnlyHint: false", "idempotentHint: true", "in: query", "files:", "get_it:", "token_endpoint:"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the manifest lacks %q:\n%s", part, text)
 		}
