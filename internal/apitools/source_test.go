@@ -239,7 +239,7 @@ func TestFetch_TakesATurnButNotForRequests(t *testing.T) {
 		_, err := source.Fetch(ctx, "https://api.example.com/openapi.json", "")
 		return err
 	})
-	if err != stop || requests != 1 { //nolint:errorlint // a failed request would wrap it
+	if err != stop || requests != 1 {
 		t.Errorf("without a turn: %v, %d requests", err, requests)
 	}
 	closed = func() {}

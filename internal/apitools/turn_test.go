@@ -84,7 +84,7 @@ func TestFetch_BoundsDocumentsThatWaitForFiles(t *testing.T) {
 			}
 			return answer, err
 		})}
-		if _, err := source.Fetch(ctx, filesAddress, ""); err != stop { //nolint:errorlint // a failed request would wrap it
+		if _, err := source.Fetch(ctx, filesAddress, ""); err != stop {
 			t.Errorf("in excess of the bound: %v", err)
 		}
 	}

@@ -199,7 +199,7 @@ func TestTools_HaveNoSecrets(t *testing.T) {
 		}
 		for name := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
 			for _, secret := range []string{"token", "key", "password", "client_secret", "headers", "env"} {
-				if name == secret && tool.Name != "save_endpoint" { // its headers are those that hold no secret: others are refused
+				if name == secret && tool.Name != "save_endpoint" { // its headers are fixed texts, not the credential
 					t.Errorf("%s takes %s", tool.Name, name)
 				}
 			}
