@@ -140,10 +140,10 @@ func (s Server) isInstance(address string) bool {
 		name, after, _ := strings.Cut(rest, "}")
 		if literal, rest, found = strings.Cut(after, "{"); !found {
 			value, ok := strings.CutSuffix(address, literal)
-			return ok && s.allows(name, value) && (literal == "" || !strings.Contains(value, "/"))
+			return ok && s.allowsValue(name, value) && (literal == "" || !strings.Contains(value, "/"))
 		}
 		at := strings.Index(address, literal)
-		if at < 0 || strings.Contains(address[:at], "/") || !s.allows(name, address[:at]) {
+		if at < 0 || strings.Contains(address[:at], "/") || !s.allowsValue(name, address[:at]) {
 			return false
 		}
 		address = address[at:]
@@ -151,8 +151,8 @@ func (s Server) isInstance(address string) bool {
 	return false
 }
 
-// allows reports whether a variable may have a value that a person chose.
-func (s Server) allows(name, value string) bool {
+// allowsValue reports whether a variable may have a value that a person chose.
+func (s Server) allowsValue(name, value string) bool {
 	at := slices.IndexFunc(s.Variables, func(v ServerVariable) bool { return v.Name == name })
 	return at >= 0 && value != "" && !strings.Contains(value, "..") && !strings.ContainsAny(value, `?#@%\`) &&
 		(len(s.Variables[at].Enum) == 0 || slices.Contains(s.Variables[at].Enum, value))
