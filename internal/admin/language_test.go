@@ -85,6 +85,7 @@ func TestLanguage_RefusalsAreTranslated(t *testing.T) {
 // untranslated are names that equal an English text: an authentication, servers, a tool, icon letters, and
 // prefixes of audit actions, which programs read too.
 var untranslated = map[string]bool{
+	"No":   true, // the mark of Notion
 	"none": true, "Documentation": true, "Close": true, "As": true, "Search": true,
 	"agent": true, "approval": true, "connector": true, "credential": true, "member": true, "tenant": true, "tool": true, "webhook": true,
 }

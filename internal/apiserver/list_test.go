@@ -14,7 +14,7 @@ import (
 // Definitions of more than 8 MiB, which is more than a client reads at once, come in pages of one document.
 func TestListTools_PagesAreOfOneDocument(t *testing.T) {
 	t.Parallel()
-	const tools = 60
+	const tools = 28
 	read := 0
 	_, bindings := openSession(t, http.NotFound, func(s *apiserver.Server) {
 		s.Tools = func(context.Context) (all []openapi.Tool, err error) {

@@ -3,6 +3,7 @@ package apitools
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"patchbay/internal/connectors"
@@ -54,8 +55,14 @@ func (c *Cache) addTools(id connectors.ConnectorID, key cacheKey, tools []openap
 	if c == nil {
 		return
 	}
-	added := cachedTools{key: key, tools: tools}
-	for _, tool := range tools {
+	added := cachedTools{key: key, tools: make([]openapi.Tool, len(tools))}
+	for i, tool := range tools {
+		binding, err := openapi.ReadBinding(tool.Binding.JSON()) // a copy: texts of the tool's own would keep the whole document
+		if err != nil {
+			return
+		}
+		tool.Name, tool.Binding = strings.Clone(tool.Name), binding
+		added.tools[i] = tool
 		added.bytes += 2 * len(tool.Definition) // with the binding
 	}
 	c.mu.Lock()

@@ -77,8 +77,10 @@ func (s Source) Refresh(ctx context.Context, c connectors.Connector) (connectors
 	if err != nil || fetched == nil || fetched.Hash == stored.Hash && fetched.ETag == stored.ETag {
 		return stored, err
 	}
-	if err := s.NameTools(ctx, c.ID); err != nil {
-		return stored, err
+	if fetched.Hash != stored.Hash {
+		if err := s.NameTools(ctx, c.ID); err != nil {
+			return stored, err
+		}
 	}
 	err = s.APIs.RefreshDocument(ctx, c.ID, stored.Hash, *fetched)
 	if fault.Is(err, fault.NotFound) {
@@ -130,7 +132,7 @@ func (s Source) Fetch(ctx context.Context, address, etag string) (*connectors.AP
 	}
 	body, isBundle := main.body, openapi.MayHaveFiles(main.body)
 	if isBundle {
-		err = takeBundle(ctx, s.Tenant, func() (err error) {
+		err = takeBundle(ctx, s.Tenant, func(ctx context.Context) (err error) {
 			body, isBundle, err = s.bundleFiles(ctx, main)
 			return err
 		})

@@ -2,6 +2,7 @@ package apitools
 
 import (
 	"context"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/limit"
@@ -19,6 +20,7 @@ var turns = limit.NewGate[connectors.TenantID](maxTurnsPerTenant, maxTurns)
 const (
 	maxBundles          = 4
 	maxBundlesPerTenant = 1
+	maxBundleTime       = time.Minute // others wait meanwhile
 )
 
 var bundles = limit.NewGate[connectors.TenantID](maxBundlesPerTenant, maxBundles)
@@ -42,10 +44,12 @@ func TakeTurn(ctx context.Context, tenant connectors.TenantID, f func() error) e
 
 // takeBundle calls f, which bundles a document, when few others are bundled. It returns ctx's cause if that ends first. f may call
 // TakeTurn. A caller that has a turn must not call takeBundle: each would wait for the other.
-func takeBundle(ctx context.Context, tenant connectors.TenantID, f func() error) error {
+func takeBundle(ctx context.Context, tenant connectors.TenantID, f func(ctx context.Context) error) error {
 	if err := bundles.Acquire(ctx, tenant); err != nil {
 		return err
 	}
 	defer bundles.Release(tenant)
-	return f()
+	ctx, cancel := context.WithTimeout(ctx, maxBundleTime)
+	defer cancel()
+	return f(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"strings"
 	"sync"
 
 	"patchbay/internal/agentview"
@@ -215,7 +216,10 @@ func readIndex(ctx context.Context, document []byte, at apitools.Addresses) (*do
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		s := OperationSummary{Key: o.Key(), Name: o.Name, Title: o.Title, Description: o.Description, Method: o.Method, Path: o.Path, Tags: o.Tags, Deprecated: o.Deprecated}
+		s := OperationSummary{
+			Key: o.Key(), Name: o.Name, Title: strings.Clone(o.Title), Description: strings.Clone(o.Description),
+			Method: strings.Clone(o.Method), Path: strings.Clone(o.Path), Tags: cloneTexts(o.Tags), Deprecated: o.Deprecated,
+		}
 		if remaining > 0 {
 			if tool, err := d.Tool(o); err != nil {
 				s.Problem = fault.As(err).Message
@@ -230,11 +234,23 @@ func readIndex(ctx context.Context, document []byte, at apitools.Addresses) (*do
 }
 
 func documentFacts(d *openapi.Document) APIDocumentFacts {
-	about := APIDocumentFacts{Spec: d.Spec, Title: d.Title, Version: d.Version, LeftOut: d.Problems}
+	about := APIDocumentFacts{Spec: strings.Clone(d.Spec), Title: strings.Clone(d.Title), Version: strings.Clone(d.Version)}
+	for _, p := range d.Problems {
+		about.LeftOut = append(about.LeftOut, openapi.Problem{Where: strings.Clone(p.Where), Sentence: strings.Clone(p.Sentence)})
+	}
 	for _, s := range d.Servers {
-		about.Servers = append(about.Servers, s.URL)
+		about.Servers = append(about.Servers, strings.Clone(s.URL))
 	}
 	return about
+}
+
+// cloneTexts copies texts that are parts of a document, which would stay in memory with them.
+func cloneTexts(texts []string) []string {
+	cloned := make([]string, len(texts))
+	for i, text := range texts {
+		cloned[i] = strings.Clone(text)
+	}
+	return cloned
 }
 
 // MeasureAPITool estimates the size of a tool's definition for a model, in tokens.

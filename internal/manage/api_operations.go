@@ -3,7 +3,9 @@ package manage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"patchbay/internal/auth"
@@ -74,7 +76,7 @@ func (api storedAPI) recordSeen(a auth.Actor, change *apiChange) {
 		change.event.Detail = map[string]any{"connector_id": api.connector.ID.String()}
 		change.event.Before, change.event.After = store.State{}, store.State{}
 	}
-	change.event.Before["passed_over"], change.event.After["passed_over"] = []string{}, passedOver
+	change.event.Before["passed_over"], change.event.After["passed_over"] = []string{}, shortenKeys(passedOver)
 }
 
 // planPicks is [storedAPI.planOperations] with scopes and the audit event.
@@ -87,6 +89,7 @@ func (api storedAPI) planPicks(a auth.Actor, add, remove []string, changes []Ope
 	change.event = a.Event("connector.update", api.connector.Slug)
 	change.event.Detail = map[string]any{"connector_id": api.connector.ID.String()}
 	change.event.Before, change.event.After = operationsState(api.tools), operationsState(change.applyTo(api.tools))
+	recordDifference(change.event.Before, change.event.After)
 	return change, nil
 }
 
@@ -286,6 +289,36 @@ func (api storedAPI) hasPages(key string) bool {
 
 func isSameTool(a, b connectors.APITool) bool {
 	return a.Key == b.Key && string(a.Endpoint) == string(b.Endpoint) && a.Name == b.Name && a.Filter == b.Filter && a.MaxPages == b.MaxPages && maps.Equal(a.Annotations, b.Annotations)
+}
+
+// maxRecordedKeys bounds the keys of a list in an audit event.
+const maxRecordedKeys = 100
+
+// shortenKeys returns keys for an audit event, with the number of those that are left out.
+func shortenKeys(keys []string) []string {
+	short := make([]string, 0, min(len(keys), maxRecordedKeys+1))
+	for _, key := range keys[:min(len(keys), maxRecordedKeys)] {
+		short = append(short, shortenText(key))
+	}
+	if more := len(keys) - maxRecordedKeys; more > 0 {
+		short = append(short, fmt.Sprintf("… and %d more", more))
+	}
+	return short
+}
+
+// recordDifference leaves out settings that stay. Of long lists of operations it leaves what is removed and what is added.
+func recordDifference(before, after store.State) {
+	was, is := before["operations"].([]string), after["operations"].([]string)
+	if max(len(was), len(is)) > maxRecordedKeys {
+		before["operations"] = shortenKeys(slices.DeleteFunc(slices.Clone(was), func(key string) bool { return slices.Contains(is, key) }))
+		after["operations"] = shortenKeys(slices.DeleteFunc(slices.Clone(is), func(key string) bool { return slices.Contains(was, key) }))
+	}
+	for name, value := range before {
+		if other, ok := after[name]; ok && name != "operations" && reflect.DeepEqual(value, other) {
+			delete(before, name)
+			delete(after, name)
+		}
+	}
 }
 
 // operationsState is the picked operations with their settings, for the audit log.

@@ -198,9 +198,13 @@ func TestHTTPAPI_QuestionsAreAnsweredByPeople(t *testing.T) {
 			t.Errorf("%s: %s, %s", tool, code, says)
 		}
 	}
-	lowered := map[string]any{"key": "GET /notes", "filter": ".items" + strings.Repeat(" ", 300), "annotations": map[string]any{"destructiveHint": false}}
+	lowered := map[string]any{"key": "GET /notes", "filter": ".items" + strings.Repeat(" ", 150), "annotations": map[string]any{"destructiveHint": false}}
 	if says := a.callInvalid(t, "pick_operations", map[string]any{"connector": "notes", "settings": slices.Repeat([]any{lowered}, 21)}); !strings.Contains(says, "at most 20 settings") {
 		t.Errorf("21 settings: %q", says)
+	}
+	long := map[string]any{"key": "GET /notes", "filter": ".items" + strings.Repeat(" ", 200)}
+	if says := a.callInvalid(t, "pick_operations", map[string]any{"connector": "notes", "settings": []any{long}}); !strings.Contains(says, "filter over 200 bytes") {
+		t.Errorf("a long filter: %q", says)
 	}
 	a.callRefused(t, "pick_operations", map[string]any{"connector": "notes", "settings": []any{lowered}})
 	if says := a.questions[len(a.questions)-1]; !strings.Contains(says, "destructiveHint") {

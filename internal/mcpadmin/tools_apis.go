@@ -299,6 +299,9 @@ type pickOperationsIn struct {
 	Settings  []client.OperationPatch `json:"settings"`
 }
 
+// maxAskedFilter is what [quoteText] shows of a filter.
+const maxAskedFilter = 200
+
 func askPick(_ context.Context, c *caller, in pickOperationsIn) (question, error) {
 	var changes []string
 	if len(in.Add) > 0 {
@@ -313,13 +316,16 @@ func askPick(_ context.Context, c *caller, in pickOperationsIn) (question, error
 	for _, s := range in.Settings {
 		if s.Annotations != nil { // apart, as a long setting is cut
 			changes = append(changes, fmt.Sprintf("set the annotations of %s to %s", quoteText(s.Key), quoteText(*jsonText(s.Annotations))))
-			s.Annotations = nil
 		}
-		text, err := encodeJSON(s)
-		if err != nil {
-			return question{}, err
+		if s.Filter != nil {
+			if len(*s.Filter) > maxAskedFilter {
+				return question{}, invalidArguments(fmt.Sprintf("A filter over %d bytes can't be shown to the user. Set it in the dashboard.", maxAskedFilter))
+			}
+			changes = append(changes, fmt.Sprintf("set the filter of %s to %s", quoteText(s.Key), quoteText(*s.Filter)))
 		}
-		changes = append(changes, "set "+quoteText(string(text)))
+		if s.MaxPages != nil {
+			changes = append(changes, fmt.Sprintf("follow %d pages of %s", *s.MaxPages, quoteText(s.Key)))
+		}
 	}
 	if len(changes) == 0 {
 		return question{}, invalidArguments("Pass add, remove or settings.")

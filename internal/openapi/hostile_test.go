@@ -50,12 +50,12 @@ func TestHostileDocuments_OfEachKind(t *testing.T) {
 		text, want     string
 		thousands, kib uint64
 	}{
-		"cycle of parameters":        {document("3.0.0", get(ring), components), "A parameter refers to something that isn't in the document.", 1, 64},
-		"cycle of a body":            {document("3.0.0", `{"post":{"requestBody":{"$ref":"#/components/requestBodies/C"},"responses":{}}}`, components), "The operation needs an unsupported type of body.", 1, 64},
-		"cycle of paths":             {all["path items"], operations, 1, 64},
-		"cycle of schemas":           {all["ring"], "", 1, 64},
-		"cycle of YAML":              {all["alias in self"], operations, 1, 64},
-		"two references each":        {all["fork"], "", 3, 256},
+		"cycle of parameters":        {document("3.0.0", get(ring), components), "A parameter refers to something that isn't in the document.", 1, 1024},
+		"cycle of a body":            {document("3.0.0", `{"post":{"requestBody":{"$ref":"#/components/requestBodies/C"},"responses":{}}}`, components), "The operation needs an unsupported type of body.", 1, 1024},
+		"cycle of paths":             {all["path items"], operations, 1, 1024},
+		"cycle of schemas":           {all["ring"], "", 1, 1024},
+		"cycle of YAML":              {all["alias in self"], operations, 1, 1024},
+		"two references each":        {all["fork"], "", 3, 1024},
 		"all references to all":      {all["web"], "", 64, 5000},
 		"10^6 values of JSON":        {all["values"], values, 1400, 180_000},
 		"10^6 values of YAML":        {all["flow YAML"], values, 1, 6000},
@@ -63,13 +63,13 @@ func TestHostileDocuments_OfEachKind(t *testing.T) {
 		"bomb of YAML":               {all["bomb"], values, 4000, 145_000},
 		"bomb of long texts":         {all["alias texts"], values, 42, 54_000},
 		"12 000 operations":          {all["operations"], "The document has more than 10000 operations.", 75, 10_000},
-		"foreign file":               {document("3.0.0", post(`{"$ref":"https://evil.example/x.json"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 64},
-		"file of this machine":       {document("3.0.0", post(`{"$ref":"file:///etc/passwd"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 64},
-		"foreign parameter":          {document("3.0.0", get(`"parameters":[{"$ref":"//169.254.169.254/p"}],`), `{}`), "A parameter refers to something that isn't in the document.", 1, 64},
-		"host without a value":       {document("3.0.0", server("https://{host}/v1"), `{}`), `The document has no value for the server variable "host". Set the connector's API URL (server_url).`, 1, 64},
-		"server of 20 000 variables": {document("3.0.0", server("https://"+strings.Repeat("{v}", 20_000)), `{}`), "The address of the server is too long.", 1, 256},
-		"server of another protocol": {document("3.0.0", server("file:///etc"), `{}`), "The address of the server must begin with https:// or http://.", 1, 64},
-		"server with a user":         {document("3.0.0", server("https://api.example.com@evil.example"), `{}`), "The address of the server must not have a user name or password.", 1, 64},
+		"foreign file":               {document("3.0.0", post(`{"$ref":"https://evil.example/x.json"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 1024},
+		"file of this machine":       {document("3.0.0", post(`{"$ref":"file:///etc/passwd"}`), `{}`), "A reference points to another document, which Patchbay doesn't read.", 1, 1024},
+		"foreign parameter":          {document("3.0.0", get(`"parameters":[{"$ref":"//169.254.169.254/p"}],`), `{}`), "A parameter refers to something that isn't in the document.", 1, 1024},
+		"host without a value":       {document("3.0.0", server("https://{host}/v1"), `{}`), `The document has no value for the server variable "host". Set the connector's API URL (server_url).`, 1, 1024},
+		"server of 20 000 variables": {document("3.0.0", server("https://"+strings.Repeat("{v}", 20_000)), `{}`), "The address of the server is too long.", 1, 1024},
+		"server of another protocol": {document("3.0.0", server("file:///etc"), `{}`), "The address of the server must begin with https:// or http://.", 1, 1024},
+		"server with a user":         {document("3.0.0", server("https://api.example.com@evil.example"), `{}`), "The address of the server must not have a user name or password.", 1, 1024},
 	} {
 		var sentence string
 		var largest int

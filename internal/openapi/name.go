@@ -45,7 +45,7 @@ func nameOperations(operations []*Operation, given map[string]string) {
 func (d *Document) Namer() func(given map[string]string) []string {
 	kept := make([]Operation, len(d.Operations))
 	for i, o := range d.Operations {
-		kept[i] = Operation{Method: o.Method, Path: o.Path, id: o.id}
+		kept[i] = Operation{Method: strings.Clone(o.Method), Path: strings.Clone(o.Path), id: strings.Clone(o.id)} // not the document with them
 	}
 	return func(given map[string]string) []string {
 		operations, names := make([]*Operation, len(kept)), make([]string, len(kept))

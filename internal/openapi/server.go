@@ -128,8 +128,9 @@ func checkServerURL(text, base string) (string, error) {
 // isInstance reports whether an address is that of the server with other values for its variables: those that its enumerations allow. A
 // relative one begins at the origin of the address. A server that is one variable as a whole has no instances.
 func (s Server) isInstance(address string) bool {
-	literal, rest, found := strings.Cut(strings.TrimRight(s.URL, "/"), "{")
-	if !found || literal == "" || s.isTooLong() {
+	template := strings.TrimRight(s.URL, "/")
+	literal, rest, found := strings.Cut(template, "{")
+	if !found || s.isTooLong() || variableName.FindString(template) == template {
 		return false
 	}
 	if u, err := url.Parse(address); err == nil && strings.HasPrefix(literal, "/") {

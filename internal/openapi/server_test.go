@@ -38,6 +38,7 @@ func TestServers_OfAnOperation(t *testing.T) {
 		unknown = `"servers":[{"url":"https://{tenant}.example.com","variables":{"tenant":{"description":"Yours"}}}]`
 		open    = `"openapi":"3.1.0"`
 
+		anyScheme  = `"servers":[{"url":"{protocol}://{hostname}/api/v3","variables":{"protocol":{"default":"http"},"hostname":{"default":"HOSTNAME"}}}]`
 		enterprise = `"servers":[{"url":"https://{hostname}/api/v3","variables":{"hostname":{"default":"HOSTNAME"}}}]`
 	)
 	paths := func(item, operation string) string {
@@ -58,6 +59,8 @@ func TestServers_OfAnOperation(t *testing.T) {
 		{open + "," + region + "," + paths("", region+","), "https://us.api.example.com:8443/3", "https://eu.api.example.com:8443/2.1"}, // an operation's own
 		{open + "," + enterprise + "," + plain, "https://ghe.example.com:8443/api/v3", "https://ghe.example.com:8443/api/v3"},
 		{open + "," + enterprise + "," + plain, "https://ghe.example.com/x/api/v3", "https://hostname/api/v3"},
+		{open + "," + anyScheme + "," + plain, "https://ghe.example.com/api/v3", "https://ghe.example.com/api/v3"},
+		{open + "," + anyScheme + "," + plain, "https://mine.example.com", "http://hostname/api/v3"},
 		{open + `,"servers":[{"url":"/api/{v}","variables":{"v":{"default":"v1"}}}],` + plain, "https://mine.example.com/api/v2", "https://mine.example.com/api/v2"},
 		{open + `,"servers":[{"url":"{base}","variables":{"base":{"default":"https://a.example.com"}}}],` + plain, "https://mine.example.com", "https://a.example.com"},
 		{open + `,"servers":[{"url":"https://{a}{a}.example.com","variables":{"a":{"default":"x"}}}],` + plain, "https://y.example.com", "https://xx.example.com"},

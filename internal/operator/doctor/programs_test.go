@@ -107,7 +107,7 @@ func TestDoctor_NamesRefusedStoredPrograms(t *testing.T) {
 	got := examine(connectors.AllowedCommand{Path: "/usr/bin/npx", Args: []string{"some-server"}})
 	for _, want := range []string{
 		"isn't started. /usr/bin/npx isn't allowed to run in this folder. Leave the folder empty.", "isn't started. /usr/bin/npx isn't allowed with these arguments.",
-		"isn't started. /usr/bin/npx may not get NODE_OPTIONS", "/usr/bin/npx may not get TOKEN: the operator must allow it with env=TOKEN.",
+		"isn't started. /usr/bin/npx isn't allowed to receive NODE_OPTIONS", "/usr/bin/npx isn't allowed to receive TOKEN: the operator must allow it with env=TOKEN.",
 		"NODE_OPTIONS can't be set: it changes which code runs.",
 	} {
 		if !strings.Contains(got, want) || strings.Count(got, "\n") != 3 {

@@ -27,7 +27,7 @@ func TestDoctor_TriesEgressProxy(t *testing.T) {
 		fine.Address("patch:hunter2@"):    "OK       egress proxy   " + fine.URL + " answers",
 		fine.Address("patch:hunter2no@"):  "PROBLEM  egress proxy   " + fine.URL + ": The egress proxy refused Patchbay's credentials (407).",
 		gone.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + gone.URL + ": The egress proxy can't be reached. Check that it runs and that PATCHBAY_EGRESS_PROXY is right. (",
-		none.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + none.URL + ": The egress proxy doesn't answer like a proxy.",
+		none.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + none.URL + ": The egress proxy doesn't respond like a proxy.",
 		"socks5://hunter2@127.0.0.1:1080": "PROBLEM  egress proxy   PATCHBAY_EGRESS_PROXY must be an HTTP proxy URL",
 	} {
 		server, err := config.ServerFlags{EgressProxy: address}.Check()
