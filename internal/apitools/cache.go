@@ -50,16 +50,16 @@ func (c *Cache) findTools(id connectors.ConnectorID, key cacheKey) ([]openapi.To
 	return found.tools, ok && found.key == key
 }
 
-// addTools replaces the tools of an API. Any others leave where the cache is full.
-func (c *Cache) addTools(id connectors.ConnectorID, key cacheKey, tools []openapi.Tool) {
+// addTools replaces the tools of an API, and returns those that it keeps: copies. Any others leave where the cache is full.
+func (c *Cache) addTools(id connectors.ConnectorID, key cacheKey, tools []openapi.Tool) []openapi.Tool {
 	if c == nil {
-		return
+		return tools
 	}
 	added := cachedTools{key: key, tools: make([]openapi.Tool, len(tools))}
 	for i, tool := range tools {
 		binding, err := openapi.ReadBinding(tool.Binding.JSON()) // a copy: texts of the tool's own would keep the whole document
 		if err != nil {
-			return
+			return tools
 		}
 		tool.Name, tool.Binding = strings.Clone(tool.Name), binding
 		added.tools[i] = tool
@@ -75,13 +75,14 @@ func (c *Cache) addTools(id connectors.ConnectorID, key cacheKey, tools []openap
 		c.removeTools(other)
 	}
 	if added.bytes > maxCacheBytes {
-		return
+		return tools
 	}
 	if c.byAPI == nil {
 		c.byAPI = map[connectors.ConnectorID]cachedTools{}
 	}
 	c.byAPI[id] = added
 	c.bytes += added.bytes
+	return added.tools
 }
 
 // removeTools removes the tools of an API. c.mu is held.

@@ -57,10 +57,10 @@ func (s Source) Tools(ctx context.Context, c connectors.Connector) ([]openapi.To
 		tools, err = MakeTools(ctx, document.Body, at, picked)
 		return err
 	})
-	if err == nil {
-		s.Cache.addTools(c.ID, key, tools)
+	if err != nil {
+		return nil, err
 	}
-	return tools, err
+	return s.Cache.addTools(c.ID, key, tools), nil
 }
 
 // Refresh asks for the document of a connector, and stores it if it changed. The result has no body if the document is as it

@@ -199,7 +199,7 @@ func TestRotation_WaitsForLiveProcesses(t *testing.T) {
 	o := y.alone(t, nil)
 	o.Patience = 3 * time.Second
 	err := y.St.RotateSealingKeys(t.Context(), o)
-	if f := fault.As(err); f == nil || f.Kind != fault.Unavailable || !strings.HasPrefix(f.Message, "1 of 2 servers haven't read the new keys") {
+	if f := fault.As(err); f == nil || f.Kind != fault.Unavailable || !strings.HasPrefix(f.Message, "1 of 2 Patchbay servers haven't loaded the new keys") {
 		t.Errorf("error = %v", err)
 	}
 	if st := y.open(t); st.Keyring().Primary() != y.old {

@@ -154,7 +154,7 @@ func TestTransport_SettingsOfAnAPI(t *testing.T) {
 		}, "", "too large"},
 		"timeout": {"search", func(d *connectors.Draft) { d.Timeout = connectors.MinTimeout }, func(_ http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
-		}, "didn't answer within 1 second", ""},
+		}, "didn't respond within 1 second", ""},
 		"retries": {"read", func(d *connectors.Draft) { d.RetryAttempts, d.RetryBackoff = 1, 50*time.Millisecond }, func(w http.ResponseWriter, _ *http.Request) {
 			if requests.Add(1) == 1 {
 				w.WriteHeader(http.StatusServiceUnavailable)

@@ -124,7 +124,7 @@ func TestProgram_StoredIsCheckedAgainstCurrentRules(t *testing.T) {
 	}
 	b = b.restrictPrograms(t, connectors.AllowedCommand{Path: mcptest.Shell, Args: mcptest.Program, Env: []string{"LD_PRELOAD"}})
 	for want, c := range map[string]connectors.Connector{
-		"/bin/sh isn't allowed in this folder.":                    folder,
+		"/bin/sh isn't allowed to run in this folder.":                    folder,
 		"/bin/sh isn't allowed to receive GREETING: the operator must allow it": named,
 		"LD_PRELOAD can't be set: it changes which code runs.":     code, // cannot be allowed
 	} {

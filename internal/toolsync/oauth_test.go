@@ -154,7 +154,7 @@ func TestSync_FreshTokenRefusedNeedsReconnect(t *testing.T) {
 		opts []func(*connectors.Draft)
 		says string
 	}{
-		"account": {nil, `": the server refuses even the renewed access.`},
+		"account": {nil, `": the server refuses even a refreshed token.`},
 		"machine": {[]func(*connectors.Draft){machineDraft}, "can't sign in: the server refuses the authorization server's token."},
 	} {
 		t.Run(name, func(t *testing.T) {
