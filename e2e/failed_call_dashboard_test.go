@@ -22,7 +22,7 @@ func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
 	for _, fault := range []struct{ tool, says, words, toAgent string }{
 		{"fail", "Tool error", "The printer is on fire.", "The printer is on fire."},
 		{"break", "The server refused the request.", "out of paper", ""},
-		{"wait", "didn't answer within 1 second", "", ""},
+		{"wait", "didn't respond within 1 second", "", ""},
 	} {
 		if fault.tool == "wait" {
 			c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/box", object{"timeout_ms": 1000})

@@ -58,7 +58,7 @@ func TestACallThatTakesTooLongIsCancelledAtItsServer(t *testing.T) {
 	for slug, box := range boxes {
 		c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/"+slug, object{"timeout_ms": 1000})
 		call := c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents/robin/tool_calls", object{"tool": "mcp_" + slug + "__wait", "arguments": object{}})
-		if call["outcome"] != "transport" || !strings.Contains(fmt.Sprint(call["error"]), "didn't answer within 1 second") {
+		if call["outcome"] != "transport" || !strings.Contains(fmt.Sprint(call["error"]), "didn't respond within 1 second") {
 			t.Errorf("%s: call = %v", slug, call)
 		}
 		select {
