@@ -124,9 +124,9 @@ func TestProgram_StoredIsCheckedAgainstCurrentRules(t *testing.T) {
 	}
 	b = b.restrictPrograms(t, connectors.AllowedCommand{Path: mcptest.Shell, Args: mcptest.Program, Env: []string{"LD_PRELOAD"}})
 	for want, c := range map[string]connectors.Connector{
-		"/bin/sh isn't allowed to run in this folder.":                    folder,
+		"/bin/sh isn't allowed to run in this folder.":                          folder,
 		"/bin/sh isn't allowed to receive GREETING: the operator must allow it": named,
-		"LD_PRELOAD can't be set: it changes which code runs.":     code, // cannot be allowed
+		"LD_PRELOAD can't be set: it changes which code runs.":                  code, // cannot be allowed
 	} {
 		_, err := b.run(t, c)
 		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.HasPrefix(f.Message, want) || strings.Contains(f.Message, "sekret") {
