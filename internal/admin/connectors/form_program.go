@@ -81,7 +81,7 @@ func callAddress(c connectors.Connector) string {
 // serverAddress returns scheme and host of a URL.
 func serverAddress(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil {
+	if err != nil || u.Host == "" {
 		return raw
 	}
 	return u.Scheme + "://" + u.Host

@@ -257,4 +257,8 @@ func TestConnectorRow_ShowsTheServerOfAnAPI(t *testing.T) {
 			t.Errorf("the row has %s, the head %s, want %s", row.URL, head.URL, want)
 		}
 	}
+	c.ServerURL, c.URL = "", ""
+	if row := ConnectorRow(t.Context(), c, templates.Permissions{}, "", noon); row.URL != "" {
+		t.Errorf("without a URL the row has %s", row.URL)
+	}
 }
