@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -169,37 +170,52 @@ func (b *Tab) Back(path string) {
 	b.WaitPath(path)
 }
 
-// Click waits for an element to be visible and to stay where it is, and clicks it.
+// Click waits until an element is shown, stays where it is and is covered by nothing, and clicks its middle. Like all of this package it
+// finds the element by a script each time: a node that chromedp keeps is gone when another page takes the place of this one.
 func (b *Tab) Click(css string) {
 	b.t.Helper()
-	b.steady(css)
-	b.do(chromedp.Click(chromedp.CSS(css), chromedp.NodeVisible))
-}
-
-// steady waits until an element stands in the same place at two looks: a click goes to where it was seen, and what unfolds above moves it.
-func (b *Tab) steady(css string) {
-	b.t.Helper()
-	place := `(() => { const e = document.querySelector(` + quote(css) + `); if (!e) return ""; const r = e.getBoundingClientRect();
-		return [r.x + scrollX, r.y + scrollY, r.width, r.height].join() })()`
-	last := ""
+	var last spot
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		now, ok := look[string](b, place)
-		if ok && now != "" && now == last {
+		now, ok := look[spot](b, `(`+findSpot+`)(`+quote(css)+`)`)
+		if ok && now.Ready && now == last {
+			b.do(chromedp.MouseClickXY(now.X-now.ScrolledX, now.Y-now.ScrolledY))
 			return
 		}
 		last = now
 		<-time.After(50 * time.Millisecond)
 	}
+	b.fail(fmt.Errorf("%s cannot be clicked: %+v", css, last))
 }
+
+// spot is where an element can be clicked, in CSS pixels of the document.
+type spot struct {
+	X         float64 `json:"x"`
+	Y         float64 `json:"y"`
+	ScrolledX float64 `json:"scrolledX"`
+	ScrolledY float64 `json:"scrolledY"`
+	Ready     bool    `json:"ready"`
+	Cover     string  `json:"cover"` // what takes the click instead
+}
+
+// findSpot looks for an element's [spot] and scrolls it into view.
+const findSpot = `css => {
+	const e = document.querySelector(css), none = {x: 0, y: 0, scrolledX: 0, scrolledY: 0, ready: false};
+	if (!e) return {...none, cover: "no such element"};
+	if (!e.checkVisibility({visibilityProperty: true})) return {...none, cover: "not shown"};
+	e.scrollIntoViewIfNeeded();
+	const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2, top = document.elementFromPoint(x, y);
+	const ready = !!top && (e.contains(top) || top.closest("label")?.control === e);
+	if (!ready) e.scrollIntoView({block: "center", inline: "nearest", behavior: "instant"});
+	return {x: x + scrollX, y: y + scrollY, scrolledX: scrollX, scrolledY: scrollY, ready, cover: ready ? "" : top?.outerHTML.slice(0, 200) ?? "nothing"};
+}`
 
 // Fill replaces a field's value by typing.
 func (b *Tab) Fill(css, text string) {
 	b.t.Helper()
-	b.do(chromedp.WaitVisible(chromedp.CSS(css)))
 	b.until(`(() => { const e = document.querySelector(` + quote(css) + `); e?.focus(); return e !== null && document.activeElement === e })()`) // what unfolds takes no focus at first
 	Eval[bool](b, `(() => { const e = document.activeElement; if (e.value === "") return true;
 		e.value = ""; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`) // chromedp.Clear takes the default value away
-	b.do(chromedp.SendKeys(chromedp.CSS(css), text))
+	b.Press(text)
 }
 
 // Choose waits for a select, sets its value and tells the page.
@@ -219,10 +235,18 @@ func (b *Tab) Press(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// Text is the visible text of an element.
+// Text waits for an element to be shown and is its visible text.
 func (b *Tab) Text(css string) string {
 	b.t.Helper()
-	return run(b, chromedp.Text(chromedp.CSS(css), chromedp.NodeVisible))
+	var text string
+	b.wait(func() bool {
+		shown, ok := look[[]string](b, `[...document.querySelectorAll(`+quote(css)+`)].slice(0, 1).filter(e => e.checkVisibility()).map(e => e.innerText)`)
+		if ok && len(shown) == 1 {
+			text = shown[0]
+		}
+		return ok && len(shown) == 1
+	})
+	return text
 }
 
 // WaitText waits until some element that matches contains text.
@@ -246,11 +270,19 @@ func (b *Tab) WaitPath(path string) {
 // until evaluates a condition ten times a second. It survives the page being replaced, as polling inside the page would not.
 func (b *Tab) until(condition string) {
 	b.t.Helper()
+	b.wait(func() bool {
+		holds, ok := look[bool](b, condition)
+		return ok && holds
+	})
+}
+
+func (b *Tab) wait(isDone func() bool) {
+	b.t.Helper()
 	end := time.Now().Add(patience)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for time.Now().Before(end) {
-		if holds, ok := look[bool](b, condition); ok && holds {
+		if isDone() {
 			return
 		}
 		<-tick.C
