@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -42,7 +43,7 @@ func Open(t testing.TB) *Tab {
 		t.Fatalf("open a tab: %v", err)
 	}
 	tab := &Tab{t: t, ctx: ctx}
-	tab.do(chromedp.EmulateViewport(1280, 900))
+	tab.do(chromedp.EmulateViewport(1280, 900), prefer("light"))
 	messages := chromedp.Console(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -209,13 +210,16 @@ const findSpot = `css => {
 	return {x: x + scrollX, y: y + scrollY, scrolledX: scrollX, scrolledY: scrollY, ready, cover: ready ? "" : top?.outerHTML.slice(0, 200) ?? "nothing"};
 }`
 
-// Fill replaces a field's value by typing.
+// Fill replaces a field's value, in one piece as pasting does.
 func (b *Tab) Fill(css, text string) {
 	b.t.Helper()
 	b.until(`(() => { const e = document.querySelector(` + quote(css) + `); e?.focus(); return e !== null && document.activeElement === e })()`) // what unfolds takes no focus at first
 	Eval[bool](b, `(() => { const e = document.activeElement; if (e.value === "") return true;
 		e.value = ""; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`) // chromedp.Clear takes the default value away
-	b.Press(text)
+	b.do(chromedp.Func(func(ctx context.Context, tgt *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tgt, input.InsertText, input.InsertTextParams{Text: text})
+		return err
+	}))
 }
 
 // Choose waits for a select, sets its value and tells the page.
@@ -325,7 +329,13 @@ func (b *Tab) Dark(on bool) {
 	if on {
 		scheme = "dark"
 	}
-	b.do(chromedp.Func(func(ctx context.Context, tgt *chromedp.Target) error {
+	b.do(prefer(scheme))
+	b.waitUntilStill()
+}
+
+// prefer sets the preferred colour scheme, and less motion: what moves would be drawn sixty times a second, and looked at on its way.
+func prefer(scheme string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, tgt *chromedp.Target) error {
 		_, err := cdp.Call(ctx, tgt, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: scheme},
@@ -333,8 +343,7 @@ func (b *Tab) Dark(on bool) {
 			},
 		})
 		return err
-	}))
-	b.waitUntilStill()
+	})
 }
 
 // waitUntilStill waits until the page has been drawn with its present styles and nothing moves any more.
