@@ -86,7 +86,7 @@ func TestVanishedTools_AreAcknowledgedOnThePage(t *testing.T) {
 	d.Resynced(t, c.ID)
 	b.get("/").want(t, http.StatusOK, "Tools missing", "3 of 3 tools gone", `href="/connectors/linear"`)
 	b.get("/connectors").want(t, http.StatusOK, "tools missing")
-	b.get("/notices").want(t, http.StatusOK, "Linear lost 3 of 3 tools")
+	b.get("/notices").want(t, http.StatusOK, "Linear lost tools: 3 of 3")
 	b.get("/connectors/linear").want(t, http.StatusOK, "3 of 3 tools gone", "Acknowledge", `action="/connectors/linear/acknowledge_tools"`)
 	b.submit("/connectors/linear/acknowledge_tools", nil).want(t, http.StatusOK, "Current tools of “Linear” accepted.")
 	if p := b.get("/"); p.says("3 of 3 tools gone") {

@@ -55,7 +55,7 @@ func TestUnsent_FormIsSentAfterSignIn(t *testing.T) {
 	if strings.Contains(p.Body, "s3cret") {
 		t.Error("the page shows a secret")
 	}
-	p.want(t, http.StatusOK, "name: Late agent", "token: ••••••")
+	p.want(t, http.StatusOK, "Name: Late agent", "Token: ••••••")
 	action := unsentAction(t, p)
 	if d.Count(t, "agents") != 0 {
 		t.Fatal("sent before it was asked for")
@@ -118,7 +118,7 @@ func TestUnsent_WaitsForItsTenant(t *testing.T) {
 	b.signInTo(m.Email, "/unsent").want(t, http.StatusOK, "Switch to "+"Globex"+"?")
 	b.post("/agents?unsent=1", nil).want(t, http.StatusNotFound)
 	p := b.submit("/tenant", url.Values{"tenant": {"globex"}, "return_to": {"/unsent"}})
-	p.want(t, http.StatusOK, "Send your form?", "name: Late agent")
+	p.want(t, http.StatusOK, "Send your form?", "Name: Late agent")
 }
 
 func TestUnsent_NotKept(t *testing.T) {

@@ -34,7 +34,7 @@ func (d ToolDiff) HasReturned() bool {
 func ToolsVanishedNotice(c ConnectorName, v VanishedTools, names []string) NewNotice {
 	return NewNotice{
 		Kind:  NoticeToolsVanished,
-		Title: fmt.Sprintf("%s lost %d of %d tools", c.Name, v.Tools, v.Of),
+		Title: fmt.Sprintf("%s lost tools: %d of %d", c.Name, v.Tools, v.Of),
 		Body:  "The server no longer lists them, so agents can't call them.",
 		Link:  c.dashboardPath(),
 		Key:   "vanished " + c.ID.String(),

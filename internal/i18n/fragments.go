@@ -17,7 +17,7 @@ var fragments = []Key{
 	"the authentication changed", "the client ID changed", "the authorization server's settings changed",
 
 	// titles of notices (connectors)
-	"%s needs authorization", "Access to %s expires soon", "%s is down", "%s recovered", "%s lost %d of %d tools", "%s asks to call %s", "%s asks to use %s", "%s asks to read %s", "Webhook %s turned off",
+	"%s needs authorization", "Access to %s expires soon", "%s is down", "%s recovered", "%s lost tools: %d of %d", "%s asks to call %s", "%s asks to use %s", "%s asks to read %s", "Webhook %s turned off",
 	"%d tools to review in %s", "Instructions to review in %s", "%d changes to review in %s", "%s to review in %s",
 	"Test of webhook %s",
 

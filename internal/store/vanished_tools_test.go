@@ -64,7 +64,7 @@ func TestVanishedTools_EndWhenAcknowledged(t *testing.T) {
 	w.Resynced(t, c.ID, definitions("a b")...)
 	w.Resynced(t, c.ID)
 	wantVanished(t, w.World, c, 2)
-	if n := w.notices(t, nil); len(n) != 1 || n[0].Title != "Linear lost 2 of 2 tools" || n[0].Link != "/connectors/"+c.Slug {
+	if n := w.notices(t, nil); len(n) != 1 || n[0].Title != "Linear lost tools: 2 of 2" || n[0].Link != "/connectors/"+c.Slug {
 		t.Errorf("%+v", n)
 	}
 	if err := w.Door().Tools().AcknowledgeVanished(t.Context(), c.ID); err != nil {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
@@ -70,13 +74,13 @@ func (h *Shell) UnsentPage(w http.ResponseWriter, r *http.Request) error {
 	title := i18n.T(ctx, "Send your form?")
 	return h.Respond.Page(w, r, http.StatusOK, templates.Ask(templates.AskPage{
 		Frame: h.SignedOutFrame(r, title), Title: title, Text: i18n.T(ctx, "You were signed out before it was sent. Nothing was changed."),
-		Lists: []templates.AskList{{Label: i18n.T(ctx, "From %s", f.Back), Items: unsentFields(f.Body)}}, Action: action.RequestURI(),
+		Lists: []templates.AskList{{Label: i18n.T(ctx, "From %s", f.Back), Items: unsentFields(ctx, f.Body)}}, Action: action.RequestURI(),
 		Yes: i18n.T(ctx, "Send form"), Back: f.Back,
 	}))
 }
 
 // unsentFields lists what was typed, without secrets.
-func unsentFields(body string) (items []string) {
+func unsentFields(ctx context.Context, body string) (items []string) {
 	values, _ := url.ParseQuery(body) // the action refuses a malformed form
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		for _, value := range values[name] {
@@ -89,10 +93,31 @@ func unsentFields(body string) (items []string) {
 			if short := []rune(CleanText(value)); len(short) > maxUnsentField {
 				value = string(short[:maxUnsentField]) + "…"
 			}
-			items = append(items, CleanText(name)+": "+CleanText(value))
+			items = append(items, unsentLabel(ctx, name)+": "+CleanText(value))
 		}
 	}
 	return items
+}
+
+// unsentLabels are the labels of common fields.
+var unsentLabels = map[string]i18n.Key{
+	"name": "Name", "url": "URL", "description": "Description", "tags": "Tags", "email": "Email", "role": "Role", "transport": "Transport",
+	"auth": "Authentication", "calls_per_minute": "Calls per minute", "calls_per_day": "Calls per day", "connector": "Connector", "agent": "Agent",
+	"tool": "Tool", "slug": "Slug", "scopes": "Scopes", "client_id": "Client ID", "client_secret": "Client secret", "events": "Events",
+	"password": "Password", "token": "Token", "headers": "Headers", "method": "Method", "path": "Path",
+}
+
+// unsentLabel is the label of a field, or its name as words.
+func unsentLabel(ctx context.Context, name string) string {
+	if label, ok := unsentLabels[name]; ok {
+		return i18n.T(ctx, label)
+	}
+	words := strings.ReplaceAll(CleanText(name), "_", " ")
+	if words == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(words)
+	return string(unicode.ToUpper(first)) + words[size:]
 }
 
 // restoreUnsent lets an action read the form that waits instead of the request's own. If the action fails, the form goes on
