@@ -46,3 +46,26 @@ func TestAPageIsUsedAgainAfterGoingBackToIt(t *testing.T) {
 	tab.Click("button")
 	tab.WaitPath("/there")
 }
+
+// TestAccessible_SeesPoorContrast puts the same poor contrast on several pages, after a page with a good one.
+func TestAccessible_SeesPoorContrast(t *testing.T) {
+	t.Parallel()
+	for _, style := range []string{"", "color:#999", "color:#999", "background:#555", "opacity:.5"} {
+		failed := &failures{TB: t}
+		tab := browser.Open(failed)
+		tab.Go(serve(t, `<h1>Hello</h1><p id="text">A sentence that people read.</p>`))
+		browser.Eval[bool](tab, `(document.getElementById("text").style = "`+style+`", true)`)
+		tab.Accessible()
+		if failed.failed != (style != "") {
+			t.Errorf("%q: failed %t", style, failed.failed)
+		}
+	}
+}
+
+// failures takes failures instead of the test.
+type failures struct {
+	testing.TB
+	failed bool
+}
+
+func (f *failures) Errorf(string, ...any) { f.failed = true }
