@@ -16,7 +16,7 @@ const (
 	kindFixture  = "fixture"
 )
 
-// listedServer is a server whose tools are in the set.
+// listedServer is a server that gives the set its tools.
 type listedServer struct {
 	searchset.Source
 	args []string // of the program
