@@ -122,6 +122,7 @@ var Rooms = []Room{
 	{Path: "internal/queue", Floor: Libraries, Sentence: "names the jobs, inserts them inside a transaction, and counts them"},
 	{Path: "internal/redact", Floor: Libraries, Sentence: "removes secrets from arguments, results and the words of servers"},
 	{Path: "internal/safehttp", Floor: Libraries, Sentence: "the only HTTP client for outbound requests: allowed addresses, bounded sizes and times"},
+	{Path: "internal/toolsearch", Floor: Libraries, Sentence: "finds tools by words, in memory, and learns which words led to which tool"},
 	{Path: "internal/tracing/otlp", Floor: Libraries, Sentence: "sends traces to the operator's collector"},
 	{Path: "web", Floor: Libraries, Sentence: "static files, embedded, under content-hashed names"},
 	{Path: "web/templates", Floor: Libraries, Sentence: "pages as functions of their props"},

@@ -1,0 +1,109 @@
+package toolsearch
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Bounds of what one tenant's history keeps.
+const (
+	MaxLearnedTerms = 4096 // terms
+	MaxLearnedTools = 24   // tools of one term
+	minLearned      = 0.1  // weights below are forgotten
+	forgetShare     = 0.02 // what a term forgets of other tools when it leads to one
+)
+
+// Learned is the history of a tenant: stemmed term, then name of a tool, then how often the term led there.
+// Counts decay, so they are fractions. A Learned is never changed: Learn and Decay return new ones.
+// A store keeps it as rows (term, tool, weight), or as JSON.
+type Learned map[string]map[string]float64
+
+// Learn returns l with one question more, that led to the tool. Its size stays within MaxLearnedTerms
+// and MaxLearnedTools: the least weights leave.
+func Learn(l Learned, words, tool string) Learned {
+	learned := maps.Clone(l)
+	if learned == nil {
+		learned = Learned{}
+	}
+	for _, term := range QuestionTerms(words) {
+		learned[term] = learnTool(learned[term], tool)
+	}
+	return trimTerms(learned)
+}
+
+// QuestionTerms returns the stemmed terms of a question, each once, as [Learned] has them.
+func QuestionTerms(words string) []string {
+	var terms []string
+	for _, word := range questionWords(words) {
+		if stem := stemWord(word); !slices.Contains(terms, stem) {
+			terms = append(terms, stem)
+		}
+	}
+	return terms
+}
+
+func learnTool(old map[string]float64, tool string) map[string]float64 {
+	tools := make(map[string]float64, len(old)+1)
+	for name, weight := range old {
+		if name != tool {
+			weight *= 1 - forgetShare
+		}
+		if weight >= minLearned {
+			tools[name] = weight
+		}
+	}
+	tools[tool]++
+	for len(tools) > MaxLearnedTools {
+		delete(tools, lightestTool(tools, tool))
+	}
+	return tools
+}
+
+// lightestTool returns the tool with the least weight, but not kept.
+func lightestTool(tools map[string]float64, kept string) string {
+	var least string
+	for name, weight := range tools {
+		if name != kept && (least == "" || weight < tools[least] || weight == tools[least] && name < least) {
+			least = name
+		}
+	}
+	return least
+}
+
+// trimTerms removes the terms with the least weight until MaxLearnedTerms are left. It changes l.
+func trimTerms(l Learned) Learned {
+	excess := len(l) - MaxLearnedTerms
+	if excess <= 0 {
+		return l
+	}
+	terms := slices.Collect(maps.Keys(l))
+	sums := make(map[string]float64, len(l))
+	for term, tools := range l {
+		for _, weight := range tools {
+			sums[term] += weight
+		}
+	}
+	slices.SortFunc(terms, func(a, b string) int { return cmp.Or(cmp.Compare(sums[a], sums[b]), cmp.Compare(a, b)) })
+	for _, term := range terms[:excess] {
+		delete(l, term)
+	}
+	return l
+}
+
+// Decay returns l with all weights multiplied by factor, without those that became too small.
+func Decay(l Learned, factor float64) Learned {
+	decayed := make(Learned, len(l))
+	for term, tools := range l {
+		kept := map[string]float64{}
+		for name, weight := range tools {
+			if weight *= factor; weight >= minLearned {
+				kept[name] = weight
+			}
+		}
+		if len(kept) > 0 {
+			decayed[term] = kept
+		}
+	}
+	return decayed
+}

@@ -1,0 +1,203 @@
+package toolsearch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Hit is a tool that was found.
+type Hit struct {
+	Tool    int // position in the list that New got
+	Score   float64
+	Reasons []Reason // the strongest first, at most maxReasons
+}
+
+// Reason says which word of the question matched in which field.
+type Reason struct {
+	Word  string // as in the question
+	Term  string // stem in the index, another one for a synonym or a misspelled word
+	Field Field
+	Share float64 // of the score; the shares of all reasons sum up to 1 at most
+}
+
+const (
+	maxReasons = 6
+	maxHits    = 100
+)
+
+// fieldWeights of BM25F: what a match counts, and which share of it depends on the length of the field.
+var fieldWeights = [fieldCount]struct{ weight, lengthShare float64 }{
+	FieldName:        {5, 0.5},
+	FieldTitle:       {3, 0.5},
+	FieldConnector:   {2, 0.3},
+	FieldTags:        {2, 0.5},
+	FieldParam:       {1, 0.6},
+	FieldParamText:   {0.3, 0.7},
+	FieldLead:        {3, 0.5},
+	FieldDescription: {1, 0.7},
+}
+
+const (
+	saturation      = 1.5 // k1 of BM25
+	synonymWeight   = 0.5
+	coverageWeight  = 0.5
+	nameWeight      = 0.3
+	historyWeight   = 2.0
+	historySaturate = 1.0
+)
+
+// Search returns the best tools for words, at most limit and at most 100, best first. Equal ones are in the order
+// of their names. learned may be nil.
+func (x *Index) Search(words string, limit int, learned Learned) []Hit {
+	asked := questionWords(words)
+	s := newScores(x)
+	concepts := x.findConcepts(asked)
+	for i := range concepts {
+		s.addConcept(&concepts[i])
+	}
+	s.addBoosts(concepts)
+	s.addLearned(asked, learned)
+	hits := s.bestHits(min(limit, maxHits))
+	for i := range hits {
+		hits[i].Reasons = x.explainHit(uint32(hits[i].Tool), hits[i].Score, concepts, asked, learned)
+	}
+	return hits
+}
+
+// scores collects the points of each tool.
+type scores struct {
+	index   *Index
+	points  []float64
+	best1   []float64 // of the concept that is added
+	covered []float64 // sum of the idf of the concepts that a tool has
+	named   []float64 // number of the words of its name that the question has
+	touched []uint32
+}
+
+func newScores(x *Index) *scores {
+	n := len(x.names)
+	all := make([]float64, 4*n)
+	return &scores{index: x, points: all[:n], best1: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:]}
+}
+
+// addConcept adds the best variant of a concept to each tool that has one.
+func (s *scores) addConcept(c *concept) {
+	var touched []uint32
+	weight := 0.0
+	for _, v := range c.variants {
+		idf := s.index.termIDF(v.term)
+		weight = max(weight, idf*v.weight)
+		for _, p := range s.index.postingList(v.term) {
+			points := idf * v.weight * s.index.saturatedFrequency(p)
+			if s.best1[p.tool] == 0 {
+				touched = append(touched, p.tool)
+			}
+			s.best1[p.tool] = max(s.best1[p.tool], points)
+			if p.fieldFrequency(FieldName) > 0 {
+				s.named[p.tool] += v.weight
+			}
+		}
+	}
+	for _, tool := range touched {
+		s.points[tool] += s.best1[tool]
+		s.covered[tool] += weight
+		s.best1[tool] = 0
+	}
+}
+
+// saturatedFrequency returns the BM25F frequency of a posting, between 0 and 1.
+func (x *Index) saturatedFrequency(p posting) float64 {
+	var sum float32
+	norms := &x.norms[p.tool]
+	for f, bits := 0, p.frequencies; bits != 0; f, bits = f+1, bits>>4 {
+		sum += float32(bits&maxFrequency) * norms[f]
+	}
+	return float64(sum) / (saturation + float64(sum))
+}
+
+// addBoosts raises tools that have many words of the question, and those of which the question has the name.
+func (s *scores) addBoosts(concepts []concept) {
+	all := 0.0
+	for i := range concepts {
+		weight := 0.0
+		for _, v := range concepts[i].variants {
+			weight = max(weight, s.index.termIDF(v.term)*v.weight)
+		}
+		all += weight
+	}
+	for tool, points := range s.points {
+		if points == 0 {
+			continue
+		}
+		coverage := s.covered[tool] / all
+		named := min(1, s.named[tool]/float64(max(1, s.index.nameLens[tool])))
+		s.points[tool] = points * (1 + coverageWeight*coverage + nameWeight*named)
+	}
+}
+
+// addLearned adds the points of history.
+func (s *scores) addLearned(asked []string, learned Learned) {
+	if len(learned) == 0 {
+		return
+	}
+	for _, word := range asked {
+		tools := learned[stemWord(word)]
+		idf := inverseFrequency(len(s.index.names), len(tools))
+		for name, weight := range tools {
+			if tool, ok := s.index.byName[name]; ok {
+				s.points[tool] += historyPoints(idf, weight)
+			}
+		}
+	}
+}
+
+func historyPoints(idf, weight float64) float64 {
+	return historyWeight * idf * weight / (weight + historySaturate)
+}
+
+// bestHits returns the tools with the most points.
+func (s *scores) bestHits(limit int) []Hit {
+	var hits []Hit
+	for tool, points := range s.points {
+		if points > 0 {
+			hits = append(hits, Hit{Tool: tool, Score: points})
+		}
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(s.index.names[a.Tool], s.index.names[b.Tool]), cmp.Compare(a.Tool, b.Tool))
+	})
+	return slices.Clone(hits[:max(0, min(limit, len(hits)))])
+}
+
+// explainHit explains the score of one tool.
+func (x *Index) explainHit(tool uint32, score float64, concepts []concept, asked []string, learned Learned) []Reason {
+	var all []Reason
+	for i := range concepts {
+		for _, v := range concepts[i].variants {
+			list := x.postingList(v.term)
+			at, found := slices.BinarySearchFunc(list, tool, func(p posting, tool uint32) int { return cmp.Compare(p.tool, tool) })
+			if !found {
+				continue
+			}
+			points := x.termIDF(v.term) * v.weight * x.saturatedFrequency(list[at])
+			var sum float64
+			for f := range fieldCount {
+				sum += float64(list[at].fieldFrequency(Field(f))) * float64(x.norms[tool][f])
+			}
+			for f := range fieldCount {
+				if part := float64(list[at].fieldFrequency(Field(f))) * float64(x.norms[tool][f]); part > 0 {
+					all = append(all, Reason{concepts[i].word, x.terms[v.term], Field(f), points * part / sum / score})
+				}
+			}
+		}
+	}
+	for _, word := range asked {
+		tools := learned[stemWord(word)]
+		if weight := tools[x.names[tool]]; weight > 0 {
+			all = append(all, Reason{word, stemWord(word), FieldHistory, historyPoints(inverseFrequency(len(x.names), len(tools)), weight) / score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(b.Share, a.Share) })
+	return slices.Clone(all[:min(len(all), maxReasons)])
+}
