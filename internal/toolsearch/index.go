@@ -71,6 +71,7 @@ type Index struct {
 	postings []posting // of one term in the order of tools
 	norms    [][fieldCount]float32
 	nameLens []uint8
+	actions  []actions
 }
 
 // New builds the index of tools.
@@ -85,7 +86,7 @@ func New(tools []Tool) *Index {
 // Bytes estimates the memory of the index.
 func (x *Index) Bytes() int {
 	const stringHeader, mapEntry = 16, 40
-	total := len(x.postings)*8 + len(x.starts)*4 + len(x.norms)*4*fieldCount + len(x.nameLens)
+	total := len(x.postings)*8 + len(x.starts)*4 + len(x.norms)*4*fieldCount + 3*len(x.nameLens)
 	for _, term := range x.terms {
 		total += stringHeader + len(term)
 	}
@@ -123,6 +124,7 @@ type builder struct {
 	postings []posting
 	terms    []int32 // of postings
 	lengths  [][fieldCount]uint16
+	actions  []actions
 	current  []uint32 // frequencies in the tool that is added, by term
 	touched  []int32
 	words    int
@@ -141,7 +143,7 @@ func (b *builder) addTool(t *Tool) {
 	b.names = append(b.names, strings.Clone(t.Name))
 	b.lengths = append(b.lengths, [fieldCount]uint16{})
 	b.touched, b.words = b.touched[:0], 0
-	b.addText(FieldName, cutText(t.Name, maxNameText))
+	b.addText(FieldName, cutText(localName(t.Name, t.Connector), maxNameText))
 	b.addText(FieldTitle, cutText(t.Title, maxNameText))
 	b.addText(FieldConnector, cutText(t.Connector, maxNameText))
 	b.addText(FieldConnector, cutText(t.ConnectorName, maxNameText))
@@ -150,6 +152,7 @@ func (b *builder) addTool(t *Tool) {
 	}
 	lead, rest := splitLead(cutText(t.Description, maxDescription))
 	b.addText(FieldLead, lead)
+	b.actions = append(b.actions, toolActions(localName(t.Name, t.Connector), lead))
 	params := t.Params[:min(len(t.Params), maxParams)]
 	for i := range params {
 		b.addText(FieldParam, cutText(params[i].Name, maxNameText))
@@ -163,6 +166,15 @@ func (b *builder) addTool(t *Tool) {
 		b.terms = append(b.terms, term)
 		b.current[term] = 0
 	}
+}
+
+// localName returns the name of a tool without the slug of its connector: "github__create_issue" is "create_issue".
+func localName(name, connector string) string {
+	rest, found := strings.CutPrefix(name, connector)
+	if local := strings.TrimLeft(rest, "_-./:"); found && connector != "" && local != "" && local != rest {
+		return local
+	}
+	return name
 }
 
 // splitLead returns the first sentence of a description, and the rest.
@@ -229,7 +241,7 @@ func (b *builder) buildIndex() *Index {
 	}
 	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(b.stems[i], b.stems[j]) })
 	x := &Index{
-		names: b.names, byName: make(map[string]uint32, len(b.names)),
+		names: b.names, actions: b.actions, byName: make(map[string]uint32, len(b.names)),
 		terms: make([]string, len(order)), starts: make([]uint32, len(order)+1), postings: make([]posting, len(b.postings)),
 	}
 	for i, name := range b.names {

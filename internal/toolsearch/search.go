@@ -28,23 +28,30 @@ const (
 
 // fieldWeights of BM25F: what a match counts, and which share of it depends on the length of the field.
 var fieldWeights = [fieldCount]struct{ weight, lengthShare float64 }{
-	FieldName:        {5, 0.5},
+	FieldName:        {8, 0.65},
 	FieldTitle:       {3, 0.5},
-	FieldConnector:   {2, 0.3},
+	FieldConnector:   {3, 0.3},
 	FieldTags:        {2, 0.5},
-	FieldParam:       {1, 0.6},
-	FieldParamText:   {0.3, 0.7},
-	FieldLead:        {3, 0.5},
-	FieldDescription: {1, 0.7},
+	FieldParam:       {1, 0.5},
+	FieldParamText:   {0.4, 0.9},
+	FieldLead:        {2, 0.7},
+	FieldDescription: {0.7, 0.6},
 }
 
-const (
-	saturation      = 1.5 // k1 of BM25
-	synonymWeight   = 0.5
-	coverageWeight  = 0.5
-	nameWeight      = 0.3
-	historyWeight   = 2.0
-	historySaturate = 1.0
+var (
+	saturation        = 3.0 // k1 of BM25
+	synonymWeight     = 0.55
+	verbSynonymWeight = 0.45
+	splitWeight       = 0.8
+	prefixWeight      = 0.6
+	spellingWeight    = 0.7
+	numberWeight      = 0.15
+	coverageWeight    = 0.3
+	nameWeight        = 0.5
+	actionWeight      = 0.35
+	otherAction       = 0.15
+	historyWeight     = 2.0
+	historySaturate   = 1.0
 )
 
 // Search returns the best tools for words, at most limit and at most 100, best first. Equal ones are in the order
@@ -56,7 +63,7 @@ func (x *Index) Search(words string, limit int, learned Learned) []Hit {
 	for i := range concepts {
 		s.addConcept(&concepts[i])
 	}
-	s.addBoosts(concepts)
+	s.addBoosts(concepts, words)
 	s.addLearned(asked, learned)
 	hits := s.bestHits(min(limit, maxHits))
 	for i := range hits {
@@ -72,7 +79,6 @@ type scores struct {
 	best1   []float64 // of the concept that is added
 	covered []float64 // sum of the idf of the concepts that a tool has
 	named   []float64 // number of the words of its name that the question has
-	touched []uint32
 }
 
 func newScores(x *Index) *scores {
@@ -84,12 +90,11 @@ func newScores(x *Index) *scores {
 // addConcept adds the best variant of a concept to each tool that has one.
 func (s *scores) addConcept(c *concept) {
 	var touched []uint32
-	weight := 0.0
+	weight := c.idf * c.weight
 	for _, v := range c.variants {
-		idf := s.index.termIDF(v.term)
-		weight = max(weight, idf*v.weight)
+		limit := s.index.variantPoints(c, v)
 		for _, p := range s.index.postingList(v.term) {
-			points := idf * v.weight * s.index.saturatedFrequency(p)
+			points := limit * s.index.saturatedFrequency(p)
 			if s.best1[p.tool] == 0 {
 				touched = append(touched, p.tool)
 			}
@@ -116,15 +121,13 @@ func (x *Index) saturatedFrequency(p posting) float64 {
 	return float64(sum) / (saturation + float64(sum))
 }
 
-// addBoosts raises tools that have many words of the question, and those of which the question has the name.
-func (s *scores) addBoosts(concepts []concept) {
+// addBoosts raises tools that have many words of the question, those of which the question has the name, and those
+// that do what the question asks.
+func (s *scores) addBoosts(concepts []concept, words string) {
+	first, asked := askedActions(words)
 	all := 0.0
 	for i := range concepts {
-		weight := 0.0
-		for _, v := range concepts[i].variants {
-			weight = max(weight, s.index.termIDF(v.term)*v.weight)
-		}
-		all += weight
+		all += concepts[i].idf * concepts[i].weight
 	}
 	for tool, points := range s.points {
 		if points == 0 {
@@ -132,8 +135,23 @@ func (s *scores) addBoosts(concepts []concept) {
 		}
 		coverage := s.covered[tool] / all
 		named := min(1, s.named[tool]/float64(max(1, s.index.nameLens[tool])))
-		s.points[tool] = points * (1 + coverageWeight*coverage + nameWeight*named)
+		s.points[tool] = points * (1 + coverageWeight*coverage + nameWeight*named) * actionFactor(s.index.actions[tool], first, asked)
 	}
+}
+
+// actionFactor compares what a tool does with what the question asks: first by its first verb, asked by all.
+func actionFactor(does, first, asked actions) float64 {
+	switch {
+	case does == 0 || asked == 0:
+		return 1
+	case does&first != 0:
+		return 1 + actionWeight
+	case does&asked != 0:
+		return 1 + actionWeight/2
+	case does&reading != 0 && asked&reading != 0:
+		return 1 + actionWeight/4
+	}
+	return 1 - otherAction
 }
 
 // addLearned adds the points of history.
@@ -158,16 +176,28 @@ func historyPoints(idf, weight float64) float64 {
 
 // bestHits returns the tools with the most points.
 func (s *scores) bestHits(limit int) []Hit {
-	var hits []Hit
-	for tool, points := range s.points {
-		if points > 0 {
-			hits = append(hits, Hit{Tool: tool, Score: points})
-		}
+	if limit <= 0 {
+		return nil
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(s.index.names[a.Tool], s.index.names[b.Tool]), cmp.Compare(a.Tool, b.Tool))
-	})
-	return slices.Clone(hits[:max(0, min(limit, len(hits)))])
+	hits := make([]Hit, 0, limit+1)
+	for tool, points := range s.points {
+		if points == 0 {
+			continue
+		}
+		hit := Hit{Tool: tool, Score: points}
+		if len(hits) == limit && s.compareHits(hits[limit-1], hit) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(hits, hit, s.compareHits)
+		hits = slices.Insert(hits, at, hit)
+		hits = hits[:min(len(hits), limit)]
+	}
+	return hits
+}
+
+// compareHits orders by points, then by name.
+func (s *scores) compareHits(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(s.index.names[a.Tool], s.index.names[b.Tool]), cmp.Compare(a.Tool, b.Tool))
 }
 
 // explainHit explains the score of one tool.
@@ -180,7 +210,7 @@ func (x *Index) explainHit(tool uint32, score float64, concepts []concept, asked
 			if !found {
 				continue
 			}
-			points := x.termIDF(v.term) * v.weight * x.saturatedFrequency(list[at])
+			points := x.variantPoints(&concepts[i], v) * x.saturatedFrequency(list[at])
 			var sum float64
 			for f := range fieldCount {
 				sum += float64(list[at].fieldFrequency(Field(f))) * float64(x.norms[tool][f])

@@ -13,9 +13,12 @@ import (
 // maxWord is the length of a word in bytes. Longer ones are cut: they are encoded data.
 const maxWord = 32
 
+// maxJoined is the length of a run that is a word although it is split.
+const maxJoined = 16
+
 // splitWords passes the words of text to add, in lower case, not stemmed, until add returns false.
-// It splits camelCase, snake_case, kebab-case and paths. A run of letters and digits that it splits is also
-// a word itself: "OAuth2Token" gives o, auth, 2, token and oauth2token.
+// It splits camelCase, snake_case, kebab-case and paths. A run that it splits once is also a word itself, as names of
+// products are: "GitHub" gives git, hub and github; "S3" gives s, 3 and s3.
 func splitWords(text string, add func(word []byte) bool) {
 	var buf [maxWord]byte
 	for len(text) > 0 {
@@ -75,7 +78,7 @@ func splitRun(run string, buf []byte, add func([]byte) bool) bool {
 		}
 		start = i
 	}
-	if parts > 1 && len(run) <= maxWord {
+	if parts == 2 && len(run) <= maxJoined {
 		return add(appendLower(buf, run))
 	}
 	return true
@@ -162,8 +165,18 @@ func foldMarks(s string) string {
 	return b.String()
 }
 
+// ownStems are words that the stemmer would make equal to a word of another meaning: custom, import, author.
+var ownStems = map[string]string{
+	"customer": "customer", "customers": "customer", "important": "important", "importance": "important",
+	"authorize": "authoriz", "authorizes": "authoriz", "authorized": "authoriz", "authorization": "authoriz", "authorizations": "authoriz",
+	"authorise": "authoriz", "authorisation": "authoriz", "authority": "authority", "authorities": "authority",
+}
+
 // stemWord returns the stem of an English word; words with digits or other letters stay as they are.
 func stemWord(word string) string {
+	if stem := ownStems[word]; stem != "" {
+		return stem
+	}
 	for i := range len(word) {
 		if word[i] < 'a' || word[i] > 'z' {
 			return word

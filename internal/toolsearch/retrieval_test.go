@@ -1,0 +1,308 @@
+package toolsearch_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"patchbay/internal/toolsearch"
+)
+
+// definition is a line of testdata/definitions.jsonl.gz.
+type definition struct {
+	Server, Part, Name, Title, Description string
+	InputSchema                            json.RawMessage
+}
+
+// question is a line of testdata/questions.jsonl.gz.
+type question struct{ Server, Tool, Q, Part string }
+
+// corpus is one part of the set: tools, and questions by the tool that answers them.
+type corpus struct {
+	tools     []toolsearch.Tool
+	byTool    map[int][]string
+	questions int
+}
+
+const (
+	tuning  = "tuning"
+	heldOut = "held-out"
+)
+
+func readLines[T any](tb testing.TB, name string) []T {
+	tb.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []T
+	lines := bufio.NewScanner(unpacked)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var line T
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			tb.Fatalf("%s: %v", name, err)
+		}
+		all = append(all, line)
+	}
+	if err := lines.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+var readDefinitions = sync.OnceValues(func() ([]definition, []question) {
+	var tb testing.B // fails the process on error
+	return readLines[definition](&tb, "definitions.jsonl.gz"), readLines[question](&tb, "questions.jsonl.gz")
+})
+
+func (d *definition) tool() toolsearch.Tool {
+	return toolsearch.Tool{
+		Name: d.Server + "__" + d.Name, Title: d.Title, Description: d.Description, Connector: d.Server, ConnectorName: d.Server,
+		Params: toolsearch.ReadParams(d.InputSchema),
+	}
+}
+
+func readCorpus(tb testing.TB, part string) *corpus {
+	tb.Helper()
+	definitions, questions := readDefinitions()
+	c := &corpus{byTool: map[int][]string{}}
+	at := map[string]int{}
+	for i := range definitions {
+		if d := &definitions[i]; d.Part == part {
+			at[d.Server+"\n"+d.Name] = len(c.tools)
+			c.tools = append(c.tools, d.tool())
+		}
+	}
+	for _, q := range questions {
+		if q.Part != part {
+			continue
+		}
+		tool, ok := at[q.Server+"\n"+q.Tool]
+		if !ok {
+			tb.Fatalf("no tool %s of %s for a question", q.Tool, q.Server)
+		}
+		c.byTool[tool] = append(c.byTool[tool], q.Q)
+		c.questions++
+	}
+	return c
+}
+
+// ranking returns the best tools for a question.
+type ranking func(words string) []int
+
+// rates are shares of questions, in per cent, of which the tool is the first, among five and among ten.
+type rates struct{ top1, top5, top10 float64 }
+
+func (r rates) String() string {
+	return fmt.Sprintf("%5.1f %5.1f %5.1f", r.top1, r.top5, r.top10)
+}
+
+type counter struct{ asked, top1, top5, top10 int }
+
+func (c *counter) add(found []int, want int) {
+	c.asked++
+	at := slices.Index(found[:min(10, len(found))], want)
+	if at < 0 {
+		return
+	}
+	c.top10++
+	if at < 5 {
+		c.top5++
+	}
+	if at == 0 {
+		c.top1++
+	}
+}
+
+func (c *counter) rates() rates {
+	share := func(n int) float64 { return math.Round(1000*float64(n)/float64(max(1, c.asked))) / 10 }
+	return rates{share(c.top1), share(c.top5), share(c.top10)}
+}
+
+func (c *corpus) measure(find ranking) rates {
+	var n counter
+	for tool, questions := range c.byTool {
+		for _, q := range questions {
+			n.add(find(q), tool)
+		}
+	}
+	return n.rates()
+}
+
+func searchWith(x *toolsearch.Index, learned toolsearch.Learned) ranking {
+	return func(words string) []int {
+		var found []int
+		for _, hit := range x.Search(words, 10, learned) {
+			found = append(found, hit.Tool)
+		}
+		return found
+	}
+}
+
+// measureHistory learns one question of each tool and asks the others, for each question in turn.
+func (c *corpus) measureHistory(x *toolsearch.Index) rates {
+	var n counter
+	for turn := range 2 {
+		learned := toolsearch.Learned(nil)
+		for tool, questions := range c.byTool {
+			if turn < len(questions) {
+				learned = toolsearch.Learn(learned, questions[turn], c.tools[tool].Name)
+			}
+		}
+		find := searchWith(x, learned)
+		for tool, questions := range c.byTool {
+			if len(questions) > 1 {
+				n.add(find(questions[1-turn]), tool)
+			}
+		}
+	}
+	return n.rates()
+}
+
+// allText returns what the baselines search: the text of all fields.
+func allText(t *toolsearch.Tool) string {
+	var b strings.Builder
+	b.WriteString(strings.Join([]string{t.Name, t.Title, t.Description}, "\n"))
+	for _, p := range t.Params {
+		b.WriteString("\n" + p.Name + " " + p.Description)
+	}
+	return b.String()
+}
+
+func plainWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// plainBM25 ranks by BM25 over one field, without stems, synonyms or stop words.
+func plainBM25(tools []toolsearch.Tool) ranking {
+	const k1, b = 1.2, 0.75
+	type entry struct{ tool, frequency int }
+	lists := map[string][]entry{}
+	lengths, total := make([]int, len(tools)), 0
+	for i := range tools {
+		counts := map[string]int{}
+		for _, word := range plainWords(allText(&tools[i])) {
+			counts[word]++
+			lengths[i]++
+		}
+		for word, n := range counts {
+			lists[word] = append(lists[word], entry{i, n})
+		}
+		total += lengths[i]
+	}
+	mean := float64(total) / float64(len(tools))
+	return func(words string) []int {
+		points := make([]float64, len(tools))
+		for _, word := range plainWords(words) {
+			list := lists[word]
+			idf := math.Log(1 + (float64(len(tools)-len(list))+0.5)/(float64(len(list))+0.5))
+			for _, e := range list {
+				f := float64(e.frequency)
+				points[e.tool] += idf * f * (k1 + 1) / (f + k1*(1-b+b*float64(lengths[e.tool])/mean))
+			}
+		}
+		return bestOf(points)
+	}
+}
+
+// anyWord ranks by the number of matches of the regular expression word|word|…, also within words. It counts the
+// matches by the vocabulary: the expression itself takes a second a question.
+func anyWord(tools []toolsearch.Tool) ranking {
+	type entry struct{ tool, frequency int }
+	lists := map[string][]entry{}
+	for i := range tools {
+		counts := map[string]int{}
+		for _, word := range plainWords(allText(&tools[i])) {
+			counts[word]++
+		}
+		for word, n := range counts {
+			lists[word] = append(lists[word], entry{i, n})
+		}
+	}
+	matches := map[string][]float64{}
+	return func(words string) []int {
+		points := make([]float64, len(tools))
+		asked := plainWords(words)
+		slices.Sort(asked)
+		for _, part := range slices.Compact(asked) {
+			if matches[part] == nil {
+				matches[part] = make([]float64, len(tools))
+				for word, list := range lists {
+					if !strings.Contains(word, part) {
+						continue
+					}
+					for _, e := range list {
+						matches[part][e.tool] += float64(e.frequency * strings.Count(word, part))
+					}
+				}
+			}
+			for tool, n := range matches[part] {
+				points[tool] += n
+			}
+		}
+		return bestOf(points)
+	}
+}
+
+func bestOf(points []float64) []int {
+	order := make([]int, len(points))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case points[a] > points[b]:
+			return -1
+		case points[a] < points[b]:
+			return 1
+		}
+		return 0
+	})
+	return order[:min(10, len(order))]
+}
+
+// BenchmarkRetrieval reports, for each part of the set and each ranking, the share of the questions of which the tool
+// is found first, among five and among ten, in per cent.
+func BenchmarkRetrieval(b *testing.B) {
+	for _, part := range []string{tuning, heldOut} {
+		c := readCorpus(b, part)
+		x := toolsearch.New(c.tools)
+		for _, row := range []struct {
+			name    string
+			measure func() rates
+		}{
+			{"index", func() rates { return c.measure(searchWith(x, nil)) }},
+			{"history", func() rates { return c.measureHistory(x) }},
+			{"bm25", func() rates { return c.measure(plainBM25(c.tools)) }},
+			{"regexp", func() rates { return c.measure(anyWord(c.tools)) }},
+		} {
+			b.Run(part+"/"+row.name, func(b *testing.B) {
+				var r rates
+				for b.Loop() {
+					r = row.measure()
+				}
+				b.ReportMetric(r.top1, "top1")
+				b.ReportMetric(r.top5, "top5")
+				b.ReportMetric(r.top10, "top10")
+				b.ReportMetric(float64(len(c.tools)), "tools")
+				b.ReportMetric(float64(c.questions), "questions")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
