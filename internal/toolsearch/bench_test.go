@@ -77,3 +77,14 @@ func BenchmarkSearch_Longest(b *testing.B) {
 		x.Search(words, 10, nil)
 	}
 }
+
+// BenchmarkReadParams reads the schemas of 3,000 tools.
+func BenchmarkReadParams(b *testing.B) {
+	definitions, _ := readDefinitions()
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range 3000 {
+			toolsearch.ReadParams(definitions[i%len(definitions)].InputSchema)
+		}
+	}
+}

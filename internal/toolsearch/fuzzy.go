@@ -11,7 +11,8 @@ const maxSpellings = 3
 
 // correctWord adds terms for a word that no tool has: the two words that it consists of ("webhook" for "web hook"),
 // else terms that begin with it, else those with few other letters.
-func (x *Index) correctWord(c *concept, word, stem string) {
+func (x *Index) correctWord(c *concept, asked askedWord) {
+	word, stem := asked.text, asked.stem
 	if len(word) < 4 {
 		return
 	}

@@ -34,11 +34,10 @@ func Learn(l Learned, words, tool string) Learned {
 
 // QuestionTerms returns the stemmed terms of a question, each once, as [Learned] has them.
 func QuestionTerms(words string) []string {
-	var terms []string
-	for _, word := range questionWords(words) {
-		if stem := stemWord(word); !slices.Contains(terms, stem) {
-			terms = append(terms, stem)
-		}
+	asked := questionWords(words)
+	terms := make([]string, len(asked))
+	for i := range asked {
+		terms[i] = asked[i].stem
 	}
 	return terms
 }

@@ -1,35 +1,19 @@
 package toolsearch
 
-import (
-	"encoding/json"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Bounds of ReadParams.
 const (
-	maxSchema      = 256 << 10 // bytes of a schema that is read
-	maxParams      = 64
-	maxParamDepth  = 3
-	maxEnumValues  = 16
-	maxParamText   = 256 // bytes of a description, with the enum values
-	maxSchemaNodes = 512 // schemas visited, against schemas that branch without properties
+	maxSchema     = 256 << 10 // bytes of a schema that is read
+	maxParams     = 64
+	maxParamDepth = 6 // of schemas in schemas
+	maxEnumValues = 16
+	maxParamText  = 256 // bytes of a description
 )
 
-// schemaNode has the keywords that ReadParams follows. Each is raw, so that a malformed one loses only itself.
-type schemaNode struct {
-	Properties  json.RawMessage `json:"properties"`
-	Items       json.RawMessage `json:"items"`
-	AllOf       json.RawMessage `json:"allOf"`
-	AnyOf       json.RawMessage `json:"anyOf"`
-	OneOf       json.RawMessage `json:"oneOf"`
-	Description json.RawMessage `json:"description"`
-	Enum        json.RawMessage `json:"enum"`
-}
-
-// ReadParams returns the properties of an input schema by name, and those of nested objects after them.
-// The values of an enum stand at the end of the description. Malformed schemas give what is readable, and
-// schemas above 256 KiB give nothing. It does not follow references.
+// ReadParams returns the properties of an input schema in their order, and those of nested objects after them.
+// The values of an enum stand at the end of the description. Malformed schemas give what is readable before the
+// mistake, and schemas above 256 KiB give nothing. It does not follow references.
 func ReadParams(inputSchema []byte) []Param {
 	if len(inputSchema) > maxSchema {
 		return nil
@@ -41,74 +25,66 @@ func ReadParams(inputSchema []byte) []Param {
 
 type paramReader struct {
 	params []Param
-	nodes  int
 }
 
-// readSchema appends the properties of the schema and of its parts.
-func (r *paramReader) readSchema(raw json.RawMessage, depth int) schemaNode {
-	var node schemaNode
-	if r.nodes++; r.nodes > maxSchemaNodes || depth > 2*maxParamDepth {
-		return node
+// readSchema appends the properties of a schema and of its parts. It returns the text of the schema itself.
+func (r *paramReader) readSchema(raw []byte, depth int) string {
+	var description, enum string
+	if depth > maxParamDepth {
+		return ""
 	}
-	if json.Unmarshal(raw, &node) != nil {
-		return schemaNode{}
-	}
-	r.readProperties(node.Properties, depth)
-	if len(node.Items) > 0 {
-		r.readSchema(node.Items, depth+1)
-	}
-	for _, list := range []json.RawMessage{node.AllOf, node.AnyOf, node.OneOf} {
-		var parts []json.RawMessage
-		if len(list) == 0 || json.Unmarshal(list, &parts) != nil {
-			continue
+	scanMembers(raw, func(key string, value []byte) bool {
+		switch key {
+		case "properties":
+			r.readProperties(value, depth)
+		case "items":
+			if part := r.readSchema(value, depth+1); enum == "" {
+				enum = part // what the elements are
+			}
+		case "allOf", "anyOf", "oneOf":
+			scanElements(value, func(part []byte) bool {
+				r.readSchema(part, depth+1)
+				return len(r.params) < maxParams
+			})
+		case "description":
+			description = cutText(decodeString(value), maxParamText)
+		case "enum":
+			enum = enumWords(value)
 		}
-		for _, part := range parts {
-			r.readSchema(part, depth+1)
-		}
-	}
-	return node
+		return true
+	})
+	return strings.TrimSpace(description + "\n" + enum)
 }
 
-func (r *paramReader) readProperties(raw json.RawMessage, depth int) {
-	var properties map[string]json.RawMessage
-	if len(raw) == 0 || depth > maxParamDepth || json.Unmarshal(raw, &properties) != nil {
-		return
-	}
-	names := make([]string, 0, len(properties))
-	for name := range properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+func (r *paramReader) readProperties(raw []byte, depth int) {
 	first := len(r.params)
-	for _, name := range names[:min(len(names), maxParams-first)] {
-		r.params = append(r.params, Param{Name: name})
-	}
-	for i := first; i < first+len(names) && i < maxParams; i++ {
-		node := r.readSchema(properties[names[i-first]], depth+1)
-		r.params[i].Description = paramText(node)
+	var schemas [][]byte
+	scanMembers(raw, func(name string, value []byte) bool {
+		if len(r.params) == maxParams {
+			return false
+		}
+		r.params = append(r.params, Param{Name: cutText(name, maxNameText)})
+		schemas = append(schemas, value)
+		return true
+	})
+	for i, schema := range schemas {
+		r.params[first+i].Description = r.readSchema(schema, depth+1)
 	}
 }
 
-// paramText returns the description of a parameter and the values of its enum.
-func paramText(node schemaNode) string {
-	var text string
-	_ = json.Unmarshal(node.Description, &text) // another type than string is no description
-	var values []any
-	_ = json.Unmarshal(node.Enum, &values)
+// enumWords returns the strings of an enum, with spaces between.
+func enumWords(raw []byte) string {
 	var words []string
-	for _, value := range values[:min(len(values), maxEnumValues)] {
-		if s, ok := value.(string); ok {
+	scanElements(raw, func(value []byte) bool {
+		if s := decodeString(value); s != "" {
 			words = append(words, cutText(s, maxWord))
 		}
-	}
-	text = cutText(text, maxParamText)
-	if len(words) == 0 {
-		return text
-	}
-	return strings.TrimSpace(text + "\n" + strings.Join(words, " "))
+		return len(words) < maxEnumValues
+	})
+	return strings.Join(words, " ")
 }
 
-// cutText returns at most limit bytes of s. A rune that is cut is no letter to tokenize.
+// cutText returns at most limit bytes of s. A rune that is cut is no letter to splitWords.
 func cutText(s string, limit int) string {
 	return s[:min(len(s), limit)]
 }

@@ -10,14 +10,26 @@ const (
 	maxCorrections = 8 // words of a question that are compared with all terms
 )
 
-// questionWords returns the words of a question in lower case, without stop words.
-func questionWords(text string) []string {
-	var words []string
+// askedWord is a word of a question in lower case, with its stem.
+type askedWord struct{ text, stem string }
+
+// questionWords returns the words of a question without stop words, each stem once.
+func questionWords(text string) []askedWord {
+	var words []askedWord
+	read := 0
 	splitWords(cutText(text, MaxQuestion), func(word []byte) bool {
-		if s := string(word); !stopWords[s] {
-			words = append(words, s)
+		if read++; read > maxTerms {
+			return false
 		}
-		return len(words) < maxTerms
+		if stopWords[string(word)] {
+			return true
+		}
+		w := askedWord{text: string(word)}
+		w.stem = stemWord(w.text)
+		if !slices.ContainsFunc(words, func(other askedWord) bool { return other.stem == w.stem }) {
+			words = append(words, w)
+		}
+		return true
 	})
 	return words
 }
@@ -51,31 +63,25 @@ func (c *concept) addVariant(x *Index, stem string, weight float64) {
 }
 
 // findConcepts returns the words of a question that some tool has: itself, by a synonym, or misspelled.
-func (x *Index) findConcepts(words []string) []concept {
+func (x *Index) findConcepts(asked []askedWord) []concept {
 	var found []concept
-	var seen []string
 	corrections := maxCorrections
-	for i, word := range words {
-		stem := stemWord(word)
-		if slices.Contains(seen, stem) {
-			continue
-		}
-		seen = append(seen, stem)
-		c := concept{word: word, weight: 1}
-		if isNumber(word) {
+	for i, word := range asked {
+		c := concept{word: word.text, weight: 1}
+		if isNumber(word.text) {
 			c.weight = numberWeight
 		}
-		c.addVariant(x, stem, 1)
-		for _, s := range synonyms[stem] {
+		c.addVariant(x, word.stem, 1)
+		for _, s := range synonyms[word.stem] {
 			c.addVariant(x, s.stem, s.weight())
 		}
-		x.addJoined(&c, words, i)
+		x.addJoined(&c, asked, i)
 		if len(c.variants) == 0 && corrections > 0 {
 			corrections--
-			x.correctWord(&c, word, stem)
+			x.correctWord(&c, word)
 		}
 		if len(c.variants) > 0 {
-			c.idf = x.conceptIDF(&c, stem)
+			c.idf = x.conceptIDF(&c, word.stem)
 			found = append(found, c)
 		}
 	}
@@ -99,15 +105,18 @@ func (x *Index) variantPoints(c *concept, v variant) float64 {
 }
 
 // addJoined adds the terms that a word makes with its neighbors: "web hook" is "webhook". Verbs are not joined.
-func (x *Index) addJoined(c *concept, words []string, i int) {
-	if actionsByStem[stemWord(words[i])] != 0 {
-		return
+func (x *Index) addJoined(c *concept, asked []askedWord, i int) {
+	if i > 0 {
+		c.addPair(x, asked[i-1], asked[i])
 	}
-	if i > 0 && actionsByStem[stemWord(words[i-1])] == 0 {
-		c.addVariant(x, stemWord(words[i-1]+words[i]), 1)
+	if i+1 < len(asked) {
+		c.addPair(x, asked[i], asked[i+1])
 	}
-	if i+1 < len(words) && actionsByStem[stemWord(words[i+1])] == 0 {
-		c.addVariant(x, stemWord(words[i]+words[i+1]), 1)
+}
+
+func (c *concept) addPair(x *Index, left, right askedWord) {
+	if actionsByStem[left.stem] == 0 && actionsByStem[right.stem] == 0 {
+		c.addVariant(x, stemWord(left.text+right.text), 1)
 	}
 }
 

@@ -155,12 +155,12 @@ func actionFactor(does, first, asked actions) float64 {
 }
 
 // addLearned adds the points of history.
-func (s *scores) addLearned(asked []string, learned Learned) {
+func (s *scores) addLearned(asked []askedWord, learned Learned) {
 	if len(learned) == 0 {
 		return
 	}
 	for _, word := range asked {
-		tools := learned[stemWord(word)]
+		tools := learned[word.stem]
 		idf := inverseFrequency(len(s.index.names), len(tools))
 		for name, weight := range tools {
 			if tool, ok := s.index.byName[name]; ok {
@@ -201,7 +201,7 @@ func (s *scores) compareHits(a, b Hit) int {
 }
 
 // explainHit explains the score of one tool.
-func (x *Index) explainHit(tool uint32, score float64, concepts []concept, asked []string, learned Learned) []Reason {
+func (x *Index) explainHit(tool uint32, score float64, concepts []concept, asked []askedWord, learned Learned) []Reason {
 	var all []Reason
 	for i := range concepts {
 		for _, v := range concepts[i].variants {
@@ -223,9 +223,9 @@ func (x *Index) explainHit(tool uint32, score float64, concepts []concept, asked
 		}
 	}
 	for _, word := range asked {
-		tools := learned[stemWord(word)]
+		tools := learned[word.stem]
 		if weight := tools[x.names[tool]]; weight > 0 {
-			all = append(all, Reason{word, stemWord(word), FieldHistory, historyPoints(inverseFrequency(len(x.names), len(tools)), weight) / score})
+			all = append(all, Reason{word.text, word.stem, FieldHistory, historyPoints(inverseFrequency(len(x.names), len(tools)), weight) / score})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(b.Share, a.Share) })
