@@ -30,7 +30,7 @@ var actionWords = map[actions]string{
 	actSearch:   "search find query lookup locate discover look filter",
 	actCreate:   "create add new make insert register generate build write open post put append provision attach start set install",
 	actUpdate:   "update edit change modify set rename patch alter replace amend configure adjust put mark upsert enable disable toggle move assign close reopen",
-	actDelete:   "delete remove drop erase destroy clear purge trash discard revoke unassign detach clean uninstall",
+	actDelete:   "delete remove drop erase destroy clear purge trash discard wipe rid bin dismiss revoke unassign detach clean uninstall",
 	actSend:     "send post notify deliver email message publish share invite forward submit",
 	actStart:    "start run execute launch trigger begin invoke perform restart resume play rerun retry deploy enable activate",
 	actStop:     "stop cancel abort terminate end halt kill pause suspend disable deactivate shutdown",
@@ -48,9 +48,6 @@ func stemActions() map[string]actions {
 		for word := range strings.FieldsSeq(words) {
 			all[stemWord(word)] |= action
 		}
-	}
-	for word := range strings.FieldsSeq("what which who where when how") {
-		all[word] = reading
 	}
 	return all
 }
@@ -73,18 +70,74 @@ func firstAction(text string, limit int) (found actions) {
 	return found
 }
 
-// askedActions returns what a question wants done, by its verbs: those of its first verb, and those of all.
-// "What", "which" and the like count without a verb.
-func askedActions(text string) (first, all actions) {
-	words := 0
-	splitWords(cutText(text, MaxQuestion), func(word []byte) bool {
-		found := actionsByStem[stemWord(string(word))]
-		if first == 0 || first == reading && found != 0 { // "how do I create"
-			first = found
+// addActions adds what a word says about what is to be done. "What", "is" and the like count without a verb.
+func (q *question) addActions(word string, first bool) {
+	found := askedAction(word, first)
+	if q.first == 0 || q.first == reading && found != 0 { // "how do I create"
+		q.first = found
+	}
+	q.all |= found
+}
+
+// askedAction returns the actions of a word. Words with these ends are mostly no verbs: "configured", "settings", "meeting".
+func askedAction(word string, first bool) actions {
+	if interrogatives[word] || first && openings[word] {
+		return reading
+	}
+	if !first && strings.HasSuffix(word, "ing") || strings.HasSuffix(word, "ed") && word != "feed" || strings.HasSuffix(word, "s") && word != "dismiss" && word != "process" {
+		return 0
+	}
+	return actionsByStem[stemWord(word)]
+}
+
+var (
+	interrogatives = wordSet("what which who whose where when how why whether")
+	openings       = wordSet("is are was were does do did has have can any")
+)
+
+// grammaticalNumber says whether one or many things are asked for or returned.
+type grammaticalNumber uint8
+
+const (
+	numberOne grammaticalNumber = 1 << iota
+	numberMany
+)
+
+var (
+	oneWords  = wordSet("one single specific particular id this that its identifier a an")
+	manyWords = wordSet("all every list many several each any overview which everything")
+)
+
+func (n *grammaticalNumber) addWord(word string) {
+	switch {
+	case manyWords[word]:
+		*n |= numberMany
+	case oneWords[word]:
+		*n |= numberOne
+	}
+}
+
+// toolNumber returns whether a tool reads one or many things, by its name: get_issue, list_issues. Others have none.
+func toolNumber(name string, does actions) (n grammaticalNumber) {
+	if does&reading == 0 {
+		return 0
+	}
+	var last string
+	splitWords(name, func(word []byte) bool {
+		switch string(word) {
+		case "list", "search", "find", "query", "all", "many", "batch", "bulk":
+			n = numberMany
+		case "id", "by", "one":
+			n = numberOne
 		}
-		all |= found
-		words++
-		return words < maxTerms
+		last = string(word)
+		return true
 	})
-	return first, all
+	switch {
+	case n != 0:
+		return n
+	case strings.HasSuffix(last, "s") && !strings.HasSuffix(last, "ss") && !strings.HasSuffix(last, "us"):
+		return numberMany
+	}
+	return numberOne
 }

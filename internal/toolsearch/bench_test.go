@@ -12,10 +12,11 @@ import (
 // largeTenant returns n tools: the definitions of testdata, again under other names until there are enough.
 func largeTenant(tb testing.TB, n int) []toolsearch.Tool {
 	tb.Helper()
-	definitions, _ := readDefinitions()
+	set := readSet(tb)
+	definitions := set.definitions
 	tools := make([]toolsearch.Tool, n)
 	for i := range tools {
-		tools[i] = definitions[i%len(definitions)].tool()
+		tools[i] = set.tool(&definitions[i%len(definitions)])
 		if i >= len(definitions) {
 			tools[i].Name += fmt.Sprintf("_%d", i/len(definitions))
 		}
@@ -58,7 +59,7 @@ func BenchmarkIndex(b *testing.B) {
 
 // BenchmarkSearch asks the questions of testdata at 3,000 tools.
 func BenchmarkSearch(b *testing.B) {
-	_, questions := readDefinitions()
+	questions := readSet(b).questions
 	x := toolsearch.New(largeTenant(b, 3000))
 	b.ReportAllocs()
 	i := 0
@@ -80,7 +81,7 @@ func BenchmarkSearch_Longest(b *testing.B) {
 
 // BenchmarkReadParams reads the schemas of 3,000 tools.
 func BenchmarkReadParams(b *testing.B) {
-	definitions, _ := readDefinitions()
+	definitions := readSet(b).definitions
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range 3000 {

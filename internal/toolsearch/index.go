@@ -72,6 +72,9 @@ type Index struct {
 	norms    [][fieldCount]float32
 	nameLens []uint8
 	actions  []actions
+	numbers  []grammaticalNumber
+	groups   []uint32 // of tools: the number of the connector
+	groupLen int      // number of connectors
 }
 
 // New builds the index of tools.
@@ -86,7 +89,7 @@ func New(tools []Tool) *Index {
 // Bytes estimates the memory of the index.
 func (x *Index) Bytes() int {
 	const stringHeader, mapEntry = 16, 40
-	total := len(x.postings)*8 + len(x.starts)*4 + len(x.norms)*4*fieldCount + 3*len(x.nameLens)
+	total := len(x.postings)*8 + len(x.starts)*4 + len(x.norms)*4*fieldCount + 8*len(x.nameLens)
 	for _, term := range x.terms {
 		total += stringHeader + len(term)
 	}
@@ -125,6 +128,10 @@ type builder struct {
 	terms    []int32 // of postings
 	lengths  [][fieldCount]uint16
 	actions  []actions
+	numbers  []grammaticalNumber
+	groups   []uint32
+	groupIDs map[string]uint32
+	own      []int32  // terms of the connector of the tool that is added
 	current  []uint32 // frequencies in the tool that is added, by term
 	touched  []int32
 	words    int
@@ -133,7 +140,7 @@ type builder struct {
 func newBuilder(tools int) *builder {
 	return &builder{
 		names: make([]string, 0, tools), lengths: make([][fieldCount]uint16, 0, tools),
-		ids: make(map[string]int32, 8<<10), stemIDs: make(map[string]int32, 4<<10),
+		groupIDs: map[string]uint32{}, ids: make(map[string]int32, 8<<10), stemIDs: make(map[string]int32, 4<<10),
 		postings: make([]posting, 0, 32*tools), terms: make([]int32, 0, 32*tools),
 	}
 }
@@ -143,16 +150,20 @@ func (b *builder) addTool(t *Tool) {
 	b.names = append(b.names, strings.Clone(t.Name))
 	b.lengths = append(b.lengths, [fieldCount]uint16{})
 	b.touched, b.words = b.touched[:0], 0
-	b.addText(FieldName, cutText(localName(t.Name, t.Connector), maxNameText))
-	b.addText(FieldTitle, cutText(t.Title, maxNameText))
+	b.addGroup(t.Connector)
 	b.addText(FieldConnector, cutText(t.Connector, maxNameText))
 	b.addText(FieldConnector, cutText(t.ConnectorName, maxNameText))
+	b.own = append(b.own[:0], b.touched...)
+	b.addText(FieldName, cutText(localName(t.Name, t.Connector), maxNameText))
+	b.addText(FieldTitle, cutText(t.Title, maxNameText))
 	for _, tag := range t.Tags[:min(len(t.Tags), maxTags)] {
 		b.addText(FieldTags, cutText(tag, maxNameText))
 	}
 	lead, rest := splitLead(cutText(t.Description, maxDescription))
 	b.addText(FieldLead, lead)
-	b.actions = append(b.actions, toolActions(localName(t.Name, t.Connector), lead))
+	does := toolActions(localName(t.Name, t.Connector), lead)
+	b.actions = append(b.actions, does)
+	b.numbers = append(b.numbers, toolNumber(localName(t.Name, t.Connector), does))
 	params := t.Params[:min(len(t.Params), maxParams)]
 	for i := range params {
 		b.addText(FieldParam, cutText(params[i].Name, maxNameText))
@@ -166,6 +177,15 @@ func (b *builder) addTool(t *Tool) {
 		b.terms = append(b.terms, term)
 		b.current[term] = 0
 	}
+}
+
+func (b *builder) addGroup(connector string) {
+	group, known := b.groupIDs[connector]
+	if !known {
+		group = uint32(len(b.groupIDs))
+		b.groupIDs[connector] = group
+	}
+	b.groups = append(b.groups, group)
 }
 
 // localName returns the name of a tool without the slug of its connector: "github__create_issue" is "create_issue".
@@ -198,6 +218,9 @@ func (b *builder) addText(f Field, text string) {
 		term := b.internTerm(word)
 		if term < 0 {
 			return true
+		}
+		if f <= FieldTitle && slices.Contains(b.own, term) {
+			return true // each tool of the connector has it
 		}
 		old := b.current[term]
 		if old == 0 {
@@ -241,7 +264,7 @@ func (b *builder) buildIndex() *Index {
 	}
 	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(b.stems[i], b.stems[j]) })
 	x := &Index{
-		names: b.names, actions: b.actions, byName: make(map[string]uint32, len(b.names)),
+		names: b.names, actions: b.actions, numbers: b.numbers, groups: b.groups, groupLen: len(b.groupIDs), byName: make(map[string]uint32, len(b.names)),
 		terms: make([]string, len(order)), starts: make([]uint32, len(order)+1), postings: make([]posting, len(b.postings)),
 	}
 	for i, name := range b.names {

@@ -34,7 +34,7 @@ func Learn(l Learned, words, tool string) Learned {
 
 // QuestionTerms returns the stemmed terms of a question, each once, as [Learned] has them.
 func QuestionTerms(words string) []string {
-	asked := questionWords(words)
+	asked := readQuestion(words).words
 	terms := make([]string, len(asked))
 	for i := range asked {
 		terms[i] = asked[i].stem

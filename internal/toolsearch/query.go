@@ -10,28 +10,56 @@ const (
 	maxCorrections = 8 // words of a question that are compared with all terms
 )
 
+// question is a question as it is searched.
+type question struct {
+	words  []askedWord
+	first  actions // of its first verb
+	all    actions // of all verbs
+	number grammaticalNumber
+}
+
 // askedWord is a word of a question in lower case, with its stem.
 type askedWord struct{ text, stem string }
 
-// questionWords returns the words of a question without stop words, each stem once.
-func questionWords(text string) []askedWord {
-	var words []askedWord
+// readQuestion reads a bounded part of text.
+func readQuestion(text string) question {
+	var q question
+	for i, word := range replacePhrases(allWords(text)) {
+		q.addActions(word, i == 0)
+		q.number.addWord(word)
+		if !stopWords[word] && len(word) > 1 {
+			q.addWord(word)
+		}
+	}
+	if q.all == 0 {
+		q.first, q.all = reading, reading // "status of the build"
+	}
+	return q
+}
+
+// allWords returns the words of a question, without the parts of "GitHub" beside it.
+func allWords(text string) []string {
+	var words []string
 	read := 0
 	splitWords(cutText(text, MaxQuestion), func(word []byte) bool {
 		if read++; read > maxTerms {
 			return false
 		}
-		if stopWords[string(word)] {
-			return true
+		if n := len(words); n > 1 && len(word) > 3 && string(word) == words[n-2]+words[n-1] {
+			words = words[:n-2]
 		}
-		w := askedWord{text: string(word)}
-		w.stem = stemWord(w.text)
-		if !slices.ContainsFunc(words, func(other askedWord) bool { return other.stem == w.stem }) {
-			words = append(words, w)
-		}
+		words = append(words, string(word))
 		return true
 	})
 	return words
+}
+
+// addWord adds a word unless there is one with its stem.
+func (q *question) addWord(word string) {
+	w := askedWord{word, stemWord(word)}
+	if !slices.ContainsFunc(q.words, func(other askedWord) bool { return other.stem == w.stem }) {
+		q.words = append(q.words, w)
+	}
 }
 
 // concept is a word of the question with the terms of the index that stand for it.
@@ -40,6 +68,24 @@ type concept struct {
 	weight   float64 // of the word
 	idf      float64 // of the word itself, else of its rarest variant
 	variants []variant
+	learned  []learnedTerm
+}
+
+type learnedTerm struct {
+	tools  map[string]float64
+	weight float64
+}
+
+// addLearned adds what history says of a word, and less of its synonyms.
+func (c *concept) addLearned(learned Learned, stem string) {
+	if tools := learned[stem]; len(tools) > 0 {
+		c.learned = append(c.learned, learnedTerm{tools, 1})
+	}
+	for _, s := range synonyms[stem] {
+		if tools := learned[s.stem]; len(tools) > 0 {
+			c.learned = append(c.learned, learnedTerm{tools, s.weight() * learnedSynonymShare})
+		}
+	}
 }
 
 type variant struct {
@@ -63,24 +109,28 @@ func (c *concept) addVariant(x *Index, stem string, weight float64) {
 }
 
 // findConcepts returns the words of a question that some tool has: itself, by a synonym, or misspelled.
-func (x *Index) findConcepts(asked []askedWord) []concept {
+func (x *Index) findConcepts(asked []askedWord, learned Learned) []concept {
 	var found []concept
 	corrections := maxCorrections
 	for i, word := range asked {
 		c := concept{word: word.text, weight: 1}
-		if isNumber(word.text) {
+		switch {
+		case isNumber(word.text):
 			c.weight = numberWeight
+		case weakWords[word.text]:
+			c.weight = weakWeight
 		}
 		c.addVariant(x, word.stem, 1)
 		for _, s := range synonyms[word.stem] {
 			c.addVariant(x, s.stem, s.weight())
 		}
 		x.addJoined(&c, asked, i)
-		if len(c.variants) == 0 && corrections > 0 {
+		c.addLearned(learned, word.stem)
+		if len(c.variants) == 0 && len(c.learned) == 0 && corrections > 0 {
 			corrections--
 			x.correctWord(&c, word)
 		}
-		if len(c.variants) > 0 {
+		if len(c.variants) > 0 || len(c.learned) > 0 {
 			c.idf = x.conceptIDF(&c, word.stem)
 			found = append(found, c)
 		}
@@ -95,6 +145,9 @@ func (x *Index) conceptIDF(c *concept, stem string) float64 {
 	idf := 0.0
 	for _, v := range c.variants {
 		idf = max(idf, x.termIDF(v.term)*v.weight)
+	}
+	for _, l := range c.learned {
+		idf = max(idf, inverseFrequency(len(x.names), len(l.tools))*l.weight)
 	}
 	return idf
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,9 +20,13 @@ import (
 
 // definition is a line of testdata/definitions.jsonl.gz.
 type definition struct {
-	Server, Part, Name, Title, Description string
-	InputSchema                            json.RawMessage
+	Server, Name, Title, Description string
+	InputSchema                      json.RawMessage
+	Tags                             []string
 }
+
+// source is an element of testdata/sources.json.
+type source struct{ Server, Title, Part string }
 
 // question is a line of testdata/questions.jsonl.gz.
 type question struct{ Server, Tool, Q, Part string }
@@ -65,30 +70,62 @@ func readLines[T any](tb testing.TB, name string) []T {
 	return all
 }
 
-var readDefinitions = sync.OnceValues(func() ([]definition, []question) {
-	var tb testing.B // fails the process on error
-	return readLines[definition](&tb, "definitions.jsonl.gz"), readLines[question](&tb, "questions.jsonl.gz")
-})
+// retrievalSet is what testdata holds.
+type retrievalSet struct {
+	sources     map[string]source
+	definitions []definition
+	questions   []question
+}
 
-func (d *definition) tool() toolsearch.Tool {
+var (
+	readOnce sync.Once
+	allData  retrievalSet
+)
+
+func readSet(tb testing.TB) *retrievalSet {
+	tb.Helper()
+	readOnce.Do(func() {
+		raw, err := os.ReadFile(filepath.Join("testdata", "sources.json"))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var sources []source
+		if err := json.Unmarshal(raw, &sources); err != nil {
+			tb.Fatal(err)
+		}
+		allData.sources = map[string]source{}
+		for _, s := range sources {
+			allData.sources[s.Server] = s
+		}
+		allData.definitions = readLines[definition](tb, "definitions.jsonl.gz")
+		allData.questions = readLines[question](tb, "questions.jsonl.gz")
+	})
+	if len(allData.questions) == 0 {
+		tb.Fatal("no questions")
+	}
+	return &allData
+}
+
+// tool returns a tool as the gateway lists it: the name begins with the slug of its connector.
+func (s *retrievalSet) tool(d *definition) toolsearch.Tool {
 	return toolsearch.Tool{
-		Name: d.Server + "__" + d.Name, Title: d.Title, Description: d.Description, Connector: d.Server, ConnectorName: d.Server,
-		Params: toolsearch.ReadParams(d.InputSchema),
+		Name: d.Server + "__" + d.Name, Title: d.Title, Description: d.Description, Connector: d.Server, ConnectorName: s.sources[d.Server].Title,
+		Tags: d.Tags, Params: toolsearch.ReadParams(d.InputSchema),
 	}
 }
 
 func readCorpus(tb testing.TB, part string) *corpus {
 	tb.Helper()
-	definitions, questions := readDefinitions()
+	set := readSet(tb)
 	c := &corpus{byTool: map[int][]string{}}
 	at := map[string]int{}
-	for i := range definitions {
-		if d := &definitions[i]; d.Part == part {
+	for i := range set.definitions {
+		if d := &set.definitions[i]; set.sources[d.Server].Part == part {
 			at[d.Server+"\n"+d.Name] = len(c.tools)
-			c.tools = append(c.tools, d.tool())
+			c.tools = append(c.tools, set.tool(d))
 		}
 	}
-	for _, q := range questions {
+	for _, q := range set.questions {
 		if q.Part != part {
 			continue
 		}
@@ -159,7 +196,8 @@ func (c *corpus) measureHistory(x *toolsearch.Index) rates {
 	var n counter
 	for turn := range 2 {
 		learned := toolsearch.Learned(nil)
-		for tool, questions := range c.byTool {
+		for _, tool := range slices.Sorted(maps.Keys(c.byTool)) {
+			questions := c.byTool[tool]
 			if turn < len(questions) {
 				learned = toolsearch.Learn(learned, questions[turn], c.tools[tool].Name)
 			}

@@ -28,46 +28,49 @@ const (
 
 // fieldWeights of BM25F: what a match counts, and which share of it depends on the length of the field.
 var fieldWeights = [fieldCount]struct{ weight, lengthShare float64 }{
-	FieldName:        {8, 0.65},
+	FieldName:        {4.8, 0.52},
 	FieldTitle:       {3, 0.5},
-	FieldConnector:   {3, 0.3},
-	FieldTags:        {2, 0.5},
-	FieldParam:       {1, 0.5},
-	FieldParamText:   {0.4, 0.9},
-	FieldLead:        {2, 0.7},
-	FieldDescription: {0.7, 0.6},
+	FieldConnector:   {4.8, 0.38},
+	FieldTags:        {1.92, 0.5},
+	FieldParam:       {1.25, 0.5},
+	FieldParamText:   {0.64, 0.9},
+	FieldLead:        {3.2, 0.7},
+	FieldDescription: {0.56, 0.48},
 }
 
 var (
-	saturation        = 3.0 // k1 of BM25
-	synonymWeight     = 0.55
-	verbSynonymWeight = 0.45
-	splitWeight       = 0.8
-	prefixWeight      = 0.6
-	spellingWeight    = 0.7
-	numberWeight      = 0.15
-	coverageWeight    = 0.3
-	nameWeight        = 0.5
-	actionWeight      = 0.35
-	otherAction       = 0.15
-	historyWeight     = 2.0
-	historySaturate   = 1.0
+	saturation          = 1.8 // k1 of BM25
+	synonymWeight       = 0.55
+	verbSynonymWeight   = 0.58
+	splitWeight         = 0.64
+	prefixWeight        = 0.36
+	spellingWeight      = 0.7
+	weakWeight          = 0.4
+	pluralWeight        = 0.1
+	numberWeight        = 0.24
+	coverageWeight      = 0.3
+	groupWeight         = 1.0
+	nameWeight          = 0.5
+	actionWeight        = 0.21
+	otherAction         = 0.19
+	historyWeight       = 0.8
+	learnedSynonymShare = 0.8
+	historySaturate     = 0.5
 )
 
 // Search returns the best tools for words, at most limit and at most 100, best first. Equal ones are in the order
 // of their names. learned may be nil.
 func (x *Index) Search(words string, limit int, learned Learned) []Hit {
-	asked := questionWords(words)
+	q := readQuestion(words)
 	s := newScores(x)
-	concepts := x.findConcepts(asked)
+	concepts := x.findConcepts(q.words, learned)
 	for i := range concepts {
 		s.addConcept(&concepts[i])
 	}
-	s.addBoosts(concepts, words)
-	s.addLearned(asked, learned)
+	s.addBoosts(concepts, &q)
 	hits := s.bestHits(min(limit, maxHits))
 	for i := range hits {
-		hits[i].Reasons = x.explainHit(uint32(hits[i].Tool), hits[i].Score, concepts, asked, learned)
+		hits[i].Reasons = x.explainHit(uint32(hits[i].Tool), hits[i].Score, concepts)
 	}
 	return hits
 }
@@ -79,17 +82,18 @@ type scores struct {
 	best1   []float64 // of the concept that is added
 	covered []float64 // sum of the idf of the concepts that a tool has
 	named   []float64 // number of the words of its name that the question has
+	groups  []float64 // of connectors: points of the best tool for each concept
 }
 
 func newScores(x *Index) *scores {
 	n := len(x.names)
 	all := make([]float64, 4*n)
-	return &scores{index: x, points: all[:n], best1: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:]}
+	return &scores{index: x, points: all[:n], best1: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, x.groupLen)}
 }
 
 // addConcept adds the best variant of a concept to each tool that has one.
 func (s *scores) addConcept(c *concept) {
-	var touched []uint32
+	var touched, learned []uint32
 	weight := c.idf * c.weight
 	for _, v := range c.variants {
 		limit := s.index.variantPoints(c, v)
@@ -104,10 +108,29 @@ func (s *scores) addConcept(c *concept) {
 			}
 		}
 	}
+	for _, l := range c.learned {
+		for name := range l.tools {
+			tool, found := s.index.byName[name]
+			if !found || slices.Contains(learned, tool) {
+				continue
+			}
+			learned = append(learned, tool)
+			if s.best1[tool] == 0 {
+				touched = append(touched, tool)
+			}
+			s.best1[tool] += s.index.historyPoints(c, name)
+		}
+	}
+	best := make([]float64, len(s.groups))
 	for _, tool := range touched {
+		group := s.index.groups[tool]
+		best[group] = max(best[group], s.best1[tool])
 		s.points[tool] += s.best1[tool]
 		s.covered[tool] += weight
 		s.best1[tool] = 0
+	}
+	for group, points := range best {
+		s.groups[group] += points
 	}
 }
 
@@ -123,19 +146,23 @@ func (x *Index) saturatedFrequency(p posting) float64 {
 
 // addBoosts raises tools that have many words of the question, those of which the question has the name, and those
 // that do what the question asks.
-func (s *scores) addBoosts(concepts []concept, words string) {
-	first, asked := askedActions(words)
+func (s *scores) addBoosts(concepts []concept, q *question) {
 	all := 0.0
 	for i := range concepts {
 		all += concepts[i].idf * concepts[i].weight
+	}
+	bestGroup := 0.0
+	for _, points := range s.groups {
+		bestGroup = max(bestGroup, points)
 	}
 	for tool, points := range s.points {
 		if points == 0 {
 			continue
 		}
+		group := s.groups[s.index.groups[tool]] / bestGroup
 		coverage := s.covered[tool] / all
 		named := min(1, s.named[tool]/float64(max(1, s.index.nameLens[tool])))
-		s.points[tool] = points * (1 + coverageWeight*coverage + nameWeight*named) * actionFactor(s.index.actions[tool], first, asked)
+		s.points[tool] = points * (1 + coverageWeight*coverage + nameWeight*named) * (1 + groupWeight*group*group) * actionFactor(s.index.actions[tool], q.first, q.all) * numberFactor(s.index.numbers[tool], q.number)
 	}
 }
 
@@ -154,24 +181,27 @@ func actionFactor(does, first, asked actions) float64 {
 	return 1 - otherAction
 }
 
-// addLearned adds the points of history.
-func (s *scores) addLearned(asked []askedWord, learned Learned) {
-	if len(learned) == 0 {
-		return
+// numberFactor raises tools that read as many things as the question asks for.
+func numberFactor(reads, asked grammaticalNumber) float64 {
+	if asked&numberMany != 0 {
+		asked = numberMany
 	}
-	for _, word := range asked {
-		tools := learned[word.stem]
-		idf := inverseFrequency(len(s.index.names), len(tools))
-		for name, weight := range tools {
-			if tool, ok := s.index.byName[name]; ok {
-				s.points[tool] += historyPoints(idf, weight)
-			}
-		}
+	if reads != 0 && reads == asked {
+		return 1 + pluralWeight
 	}
+	return 1
 }
 
-func historyPoints(idf, weight float64) float64 {
-	return historyWeight * idf * weight / (weight + historySaturate)
+// historyPoints returns what a tool has of a concept by history: at most historyWeight times its idf.
+func (x *Index) historyPoints(c *concept, tool string) float64 {
+	points := 0.0
+	for _, l := range c.learned {
+		if weight := l.tools[tool]; weight > 0 {
+			idf := inverseFrequency(len(x.names), len(l.tools))
+			points = max(points, historyWeight*min(idf, max(c.idf, idf/2))*c.weight*l.weight*weight/(weight+historySaturate))
+		}
+	}
+	return points
 }
 
 // bestHits returns the tools with the most points.
@@ -201,7 +231,7 @@ func (s *scores) compareHits(a, b Hit) int {
 }
 
 // explainHit explains the score of one tool.
-func (x *Index) explainHit(tool uint32, score float64, concepts []concept, asked []askedWord, learned Learned) []Reason {
+func (x *Index) explainHit(tool uint32, score float64, concepts []concept) []Reason {
 	var all []Reason
 	for i := range concepts {
 		for _, v := range concepts[i].variants {
@@ -222,10 +252,9 @@ func (x *Index) explainHit(tool uint32, score float64, concepts []concept, asked
 			}
 		}
 	}
-	for _, word := range asked {
-		tools := learned[word.stem]
-		if weight := tools[x.names[tool]]; weight > 0 {
-			all = append(all, Reason{word.text, word.stem, FieldHistory, historyPoints(inverseFrequency(len(x.names), len(tools)), weight) / score})
+	for i := range concepts {
+		if points := x.historyPoints(&concepts[i], x.names[tool]); points > 0 {
+			all = append(all, Reason{concepts[i].word, concepts[i].word, FieldHistory, points / score})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(b.Share, a.Share) })

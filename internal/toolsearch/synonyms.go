@@ -49,6 +49,58 @@ calculate compute
 schedule plan cron
 log record
 login signin authenticate
+delete wipe rid bin dispose eliminate expunge
+update correct fix replace overwrite adapt tweak
+create record store register define establish launch
+create draft compose
+add enter insert
+upload submit
+reorder sort arrange position rank order
+pin unpin
+tag label mark flag categorize
+untag unlabel
+schedule postpone reschedule book reserve
+invite add join
+join enter
+leave quit exit
+grant allow permit give share
+ban block mute timeout kick suspend
+unban unblock unmute
+rotate renew refresh regenerate
+reset clear
+resize scale grow shrink
+attach mount bind associate connect link
+detach unmount unbind dissociate disconnect
+reboot restart
+render preview draw
+press hit tap click
+type enter fill input
+wait hold until
+navigate visit browse open
+capture take screenshot
+extract scrape parse
+crawl spider
+retry rerun redo repeat
+test try simulate dry
+validate lint
+assign delegate
+transition move status
+release unlock
+withdraw cancel undo retract
+watch listen observe monitor notify
+trigger fire emit
+purchase buy order
+pay settle charge
+sign signing signature
+encrypt decrypt
+ingest load import
+pull fetch download
+sync synchronize replicate
+ping health alive healthy heartbeat check
+identify detect recognize
+geocode coordinate latitude longitude
+answer respond
+rate rating score vote like thumb
 
 issue ticket bug problem incident
 pull merge pr mr
@@ -114,6 +166,265 @@ cluster kubernetes k8s
 ai model llm
 weather forecast temperature
 webhook hook callback
+concurrency simultaneous parallel
+provision prewarm warm reserve
+lambda function serverless
+quota limit cap threshold allowance
+account profile
+profile me myself whoami identity signed
+staff team member employee worker personnel people
+owner author creator
+reviewer review approval
+assignee responsible owner
+contact address book person
+group list segment audience
+playlist collection album
+set expansion series collection
+song track lyric
+artist singer band musician performer
+illustrator artist drawn drawer painter
+cover image artwork thumbnail
+photo portrait avatar picture image
+clip video footage
+broadcast livestream stream live
+caption subtitle transcript
+direction route way path
+place restaurant shop store venue business poi
+coordinate latitude longitude gps position
+elevation altitude height
+distance far travel
+address street
+station stop
+store shop seller merchant
+listing offer item sale
+negotiation offer bid
+discount coupon promotion promo deal voucher
+cart basket checkout
+shipping shipment delivery parcel
+stock inventory
+gift card
+dispute chargeback
+payout withdrawal transfer
+tax vat
+receipt invoice
+loyalty point reward
+customer buyer shopper
+subscription membership
+entity node object
+relation relationship edge connection link
+observation fact note remark
+memory remember knowledge graph
+folder directory path
+trash bin recycle deleted
+drive storage cloud
+permission acl grant access sharing
+link url share
+object file key blob
+bucket storage
+archive backup glacier
+version revision history
+snapshot backup image
+sync connection replication pipeline
+destination target sink
+source origin input
+schema structure catalog definition
+workspace environment
+attempt retry run
+definition type template connector
+log entry event record line
+query search
+branch ref
+commit change revision sha
+diff change patch
+merge pull mr pr
+fork copy
+release version tag
+deployment rollout release environment
+pipeline build ci
+runner agent executor
+artifact asset output
+milestone sprint iteration goal
+epic initiative
+board kanban
+backlog todo
+worklog timesheet hours
+vulnerability security cve
+policy rule
+rule filter condition
+alias pointer nickname shortcut
+layer dependency
+permission policy
+tab window page
+browser chrome
+dialog alert popup prompt confirm
+button link element
+form field input
+console log message
+network request traffic
+viewport size screen resolution
+emulate simulate device throttle
+heap memory leak
+trace profile performance
+keyboard key shortcut press
+screenshot image picture
+script javascript code
+header metadata
+cookie session
+draft unsent
+signature footer
+forwarding redirect forward
+vacation autoreply responder
+attachment file
+thread conversation
+label folder
+filter rule
+delegate assistant
+history change
+reaction emoji
+channel room
+direct dm private
+presence status online
+bot app
+mention notify
+poll vote survey
+form survey questionnaire
+response submission answer
+question faq
+cell range
+row record line
+column field
+formula calculation
+pivot chart
+slide presentation deck
+comment discussion feedback annotation
+block paragraph section
+property field attribute
+template boilerplate blueprint preset
+workflow automation flow zap
+execution run
+node step
+trigger event
+credential secret key password
+variable env
+dashboard board overview report
+metric kpi measurement
+alert monitor alarm
+incident outage
+schedule rotation shift
+test spec case
+suite collection
+signature fingerprint error
+flaky unstable
+result outcome
+portfolio holdings investment
+volatility risk
+return performance
+asset security stock
+forecast prediction outlook
+alert warning
+air quality pollution
+observation measurement reading
+device tracker vehicle
+position location
+geofence zone area
+trip journey route
+driver operator
+category genre kind type group
+suffix ending
+illustration art
+hp health
+record dns
+zone domain
+registry registrar
+firewall rule
+load balancer
+subnet network
+region location datacenter
+size plan tier
+kernel os
+ip address
+ssl certificate
+namespace project
+pod container workload
+deployment app
+secret configmap
+role permission group
+policy permission
+mfa factor authentication
+session login
+token credential
+app application
+client application
+scope permission
+model version
+prompt instruction
+completion answer
+embedding vector
+image picture
+speech audio voice
+recording call audio
+conference call meeting
+participant attendee member guest
+sms text message
+number phone
+queue line
+campaign newsletter mailing blast
+subscriber recipient contact audience
+bounce undelivered failed
+suppression unsubscribe optout
+template design
+list audience
+segment filter group
+journey workflow automation
+lead prospect
+deal opportunity
+pipeline funnel
+company account organization
+note memo
+activity event history
+goal target objective
+time duration
+budget spend cost
+expense cost bill
+bank account
+transaction entry
+journal ledger
+credit note refund
+quote estimate proposal
+contract agreement
+employee staff
+leave absence holiday
+payroll salary wage
+applicant candidate
+vacancy opening job position
+course class lesson
+student learner pupil
+grade score mark
+doctor practitioner physician
+appointment visit booking
+medication drug
+flight plane airline
+hotel accommodation room
+booking reservation
+recipe dish meal food
+news article headline
+author writer
+book publication
+paper publication article study
+citation reference bibliography
+license licence
+institution university organization
+preprint manuscript
+wiki page article
+edit change revision
+editor contributor
+pageview visit traffic view
+media file image
+language locale translation
+currency money
+country nation
+language translate
+unit measure
 `
 
 type synonym struct {

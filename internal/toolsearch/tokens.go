@@ -68,6 +68,9 @@ func splitRun(run string, buf []byte, add func([]byte) bool) bool {
 			return add(append(buf, cutWord(strings.ToLower(run))...))
 		}
 	}
+	if isHash(run) {
+		return add(appendLower(buf, cutWord(run)))
+	}
 	start, parts := 0, 0
 	for i := 1; i <= len(run); i++ {
 		if i < len(run) && !startsWord(run, i) {
@@ -82,6 +85,17 @@ func splitRun(run string, buf []byte, add func([]byte) bool) bool {
 		return add(appendLower(buf, run))
 	}
 	return true
+}
+
+// isHash reports whether letters and digits alternate in a run as in an id: "a1b2c3d", "6b139d71".
+func isHash(run string) bool {
+	changes := 0
+	for i := 1; i < len(run); i++ {
+		if (classifyByte(run[i-1]) == digit) != (classifyByte(run[i]) == digit) {
+			changes++
+		}
+	}
+	return changes > 2
 }
 
 // startsWord reports whether a word starts at run[i], for i > 0: fooBar, HTTPServer, oauth2, 2fa.
