@@ -64,7 +64,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		x.Search(questions[i%len(questions)].Q, 10, nil)
+		x.Search(questions[i%len(questions)].Text, 10, nil)
 		i++
 	}
 }

@@ -1,14 +1,9 @@
 package toolsearch_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,20 +11,8 @@ import (
 	"unicode"
 
 	"patchbay/internal/toolsearch"
+	"patchbay/internal/toolsearch/searchset"
 )
-
-// definition is a line of testdata/definitions.jsonl.gz.
-type definition struct {
-	Server, Name, Title, Description string
-	InputSchema                      json.RawMessage
-	Tags                             []string
-}
-
-// source is an element of testdata/sources.json.
-type source struct{ Server, Title, Part string }
-
-// question is a line of testdata/questions.jsonl.gz.
-type question struct{ Server, Tool, Q, Part string }
 
 // corpus is one part of the set: tools, and questions by the tool that answers them.
 type corpus struct {
@@ -38,76 +21,40 @@ type corpus struct {
 	questions int
 }
 
-const (
-	tuning  = "tuning"
-	heldOut = "held-out"
-)
-
-func readLines[T any](tb testing.TB, name string) []T {
-	tb.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close() //nolint:errcheck // only read
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var all []T
-	lines := bufio.NewScanner(unpacked)
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		var line T
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			tb.Fatalf("%s: %v", name, err)
-		}
-		all = append(all, line)
-	}
-	if err := lines.Err(); err != nil {
-		tb.Fatal(err)
-	}
-	return all
-}
-
 // retrievalSet is what testdata holds.
 type retrievalSet struct {
-	sources     map[string]source
-	definitions []definition
-	questions   []question
+	sources     map[string]searchset.Source
+	definitions []searchset.Definition
+	questions   []searchset.Question
 }
 
-var (
-	readOnce sync.Once
-	allData  retrievalSet
-)
+var readOnce = sync.OnceValues(func() (*retrievalSet, error) {
+	set := &retrievalSet{sources: map[string]searchset.Source{}}
+	sources, err := searchset.ReadSources("testdata")
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sources {
+		set.sources[s.Server] = s
+	}
+	if set.definitions, err = searchset.ReadDefinitions("testdata"); err != nil {
+		return nil, err
+	}
+	set.questions, err = searchset.ReadQuestions("testdata")
+	return set, err
+})
 
 func readSet(tb testing.TB) *retrievalSet {
 	tb.Helper()
-	readOnce.Do(func() {
-		raw, err := os.ReadFile(filepath.Join("testdata", "sources.json"))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		var sources []source
-		if err := json.Unmarshal(raw, &sources); err != nil {
-			tb.Fatal(err)
-		}
-		allData.sources = map[string]source{}
-		for _, s := range sources {
-			allData.sources[s.Server] = s
-		}
-		allData.definitions = readLines[definition](tb, "definitions.jsonl.gz")
-		allData.questions = readLines[question](tb, "questions.jsonl.gz")
-	})
-	if len(allData.questions) == 0 {
-		tb.Fatal("no questions")
+	set, err := readOnce()
+	if err != nil {
+		tb.Fatal(err)
 	}
-	return &allData
+	return set
 }
 
 // tool returns a tool as the gateway lists it: the name begins with the slug of its connector.
-func (s *retrievalSet) tool(d *definition) toolsearch.Tool {
+func (s *retrievalSet) tool(d *searchset.Definition) toolsearch.Tool {
 	return toolsearch.Tool{
 		Name: d.Server + "__" + d.Name, Title: d.Title, Description: d.Description, Connector: d.Server, ConnectorName: s.sources[d.Server].Title,
 		Tags: d.Tags, Params: toolsearch.ReadParams(d.InputSchema),
@@ -118,10 +65,10 @@ func readCorpus(tb testing.TB, part string) *corpus {
 	tb.Helper()
 	set := readSet(tb)
 	c := &corpus{byTool: map[int][]string{}}
-	at := map[string]int{}
+	at := map[[2]string]int{}
 	for i := range set.definitions {
 		if d := &set.definitions[i]; set.sources[d.Server].Part == part {
-			at[d.Server+"\n"+d.Name] = len(c.tools)
+			at[[2]string{d.Server, d.Name}] = len(c.tools)
 			c.tools = append(c.tools, set.tool(d))
 		}
 	}
@@ -129,11 +76,11 @@ func readCorpus(tb testing.TB, part string) *corpus {
 		if q.Part != part {
 			continue
 		}
-		tool, ok := at[q.Server+"\n"+q.Tool]
-		if !ok {
+		tool, found := at[[2]string{q.Server, q.Tool}]
+		if !found {
 			tb.Fatalf("no tool %s of %s for a question", q.Tool, q.Server)
 		}
-		c.byTool[tool] = append(c.byTool[tool], q.Q)
+		c.byTool[tool] = append(c.byTool[tool], q.Text)
 		c.questions++
 	}
 	return c
@@ -258,39 +205,38 @@ func plainBM25(tools []toolsearch.Tool) ranking {
 	}
 }
 
-// anyWord ranks by the number of matches of the regular expression word|word|…, also within words. It counts the
-// matches by the vocabulary: the expression itself takes a second a question.
+// anyWord ranks as the regular expression word|word|… does: by the number of different words of the question that
+// match, also within words. It finds the matches by the vocabulary, since the expression takes a second a question.
 func anyWord(tools []toolsearch.Tool) ranking {
-	type entry struct{ tool, frequency int }
-	lists := map[string][]entry{}
+	having := map[string][]int{}
 	for i := range tools {
-		counts := map[string]int{}
-		for _, word := range plainWords(allText(&tools[i])) {
-			counts[word]++
-		}
-		for word, n := range counts {
-			lists[word] = append(lists[word], entry{i, n})
+		words := plainWords(allText(&tools[i]))
+		slices.Sort(words)
+		for _, word := range slices.Compact(words) {
+			having[word] = append(having[word], i)
 		}
 	}
-	matches := map[string][]float64{}
+	matches := map[string][]bool{}
 	return func(words string) []int {
 		points := make([]float64, len(tools))
 		asked := plainWords(words)
 		slices.Sort(asked)
 		for _, part := range slices.Compact(asked) {
 			if matches[part] == nil {
-				matches[part] = make([]float64, len(tools))
-				for word, list := range lists {
+				matches[part] = make([]bool, len(tools))
+				for word, list := range having {
 					if !strings.Contains(word, part) {
 						continue
 					}
-					for _, e := range list {
-						matches[part][e.tool] += float64(e.frequency * strings.Count(word, part))
+					for _, tool := range list {
+						matches[part][tool] = true
 					}
 				}
 			}
-			for tool, n := range matches[part] {
-				points[tool] += n
+			for tool, match := range matches[part] {
+				if match {
+					points[tool]++
+				}
 			}
 		}
 		return bestOf(points)
@@ -317,7 +263,7 @@ func bestOf(points []float64) []int {
 // BenchmarkRetrieval reports, for each part of the set and each ranking, the share of the questions of which the tool
 // is found first, among five and among ten, in per cent.
 func BenchmarkRetrieval(b *testing.B) {
-	for _, part := range []string{tuning, heldOut} {
+	for _, part := range []string{searchset.Tuning, searchset.HeldOut} {
 		c := readCorpus(b, part)
 		x := toolsearch.New(c.tools)
 		for _, row := range []struct {

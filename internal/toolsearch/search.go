@@ -28,14 +28,14 @@ const (
 
 // fieldWeights of BM25F: what a match counts, and which share of it depends on the length of the field.
 var fieldWeights = [fieldCount]struct{ weight, lengthShare float64 }{
-	FieldName:        {4.8, 0.52},
+	FieldName:        {4.8, 0.78},
 	FieldTitle:       {3, 0.5},
-	FieldConnector:   {4.8, 0.38},
-	FieldTags:        {1.92, 0.5},
+	FieldConnector:   {7.2, 0.38},
+	FieldTags:        {2.9, 0.8},
 	FieldParam:       {1.25, 0.5},
-	FieldParamText:   {0.64, 0.9},
+	FieldParamText:   {0.64, 1},
 	FieldLead:        {3.2, 0.7},
-	FieldDescription: {0.56, 0.48},
+	FieldDescription: {0.56, 0.72},
 }
 
 var (
@@ -45,14 +45,15 @@ var (
 	splitWeight         = 0.64
 	prefixWeight        = 0.36
 	spellingWeight      = 0.7
-	weakWeight          = 0.4
+	weakWeight          = 0.5
 	pluralWeight        = 0.1
-	numberWeight        = 0.24
+	numberWeight        = 0.36
 	coverageWeight      = 0.3
 	groupWeight         = 1.0
+	calledWeight        = 0.3
 	nameWeight          = 0.5
-	actionWeight        = 0.21
-	otherAction         = 0.19
+	actionWeight        = 0.12
+	otherAction         = 0.14
 	historyWeight       = 0.8
 	learnedSynonymShare = 0.8
 	historySaturate     = 0.5
@@ -83,12 +84,13 @@ type scores struct {
 	covered []float64 // sum of the idf of the concepts that a tool has
 	named   []float64 // number of the words of its name that the question has
 	groups  []float64 // of connectors: points of the best tool for each concept
+	called  []bool    // connectors that the question calls by name
 }
 
 func newScores(x *Index) *scores {
 	n := len(x.names)
 	all := make([]float64, 4*n)
-	return &scores{index: x, points: all[:n], best1: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, x.groupLen)}
+	return &scores{index: x, points: all[:n], best1: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, x.groupLen), called: make([]bool, x.groupLen)}
 }
 
 // addConcept adds the best variant of a concept to each tool that has one.
@@ -97,7 +99,11 @@ func (s *scores) addConcept(c *concept) {
 	weight := c.idf * c.weight
 	for _, v := range c.variants {
 		limit := s.index.variantPoints(c, v)
-		for _, p := range s.index.postingList(v.term) {
+		postings := s.index.postingList(v.term)
+		if v.weight == 1 {
+			s.markConnector(postings)
+		}
+		for _, p := range postings {
 			points := limit * s.index.saturatedFrequency(p)
 			if s.best1[p.tool] == 0 {
 				touched = append(touched, p.tool)
@@ -134,6 +140,24 @@ func (s *scores) addConcept(c *concept) {
 	}
 }
 
+// markConnector marks the connector that alone has a term in its name.
+func (s *scores) markConnector(postings []posting) {
+	only := -1
+	for _, p := range postings {
+		if p.fieldFrequency(FieldConnector) == 0 {
+			continue
+		}
+		group := int(s.index.groups[p.tool])
+		if only >= 0 && only != group {
+			return
+		}
+		only = group
+	}
+	if only >= 0 {
+		s.called[only] = true
+	}
+}
+
 // saturatedFrequency returns the BM25F frequency of a posting, between 0 and 1.
 func (x *Index) saturatedFrequency(p posting) float64 {
 	var sum float32
@@ -160,6 +184,9 @@ func (s *scores) addBoosts(concepts []concept, q *question) {
 			continue
 		}
 		group := s.groups[s.index.groups[tool]] / bestGroup
+		if s.called[s.index.groups[tool]] {
+			points *= 1 + calledWeight
+		}
 		coverage := s.covered[tool] / all
 		named := min(1, s.named[tool]/float64(max(1, s.index.nameLens[tool])))
 		s.points[tool] = points * (1 + coverageWeight*coverage + nameWeight*named) * (1 + groupWeight*group*group) * actionFactor(s.index.actions[tool], q.first, q.all) * numberFactor(s.index.numbers[tool], q.number)
