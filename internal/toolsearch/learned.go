@@ -14,6 +14,13 @@ const (
 	forgetShare     = 0.02 // what a term forgets of other tools when it leads to one
 )
 
+// What history translates.
+var (
+	minTranslated    = 2
+	translatedShare  = 0.4
+	translatedWeight = 0.8
+)
+
 // Learned is the history of a tenant: stemmed term, then name of a tool, then how often the term led there.
 // Counts decay, so they are fractions. A Learned is never changed: Learn and Decay return new ones.
 // A store keeps it as rows (term, tool, weight), or as JSON.
@@ -105,4 +112,42 @@ func Decay(l Learned, factor float64) Learned {
 		}
 	}
 	return decayed
+}
+
+// translateWord adds the words of the names of the tools to which history leads from a word: a tenant that calls
+// contacts "address book" finds other tools for contacts by it.
+func (x *Index) translateWord(c *concept, tools map[string]float64) {
+	if len(tools) < minTranslated {
+		return
+	}
+	total := 0.0
+	shares := map[string]float64{}
+	for _, name := range slices.Sorted(maps.Keys(tools)) { // sums of floats depend on the order
+		total += tools[name]
+		for _, stem := range x.nameStems(name) {
+			shares[stem] += tools[name]
+		}
+	}
+	for _, stem := range slices.Sorted(maps.Keys(shares)) {
+		if share := shares[stem] / total; share >= translatedShare {
+			c.addVariant(x, stem, translatedWeight*share)
+		}
+	}
+}
+
+// nameStems returns the stems of the name of a tool, each once, without verbs. It is empty for tools that are not in
+// the index.
+func (x *Index) nameStems(name string) []string {
+	if _, found := x.byName[name]; !found {
+		return nil
+	}
+	var stems []string
+	splitWords(cutText(name, maxNameText), func(word []byte) bool {
+		stem := stemWord(string(word))
+		if !stopWords[string(word)] && actionsByStem[stem] == 0 && !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
+		}
+		return true
+	})
+	return stems
 }

@@ -83,7 +83,7 @@ func (c *concept) addLearned(learned Learned, stem string) {
 	}
 	for _, s := range synonyms[stem] {
 		if tools := learned[s.stem]; len(tools) > 0 {
-			c.learned = append(c.learned, learnedTerm{tools, s.weight() * learnedSynonymShare})
+			c.learned = append(c.learned, learnedTerm{tools, s.weight()})
 		}
 	}
 }
@@ -126,6 +126,7 @@ func (x *Index) findConcepts(asked []askedWord, learned Learned) []concept {
 		}
 		x.addJoined(&c, asked, i)
 		c.addLearned(learned, word.stem)
+		x.translateWord(&c, learned[word.stem])
 		if len(c.variants) == 0 && len(c.learned) == 0 && corrections > 0 {
 			corrections--
 			x.correctWord(&c, word)

@@ -39,24 +39,23 @@ var fieldWeights = [fieldCount]struct{ weight, lengthShare float64 }{
 }
 
 var (
-	saturation          = 1.8 // k1 of BM25
-	synonymWeight       = 0.55
-	verbSynonymWeight   = 0.58
-	splitWeight         = 0.64
-	prefixWeight        = 0.36
-	spellingWeight      = 0.7
-	weakWeight          = 0.5
-	pluralWeight        = 0.1
-	numberWeight        = 0.36
-	coverageWeight      = 0.3
-	groupWeight         = 1.0
-	calledWeight        = 0.3
-	nameWeight          = 0.5
-	actionWeight        = 0.12
-	otherAction         = 0.14
-	historyWeight       = 0.8
-	learnedSynonymShare = 0.8
-	historySaturate     = 0.5
+	saturation        = 1.8 // k1 of BM25
+	synonymWeight     = 0.55
+	verbSynonymWeight = 0.58
+	splitWeight       = 0.64
+	prefixWeight      = 0.36
+	spellingWeight    = 0.7
+	weakWeight        = 0.5
+	pluralWeight      = 0.1
+	numberWeight      = 0.36
+	coverageWeight    = 0.3
+	groupWeight       = 1.0
+	calledWeight      = 0.3
+	nameWeight        = 0.5
+	actionWeight      = 0.12
+	otherAction       = 0.14
+	historyWeight     = 1.1
+	historySaturate   = 0.5
 )
 
 // Search returns the best tools for words, at most limit and at most 100, best first. Equal ones are in the order
