@@ -1,16 +1,28 @@
 // Package toolsearch finds tools by words, in memory.
 //
 //	tokens.go    splits text into words, folds and stems them
-//	synonyms.go  words that mean the same in the names of tools
-//	params.go    reads parameters from an input schema
+//	params.go    reads parameters from an input schema; jsonscan.go finds values in JSON
 //	index.go     builds the index: New
-//	query.go     turns words into terms of the index, and corrects misspelled ones
+//	query.go     turns a question into terms of the index: synonyms.go, phrases.go, fuzzy.go
+//	actions.go   what a question wants done, and what a tool does
 //	search.go    ranks the tools: BM25F, with weights for fields
 //	learned.go   which words led to which tool before
 //
 // An Index is immutable: rebuild it when the list of tools changes. It is safe for concurrent use.
-// It keeps terms and numbers, and the names of the tools, but not their descriptions.
+// It keeps terms, numbers and the names of the tools, but not their descriptions.
 //
-// The ranking is the BM25F of Robertson and Zaragoza (The Probabilistic Relevance Framework, 2009, section 3.6).
-// BenchmarkRetrieval measures it on definitions and questions of testdata, beside two simpler rankings.
+// The ranking is the BM25F of Robertson and Zaragoza (The Probabilistic Relevance Framework, 2009, section 3.6). Raised
+// are tools that have more words of the question, that do what is asked, and those of a connector that fits the question.
+//
+// Measured by BenchmarkRetrieval on testdata (its method is in METHOD.txt there): the share of the questions, in per cent,
+// of which the tool is first, among five and among ten of all tools of the part.
+//
+//	                                      tuning: 1,314 tools     held-out: 1,944 tools
+//	                                      first  five   ten       first  five   ten
+//	this index                             46.5  77.6  84.9        44.7  70.7  79.2
+//	with history of one question a tool    58.2  89.2  94.1        53.3  81.8  88.6
+//	BM25 of one field                      28.3  53.9  62.7        30.6  51.3  59.5
+//	words as a regular expression          12.6  29.4  37.2        11.7  25.2  30.6
+//
+// Weights were tuned on the tuning part. The synonyms are written by hand, with the wrong answers of that part in view.
 package toolsearch

@@ -14,8 +14,8 @@ const (
 	forgetShare     = 0.02 // what a term forgets of other tools when it leads to one
 )
 
-// What history translates.
-var (
+// What history translates: a word that led to at least two tools, into words that are in most of their names.
+const (
 	minTranslated    = 2
 	translatedShare  = 0.4
 	translatedWeight = 0.8

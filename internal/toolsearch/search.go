@@ -18,47 +18,49 @@ type Reason struct {
 	Word  string // as in the question
 	Term  string // stem in the index, another one for a synonym or a misspelled word
 	Field Field
-	Share float64 // of the score; the shares of all reasons sum up to 1 at most
+	Share float64 // of what all words count; the shares of the reasons of a hit sum up to 1 at most
 }
 
 const (
 	maxReasons = 6
-	maxHits    = 100
+	// MaxHits is the number of hits that a search gives at most.
+	MaxHits = 100
 )
 
 // fieldWeights of BM25F: what a match counts, and which share of it depends on the length of the field.
 var fieldWeights = [fieldCount]struct{ weight, lengthShare float64 }{
-	FieldName:        {4.8, 0.78},
-	FieldTitle:       {3, 0.5},
-	FieldConnector:   {7.2, 0.38},
-	FieldTags:        {2.9, 0.8},
-	FieldParam:       {1.25, 0.5},
-	FieldParamText:   {0.64, 1},
-	FieldLead:        {3.2, 0.7},
+	FieldName:        {4.8, 0.6},
+	FieldTitle:       {4.5, 0.5},
+	FieldConnector:   {7.2, 0.5},
+	FieldTags:        {3.9, 0.8},
+	FieldParam:       {1.25, 0.67},
+	FieldParamText:   {0.48, 1},
+	FieldLead:        {4.3, 0.93},
 	FieldDescription: {0.56, 0.72},
 }
 
-var (
-	saturation        = 1.8 // k1 of BM25
-	synonymWeight     = 0.55
-	verbSynonymWeight = 0.58
-	splitWeight       = 0.64
-	prefixWeight      = 0.36
-	spellingWeight    = 0.7
-	weakWeight        = 0.5
-	pluralWeight      = 0.1
-	numberWeight      = 0.36
-	coverageWeight    = 0.3
-	groupWeight       = 1.0
-	calledWeight      = 0.3
-	nameWeight        = 0.5
-	actionWeight      = 0.12
-	otherAction       = 0.14
-	historyWeight     = 1.1
-	historySaturate   = 0.5
+// What counts more and less. The numbers, and those of the fields, are tuned on the tuning part of testdata.
+const (
+	saturation        = 1.8  // k1 of BM25
+	synonymWeight     = 0.55 // of a noun
+	verbSynonymWeight = 0.68
+	splitWeight       = 0.64 // of half of a compound
+	prefixWeight      = 0.48 // of a longer word
+	spellingWeight    = 0.7  // of a word with another letter
+	weakWeight        = 0.5  // of weakWords
+	numberWeight      = 0.36 // of digits
+	coverageWeight    = 0.4  // of having all words of the question
+	nameWeight        = 0.5  // of a question with all words of the name
+	pluralWeight      = 0.1  // of reading one or many, as asked
+	actionWeight      = 0.09 // of doing what is asked
+	otherAction       = 0.1  // less for doing something else
+	groupWeight       = 0.56 // of a connector whose tools together have all words
+	calledWeight      = 0.22 // of a connector that the question calls by name
+	historyWeight     = 1.1  // of a word that led to the tool
+	historySaturate   = 0.5  // how often it led there for half of that
 )
 
-// Search returns the best tools for words, at most limit and at most 100, best first. Equal ones are in the order
+// Search returns the best tools for words, at most limit and at most MaxHits, best first. Equal ones are in the order
 // of their names. learned may be nil.
 func (x *Index) Search(words string, limit int, learned Learned) []Hit {
 	q := readQuestion(words)
@@ -68,9 +70,9 @@ func (x *Index) Search(words string, limit int, learned Learned) []Hit {
 		s.addConcept(&concepts[i])
 	}
 	s.addBoosts(concepts, &q)
-	hits := s.bestHits(min(limit, maxHits))
+	hits := s.bestHits(min(limit, MaxHits))
 	for i := range hits {
-		hits[i].Reasons = x.explainHit(uint32(hits[i].Tool), hits[i].Score, concepts)
+		hits[i].Reasons = x.explainHit(uint32(hits[i].Tool), concepts)
 	}
 	return hits
 }
@@ -79,7 +81,7 @@ func (x *Index) Search(words string, limit int, learned Learned) []Hit {
 type scores struct {
 	index   *Index
 	points  []float64
-	best1   []float64 // of the concept that is added
+	current []float64 // of the concept that is added
 	covered []float64 // sum of the idf of the concepts that a tool has
 	named   []float64 // number of the words of its name that the question has
 	groups  []float64 // of connectors: points of the best tool for each concept
@@ -89,12 +91,13 @@ type scores struct {
 func newScores(x *Index) *scores {
 	n := len(x.names)
 	all := make([]float64, 4*n)
-	return &scores{index: x, points: all[:n], best1: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, x.groupLen), called: make([]bool, x.groupLen)}
+	return &scores{index: x, points: all[:n], current: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, x.groupLen), called: make([]bool, x.groupLen)}
 }
 
 // addConcept adds the best variant of a concept to each tool that has one.
 func (s *scores) addConcept(c *concept) {
-	var touched, learned []uint32
+	var touched []uint32
+	learned := map[uint32]bool{}
 	weight := c.idf * c.weight
 	for _, v := range c.variants {
 		limit := s.index.variantPoints(c, v)
@@ -104,10 +107,10 @@ func (s *scores) addConcept(c *concept) {
 		}
 		for _, p := range postings {
 			points := limit * s.index.saturatedFrequency(p)
-			if s.best1[p.tool] == 0 {
+			if s.current[p.tool] == 0 {
 				touched = append(touched, p.tool)
 			}
-			s.best1[p.tool] = max(s.best1[p.tool], points)
+			s.current[p.tool] = max(s.current[p.tool], points)
 			if p.fieldFrequency(FieldName) > 0 {
 				s.named[p.tool] += v.weight
 			}
@@ -116,23 +119,23 @@ func (s *scores) addConcept(c *concept) {
 	for _, l := range c.learned {
 		for name := range l.tools {
 			tool, found := s.index.byName[name]
-			if !found || slices.Contains(learned, tool) {
+			if !found || learned[tool] {
 				continue
 			}
-			learned = append(learned, tool)
-			if s.best1[tool] == 0 {
+			learned[tool] = true
+			if s.current[tool] == 0 {
 				touched = append(touched, tool)
 			}
-			s.best1[tool] += s.index.historyPoints(c, name)
+			s.current[tool] += s.index.historyPoints(c, name)
 		}
 	}
 	best := make([]float64, len(s.groups))
 	for _, tool := range touched {
 		group := s.index.groups[tool]
-		best[group] = max(best[group], s.best1[tool])
-		s.points[tool] += s.best1[tool]
+		best[group] = max(best[group], s.current[tool])
+		s.points[tool] += s.current[tool]
 		s.covered[tool] += weight
-		s.best1[tool] = 0
+		s.current[tool] = 0
 	}
 	for group, points := range best {
 		s.groups[group] += points
@@ -256,33 +259,62 @@ func (s *scores) compareHits(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(s.index.names[a.Tool], s.index.names[b.Tool]), cmp.Compare(a.Tool, b.Tool))
 }
 
-// explainHit explains the score of one tool.
-func (x *Index) explainHit(tool uint32, score float64, concepts []concept) []Reason {
+// explainHit returns the words that count for a tool, by field.
+func (x *Index) explainHit(tool uint32, concepts []concept) []Reason {
 	var all []Reason
 	for i := range concepts {
-		for _, v := range concepts[i].variants {
-			list := x.postingList(v.term)
-			at, found := slices.BinarySearchFunc(list, tool, func(p posting, tool uint32) int { return cmp.Compare(p.tool, tool) })
-			if !found {
-				continue
-			}
-			points := x.variantPoints(&concepts[i], v) * x.saturatedFrequency(list[at])
-			var sum float64
-			for f := range fieldCount {
-				sum += float64(list[at].fieldFrequency(Field(f))) * float64(x.norms[tool][f])
-			}
-			for f := range fieldCount {
-				if part := float64(list[at].fieldFrequency(Field(f))) * float64(x.norms[tool][f]); part > 0 {
-					all = append(all, Reason{concepts[i].word, x.terms[v.term], Field(f), points * part / sum / score})
-				}
-			}
+		c := &concepts[i]
+		if best, points := x.bestVariant(tool, c); points > 0 {
+			all = x.appendFields(all, c.word, best, points)
+		}
+		if points := x.historyPoints(c, x.names[tool]); points > 0 {
+			all = append(all, Reason{c.word, c.word, FieldHistory, points})
 		}
 	}
-	for i := range concepts {
-		if points := x.historyPoints(&concepts[i], x.names[tool]); points > 0 {
-			all = append(all, Reason{concepts[i].word, concepts[i].word, FieldHistory, points / score})
-		}
+	total := 0.0
+	for i := range all {
+		total += all[i].Share
+	}
+	for i := range all {
+		all[i].Share /= total
 	}
 	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(b.Share, a.Share) })
 	return slices.Clone(all[:min(len(all), maxReasons)])
+}
+
+// termMatch is a term in a tool.
+type termMatch struct {
+	term    uint32
+	posting posting
+}
+
+// bestVariant returns the variant of a concept that counts for a tool: the one with the most points.
+func (x *Index) bestVariant(tool uint32, c *concept) (best termMatch, points float64) {
+	for _, v := range c.variants {
+		list := x.postingList(v.term)
+		at, found := slices.BinarySearchFunc(list, tool, func(p posting, tool uint32) int { return cmp.Compare(p.tool, tool) })
+		if !found {
+			continue
+		}
+		if of := x.variantPoints(c, v) * x.saturatedFrequency(list[at]); of > points {
+			best, points = termMatch{v.term, list[at]}, of
+		}
+	}
+	return best, points
+}
+
+// appendFields divides points among the fields that have a term.
+func (x *Index) appendFields(all []Reason, word string, m termMatch, points float64) []Reason {
+	var parts [fieldCount]float64
+	sum := 0.0
+	for f := range parts {
+		parts[f] = float64(m.posting.fieldFrequency(Field(f))) * float64(x.norms[m.posting.tool][f])
+		sum += parts[f]
+	}
+	for f, part := range parts {
+		if part > 0 {
+			all = append(all, Reason{word, x.terms[m.term], Field(f), points * part / sum})
+		}
+	}
+	return all
 }
