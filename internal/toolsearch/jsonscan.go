@@ -8,8 +8,8 @@ import (
 // The functions here find values in JSON without decoding the rest: a schema has many keywords that no search needs.
 // They stop at the first mistake, and do not find all mistakes.
 
-// scanMembers passes the members of an object to visit, until it returns false.
-func scanMembers(raw []byte, visit func(key string, value []byte) bool) {
+// scanMembers passes the members of an object to yield, until it returns false.
+func scanMembers(raw []byte, yield func(key string, value []byte) bool) {
 	raw, ok := openBracket(raw, '{')
 	for ok {
 		var key, value []byte
@@ -19,19 +19,19 @@ func scanMembers(raw []byte, visit func(key string, value []byte) bool) {
 		if raw = skipSpace(raw); len(raw) == 0 || raw[0] != ':' {
 			return
 		}
-		if value, raw, ok = cutValue(raw[1:]); !ok || !visit(decodeString(key), value) {
+		if value, raw, ok = cutValue(raw[1:]); !ok || !yield(decodeString(key), value) {
 			return
 		}
 		raw, ok = cutComma(raw)
 	}
 }
 
-// scanElements passes the elements of an array to visit, until it returns false.
-func scanElements(raw []byte, visit func(value []byte) bool) {
+// scanElements passes the elements of an array to yield, until it returns false.
+func scanElements(raw []byte, yield func(value []byte) bool) {
 	raw, ok := openBracket(raw, '[')
 	for ok {
 		var value []byte
-		if value, raw, ok = cutValue(raw); !ok || !visit(value) {
+		if value, raw, ok = cutValue(raw); !ok || !yield(value) {
 			return
 		}
 		raw, ok = cutComma(raw)

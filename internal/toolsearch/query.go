@@ -83,7 +83,7 @@ func (c *concept) addLearned(learned Learned, stem string) {
 	}
 	for _, s := range synonyms[stem] {
 		if tools := learned[s.stem]; len(tools) > 0 {
-			c.learned = append(c.learned, learnedTerm{tools, s.weight()})
+			c.learned = append(c.learned, learnedTerm{tools, s.variantWeight()})
 		}
 	}
 }
@@ -122,7 +122,7 @@ func (x *Index) findConcepts(asked []askedWord, learned Learned) []concept {
 		}
 		c.addVariant(x, word.stem, 1)
 		for _, s := range synonyms[word.stem] {
-			c.addVariant(x, s.stem, s.weight())
+			c.addVariant(x, s.stem, s.variantWeight())
 		}
 		x.addJoined(&c, asked, i)
 		c.addLearned(learned, word.stem)

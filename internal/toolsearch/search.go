@@ -54,7 +54,7 @@ const (
 	pluralWeight      = 0.1  // of reading one or many, as asked
 	actionWeight      = 0.09 // of doing what is asked
 	otherAction       = 0.1  // less for doing something else
-	groupWeight       = 0.56 // of a connector whose tools together have all words
+	groupWeight       = 0.56 // of a connector with tools that together have all words
 	calledWeight      = 0.22 // of a connector that the question calls by name
 	historyWeight     = 1.1  // of a word that led to the tool
 	historySaturate   = 0.5  // how often it led there for half of that

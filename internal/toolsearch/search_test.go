@@ -185,6 +185,7 @@ func TestSearch_ReadsABoundedQuestion(t *testing.T) {
 	}
 }
 
+// FuzzSearch asserts that any tool and any question give bounded, ordered hits, and the same again.
 func FuzzSearch(f *testing.F) {
 	for _, seed := range []string{"create issue", "über_Camel99Case", "\xff\u0301\u0301", "webhok", strings.Repeat("a", 100), "don't 'quote' x'"} {
 		f.Add(seed, "Name of "+seed, "connector", 5)

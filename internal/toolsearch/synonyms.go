@@ -17,7 +17,7 @@ type synonym struct {
 	verb bool
 }
 
-func (s synonym) weight() float64 {
+func (s synonym) variantWeight() float64 {
 	if s.verb {
 		return verbSynonymWeight
 	}
