@@ -34,8 +34,10 @@ type Agent struct {
 	Member *AgentMember `json:"member"`
 	Name   string       `json:"name"`
 	// Maximum length of tool names.
-	NameLimit int64     `json:"name_limit"`
-	Slug      string    `json:"slug"`
+	NameLimit int64  `json:"name_limit"`
+	Slug      string `json:"slug"`
+	// What tools/list contains. lean: the pinned tools, and tools that find and call the others. auto: lean if the full list has more than 10000 tokens (estimated). One of: full, lean, auto.
+	ToolList  string    `json:"tool_list"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -112,6 +114,8 @@ type AgentCreate struct {
 	// Maximum length of tool names; longer ones are cut. 64 is the strictest provider's limit.
 	NameLimit *int64  `json:"name_limit,omitzero"`
 	Slug      *string `json:"slug,omitzero"`
+	// What tools/list contains at /mcp. A connector's own address always lists all tools. One of: full, lean, auto.
+	ToolList *string `json:"tool_list,omitzero"`
 }
 
 // AgentGrant is an API response.
@@ -126,6 +130,8 @@ type AgentGrant struct {
 	Enabled bool `json:"enabled"`
 	// The connector's name.
 	Name string `json:"name"`
+	// Tools that stay in a lean list. See tool_list of the agent.
+	PinnedTools []string `json:"pinned_tools"`
 	// Which prompts are granted. One of: none, listed.
 	Prompts string `json:"prompts"`
 	// Which resources are granted: listed ones, or also those that match a template. One of: none, listed, listed_and_templates.
@@ -148,6 +154,8 @@ type AgentGrantList struct {
 type AgentGrantPut struct {
 	// Overrides the agent's approval mode. Null or absent: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
+	// Tools that stay in a lean list, at most 50 per agent. Absent: unchanged.
+	PinnedTools []string `json:"pinned_tools,omitzero"`
 	// Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval. One of: none, listed.
 	Prompts *string `json:"prompts,omitzero"`
 	// As prompts, with listed_and_templates as the default with all tools. One of: none, listed, listed_and_templates.
@@ -200,6 +208,8 @@ type AgentPatch struct {
 	// Maximum length of tool names; longer ones are cut. 64 is the strictest provider's limit.
 	NameLimit *int64  `json:"name_limit,omitzero"`
 	Slug      *string `json:"slug,omitzero"`
+	// What tools/list contains at /mcp. A connector's own address always lists all tools. One of: full, lean, auto.
+	ToolList *string `json:"tool_list,omitzero"`
 }
 
 // AgentPrompt is an API response.

@@ -740,10 +740,12 @@ create table agent_grants (
     updated_at timestamp with time zone not null default now(),
     prompts text not null default 'listed'::text,
     resources text not null default 'listed_and_templates'::text,
+    pinned_tools text[] not null default '{}'::text[],
     constraint agent_grants_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_grants_all_or_named CHECK (((NOT all_tools) OR (cardinality(tools) = 0))),
     constraint agent_grants_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text, 'always_ask_all'::text]))) NOT VALID,
     constraint agent_grants_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_grants_pinned_number CHECK ((cardinality(pinned_tools) <= 50)) NOT VALID,
     constraint agent_grants_pkey PRIMARY KEY (tenant_id, agent_id, connector_id),
     constraint agent_grants_prompts_known CHECK ((prompts = ANY (ARRAY['none'::text, 'listed'::text]))) NOT VALID,
     constraint agent_grants_resources_known CHECK ((resources = ANY (ARRAY['none'::text, 'listed'::text, 'listed_and_templates'::text]))) NOT VALID,
@@ -797,6 +799,7 @@ create table agents (
     updated_at timestamp with time zone not null default now(),
     name_limit integer not null default 64,
     calls_per_minute integer not null default 0,
+    tool_list text not null default 'full'::text,
     constraint agents_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text, 'always_ask_all'::text]))) NOT VALID,
     constraint agents_calls_per_minute_range CHECK (((calls_per_minute >= 0) AND (calls_per_minute <= 1000000))),
     constraint agents_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
@@ -804,7 +807,8 @@ create table agents (
     constraint agents_pkey PRIMARY KEY (tenant_id, id),
     constraint agents_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint agents_slug_key UNIQUE (tenant_id, slug),
-    constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+    constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint agents_tool_list_known CHECK ((tool_list = ANY (ARRAY['full'::text, 'lean'::text, 'auto'::text]))) NOT VALID
 );
 CREATE TRIGGER end_allowances AFTER UPDATE ON public.agents FOR EACH ROW WHEN ((old.approval IS DISTINCT FROM new.approval)) EXECUTE FUNCTION end_allowances_of_agent();
 CREATE TRIGGER leave_calls AFTER DELETE ON public.agents REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();

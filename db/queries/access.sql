@@ -13,7 +13,7 @@ order by connectors.slug;
 
 -- name: AccessTools :many
 -- Removed tools are included: a call of one is refused with that reason.
-select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text, tools.calls_per_minute, tools.calls_per_day,
+select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text, tools.tags, tools.calls_per_minute, tools.calls_per_day,
        (tools.removed_at is not null)::boolean as removed
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id

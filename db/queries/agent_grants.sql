@@ -14,16 +14,23 @@ join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.
 where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id and agent_grants.connector_id = @connector_id;
 
 -- name: SetAgentGrant :exec
-insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, prompts, resources)
-values (@tenant_id, @agent_id, @connector_id, @all_tools, @tools, @approval, @trusted_tools, @prompts, @resources)
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources)
+values (@tenant_id, @agent_id, @connector_id, @all_tools, @tools, @approval, @trusted_tools, @pinned_tools, @prompts, @resources)
 on conflict on constraint agent_grants_pkey do update
 set all_tools = excluded.all_tools,
     tools = excluded.tools,
     approval = excluded.approval,
     trusted_tools = excluded.trusted_tools,
+    pinned_tools = excluded.pinned_tools,
     prompts = excluded.prompts,
     resources = excluded.resources,
     updated_at = now();
+
+-- name: PinnedElsewhere :one
+-- The number of tools that the agent's grants of other connectors pin.
+select coalesce(sum(cardinality(pinned_tools)), 0)::bigint as pinned
+from agent_grants
+where tenant_id = @tenant_id and agent_id = @agent_id and connector_id <> @connector_id;
 
 -- name: DeleteAgentGrant :execrows
 delete from agent_grants

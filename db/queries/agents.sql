@@ -27,8 +27,8 @@ where agents.tenant_id = @tenant_id and agents.id = @id
 for share;
 
 -- name: CreateAgent :one
-insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute)
-values (@tenant_id, @id, @slug, @name, @description, @approval, @enabled, @name_limit, @calls_per_minute)
+insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute, tool_list)
+values (@tenant_id, @id, @slug, @name, @description, @approval, @enabled, @name_limit, @calls_per_minute, @tool_list)
 returning agents.*;
 
 -- name: UpdateAgent :one
@@ -40,6 +40,7 @@ set slug = @slug,
     enabled = @enabled,
     name_limit = @name_limit,
     calls_per_minute = @calls_per_minute,
+    tool_list = @tool_list,
     updated_at = now()
 where tenant_id = @tenant_id and id = @id
 returning agents.*;

@@ -47,6 +47,7 @@ func (b *viewBuilder) buildView() *View {
 		connectors:        map[string]*ConnectorView{},
 		prompts:           map[string]exposedPrompt{},
 		watchedConnectors: map[connectors.ConnectorID]bool{},
+		cache:             b.cache,
 	}
 	b.allowed = make(map[connectors.AllowanceKey]connectors.Allowance, len(b.rows.Allowances))
 	for _, a := range b.rows.Allowances {
@@ -54,10 +55,10 @@ func (b *viewBuilder) buildView() *View {
 	}
 	b.addConnectors()
 	b.addTools()
+	b.view.Lean = b.view.isLean()
 	for k := range kindCount {
 		b.view.lists[k] = b.cache.internList(k, b.listEntries(k))
 	}
-	b.setServed()
 	return b.view
 }
 
@@ -182,6 +183,9 @@ const toolOverheadBytes = 600
 
 // listEntries returns the entries of a list over all connectors.
 func (b *viewBuilder) listEntries(k Kind) []listEntry {
+	if k == Tools && b.view.Lean {
+		return b.view.leanEntries()
+	}
 	var all []listEntry
 	for _, connector := range b.view.Connectors {
 		all = append(all, b.reachEntries(connector, k)...)
@@ -251,13 +255,6 @@ func itemEntries(items []connectors.Item, k Kind, name func(key string) string) 
 		}
 	}
 	return entries
-}
-
-// setServed points each listed tool to its bytes in the rendered list.
-func (b *viewBuilder) setServed() {
-	for i, t := range b.view.Tools {
-		t.Served = b.view.lists[Tools].entries[i]
-	}
 }
 
 // hashEntries hashes everything that a list serves.

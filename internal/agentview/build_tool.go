@@ -1,6 +1,8 @@
 package agentview
 
 import (
+	"slices"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 )
@@ -13,6 +15,8 @@ func (b *viewBuilder) newTool(connector *ConnectorView, row store.AccessTool, ca
 		Connector:     connector,
 		BlockedBy:     blockedReason(connector, row),
 		NeedsApproval: connector.Grant.Asks(b.view.Agent.Approval, row.Name),
+		Pinned:        slices.Contains(connector.Grant.PinnedTools, row.Name),
+		Tags:          row.Tags,
 		Quota:         row.Quota,
 	}
 	if t.Quota.Bounds() {

@@ -348,7 +348,7 @@ func (c *Cache) setView(entry *agentEntry, l *loadedView) {
 
 // addMemory adds (sign 1) or subtracts (-1) a view's memory. A shared list counts once.
 func (c *Cache) addMemory(v *View, sign int) {
-	c.bytes += int64(sign) * v.bytes
+	c.bytes += int64(sign) * (v.bytes + v.search.bytes)
 	for _, l := range v.lists {
 		before := c.listUses[l]
 		after := before + sign

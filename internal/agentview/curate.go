@@ -3,7 +3,6 @@ package agentview
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"patchbay/internal/connectors"
@@ -82,12 +81,4 @@ func rewriteDefinition(raw []byte, name, text string) []byte {
 }
 
 // quoteJSON encodes text as a JSON string without HTML escapes.
-func quoteJSON(text string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		panic(err) // a string always marshals
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
+func quoteJSON(text string) []byte { return encodeJSON(text) }

@@ -16,7 +16,8 @@ type View struct {
 	Tenant     connectors.Tenant
 	Agent      connectors.Agent
 	Connectors []*ConnectorView // granted and enabled connectors, by slug
-	Tools      []*Tool          // listed tools, by the connector's slug and their own names
+	Tools      []*Tool          // tools of the full list, by the connector's slug and their own names
+	Lean       bool             // tools/list is a lean list
 
 	tools             map[string]*Tool // by exposed name, unlisted ones included
 	connectors        map[string]*ConnectorView
@@ -24,6 +25,8 @@ type View struct {
 	lists             [kindCount]*servedList
 	watchedConnectors map[connectors.ConnectorID]bool // granted, enabled or not
 	bytes             int64                           // of memory that is not shared
+	cache             *Cache
+	search            toolIndex
 }
 
 // ConnectorView is one connector of a view.
@@ -63,14 +66,15 @@ type Tool struct {
 	Connector     *ConnectorView
 	Hash          connectors.Hash // of the definition; zero for an unlisted tool
 	BlockedBy     string          // why it cannot be called, a code; empty: it can
-	NeedsApproval bool            // calls need approval, but for ConnectorView.Allowances
+	Pinned        bool            // stays in a lean list
+	Tags          []string
+	NeedsApproval bool // calls need approval, but for ConnectorView.Allowances
 	Quota         connectors.Quota
 
 	QuotaName uuid.UUID // [connectors.QuotaName]; zero without a quota
 
 	// The fields below are zero for an unlisted tool. They are shared and must not be written to.
 	Raw          []byte // the accepted definition, with an admin's name and description if set
-	Served       []byte // the legacy form under the exposed name; see [mcp.NormalizeTool]
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage // nil: none
 	Annotations  json.RawMessage // nil: none

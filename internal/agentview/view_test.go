@@ -136,7 +136,7 @@ func TestListResult_KeepsDefinitionBytes(t *testing.T) {
 		string(v.ListResult(agentview.Prompts, false)):              `{"prompts":[]}`,
 		string(v.ListResult(agentview.Resources, true)):             `{` + modern + `"resources":[]}`,
 		string(v.ListResult(agentview.Templates, false)):            `{"resourceTemplates":[]}`,
-		string(v.Tool("mcp_b__idle").Served):                        strings.Replace(plain, `"idle"`, `"mcp_b__idle"`, 1),
+		string(v.Tool("mcp_b__idle").ServedDefinition(false)):       strings.Replace(plain, `"idle"`, `"mcp_b__idle"`, 1),
 	} {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -63,6 +63,7 @@ type agentGrantJSON struct {
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null: the agent's."`
 	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only, tools that need no approval."`
+	PinnedTools  []string   `json:"pinned_tools" nullable:"false" doc:"Tools that stay in a lean list. See tool_list of the agent."`
 	Prompts      string     `json:"prompts" enum:"none,listed" doc:"Which prompts are granted."`
 	Resources    string     `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources are granted: listed ones, or also those that match a template."`
 	CreatedAt    time.Time  `json:"created_at"`
@@ -78,6 +79,7 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 		Tools:        toolChoice{all: g.AllTools, names: g.Tools},
 		Approval:     (*string)(g.Approval),
 		TrustedTools: append([]string{}, g.TrustedTools...),
+		PinnedTools:  append([]string{}, g.PinnedTools...),
 		Prompts:      string(g.Prompts),
 		Resources:    string(g.Resources),
 		CreatedAt:    g.CreatedAt.UTC(),
@@ -90,6 +92,7 @@ type agentGrantPut struct {
 	Tools        toolChoice `json:"tools"`
 	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null or absent: the agent's."`
 	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only, tools that need no approval."`
+	PinnedTools  []string   `json:"pinned_tools,omitempty" nullable:"false" maxItems:"50" doc:"Tools that stay in a lean list, at most 50 per agent. Absent: unchanged."`
 	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval."`
 	Resources    *string    `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"As prompts, with listed_and_templates as the default with all tools."`
 }
@@ -102,6 +105,7 @@ func (p agentGrantPut) toGrant() (connectors.Grant, error) {
 	}
 	grant := connectors.Grant{
 		AllTools: p.Tools.all, Tools: p.Tools.names, Approval: (*connectors.ApprovalMode)(p.Approval), TrustedTools: p.TrustedTools,
+		PinnedTools: p.PinnedTools,
 	}
 	if p.Prompts != nil {
 		grant.Prompts = connectors.PromptAccess(*p.Prompts)

@@ -23,6 +23,8 @@ type agentJSON struct {
 	NameLimit      int `json:"name_limit" doc:"Maximum length of tool names."`
 	CallsPerMinute int `json:"calls_per_minute" doc:"For all its tools together. 0: no limit."`
 
+	ToolList string `json:"tool_list" enum:"full,lean,auto" doc:"What tools/list contains. lean: the pinned tools, and tools that find and call the others. auto: lean if the full list has more than 10000 tokens (estimated)."`
+
 	Member *agentMemberJSON `json:"member" doc:"Owner of the agent, connects its accounts. Null: the tenant's agent."`
 
 	CreatedAt time.Time `json:"created_at"`
@@ -75,6 +77,7 @@ func viewAgent(a connectors.Agent) agentJSON {
 
 		NameLimit:      a.NameLimit,
 		CallsPerMinute: a.CallsPerMinute,
+		ToolList:       string(a.ToolList),
 
 		CreatedAt: a.CreatedAt.UTC(),
 		UpdatedAt: a.UpdatedAt.UTC(),
@@ -91,6 +94,8 @@ type agentPatch struct {
 
 	NameLimit      *int `json:"name_limit,omitempty" minimum:"64" maximum:"128" doc:"Maximum length of tool names; longer ones are cut. 64 is the strictest provider's limit."`
 	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"For all its tools together. 0: no limit."`
+
+	ToolList *string `json:"tool_list,omitempty" enum:"full,lean,auto" doc:"What tools/list contains at /mcp. A connector's own address always lists all tools."`
 }
 
 type agentCreate agentPatch
@@ -109,6 +114,7 @@ func (p agentPatch) apply(a *connectors.Agent) {
 	setIfPresent(&a.Enabled, p.Enabled)
 	setIfPresent(&a.NameLimit, p.NameLimit)
 	setIfPresent(&a.CallsPerMinute, p.CallsPerMinute)
+	setWordIfPresent(&a.ToolList, p.ToolList)
 }
 
 // AgentPath is the path of an agent.

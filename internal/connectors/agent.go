@@ -19,7 +19,21 @@ const (
 	ApprovalAskAll ApprovalMode = "always_ask_all"
 )
 
+// ToolList selects what the agent's tools/list contains.
+type ToolList string
+
+// The tool lists.
 const (
+	ToolListFull ToolList = "full"
+	ToolListLean ToolList = "lean" // the pinned tools, and tools that find and call the others
+	ToolListAuto ToolList = "auto" // lean if the full list has more than [MaxFullListTokens]
+)
+
+const (
+	// MaxFullListTokens is the largest estimated full list of ToolListAuto.
+	MaxFullListTokens = 10_000
+	// MaxPinnedTools bounds the pinned tools of an agent.
+	MaxPinnedTools = 50
 	// MaxNameLimit bounds Agent.NameLimit.
 	MaxNameLimit = 128
 	// MaxCallsPerMinute bounds the limits of agents and connectors.
@@ -38,6 +52,7 @@ type Agent struct {
 	NameLimit int
 	// CallsPerMinute bounds its tool calls; 0: no bound of its own.
 	CallsPerMinute int
+	ToolList       ToolList
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
@@ -56,6 +71,9 @@ func (a Agent) Normalized() Agent {
 	if a.NameLimit == 0 {
 		a.NameLimit = MaxExposedName
 	}
+	if a.ToolList == "" {
+		a.ToolList = ToolListFull
+	}
 	return a
 }
 
@@ -70,5 +88,6 @@ func (a Agent) Validate() []fault.Field {
 	}
 	c.checkCallsPerMinute(a.CallsPerMinute)
 	checkOneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)
+	checkOneOf(&c, "tool_list", a.ToolList, ToolListFull, ToolListLean, ToolListAuto)
 	return c.fields
 }

@@ -39,10 +39,12 @@ type Grant struct {
 	Approval *ApprovalMode
 	// TrustedTools need no approval in mode trusted_only.
 	TrustedTools []string
-	Prompts      PromptAccess   // empty: the default of Normalized
-	Resources    ResourceAccess // likewise
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	// PinnedTools stay in a lean list. nil: those of the existing grant stay pinned.
+	PinnedTools []string
+	Prompts     PromptAccess   // empty: the default of Normalized
+	Resources   ResourceAccess // likewise
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // Includes reports whether a tool is granted, by the upstream's name.
@@ -66,8 +68,8 @@ const (
 	maxToolName     = 128  // characters
 )
 
-// Normalized removes duplicates, and the names if all tools are granted. Without a choice of prompts or resources, a
-// grant of all tools includes all of them, and another grant none.
+// Normalized removes duplicates, pinned tools that are not granted, and the names if all tools are granted. Without a
+// choice of prompts or resources, a grant of all tools includes all of them, and another grant none.
 func (g Grant) Normalized() Grant {
 	prompts, resources := PromptsNone, ResourcesNone
 	if g.AllTools {
@@ -76,6 +78,7 @@ func (g Grant) Normalized() Grant {
 	}
 	g.Prompts, g.Resources = cmp.Or(g.Prompts, prompts), cmp.Or(g.Resources, resources)
 	g.Tools, g.TrustedTools = sortedSet(g.Tools), sortedSet(g.TrustedTools)
+	g.PinnedTools = slices.DeleteFunc(sortedSet(g.PinnedTools), func(tool string) bool { return !g.Includes(tool) })
 	return g
 }
 
@@ -86,6 +89,10 @@ func (g Grant) Validate() []fault.Field {
 	var c validation
 	c.checkToolNames("tools", g.Tools)
 	c.checkToolNames("trusted_tools", g.TrustedTools)
+	c.checkToolNames("pinned_tools", g.PinnedTools)
+	if len(g.PinnedTools) > MaxPinnedTools {
+		c.addField("pinned_tools", "At most %d pinned tools per agent.", MaxPinnedTools)
+	}
 	if g.Approval != nil {
 		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)
 	}

@@ -63,6 +63,7 @@ func (c agentGet) Run(ctx context.Context, s *session) error {
 type agentAdd struct {
 	Name     string `arg:"" help:"The agent's name."`
 	Approval string `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"auto, always_ask, trusted_only or always_ask_all: which calls need approval. Default: the tenant's."`
+	ToolList string `enum:"full,lean,auto," default:"" help:"full, lean or auto: what tools/list contains. Default: full."`
 }
 
 // Run creates the agent.
@@ -74,6 +75,9 @@ func (c agentAdd) Run(ctx context.Context, s *session) error {
 	in := client.AgentCreate{Name: c.Name}
 	if c.Approval != "" {
 		in.Approval = &c.Approval
+	}
+	if c.ToolList != "" {
+		in.ToolList = &c.ToolList
 	}
 	made, err := api.CreateAgent(ctx, in)
 	if err != nil {
@@ -125,6 +129,7 @@ type agentGrant struct {
 	All       bool     `help:"All tools, including those of later syncs."`
 	Tools     []string `placeholder:"TOOL" help:"Only these tools, by their server's names."`
 	Trusted   []string `placeholder:"TOOL" help:"Tools that need no approval when others do."`
+	Pinned    []string `placeholder:"TOOL" help:"Tools that stay in a lean list. Unset: unchanged."`
 	Approval  string   `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"Overrides the agent's approval mode."`
 	Prompts   string   `enum:"none,listed," default:"" help:"none or listed. Unset: unchanged; for a new grant, listed with --all, else none."`
 	Resources string   `enum:"none,listed,listed_and_templates," default:"" help:"none, listed or listed_and_templates. Unset: as for prompts."`
@@ -139,7 +144,7 @@ func (c agentGrant) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	in := client.AgentGrantPut{Tools: client.ToolSet{All: c.All, Names: c.Tools}, TrustedTools: c.Trusted}
+	in := client.AgentGrantPut{Tools: client.ToolSet{All: c.All, Names: c.Tools}, TrustedTools: c.Trusted, PinnedTools: c.Pinned}
 	if c.Approval != "" {
 		in.Approval = &c.Approval
 	}

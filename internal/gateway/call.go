@@ -13,13 +13,18 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// callTool serves tools/call. The result is the upstream's, byte for byte, or explains a refusal.
+// callTool serves tools/call. The result is the upstream's, byte for byte, or explains a refusal. From serveLeanTool on,
+// nothing knows whether the client called the tool by its name.
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	result, isLean, err := b.serveLeanTool(r)
+	if result != nil || err != nil {
+		return result, err
+	}
 	tool := b.findTool(r.Name)
 	if tool == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %q.", truncateName(r.Name)))
 	}
-	if r.Peer.Modern {
+	if r.Peer.Modern && !isLean { // the headers mirror the parameters of the tool that the client named
 		if mismatch := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); mismatch != "" {
 			return nil, serve.HeaderMismatch(mismatch)
 		}

@@ -17,7 +17,7 @@ func (b *backend) Describe(_ context.Context, p *serve.Client) serve.Description
 			Name:         "patchbay",
 			Version:      b.h.version,
 			Title:        "Patchbay",
-			Instructions: buildInstructions(b.view.Connectors),
+			Instructions: buildInstructions(b.view.Connectors) + leanInstructions(b.view),
 			Capabilities: allCapabilities(b.view, p),
 		}
 	}

@@ -12,6 +12,7 @@
 //  4. serve.Server parses the message, whatever its MCP revision.
 //  5. Lists are pre-rendered bytes of the view (backend.go). A call goes to toolcall.Executor (call.go).
 //     Prompts, resources and completions go to their server (query.go).
+//     A lean list has tools that find and call the others; such a call becomes an ordinary one first (lean.go).
 //  6. A refusal becomes a tool result for the model (refusal_result.go). An upstream's JSON-RPC error is
 //     relayed unchanged.
 //

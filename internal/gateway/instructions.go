@@ -35,6 +35,14 @@ func buildInstructions(reaches []*agentview.ConnectorView) string {
 	return b.String()
 }
 
+// leanInstructions says how to use a lean list; empty: the list is full.
+func leanInstructions(v *agentview.View) string {
+	if !v.Lean || len(v.Connectors) == 0 {
+		return ""
+	}
+	return "\nMost tools are not in the list. Find them with find_tools, and call them with call_reading, call_writing or call_destroying.\n"
+}
+
 func describeConnector(c connectors.Connector) string {
 	heading := fmt.Sprintf("\n## %s (mcp_%s__)\n", strings.Join(strings.Fields(escapeInvisible(c.Name)), " "), c.Slug)
 	text := strings.TrimSpace(escapeInvisible(c.Instructions().Accepted))

@@ -96,10 +96,13 @@ func (d *jsonEditor) text(text, place string, after, end int) error {
 }
 
 // quoteJSON encodes text as a JSON string without HTML escapes.
-func quoteJSON(text string) ([]byte, error) {
+func quoteJSON(text string) ([]byte, error) { return encodeJSON(text) }
+
+// encodeJSON encodes a value without HTML escapes.
+func encodeJSON(value any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(text)
+	err := enc.Encode(value)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -14,16 +14,19 @@ import (
 func (u *upstream) withEchoTools(names ...string) *upstream {
 	for _, name := range names {
 		u.AddTool(&sdk.Tool{Name: name, Description: "Says " + name + ".", InputSchema: json.RawMessage(
-			`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
-			func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				var in struct{ Text string }
-				if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
-					return nil, err
-				}
-				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: name + ": " + in.Text}}}, nil
-			})
+			`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)}, echoHandler(name))
 	}
 	return u
+}
+
+func echoHandler(name string) sdk.ToolHandler {
+	return func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var in struct{ Text string }
+		if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
+			return nil, err
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: name + ": " + in.Text}}}, nil
+	}
 }
 
 func toolNames(t testing.TB, s *sdk.ClientSession) string {

@@ -3,6 +3,8 @@ package manage
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -57,8 +59,59 @@ func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (conne
 		return g, err
 	}
 	g.Prompts, g.Resources = cmp.Or(g.Prompts, was.Prompts), cmp.Or(g.Resources, was.Resources)
+	if g.PinnedTools == nil {
+		g.PinnedTools = was.PinnedTools
+	}
 	g = g.Normalized()
-	return g, fault.InvalidFields(g.Validate()...)
+	if err := fault.InvalidFields(g.Validate()...); err != nil || len(g.PinnedTools) <= len(was.PinnedTools) {
+		return g, err
+	}
+	return g, checkPinned(ctx, tx, g)
+}
+
+// checkPinned fails if the agent would have too many pinned tools.
+func checkPinned(ctx context.Context, tx *store.Tenant, g connectors.Grant) error {
+	others, err := tx.Agents().PinnedElsewhere(ctx, g.AgentID, g.ConnectorID)
+	if err == nil && others+len(g.PinnedTools) > connectors.MaxPinnedTools {
+		err = fault.InvalidFields(fault.Field{Location: "pinned_tools", Message: fmt.Sprintf("At most %d pinned tools per agent.", connectors.MaxPinnedTools)})
+	}
+	return err
+}
+
+// PinTool pins a granted tool, or unpins it. The tool is named as the server does.
+func (r *Registry) PinTool(ctx context.Context, a auth.Actor, agent, connector connectors.Ref, tool string, pinned bool) error {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return err
+	}
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		owner, target, err := findGrant(ctx, tx, agent, connector)
+		if err != nil {
+			return err
+		}
+		before, err := tx.LockAndReadState(ctx, store.OfGrant(owner.ID, target.ID))
+		if err != nil {
+			return err
+		}
+		granted, err := tx.Agents().Grant(ctx, owner.ID, target.ID)
+		if err != nil {
+			return err
+		}
+		g := granted.Grant
+		if !g.Includes(tool) {
+			return fault.Errorf(fault.NotFound, "The agent has no access to the tool %q.", tool)
+		}
+		g.PinnedTools = slices.DeleteFunc(append([]string{}, g.PinnedTools...), func(name string) bool { return name == tool })
+		if pinned {
+			g.PinnedTools = append(g.PinnedTools, tool)
+		}
+		if g, err = fillGrant(ctx, tx, g); err != nil {
+			return err
+		}
+		if err := tx.Agents().SetGrant(ctx, g); err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", owner, target, &g), before, store.OfGrant(owner.ID, target.ID))
+	})
 }
 
 // DropGrant removes an agent's grant. It takes effect within a second in every process.
@@ -117,6 +170,9 @@ func grantEvent(a auth.Actor, action string, agent connectors.Agent, c connector
 		e.Detail["tools"] = g.Tools
 	}
 	e.Detail["trusted_tools"] = g.TrustedTools
+	if len(g.PinnedTools) > 0 {
+		e.Detail["pinned_tools"] = g.PinnedTools
+	}
 	e.Detail["prompts"], e.Detail["resources"] = string(g.Prompts), string(g.Resources)
 	if g.Approval != nil {
 		e.Detail["approval"] = string(*g.Approval)

@@ -15,7 +15,7 @@ import (
 // Fields to write if not empty. The others are secrets or determined by the installation.
 var (
 	connectorFields = commonFields(reflect.TypeFor[client.Connector](), reflect.TypeFor[client.ConnectorPatch](), "slug", "auth", "enabled")
-	agentFields     = []string{"name", "description", "approval", "calls_per_minute", "name_limit"}
+	agentFields     = []string{"name", "description", "approval", "calls_per_minute", "name_limit", "tool_list"}
 )
 
 // commonFields are the JSON names that stand in both, without some.
@@ -149,6 +149,9 @@ func grantDocuments(grants map[string]client.AgentGrant) Document {
 		}
 		if len(g.TrustedTools) > 0 {
 			put["trusted_tools"] = g.TrustedTools
+		}
+		if len(g.PinnedTools) > 0 {
+			put["pinned_tools"] = g.PinnedTools
 		}
 		if doc[slug] = put; len(put) == 1 {
 			doc[slug] = tools

@@ -98,6 +98,7 @@ func toAccessTool(r dbgen.AccessToolsRow) AccessTool {
 		Removed:     r.Removed,
 		Alias:       r.Alias,
 		AgentText:   r.AgentText,
+		Tags:        r.Tags,
 		Quota:       toQuota(r.CallsPerMinute, r.CallsPerDay),
 	}
 }

@@ -62,6 +62,7 @@ type AccessTool struct {
 	Removed     bool
 	Alias       string // name for agents; empty: the server's
 	AgentText   string // description for agents; empty: the server's
+	Tags        []string
 	Quota       connectors.Quota
 }
 

@@ -41,10 +41,17 @@ func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 		Tools:        cleanAll(g.Tools),
 		Approval:     g.Approval,
 		TrustedTools: cleanAll(g.TrustedTools),
+		PinnedTools:  cleanAll(g.PinnedTools),
 		Prompts:      g.Prompts,
 		Resources:    g.Resources,
 	})
 	return t.notifyChange(err, "agent", g.AgentID)
+}
+
+// PinnedElsewhere returns the number of tools that the agent's grants of other connectors pin.
+func (t Agents) PinnedElsewhere(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (int, error) {
+	n, err := t.q.PinnedElsewhere(ctx, t.id, agent, connector)
+	return int(n), err
 }
 
 // DropGrant deletes a grant.
@@ -65,6 +72,7 @@ func toAgentGrant(r dbgen.AgentGrant) connectors.Grant {
 		Tools:        r.Tools,
 		Approval:     r.Approval,
 		TrustedTools: r.TrustedTools,
+		PinnedTools:  r.PinnedTools,
 		Prompts:      r.Prompts,
 		Resources:    r.Resources,
 		CreatedAt:    r.CreatedAt.UTC(),

@@ -68,6 +68,7 @@ func (t Agents) Create(ctx context.Context, a connectors.Agent) (connectors.Agen
 
 		NameLimit:      int32(a.NameLimit),
 		CallsPerMinute: int32(a.CallsPerMinute),
+		ToolList:       a.ToolList,
 	})
 	if err != nil {
 		return connectors.Agent{}, err
@@ -88,6 +89,7 @@ func (t Agents) Update(ctx context.Context, a connectors.Agent) (connectors.Agen
 
 		NameLimit:      int32(a.NameLimit),
 		CallsPerMinute: int32(a.CallsPerMinute),
+		ToolList:       a.ToolList,
 	})
 	if err != nil {
 		return connectors.Agent{}, rowError(err, "agent")
@@ -118,6 +120,7 @@ func toAgent(r dbgen.Agent) connectors.Agent {
 
 		NameLimit:      int(r.NameLimit),
 		CallsPerMinute: int(r.CallsPerMinute),
+		ToolList:       r.ToolList,
 
 		CreatedAt: r.CreatedAt.UTC(),
 		UpdatedAt: r.UpdatedAt.UTC(),

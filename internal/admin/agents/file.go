@@ -80,6 +80,7 @@ var grantColumns = []export.Column[store.GrantedConnector]{
 		return *g.Approval
 	}},
 	{Name: "trusted_tools", Of: func(g store.GrantedConnector) any { return g.TrustedTools }},
+	{Name: "pinned_tools", Of: func(g store.GrantedConnector) any { return g.PinnedTools }},
 }
 
 // agentAccessFile is the file of an agent's grants.

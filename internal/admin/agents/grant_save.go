@@ -53,6 +53,9 @@ func readGrant(f shell.PostedForm, g grantState) connectors.Grant {
 	if !grant.AllTools {
 		grant.Tools = append(unlistedNames(g, g.grant.Tools), f.Values["tool"]...)
 	}
+	if f.Values.Has("pinned") {
+		grant.PinnedTools = f.Values["pinned"]
+	}
 	if mode := connectors.ApprovalMode(f.Text("approval")); mode != "" {
 		grant.Approval = &mode
 	}
@@ -90,6 +93,9 @@ func regrantForm(g connectors.Grant) url.Values {
 	f := url.Values{
 		"all": {strconv.FormatBool(g.AllTools)}, "tool": g.Tools, "trusted": g.TrustedTools,
 		"prompts": {string(g.Prompts)}, "resources": {string(g.Resources)},
+	}
+	if len(g.PinnedTools) > 0 {
+		f["pinned"] = g.PinnedTools
 	}
 	if g.Approval != nil {
 		f.Set("approval", string(*g.Approval))

@@ -124,7 +124,7 @@ func (q *Queries) AccessItems(ctx context.Context, tenantID connectors.TenantID,
 
 const accessReaches = `-- name: AccessReaches :many
 
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url,
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url,
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
@@ -163,6 +163,7 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 			&i.AgentGrant.UpdatedAt,
 			&i.AgentGrant.Prompts,
 			&i.AgentGrant.Resources,
+			&i.AgentGrant.PinnedTools,
 			&i.Connector.TenantID,
 			&i.Connector.ID,
 			&i.Connector.Slug,
@@ -231,7 +232,7 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 }
 
 const accessTools = `-- name: AccessTools :many
-select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text, tools.calls_per_minute, tools.calls_per_day,
+select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text, tools.tags, tools.calls_per_minute, tools.calls_per_day,
        (tools.removed_at is not null)::boolean as removed
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id
@@ -247,6 +248,7 @@ type AccessToolsRow struct {
 	Enabled        bool
 	Alias          string
 	AgentText      string
+	Tags           []string
 	CallsPerMinute int32
 	CallsPerDay    int32
 	Removed        bool
@@ -270,6 +272,7 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 			&i.Enabled,
 			&i.Alias,
 			&i.AgentText,
+			&i.Tags,
 			&i.CallsPerMinute,
 			&i.CallsPerDay,
 			&i.Removed,

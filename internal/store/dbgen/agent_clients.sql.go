@@ -488,7 +488,7 @@ func (q *Queries) LockAgentClient(ctx context.Context, tenantID connectors.Tenan
 }
 
 const personalAgents = `-- name: PersonalAgents :many
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
 from personal_agents p
 join agents on agents.tenant_id = p.tenant_id and agents.id = p.agent_id
 where p.tenant_id = $1 and p.user_id = $2
@@ -517,6 +517,7 @@ func (q *Queries) PersonalAgents(ctx context.Context, tenantID connectors.Tenant
 			&i.UpdatedAt,
 			&i.NameLimit,
 			&i.CallsPerMinute,
+			&i.ToolList,
 		); err != nil {
 			return nil, err
 		}

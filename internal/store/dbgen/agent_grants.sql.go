@@ -12,7 +12,7 @@ import (
 )
 
 const agentGrant = `-- name: AgentGrant :one
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2 and agent_grants.connector_id = $3
@@ -40,6 +40,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AgentGrant.UpdatedAt,
 		&i.AgentGrant.Prompts,
 		&i.AgentGrant.Resources,
+		&i.AgentGrant.PinnedTools,
 		&i.Slug,
 		&i.Name,
 		&i.Enabled,
@@ -48,7 +49,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const agentGrants = `-- name: AgentGrants :many
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
@@ -97,6 +98,7 @@ func (q *Queries) AgentGrants(ctx context.Context, arg AgentGrantsParams) ([]Age
 			&i.AgentGrant.UpdatedAt,
 			&i.AgentGrant.Prompts,
 			&i.AgentGrant.Resources,
+			&i.AgentGrant.PinnedTools,
 			&i.Slug,
 			&i.Name,
 			&i.Enabled,
@@ -124,14 +126,29 @@ func (q *Queries) DeleteAgentGrant(ctx context.Context, tenantID connectors.Tena
 	return result.RowsAffected(), nil
 }
 
+const pinnedElsewhere = `-- name: PinnedElsewhere :one
+select coalesce(sum(cardinality(pinned_tools)), 0)::bigint as pinned
+from agent_grants
+where tenant_id = $1 and agent_id = $2 and connector_id <> $3
+`
+
+// The number of tools that the agent's grants of other connectors pin.
+func (q *Queries) PinnedElsewhere(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, connectorID connectors.ConnectorID) (int64, error) {
+	row := q.db.QueryRow(ctx, pinnedElsewhere, tenantID, agentID, connectorID)
+	var pinned int64
+	err := row.Scan(&pinned)
+	return pinned, err
+}
+
 const setAgentGrant = `-- name: SetAgentGrant :exec
-insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, prompts, resources)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 on conflict on constraint agent_grants_pkey do update
 set all_tools = excluded.all_tools,
     tools = excluded.tools,
     approval = excluded.approval,
     trusted_tools = excluded.trusted_tools,
+    pinned_tools = excluded.pinned_tools,
     prompts = excluded.prompts,
     resources = excluded.resources,
     updated_at = now()
@@ -145,6 +162,7 @@ type SetAgentGrantParams struct {
 	Tools        []string
 	Approval     *connectors.ApprovalMode
 	TrustedTools []string
+	PinnedTools  []string
 	Prompts      connectors.PromptAccess
 	Resources    connectors.ResourceAccess
 }
@@ -158,6 +176,7 @@ func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) er
 		arg.Tools,
 		arg.Approval,
 		arg.TrustedTools,
+		arg.PinnedTools,
 		arg.Prompts,
 		arg.Resources,
 	)

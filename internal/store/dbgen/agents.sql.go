@@ -13,7 +13,7 @@ import (
 )
 
 const agentByRef = `-- name: AgentByRef :one
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
 from agents
 where agents.tenant_id = $1
   and agents.id = coalesce(
@@ -36,12 +36,13 @@ func (q *Queries) AgentByRef(ctx context.Context, tenantID connectors.TenantID, 
 		&i.UpdatedAt,
 		&i.NameLimit,
 		&i.CallsPerMinute,
+		&i.ToolList,
 	)
 	return i, err
 }
 
 const agents = `-- name: Agents :many
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
 from agents
 where tenant_id = $1
   and ($2::text = '' or name ilike $2 or slug ilike $2 or description ilike $2)
@@ -94,6 +95,7 @@ func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error)
 			&i.UpdatedAt,
 			&i.NameLimit,
 			&i.CallsPerMinute,
+			&i.ToolList,
 		); err != nil {
 			return nil, err
 		}
@@ -106,9 +108,9 @@ func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error)
 }
 
 const createAgent = `-- name: CreateAgent :one
-insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
+insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute, tool_list)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
 `
 
 type CreateAgentParams struct {
@@ -121,6 +123,7 @@ type CreateAgentParams struct {
 	Enabled        bool
 	NameLimit      int32
 	CallsPerMinute int32
+	ToolList       connectors.ToolList
 }
 
 func (q *Queries) CreateAgent(ctx context.Context, arg CreateAgentParams) (Agent, error) {
@@ -134,6 +137,7 @@ func (q *Queries) CreateAgent(ctx context.Context, arg CreateAgentParams) (Agent
 		arg.Enabled,
 		arg.NameLimit,
 		arg.CallsPerMinute,
+		arg.ToolList,
 	)
 	var i Agent
 	err := row.Scan(
@@ -148,6 +152,7 @@ func (q *Queries) CreateAgent(ctx context.Context, arg CreateAgentParams) (Agent
 		&i.UpdatedAt,
 		&i.NameLimit,
 		&i.CallsPerMinute,
+		&i.ToolList,
 	)
 	return i, err
 }
@@ -190,9 +195,10 @@ set slug = $1,
     enabled = $5,
     name_limit = $6,
     calls_per_minute = $7,
+    tool_list = $8,
     updated_at = now()
-where tenant_id = $8 and id = $9
-returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
+where tenant_id = $9 and id = $10
+returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
 `
 
 type UpdateAgentParams struct {
@@ -203,6 +209,7 @@ type UpdateAgentParams struct {
 	Enabled        bool
 	NameLimit      int32
 	CallsPerMinute int32
+	ToolList       connectors.ToolList
 	TenantID       connectors.TenantID
 	ID             connectors.AgentID
 }
@@ -216,6 +223,7 @@ func (q *Queries) UpdateAgent(ctx context.Context, arg UpdateAgentParams) (Agent
 		arg.Enabled,
 		arg.NameLimit,
 		arg.CallsPerMinute,
+		arg.ToolList,
 		arg.TenantID,
 		arg.ID,
 	)
@@ -232,6 +240,7 @@ func (q *Queries) UpdateAgent(ctx context.Context, arg UpdateAgentParams) (Agent
 		&i.UpdatedAt,
 		&i.NameLimit,
 		&i.CallsPerMinute,
+		&i.ToolList,
 	)
 	return i, err
 }

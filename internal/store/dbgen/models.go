@@ -40,6 +40,7 @@ type Agent struct {
 	UpdatedAt      time.Time
 	NameLimit      int32
 	CallsPerMinute int32
+	ToolList       connectors.ToolList
 }
 
 type AgentGrant struct {
@@ -54,6 +55,7 @@ type AgentGrant struct {
 	UpdatedAt    time.Time
 	Prompts      connectors.PromptAccess
 	Resources    connectors.ResourceAccess
+	PinnedTools  []string
 }
 
 type AgentToken struct {

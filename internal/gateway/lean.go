@@ -1,0 +1,195 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/mcp/revision"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/mcp/wire"
+)
+
+// serveLeanTool serves a call of a tool of a lean list. A call of [agentview.CallReading] and its siblings becomes the call
+// of the tool that it names: nil, and r is that call. isLean is false for other tools.
+func (b *backend) serveLeanTool(r *serve.Request) (result json.RawMessage, isLean bool, err error) {
+	if b.connector != nil || !b.view.AcceptsLean() {
+		return nil, false, nil
+	}
+	switch r.Name {
+	case agentview.CallReading, agentview.CallWriting, agentview.CallDestroying:
+		result, err = b.unwrapCall(r)
+		return result, true, err
+	case agentview.FindTools, agentview.DescribeTools:
+	default:
+		return nil, false, nil
+	}
+	if r.Task != nil && hasHandshakeTasks(r.Peer) {
+		return nil, true, &serve.RPCError{Code: revision.CodeMethodNotFound, Message: fmt.Sprintf("The tool %q does not support tasks. Call it without one.", r.Name)}
+	}
+	if r.Name == agentview.FindTools {
+		result, err = b.findTools(r)
+	} else {
+		result, err = b.describeTools(r)
+	}
+	return result, true, err
+}
+
+// unwrapCall replaces name and arguments of r by those of the tool that it calls. It returns a result if the tool is to be
+// called with another one.
+func (b *backend) unwrapCall(r *serve.Request) (json.RawMessage, error) {
+	caller := r.Name
+	var name string
+	var arguments json.RawMessage
+	err := readMembers(r, map[string]func(raw []byte) bool{
+		"name": func(raw []byte) (ok bool) { name, ok = wire.Unquote(raw); return ok && name != "" },
+		"arguments": func(raw []byte) bool {
+			arguments = nonNullJSON(raw)
+			return arguments == nil || arguments[0] == '{'
+		},
+	}, "Send name, a tool's name, and arguments, the object of that tool's arguments.")
+	if err == nil && name == "" {
+		err = serve.InvalidParams("Send name, the name of the tool to call.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t := b.view.Tool(name); t != nil && t.Listed() && t.CallWith() != caller {
+		return newToolResult(fmt.Sprintf("Call %s with %s: %s.", t.Exposed, t.CallWith(), callReason(t)), nil, true)
+	}
+	r.Name, r.Arguments = name, arguments
+	return nil, nil
+}
+
+// callReason says why a tool is called as [agentview.Tool.CallWith] says.
+func callReason(t *agentview.Tool) string {
+	switch t.CallWith() {
+	case agentview.CallReading:
+		return "its annotations say that it only reads"
+	case agentview.CallWriting:
+		return "its annotations say that it changes data and destroys none"
+	default:
+		return "its annotations do not say that it destroys nothing"
+	}
+}
+
+// readMembers reads the arguments of a tool of a lean list. A member that is repeated, unknown or not accepted by its
+// reader fails with the sentence.
+func readMembers(r *serve.Request, readers map[string]func(raw []byte) bool, sentence string) error {
+	members, ok := wire.Members(r.Arguments)
+	seen := map[string]bool{}
+	for _, m := range members {
+		read := readers[m.Name]
+		if read == nil {
+			return serve.InvalidParams(fmt.Sprintf("%s has no parameter %q. %s", r.Name, truncateName(m.Name), sentence))
+		}
+		ok = ok && !seen[m.Name] && read(m.Value)
+		seen[m.Name] = true
+	}
+	if !ok {
+		return serve.InvalidParams(sentence)
+	}
+	return nil
+}
+
+// definedTool is a tool in an answer, with its definition.
+type definedTool struct {
+	CallWith   string          `json:"call_with"`
+	Definition json.RawMessage `json:"definition"`
+}
+
+// namedTool is a tool in an answer, without its definition.
+type namedTool struct {
+	Name     string `json:"name"`
+	About    string `json:"about,omitempty"`
+	CallWith string `json:"call_with"`
+}
+
+// findTools serves find_tools.
+func (b *backend) findTools(r *serve.Request) (json.RawMessage, error) {
+	var words string
+	err := readMembers(r, map[string]func(raw []byte) bool{
+		"words": func(raw []byte) (ok bool) { words, ok = wire.Unquote(raw); return ok },
+	}, "Send words, a text that says what the tool should do.")
+	if err != nil {
+		return nil, err
+	}
+	if words = strings.TrimSpace(words); words == "" {
+		return nil, serve.InvalidParams("Send words, a text that says what the tool should do.")
+	}
+	answer := struct {
+		Tools []definedTool `json:"tools"`
+		More  []namedTool   `json:"more"`
+	}{[]definedTool{}, []namedTool{}}
+	for _, t := range b.view.FindTools(words, agentview.MaxDefined+agentview.MaxNamed, nil) {
+		defined, ok := defineTool(t.Tool, r.Peer)
+		switch {
+		case !ok:
+		case len(answer.Tools) < agentview.MaxDefined:
+			answer.Tools = append(answer.Tools, defined)
+		default:
+			answer.More = append(answer.More, namedTool{Name: t.Exposed, About: t.About(), CallWith: t.CallWith()})
+		}
+	}
+	if len(answer.Tools) == 0 {
+		return newToolResult("No tool matches. Use other words, such as the name of a connector and a verb.", answer, false)
+	}
+	return newToolResult("", answer, false)
+}
+
+// describeTools serves describe_tools.
+func (b *backend) describeTools(r *serve.Request) (json.RawMessage, error) {
+	const sentence = "Send names, an array of 1–10 names of tools."
+	var names []string
+	err := readMembers(r, map[string]func(raw []byte) bool{
+		"names": func(raw []byte) bool { return json.Unmarshal(raw, &names) == nil },
+	}, sentence)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 || len(names) > agentview.MaxDescribed {
+		return nil, serve.InvalidParams(sentence)
+	}
+	answer := struct {
+		Tools   []definedTool `json:"tools"`
+		Unknown []string      `json:"unknown"`
+	}{[]definedTool{}, []string{}}
+	for _, name := range names {
+		if t := b.view.Tool(name); t != nil && t.Listed() {
+			if defined, ok := defineTool(t, r.Peer); ok {
+				answer.Tools = append(answer.Tools, defined)
+				continue
+			}
+		}
+		answer.Unknown = append(answer.Unknown, truncateName(name))
+	}
+	return newToolResult("", answer, false)
+}
+
+// defineTool returns a listed tool as the full list has it. ok is false if the client must not see it.
+func defineTool(t *agentview.Tool, p *serve.Client) (d definedTool, ok bool) {
+	raw := t.ServedDefinition(p.Modern)
+	return definedTool{CallWith: t.CallWith(), Definition: raw}, raw != nil
+}
+
+// newToolResult returns a tool's result. An empty text is the structured content as JSON, as clients without structured
+// content need it.
+func newToolResult(text string, structured any, isError bool) (json.RawMessage, error) {
+	result := struct {
+		Content    []textContent   `json:"content"`
+		Structured json.RawMessage `json:"structuredContent,omitempty"`
+		IsError    bool            `json:"isError,omitempty"`
+	}{IsError: isError}
+	if structured != nil {
+		var err error
+		if result.Structured, err = encodeJSON(structured); err != nil {
+			return nil, err
+		}
+	}
+	if text == "" {
+		text = string(result.Structured)
+	}
+	result.Content = []textContent{{Type: "text", Text: text}}
+	return encodeJSON(result)
+}
