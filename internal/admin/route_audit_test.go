@@ -134,6 +134,7 @@ var auditRows = map[string]auditRow{
 	"POST /agents/{id}":                               {kinds: "agent.update", form: url.Values{"name": {"Renamed"}, "approval": {"auto"}, "enabled": {"on"}, "sure": {"yes"}}},
 	"POST /agents/{id}/delete":                        {kinds: "agent.delete"},
 	"POST /agents/{id}/unused":                        {kinds: "agent_grant.set", testedInAPI: true},
+	"POST /agents/{id}/pins":                          {kinds: "agent_grant.set", testedInAPI: true},
 	"POST /agents/{id}/tokens":                        {kinds: "agent_token.create", form: url.Values{"name": {"new"}}},
 	"POST /agents/{id}/tokens/{token}/revoke":         {kinds: "agent_token.revoke"},
 	"POST /agents/{id}/programs/{program}/revoke":     {kinds: "agent_client.end"},

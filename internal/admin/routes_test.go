@@ -184,6 +184,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /agents/{id}":                                              connectors.PermManage,
 	"GET /agents/{id}/unused":                                        connectors.PermRead,
 	"POST /agents/{id}/unused":                                       connectors.PermManage,
+	"POST /agents/{id}/pins":                                         connectors.PermManage,
 	"POST /agents/{id}/delete":                                       connectors.PermManage,
 	"GET /agents/{id}/settings":                                      connectors.PermManage,
 	"POST /agents/{id}/connectors/{connector}":                       connectors.PermManage,

@@ -167,22 +167,22 @@ func (v *View) leanDefinitions() [][]byte {
 	definitions := []leanDefinition{
 		{
 			Name: CallReading, Title: "Call a tool that only reads", InputSchema: json.RawMessage(callInput),
-			Description: "Calls a tool that find_tools names with call_with: call_reading.",
+			Description: "Calls a tool that find_tools names with call_with: call_reading",
 			Annotations: leanHints{ReadOnly: true, OpenWorld: true},
 		},
 		{
 			Name: CallWriting, Title: "Call a tool that adds or changes data", InputSchema: json.RawMessage(callInput),
-			Description: "Calls a tool that find_tools names with call_with: call_writing. It adds or changes data and destroys none.",
+			Description: "Calls a tool that find_tools names with call_with: call_writing, which adds or changes data and destroys none",
 			Annotations: leanHints{Destructive: &no, OpenWorld: true},
 		},
 		{
 			Name: CallDestroying, Title: "Call a tool that may destroy data", InputSchema: json.RawMessage(callInput),
-			Description: "Calls a tool that find_tools names with call_with: call_destroying. It may overwrite or delete data.",
+			Description: "Calls a tool that find_tools names with call_with: call_destroying, which may overwrite or delete data",
 			Annotations: leanHints{Destructive: &yes, OpenWorld: true},
 		},
 		{
 			Name: DescribeTools, Title: "Describe tools", InputSchema: json.RawMessage(describeInput), OutputSchema: json.RawMessage(describeOutput),
-			Description: "Returns the definitions of tools by name, at most 10.",
+			Description: "Returns the definitions of tools by name, at most 10",
 			Annotations: leanHints{ReadOnly: true},
 		},
 		{

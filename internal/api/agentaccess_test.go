@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -89,6 +90,7 @@ func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 			t.Fatalf("%d grants", len(items))
 		}
 		got := items[0].(map[string]any)
+		want["pinned_tools"] = []any{}
 		want["connector_id"], want["connector"], want["name"], want["enabled"] = c.ID.String(), c.Slug, c.Name, true
 		for _, field := range []string{"created_at", "updated_at", "prompts", "resources"} {
 			delete(got, field)
@@ -101,6 +103,43 @@ func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	w.call(t, admin, http.MethodDelete, path+"/"+c.Slug, nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestAgentGrant_PinnedTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, agent, c, other := w.createKey(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t), w.Connector(t)
+	path := "/api/v1/agents/" + agent.Slug + "/connectors"
+	for _, step := range []struct {
+		body string
+		want []any
+	}{
+		{`{"tools": "all", "pinned_tools": ["b", "a", "a"]}`, []any{"a", "b"}},
+		{`{"tools": "all"}`, []any{"a", "b"}}, // an existing grant keeps its choice
+		{`{"tools": ["a", "c"]}`, []any{"a"}}, // of the tools that it still includes
+		{`{"tools": ["a"], "pinned_tools": []}`, []any{}},
+	} {
+		if got := w.call(t, admin, http.MethodPut, path+"/"+c.Slug, step.body); got.status != http.StatusNoContent {
+			t.Fatalf("%s: %d %s", step.body, got.status, got.body)
+		}
+		items := w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)["items"].([]any)
+		if diff := cmp.Diff(step.want, items[0].(map[string]any)["pinned_tools"]); diff != "" {
+			t.Errorf("%s: %s", step.body, diff)
+		}
+	}
+	var names []string
+	for i := range connectors.MaxPinnedTools {
+		names = append(names, fmt.Sprintf("%q", fmt.Sprint("tool", i)))
+	}
+	full := `{"tools": "all", "pinned_tools": [` + strings.Join(names, ",") + `]}`
+	if got := w.call(t, admin, http.MethodPut, path+"/"+c.Slug, full); got.status != http.StatusNoContent {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	got := w.call(t, admin, http.MethodPut, path+"/"+other.Slug, `{"tools": "all", "pinned_tools": ["one"]}`)
+	got.problem(http.StatusUnprocessableEntity, "invalid")
+	if diff := cmp.Diff([]string{"pinned_tools"}, got.locations()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestAgentGrant_PromptsAndResources(t *testing.T) {
@@ -231,16 +270,16 @@ func TestLimitsOfAgentsAndConnectorsAreSet(t *testing.T) {
 	w := newWorld(t)
 	admin := w.createKey(t, connectors.RoleAdmin)
 	agent := w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "A"}`).want(http.StatusCreated)
-	if agent["name_limit"] != 64.0 || agent["calls_per_minute"] != 0.0 {
+	if agent["name_limit"] != 64.0 || agent["calls_per_minute"] != 0.0 || agent["tool_list"] != "full" {
 		t.Errorf("%v", agent)
 	}
-	agent = w.call(t, admin, http.MethodPatch, "/api/v1/agents/a", `{"name_limit": 128, "calls_per_minute": 60}`).want(http.StatusOK)
-	if agent["name_limit"] != 128.0 || agent["calls_per_minute"] != 60.0 {
+	agent = w.call(t, admin, http.MethodPatch, "/api/v1/agents/a", `{"name_limit": 128, "calls_per_minute": 60, "tool_list": "auto"}`).want(http.StatusOK)
+	if agent["tool_list"] != "auto" || agent["name_limit"] != 128.0 || agent["calls_per_minute"] != 60.0 {
 		t.Errorf("%v", agent)
 	}
 	for body, at := range map[string]string{
 		`{"name_limit": 63}`: "name_limit", `{"name_limit": 129}`: "name_limit", `{"calls_per_minute": -1}`: "calls_per_minute",
-		`{"calls_per_minute": 1000001}`: "calls_per_minute",
+		`{"calls_per_minute": 1000001}`: "calls_per_minute", `{"tool_list": "short"}`: "tool_list",
 	} {
 		got := w.call(t, admin, http.MethodPatch, "/api/v1/agents/a", body)
 		got.problem(http.StatusUnprocessableEntity, "invalid")

@@ -24,6 +24,7 @@ type agentSizeJSON struct {
 	Provider string `json:"provider" enum:"mcp,openai,anthropic,google"`
 	sizeJSON
 	MarginPercent int             `json:"margin_percent" doc:"Margin of error: measured for OpenAI, assumed for Anthropic and Google."`
+	List          sizeJSON        `json:"list" doc:"The tool list at /mcp, full or lean: see tool_list of the agent."`
 	Connectors    []connectorSize `json:"connectors" nullable:"false" doc:"By connector slug."`
 }
 
@@ -62,7 +63,7 @@ func (h *Handler) agentSize(ctx context.Context, actor auth.Actor, in *agentSize
 		return nil, err
 	}
 	out := agentSizeJSON{
-		Provider: in.Provider.Provider, sizeJSON: viewSize(view.Size(in.format())), MarginPercent: toolfmt.Margin(in.format()),
+		Provider: in.Provider.Provider, sizeJSON: viewSize(view.Size(in.format())), List: viewSize(view.ListSize(in.format())), MarginPercent: toolfmt.Margin(in.format()),
 		Connectors: []connectorSize{},
 	}
 	for _, connector := range view.Connectors {

@@ -23,6 +23,7 @@ func TestGrants_WrittenGrantDoesNotDiffer(t *testing.T) {
 		"the default of all tools":   {granted(true, nil, "listed", "listed_and_templates"), "c: all"},
 		"the default of named tools": {granted(false, []string{"a"}, "none", "none"), "- a"},
 		"all tools without prompts":  {granted(true, nil, "none", "listed"), "resources: listed"},
+		"pinned tools":               {client.AgentGrant{Connector: "c", Tools: client.ToolSet{Names: []string{"a", "b"}}, PinnedTools: []string{"a"}, Prompts: "none", Resources: "none"}, "pinned_tools:"},
 		"named tools with prompts":   {granted(false, []string{"a"}, "listed", "none"), "prompts: listed"},
 	} {
 		state := State{

@@ -277,7 +277,7 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	action, had := Create, Document(nil)
 	if there {
 		action, had = Change, grantDocument(client.AgentGrantPut{
-			Tools: is.Tools, Approval: is.Approval, TrustedTools: is.TrustedTools, Prompts: &is.Prompts, Resources: &is.Resources,
+			Tools: is.Tools, Approval: is.Approval, TrustedTools: is.TrustedTools, PinnedTools: is.PinnedTools, Prompts: &is.Prompts, Resources: &is.Resources,
 		})
 	}
 	if fields := diffFields(had, grantDocument(g.Put)); !there || len(fields) > 0 {
@@ -315,8 +315,8 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	return nil
 }
 
-// grantDocument returns a grant in canonical order, for comparison. Prompts and resources that a file does not choose stay
-// as they are.
+// grantDocument returns a grant in canonical order, for comparison. Prompts, resources and pinned tools that a file does not
+// choose stay as they are.
 func grantDocument(put client.AgentGrantPut) Document {
 	doc := toDocument(put)
 	for _, name := range []string{"prompts", "resources"} {
@@ -326,6 +326,9 @@ func grantDocument(put client.AgentGrantPut) Document {
 	}
 	for _, name := range []string{"tools", "trusted_tools"} {
 		doc[name] = sortStrings(doc[name])
+	}
+	if pinned, chosen := doc["pinned_tools"]; chosen {
+		doc["pinned_tools"] = sortStrings(pinned)
 	}
 	if doc["approval"] == nil {
 		doc["approval"] = ""

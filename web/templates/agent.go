@@ -94,13 +94,14 @@ type AgentCredential struct {
 	State     State
 }
 
-// AgentSettingsPage changes one agent. Its form sends name, slug, description, approval, name_limit and
+// AgentSettingsPage changes one agent. Its form sends name, slug, description, approval, tool_list, name_limit and
 // calls_per_minute to the agent's address; another sends enabled alone.
 type AgentSettingsPage struct {
 	Frame     Frame
 	Head      AgentHead
 	Form      Form
 	Approvals []Option
+	ToolLists []Option
 	Enabled   bool
 	Goes      []string // what is deleted with it
 }

@@ -84,7 +84,7 @@ func agentSamples(pages map[string]templ.Component, with func(templates.Frame) t
 	overview.Attention = []templates.Attention{{Kind: templates.StateWarn, Title: "No token", Text: "No program can come as this agent.", Action: &templates.Link{Text: "Create token", Href: "/agents/support/connect"}}}
 	pages["agent-fresh"] = templates.Agent(overview)
 	pages["agent-settings"] = templates.AgentSettings(templates.AgentSettingsPage{
-		Frame: f, Head: agentHead(templates.AgentSettingsTab), Approvals: approvals, Goes: []string{"its tokens", "1 credential"},
+		Frame: f, Head: agentHead(templates.AgentSettingsTab), Approvals: approvals, Goes: []string{"its tokens", "1 credential"}, ToolLists: []templates.Option{{Value: "full", Label: "Full: all tools"}},
 		Form: templates.Form{Values: map[string]string{"name": "Support", "slug": "support", "approval": "auto", "name_limit": "64", "calls_per_minute": "0", "enabled": "true"}, Errors: map[string]string{"name_limit": "Must be 64–128 characters."}},
 	})
 	accessSamples(pages, f)
@@ -123,10 +123,15 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 	})
 	summary.Later = "/agents/support/unused?part=summary"
 	sees := templates.AgentToolsPage{Frame: f, Head: agentHead(templates.AgentToolsTab), Count: "45 tools", Unused: &summary, Estimate: "Tokens are an estimate.",
+		List: &templates.ToolListPanel{
+			Text: "Full: all tools.", Facts: []templates.Fact{{Label: "Full list", Value: "≈ 11,240 tokens"}, {Label: "Lean list", Value: "≈ 900 tokens"}},
+			Change: &templates.Link{Text: "Change in settings", Href: "/agents/support/settings"}, Words: "open an issue", Count: "1 tool found",
+			Results: []templates.ToolSearchRow{{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Reasons: "“issue” in the name", CallWith: "call_writing"}},
+		},
 		Stats:     []templates.Stat{{Label: "Tools available", Value: "45"}, {Label: "Tokens, OpenAI", Value: "≈ 11,240", Href: "/agents/support/tools?provider=openai"}},
 		Providers: []templates.Option{{Value: "openai", Label: "Tokens for OpenAI"}}, Sorts: []templates.Option{{Label: "By connector"}, {Value: "size", Label: "Largest first"}}, Rows: []templates.AgentToolRow{
-			{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Needs approval"}, Badges: toolViews[0].Badges},
-			{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Tokens: "96", Badges: toolViews[1].Badges},
+			{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Needs approval"}, Badges: toolViews[0].Badges, Pin: templates.PinForm{Action: "/agents/support/pins", Connector: "linear", Tool: "create_issue", ReturnTo: "/agents/support/tools"}},
+			{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Tokens: "96", Badges: toolViews[1].Badges, Pin: templates.PinForm{Action: "/agents/support/pins", Connector: "linear", Tool: "list_issues", Pinned: true, ReturnTo: "/agents/support/tools"}},
 			{Exposed: "mcp_" + strings.Repeat("long_", 11) + "__x", Href: "/agents/support/tools/x", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateBad, Text: "Held"}},
 		}}
 	pages["agent-tools"] = templates.AgentTools(sees)

@@ -11,11 +11,41 @@ type AgentToolsPage struct {
 	Filter    Form           // q, provider, sort
 	Providers []Option
 	Sorts     []Option
-	JSON      []Link // the definitions in each provider's format
-	Estimate  string // how exact the numbers of tokens are
+	JSON      []Link         // the definitions in each provider's format
+	Estimate  string         // how exact the numbers of tokens are
+	List      *ToolListPanel // nil: the agent sees no tools
 	Rows      []AgentToolRow
 	Count     string
 	Pager     Pager
+}
+
+// ToolListPanel is the size of the agent's tool list, and a trial of the search in a lean one. Its form sends find to the
+// page.
+type ToolListPanel struct {
+	Text    string // "Full: all tools."
+	Facts   []Fact // tokens of the full and the lean list
+	Change  *Link  // the setting; nil: the viewer may not change it
+	Words   string // of the search; empty: none
+	Count   string // of what was found
+	Results []ToolSearchRow
+}
+
+// ToolSearchRow is one tool that the search found.
+type ToolSearchRow struct {
+	Exposed  string
+	Title    string
+	Href     string
+	Reasons  string // "“issue” in the name, “open” in the title"
+	CallWith string
+}
+
+// PinForm pins a tool, or unpins it. It sends connector, tool, pinned and return_to to Action.
+type PinForm struct {
+	Action    string // empty: the viewer may not
+	Connector string // slug
+	Tool      string // the server's name
+	Pinned    bool
+	ReturnTo  string
 }
 
 // AgentToolRow is one tool, as an agent sees it.
@@ -28,6 +58,7 @@ type AgentToolRow struct {
 	State         State  // "Callable", "Needs approval", "Held"
 	Tokens        string // estimated size in a request
 	Badges        []Badge
+	Pin           PinForm
 }
 
 // AgentToolPage explains why an agent may or may not call a tool, and what to do about it.

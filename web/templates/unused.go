@@ -35,10 +35,19 @@ type UnusedPage struct {
 	Days      []Option
 	Providers []Option
 	Groups    []UnusedGroup
+	Often     []OftenCalledTool // to pin in a lean list; empty: none
 	Action    string
 	Drop      string // "Remove selected tools"
 	Young     string // how many tools are too new to judge; empty: none
 	Estimate  string
+}
+
+// OftenCalledTool is a tool that is called often and is not pinned.
+type OftenCalledTool struct {
+	Exposed string
+	Href    string
+	Calls   string // "120 calls"
+	Pin     PinForm
 }
 
 // UnusedGroup is the unused tools of one connector.

@@ -114,6 +114,7 @@ var agentColumns = []export.Column[store.AgentSummary]{
 	{Name: "description", Of: func(a store.AgentSummary) any { return a.Description }},
 	{Name: "approval", Of: func(a store.AgentSummary) any { return a.Approval }},
 	{Name: "enabled", Of: func(a store.AgentSummary) any { return a.Enabled }},
+	{Name: "tool_list", Of: func(a store.AgentSummary) any { return a.ToolList }},
 	{Name: "calls_per_minute", Of: func(a store.AgentSummary) any { return a.CallsPerMinute }},
 	{Name: "connectors", Of: func(a store.AgentSummary) any { return a.Connectors }},
 	{Name: "tools", Of: func(a store.AgentSummary) any { return a.Tools }},

@@ -20,7 +20,7 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	changed := before
-	for name, to := range map[string]*string{"name": &changed.Name, "slug": &changed.Slug, "description": &changed.Description, "approval": (*string)(&changed.Approval)} {
+	for name, to := range map[string]*string{"name": &changed.Name, "slug": &changed.Slug, "description": &changed.Description, "approval": (*string)(&changed.Approval), "tool_list": (*string)(&changed.ToolList)} {
 		if f.Values.Has(name) {
 			*to = f.Text(name)
 		}

@@ -20,7 +20,7 @@ func (h *Handler) agentSettings(w http.ResponseWriter, r *http.Request) error {
 
 func agentForm(a connectors.Agent) templates.Form {
 	values := map[string]string{
-		"name": a.Name, "slug": a.Slug, "description": a.Description, "approval": string(a.Approval),
+		"name": a.Name, "slug": a.Slug, "description": a.Description, "approval": string(a.Approval), "tool_list": string(a.ToolList),
 		"name_limit": strconv.Itoa(a.NameLimit), "calls_per_minute": strconv.Itoa(a.CallsPerMinute),
 	}
 	return templates.Form{Values: values}
@@ -32,6 +32,7 @@ func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, stat
 		Head:      agentHead(r.Context(), a, templates.AgentSettingsTab),
 		Form:      f,
 		Approvals: shell.ApprovalOptions(r.Context()),
+		ToolLists: shell.ToolListOptions(r.Context()),
 		Enabled:   a.Enabled,
 		Goes:      []string{i18n.T(r.Context(), "tokens, revoked immediately"), i18n.T(r.Context(), "access"), i18n.T(r.Context(), "credentials")},
 	}))

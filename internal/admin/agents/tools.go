@@ -47,13 +47,18 @@ func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 	if len(view.Tools) > 0 {
 		href := page.Head.Href
 		page.Stats, page.JSON, page.Estimate = sizeStats(r.Context(), view, href), definitionLinks(view.Agent.Slug), toolpages.EstimateText(r.Context(), q.provider)
+		if page.List, err = h.toolListPanel(r, view, q, page.Frame.Can); err != nil {
+			return err
+		}
 		page.Unused = &templates.UnusedSummary{
 			Asset: web.Asset, Title: i18n.T(r.Context(), "Unused tools"), Text: i18n.T(r.Context(), "They're still sent with every request."),
 			Review: href + "/unused", Later: href + "/unused?part=summary&provider=" + string(q.provider),
 		}
 	}
 	for _, t := range rows {
-		page.Rows = append(page.Rows, h.agentToolRow(r.Context(), view.Agent, t, q.provider))
+		row := h.agentToolRow(r.Context(), view.Agent, t, q.provider)
+		row.Pin = pinFormFor(view.Agent, t, page.Frame.Can, r.URL.RequestURI())
+		page.Rows = append(page.Rows, row)
 	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.AgentTools(page))
 }
@@ -63,12 +68,14 @@ type visibleToolQuery struct {
 	words    string
 	provider toolfmt.Format
 	sort     string
+	question string // to try the search with
 }
 
 const bySize = "size"
 
 func readVisibleToolQuery(q url.Values) visibleToolQuery {
 	s := visibleToolQuery{words: strings.TrimSpace(q.Get("q")), provider: toolpages.ReadProvider(q.Get("provider"))}
+	s.question = strings.TrimSpace(q.Get("find"))
 	if q.Get("sort") == bySize {
 		s.sort = bySize
 	}
@@ -128,6 +135,9 @@ func titleAndHints(ctx context.Context, t *agentview.Tool) (string, []templates.
 func (h *Handler) agentToolRow(ctx context.Context, a connectors.Agent, t *agentview.Tool, f toolfmt.Format) templates.AgentToolRow {
 	c := t.Connector.Connector
 	title, hints := titleAndHints(ctx, t)
+	if t.Pinned {
+		hints = append(hints, templates.Badge{Text: i18n.T(ctx, "Pinned")})
+	}
 	return templates.AgentToolRow{
 		Exposed:       shell.CleanText(t.Exposed),
 		Title:         title,

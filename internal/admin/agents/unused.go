@@ -57,6 +57,7 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 		Days:      lookbackOptions(r.Context()),
 		Providers: toolpages.ProviderOptions(r.Context()),
 		Groups:    unusedGroups(r.Context(), unused, q.provider),
+		Often:     oftenCalledTools(r.Context(), unused, frame.Can, r.URL.RequestURI()),
 		Action:    shell.AgentPath(a.Slug) + "/unused",
 		Drop:      i18n.T(r.Context(), "Remove selected tools"),
 		Young:     unusedYoung(r.Context(), unused.TooRecent, q.days),

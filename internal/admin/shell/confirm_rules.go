@@ -140,6 +140,7 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /agents/{id}":                               {Reason: "reversible and audited; a page asks before approval is turned off, and no credential is changed"},
 	"POST /agents/{id}/delete":                        {Confirms: true, Act: "delete this agent", Reason: "its credentials can't be restored"},
 	"POST /agents/{id}/unused":                        {Reason: "it only removes access"},
+	"POST /agents/{id}/pins":                          {Reason: "it changes a list, and no access"},
 	"POST /agents/{id}/connectors/{connector}":        {Reason: "routine, reversible and audited; a page asks before a broad grant"},
 	"POST /agents/{id}/connectors/{connector}/choose": {Reason: "routine, reversible and audited"},
 	"POST /agents/{id}/connectors/{connector}/remove": {Reason: "it only removes access"},

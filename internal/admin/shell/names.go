@@ -25,6 +25,15 @@ func ApprovalOptions(ctx context.Context) []templates.Option {
 	}
 }
 
+// ToolListOptions are the choices of an agent's tool list.
+func ToolListOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: string(connectors.ToolListFull), Label: i18n.T(ctx, "Full: all tools")},
+		{Value: string(connectors.ToolListLean), Label: i18n.T(ctx, "Lean: pinned tools and search")},
+		{Value: string(connectors.ToolListAuto), Label: i18n.T(ctx, "Automatic: lean if the full list is large")},
+	}
+}
+
 // FormatTimes writes how often something happened.
 func FormatTimes(ctx context.Context, n int) string {
 	switch n {
