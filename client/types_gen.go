@@ -246,6 +246,8 @@ type AgentResource struct {
 type AgentSize struct {
 	// By connector slug.
 	Connectors []ConnectorSize `json:"connectors"`
+	// The tool list at /mcp, full or lean: see tool_list of the agent.
+	List Size `json:"list"`
 	// Margin of error: measured for OpenAI, assumed for Anthropic and Google.
 	MarginPercent int64 `json:"margin_percent"`
 	// One of: mcp, openai, anthropic, google.
@@ -2114,6 +2116,15 @@ type SignInMethod struct {
 // SignInMethods is an API response.
 type SignInMethods struct {
 	Items []SignInMethod `json:"items"`
+}
+
+// Size is an API response.
+type Size struct {
+	// Size in the provider's format.
+	Bytes int64 `json:"bytes"`
+	// Patchbay's estimate, not the provider's count.
+	Tokens int64 `json:"tokens"`
+	Tools  int64 `json:"tools"`
 }
 
 // SSO is an API response.

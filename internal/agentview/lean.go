@@ -187,7 +187,7 @@ func (v *View) leanDefinitions() [][]byte {
 		},
 		{
 			Name: FindTools, Title: "Find tools", InputSchema: json.RawMessage(findInput), OutputSchema: json.RawMessage(findOutput),
-			Description: findText + v.directory(),
+			Description: findText + v.connectorDirectory(),
 			Annotations: leanHints{ReadOnly: true},
 		},
 	}

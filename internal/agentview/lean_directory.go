@@ -36,9 +36,9 @@ func newVerbSet(words string) map[string]bool {
 	return set
 }
 
-// directory lists the connectors with the verbs and numbers of their tools, as detailed as the bound permits. It depends
+// connectorDirectory lists the connectors with the verbs and numbers of their tools, as detailed as the bound permits. It depends
 // on the view alone.
-func (v *View) directory() string {
+func (v *View) connectorDirectory() string {
 	rows := make([]directoryRow, 0, len(v.Connectors))
 	for _, connector := range v.Connectors {
 		if len(connector.Tools) > 0 {

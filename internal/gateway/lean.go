@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/serve"
-	"patchbay/internal/mcp/wire"
 )
 
 // serveLeanTool serves a call of a tool of a lean list. A call of [agentview.CallReading] and its siblings becomes the call
@@ -43,7 +43,7 @@ func (b *backend) unwrapCall(r *serve.Request) (json.RawMessage, error) {
 	var name string
 	var arguments json.RawMessage
 	err := readMembers(r, map[string]func(raw []byte) bool{
-		"name": func(raw []byte) (ok bool) { name, ok = wire.Unquote(raw); return ok && name != "" },
+		"name": func(raw []byte) (ok bool) { name, ok = readText(raw); return ok && name != "" },
 		"arguments": func(raw []byte) bool {
 			arguments = nonNullJSON(raw)
 			return arguments == nil || arguments[0] == '{'
@@ -77,20 +77,36 @@ func callReason(t *agentview.Tool) string {
 // readMembers reads the arguments of a tool of a lean list. A member that is repeated, unknown or not accepted by its
 // reader fails with the sentence.
 func readMembers(r *serve.Request, readers map[string]func(raw []byte) bool, sentence string) error {
-	members, ok := wire.Members(r.Arguments)
-	seen := map[string]bool{}
-	for _, m := range members {
-		read := readers[m.Name]
-		if read == nil {
-			return serve.InvalidParams(fmt.Sprintf("%s has no parameter %q. %s", r.Name, truncateName(m.Name), sentence))
-		}
-		ok = ok && !seen[m.Name] && read(m.Value)
-		seen[m.Name] = true
+	if nonNullJSON(r.Arguments) == nil {
+		return nil
 	}
-	if !ok {
+	dec, seen := json.NewDecoder(bytes.NewReader(r.Arguments)), map[string]bool{}
+	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		return serve.InvalidParams(sentence)
 	}
+	for dec.More() {
+		token, _ := dec.Token() // the body of the request is valid JSON
+		name, _ := token.(string)
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			return serve.InvalidParams(sentence)
+		}
+		read := readers[name]
+		if read == nil {
+			return serve.InvalidParams(fmt.Sprintf("%s has no parameter %q. %s", r.Name, truncateName(name), sentence))
+		}
+		if seen[name] || !read(value) {
+			return serve.InvalidParams(sentence)
+		}
+		seen[name] = true
+	}
 	return nil
+}
+
+// readText reads a JSON string.
+func readText(raw []byte) (text string, ok bool) {
+	ok = raw[0] == '"' && json.Unmarshal(raw, &text) == nil
+	return text, ok
 }
 
 // definedTool is a tool in an answer, with its definition.
@@ -110,7 +126,7 @@ type namedTool struct {
 func (b *backend) findTools(r *serve.Request) (json.RawMessage, error) {
 	var words string
 	err := readMembers(r, map[string]func(raw []byte) bool{
-		"words": func(raw []byte) (ok bool) { words, ok = wire.Unquote(raw); return ok },
+		"words": func(raw []byte) (ok bool) { words, ok = readText(raw); return ok },
 	}, "Send words, a text that says what the tool should do.")
 	if err != nil {
 		return nil, err

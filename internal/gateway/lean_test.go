@@ -179,7 +179,7 @@ func TestLean_PermitsWhatFullPermits(t *testing.T) {
 			t.Fatal(err)
 		}
 		fullToken, thinToken := b.Token(t, full.ID), b.Token(t, thin.ID)
-		known := "" // a tool whose calls are recorded
+		known := "" // a tool with recorded calls
 		for range 12 {
 			name := pick(random, "mcp_one__", "mcp_two__", "mcp_none__") + pick(random, "read_note", "add_note", "drop_note", "jot", "none")
 			arguments := pick(random, `{"text":"hi"}`, `{"text":"hi"}`, `{"text":7}`, `{}`)
