@@ -51,6 +51,7 @@ var tableFiles = map[string]string{
 
 // tablesWithoutFile have no file, with the reason.
 var tablesWithoutFile = map[string]string{
+	"toolSearchTable":    "the ten best results of a search",
 	"Change":             "the pager leads to other changes of one tool, and /changes has them all",
 	"MissingCredentials": "the file of the credentials has its rows, with status=missing",
 	"Notices":            "what is new for one person; the audit log and the webhooks have the same for programs",

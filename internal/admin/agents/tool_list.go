@@ -68,7 +68,7 @@ func toolListText(ctx context.Context, view *agentview.View) string {
 func matchText(ctx context.Context, reasons []toolsearch.Reason) string {
 	var parts []string
 	for _, r := range reasons {
-		part := i18n.T(ctx, "“%s” in the %s", shell.CleanText(r.Word), searchField(ctx, r.Field))
+		part := matchedField(ctx, shell.CleanText(r.Word), r.Field)
 		if !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
@@ -76,22 +76,22 @@ func matchText(ctx context.Context, reasons []toolsearch.Reason) string {
 	return strings.Join(parts, ", ")
 }
 
-func searchField(ctx context.Context, f toolsearch.Field) string {
+func matchedField(ctx context.Context, word string, f toolsearch.Field) string {
 	switch f {
 	case toolsearch.FieldName:
-		return i18n.T(ctx, "name")
+		return i18n.T(ctx, "“%s” in the name", word)
 	case toolsearch.FieldTitle:
-		return i18n.T(ctx, "title")
+		return i18n.T(ctx, "“%s” in the title", word)
 	case toolsearch.FieldConnector:
-		return i18n.T(ctx, "connector's name")
+		return i18n.T(ctx, "“%s” in the connector's name", word)
 	case toolsearch.FieldTags:
-		return i18n.T(ctx, "tags")
+		return i18n.T(ctx, "“%s” in the tags", word)
 	case toolsearch.FieldParam, toolsearch.FieldParamText:
-		return i18n.T(ctx, "parameters")
+		return i18n.T(ctx, "“%s” in the parameters", word)
 	case toolsearch.FieldHistory:
-		return i18n.T(ctx, "history")
+		return i18n.T(ctx, "“%s” in the history", word)
 	default:
-		return i18n.T(ctx, "description")
+		return i18n.T(ctx, "“%s” in the description", word)
 	}
 }
 
