@@ -115,7 +115,7 @@ func (x *Index) termIDF(term uint32) float64 {
 }
 
 func inverseFrequency(all, having int) float64 {
-	return math.Log(1 + (float64(all)-float64(having)+0.5)/(float64(having)+0.5))
+	return math.Pow(math.Log(1+(float64(all)-float64(having)+0.5)/(float64(having)+0.5)), idfPower)
 }
 
 // builder collects the postings in the order of the tools, and sorts them by term at the end.

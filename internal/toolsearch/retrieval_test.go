@@ -299,8 +299,8 @@ func TestRetrieval_IsAsDocumented(t *testing.T) {
 		got        rates
 		top1, top5 float64
 	}{
-		{"index", c.measure(searchWith(x, nil)), 43.7, 69.7},
-		{"history", c.measureHistory(x), 52.3, 80.8},
+		{"index", c.measure(searchWith(x, nil)), 44.4, 70.4},
+		{"history", c.measureHistory(x), 52.6, 81.4},
 	} {
 		if row.got.top1 < row.top1 || row.got.top5 < row.top5 {
 			t.Errorf("%s: %.1f %% are first and %.1f %% among five; documented are %.1f and %.1f", row.name, row.got.top1, row.got.top5, row.top1, row.top5)

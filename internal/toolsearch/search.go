@@ -42,6 +42,7 @@ var fieldWeights = [fieldCount]struct{ weight, lengthShare float64 }{
 // What counts more and less. The numbers, and those of the fields, are tuned on the tuning part of testdata.
 const (
 	saturation        = 1.8  // k1 of BM25
+	idfPower          = 0.8  // a rare word counts a little less than by BM25
 	synonymWeight     = 0.55 // of a noun
 	verbSynonymWeight = 0.68
 	splitWeight       = 0.64 // of half of a compound
