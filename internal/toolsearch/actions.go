@@ -53,17 +53,19 @@ func stemActions() map[string]actions {
 }
 
 // toolActions returns what a tool does, by the first verb of its name, else by the first word of its description.
-func toolActions(name, lead string) actions {
-	found := firstAction(name, 8)
+func (b *builder) toolActions(name, lead string) actions {
+	found := b.firstAction(name, 8)
 	if found == 0 {
-		found = firstAction(lead, 2)
+		found = b.firstAction(lead, 2)
 	}
 	return found
 }
 
-func firstAction(text string, limit int) (found actions) {
-	splitWords(text, func(word []byte) bool {
-		found = actionsByStem[stemWord(string(word))]
+func (b *builder) firstAction(text string, limit int) (found actions) {
+	splitWordsInto(b.buf[:0], text, func(word []byte) bool {
+		if term := b.internTerm(word); term >= 0 {
+			found = actionsByStem[b.stems[term]]
+		}
 		limit--
 		return found == 0 && limit > 0
 	})

@@ -52,6 +52,19 @@ func TestIndex_Memory(t *testing.T) {
 	}
 }
 
+// TestSearch_AllocatesLittle bounds the work of a build and of a search by what they allocate.
+func TestSearch_AllocatesLittle(t *testing.T) {
+	tools := largeTenant(t, 3000)
+	x := toolsearch.New(tools)
+	if n := testing.AllocsPerRun(1, func() { toolsearch.New(tools) }); n > 60_000 {
+		t.Errorf("an index of 3,000 tools takes %.0f allocations", n)
+	}
+	question := strings.Repeat("Which invoices of the customer were paid late, and who approved the refund? ", 100)
+	if n := testing.AllocsPerRun(20, func() { x.Search(question, 10, nil) }); n > 600 {
+		t.Errorf("a search takes %.0f allocations", n)
+	}
+}
+
 // reportCPU reports the CPU time of an operation: other programs on the machine do not count in it.
 func reportCPU(b *testing.B) func() {
 	b.Helper()

@@ -135,6 +135,7 @@ type builder struct {
 	current  []uint32 // frequencies in the tool that is added, by term
 	touched  []int32
 	words    int
+	buf      [maxWord]byte
 }
 
 func newBuilder(tools int) *builder {
@@ -154,16 +155,17 @@ func (b *builder) addTool(t *Tool) {
 	b.addText(FieldConnector, cutText(t.Connector, maxNameText))
 	b.addText(FieldConnector, cutText(t.ConnectorName, maxNameText))
 	b.own = append(b.own[:0], b.touched...)
-	b.addText(FieldName, cutText(localName(t.Name, t.Connector), maxNameText))
+	name := cutText(localName(t.Name, t.Connector), maxNameText)
+	b.addText(FieldName, name)
 	b.addText(FieldTitle, cutText(t.Title, maxNameText))
 	for _, tag := range t.Tags[:min(len(t.Tags), maxTags)] {
 		b.addText(FieldTags, cutText(tag, maxNameText))
 	}
 	lead, rest := splitLead(cutText(t.Description, maxDescription))
 	b.addText(FieldLead, lead)
-	does := toolActions(localName(t.Name, t.Connector), lead)
+	does := b.toolActions(name, lead)
 	b.actions = append(b.actions, does)
-	b.numbers = append(b.numbers, toolNumber(localName(t.Name, t.Connector), does))
+	b.numbers = append(b.numbers, toolNumber(name, does))
 	params := t.Params[:min(len(t.Params), maxParams)]
 	for i := range params {
 		b.addText(FieldParam, cutText(params[i].Name, maxNameText))
@@ -211,7 +213,7 @@ func splitLead(text string) (lead, rest string) {
 func (b *builder) addText(f Field, text string) {
 	tool := len(b.lengths) - 1
 	shift := 4 * f
-	splitWords(text, func(word []byte) bool {
+	splitWordsInto(b.buf[:0], text, func(word []byte) bool {
 		if b.words++; b.words > maxToolWords {
 			return false
 		}

@@ -20,7 +20,11 @@ const maxJoined = 16
 // It splits camelCase, snake_case, kebab-case and paths. A run that it splits once is also a word itself, as names of
 // products are: "GitHub" gives git, hub and github; "S3" gives s, 3 and s3.
 func splitWords(text string, add func(word []byte) bool) {
-	var buf [maxWord]byte
+	splitWordsInto(make([]byte, 0, maxWord), text, add)
+}
+
+// splitWordsInto does it with a buffer of the caller, of maxWord bytes, for the words.
+func splitWordsInto(buf []byte, text string, add func(word []byte) bool) {
 	for len(text) > 0 {
 		size := runLength(text)
 		run := text[:size]
@@ -30,7 +34,7 @@ func splitWords(text string, add func(word []byte) bool) {
 			text = text[skip:]
 			continue
 		}
-		if !splitRun(run, buf[:0], add) {
+		if !splitRun(run, buf, add) {
 			return
 		}
 	}
