@@ -25,11 +25,13 @@ const (
 
 // actionWords are the verbs of each action. Some verbs stand for several.
 var actionWords = map[actions]string{
-	actRead:     "get read view retrieve fetch describe show inspect check display see look give tell",
-	actList:     "list show browse enumerate all every",
-	actSearch:   "search find query lookup locate discover look filter",
-	actCreate:   "create add new make insert register generate build write open post put append provision attach start set install grant allow store save draft schedule book",
-	actUpdate:   "update edit change modify set rename patch alter replace amend configure adjust put mark upsert enable disable toggle move assign close reopen replace reset rotate resize lower raise increase decrease grant correct fix overwrite tag label",
+	actRead:   "get read view retrieve fetch describe show inspect check display see look give tell",
+	actList:   "list show browse enumerate all every",
+	actSearch: "search find query lookup locate discover look filter",
+	actCreate: "create add new make insert register generate build write open post put append provision attach start set install " +
+		"grant allow store save draft schedule book",
+	actUpdate: "update edit change modify set rename patch alter replace amend configure adjust put mark upsert enable disable toggle move " +
+		"assign close reopen replace reset rotate resize lower raise increase decrease grant correct fix overwrite tag label",
 	actDelete:   "delete remove drop erase destroy clear purge trash discard wipe rid bin dismiss revoke forget withdraw unsubscribe unassign detach clean uninstall",
 	actSend:     "send post notify deliver email message publish share invite forward submit",
 	actStart:    "start run execute launch trigger begin invoke perform restart resume play rerun retry deploy enable activate",
@@ -86,7 +88,9 @@ func askedAction(word string, first bool) actions {
 	if interrogatives[word] || first && openings[word] {
 		return reading
 	}
-	if !first && strings.HasSuffix(word, "ing") || strings.HasSuffix(word, "ed") && word != "feed" || strings.HasSuffix(word, "s") && word != "dismiss" && word != "process" {
+	switch {
+	case word == "feed", word == "dismiss", word == "process":
+	case strings.HasSuffix(word, "ing") && !first, strings.HasSuffix(word, "ed"), strings.HasSuffix(word, "s"):
 		return 0
 	}
 	return actionsByStem[stemWord(word)]
