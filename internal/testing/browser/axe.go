@@ -34,7 +34,7 @@ func (b *Tab) Accessible() {
 		if colors := Eval[[]string](b, paletteScript); palette.hasNew(dark, colors) {
 			of := b.findings(colorRules)
 			if len(of) == 0 {
-				palette.add(dark, colors)
+				palette.addColors(dark, colors)
 			}
 			found = append(found, of...)
 		}
@@ -59,7 +59,7 @@ func (k *knownColors) hasNew(dark bool, colors []string) bool {
 	return slices.ContainsFunc(colors, func(c string) bool { return !k.known[dark][c] })
 }
 
-func (k *knownColors) add(dark bool, colors []string) {
+func (k *knownColors) addColors(dark bool, colors []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range colors {

@@ -43,7 +43,7 @@ func Open(t testing.TB) *Tab {
 		t.Fatalf("open a tab: %v", err)
 	}
 	tab := &Tab{t: t, ctx: ctx}
-	tab.do(chromedp.EmulateViewport(1280, 900), prefer("light"))
+	tab.do(chromedp.EmulateViewport(1280, 900), preferScheme("light"))
 	messages := chromedp.Console(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -243,7 +243,7 @@ func (b *Tab) Press(keys string) {
 func (b *Tab) Text(css string) string {
 	b.t.Helper()
 	var text string
-	b.wait(func() bool {
+	b.waitFor(func() bool {
 		shown, ok := look[[]string](b, `[...document.querySelectorAll(`+quote(css)+`)].slice(0, 1).filter(e => e.checkVisibility()).map(e => e.innerText)`)
 		if ok && len(shown) == 1 {
 			text = shown[0]
@@ -274,13 +274,13 @@ func (b *Tab) WaitPath(path string) {
 // until evaluates a condition ten times a second. It survives the page being replaced, as polling inside the page would not.
 func (b *Tab) until(condition string) {
 	b.t.Helper()
-	b.wait(func() bool {
+	b.waitFor(func() bool {
 		holds, ok := look[bool](b, condition)
 		return ok && holds
 	})
 }
 
-func (b *Tab) wait(isDone func() bool) {
+func (b *Tab) waitFor(isDone func() bool) {
 	b.t.Helper()
 	end := time.Now().Add(patience)
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -329,12 +329,12 @@ func (b *Tab) Dark(on bool) {
 	if on {
 		scheme = "dark"
 	}
-	b.do(prefer(scheme))
+	b.do(preferScheme(scheme))
 	b.waitUntilStill()
 }
 
-// prefer sets the preferred colour scheme, and less motion: what moves would be drawn sixty times a second, and looked at on its way.
-func prefer(scheme string) chromedp.Action[chromedp.Void] {
+// preferScheme sets the preferred colour scheme, and less motion: what moves would be drawn sixty times a second, and looked at on its way.
+func preferScheme(scheme string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, tgt *chromedp.Target) error {
 		_, err := cdp.Call(ctx, tgt, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{
