@@ -60,6 +60,10 @@ var accessAttempts = map[string]attempt{
 		}
 		return false, err
 	},
+	"Agents.PinnedElsewhere": func(ctx context.Context, o outsider) (bool, error) {
+		pinned, err := o.door.Agents().PinnedElsewhere(ctx, o.agent.ID, connectors.ConnectorID{})
+		return pinned > 0, err
+	},
 	"Agents.DropGrant": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Agents().DropGrant(ctx, o.agent.ID, o.connector.ID)
 	},
@@ -70,5 +74,5 @@ func (o *outsider) fillAccess(t *testing.T) {
 	t.Helper()
 	_, o.token = o.TokenIn(t, o.Tenant, o.agent.ID)
 	o.t = t
-	o.Grant(t, o.agent.ID, o.connector.ID)
+	o.Grant(t, o.agent.ID, o.connector.ID, func(g *connectors.Grant) { g.PinnedTools = []string{"search"} })
 }

@@ -181,7 +181,7 @@ func (o *outsider) fillApprovals(t *testing.T) {
 
 // ownAgent makes the outsider an agent of its own.
 func (o outsider) ownAgent(ctx context.Context) (connectors.AgentID, error) {
-	a, err := o.door.Agents().Create(ctx, connectors.Agent{Name: "Mine", Slug: "outsider", Approval: connectors.ApprovalAuto, NameLimit: connectors.MaxExposedName})
+	a, err := o.door.Agents().Create(ctx, connectors.Agent{Name: "Mine", Slug: "outsider", Approval: connectors.ApprovalAuto, NameLimit: connectors.MaxExposedName, ToolList: connectors.ToolListFull})
 	return a.ID, err
 }
 

@@ -135,9 +135,16 @@ func (h *Handler) agentPin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	agent, pinned := shell.PathRef(r, "id"), f.Text("pinned") == "true"
-	returnTo := respond.OwnPath(f.Text("return_to"), shell.AgentPath(string(agent))+"/tools")
-	err = h.Registry.PinTool(r.Context(), shell.Actor(r), agent, connectors.Ref(f.Text("connector")), f.Text("tool"), pinned)
+	a, err := h.TenantStore(r).Agents().Get(r.Context(), shell.PathRef(r, "id"))
+	if err != nil {
+		return err
+	}
+	returnTo := respond.OwnPath(f.Text("return_to"), shell.AgentPath(a.Slug)+"/tools")
+	connector, tool, pinned := f.Text("connector"), f.Text("tool"), f.Text("pinned") == "true"
+	if connector == "" || tool == "" {
+		return h.Respond.Back(w, r, returnTo, respond.Flash{Kind: respond.Alert, Text: i18n.T(r.Context(), "No tool selected.")})
+	}
+	err = h.Registry.PinTool(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), connectors.Ref(connector), tool, pinned)
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		text := problem.Message
 		if len(problem.Fields) > 0 {
