@@ -741,6 +741,7 @@ create table agent_grants (
     prompts text not null default 'listed'::text,
     resources text not null default 'listed_and_templates'::text,
     pinned_tools text[] not null default '{}'::text[],
+    shaping jsonb not null default '{}'::jsonb,
     constraint agent_grants_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_grants_all_or_named CHECK (((NOT all_tools) OR (cardinality(tools) = 0))),
     constraint agent_grants_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text, 'always_ask_all'::text]))) NOT VALID,
@@ -749,6 +750,7 @@ create table agent_grants (
     constraint agent_grants_pkey PRIMARY KEY (tenant_id, agent_id, connector_id),
     constraint agent_grants_prompts_known CHECK ((prompts = ANY (ARRAY['none'::text, 'listed'::text]))) NOT VALID,
     constraint agent_grants_resources_known CHECK ((resources = ANY (ARRAY['none'::text, 'listed'::text, 'listed_and_templates'::text]))) NOT VALID,
+    constraint agent_grants_shaping_object CHECK ((jsonb_typeof(shaping) = 'object'::text)) NOT VALID,
     constraint agent_grants_tools_number CHECK (((cardinality(tools) <= 5000) AND (cardinality(trusted_tools) <= 5000)))
 );
 CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tenant_id, connector_id);
@@ -1521,7 +1523,7 @@ create table gateway_mail (
 CREATE INDEX gateway_mail_agent_idx ON public.gateway_mail USING btree (tenant_id, agent_id);
 CREATE INDEX gateway_mail_box_idx ON public.gateway_mail USING btree (tenant_id, box, id);
 CREATE INDEX gateway_mail_expiry_idx ON public.gateway_mail USING btree (expires_at);
-CREATE TRIGGER say_mail AFTER INSERT ON public.gateway_mail FOR EACH ROW EXECUTE FUNCTION say_change('mail', 'tenant_id', 'box');
+CREATE TRIGGER say_mail AFTER INSERT ON public.gateway_mail FOR EACH ROW WHEN ((new.box !~~ 'result-%'::text)) EXECUTE FUNCTION say_change('mail', 'tenant_id', 'box');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.gateway_mail FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table gateway_mail enable row level security;
 alter table gateway_mail force row level security;

@@ -32,6 +32,16 @@ select coalesce(sum(cardinality(pinned_tools)), 0)::bigint as pinned
 from agent_grants
 where tenant_id = @tenant_id and agent_id = @agent_id and connector_id <> @connector_id;
 
+-- name: SetGrantShaping :execrows
+-- rule null: the tool has none any more.
+update agent_grants
+set shaping = case
+        when sqlc.narg(rule)::jsonb is null then shaping - @tool::text
+        else shaping || jsonb_build_object(@tool::text, sqlc.narg(rule)::jsonb)
+    end,
+    updated_at = now()
+where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id;
+
 -- name: DeleteAgentGrant :execrows
 delete from agent_grants
 where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id;

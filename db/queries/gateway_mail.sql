@@ -2,7 +2,7 @@
 
 -- name: PutMail :execrows
 -- The limits bound what a client can store in the mailboxes of its agent. urgent: no limit, for messages that no client
--- caused. Results of tasks have limits of their own. A message that is put again, because its reply was lost, is stored
+-- caused. Results of tasks and whole answers have limits of their own. A message that is put again, because its reply was lost, is stored
 -- and announced once.
 insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at)
 select @tenant_id, @id::uuid, @agent_id, @box::text, @sealed::bytea, @expires_at::timestamptz
@@ -11,6 +11,7 @@ from (
     from gateway_mail there
     where there.tenant_id = @tenant_id and there.agent_id = @agent_id and there.id <> @id and there.expires_at > now()
       and (there.box like 'task-%') = (@box::text like 'task-%')
+      and (there.box like 'result-%') = (@box::text like 'result-%')
 ) lies
 where @urgent::boolean or lies.number < @most::bigint and lies.bytes < @most_bytes::bigint
 on conflict (tenant_id, id) do update set expires_at = excluded.expires_at;

@@ -190,6 +190,9 @@ func (b *viewBuilder) listEntries(k Kind) []listEntry {
 	for _, connector := range b.view.Connectors {
 		all = append(all, b.reachEntries(connector, k)...)
 	}
+	if k == Tools {
+		all = appendResultReader(all, b.view.ResultReader())
+	}
 	return all
 }
 
@@ -211,7 +214,7 @@ func (b *viewBuilder) reachEntries(connector *ConnectorView, k Kind) []listEntry
 // renderList renders the list of this connector alone, under the server's own names.
 func (connector *ConnectorView) renderList(k Kind) *servedList {
 	if k == Tools {
-		return connector.cache.internList(k, connector.toolEntries(false))
+		return connector.cache.internList(k, appendResultReader(connector.toolEntries(false), connector.ResultReader()))
 	}
 	entries := itemEntries(connector.GrantedItems(k.itemKind()), k, func(string) string { return "" })
 	for i := range entries {

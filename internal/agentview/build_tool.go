@@ -39,9 +39,15 @@ func (b *viewBuilder) newTool(connector *ConnectorView, row store.AccessTool, ca
 		d = b.cache.curateDefinition(d, called, row.AgentText)
 		b.view.bytes += int64(len(d.raw))
 	}
+	t.OutputSchema = d.outputSchema
+	if s := connector.Grant.Shaping[row.Name]; !s.IsZero() && b.view.Tenant.CallHistory != connectors.HistoryNone {
+		t.Shaping, connector.shapes = s, true
+		d = b.cache.deriveDefinition(d, describeShaping(d.raw, s))
+		b.view.bytes += int64(len(d.raw))
+	}
 	t.def, t.Raw = d, d.raw
 	t.TaskSupport, t.OffersTasks = d.taskSupport, connector.offersTasks(d.taskSupport)
-	t.InputSchema, t.OutputSchema, t.Annotations, t.Hints = d.inputSchema, d.outputSchema, d.annotations, d.hints
+	t.InputSchema, t.Annotations, t.Hints = d.inputSchema, d.annotations, d.hints
 	return t
 }
 

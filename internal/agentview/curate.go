@@ -37,7 +37,11 @@ func (d *definition) originalDefinition() *definition { return cmp.Or(d.original
 // curateDefinition returns d with an admin's name and description; an empty text keeps d's description. Agents
 // share the result.
 func (c *Cache) curateDefinition(d *definition, name, text string) *definition {
-	raw := rewriteDefinition(d.raw, name, text)
+	return c.deriveDefinition(d, rewriteDefinition(d.raw, name, text))
+}
+
+// deriveDefinition returns a definition that is made of d. Agents share it.
+func (c *Cache) deriveDefinition(d *definition, raw []byte) *definition {
 	hash := connectors.HashDefinition(raw)
 	if cached := c.definitions.get(hash); cached != nil && cached.original == d {
 		return cached

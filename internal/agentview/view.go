@@ -44,6 +44,7 @@ type ConnectorView struct {
 	ownLists        [kindCount]lazyList
 	itemAllowances  map[connectors.AllowanceKey]time.Time // until when a prompt or a resource needs no approval
 
+	shapes                     bool // a listed tool has Shaping
 	hasTasks, hasTaskExtension bool // the server declares tasks: of 2025-11-25, of 2026-07-28
 }
 
@@ -79,6 +80,10 @@ type Tool struct {
 	OutputSchema json.RawMessage // nil: none
 	Annotations  json.RawMessage // nil: none
 	Hints        connectors.Hints
+
+	// Shaping shortens the answers; zero: not at all. The definition says so, and declares no output schema: OutputSchema is
+	// that of the server.
+	Shaping connectors.Shaping
 
 	// TaskSupport is the definition's execution.taskSupport (2025-11-25): [TaskRequired], "optional", "forbidden" or "".
 	TaskSupport string

@@ -91,6 +91,7 @@ var Rooms = []Room{
 	{Path: "internal/calllog", Floor: Requests, Sentence: "writes the history of calls in batches, without delaying the calls"},
 	{Path: "internal/installation", Floor: Requests, Sentence: "opens the database and the key of this machine's installation, as its settings say"},
 	{Path: "internal/middleware", Floor: Requests, Sentence: "request id, access log, limits and security headers"},
+	{Path: "internal/shaping", Floor: Requests, Sentence: "shortens results of tools for models, and reads what was left out: pure"},
 	{Path: "internal/respond", Floor: Requests, Sentence: "turns a fault into a problem document or a page"},
 
 	{Path: "internal/store", Floor: Storage, Sentence: "the only SQL: tenant scope, transactions, sealing"},

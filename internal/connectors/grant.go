@@ -43,8 +43,10 @@ type Grant struct {
 	PinnedTools []string
 	Prompts     PromptAccess   // empty: the default of Normalized
 	Resources   ResourceAccess // likewise
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	// Shaping shortens answers, by the upstream's name of the tool. A new grant has none, and a change of the grant keeps it.
+	Shaping   map[string]Shaping
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // Includes reports whether a tool is granted, by the upstream's name.

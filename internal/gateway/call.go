@@ -13,14 +13,17 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// callTool serves tools/call. The result is the upstream's, byte for byte, or explains a refusal. From serveLeanTool on,
-// nothing knows whether the client called the tool by its name.
+// callTool serves tools/call. The result is the upstream's, byte for byte or as the grant shortens it, or explains a refusal. From
+// serveLeanTool on, nothing knows whether the client called the tool by its name.
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	result, isLean, err := b.serveLeanTool(r)
 	if result != nil || err != nil {
 		return result, err
 	}
 	tool := b.findTool(r.Name)
+	if tool == nil && r.Name != "" && r.Name == b.resultReader() {
+		return b.readAnswer(ctx, r)
+	}
 	if tool == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %q.", truncateName(r.Name)))
 	}
@@ -59,7 +62,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if lent := outcome.PooledResult(); lent != nil {
 		r.AfterReply(lent.Release)
 	}
-	return outcome.Raw, nil
+	return b.shapeAnswer(ctx, r, tool, &outcome), nil
 }
 
 // pageFor returns a function for the URL where a signed-in person connects the agent's account.

@@ -49,6 +49,9 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
+	if raw, isAnswer, err := b.readWholeAnswer(ctx, r); isAnswer {
+		return raw, err
+	}
 	connector, uri := b.findResourceConnector(r.Name)
 	if connector == nil {
 		return nil, newNotFoundError(r, nil)

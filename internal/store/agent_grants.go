@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -54,6 +55,19 @@ func (t Agents) PinnedElsewhere(ctx context.Context, agent connectors.AgentID, c
 	return int(n), err
 }
 
+// SetShaping sets how answers of a tool are shortened; zero: not at all.
+func (t Agents) SetShaping(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID, tool string, s connectors.Shaping) error {
+	var rule []byte
+	if !s.IsZero() {
+		var err error
+		if rule, err = json.Marshal(s); err != nil {
+			return err
+		}
+	}
+	n, err := t.q.SetGrantShaping(ctx, dbgen.SetGrantShapingParams{Rule: rule, Tool: tool, TenantID: t.id, AgentID: agent, ConnectorID: connector})
+	return t.notifyChange(affectedError(n, err, "grant"), "agent", agent)
+}
+
 // DropGrant deletes a grant.
 func (t Agents) DropGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) error {
 	n, err := t.q.DeleteAgentGrant(ctx, t.id, agent, connector)
@@ -75,7 +89,16 @@ func toAgentGrant(r dbgen.AgentGrant) connectors.Grant {
 		PinnedTools:  r.PinnedTools,
 		Prompts:      r.Prompts,
 		Resources:    r.Resources,
+		Shaping:      toShaping(r.Shaping),
 		CreatedAt:    r.CreatedAt.UTC(),
 		UpdatedAt:    r.UpdatedAt.UTC(),
 	}
+}
+
+// toShaping returns nil for a grant without shaping, which most are.
+func toShaping(raw []byte) (m map[string]connectors.Shaping) {
+	if len(raw) > len("{}") {
+		_ = json.Unmarshal(raw, &m) // Patchbay wrote it
+	}
+	return m
 }

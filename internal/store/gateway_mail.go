@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +20,9 @@ const (
 	// Bounds per agent: a token holder could fill the database otherwise.
 	maxAgentMail      = 10_000
 	maxAgentMailBytes = 64 << 20
+	// maxKeptBytes bounds an agent's whole answers, and ResultBox begins the names of their boxes.
+	maxKeptBytes = 256 << 20
+	ResultBox    = "result-"
 )
 
 // NewMail is a message for another process.
@@ -48,9 +52,13 @@ func (t Calls) PutMail(ctx context.Context, n NewMail) error {
 		id = newID()
 	}
 	return t.sealAndRetry(ctx, n.Message, mailAD(t.id, id, n.AgentID, n.Box), func(sealed []byte) error {
+		bytes := int64(maxAgentMailBytes)
+		if strings.HasPrefix(n.Box, ResultBox) {
+			bytes = maxKeptBytes
+		}
 		put, err := t.q.PutMail(ctx, dbgen.PutMailParams{
 			TenantID: t.id, ID: id, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt,
-			Urgent: n.Urgent, Most: maxAgentMail, MostBytes: maxAgentMailBytes,
+			Urgent: n.Urgent, Most: maxAgentMail, MostBytes: bytes,
 		})
 		if err == nil && put == 0 {
 			err = fault.Errorf(fault.RateLimited, "This agent has too many unfetched messages. Try again in a minute.")

@@ -25,6 +25,7 @@ const (
 	CodeCancelled          Code = "cancelled"
 	CodeUnavailable        Code = "unavailable"    // of Patchbay
 	CodeUpstream           Code = "upstream"       // the server failed
+	CodeInvalidRead        Code = "invalid_read"   // what to read of a shortened answer does not work
 	CodeInvalidResult      Code = "invalid_result" // the result does not fit the tool's output schema
 )
 

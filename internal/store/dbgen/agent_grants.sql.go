@@ -12,7 +12,7 @@ import (
 )
 
 const agentGrant = `-- name: AgentGrant :one
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2 and agent_grants.connector_id = $3
@@ -41,6 +41,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AgentGrant.Prompts,
 		&i.AgentGrant.Resources,
 		&i.AgentGrant.PinnedTools,
+		&i.AgentGrant.Shaping,
 		&i.Slug,
 		&i.Name,
 		&i.Enabled,
@@ -49,7 +50,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const agentGrants = `-- name: AgentGrants :many
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
@@ -99,6 +100,7 @@ func (q *Queries) AgentGrants(ctx context.Context, arg AgentGrantsParams) ([]Age
 			&i.AgentGrant.Prompts,
 			&i.AgentGrant.Resources,
 			&i.AgentGrant.PinnedTools,
+			&i.AgentGrant.Shaping,
 			&i.Slug,
 			&i.Name,
 			&i.Enabled,
@@ -181,4 +183,37 @@ func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) er
 		arg.Resources,
 	)
 	return err
+}
+
+const setGrantShaping = `-- name: SetGrantShaping :execrows
+update agent_grants
+set shaping = case
+        when $1::jsonb is null then shaping - $2::text
+        else shaping || jsonb_build_object($2::text, $1::jsonb)
+    end,
+    updated_at = now()
+where tenant_id = $3 and agent_id = $4 and connector_id = $5
+`
+
+type SetGrantShapingParams struct {
+	Rule        []byte
+	Tool        string
+	TenantID    connectors.TenantID
+	AgentID     connectors.AgentID
+	ConnectorID connectors.ConnectorID
+}
+
+// rule null: the tool has none any more.
+func (q *Queries) SetGrantShaping(ctx context.Context, arg SetGrantShapingParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setGrantShaping,
+		arg.Rule,
+		arg.Tool,
+		arg.TenantID,
+		arg.AgentID,
+		arg.ConnectorID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

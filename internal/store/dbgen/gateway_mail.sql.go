@@ -127,6 +127,7 @@ from (
     from gateway_mail there
     where there.tenant_id = $1 and there.agent_id = $3 and there.id <> $2 and there.expires_at > now()
       and (there.box like 'task-%') = ($4::text like 'task-%')
+      and (there.box like 'result-%') = ($4::text like 'result-%')
 ) lies
 where $7::boolean or lies.number < $8::bigint and lies.bytes < $9::bigint
 on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
@@ -146,7 +147,7 @@ type PutMailParams struct {
 
 // Messages between processes, stored for minutes.
 // The limits bound what a client can store in the mailboxes of its agent. urgent: no limit, for messages that no client
-// caused. Results of tasks have limits of their own. A message that is put again, because its reply was lost, is stored
+// caused. Results of tasks and whole answers have limits of their own. A message that is put again, because its reply was lost, is stored
 // and announced once.
 func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putMail,

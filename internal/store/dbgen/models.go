@@ -56,6 +56,7 @@ type AgentGrant struct {
 	Prompts      connectors.PromptAccess
 	Resources    connectors.ResourceAccess
 	PinnedTools  []string
+	Shaping      []byte
 }
 
 type AgentToken struct {

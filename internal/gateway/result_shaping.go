@@ -1,0 +1,92 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/shaping"
+	"patchbay/internal/toolcall"
+)
+
+// resultScheme begins the URI of a whole answer, followed by the id of its call.
+const resultScheme = "patchbay://results/"
+
+// linksSince is the revision that has resource links in results.
+const linksSince = "2025-06-18"
+
+// resultReader returns the name of the tool that reads shortened answers at this address; empty: it has none.
+func (b *backend) resultReader() string {
+	if b.connector != nil {
+		return b.connector.ResultReader()
+	}
+	return b.view.ResultReader()
+}
+
+// shapeAnswer returns the answer as the agent's grant says. All other answers stay byte for byte.
+func (b *backend) shapeAnswer(ctx context.Context, r *serve.Request, tool *agentview.Tool, outcome *toolcall.Outcome) json.RawMessage {
+	if tool.Shaping.IsZero() {
+		return outcome.Raw
+	}
+	n := shaping.Notice{ID: outcome.CallID.String(), Tool: b.resultReader()}
+	if r.Peer.Version >= linksSince {
+		n.URI = resultScheme + n.ID
+	}
+	if shaped := b.h.caller.ShapeAnswer(ctx, b.view, tool, outcome, n); shaped != nil {
+		return shaped
+	}
+	return outcome.Raw
+}
+
+// readAnswer serves the tool that reads shortened answers.
+func (b *backend) readAnswer(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	var in struct {
+		ID      string `json:"id"`
+		Part    string `json:"part"`
+		JQ      string `json:"jq"`
+		Grep    string `json:"grep"`
+		Context int    `json:"context"`
+		Offset  int    `json:"offset"`
+		Line    int    `json:"line"`
+		Limit   int    `json:"limit"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(r.Arguments))
+	decoder.DisallowUnknownFields()
+	if len(r.Arguments) == 0 || decoder.Decode(&in) != nil {
+		return nil, serve.InvalidParams("The arguments don't match the tool's input schema.")
+	}
+	page, err := b.h.caller.ReadAnswer(ctx, b.newReadRequest(in.ID), shaping.ReadRequest{
+		Part: in.Part, JQ: in.JQ, Grep: in.Grep, Context: in.Context, Offset: in.Offset, Line: in.Line, Limit: in.Limit,
+	})
+	if err != nil {
+		return newRefusalResult(err, noPageURL)
+	}
+	return json.Marshal(struct {
+		Content []textContent `json:"content"`
+	}{[]textContent{{Type: "text", Text: page.Text}, {Type: "text", Text: page.Footer()}}})
+}
+
+func (b *backend) newReadRequest(id string) toolcall.ReadRequest {
+	return toolcall.ReadRequest{View: b.view, Connector: b.connector, ID: id, Wait: &b.wait}
+}
+
+// readWholeAnswer serves resources/read for the link of a shortened answer. false: the URI is none, or a server's own.
+func (b *backend) readWholeAnswer(ctx context.Context, r *serve.Request) (raw json.RawMessage, isAnswer bool, err error) {
+	id, found := strings.CutPrefix(r.Name, resultScheme)
+	if !found {
+		return nil, false, nil
+	}
+	answer, err := b.h.caller.KeptAnswer(ctx, b.newReadRequest(id))
+	switch {
+	case toolcall.IsNoAnswer(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, true, newReadError(r, err, noPageURL)
+	}
+	contents := map[string]string{"uri": r.Name, "mimeType": "application/json", "text": string(answer)}
+	raw, err = json.Marshal(map[string]any{"contents": []any{contents}})
+	return raw, true, err
+}

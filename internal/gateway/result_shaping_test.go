@@ -1,0 +1,158 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/connectors"
+)
+
+// longAnswer is what the tool list of withList answers.
+func longAnswer() string {
+	rows := make([]string, 1204)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"id":%d,"title":"Issue %d","body_html":"<p>Some words é</p>"}`, i, i)
+	}
+	return `{"items":[` + strings.Join(rows, ",") + `]}`
+}
+
+// withList adds a tool with a long answer and an output schema.
+func (u *upstream) withList(name string) *upstream {
+	u.AddTool(&sdk.Tool{
+		Name: name, Description: "Lists issues.", InputSchema: json.RawMessage(`{"type":"object"}`),
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{"items":{"type":"array","minItems":1204}},"required":["items"],"additionalProperties":false}`),
+	}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		text := longAnswer()
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: json.RawMessage(text)}, nil
+	})
+	return u
+}
+
+func (b *testEnv) shape(t *testing.T, a connectors.Agent, c connectors.Connector, tool string, s connectors.Shaping) {
+	t.Helper()
+	if err := b.St.Tenant(b.Tenant).Agents().SetShaping(t.Context(), a.ID, c.ID, tool, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var answerID = regexp.MustCompile(`read_result, id "([0-9a-f-]{36})"`)
+
+// readAnswer reads a part of an answer page by page.
+func readAnswer(t *testing.T, s *sdk.ClientSession, id, part string) string {
+	t.Helper()
+	next := regexp.MustCompile(`Go on with offset (\d+)\.`)
+	var all strings.Builder
+	for offset := 0; ; {
+		r := call(t, s, "read_result", map[string]any{"id": id, "part": part, "offset": offset, "limit": 30000})
+		if r.IsError || len(r.Content) != 2 {
+			t.Fatalf("%+v", textOf(r))
+		}
+		all.WriteString(r.Content[0].(*sdk.TextContent).Text)
+		found := next.FindStringSubmatch(r.Content[1].(*sdk.TextContent).Text)
+		if found == nil {
+			return all.String()
+		}
+		_, _ = fmt.Sscan(found[1], &offset)
+	}
+}
+
+func TestShapedAnswerIsReadBackWhole(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent, other := b.newAutoAgent(t), b.newAutoAgent(t)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.Grant(t, other.ID, c.ID)
+	token, otherToken := b.Token(t, agent.ID), b.Token(t, other.ID)
+	whole := connect(t, b.url+"/mcp", token, modern)
+	if names := toolNames(t, whole); names != "mcp_peer__list" {
+		t.Fatalf("without a rule it lists %q", names)
+	}
+	if got := call(t, whole, "mcp_peer__list", nil); len(got.Content) != 1 || textOf(got) != longAnswer() {
+		t.Fatalf("without a rule it says %.100s", textOf(got))
+	}
+	b.shape(t, agent, c, "list", connectors.Shaping{Fields: ".items |= map(del(.body_html))", Budget: 1000})
+	b.shape(t, other, c, "list", connectors.Shaping{Budget: 1000})
+	for _, e := range eras {
+		session := connect(t, b.url+"/mcp", token, e)
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != 2 || list.Tools[0].OutputSchema != nil || !strings.Contains(list.Tools[0].Description, "Lists issues.\n\nAnswers are shortened: ") ||
+			list.Tools[1].Name != "read_result" || !list.Tools[1].Annotations.ReadOnlyHint {
+			t.Fatalf("%s: %v, %+v", e, err, list)
+		}
+		short := call(t, session, "mcp_peer__list", nil)
+		var head struct{ Items []map[string]any }
+		if err := json.Unmarshal([]byte(short.Content[0].(*sdk.TextContent).Text), &head); err != nil || len(head.Items) < 20 || len(head.Items[0]) != 2 {
+			t.Fatalf("%s: %v, %.200s", e, err, textOf(short))
+		}
+		said := short.Content[1].(*sdk.TextContent).Text
+		if want := fmt.Sprintf("Shortened: %d of 1,204 rows in items; 1 field left out. Read the rest with read_result, id ", len(head.Items)); !strings.HasPrefix(said, want) {
+			t.Errorf("%s: it says %q, want %q", e, said, want)
+		}
+		id := answerID.FindStringSubmatch(said)[1]
+		if got := readAnswer(t, session, id, "0"); got != longAnswer() {
+			t.Errorf("%s: the reads are not the text: %.100s", e, got)
+		}
+		if got := textOf(call(t, session, "read_result", map[string]any{"id": id, "jq": ".items[1203].id"})); !strings.HasPrefix(got, "1203Bytes 0–4 of 4.") {
+			t.Errorf("%s: jq returns %q", e, got)
+		}
+		read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: short.Content[2].(*sdk.ResourceLink).URI})
+		if err != nil || read.Contents[0].Text != readAnswer(t, session, id, "result") || !strings.Contains(read.Contents[0].Text, `"structuredContent":`) {
+			t.Errorf("%s: the resource is not the answer: %v", e, err)
+		}
+		stranger := connect(t, b.url+"/mcp", otherToken, e)
+		if r := call(t, stranger, "read_result", map[string]any{"id": id}); !r.IsError || !strings.Contains(textOf(r), "no answer with this id") {
+			t.Errorf("%s: another agent reads %.100s", e, textOf(r))
+		}
+		if r := call(t, session, "read_result", map[string]any{"id": id, "grep": "("}); !r.IsError || !strings.Contains(textOf(r), "RE2") {
+			t.Errorf("%s: a wrong pattern returns %.100s", e, textOf(r))
+		}
+	}
+}
+
+func TestShapedAnswerNeedsItsGrant(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").withList("read_result").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	b.shape(t, agent, c, "read_result", connectors.Shaping{Budget: 1000})
+	token := b.Token(t, agent.ID)
+	one := connect(t, b.url+"/mcp/peer", token, legacy)
+	if names := toolNames(t, one); names != "list read_result patchbay_read_result" {
+		t.Fatalf("it lists %q", names)
+	}
+	id := answerID.FindStringSubmatch(textOf(call(t, one, "list", nil)))[1]
+	read := map[string]any{"id": id}
+	if r := call(t, one, "patchbay_read_result", read); r.IsError {
+		t.Fatalf("it refuses: %s", textOf(r))
+	}
+	b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.AllTools, g.Tools = false, []string{"read_result"} })
+	if r := call(t, one, "patchbay_read_result", read); !r.IsError || !strings.Contains(textOf(r), `no access to the tool "list"`) {
+		t.Errorf("without the tool it returns %.200s", textOf(r))
+	}
+	if _, err := one.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay://results/" + id}); err == nil {
+		t.Error("without the tool the resource is read")
+	}
+}
+
+func TestShapingNeedsTheHistory(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	b.AsSystem(t, "update tenants set call_history = 'none' where id = $1", []any{b.Tenant.UUID})
+	session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
+	if got := call(t, session, "mcp_peer__list", nil); textOf(got) != longAnswer() || toolNames(t, session) != "mcp_peer__list" {
+		t.Errorf("without a history it says %.200s", textOf(got))
+	}
+}

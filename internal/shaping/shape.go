@@ -1,0 +1,278 @@
+package shaping
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"unicode/utf8"
+
+	"patchbay/internal/openapi/httpcall"
+)
+
+// ErrorBudget is the least budget of a result that reports an error, in tokens. Fields of an error are not chosen.
+const ErrorBudget = 2000
+
+// Rule says how results are shortened. It may be used by several calls at once.
+type Rule struct {
+	Fields *httpcall.Filter // chooses the fields of JSON; nil: all
+	Budget int              // tokens; 0: no bound
+}
+
+// Shaped is a shortened result.
+type Shaped struct {
+	Raw          json.RawMessage
+	Cuts         []Cut
+	Fields       int  // names of fields that were left out
+	FilterFailed bool // on a part, which has all its fields
+	Before       int  // estimated tokens of what a model reads
+	After        int
+}
+
+// part is a text or the structured content of a result.
+type part struct {
+	block  int    // its place in the content; -1: the structured content
+	field  []byte // the JSON value in the result that it is from
+	doc    []byte // the text; of structured content the value
+	isJSON bool
+	out    []byte // the shortened doc
+}
+
+// parsedResult is a result with its parts.
+type parsedResult struct {
+	top     []member
+	content []byte // an array; nil: none
+	blocks  []member
+	parts   []part
+	isError bool
+}
+
+// parseResult parses a result. false: it has a form of which parts could be lost.
+func parseResult(raw []byte) (r parsedResult, ok bool) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' || !utf8.Valid(raw) || !json.Valid(raw) {
+		return r, false
+	}
+	r.top = members(raw)
+	content, twice := findMember(r.top, `"content"`)
+	structured, twiceStructured := findMember(r.top, `"structuredContent"`)
+	isError, _ := findMember(r.top, `"isError"`)
+	if twice || twiceStructured || len(content) > 0 && content[0] != '[' {
+		return r, false
+	}
+	r.isError, r.content = string(isError) == "true", content
+	if content != nil {
+		r.blocks = members(content)
+	}
+	for i, b := range r.blocks {
+		if field := textField(b.value); field != nil {
+			var text string
+			if json.Unmarshal(field, &text) != nil {
+				return r, false
+			}
+			doc := []byte(text)
+			r.parts = append(r.parts, part{block: i, field: field, doc: doc, isJSON: isDocument(doc)})
+		}
+	}
+	if len(structured) > 0 && (structured[0] == '{' || structured[0] == '[') {
+		r.parts = append(r.parts, part{block: -1, field: structured, doc: structured, isJSON: true})
+	}
+	return r, true
+}
+
+// isDocument reports whether a text is a JSON object or array.
+func isDocument(text []byte) bool {
+	trimmed := bytes.TrimSpace(text)
+	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid(trimmed)
+}
+
+// textField returns the text of a text block or of an embedded resource, as a JSON string; nil: it has none.
+func textField(block []byte) []byte {
+	if block[0] != '{' {
+		return nil
+	}
+	all := members(block)
+	kind, twice := findMember(all, `"type"`)
+	if twice {
+		return nil
+	}
+	if string(kind) == `"resource"` {
+		resource, _ := findMember(all, `"resource"`)
+		if len(resource) == 0 || resource[0] != '{' {
+			return nil
+		}
+		all = members(resource)
+	} else if string(kind) != `"text"` {
+		return nil
+	}
+	if text, twice := findMember(all, `"text"`); !twice && len(text) > 0 && text[0] == '"' {
+		return text
+	}
+	return nil
+}
+
+// size returns the estimated tokens of what a model reads: the texts, or the structured content.
+func (r parsedResult) size(of func(part) []byte) int {
+	texts, structured := 0, 0
+	for _, p := range r.parts {
+		if p.block < 0 {
+			structured = countTokens(of(p))
+		} else {
+			texts += countTokens(of(p))
+		}
+	}
+	return max(texts, structured)
+}
+
+// Exceeds reports quickly whether a result may need shaping. A token has at least a byte.
+func (rule Rule) Exceeds(raw []byte) bool {
+	return rule.Fields != nil || rule.Budget > 0 && len(raw) > rule.Budget
+}
+
+// Shape returns the shortened result; false: the result stays as it is, because it would not become shorter. The notice needs the id under which the caller
+// keeps the original.
+func (rule Rule) Shape(ctx context.Context, raw json.RawMessage, notice Notice) (Shaped, bool) {
+	if !rule.Exceeds(raw) {
+		return Shaped{}, false
+	}
+	r, ok := parseResult(raw)
+	if !ok || len(r.parts) == 0 {
+		return Shaped{}, false
+	}
+	s := Shaped{}
+	budget := rule.Budget
+	if r.isError {
+		rule.Fields, budget = nil, max(budget, ErrorBudget)
+	}
+	changed := rule.chooseFields(ctx, r.parts, &s)
+	if rule.Budget > 0 && r.fit(budget, &s) {
+		changed = true
+	}
+	if !changed {
+		return Shaped{}, false
+	}
+	s.Before, s.After = r.size(func(p part) []byte { return p.doc }), r.size(func(p part) []byte { return p.out })
+	s.Raw = r.encode(notice, s)
+	s.After += countTokens([]byte(notice.sentence(s)))
+	return s, len(s.Raw) < len(raw)
+}
+
+// chooseFields applies the filter to the parts that are JSON.
+func (rule Rule) chooseFields(ctx context.Context, parts []part, s *Shaped) (changed bool) {
+	before, after := map[string]bool{}, map[string]bool{}
+	for i := range parts {
+		p := &parts[i]
+		p.out = p.doc
+		if rule.Fields == nil || !p.isJSON {
+			continue
+		}
+		out, err := parts[0].out, error(nil)
+		if i == 0 || !parts[0].isJSON || !bytes.Equal(p.doc, parts[0].doc) { // a text often repeats the structured content
+			out, err = rule.Fields.Apply(ctx, p.doc)
+			fieldNames(before, p.doc)
+			fieldNames(after, out)
+		}
+		if err != nil {
+			s.FilterFailed = true
+			continue
+		}
+		if p.block < 0 {
+			out = toObject(out)
+		}
+		p.out, changed = out, true
+	}
+	for name := range before {
+		if !after[name] {
+			s.Fields++
+		}
+	}
+	return changed
+}
+
+// toObject makes structured content of the outputs of a filter: an object, as clients of 2025-11-25 require.
+func toObject(out []byte) []byte {
+	switch {
+	case len(out) > 0 && out[0] == '{' && json.Valid(out):
+		return out
+	case json.Valid(out):
+		return append(append([]byte(`{"result":`), out...), '}')
+	}
+	return append(append([]byte(`{"result":[`), bytes.ReplaceAll(out, []byte("\n"), []byte(","))...), "]}"...)
+}
+
+// noticeTokens is reserved for the notice.
+const noticeTokens = 80
+
+// fit shortens the parts to the budget: all texts together, and the structured content.
+func (r parsedResult) fit(budget int, s *Shaped) (changed bool) {
+	texts := make([]int, 0, len(r.parts))
+	total := 0
+	for i, p := range r.parts {
+		if p.block >= 0 {
+			texts = append(texts, i)
+			total += countUpTo(p.out, budget)
+		}
+	}
+	inner := max(budget-noticeTokens, budget/2)
+	if total > budget {
+		for n, share := range shares(r.parts, texts, inner) {
+			changed = r.parts[texts[n]].shorten(share, s) || changed
+		}
+	}
+	for i, p := range r.parts {
+		if p.block < 0 && countUpTo(p.out, budget) > budget {
+			var cuts Shaped
+			if changed = r.parts[i].shorten(inner, &cuts) || changed; len(s.Cuts) == 0 {
+				s.Cuts = cuts.Cuts // a text that repeats it has the same
+			}
+		}
+	}
+	return changed
+}
+
+// shares divides a budget: short texts stay whole, and the others share the rest.
+func shares(parts []part, texts []int, budget int) []int {
+	out, left := make([]int, len(texts)), len(texts)
+	for range texts {
+		least, size := -1, 0
+		for n, i := range texts {
+			if out[n] > 0 {
+				continue
+			}
+			if c := countUpTo(parts[i].out, budget); least < 0 || c < size {
+				least, size = n, c
+			}
+		}
+		out[least] = max(min(size, budget/left), 1)
+		budget, left = max(budget-out[least], 0), left-1
+	}
+	return out
+}
+
+func (p *part) shorten(budget int, s *Shaped) bool {
+	f, before := fitter{}, len(p.out)
+	if doc := bytes.TrimSpace(p.out); p.isJSON && json.Valid(doc) {
+		p.out = f.appendJSON(nil, doc, budget, nil)
+	} else {
+		p.out = []byte(f.cutText(string(p.out), budget, nil))
+	}
+	s.Cuts = append(s.Cuts, f.cuts...)
+	return len(p.out) < before
+}
+
+// Tokens estimates the tokens of what a model reads of a result.
+func Tokens(raw json.RawMessage) int {
+	r, _ := parseResult(raw)
+	return r.size(func(p part) []byte { return p.doc })
+}
+
+// Text returns the texts of a result, one below the other.
+func Text(raw json.RawMessage) string {
+	r, _ := parseResult(raw)
+	var texts [][]byte
+	for _, p := range r.parts {
+		if p.block >= 0 {
+			texts = append(texts, p.doc)
+		}
+	}
+	return string(bytes.Join(texts, []byte("\n")))
+}

@@ -1,0 +1,195 @@
+package toolcall
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/s2"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/openapi/httpcall"
+	"patchbay/internal/secret"
+	"patchbay/internal/shaping"
+	"patchbay/internal/store"
+)
+
+// A shortened answer is kept whole and sealed in its agent's mail, because the history keeps only a part of a long or secret one.
+// An answer that cannot be kept is not shortened.
+
+const (
+	// KeptAnswerTTL is how long a whole answer is kept.
+	KeptAnswerTTL  = 24 * time.Hour
+	keepTimeout    = 5 * time.Second // of one write
+	maxKeptAnswer  = 16 << 20        // bytes
+	maxFilterCache = 256
+)
+
+// answerShaper shortens answers and keeps the whole ones.
+type answerShaper struct {
+	o    *Options
+	mail *mailboxes
+
+	mu      sync.Mutex                  // guards filters
+	filters map[string]*httpcall.Filter // by text; nil: not valid
+}
+
+// keptAnswer heads a kept answer, as one line of JSON.
+type keptAnswer struct {
+	Connector connectors.ConnectorID `json:"c"`
+	Tool      string                 `json:"t"`
+}
+
+// ruleFor returns the compiled rule of a tool.
+func (as *answerShaper) ruleFor(s connectors.Shaping) shaping.Rule {
+	rule := shaping.Rule{Budget: s.Budget}
+	if s.Fields == "" {
+		return rule
+	}
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	filter, known := as.filters[s.Fields]
+	if !known {
+		if len(as.filters) >= maxFilterCache || as.filters == nil {
+			as.filters = map[string]*httpcall.Filter{}
+		}
+		filter, _ = httpcall.CompileFilter(s.Fields) // of a stored rule: another release refused it if it fails
+		as.filters[s.Fields] = filter
+	}
+	rule.Fields = filter
+	return rule
+}
+
+// ShapeAnswer returns the shortened answer of a call, and keeps the whole one. nil: the answer stays as it is.
+func (c *Executor) ShapeAnswer(ctx context.Context, v *agentview.View, tool *agentview.Tool, out *Outcome, n shaping.Notice) json.RawMessage {
+	if tool.Shaping.IsZero() || out.Task || out.InputRequired {
+		return nil
+	}
+	as := c.shaper
+	s, shaped := as.ruleFor(tool.Shaping).Shape(ctx, out.Raw, n)
+	if !shaped {
+		return nil
+	}
+	if err := as.keepAnswer(ctx, v, tool, out); err != nil {
+		as.o.logUnsaved(ctx, fmt.Errorf("keep an answer, so that it can be shortened: %w", err))
+		return nil
+	}
+	return s.Raw
+}
+
+func (as *answerShaper) keepAnswer(ctx context.Context, v *agentview.View, tool *agentview.Tool, out *Outcome) error {
+	head, err := json.Marshal(keptAnswer{Connector: tool.Connector.Connector.ID, Tool: tool.Name})
+	if err != nil {
+		return err
+	}
+	whole := append(append(head, '\n'), out.Raw...)
+	if len(whole) > maxKeptAnswer {
+		return errors.New("it is too long")
+	}
+	ctx, cancel := context.WithTimeout(ctx, keepTimeout)
+	defer cancel()
+	mail := as.mail.newMail(v, store.ResultBox+out.CallID.String(), s2.Encode(nil, whole))
+	mail.ExpiresAt = as.o.Now().Add(KeptAnswerTTL)
+	return as.mail.putMail(ctx, nil, v.Tenant.ID, mail)
+}
+
+// ReadRequest asks for a part of a kept answer.
+type ReadRequest struct {
+	View      *agentview.View
+	Connector *agentview.ConnectorView // whose answers alone may be read; nil: any
+	ID        string                   // of the call
+	Wait      *store.WaitBudget
+}
+
+// noAnswerRefusal does not tell an expired answer from another agent's.
+func noAnswerRefusal() *RefusalError {
+	return &RefusalError{Code: CodeNotGranted, Sentence: "There is no answer with this id, or its 24 hours are over. Call the tool again."}
+}
+
+// IsNoAnswer reports whether there was no answer with the id.
+func IsNoAnswer(err error) bool {
+	r, ok := errors.AsType[*RefusalError](err)
+	return ok && r.Sentence == noAnswerRefusal().Sentence
+}
+
+// KeptAnswer returns a whole answer, if the agent may still call its tool.
+func (c *Executor) KeptAnswer(ctx context.Context, q ReadRequest) (json.RawMessage, error) {
+	id, err := uuid.Parse(q.ID)
+	if err != nil || q.View.Tenant.CallHistory == connectors.HistoryNone {
+		return nil, noAnswerRefusal()
+	}
+	var letters []store.MailMessage
+	err = c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
+		letters, err = c.o.Store.Vault(q.View.Tenant.ID).Mail(ctx, q.View.Agent.ID, store.ResultBox+id.String(), uuid.Nil)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, unavailableRefusal(err, connectors.ToolCallID{UUID: id})
+	case len(letters) == 0:
+		return nil, noAnswerRefusal()
+	}
+	head, raw, err := openAnswer(letters[0].Message)
+	if err != nil {
+		return nil, err
+	}
+	if q.Connector != nil && q.Connector.Connector.ID != head.Connector {
+		return nil, noAnswerRefusal()
+	}
+	return raw, checkAnswer(q.View, head)
+}
+
+func openAnswer(message secret.Text) (head keptAnswer, raw json.RawMessage, err error) {
+	packed := []byte(message.Reveal())
+	if n, err := s2.DecodedLen(packed); err != nil || n > maxKeptAnswer {
+		return head, nil, errors.New("a kept answer is malformed")
+	}
+	whole, err := s2.Decode(nil, packed)
+	if err != nil {
+		return head, nil, fmt.Errorf("open a kept answer: %w", err)
+	}
+	line, raw, _ := bytes.Cut(whole, []byte("\n"))
+	return head, raw, json.Unmarshal(line, &head)
+}
+
+// checkAnswer refuses an answer of a tool that the agent may not call now.
+func checkAnswer(v *agentview.View, head keptAnswer) error {
+	if !v.Agent.Enabled {
+		return disabledRefusal()
+	}
+	for _, connector := range v.Connectors {
+		if connector.Connector.ID != head.Connector {
+			continue
+		}
+		if tool := connector.Tool(head.Tool); tool != nil && (tool.BlockedBy != "" || !tool.Listed()) {
+			return blockedRefusal(tool)
+		} else if tool != nil {
+			return nil
+		}
+	}
+	return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool that gave this answer."}
+}
+
+// ReadAnswer reads a part of a kept answer. A request that cannot be carried out is a *RefusalError.
+func (c *Executor) ReadAnswer(ctx context.Context, q ReadRequest, what shaping.ReadRequest) (page shaping.Page, err error) {
+	if !c.limits.inFlight.TryAcquire(q.View.Agent.ID) {
+		return page, tooManyCallsRefusal()
+	}
+	defer c.limits.inFlight.Release(q.View.Agent.ID)
+	raw, err := c.KeptAnswer(ctx, q)
+	if err != nil {
+		return page, err
+	}
+	page, err = shaping.Read(ctx, raw, what)
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return page, &RefusalError{Code: CodeInvalidRead, Sentence: f.Message}
+	}
+	return page, err
+}
