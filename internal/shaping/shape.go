@@ -23,7 +23,7 @@ type Shaped struct {
 	Raw          json.RawMessage
 	Cuts         []Cut
 	Fields       int  // names of fields that were left out
-	FilterFailed bool // on a part, which has all its fields
+	FilterFailed bool // on all parts, which have all their fields
 	Before       int  // estimated tokens of what a model reads
 	After        int
 }
@@ -159,27 +159,33 @@ func (rule Rule) Shape(ctx context.Context, raw json.RawMessage, notice Notice) 
 // chooseFields applies the filter to the parts that are JSON.
 func (rule Rule) chooseFields(ctx context.Context, parts []part, s *Shaped) (changed bool) {
 	before, after := map[string]bool{}, map[string]bool{}
+	failed := false
 	for i := range parts {
 		p := &parts[i]
 		p.out = p.doc
 		if rule.Fields == nil || !p.isJSON {
 			continue
 		}
-		out, err := parts[0].out, error(nil)
-		if i == 0 || !parts[0].isJSON || !bytes.Equal(p.doc, parts[0].doc) { // a text often repeats the structured content
-			out, err = rule.Fields.Apply(ctx, p.doc)
-			fieldNames(before, p.doc)
-			fieldNames(after, out)
-		}
-		if err != nil {
-			s.FilterFailed = true
+		if i > 0 && parts[0].isJSON && bytes.Equal(p.doc, parts[0].doc) { // a text often repeats the structured content
+			p.out = parts[0].out
+			if p.block < 0 && !bytes.Equal(p.out, p.doc) {
+				p.out = toObject(p.out)
+			}
 			continue
 		}
+		out, err := rule.Fields.Apply(ctx, p.doc)
+		if err != nil {
+			failed = true
+			continue
+		}
+		fieldNames(before, p.doc)
+		fieldNames(after, out)
 		if p.block < 0 {
 			out = toObject(out)
 		}
 		p.out, changed = out, true
 	}
+	s.FilterFailed = failed && !changed
 	for name := range before {
 		if !after[name] {
 			s.Fields++
