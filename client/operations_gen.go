@@ -147,6 +147,11 @@ func (c *Client) ClaimSSODomain(ctx context.Context, in SSODomainInput) (SSO, er
 	return out, err
 }
 
+// ClearAgentShaping: Stop shortening a tool's answers. Requires role admin.
+func (c *Client) ClearAgentShaping(ctx context.Context, id string, connector string, tool string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "tools", url.PathEscape(tool), "shaping"}, nil, nil, nil)
+}
+
 // CompareAgentCredential: Compare an agent's credential with a secret. Requires role admin.
 // For programs that apply a configuration file and need to detect differences. Audited as credential.compare.
 func (c *Client) CompareAgentCredential(ctx context.Context, id string, agent string, in SecretPut) (Compared, error) {
@@ -1957,6 +1962,14 @@ func (c *Client) PingConnector(ctx context.Context, id string, in SyncRequest) (
 	return out, err
 }
 
+// PreviewAgentShaping: Preview shorter answers. Requires role viewer.
+// Applies a rule to the last answers in the call history. It changes nothing.
+func (c *Client) PreviewAgentShaping(ctx context.Context, id string, connector string, tool string, in Shaping) (ShapingPreview, error) {
+	var out ShapingPreview
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "tools", url.PathEscape(tool), "shaping", "preview"}, nil, in, &out)
+	return out, err
+}
+
 // ReadNotices: Mark notices as read by the caller. Requires role viewer.
 func (c *Client) ReadNotices(ctx context.Context, in ReadNoticesRequest) (NoticesRead, error) {
 	var out NoticesRead
@@ -2068,6 +2081,12 @@ func (c *Client) SendMethod(ctx context.Context, id string, in MethodRequest) (M
 // SetAgentCredential: Set an agent's credential. Requires role admin.
 func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string, in SecretPut) error {
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, nil, in, nil)
+}
+
+// SetAgentShaping: Shorten a tool's answers for an agent. Requires role admin.
+// Of a long answer the agent gets the first rows or lines, a sentence about what is left out, and the tool read_result, which reads the rest for 24 hours. Applies to MCP; calls of the API return whole answers. Needs a call history that keeps results.
+func (c *Client) SetAgentShaping(ctx context.Context, id string, connector string, tool string, in Shaping) error {
+	return c.do(ctx, http.MethodPut, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "tools", url.PathEscape(tool), "shaping"}, nil, in, nil)
 }
 
 // SetCredential: Set the shared credential. Requires role admin.

@@ -13,6 +13,7 @@ var paths = map[string][]string{
 		"/api/v1/agents/{id}/clients/{client_id}",
 		"/api/v1/agents/{id}/connectors/{connector}",
 		"/api/v1/agents/{id}/connectors/{connector}/allowances/{tool}",
+		"/api/v1/agents/{id}/connectors/{connector}/tools/{tool}/shaping",
 		"/api/v1/agents/{id}/tokens/{token_id}",
 		"/api/v1/api_keys/{id}",
 		"/api/v1/connectors/{id}",
@@ -101,6 +102,7 @@ var paths = map[string][]string{
 	},
 	http.MethodPost: {
 		"/api/v1/agents",
+		"/api/v1/agents/{id}/connectors/{connector}/tools/{tool}/shaping/preview",
 		"/api/v1/agents/{id}/tokens",
 		"/api/v1/agents/{id}/tool_calls",
 		"/api/v1/agents/{id}/tool_calls/batch",
@@ -150,6 +152,7 @@ var paths = map[string][]string{
 	},
 	http.MethodPut: {
 		"/api/v1/agents/{id}/connectors/{connector}",
+		"/api/v1/agents/{id}/connectors/{connector}/tools/{tool}/shaping",
 		"/api/v1/connectors/{id}/agents/{agent}/credential",
 		"/api/v1/connectors/{id}/credential",
 	},

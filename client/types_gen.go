@@ -136,6 +136,8 @@ type AgentGrant struct {
 	Prompts string `json:"prompts"`
 	// Which resources are granted: listed ones, or also those that match a template. One of: none, listed, listed_and_templates.
 	Resources string `json:"resources"`
+	// Tools whose answers are shortened.
+	Shaping []ToolShaping `json:"shaping"`
 	// "all", including tools of later syncs, or server tool names.
 	Tools ToolSet `json:"tools"`
 	// With trusted_only, tools that need no approval.
@@ -2078,6 +2080,44 @@ type Server struct {
 	Version         string `json:"version"`
 }
 
+// ShapedAnswer is an API response.
+type ShapedAnswer struct {
+	CallID    string `json:"call_id"`
+	Shortened bool   `json:"shortened"`
+	// What is left out; empty: nothing.
+	Summary string `json:"summary"`
+	// Estimated.
+	TokensAfter int64 `json:"tokens_after"`
+	// Estimated.
+	TokensBefore int64 `json:"tokens_before"`
+}
+
+// Shaping is an API request. Nil fields are omitted.
+type Shaping struct {
+	// Estimated tokens of an answer. 0 or absent: no bound.
+	Budget *int64 `json:"budget,omitzero"`
+	// A jq filter that chooses fields of answers in JSON. Absent: all fields.
+	Fields *string `json:"fields,omitzero"`
+}
+
+// ShapingAdvice is an API response.
+type ShapingAdvice struct {
+	// A jq path.
+	Field string `json:"field"`
+	// The filter that leaves it out.
+	Fields string `json:"fields"`
+	// Its share of the answers, in bytes.
+	Percent int64 `json:"percent"`
+}
+
+// ShapingPreview is an API response.
+type ShapingPreview struct {
+	// The largest fields of these answers.
+	Advice []ShapingAdvice `json:"advice"`
+	// The last answers in the call history, newest first. Empty where results are for auditors only.
+	Answers []ShapedAnswer `json:"answers"`
+}
+
 // ShownChange is an API response.
 type ShownChange struct {
 	Differences []Difference `json:"differences"`
@@ -2590,6 +2630,12 @@ type ToolPatch struct {
 // ToolPatches is an API request. Nil fields are omitted.
 type ToolPatches struct {
 	Tools []NamedToolPatch `json:"tools"`
+}
+
+// ToolShaping is an API response.
+type ToolShaping struct {
+	// The server's name for the tool.
+	Tool string `json:"tool"`
 }
 
 // ToolTry is an API request. Nil fields are omitted.

@@ -141,6 +141,7 @@ var auditRows = map[string]auditRow{
 	"POST /agents/{id}/connectors/{connector}":        {kinds: "agent_grant.set", form: url.Values{"all": {"on"}}},
 	"POST /agents/{id}/connectors/{connector}/choose": {kinds: "agent_grant.set", testedInAPI: true},
 	"POST /agents/{id}/connectors/{connector}/remove": {kinds: "agent_grant.drop"},
+	"POST /agents/{id}/tools/{exposed}/shaping":       {kinds: "agent_grant.shape", testedInAPI: true},
 	"POST /agents/{id}/access":                        {kinds: "agent_grant.drop", setup: formOf(func(own things) url.Values { return url.Values{"do": {"remove"}, "connector": {own.connector}} })},
 	"POST /connectors/{id}/access":                    {kinds: "agent_grant.drop", setup: formOf(func(own things) url.Values { return url.Values{"do": {"remove"}, "agent": {own.agent}} })},
 	"POST /bulk/connectors": {kinds: "connector.update", setup: formOf(func(own things) url.Values {

@@ -186,6 +186,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /agents/{id}/unused":                                       connectors.PermManage,
 	"POST /agents/{id}/pins":                                         connectors.PermManage,
 	"POST /agents/{id}/delete":                                       connectors.PermManage,
+	"POST /agents/{id}/tools/{exposed}/shaping":                      connectors.PermManage,
 	"GET /agents/{id}/settings":                                      connectors.PermManage,
 	"POST /agents/{id}/connectors/{connector}":                       connectors.PermManage,
 	"POST /agents/{id}/connectors/{connector}/choose":                connectors.PermManage,

@@ -206,6 +206,7 @@ var otherActs = map[string]actionCase{
 	"agent_token.create": {thing: "token", prepare: requestAction("POST", "/api/v1/agents/{id}/tokens", `{"name": "A"}`)},
 	"agent_token.revoke": {thing: "token", prepare: requestAction("DELETE", "/api/v1/agents/{id}/tokens/{token_id}", nil)},
 	"agent_grant.set":    {thing: "grant", prepare: requestAction("PUT", "/api/v1/agents/{id}/connectors/{connector}", `{"tools": ["search"], "trusted_tools": ["search"]}`)},
+	"agent_grant.shape":  {thing: "grant", prepare: requestAction("PUT", "/api/v1/agents/{id}/connectors/{connector}/tools/{tool}/shaping", `{"fields": ".items", "budget": 1000}`)},
 	"agent_grant.drop":   {thing: "grant", prepare: requestAction("DELETE", "/api/v1/agents/{id}/connectors/{connector}", nil)},
 
 	"connector.create": {thing: "connector", prepare: requestAction("POST", "/api/v1/connectors",

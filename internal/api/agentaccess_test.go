@@ -92,7 +92,7 @@ func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 		got := items[0].(map[string]any)
 		want["pinned_tools"] = []any{}
 		want["connector_id"], want["connector"], want["name"], want["enabled"] = c.ID.String(), c.Slug, c.Name, true
-		for _, field := range []string{"created_at", "updated_at", "prompts", "resources"} {
+		for _, field := range []string{"created_at", "updated_at", "prompts", "resources", "shaping"} {
 			delete(got, field)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -56,18 +56,19 @@ func (toolChoice) Schema(huma.Registry) *huma.Schema {
 
 // agentGrantJSON is an agent's grant of a connector.
 type agentGrantJSON struct {
-	ConnectorID  string     `json:"connector_id" format:"uuid"`
-	Connector    string     `json:"connector" doc:"The connector's slug."`
-	Name         string     `json:"name" doc:"The connector's name."`
-	Enabled      bool       `json:"enabled" doc:"If false, its tools are not served."`
-	Tools        toolChoice `json:"tools"`
-	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null: the agent's."`
-	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only, tools that need no approval."`
-	PinnedTools  []string   `json:"pinned_tools" nullable:"false" doc:"Tools that stay in a lean list. See tool_list of the agent."`
-	Prompts      string     `json:"prompts" enum:"none,listed" doc:"Which prompts are granted."`
-	Resources    string     `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources are granted: listed ones, or also those that match a template."`
-	CreatedAt    time.Time  `json:"created_at"`
-	UpdatedAt    time.Time  `json:"updated_at"`
+	ConnectorID  string            `json:"connector_id" format:"uuid"`
+	Connector    string            `json:"connector" doc:"The connector's slug."`
+	Name         string            `json:"name" doc:"The connector's name."`
+	Enabled      bool              `json:"enabled" doc:"If false, its tools are not served."`
+	Tools        toolChoice        `json:"tools"`
+	Approval     *string           `json:"approval" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null: the agent's."`
+	TrustedTools []string          `json:"trusted_tools" nullable:"false" doc:"With trusted_only, tools that need no approval."`
+	PinnedTools  []string          `json:"pinned_tools" nullable:"false" doc:"Tools that stay in a lean list. See tool_list of the agent."`
+	Prompts      string            `json:"prompts" enum:"none,listed" doc:"Which prompts are granted."`
+	Resources    string            `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources are granted: listed ones, or also those that match a template."`
+	Shaping      []toolShapingJSON `json:"shaping" nullable:"false" doc:"Tools whose answers are shortened."`
+	CreatedAt    time.Time         `json:"created_at"`
+	UpdatedAt    time.Time         `json:"updated_at"`
 }
 
 func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
@@ -82,6 +83,7 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 		PinnedTools:  append([]string{}, g.PinnedTools...),
 		Prompts:      string(g.Prompts),
 		Resources:    string(g.Resources),
+		Shaping:      viewShaping(g.Shaping),
 		CreatedAt:    g.CreatedAt.UTC(),
 		UpdatedAt:    g.UpdatedAt.UTC(),
 	}

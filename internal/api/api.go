@@ -146,6 +146,7 @@ func (h *Handler) mountOperations() {
 	h.mountMemberClients()
 	h.mountAgentGrants()
 	h.mountAgentAllowances()
+	h.mountAgentShaping()
 	h.mountAgentTools()
 	h.mountAgentItems()
 	h.mountAgentWhy()

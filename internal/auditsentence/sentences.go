@@ -50,6 +50,7 @@ var sentences = map[string]i18n.Key{
 	"member_client.allow": "%s allowed a client to act as %s",
 	"member_client.end":   "%s revoked a client's access as %s",
 	"agent_grant.set":     "%s granted %s all tools of %s",
+	"agent_grant.shape":   "%s changed how answers for %s from %s are shortened",
 	"agent_grant.drop":    "%s removed access of %s to %s",
 	"agent_allowance.end": "%s revoked a standing approval of %s on %s",
 

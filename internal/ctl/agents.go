@@ -19,6 +19,7 @@ type agentCommands struct {
 	Drop         agentDrop         `cmd:"" help:"Remove an agent's access to a connector."`
 	Allowances   agentAllowances   `cmd:"" help:"List an agent's standing approvals."`
 	EndAllowance agentEndAllowance `cmd:"" help:"End a standing approval."`
+	Shape        agentShape        `cmd:"" help:"Shorten a tool's answers for an agent."`
 	Why          agentWhy          `cmd:"" help:"Explain whether an agent may call a tool."`
 }
 

@@ -16,7 +16,7 @@ type Advice struct {
 
 const (
 	minAdvice     = 10 // percent
-	maxAdvice     = 95 // percent: with more, the field is the answer
+	maxAdvice     = 95 // percent: with more, a field with others in it is the answer
 	maxAdvised    = 5
 	maxPathLength = 200 // bytes
 )
@@ -38,7 +38,7 @@ func Advise(results []json.RawMessage) []Advice {
 		if !ok || r.isError {
 			continue
 		}
-		if i := slices.IndexFunc(r.parts, func(p part) bool { return p.isJSON }); i >= 0 {
+		if i := slices.IndexFunc(r.parts, func(p answerPart) bool { return p.isJSON }); i >= 0 {
 			doc := []byte(strings.TrimSpace(string(r.parts[i].doc)))
 			total += len(doc)
 			addSizes(sizes, doc, "")
@@ -50,7 +50,7 @@ func Advise(results []json.RawMessage) []Advice {
 	var all []Advice
 	for field, size := range sizes {
 		percent := size * 100 / total
-		if percent >= minAdvice && percent <= maxAdvice {
+		if percent >= minAdvice {
 			all = append(all, Advice{Field: field, Percent: percent})
 		}
 	}
@@ -60,7 +60,8 @@ func Advise(results []json.RawMessage) []Advice {
 	var out []Advice
 	for _, a := range all {
 		within := slices.ContainsFunc(out, func(b Advice) bool { return strings.HasPrefix(a.Field, b.Field) })
-		if !within && len(out) < maxAdvised {
+		isAll := a.Percent > maxAdvice && slices.ContainsFunc(all, func(b Advice) bool { return a != b && strings.HasPrefix(b.Field, a.Field) })
+		if !within && !isAll && len(out) < maxAdvised {
 			out = append(out, a)
 		}
 	}
@@ -75,12 +76,12 @@ func addSizes(to map[string]int, raw []byte, path string) {
 		return
 	}
 	if raw[0] == '[' {
-		for _, row := range members(raw) {
+		for _, row := range listMembers(raw) {
 			addSizes(to, row.value, path+"[]")
 		}
 		return
 	}
-	for _, m := range members(raw) {
+	for _, m := range listMembers(raw) {
 		name := "." + fieldName(m.name)
 		if !plainName.MatchString(name[1:]) {
 			name = "[" + string(m.name) + "]"

@@ -64,7 +64,7 @@ func (f *fitter) appendJSON(to, raw []byte, budget int, path []string) []byte {
 
 // appendRows appends the first rows of an array. Of a first row that is too long a part stays.
 func (f *fitter) appendRows(to, raw []byte, budget int, path []string) []byte {
-	rows := members(raw)
+	rows := listMembers(raw)
 	start, kept, used := len(to), 0, 2
 	to = append(to, '[')
 	for _, row := range rows {
@@ -96,7 +96,7 @@ func appendComma(to []byte, kept int) []byte {
 
 // appendMembers appends an object. Short members stay whole, and the others share the rest of the budget.
 func (f *fitter) appendMembers(to, raw []byte, budget int, path []string) []byte {
-	all := members(raw)
+	all := listMembers(raw)
 	sizes, order, rest := make([]int, len(all)), make([]int, len(all)), budget-2
 	for i, m := range all {
 		order[i], sizes[i] = i, countUpTo(m.value, budget)
@@ -148,7 +148,7 @@ func (f *fitter) appendString(to, raw []byte, budget int, path []string) []byte 
 	if json.Unmarshal(raw, &text) != nil {
 		return append(to, `""`...)
 	}
-	return append(to, quote(f.cutText(text, budget-2, path))...)
+	return append(to, quoteJSON(f.cutText(text, budget-2, path))...)
 }
 
 // cutText returns the first lines of a text in about budget tokens, or the beginning of its first line.
@@ -221,8 +221,8 @@ func fieldName(quoted []byte) string {
 	return name
 }
 
-// quote encodes text as a JSON string without HTML escapes.
-func quote(text string) []byte {
+// quoteJSON encodes text as a JSON string without HTML escapes.
+func quoteJSON(text string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -42,7 +42,7 @@ func (s Shaped) Summary() string {
 		said = append(said, "the choice of fields didn't work on this answer")
 	}
 	if len(said) == 0 {
-		said = append(said, "about "+formatCount(s.After)+" of "+formatCount(s.Before)+" tokens")
+		said = append(said, "about "+formatCount(s.After)+" tokens are here")
 	}
 	return strings.Join(said, "; ")
 }
@@ -56,8 +56,8 @@ func formatCount(n int) string {
 	return text
 }
 
-// sentence is the text of the notice.
-func (n Notice) sentence(s Shaped) string {
+// formatSentence returns the text of the notice.
+func (n Notice) formatSentence(s Shaped) string {
 	text := "Shortened: " + s.Summary() + "."
 	if n.Tool != "" {
 		text += fmt.Sprintf(" Read the rest with %s, id %q.", n.Tool, n.ID)
@@ -68,13 +68,13 @@ func (n Notice) sentence(s Shaped) string {
 // noticeName is the member of structured content with the notice, for clients that show a model nothing else.
 const noticeName = `"_shortened"`
 
-// encode returns the result with its shortened parts. All other bytes stay.
-func (r parsedResult) encode(n Notice, s Shaped) []byte {
-	sentence := quote(n.sentence(s))
+// encodeResult returns the result with its shortened parts. All other bytes stay.
+func (r parsedResult) encodeResult(n Notice, s Shaped) []byte {
+	sentence := quoteJSON(n.formatSentence(s))
 	notice := append(append([]byte(`{"type":"text","text":`), sentence...), '}')
 	if n.URI != "" {
 		notice = append(notice, `,{"type":"resource_link","uri":`...)
-		notice = append(append(notice, quote(n.URI)...), `,"name":"Whole answer","mimeType":"application/json"}`...)
+		notice = append(append(notice, quoteJSON(n.URI)...), `,"name":"Whole answer","mimeType":"application/json"}`...)
 	}
 	out, found := []byte{'{'}, false
 	for i, m := range r.top {
@@ -102,7 +102,7 @@ func (r parsedResult) appendContent(to, notice []byte) []byte {
 		block := b.value
 		for _, p := range r.parts {
 			if p.block == i && !bytes.Equal(p.out, p.doc) {
-				block = replaceWithin(block, p.field, quote(string(p.out)))
+				block = replaceWithin(block, p.field, quoteJSON(string(p.out)))
 			}
 		}
 		to = append(appendComma(to, i), block...)
@@ -128,7 +128,7 @@ func (r parsedResult) appendStructured(to, value, sentence []byte) []byte {
 	if len(value) == 0 || value[0] != '{' {
 		return append(to, value...)
 	}
-	if own, _ := findMember(members(value), noticeName); own != nil {
+	if own, _ := findMember(listMembers(value), noticeName); own != nil {
 		return append(to, value...) // the server's own
 	}
 	to = append(append(append(append(to, '{'), noticeName...), ':'), sentence...)

@@ -58,7 +58,7 @@ func (p Page) Footer() string {
 
 // Read reads a part of a result. Its errors are faults with a sentence.
 func Read(ctx context.Context, raw json.RawMessage, q ReadRequest) (Page, error) {
-	if err := q.check(); err != nil {
+	if err := q.checkBounds(); err != nil {
 		return Page{}, err
 	}
 	doc, isJSON, err := findPart(raw, q.Part)
@@ -72,7 +72,7 @@ func Read(ctx context.Context, raw json.RawMessage, q ReadRequest) (Page, error)
 			return Page{}, err
 		}
 	case q.Grep != "":
-		if doc, note, err = search(ctx, toLines(doc, isJSON), q); err != nil {
+		if doc, note, err = searchLines(ctx, toLines(doc, isJSON), q); err != nil {
 			return Page{}, err
 		}
 	case q.Line > 0:
@@ -84,7 +84,7 @@ func Read(ctx context.Context, raw json.RawMessage, q ReadRequest) (Page, error)
 	return page, err
 }
 
-func (q *ReadRequest) check() error {
+func (q *ReadRequest) checkBounds() error {
 	ways := 0
 	for _, set := range []bool{q.JQ != "", q.Grep != "", q.Line != 0} {
 		if set {
@@ -117,7 +117,7 @@ func findPart(raw []byte, name string) (doc []byte, isJSON bool, err error) {
 			return nil, false, fault.Errorf(fault.Invalid, `part must be "result", "structured", or the number of a content block.`)
 		}
 	}
-	var found *part
+	var found *answerPart
 	for i := range r.parts {
 		p := &r.parts[i]
 		if name != "" && p.block == block || name == "" && (found == nil || len(p.doc) > len(found.doc)) {
@@ -169,8 +169,8 @@ func lineOffset(doc []byte, line int) int {
 	return at
 }
 
-// search returns the lines that match, with their numbers and context.
-func search(ctx context.Context, doc []byte, q ReadRequest) (out []byte, note string, err error) {
+// searchLines returns the lines that match, with their numbers and context.
+func searchLines(ctx context.Context, doc []byte, q ReadRequest) (out []byte, note string, err error) {
 	if len(q.Grep) > maxPattern {
 		return nil, "", fault.Errorf(fault.Invalid, "The pattern is longer than %d bytes.", maxPattern)
 	}

@@ -8,8 +8,8 @@ type member struct {
 	value []byte
 }
 
-// members returns the elements or members of a valid JSON array or object.
-func members(raw []byte) []member {
+// listMembers returns the elements or members of a valid JSON array or object.
+func listMembers(raw []byte) []member {
 	var all []member
 	isObject := raw[0] == '{'
 	for at := skipSpace(raw, 1); at < len(raw) && raw[at] != ']' && raw[at] != '}'; {
@@ -74,7 +74,7 @@ func skipValue(raw []byte, at int) int {
 	return at
 }
 
-// skipString returns the end of the string whose opening quote is at a place.
+// skipString returns the end of the string with its opening quote at a place.
 func skipString(raw []byte, at int) int {
 	for at++; at < len(raw); {
 		n := bytes.IndexByte(raw[at:], '"')

@@ -24,12 +24,11 @@ type Shaped struct {
 	Cuts         []Cut
 	Fields       int  // names of fields that were left out
 	FilterFailed bool // on all parts, which have all their fields
-	Before       int  // estimated tokens of what a model reads
-	After        int
+	After        int  // estimated tokens of what a model reads
 }
 
-// part is a text or the structured content of a result.
-type part struct {
+// answerPart is a text or the structured content of a result.
+type answerPart struct {
 	block  int    // its place in the content; -1: the structured content
 	field  []byte // the JSON value in the result that it is from
 	doc    []byte // the text; of structured content the value
@@ -42,7 +41,7 @@ type parsedResult struct {
 	top     []member
 	content []byte // an array; nil: none
 	blocks  []member
-	parts   []part
+	parts   []answerPart
 	isError bool
 }
 
@@ -52,7 +51,7 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 	if len(raw) == 0 || raw[0] != '{' || !utf8.Valid(raw) || !json.Valid(raw) {
 		return r, false
 	}
-	r.top = members(raw)
+	r.top = listMembers(raw)
 	content, twice := findMember(r.top, `"content"`)
 	structured, twiceStructured := findMember(r.top, `"structuredContent"`)
 	isError, _ := findMember(r.top, `"isError"`)
@@ -61,7 +60,7 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 	}
 	r.isError, r.content = string(isError) == "true", content
 	if content != nil {
-		r.blocks = members(content)
+		r.blocks = listMembers(content)
 	}
 	for i, b := range r.blocks {
 		if field := textField(b.value); field != nil {
@@ -70,11 +69,11 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 				return r, false
 			}
 			doc := []byte(text)
-			r.parts = append(r.parts, part{block: i, field: field, doc: doc, isJSON: isDocument(doc)})
+			r.parts = append(r.parts, answerPart{block: i, field: field, doc: doc, isJSON: isDocument(doc)})
 		}
 	}
 	if len(structured) > 0 && (structured[0] == '{' || structured[0] == '[') {
-		r.parts = append(r.parts, part{block: -1, field: structured, doc: structured, isJSON: true})
+		r.parts = append(r.parts, answerPart{block: -1, field: structured, doc: structured, isJSON: true})
 	}
 	return r, true
 }
@@ -90,7 +89,7 @@ func textField(block []byte) []byte {
 	if block[0] != '{' {
 		return nil
 	}
-	all := members(block)
+	all := listMembers(block)
 	kind, twice := findMember(all, `"type"`)
 	if twice {
 		return nil
@@ -100,7 +99,7 @@ func textField(block []byte) []byte {
 		if len(resource) == 0 || resource[0] != '{' {
 			return nil
 		}
-		all = members(resource)
+		all = listMembers(resource)
 	} else if string(kind) != `"text"` {
 		return nil
 	}
@@ -110,8 +109,8 @@ func textField(block []byte) []byte {
 	return nil
 }
 
-// size returns the estimated tokens of what a model reads: the texts, or the structured content.
-func (r parsedResult) size(of func(part) []byte) int {
+// countSize returns the estimated tokens of what a model reads: the texts, or the structured content.
+func (r parsedResult) countSize(of func(answerPart) []byte) int {
 	texts, structured := 0, 0
 	for _, p := range r.parts {
 		if p.block < 0 {
@@ -144,20 +143,20 @@ func (rule Rule) Shape(ctx context.Context, raw json.RawMessage, notice Notice) 
 		rule.Fields, budget = nil, max(budget, ErrorBudget)
 	}
 	changed := rule.chooseFields(ctx, r.parts, &s)
-	if rule.Budget > 0 && r.fit(budget, &s) {
+	if rule.Budget > 0 && r.fitBudget(budget, &s) {
 		changed = true
 	}
 	if !changed {
 		return Shaped{}, false
 	}
-	s.Before, s.After = r.size(func(p part) []byte { return p.doc }), r.size(func(p part) []byte { return p.out })
-	s.Raw = r.encode(notice, s)
-	s.After += countTokens([]byte(notice.sentence(s)))
+	s.After = r.countSize(func(p answerPart) []byte { return p.out })
+	s.Raw = r.encodeResult(notice, s)
+	s.After += countTokens([]byte(notice.formatSentence(s)))
 	return s, len(s.Raw) < len(raw)
 }
 
 // chooseFields applies the filter to the parts that are JSON.
-func (rule Rule) chooseFields(ctx context.Context, parts []part, s *Shaped) (changed bool) {
+func (rule Rule) chooseFields(ctx context.Context, parts []answerPart, s *Shaped) (changed bool) {
 	before, after := map[string]bool{}, map[string]bool{}
 	failed := false
 	for i := range parts {
@@ -208,8 +207,8 @@ func toObject(out []byte) []byte {
 // noticeTokens is reserved for the notice.
 const noticeTokens = 80
 
-// fit shortens the parts to the budget: all texts together, and the structured content.
-func (r parsedResult) fit(budget int, s *Shaped) (changed bool) {
+// fitBudget shortens the parts to the budget: all texts together, and the structured content.
+func (r parsedResult) fitBudget(budget int, s *Shaped) (changed bool) {
 	texts := make([]int, 0, len(r.parts))
 	total := 0
 	for i, p := range r.parts {
@@ -220,14 +219,14 @@ func (r parsedResult) fit(budget int, s *Shaped) (changed bool) {
 	}
 	inner := max(budget-noticeTokens, budget/2)
 	if total > budget {
-		for n, share := range shares(r.parts, texts, inner) {
-			changed = r.parts[texts[n]].shorten(share, s) || changed
+		for n, share := range divideBudget(r.parts, texts, inner) {
+			changed = r.parts[texts[n]].shortenTo(share, s) || changed
 		}
 	}
 	for i, p := range r.parts {
 		if p.block < 0 && countUpTo(p.out, budget) > budget {
 			var cuts Shaped
-			if changed = r.parts[i].shorten(inner, &cuts) || changed; len(s.Cuts) == 0 {
+			if changed = r.parts[i].shortenTo(inner, &cuts) || changed; len(s.Cuts) == 0 {
 				s.Cuts = cuts.Cuts // a text that repeats it has the same
 			}
 		}
@@ -235,8 +234,8 @@ func (r parsedResult) fit(budget int, s *Shaped) (changed bool) {
 	return changed
 }
 
-// shares divides a budget: short texts stay whole, and the others share the rest.
-func shares(parts []part, texts []int, budget int) []int {
+// divideBudget divides a budget: short texts stay whole, and the others share the rest.
+func divideBudget(parts []answerPart, texts []int, budget int) []int {
 	out, left := make([]int, len(texts)), len(texts)
 	for range texts {
 		least, size := -1, 0
@@ -254,9 +253,10 @@ func shares(parts []part, texts []int, budget int) []int {
 	return out
 }
 
-func (p *part) shorten(budget int, s *Shaped) bool {
+func (p *answerPart) shortenTo(budget int, s *Shaped) bool {
 	f, before := fitter{}, len(p.out)
-	if doc := bytes.TrimSpace(p.out); p.isJSON && json.Valid(doc) {
+	doc, original := bytes.TrimSpace(p.out), bytes.Equal(p.out, p.doc)
+	if p.isJSON && (original || json.Valid(doc)) { // a filter may have several outputs
 		p.out = f.appendJSON(nil, doc, budget, nil)
 	} else {
 		p.out = []byte(f.cutText(string(p.out), budget, nil))
@@ -268,7 +268,7 @@ func (p *part) shorten(budget int, s *Shaped) bool {
 // Tokens estimates the tokens of what a model reads of a result.
 func Tokens(raw json.RawMessage) int {
 	r, _ := parseResult(raw)
-	return r.size(func(p part) []byte { return p.doc })
+	return r.countSize(func(p answerPart) []byte { return p.doc })
 }
 
 // Text returns the texts of a result, one below the other.

@@ -64,8 +64,8 @@ func filter(t testing.TB, text string) *httpcall.Filter {
 func TestShapeKeepsWholeRows(t *testing.T) {
 	raw := textResult(rows(1204), `,"structuredContent":`+rows(1204)+`,"_meta":{"a":1}`)
 	s, ok := shaping.Rule{Budget: 1000}.Shape(t.Context(), raw, notice)
-	if !ok || s.After > 1000 || s.Before < 20_000 {
-		t.Fatalf("shaped %v, from %d to %d tokens", ok, s.Before, s.After)
+	if !ok || s.After > 1000 || shaping.Tokens(raw) < 20_000 {
+		t.Fatalf("shaped %v, from %d to %d tokens", ok, shaping.Tokens(raw), s.After)
 	}
 	r := parse(t, s.Raw)
 	if len(r.Content) != 3 || r.Content[2].Type != "resource_link" || r.Content[2].URI != notice.URI {
@@ -133,6 +133,16 @@ func TestShapeLeavesAlone(t *testing.T) {
 	}
 	if s, ok := (shaping.Rule{Budget: 100}).Shape(t.Context(), textResult(long, `,"isError":true`), notice); !ok || s.After > shaping.ErrorBudget || s.After < 1000 {
 		t.Errorf("a long error: %v, %d tokens", ok, s.After)
+	}
+}
+
+// TestShapeOffCostsNothing checks that an answer without a rule, or within its budget, is not even parsed.
+func TestShapeOffCostsNothing(t *testing.T) {
+	raw := textResult(rows(1000), "")
+	for name, rule := range map[string]shaping.Rule{"no rule": {}, "a large budget": {Budget: len(raw)}} {
+		if n := testing.AllocsPerRun(10, func() { _, _ = rule.Shape(t.Context(), raw, notice) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
 	}
 }
 

@@ -78,8 +78,9 @@ var Actions = map[string]Action{
 	"member_client.allow": {Effect: EffectCreate}, // an OAuth client acts as the member
 	"member_client.end":   {Effect: EffectDelete},
 
-	"agent_grant.set":  {Effect: EffectUpsert},
-	"agent_grant.drop": {Effect: EffectDelete},
+	"agent_grant.set":   {Effect: EffectUpsert},
+	"agent_grant.shape": {Effect: EffectUpdate}, // how answers are shortened
+	"agent_grant.drop":  {Effect: EffectDelete},
 
 	"connector.create":            {Effect: EffectCreate},
 	"connector.update":            {Effect: EffectUpdate},

@@ -103,7 +103,7 @@ func (as *answerShaper) keepAnswer(ctx context.Context, v *agentview.View, tool 
 // ReadRequest asks for a part of a kept answer.
 type ReadRequest struct {
 	View      *agentview.View
-	Connector *agentview.ConnectorView // whose answers alone may be read; nil: any
+	Connector *agentview.ConnectorView // the only one with answers to read; nil: any
 	ID        string                   // of the call
 	Wait      *store.WaitBudget
 }

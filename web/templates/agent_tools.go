@@ -71,7 +71,30 @@ type AgentToolPage struct {
 	Advice  string // what to do; empty: nothing
 	Links   []Link // to the repair, and to a trial of the tool
 	Facts   []Fact
+	Shaping *ShapingPanel // nil: the tool is not listed, or the viewer may not change it
 }
+
+// ShapingPanel is the form that shortens the answers of a tool, with a preview on recorded answers.
+type ShapingPanel struct {
+	Form    Form
+	Here    string // the page
+	Action  string
+	On      bool // answers are shortened
+	Preview bool // Answers and Advice are of the typed rule
+	Answers []ShapedAnswer
+	Advice  []ShapingAdvice
+}
+
+// ShapedAnswer is a recorded answer before and after.
+type ShapedAnswer struct {
+	Href    string // of its call
+	Before  string // tokens
+	After   string
+	Summary string // of what is left out; empty: nothing
+}
+
+// ShapingAdvice is a field that much of the answers consists of, and the page with a rule that leaves it out.
+type ShapingAdvice struct{ Text, Fill string }
 
 // askHref leads to the explanation why the searched name is not seen.
 func (p AgentToolsPage) askHref() string {

@@ -43,6 +43,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Admins.Post("/agents/{id}/access", h.agentAccessSave)
 	r.Admins.Post("/agents/{id}/unused", h.agentNarrow)
 	r.Admins.Post("/agents/{id}/pins", h.agentPin)
+	r.Admins.Post("/agents/{id}/tools/{exposed}/shaping", h.shapingSave)
 	r.Admins.Post("/agents/{id}/delete", h.agentDelete)
 	r.Admins.Post("/agents/{id}/tokens", h.tokenCreate)
 	r.Admins.Post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)

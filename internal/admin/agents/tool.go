@@ -17,19 +17,38 @@ import (
 // agentTool explains why an agent may or may not call a tool, and what to do about it. The tool is named as the
 // agent sees it.
 func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
-	exposed := shell.PathValue(r, "exposed")
-	var a connectors.Agent
-	var why agentview.ToolAccess
-	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if a, err = tx.Agents().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
-			return err
-		}
-		why, err = h.Access.WhyIn(r.Context(), tx, a.ID, exposed)
-		return err
-	})
+	page, err := h.loadAgentTool(r)
 	if err != nil {
 		return err
 	}
+	return h.agentToolPage(w, r, http.StatusOK, page)
+}
+
+// agentToolPage is a tool as one agent sees it.
+type agentToolPage struct {
+	agent   connectors.Agent
+	why     agentview.ToolAccess
+	shaping connectors.Shaping
+	form    *templates.Form // of a refused rule; nil: the stored one
+	frame   templates.Frame
+}
+
+func (h *Handler) loadAgentTool(r *http.Request) (*agentToolPage, error) {
+	p := &agentToolPage{}
+	return p, h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if p.agent, err = tx.Agents().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
+			return err
+		}
+		if p.why, err = h.Access.WhyIn(r.Context(), tx, p.agent.ID, shell.PathValue(r, "exposed")); err != nil {
+			return err
+		}
+		p.shaping, err = readShaping(r.Context(), tx, p.agent.ID, p.why)
+		return err
+	})
+}
+
+func (h *Handler) agentToolPage(w http.ResponseWriter, r *http.Request, status int, page *agentToolPage) error {
+	a, why, exposed := page.agent, page.why, page.why.Exposed
 	frame := h.NewFrame(r, templates.NavAgents,
 		shell.NewCrumb(i18n.T(r.Context(), "Agents"), "/agents"), shell.NewCrumb(a.Name, shell.AgentPath(a.Slug)+"/tools"),
 		templates.Crumb{Text: shell.ShortenText(exposed, shell.MaxName), Mono: true})
@@ -37,7 +56,12 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 	if !why.Callable || why.NeedsApproval || why.RequiresTask {
 		advice = i18n.TranslateKnown(r.Context(), why.Advice)
 	}
-	return h.Respond.Page(w, r, http.StatusOK, templates.AgentTool(templates.AgentToolPage{
+	page.frame = frame
+	panel, err := h.shapingPanel(r, page)
+	if err != nil {
+		return err
+	}
+	return h.Respond.Page(w, r, status, templates.AgentTool(templates.AgentToolPage{
 		Frame:   frame,
 		Head:    agentHead(r.Context(), a, templates.AgentToolsTab),
 		Exposed: shell.ShortenText(exposed, shell.MaxName),
@@ -46,6 +70,7 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 		Advice:  advice,
 		Links:   whyLinks(r.Context(), a, why, frame.Can),
 		Facts:   h.whyFacts(r.Context(), why),
+		Shaping: panel,
 	}))
 }
 
