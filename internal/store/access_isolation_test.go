@@ -64,6 +64,9 @@ var accessAttempts = map[string]attempt{
 		pinned, err := o.door.Agents().PinnedElsewhere(ctx, o.agent.ID, connectors.ConnectorID{})
 		return pinned > 0, err
 	},
+	"Agents.SetShaping": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Agents().SetShaping(ctx, o.agent.ID, o.connector.ID, "search", connectors.Shaping{Budget: 1000})
+	},
 	"Agents.DropGrant": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Agents().DropGrant(ctx, o.agent.ID, o.connector.ID)
 	},
