@@ -116,6 +116,22 @@ func TestShapedAnswerIsReadBackWhole(t *testing.T) {
 	}
 }
 
+// A client before 2025-06-18 knows no resource links.
+func TestShapedAnswerHasNoLinkForOldClients(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	token := b.Token(t, agent.ID)
+	for e, want := range map[era]int{"2025-03-26": 2, "2025-06-18": 3} {
+		if r := call(t, connect(t, b.url+"/mcp", token, e), "mcp_peer__list", nil); len(r.Content) != want {
+			t.Errorf("%s: %d blocks, want %d", e, len(r.Content), want)
+		}
+	}
+}
+
 func TestShapedAnswerNeedsItsGrant(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
