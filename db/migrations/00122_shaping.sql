@@ -5,6 +5,7 @@ alter table agent_grants add column shaping jsonb not null default '{}';
 alter table agent_grants add constraint agent_grants_shaping_object check (jsonb_typeof(shaping) = 'object') not valid;
 
 -- Whole answers lie in the mail of their agent. No process waits for them.
+-- safe: the trigger is made again in this transaction, and the previous release has no such mail
 drop trigger say_mail on gateway_mail;
 create trigger say_mail after insert on gateway_mail
     for each row when (new.box not like 'result-%') execute function say_change('mail', 'tenant_id', 'box');
