@@ -48,6 +48,7 @@ func (b *viewBuilder) buildView() *View {
 		prompts:           map[string]exposedPrompt{},
 		watchedConnectors: map[connectors.ConnectorID]bool{},
 		cache:             b.cache,
+		search:            &toolIndex{},
 	}
 	b.allowed = make(map[connectors.AllowanceKey]connectors.Allowance, len(b.rows.Allowances))
 	for _, a := range b.rows.Allowances {

@@ -26,7 +26,7 @@ type View struct {
 	watchedConnectors map[connectors.ConnectorID]bool // granted, enabled or not
 	bytes             int64                           // of memory that is not shared
 	cache             *Cache
-	search            toolIndex
+	search            *toolIndex
 }
 
 // ConnectorView is one connector of a view.
