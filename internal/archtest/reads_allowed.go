@@ -30,6 +30,7 @@ var SeparateReads = map[string]string{
 	"manage.Registry.readOverview":               "the document is found by the hash that was read first",
 	"manage.Registry.readNewDocument":            "the names are those of the document that is stored now",
 	"apitools.Source.NameTools":                  "a name that is stored meanwhile stays",
+	"admin/agents.Handler.agentTools":            "the trial of the search is a panel of its own, and keeps its index with the cached view",
 	"admin/tools.Handler.toolShow":               "the tried call and the quota are panels of their own",
 	"admin/people.Handler.membersPage":           "programs are a panel of their own, and name their members",
 	"admin/signin.Handler.setupShow":             "the form names no row",
