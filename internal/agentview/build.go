@@ -185,7 +185,7 @@ const toolOverheadBytes = 600
 // listEntries returns the entries of a list over all connectors.
 func (b *viewBuilder) listEntries(k Kind) []listEntry {
 	if k == Tools && b.view.Lean {
-		return b.view.leanEntries()
+		return appendResultReader(b.view.leanEntries(), b.view.ResultReader())
 	}
 	var all []listEntry
 	for _, connector := range b.view.Connectors {

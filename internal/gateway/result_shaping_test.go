@@ -172,3 +172,32 @@ func TestShapingNeedsTheHistory(t *testing.T) {
 		t.Errorf("without a history it says %.200s", textOf(got))
 	}
 }
+
+func TestLeanList_ShortensAndReadsAnswers(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t, lean)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	tool, err := b.access.LoadUncached(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := tool.Tool("mcp_peer__list").CallWith()
+	for _, e := range eras {
+		s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), e)
+		if names := toolNames(t, s); names != leanNames+" read_result" {
+			t.Fatalf("%s: it lists %q", e, names)
+		}
+		found := textOf(call(t, s, "find_tools", map[string]any{"words": "list the issues"}))
+		if !strings.Contains(found, "Answers are shortened: ") {
+			t.Errorf("%s: found %.300s", e, found)
+		}
+		short := call(t, s, caller, map[string]any{"name": "mcp_peer__list"})
+		id := answerID.FindStringSubmatch(short.Content[1].(*sdk.TextContent).Text)[1]
+		if got := readAnswer(t, s, id, "0"); got != longAnswer() {
+			t.Errorf("%s: the reads are not the text: %.100s", e, got)
+		}
+	}
+}
