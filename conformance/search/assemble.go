@@ -52,7 +52,7 @@ func assembleQuestions(dir string) error {
 		}
 	}
 	questions := a.listQuestions()
-	fmt.Printf("%d questions about %d of %d tools, %d refused\n", len(questions), len(a.accepted), len(a.tools), a.count)
+	fmt.Fprintf(os.Stderr, "%d questions about %d of %d tools, %d refused\n", len(questions), len(a.accepted), len(a.tools), a.count)
 	return errors.Join(searchset.WriteQuestions(testdata, questions), os.WriteFile(filepath.Join(dir, "refused.jsonl"), a.refused.Bytes(), 0o644))
 }
 

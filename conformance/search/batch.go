@@ -63,7 +63,7 @@ func writeBatches(dir string) error {
 		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 			return err
 		}
-		fmt.Printf("%s: %d tools, %d KB\n", file, len(part), text.Len()>>10)
+		fmt.Fprintf(os.Stderr, "%s: %d tools, %d KB\n", file, len(part), text.Len()>>10)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func chooseTools(sources []searchset.Source, tools []searchset.Definition) (chos
 // shareQuotas shares count tools among the servers of a part by the square root of their size. No server gives more than it has.
 func shareQuotas(sources []searchset.Source, part string, count int) map[string]int {
 	quotas := map[string]int{}
-	for given := 0; given < count; given++ {
+	for range count {
 		var next string
 		least := math.Inf(1)
 		for _, s := range sources {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"os"
 	"slices"
 
 	"patchbay/internal/toolsearch/searchset"
@@ -34,7 +35,7 @@ func collectDefinitions(ctx context.Context, names []string) error {
 			failures = errors.Join(failures, fmt.Errorf("%s: %w", s.Server, err))
 			continue
 		}
-		fmt.Printf("%s\t%s\t%d of %d\n", s.Server, s.Kind, len(tools), s.Of)
+		fmt.Fprintf(os.Stderr, "%s\t%s\t%d of %d\n", s.Server, s.Kind, len(tools), s.Of)
 		s.Tools = len(tools)
 		all = append(all, tools...)
 	}
@@ -50,7 +51,7 @@ func collectDefinitions(ctx context.Context, names []string) error {
 	for i, s := range sources {
 		plain[i] = s.Source
 	}
-	fmt.Printf("%d servers, %d tools\n", len(sources), len(all))
+	fmt.Fprintf(os.Stderr, "%d servers, %d tools\n", len(sources), len(all))
 	return errors.Join(searchset.WriteDefinitions(testdata, all), searchset.WriteSources(testdata, plain))
 }
 

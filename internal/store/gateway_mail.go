@@ -20,10 +20,11 @@ const (
 	// Bounds per agent: a token holder could fill the database otherwise.
 	maxAgentMail      = 10_000
 	maxAgentMailBytes = 64 << 20
-	// maxKeptBytes bounds an agent's whole answers, and ResultBox begins the names of their boxes.
-	maxKeptBytes = 256 << 20
-	ResultBox    = "result-"
+	maxKeptBytes      = 256 << 20 // of whole answers, apart from the others
 )
+
+// ResultBox begins the names of the boxes that keep whole answers.
+const ResultBox = "result-"
 
 // NewMail is a message for another process.
 type NewMail struct {

@@ -49,7 +49,8 @@ func startCluster(ctx context.Context, dir string) (*postgres.Cluster, error) {
 		Dir: dir, Throwaway: true,
 		Settings: map[string]string{
 			"max_connections": "300",
-			"max_wal_size":    "4GB", // no checkpoint in between
+			"max_wal_size":    "4GB",   // no checkpoint in between
+			"shared_buffers":  "128MB", // PostgreSQL's default; initdb writes less where little shared memory is free
 		},
 	})
 	if err != nil {
