@@ -26,7 +26,7 @@ func TestUnsent_InABrowserWithoutScript(t *testing.T) {
 	tab.Fill("[name=password]", password.Reveal())
 	tab.Click("main form button[type=submit]")
 	tab.WaitPath("/unsent")
-	tab.WaitText("body", "name: Late agent")
+	tab.WaitText("body", "Name: Late agent")
 	tab.Scripts(true)
 	tab.Go(d.base + "/unsent")
 	tab.WaitPath("/unsent")
