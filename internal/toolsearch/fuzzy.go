@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// maxSpellings is the number of terms that stand for one misspelled word.
-const maxSpellings = 3
+const (
+	maxSpellings = 3     // terms that stand for one misspelled word
+	maxCompared  = 5_000 // terms that are compared with it
+)
 
 // correctWord adds terms for a word that no tool has: the two words that it consists of ("webhook" for "web hook"),
 // else terms that begin with it, else those with few other letters.
@@ -44,8 +46,8 @@ func (x *Index) similarTerms(stem string) []variant {
 		distance int
 	}
 	var all []candidate
-	start, _ := slices.BinarySearch(x.terms, stem[:1])
-	for term := start; term < len(x.terms) && x.terms[term][0] == stem[0]; term++ {
+	start, end := x.comparedTerms(stem)
+	for term := start; term < end && x.terms[term][0] == stem[0]; term++ {
 		if distance := editDistance(stem, x.terms[term], limit); distance <= limit {
 			all = append(all, candidate{term, distance})
 		}
@@ -56,6 +58,15 @@ func (x *Index) similarTerms(stem string) []variant {
 		found = append(found, variant{uint32(c.term), spellingWeight / float64(c.distance)})
 	}
 	return found
+}
+
+// comparedTerms returns the range of the terms that are compared with a misspelled word: from the first with its first
+// letter or, where that has many, the terms around its place.
+func (x *Index) comparedTerms(stem string) (start, end int) {
+	start, _ = slices.BinarySearch(x.terms, stem[:1])
+	place, _ := slices.BinarySearch(x.terms, stem)
+	start = max(start, place-maxCompared/2)
+	return start, min(len(x.terms), start+maxCompared)
 }
 
 // editDistance returns the number of letters to insert, remove, replace or swap that make b of a, or limit+1 where it is

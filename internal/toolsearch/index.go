@@ -51,8 +51,12 @@ const (
 	maxDescription = 4 << 10  // bytes of a description
 	maxTags        = 32       //
 	maxToolWords   = 1 << 10  // words of all fields
+	maxToolTerms   = 400      // different ones
 	maxFrequency   = 1<<4 - 1 // of a term in a field
 )
+
+// maxIndexWords bounds the different words of an index, and so its terms. Later words are not read.
+const maxIndexWords = 200_000
 
 // posting is the occurrence of a term in a tool. It has four bits for the frequency in each field.
 type posting struct {
@@ -225,6 +229,9 @@ func (b *builder) addText(f Field, text string) {
 			return true // each tool of the connector has it
 		}
 		old := b.current[term]
+		if old == 0 && len(b.touched) == maxToolTerms {
+			return true
+		}
 		if old == 0 {
 			b.touched = append(b.touched, term)
 		}
@@ -236,10 +243,13 @@ func (b *builder) addText(f Field, text string) {
 	})
 }
 
-// internTerm returns the number of the term for a word, or -1 for a stop word.
+// internTerm returns the number of the term for a word, or -1 for a stop word or a word beyond the bounds.
 func (b *builder) internTerm(word []byte) int32 {
 	if id, known := b.ids[string(word)]; known {
 		return id
+	}
+	if len(b.ids) >= maxIndexWords || len(b.touched) >= maxToolTerms {
+		return -1
 	}
 	key := string(word)
 	if stopWords[key] {
