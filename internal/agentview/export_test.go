@@ -11,6 +11,9 @@ import (
 // CutBinding is cutBinding.
 var CutBinding = cutBinding
 
+// IndexBuilds is indexBuilds.
+var IndexBuilds = indexBuilds
+
 // NewTestTool returns a listed tool with this definition.
 func NewTestTool(raw []byte) *Tool {
 	d := newDefinition(connectors.HashDefinition(raw), raw)

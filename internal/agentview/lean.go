@@ -154,8 +154,8 @@ const (
 	findOutput    = `{"type":"object","properties":{"tools":` + definedSchema + `,"more":` + namedSchema + `},"required":["tools","more"]}`
 	describeInput = `{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":10}},` +
 		`"required":["names"],"additionalProperties":false}`
-	describeOutput = `{"type":"object","properties":{"tools":` + definedSchema + `,"unknown":{"type":"array","items":{"type":"string"}}},` +
-		`"required":["tools","unknown"]}`
+	describeOutput = `{"type":"object","properties":{"tools":` + definedSchema + `,"more":` + namedSchema +
+		`,"unknown":{"type":"array","items":{"type":"string"}},"note":{"type":"string"}},"required":["tools","more","unknown"]}`
 	callInput = `{"type":"object","properties":{"name":{"type":"string","description":"Name of the tool"},"arguments":{"type":"object",` +
 		`"description":"Arguments of the tool, by its inputSchema"}},"required":["name"],"additionalProperties":false}`
 )

@@ -1,10 +1,14 @@
 package agentview_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
@@ -111,6 +115,33 @@ func TestAutoList_IsLeanIfLarge(t *testing.T) {
 	}
 }
 
+func TestFindTools_BuildsFewIndexesAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	v := b.view(t, b.newLeanAgent(t, 1, 10).ID)
+	others := []connectors.TenantID{{UUID: uuid.New()}, {UUID: uuid.New()}}
+	for _, tenant := range others {
+		if err := agentview.IndexBuilds.Acquire(t.Context(), tenant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := v.FindTools(ctx, "create thing", 3, nil)
+	for _, tenant := range others {
+		agentview.IndexBuilds.Release(tenant)
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a third index is built: %v", err)
+	}
+	if found, err := v.FindTools(t.Context(), "create thing", 3, nil); err != nil || len(found) != 3 {
+		t.Errorf("then it finds %d tools, %v", len(found), err)
+	}
+	if _, err := v.FindTools(ctx, "create thing", 3, nil); err != nil {
+		t.Errorf("a built index is waited for: %v", err)
+	}
+}
+
 func TestFindTools_IndexCountsAsMemoryOfTheView(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
@@ -118,8 +149,8 @@ func TestFindTools_IndexCountsAsMemoryOfTheView(t *testing.T) {
 	b.waitForNotices(t)
 	v := b.view(t, agent.ID)
 	before := b.cache.Bytes()
-	found := v.FindTools("create thing 30", 3, nil)
-	if len(found) != 3 || found[0].Name != "create_thing_30" || len(found[0].Reasons) == 0 {
+	found, err := v.FindTools(t.Context(), "create thing 30", 3, nil)
+	if err != nil || len(found) != 3 || found[0].Name != "create_thing_30" || len(found[0].Reasons) == 0 {
 		t.Errorf("found %+v", found)
 	}
 	if grown := b.cache.Bytes() - before; grown < 1000 {

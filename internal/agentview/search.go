@@ -1,18 +1,27 @@
 package agentview
 
 import (
-	"sync"
+	"context"
+	"sync/atomic"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/limit"
 	"patchbay/internal/toolsearch"
 )
 
 // toolIndex is the search index of a view. The first search builds it.
 type toolIndex struct {
-	once  sync.Once
-	index *toolsearch.Index
-	bytes int64 // counted by the cache; guarded by Cache.mu
+	index atomic.Pointer[toolsearch.Index] // nil: not built
+	bytes int64                            // counted by the cache; guarded by Cache.mu
 }
+
+// Bounds of the indexes that the process builds at once. One of a tenant: two requests don't build the same.
+const (
+	maxIndexBuilds          = 2
+	maxIndexBuildsPerTenant = 1
+)
+
+var indexBuilds = limit.NewGate[connectors.TenantID](maxIndexBuildsPerTenant, maxIndexBuilds)
 
 // FoundTool is a listed tool that a search found.
 type FoundTool struct {
@@ -21,21 +30,37 @@ type FoundTool struct {
 	Reasons []toolsearch.Reason
 }
 
-// FindTools returns the listed tools that match words, at most limit, the best first. learned may be nil.
-func (v *View) FindTools(words string, limit int, learned toolsearch.Learned) []FoundTool {
-	v.search.once.Do(func() {
-		v.search.index = toolsearch.New(v.indexedTools())
-		v.cache.countIndex(v, int64(v.search.index.Bytes()))
-	})
-	if v.search.index == nil { // building it panicked in another request
-		return nil
+// FindTools returns the listed tools that match words, at most limit, the best first. learned may be nil. The first search
+// waits for its turn to build the index, and fails with ctx's cause.
+func (v *View) FindTools(ctx context.Context, words string, limit int, learned toolsearch.Learned) ([]FoundTool, error) {
+	index, err := v.searchIndex(ctx)
+	if err != nil {
+		return nil, err
 	}
-	hits := v.search.index.Search(words, limit, learned)
+	hits := index.Search(words, limit, learned)
 	found := make([]FoundTool, len(hits))
 	for i, hit := range hits {
 		found[i] = FoundTool{Tool: v.Tools[hit.Tool], Score: hit.Score, Reasons: hit.Reasons}
 	}
-	return found
+	return found, nil
+}
+
+// searchIndex returns the index, built if need be.
+func (v *View) searchIndex(ctx context.Context) (*toolsearch.Index, error) {
+	if index := v.search.index.Load(); index != nil {
+		return index, nil
+	}
+	if err := indexBuilds.Acquire(ctx, v.Tenant.ID); err != nil {
+		return nil, err
+	}
+	defer indexBuilds.Release(v.Tenant.ID)
+	if index := v.search.index.Load(); index != nil { // built meanwhile
+		return index, nil
+	}
+	index := toolsearch.New(v.indexedTools())
+	v.search.index.Store(index)
+	v.cache.countIndex(v, int64(index.Bytes()))
+	return index, nil
 }
 
 func (v *View) indexedTools() []toolsearch.Tool {

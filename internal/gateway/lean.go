@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"patchbay/internal/agentview"
@@ -13,7 +15,7 @@ import (
 
 // serveLeanTool serves a call of a tool of a lean list. A call of [agentview.CallReading] and its siblings becomes the call
 // of the tool that it names: nil, and r is that call. isLean is false for other tools.
-func (b *backend) serveLeanTool(r *serve.Request) (result json.RawMessage, isLean bool, err error) {
+func (b *backend) serveLeanTool(ctx context.Context, r *serve.Request) (result json.RawMessage, isLean bool, err error) {
 	if b.connector != nil || !b.view.AcceptsLean() {
 		return nil, false, nil
 	}
@@ -28,8 +30,14 @@ func (b *backend) serveLeanTool(r *serve.Request) (result json.RawMessage, isLea
 	if r.Task != nil && hasHandshakeTasks(r.Peer) {
 		return nil, true, &serve.RPCError{Code: revision.CodeMethodNotFound, Message: fmt.Sprintf("The tool %q does not support tasks. Call it without one.", r.Name)}
 	}
+	release, err := b.h.caller.AcquireCall(b.view)
+	if err != nil {
+		result, err = newRefusalResult(err, noPageURL)
+		return result, true, err
+	}
+	defer release()
 	if r.Name == agentview.FindTools {
-		result, err = b.findTools(r)
+		result, err = b.findTools(ctx, r)
 	} else {
 		result, err = b.describeTools(r)
 	}
@@ -122,8 +130,33 @@ type namedTool struct {
 	CallWith string `json:"call_with"`
 }
 
+// maxDefinedBytes bounds the definitions of an answer.
+const maxDefinedBytes = 256 << 10
+
+// leanAnswer is an answer with definitions.
+type leanAnswer struct {
+	Tools []definedTool `json:"tools"`
+	More  []namedTool   `json:"more"` // without their definitions
+	bytes int
+}
+
+// addName adds a tool by name.
+func (a *leanAnswer) addName(t *agentview.Tool) {
+	a.More = append(a.More, namedTool{Name: t.Exposed, About: t.About(), CallWith: t.CallWith()})
+}
+
+// addTool adds a tool, by name if its definition would pass the bound. The first of an answer may pass it if mayPass.
+func (a *leanAnswer) addTool(t *agentview.Tool, d definedTool, mayPass bool) {
+	if a.bytes+len(d.Definition) > maxDefinedBytes && (!mayPass || a.bytes > 0) {
+		a.addName(t)
+		return
+	}
+	a.Tools = append(a.Tools, d)
+	a.bytes += len(d.Definition)
+}
+
 // findTools serves find_tools.
-func (b *backend) findTools(r *serve.Request) (json.RawMessage, error) {
+func (b *backend) findTools(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	var words string
 	err := readMembers(r, map[string]func(raw []byte) bool{
 		"words": func(raw []byte) (ok bool) { words, ok = readText(raw); return ok },
@@ -134,21 +167,22 @@ func (b *backend) findTools(r *serve.Request) (json.RawMessage, error) {
 	if words = strings.TrimSpace(words); words == "" {
 		return nil, serve.InvalidParams("Send words, a text that says what the tool should do.")
 	}
-	answer := struct {
-		Tools []definedTool `json:"tools"`
-		More  []namedTool   `json:"more"`
-	}{[]definedTool{}, []namedTool{}}
-	for _, t := range b.view.FindTools(words, agentview.MaxDefined+agentview.MaxNamed, nil) {
+	found, err := b.view.FindTools(ctx, words, agentview.MaxDefined+agentview.MaxNamed, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer := leanAnswer{Tools: []definedTool{}, More: []namedTool{}}
+	for _, t := range found {
 		defined, ok := defineTool(t.Tool, r.Peer)
 		switch {
 		case !ok:
 		case len(answer.Tools) < agentview.MaxDefined:
-			answer.Tools = append(answer.Tools, defined)
+			answer.addTool(t.Tool, defined, false)
 		default:
-			answer.More = append(answer.More, namedTool{Name: t.Exposed, About: t.About(), CallWith: t.CallWith()})
+			answer.addName(t.Tool)
 		}
 	}
-	if len(answer.Tools) == 0 {
+	if len(answer.Tools)+len(answer.More) == 0 {
 		return newToolResult("No tool matches. Use other words, such as the name of a connector and a verb.", answer, false)
 	}
 	return newToolResult("", answer, false)
@@ -168,17 +202,24 @@ func (b *backend) describeTools(r *serve.Request) (json.RawMessage, error) {
 		return nil, serve.InvalidParams(sentence)
 	}
 	answer := struct {
-		Tools   []definedTool `json:"tools"`
-		Unknown []string      `json:"unknown"`
-	}{[]definedTool{}, []string{}}
-	for _, name := range names {
+		leanAnswer
+		Unknown []string `json:"unknown"`
+		Note    string   `json:"note,omitempty"`
+	}{leanAnswer{Tools: []definedTool{}, More: []namedTool{}}, []string{}, ""}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
 		if t := b.view.Tool(name); t != nil && t.Listed() {
 			if defined, ok := defineTool(t, r.Peer); ok {
-				answer.Tools = append(answer.Tools, defined)
+				answer.addTool(t, defined, true)
 				continue
 			}
 		}
 		answer.Unknown = append(answer.Unknown, truncateName(name))
+	}
+	if len(answer.More) > 0 {
+		answer.Note = "The definitions are too long for one answer. Call describe_tools for each tool of more alone."
 	}
 	return newToolResult("", answer, false)
 }

@@ -110,6 +110,16 @@ func slotOwner(v *agentview.View) connectors.AgentID {
 	return v.Agent.ID
 }
 
+// AcquireCall counts a call of the agent that needs no upstream as one in flight, until release. Too many are a
+// *RefusalError.
+func (c *Executor) AcquireCall(v *agentview.View) (release func(), err error) {
+	owner := slotOwner(v)
+	if !c.limits.inFlight.TryAcquire(owner) {
+		return nil, tooManyCallsRefusal()
+	}
+	return func() { c.limits.inFlight.Release(owner) }, nil
+}
+
 func tooManyCallsRefusal() *RefusalError {
 	return &RefusalError{Code: CodeRateLimited, RetryAfter: time.Second, Sentence: fmt.Sprintf(
 		"This agent has %d running calls. Wait until some end.", maxCallsInFlight)}

@@ -179,10 +179,11 @@ func checkAnswer(v *agentview.View, head keptAnswer) error {
 
 // ReadAnswer reads a part of a kept answer. A request that cannot be carried out is a *RefusalError.
 func (c *Executor) ReadAnswer(ctx context.Context, q ReadRequest, what shaping.ReadRequest) (page shaping.Page, err error) {
-	if !c.limits.inFlight.TryAcquire(q.View.Agent.ID) {
-		return page, tooManyCallsRefusal()
+	release, err := c.AcquireCall(q.View)
+	if err != nil {
+		return page, err
 	}
-	defer c.limits.inFlight.Release(q.View.Agent.ID)
+	defer release()
 	raw, err := c.KeptAnswer(ctx, q)
 	if err != nil {
 		return page, err

@@ -40,7 +40,10 @@ func (h *Handler) toolListPanel(r *http.Request, view *agentview.View, q visible
 	if err != nil {
 		return nil, err
 	}
-	found := searched.FindTools(q.question, agentview.MaxDefined+agentview.MaxNamed, nil)
+	found, err := searched.FindTools(ctx, q.question, agentview.MaxDefined+agentview.MaxNamed, nil)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range found {
 		title, _ := titleAndHints(ctx, t.Tool)
 		p.Results = append(p.Results, templates.ToolSearchRow{

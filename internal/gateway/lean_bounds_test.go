@@ -1,0 +1,118 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/connectors"
+)
+
+// withLongTools adds tools with definitions of about this many KiB.
+func (u *upstream) withLongTools(sizes map[string]int) *upstream {
+	for name, size := range sizes {
+		u.AddTool(&sdk.Tool{Name: name, Description: "Letters.", InputSchema: json.RawMessage(
+			`{"type":"object","properties":{"text":{"type":"string","description":"` + strings.Repeat("a ", size<<9) + `"}}}`)}, echoHandler(name))
+	}
+	return u
+}
+
+// leanFound is an answer of find_tools or describe_tools, by names.
+type leanFound struct {
+	tools, more, unknown []string
+	note                 string
+}
+
+func readLeanAnswer(t *testing.T, r *sdk.CallToolResult) leanFound {
+	t.Helper()
+	var answer struct {
+		Tools []struct{ Definition struct{ Name string } }
+		More  []struct {
+			Name     string
+			CallWith string `json:"call_with"`
+		}
+		Unknown []string
+		Note    string
+	}
+	if err := json.Unmarshal([]byte(textOf(r)), &answer); err != nil || r.IsError || len(textOf(r)) > 300<<10 && len(answer.Tools) > 1 {
+		t.Fatalf("%d bytes: %.300s, %v", len(textOf(r)), textOf(r), err)
+	}
+	found := leanFound{unknown: answer.Unknown, note: answer.Note}
+	for _, d := range answer.Tools {
+		found.tools = append(found.tools, d.Definition.Name)
+	}
+	for _, m := range answer.More {
+		if m.CallWith == "" {
+			t.Errorf("%s has no call_with", m.Name)
+		}
+		found.more = append(found.more, m.Name)
+	}
+	return found
+}
+
+func TestLeanTools_BoundDefinitions(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t, lean)
+	c := b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withLongTools(map[string]int{"a": 100, "b": 100, "c": 100, "d": 300}).url)
+	b.Grant(t, agent.ID, c.ID)
+	const a, bb, cc, d = "mcp_one__a", "mcp_one__b", "mcp_one__c", "mcp_one__d"
+	for _, e := range eras {
+		s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), e)
+		describe := func(names ...string) leanFound {
+			return readLeanAnswer(t, call(t, s, "describe_tools", map[string]any{"names": names}))
+		}
+		if got := describe(a, a, "x", bb, a, "x", cc); fmt.Sprint(got.tools, got.more, got.unknown) != "[mcp_one__a mcp_one__b] [mcp_one__c] [x]" || !strings.Contains(got.note, "alone") {
+			t.Errorf("%s: described %+v", e, got)
+		}
+		if got := describe(a, d); !slices.Equal(got.tools, []string{a}) || !slices.Equal(got.more, []string{d}) {
+			t.Errorf("%s: with a long one, described %+v", e, got)
+		}
+		if got := describe(d); !slices.Equal(got.tools, []string{d}) || len(got.more) != 0 || got.note != "" {
+			t.Errorf("%s: the long one alone is described as %+v", e, got)
+		}
+		got := readLeanAnswer(t, call(t, s, "find_tools", map[string]any{"words": "letters"}))
+		if len(got.tools) != 2 || len(got.more) != 2 || !slices.Contains(got.more, d) {
+			t.Errorf("%s: found %+v", e, got)
+		}
+	}
+}
+
+func TestLeanTools_CountAsCallsInFlight(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t, lean)
+	c := b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withHintedTools().url)
+	b.Grant(t, agent.ID, c.ID)
+	view, err := b.access.LoadUncached(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
+	requests := map[string]map[string]any{"find_tools": {"words": "note"}, "describe_tools": {"names": []string{"mcp_one__read_note"}}}
+	var releases []func()
+	for {
+		release, err := b.caller.AcquireCall(view)
+		if err != nil {
+			break
+		}
+		releases = append(releases, release)
+	}
+	for name, arguments := range requests {
+		if got := call(t, s, name, arguments); !got.IsError || !strings.Contains(textOf(got), "running calls") {
+			t.Errorf("beside %d calls, %s answers %.200s", len(releases), name, textOf(got))
+		}
+	}
+	releases[0]()
+	for range 2 { // the slot is given back
+		for name, arguments := range requests {
+			if got := call(t, s, name, arguments); got.IsError {
+				t.Errorf("%s answers %.200s", name, textOf(got))
+			}
+		}
+	}
+}
