@@ -76,12 +76,12 @@ func addSizes(to map[string]int, raw []byte, path string) {
 		return
 	}
 	if raw[0] == '[' {
-		for _, row := range listMembers(raw) {
+		for row := range eachMember(raw) {
 			addSizes(to, row.value, path+"[]")
 		}
 		return
 	}
-	for _, m := range listMembers(raw) {
+	for m := range eachMember(raw) {
 		name := "." + fieldName(m.name)
 		if !plainName.MatchString(name[1:]) {
 			name = "[" + string(m.name) + "]"

@@ -16,6 +16,7 @@ const (
 	maxDepth    = 32   // deeper values are left out whole
 	minShare    = 12   // tokens of a shortened member; with less, the last members of an object are left out
 	maxTextPart = 1024 // bytes of a text that are counted at a time
+	maxMembers  = 100_000
 )
 
 // Units of a [Cut].
@@ -64,25 +65,31 @@ func (f *fitter) appendJSON(to, raw []byte, budget int, path []string) []byte {
 
 // appendRows appends the first rows of an array. Of a first row that is too long a part stays.
 func (f *fitter) appendRows(to, raw []byte, budget int, path []string) []byte {
-	rows := listMembers(raw)
-	start, kept, used := len(to), 0, 2
+	start, kept, used, all, full := len(to), 0, 2, 0, false
+	var first []byte
 	to = append(to, '[')
-	for _, row := range rows {
+	for row := range eachMember(raw) {
+		if all++; all == 1 {
+			first = row.value
+		}
+		if full {
+			continue
+		}
 		n := countUpTo(row.value, budget) + 1
-		if used+n > budget {
-			break
+		if full = used+n > budget; full {
+			continue
 		}
 		to = appendComma(to, kept)
 		to = append(to, row.value...)
 		kept, used = kept+1, used+n
 	}
-	if kept == 0 && len(rows) > 0 && len(path) < maxDepth {
+	if kept == 0 && all > 0 && len(path) < maxDepth {
 		kept = 1
-		to = f.appendJSON(to, rows[0].value, max(budget-used, minShare), append(path, "[0]"))
+		to = f.appendJSON(to, first, max(budget-used, minShare), append(path, "[0]"))
 	}
 	to = append(to, ']')
-	if kept < len(rows) {
-		f.addCut(Cut{Path: joinPath(path), Kept: kept, Of: len(rows), Unit: UnitRows}, len(raw), len(to)-start)
+	if kept < all {
+		f.addCut(Cut{Path: joinPath(path), Kept: kept, Of: all, Unit: UnitRows}, len(raw), len(to)-start)
 	}
 	return to
 }
@@ -96,7 +103,10 @@ func appendComma(to []byte, kept int) []byte {
 
 // appendMembers appends an object. Short members stay whole, and the others share the rest of the budget.
 func (f *fitter) appendMembers(to, raw []byte, budget int, path []string) []byte {
-	all := listMembers(raw)
+	all, ok := listMembers(raw, maxMembers)
+	if !ok {
+		return f.appendFirstMembers(to, raw, budget, path)
+	}
 	sizes, order, rest := make([]int, len(all)), make([]int, len(all)), budget-2
 	for i, m := range all {
 		order[i], sizes[i] = i, countUpTo(m.value, budget)
@@ -107,7 +117,7 @@ func (f *fitter) appendMembers(to, raw []byte, budget int, path []string) []byte
 	for n, i := range order {
 		share := max(rest, 0) / (len(order) - n)
 		if sizes[i] > share && share < minShare || len(path) >= maxDepth {
-			return f.appendFirstMembers(to, raw, all, sizes, budget, path)
+			return f.appendFirstMembers(to, raw, budget, path)
 		}
 		shares[i] = min(sizes[i], share)
 		rest -= shares[i]
@@ -125,20 +135,23 @@ func (f *fitter) appendMembers(to, raw []byte, budget int, path []string) []byte
 }
 
 // appendFirstMembers appends the first members of an object with too many of them.
-func (f *fitter) appendFirstMembers(to, raw []byte, all []member, sizes []int, budget int, path []string) []byte {
-	start, kept, used := len(to), 0, 2
+func (f *fitter) appendFirstMembers(to, raw []byte, budget int, path []string) []byte {
+	start, kept, used, all, full := len(to), 0, 2, 0, false
 	to = append(to, '{')
-	for i, m := range all {
-		n := sizes[i] + countTokens(m.name) + 2
-		if used+n > budget {
-			break
+	for m := range eachMember(raw) {
+		if all++; full {
+			continue
+		}
+		n := countUpTo(m.value, budget) + countTokens(m.name) + 2
+		if full = used+n > budget; full {
+			continue
 		}
 		to = append(append(appendComma(to, kept), m.name...), ':')
 		to = append(to, m.value...)
 		kept, used = kept+1, used+n
 	}
 	to = append(to, '}')
-	f.addCut(Cut{Path: joinPath(path), Kept: kept, Of: len(all), Unit: UnitEntries}, len(raw), len(to)-start)
+	f.addCut(Cut{Path: joinPath(path), Kept: kept, Of: all, Unit: UnitEntries}, len(raw), len(to)-start)
 	return to
 }
 

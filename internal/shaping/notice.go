@@ -98,12 +98,14 @@ func (r parsedResult) encodeResult(n Notice, s Shaped) []byte {
 // appendContent appends the blocks and the notice, without the closing bracket.
 func (r parsedResult) appendContent(to, notice []byte) []byte {
 	to = append(to, '[')
+	next := 0 // the parts are in the order of their blocks
 	for i, b := range r.blocks {
 		block := b.value
-		for _, p := range r.parts {
-			if p.block == i && !bytes.Equal(p.out, p.doc) {
+		if next < len(r.parts) && r.parts[next].block == i {
+			if p := r.parts[next]; !bytes.Equal(p.out, p.doc) {
 				block = replaceWithin(block, p.field, quoteJSON(string(p.out)))
 			}
+			next++
 		}
 		to = append(appendComma(to, i), block...)
 	}
@@ -128,7 +130,7 @@ func (r parsedResult) appendStructured(to, value, sentence []byte) []byte {
 	if len(value) == 0 || value[0] != '{' {
 		return append(to, value...)
 	}
-	if own, _ := findMember(listMembers(value), noticeName); own != nil {
+	if own, _ := findMember(value, noticeName); own != nil {
 		return append(to, value...) // the server's own
 	}
 	to = append(append(append(append(to, '{'), noticeName...), ':'), sentence...)

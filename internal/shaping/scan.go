@@ -1,6 +1,9 @@
 package shaping
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // member is an element of an array, or a member of an object. Its bytes are slices of the document.
 type member struct {
@@ -8,9 +11,23 @@ type member struct {
 	value []byte
 }
 
-// listMembers returns the elements or members of a valid JSON array or object.
-func listMembers(raw []byte) []member {
-	var all []member
+// eachMember goes through the elements or members of a valid JSON array or object.
+func eachMember(raw []byte) iter.Seq[member] {
+	return func(yield func(member) bool) { scanMembers(raw, yield) }
+}
+
+// listMembers returns the elements or members of a valid JSON array or object; false: there are more than most.
+func listMembers(raw []byte, most int) (all []member, ok bool) {
+	for m := range eachMember(raw) {
+		if len(all) == most {
+			return nil, false
+		}
+		all = append(all, m)
+	}
+	return all, true
+}
+
+func scanMembers(raw []byte, yield func(member) bool) {
 	isObject := raw[0] == '{'
 	for at := skipSpace(raw, 1); at < len(raw) && raw[at] != ']' && raw[at] != '}'; {
 		var m member
@@ -21,17 +38,18 @@ func listMembers(raw []byte) []member {
 		}
 		end := skipValue(raw, at)
 		m.value = raw[at:end]
-		all = append(all, m)
+		if !yield(m) {
+			return
+		}
 		if at = skipSpace(raw, end); at < len(raw) && raw[at] == ',' {
 			at = skipSpace(raw, at+1)
 		}
 	}
-	return all
 }
 
 // findMember returns the value of the only member of a name; twice: there are several.
-func findMember(all []member, name string) (value []byte, twice bool) {
-	for _, m := range all {
+func findMember(object []byte, name string) (value []byte, twice bool) {
+	for m := range eachMember(object) {
 		if string(m.name) == name {
 			twice = value != nil
 			value = m.value

@@ -2,8 +2,11 @@ package shaping
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
 	"unicode/utf8"
 
 	"patchbay/internal/openapi/httpcall"
@@ -45,22 +48,27 @@ type parsedResult struct {
 	isError bool
 }
 
-// parseResult parses a result. false: it has a form of which parts could be lost.
+// maxBlocks bounds the content blocks of a result, and its members.
+const maxBlocks = 1000
+
+// parseResult parses a result. false: it has too many blocks, or a form of which parts could be lost.
 func parseResult(raw []byte) (r parsedResult, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '{' || !utf8.Valid(raw) || !json.Valid(raw) {
 		return r, false
 	}
-	r.top = listMembers(raw)
-	content, twice := findMember(r.top, `"content"`)
-	structured, twiceStructured := findMember(r.top, `"structuredContent"`)
-	isError, _ := findMember(r.top, `"isError"`)
-	if twice || twiceStructured || len(content) > 0 && content[0] != '[' {
+	r.top, ok = listMembers(raw, maxBlocks)
+	content, twice := findMember(raw, `"content"`)
+	structured, twiceStructured := findMember(raw, `"structuredContent"`)
+	isError, _ := findMember(raw, `"isError"`)
+	if !ok || twice || twiceStructured || len(content) > 0 && content[0] != '[' {
 		return r, false
 	}
 	r.isError, r.content = string(isError) == "true", content
 	if content != nil {
-		r.blocks = listMembers(content)
+		if r.blocks, ok = listMembers(content, maxBlocks); !ok {
+			return r, false
+		}
 	}
 	for i, b := range r.blocks {
 		if field := textField(b.value); field != nil {
@@ -89,21 +97,20 @@ func textField(block []byte) []byte {
 	if block[0] != '{' {
 		return nil
 	}
-	all := listMembers(block)
-	kind, twice := findMember(all, `"type"`)
+	kind, twice := findMember(block, `"type"`)
 	if twice {
 		return nil
 	}
 	if string(kind) == `"resource"` {
-		resource, _ := findMember(all, `"resource"`)
+		resource, _ := findMember(block, `"resource"`)
 		if len(resource) == 0 || resource[0] != '{' {
 			return nil
 		}
-		all = listMembers(resource)
+		block = resource
 	} else if string(kind) != `"text"` {
 		return nil
 	}
-	if text, twice := findMember(all, `"text"`); !twice && len(text) > 0 && text[0] == '"' {
+	if text, twice := findMember(block, `"text"`); !twice && len(text) > 0 && text[0] == '"' {
 		return text
 	}
 	return nil
@@ -155,10 +162,15 @@ func (rule Rule) Shape(ctx context.Context, raw json.RawMessage, notice Notice) 
 	return s, len(s.Raw) < len(raw)
 }
 
+// maxFieldsTime bounds the filter's work on all parts of a result.
+const maxFieldsTime = 2 * time.Second
+
 // chooseFields applies the filter to the parts that are JSON.
 func (rule Rule) chooseFields(ctx context.Context, parts []answerPart, s *Shaped) (changed bool) {
 	before, after := map[string]bool{}, map[string]bool{}
 	failed := false
+	ctx, cancel := context.WithTimeout(ctx, maxFieldsTime)
+	defer cancel()
 	for i := range parts {
 		p := &parts[i]
 		p.out = p.doc
@@ -170,6 +182,10 @@ func (rule Rule) chooseFields(ctx context.Context, parts []answerPart, s *Shaped
 			if p.block < 0 && !bytes.Equal(p.out, p.doc) {
 				p.out = toObject(p.out)
 			}
+			continue
+		}
+		if ctx.Err() != nil {
+			failed = true
 			continue
 		}
 		out, err := rule.Fields.Apply(ctx, p.doc)
@@ -236,19 +252,14 @@ func (r parsedResult) fitBudget(budget int, s *Shaped) (changed bool) {
 
 // divideBudget divides a budget: short texts stay whole, and the others share the rest.
 func divideBudget(parts []answerPart, texts []int, budget int) []int {
-	out, left := make([]int, len(texts)), len(texts)
-	for range texts {
-		least, size := -1, 0
-		for n, i := range texts {
-			if out[n] > 0 {
-				continue
-			}
-			if c := countUpTo(parts[i].out, budget); least < 0 || c < size {
-				least, size = n, c
-			}
-		}
-		out[least] = max(min(size, budget/left), 1)
-		budget, left = max(budget-out[least], 0), left-1
+	out, sizes, order := make([]int, len(texts)), make([]int, len(texts)), make([]int, len(texts))
+	for n, i := range texts {
+		order[n], sizes[n] = n, countUpTo(parts[i].out, budget)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[a], sizes[b]) })
+	for done, n := range order {
+		out[n] = max(min(sizes[n], budget/(len(order)-done)), 1)
+		budget = max(budget-out[n], 0)
 	}
 	return out
 }
