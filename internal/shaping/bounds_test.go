@@ -43,3 +43,12 @@ func TestShapeOfManyMembers(t *testing.T) {
 		}
 	}
 }
+
+func TestShapeHasNoBudgetLeft(t *testing.T) {
+	for _, text := range []string{`{"a":" "}`, `{"a":""}`, `{"a":"some words of a text"}`} {
+		s, ok := shaping.Rule{Budget: 200, Fields: filter(t, ".a")}.Shape(t.Context(), blocks(300, text), notice)
+		if ok && !json.Valid(s.Raw) {
+			t.Errorf("%s: %.200s", text, s.Raw)
+		}
+	}
+}

@@ -166,6 +166,7 @@ func (f *fitter) appendString(to, raw []byte, budget int, path []string) []byte 
 
 // cutText returns the first lines of a text in about budget tokens, or the beginning of its first line.
 func (f *fitter) cutText(text string, budget int, path []string) string {
+	budget = max(budget, 0)
 	if len(text) <= budget {
 		return text
 	}
@@ -214,7 +215,7 @@ func cutLine(text string, budget int) int {
 		next := min(end+maxTextPart, len(text))
 		n := countTokens([]byte(text[end:next]))
 		if used+n > budget {
-			next = end + (next-end)*max(budget-used, 0)/n
+			next = end + (next-end)*max(budget-used, 0)/max(n, 1)
 			end = next
 			break
 		}

@@ -1,10 +1,13 @@
 package toolcall
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
+	"patchbay/internal/shaping"
 	"patchbay/internal/store"
 )
 
@@ -56,4 +59,9 @@ func (c *Executor) CountedQuotas() (n int) {
 		}
 	}
 	return n
+}
+
+// ShapeRaw applies a rule to an answer as ShapeAnswer does.
+func (c *Executor) ShapeRaw(ctx context.Context, rule shaping.Rule, raw json.RawMessage) (shaping.Shaped, bool) {
+	return c.shaper.applyRule(ctx, rule, raw, shaping.Notice{})
 }

@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/openapi/httpcall"
+	"patchbay/internal/safe"
 	"patchbay/internal/secret"
 	"patchbay/internal/shaping"
 	"patchbay/internal/store"
@@ -73,7 +74,7 @@ func (c *Executor) ShapeAnswer(ctx context.Context, v *agentview.View, tool *age
 		return nil
 	}
 	as := c.shaper
-	s, shaped := as.ruleFor(tool.Shaping).Shape(ctx, out.Raw, n)
+	s, shaped := as.applyRule(ctx, as.ruleFor(tool.Shaping), out.Raw, n)
 	if !shaped {
 		return nil
 	}
@@ -82,6 +83,15 @@ func (c *Executor) ShapeAnswer(ctx context.Context, v *agentview.View, tool *age
 		return nil
 	}
 	return s.Raw
+}
+
+// applyRule leaves an answer whole on which shaping panics.
+func (as *answerShaper) applyRule(ctx context.Context, rule shaping.Rule, raw json.RawMessage, n shaping.Notice) (s shaping.Shaped, shaped bool) {
+	err := safe.Try(safe.Call, func() error {
+		s, shaped = rule.Shape(ctx, raw, n)
+		return nil
+	})()
+	return s, shaped && err == nil
 }
 
 func (as *answerShaper) keepAnswer(ctx context.Context, v *agentview.View, tool *agentview.Tool, out *Outcome) error {
