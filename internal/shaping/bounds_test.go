@@ -3,9 +3,11 @@ package shaping_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
+	"patchbay/internal/fault"
 	"patchbay/internal/shaping"
 )
 
@@ -49,6 +51,58 @@ func TestShapeHasNoBudgetLeft(t *testing.T) {
 		s, ok := shaping.Rule{Budget: 200, Fields: filter(t, ".a")}.Shape(t.Context(), blocks(300, text), notice)
 		if ok && !json.Valid(s.Raw) {
 			t.Errorf("%s: %.200s", text, s.Raw)
+		}
+	}
+}
+
+func TestReadBoundsTheWorkOfGrep(t *testing.T) {
+	long := textResult(strings.Repeat("ab", 4<<20), "")
+	for pattern, want := range map[string]string{
+		strings.Repeat("a", 201): "The pattern is longer than 200 bytes.",
+		"(((a{9}){9}){9})":       "The pattern repeats too much.",
+		"(a|b){30}c$":            "The pattern is too expensive for this answer. Use a simpler one, or jq or offset.",
+	} {
+		if _, err := shaping.Read(t.Context(), long, shaping.ReadRequest{Grep: pattern}); err == nil || fault.As(err).Message != want {
+			t.Errorf("%.20s: %v, want %q", pattern, err, want)
+		}
+	}
+}
+
+// endingContext ends after some looks at it.
+type endingContext struct {
+	context.Context
+	looks, left int
+}
+
+func (c *endingContext) Err() error {
+	if c.looks++; c.looks > c.left {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestReadEndsWithinALine(t *testing.T) {
+	raw := textResult(strings.Repeat("é", 512<<10)+"b", "")
+	ctx := &endingContext{Context: t.Context(), left: 3}
+	if _, err := shaping.Read(ctx, raw, shaping.ReadRequest{Grep: "b"}); !errors.Is(err, context.Canceled) || ctx.looks > 6 {
+		t.Errorf("%v after %d looks", err, ctx.looks)
+	}
+	page, err := shaping.Read(t.Context(), raw, shaping.ReadRequest{Grep: "^é+b$"})
+	if err != nil || page.Note != "1 of 1 lines match." {
+		t.Errorf("%v, %q", err, page.Note)
+	}
+}
+
+// Grep's output is longer than the text, and only a page of it is kept.
+func TestReadAllOfGrep(t *testing.T) {
+	raw := textResult(strings.Repeat("é\n\nx\n", 300), "")
+	for context := range 4 {
+		whole, err := shaping.Read(t.Context(), raw, shaping.ReadRequest{Grep: "x", Context: context, Limit: shaping.MaxPage})
+		if err != nil || whole.To != whole.Total {
+			t.Fatal(err, whole.Footer())
+		}
+		if got := readAll(t, raw, shaping.ReadRequest{Grep: "x", Context: context, Limit: 7}); got != whole.Text {
+			t.Errorf("context %d: %.100q, want %.100q", context, got, whole.Text)
 		}
 	}
 }

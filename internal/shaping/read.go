@@ -18,8 +18,9 @@ import (
 const (
 	DefaultPage    = 16 << 10 // bytes
 	MaxPage        = 64 << 10
-	maxPattern     = 500 // bytes
-	maxContext     = 50  // lines before and after a match
+	maxContext     = 50        // lines before and after a match
+	maxGrepWork    = 256 << 20 // bytes of the text times instructions of the pattern
+	grepPiece      = 64 << 10  // bytes of a line between looks at the context
 	maxLine        = 2 << 10
 	minPageForRune = utf8.UTFMax
 )
@@ -65,23 +66,20 @@ func Read(ctx context.Context, raw json.RawMessage, q ReadRequest) (Page, error)
 	if err != nil {
 		return Page{}, err
 	}
-	note := ""
 	switch {
 	case q.JQ != "":
 		if doc, err = runFilter(ctx, doc, isJSON, q.JQ); err != nil {
 			return Page{}, err
 		}
 	case q.Grep != "":
-		if doc, note, err = searchLines(ctx, toLines(doc, isJSON), q); err != nil {
-			return Page{}, err
-		}
+		return searchLines(ctx, toLines(doc, isJSON), q)
 	case q.Line > 0:
 		doc = toLines(doc, isJSON)
 		q.Offset = lineOffset(doc, q.Line)
 	}
-	page, err := cutPage(doc, q.Offset, q.Limit)
-	page.Note = note
-	return page, err
+	w := newWindow(q)
+	w.append(doc)
+	return w.cutPage()
 }
 
 func (q *ReadRequest) checkBounds() error {
@@ -169,35 +167,76 @@ func lineOffset(doc []byte, line int) int {
 	return at
 }
 
-// searchLines returns the lines that match, with their numbers and context.
-func searchLines(ctx context.Context, doc []byte, q ReadRequest) (out []byte, note string, err error) {
-	if len(q.Grep) > maxPattern {
-		return nil, "", fault.Errorf(fault.Invalid, "The pattern is longer than %d bytes.", maxPattern)
-	}
-	pattern, err := regexp.Compile(q.Grep)
+// searchLines reads a page of the lines that match, with their numbers and context.
+func searchLines(ctx context.Context, doc []byte, q ReadRequest) (Page, error) {
+	pattern, instructions, err := httpcall.CompilePattern(q.Grep)
 	if err != nil {
-		return nil, "", fault.Wrap(fault.Invalid, err, "The pattern isn't a valid RE2 regular expression.")
+		return Page{}, err
 	}
-	lines := bytes.Split(doc, []byte("\n"))
-	matches, printed := 0, -1
-	for i, line := range lines {
-		if ctx.Err() != nil {
-			return nil, "", ctx.Err()
+	if len(doc) > maxGrepWork/instructions {
+		return Page{}, fault.Errorf(fault.Invalid, "The pattern is too expensive for this answer. Use a simpler one, or jq or offset.")
+	}
+	w, lines, matches, printed := newWindow(q), 0, 0, 0 // printed: lines up to the last one that was printed
+	var before [][]byte                                 // the lines above, for the context
+	last, line := -1, []byte(nil)                       // the last match
+	for rest, more := doc, true; more; lines++ {
+		var text []byte
+		text, rest, more = bytes.Cut(rest, []byte("\n"))
+		isMatch, err := matchLine(ctx, pattern, text)
+		if err != nil {
+			return Page{}, err
 		}
-		if !pattern.Match(line) {
-			continue
+		if isMatch {
+			matches++
+			first := max(lines-len(before), printed)
+			if q.Context > 0 && printed > 0 && first > printed {
+				w.append([]byte("--\n"))
+			}
+			for n := first; n < lines; n++ {
+				line = appendLine(line[:0], n, false, before[n-lines+len(before)])
+				w.append(line)
+			}
+			last = lines
 		}
-		matches++
-		first := max(i-q.Context, printed+1)
-		if q.Context > 0 && printed >= 0 && first > printed+1 {
-			out = append(out, "--\n"...)
+		if isMatch || last >= 0 && lines-last <= q.Context {
+			line = appendLine(line[:0], lines, isMatch, text)
+			w.append(line)
+			printed = lines + 1
 		}
-		for n := first; n <= min(i+q.Context, len(lines)-1); n++ {
-			out = appendLine(out, n, n == i, lines[n])
-			printed = n
+		if q.Context > 0 {
+			before = append(before[max(len(before)-q.Context+1, 0):], text)
 		}
 	}
-	return out, fmt.Sprintf("%s of %s lines match.", formatCount(matches), formatCount(len(lines))), nil
+	page, err := w.cutPage()
+	page.Note = fmt.Sprintf("%s of %s lines match.", formatCount(matches), formatCount(lines))
+	return page, err
+}
+
+// matchLine searches a line in pieces, and ends with ctx.
+func matchLine(ctx context.Context, pattern *regexp.Regexp, line []byte) (bool, error) {
+	if len(line) <= grepPiece {
+		return pattern.Match(line), ctx.Err()
+	}
+	found := pattern.MatchReader(&pieceReader{Reader: bytes.NewReader(line), next: len(line), check: ctx.Err})
+	return found, ctx.Err()
+}
+
+// pieceReader reads a text to its end, or until a check before a piece fails.
+type pieceReader struct {
+	*bytes.Reader
+	next  int // bytes that are left at the next check
+	check func() error
+}
+
+// ReadRune implements [io.RuneReader].
+func (r *pieceReader) ReadRune() (rune, int, error) {
+	if r.Len() <= r.next {
+		r.next -= grepPiece
+		if err := r.check(); err != nil {
+			return 0, 0, err
+		}
+	}
+	return r.Reader.ReadRune()
 }
 
 // appendLine appends a numbered line: "12:" of a match, "12-" of its context, as grep does.
@@ -214,14 +253,33 @@ func appendLine(out []byte, n int, isMatch bool, line []byte) []byte {
 	return append(append(out, line...), '\n')
 }
 
-// cutPage returns whole characters from an offset on.
-func cutPage(doc []byte, from, limit int) (Page, error) {
-	if from > len(doc) {
-		return Page{}, fault.Errorf(fault.Invalid, "The offset is beyond the end, at %d bytes.", len(doc))
+// window keeps the bytes of a text that a page needs, and counts the others.
+type window struct {
+	from, limit int // of the page
+	start       int // of what is kept
+	total       int
+	kept        []byte
+}
+
+func newWindow(q ReadRequest) *window {
+	return &window{from: q.Offset, limit: q.Limit, start: max(q.Offset-utf8.UTFMax, 0)}
+}
+
+func (w *window) append(text []byte) {
+	first := min(max(w.start-w.total, 0), len(text))
+	end := min(max(w.from+w.limit+1-w.total, first), len(text))
+	w.kept = append(w.kept, text[first:end]...)
+	w.total += len(text)
+}
+
+// cutPage returns whole characters from the offset on.
+func (w *window) cutPage() (Page, error) {
+	if w.from > w.total {
+		return Page{}, fault.Errorf(fault.Invalid, "The offset is beyond the end, at %d bytes.", w.total)
 	}
-	from = runeStart(doc, from)
-	to := runeStart(doc, min(from+limit, len(doc)))
-	return Page{Text: string(doc[from:to]), From: from, To: to, Total: len(doc)}, nil
+	from := runeStart(w.kept, w.from-w.start)
+	to := runeStart(w.kept, min(w.from-w.start+w.limit, len(w.kept)))
+	return Page{Text: string(w.kept[from:to]), From: w.start + from, To: w.start + to, Total: w.total}, nil
 }
 
 // runeStart returns the place of the character that a byte belongs to.

@@ -201,6 +201,21 @@ func compilePattern(text string) (filterPattern, bool) {
 	return filterPattern{Regexp: compiled, instructions: len(program.Inst)}, err == nil
 }
 
+// CompilePattern compiles a small pattern. A match takes at most length times instructions. The error is a fault with a sentence.
+func CompilePattern(text string) (pattern *regexp.Regexp, instructions int, err error) {
+	p, ok := compilePattern(text)
+	if ok {
+		return p.Regexp, p.instructions, nil
+	}
+	if len(text) > maxPatternText {
+		return nil, 0, fault.Errorf(fault.Invalid, "The pattern is longer than %d bytes.", maxPatternText)
+	}
+	if _, err := syntax.Parse(text, syntax.Perl); err != nil {
+		return nil, 0, fault.Wrap(fault.Invalid, err, "The pattern isn't a valid RE2 regular expression.")
+	}
+	return nil, 0, fault.Errorf(fault.Invalid, "The pattern repeats too much.")
+}
+
 // testPattern is test with the number of a pattern. A match takes at most length times instructions.
 func (c *compiledFilter) testPattern(v any, args []any) any {
 	text, ok := v.(string)
