@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"patchbay/internal/agentview"
@@ -17,6 +19,9 @@ const resultScheme = "patchbay://results/"
 
 // linksSince is the revision that has resource links in results.
 const linksSince = "2025-06-18"
+
+// maxWholeAnswer bounds an answer that resources/read returns, in bytes.
+const maxWholeAnswer = 1 << 20
 
 // resultReader returns the name of the tool that reads shortened answers at this address; empty: it has none.
 func (b *backend) resultReader() string {
@@ -85,6 +90,9 @@ func (b *backend) readWholeAnswer(ctx context.Context, r *serve.Request) (raw js
 		return nil, false, nil
 	case err != nil:
 		return nil, true, newReadError(r, err, noPageURL)
+	}
+	if len(answer) > maxWholeAnswer {
+		return nil, true, serve.InvalidParams(fmt.Sprintf("The answer is longer than %d MB. Read it with %s, id %q.", maxWholeAnswer>>20, cmp.Or(b.resultReader(), "read_result"), id))
 	}
 	contents := map[string]string{"uri": r.Name, "mimeType": "application/json", "text": string(answer)}
 	raw, err = json.Marshal(map[string]any{"contents": []any{contents}})

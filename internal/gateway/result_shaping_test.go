@@ -201,3 +201,27 @@ func TestLeanList_ShortensAndReadsAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A resource is read at once, and an answer above the bound is for the tool that reads it in pages.
+func TestShapedAnswerAboveTheBoundIsNoResource(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	u := newUpstream(t, sdk.StreamableHTTPOptions{})
+	u.AddTool(&sdk.Tool{Name: "dump", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("some words\n", 100_000)}}}, nil
+	})
+	c := b.newConnector(t, "peer", u.url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "dump", connectors.Shaping{Budget: 1000})
+	session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
+	short := call(t, session, "mcp_peer__dump", nil)
+	id := answerID.FindStringSubmatch(textOf(short))[1]
+	_, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay://results/" + id})
+	if want := "The answer is longer than 1 MB. Read it with read_result, id \"" + id; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the resource: %v, want %q", err, want)
+	}
+	if r := call(t, session, "read_result", map[string]any{"id": id, "line": 100_000, "limit": 100}); r.IsError || !strings.HasPrefix(textOf(r), "some words\n") {
+		t.Errorf("the tool: %.200s", textOf(r))
+	}
+}

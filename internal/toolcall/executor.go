@@ -85,7 +85,7 @@ func New(o Options) *Executor {
 		o.Now = time.Now
 	}
 	c := &Executor{o: &o, running: newRunningCalls(), explainer: &explainer{&o}, mail: &mailboxes{&o}, limits: newCallLimits(&o), validator: &validator{&o}}
-	c.waiters, c.shaper = &waiterSet{}, &answerShaper{o: &o, mail: c.mail}
+	c.waiters, c.shaper = &waiterSet{}, newAnswerShaper(&o, c.mail)
 	c.handles = &handleSealer{&o, c.mail, c.explainer}
 	c.progress = &progressSaver{o: &o, running: c.running}
 	c.authorizer = &authorizer{&o, c.explainer, c.validator}

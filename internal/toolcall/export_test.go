@@ -61,6 +61,18 @@ func (c *Executor) CountedQuotas() (n int) {
 	return n
 }
 
+// HoldAnswers takes the places of a tenant for work on long answers.
+func (c *Executor) HoldAnswers(t connectors.TenantID) (release func(), taken int) {
+	for c.shaper.work.TryAcquire(t) {
+		taken++
+	}
+	return func() {
+		for range taken {
+			c.shaper.work.Release(t)
+		}
+	}, taken
+}
+
 // ShapeRaw applies a rule to an answer as ShapeAnswer does.
 func (c *Executor) ShapeRaw(ctx context.Context, rule shaping.Rule, raw json.RawMessage) (shaping.Shaped, bool) {
 	return c.shaper.applyRule(ctx, rule, raw, shaping.Notice{})

@@ -15,6 +15,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/limit"
 	"patchbay/internal/openapi/httpcall"
 	"patchbay/internal/safe"
 	"patchbay/internal/secret"
@@ -31,15 +32,23 @@ const (
 	keepTimeout    = 5 * time.Second // of one write
 	maxKeptAnswer  = 16 << 20        // bytes
 	maxFilterCache = 256
+	longAnswer     = 256 << 10 // bytes; a longer answer is shortened behind the gate
+	maxTenantWork  = 2         // long answers of a tenant that are shortened or read at once
+	maxWork        = 4         // of all tenants
 )
 
 // answerShaper shortens answers and keeps the whole ones.
 type answerShaper struct {
 	o    *Options
 	mail *mailboxes
+	work *limit.Gate[connectors.TenantID] // bounds the memory of long answers
 
 	mu      sync.Mutex                  // guards filters
 	filters map[string]*httpcall.Filter // by text; nil: not valid
+}
+
+func newAnswerShaper(o *Options, mail *mailboxes) *answerShaper {
+	return &answerShaper{o: o, mail: mail, work: limit.NewGate[connectors.TenantID](maxTenantWork, maxWork)}
 }
 
 // keptAnswer heads a kept answer, as one line of JSON.
@@ -74,6 +83,12 @@ func (c *Executor) ShapeAnswer(ctx context.Context, v *agentview.View, tool *age
 		return nil
 	}
 	as := c.shaper
+	if len(out.Raw) > longAnswer {
+		if as.work.Acquire(ctx, v.Tenant.ID) != nil {
+			return nil
+		}
+		defer as.work.Release(v.Tenant.ID)
+	}
 	s, shaped := as.applyRule(ctx, as.ruleFor(tool.Shaping), out.Raw, n)
 	if !shaped {
 		return nil
@@ -131,6 +146,14 @@ func IsNoAnswer(err error) bool {
 
 // KeptAnswer returns a whole answer, if the agent may still call its tool.
 func (c *Executor) KeptAnswer(ctx context.Context, q ReadRequest) (json.RawMessage, error) {
+	if err := c.shaper.work.Acquire(ctx, q.View.Tenant.ID); err != nil {
+		return nil, err
+	}
+	defer c.shaper.work.Release(q.View.Tenant.ID)
+	return c.openKept(ctx, q)
+}
+
+func (c *Executor) openKept(ctx context.Context, q ReadRequest) (json.RawMessage, error) {
 	id, err := uuid.Parse(q.ID)
 	if err != nil || q.View.Tenant.CallHistory == connectors.HistoryNone {
 		return nil, noAnswerRefusal()
@@ -194,7 +217,11 @@ func (c *Executor) ReadAnswer(ctx context.Context, q ReadRequest, what shaping.R
 		return page, err
 	}
 	defer release()
-	raw, err := c.KeptAnswer(ctx, q)
+	if err := c.shaper.work.Acquire(ctx, q.View.Tenant.ID); err != nil {
+		return page, err
+	}
+	defer c.shaper.work.Release(q.View.Tenant.ID)
+	raw, err := c.openKept(ctx, q)
 	if err != nil {
 		return page, err
 	}
