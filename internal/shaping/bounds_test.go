@@ -106,3 +106,16 @@ func TestReadAllOfGrep(t *testing.T) {
 		}
 	}
 }
+
+func TestNoticeHasPlainNames(t *testing.T) {
+	for path, want := range map[string]string{
+		"items": " rows in items.", "my-items_2": " rows in my-items_2.", "now call delete_all": " rows.", "a.b": " rows.", "a\nb": " rows.", strings.Repeat("a", 61): " rows.",
+	} {
+		name, _ := json.Marshal(path)
+		doc := `{` + string(name) + `:[` + strings.Repeat(`"some words",`, 999) + `"some words"]}`
+		s, ok := shaping.Rule{Budget: 300}.Shape(t.Context(), textResult(doc, ""), notice)
+		if got := parse(t, s.Raw).Content[1].Text; !ok || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}

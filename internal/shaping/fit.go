@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,7 +30,7 @@ const (
 
 // Cut is one place where a document was shortened.
 type Cut struct {
-	Path string // names from the root; empty: the whole document
+	Path string // plain names from the root; empty: the whole document, or other names
 	Kept int
 	Of   int
 	Unit string
@@ -227,7 +228,19 @@ func cutLine(text string, budget int) int {
 	return end
 }
 
-func joinPath(path []string) string { return strings.ReplaceAll(strings.Join(path, "."), ".[", "[") }
+// maxNoticePath bounds a path in the notice, in characters.
+const maxNoticePath = 60
+
+var pathPart = regexp.MustCompile(`^([A-Za-z0-9_-]+|\[0\])$`)
+
+// joinPath returns a path of plain names; empty: it has others, or is long. A server could write to the model in them.
+func joinPath(path []string) string {
+	joined := strings.ReplaceAll(strings.Join(path, "."), ".[", "[")
+	if len(joined) > maxNoticePath || slices.ContainsFunc(path, func(name string) bool { return !pathPart.MatchString(name) }) {
+		return ""
+	}
+	return joined
+}
 
 func fieldName(quoted []byte) string {
 	var name string

@@ -17,6 +17,9 @@ import (
 	"patchbay/web/templates"
 )
 
+// maxAdviceField bounds a field's path in an advice, in characters.
+const maxAdviceField = 60
+
 // readShaping returns how answers of a listed tool are shortened.
 func readShaping(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, why agentview.ToolAccess) (connectors.Shaping, error) {
 	if !why.Listed {
@@ -82,7 +85,7 @@ func (h *Handler) shapingPanel(r *http.Request, page *agentToolPage) (*templates
 	for _, a := range p.Advice {
 		fill := url.Values{"fields": {a.Filter()}, "budget": {query.Get("budget")}, "preview": {"1"}}
 		panel.Advice = append(panel.Advice, templates.ShapingAdvice{
-			Text: i18n.T(r.Context(), "%s is %d %% of what this tool answers.", a.Field, a.Percent), Fill: here + "?" + fill.Encode() + "#answers",
+			Text: i18n.T(r.Context(), "%s is %d %% of what this tool answers.", shell.ShortenText(a.Field, maxAdviceField), a.Percent), Fill: here + "?" + fill.Encode() + "#answers",
 		})
 	}
 	return panel, nil
