@@ -21,15 +21,17 @@ func (v *View) ResultReader() string {
 	return ""
 }
 
-// ResultReader is [View.ResultReader] at the connector's own address, where the server may have a tool of that name.
+// ResultReader is [View.ResultReader] at the connector's own address, where the server may have tools of that name.
 func (connector *ConnectorView) ResultReader() string {
-	switch {
-	case !connector.shapes:
+	if !connector.shapes {
 		return ""
-	case connector.ConnectorName(resultReader) != nil:
-		return "patchbay_" + resultReader
 	}
-	return resultReader
+	for _, prefix := range []string{"", "patchbay_", "patchbay_patchbay_"} {
+		if connector.ConnectorName(prefix+resultReader) == nil {
+			return prefix + resultReader
+		}
+	}
+	return ""
 }
 
 // resultReaderDefinition is the tool without its name.

@@ -78,7 +78,7 @@ func (b *backend) newReadRequest(id string) toolcall.ReadRequest {
 	return toolcall.ReadRequest{View: b.view, Connector: b.connector, ID: id, Wait: &b.wait}
 }
 
-// readWholeAnswer serves resources/read for the link of a shortened answer. false: the URI is none, or a server's own.
+// readWholeAnswer serves resources/read for the link of a shortened answer. false: the URI is none. No server is asked for one.
 func (b *backend) readWholeAnswer(ctx context.Context, r *serve.Request) (raw json.RawMessage, isAnswer bool, err error) {
 	id, found := strings.CutPrefix(r.Name, resultScheme)
 	if !found {
@@ -86,8 +86,6 @@ func (b *backend) readWholeAnswer(ctx context.Context, r *serve.Request) (raw js
 	}
 	answer, err := b.h.caller.KeptAnswer(ctx, b.newReadRequest(id))
 	switch {
-	case toolcall.IsNoAnswer(err):
-		return nil, false, nil
 	case err != nil:
 		return nil, true, newReadError(r, err, noPageURL)
 	}

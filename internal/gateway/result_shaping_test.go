@@ -217,11 +217,41 @@ func TestShapedAnswerAboveTheBoundIsNoResource(t *testing.T) {
 	session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
 	short := call(t, session, "mcp_peer__dump", nil)
 	id := answerID.FindStringSubmatch(textOf(short))[1]
+	var kept int
+	if b.AsSystem(t, "select count(*) from gateway_mail where box = 'result-' || $1 and id::text = $1", []any{id}, &kept); kept != 1 {
+		t.Errorf("%d answers are kept under the id of the call", kept)
+	}
 	_, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay://results/" + id})
 	if want := "The answer is longer than 1 MB. Read it with read_result, id \"" + id; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the resource: %v, want %q", err, want)
 	}
 	if r := call(t, session, "read_result", map[string]any{"id": id, "line": 100_000, "limit": 100}); r.IsError || !strings.HasPrefix(textOf(r), "some words\n") {
 		t.Errorf("the tool: %.200s", textOf(r))
+	}
+}
+
+// The names of a server's tools and resources are not the gateway's.
+func TestShapedAnswerIsReadBesideTheServersNames(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	u := newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").withList("read_result").withList("patchbay_read_result")
+	own := "patchbay://results/own"
+	u.AddResource(&sdk.Resource{URI: own, Name: "own"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		t.Error("the server is asked for an answer")
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: own, Text: "own"}}}, nil
+	})
+	c := b.newConnector(t, "peer", u.url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	session := connect(t, b.url+"/mcp/peer", b.Token(t, agent.ID), modern)
+	id := answerID.FindStringSubmatch(textOf(call(t, session, "list", nil)))[1]
+	if r := call(t, session, "patchbay_patchbay_read_result", map[string]any{"id": id, "part": "0", "limit": 10}); r.IsError || !strings.HasPrefix(textOf(r), longAnswer()[:10]) {
+		t.Errorf("the reader: %.200s", textOf(r))
+	}
+	for _, at := range []string{"/mcp", "/mcp/peer"} {
+		if _, err := connect(t, b.url+at, b.Token(t, agent.ID), modern).ReadResource(t.Context(), &sdk.ReadResourceParams{URI: own}); err == nil {
+			t.Errorf("%s: it is read", at)
+		}
 	}
 }

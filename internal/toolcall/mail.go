@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
@@ -21,7 +23,9 @@ func (m *mailboxes) newMail(v *agentview.View, box string, message []byte) store
 
 // putMail stores a message once. If the database is away, the request waits for it.
 func (m *mailboxes) putMail(ctx context.Context, wait *store.WaitBudget, t connectors.TenantID, mail store.NewMail) error {
-	mail.ID = store.NewMailID()
+	if mail.ID == uuid.Nil {
+		mail.ID = store.NewMailID()
+	}
 	return m.o.Store.Retry(ctx, wait, func(ctx context.Context) error { return m.o.Store.Tenant(t).Calls().PutMail(ctx, mail) })
 }
 

@@ -121,7 +121,7 @@ func (as *answerShaper) keepAnswer(ctx context.Context, v *agentview.View, tool 
 	ctx, cancel := context.WithTimeout(ctx, keepTimeout)
 	defer cancel()
 	mail := as.mail.newMail(v, store.ResultBox+out.CallID.String(), s2.Encode(nil, whole))
-	mail.ExpiresAt = as.o.Now().Add(KeptAnswerTTL)
+	mail.ID, mail.ExpiresAt = out.CallID.UUID, as.o.Now().Add(KeptAnswerTTL) // of one call one answer is kept
 	return as.mail.putMail(ctx, nil, v.Tenant.ID, mail)
 }
 
@@ -136,12 +136,6 @@ type ReadRequest struct {
 // noAnswerRefusal does not tell an expired answer from another agent's.
 func noAnswerRefusal() *RefusalError {
 	return &RefusalError{Code: CodeNotGranted, Sentence: "There is no answer with this id, or its 24 hours are over. Call the tool again."}
-}
-
-// IsNoAnswer reports whether there was no answer with the id.
-func IsNoAnswer(err error) bool {
-	r, ok := errors.AsType[*RefusalError](err)
-	return ok && r.Sentence == noAnswerRefusal().Sentence
 }
 
 // KeptAnswer returns a whole answer, if the agent may still call its tool.
