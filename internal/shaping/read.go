@@ -78,7 +78,7 @@ func Read(ctx context.Context, raw json.RawMessage, q ReadRequest) (Page, error)
 		q.Offset = lineOffset(doc, q.Line)
 	}
 	w := newWindow(q)
-	w.append(doc)
+	w.addText(doc)
 	return w.cutPage()
 }
 
@@ -190,17 +190,17 @@ func searchLines(ctx context.Context, doc []byte, q ReadRequest) (Page, error) {
 			matches++
 			first := max(lines-len(before), printed)
 			if q.Context > 0 && printed > 0 && first > printed {
-				w.append([]byte("--\n"))
+				w.addText([]byte("--\n"))
 			}
 			for n := first; n < lines; n++ {
 				line = appendLine(line[:0], n, false, before[n-lines+len(before)])
-				w.append(line)
+				w.addText(line)
 			}
 			last = lines
 		}
 		if isMatch || last >= 0 && lines-last <= q.Context {
 			line = appendLine(line[:0], lines, isMatch, text)
-			w.append(line)
+			w.addText(line)
 			printed = lines + 1
 		}
 		if q.Context > 0 {
@@ -265,7 +265,7 @@ func newWindow(q ReadRequest) *window {
 	return &window{from: q.Offset, limit: q.Limit, start: max(q.Offset-utf8.UTFMax, 0)}
 }
 
-func (w *window) append(text []byte) {
+func (w *window) addText(text []byte) {
 	first := min(max(w.start-w.total, 0), len(text))
 	end := min(max(w.from+w.limit+1-w.total, first), len(text))
 	w.kept = append(w.kept, text[first:end]...)
