@@ -40,7 +40,7 @@ const resultReaderDefinition = `,"title":"Read the rest of an answer","descripti
 	`An answer can be read for 24 hours.","inputSchema":{"type":"object","properties":{` +
 	`"id":{"type":"string","description":"The id that the shortened answer says."},` +
 	`"jq":{"type":"string","description":"A jq filter for an answer in JSON, such as .items[40:80] | map({id, title})."},` +
-	`"grep":{"type":"string","description":"An RE2 regular expression. Matching lines are returned with their numbers."},` +
+	`"grep":{"type":"string","description":"An RE2 regular expression of at most 200 bytes. Matching lines are returned with their numbers."},` +
 	`"context":{"type":"integer","minimum":0,"maximum":50,"description":"Lines before and after a match."},` +
 	`"line":{"type":"integer","minimum":1,"description":"The first line to read."},` +
 	`"offset":{"type":"integer","minimum":0,"description":"The first byte to read, of the answer or of what jq or grep return."},` +
