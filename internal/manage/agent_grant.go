@@ -71,7 +71,7 @@ func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (conne
 
 // checkPinned fails if the agent would have too many pinned tools.
 func checkPinned(ctx context.Context, tx *store.Tenant, g connectors.Grant) error {
-	others, err := tx.Agents().PinnedElsewhere(ctx, g.AgentID, g.ConnectorID)
+	others, err := tx.Tools().PinnedElsewhere(ctx, g.AgentID, g.ConnectorID)
 	if err == nil && others+len(g.PinnedTools) > connectors.MaxPinnedTools {
 		err = fault.InvalidFields(fault.Field{Location: "pinned_tools", Message: fmt.Sprintf("At most %d pinned tools per agent.", connectors.MaxPinnedTools)})
 	}

@@ -60,8 +60,8 @@ var accessAttempts = map[string]attempt{
 		}
 		return false, err
 	},
-	"Agents.PinnedElsewhere": func(ctx context.Context, o outsider) (bool, error) {
-		pinned, err := o.door.Agents().PinnedElsewhere(ctx, o.agent.ID, connectors.ConnectorID{})
+	"Tools.PinnedElsewhere": func(ctx context.Context, o outsider) (bool, error) {
+		pinned, err := o.door.Tools().PinnedElsewhere(ctx, o.agent.ID, connectors.ConnectorID{})
 		return pinned > 0, err
 	},
 	"Agents.SetShaping": func(ctx context.Context, o outsider) (bool, error) {

@@ -50,7 +50,7 @@ func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 }
 
 // PinnedElsewhere returns the number of tools that the agent's grants of other connectors pin.
-func (t Agents) PinnedElsewhere(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (int, error) {
+func (t Tools) PinnedElsewhere(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (int, error) {
 	n, err := t.q.PinnedElsewhere(ctx, t.id, agent, connector)
 	return int(n), err
 }
