@@ -70,7 +70,7 @@ func (s *stream) serveTopic(r *http.Request) error {
 		return s.pollUpdates(calls, s.callUpdates(connectors.Ref(query.Get("id"))))
 	case "home":
 		s.announces = false
-		return s.pollUpdates(nil, s.needsUpdates())
+		return s.pollUpdates(nil, s.needsUpdates(query.Has("steps")))
 	case "approvals":
 		s.announces = false
 		return s.pollUpdates(nil, s.approvalUpdates(query.Get("after"), query.Get("id")))
@@ -78,7 +78,7 @@ func (s *stream) serveTopic(r *http.Request) error {
 		return s.pollUpdates(nil, s.changeListUpdates(toolpages.ReadChangeQuery(query)))
 	case "notices":
 		s.announces = false
-		needs, notices := s.needsUpdates(), s.noticeUpdates(query.Get("after"))
+		needs, notices := s.needsUpdates(query.Has("steps")), s.noticeUpdates(query.Get("after"))
 		return s.pollUpdates(nil, func() error {
 			if err := needs(); err != nil {
 				return err

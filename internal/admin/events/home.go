@@ -12,8 +12,8 @@ import (
 	"patchbay/web/templates"
 )
 
-// needsUpdates sends the home page's list when it changed.
-func (s *stream) needsUpdates() func() error {
+// needsUpdates sends the home page's list when it changed. hasSteps: the page has the checklist of the first steps.
+func (s *stream) needsUpdates(hasSteps bool) func() error {
 	var last *connectors.Needs
 	var looked time.Time
 	var badges store.BadgeCounts
@@ -24,7 +24,7 @@ func (s *stream) needsUpdates() func() error {
 			return nil
 		}
 		looked, badges = now, s.badges.BadgeCounts
-		if err := s.sendFirstSteps(&steps); err != nil {
+		if err := s.sendFirstSteps(&steps, hasSteps); err != nil {
 			return err
 		}
 		needs, err := s.h.Store.Tenant(s.actor.Tenant.ID).AttentionItems(s.ctx, home.MaxNeedsShown)
@@ -42,8 +42,9 @@ func (s *stream) needsUpdates() func() error {
 	}
 }
 
-// sendFirstSteps sends the checklist when a step was done. A page of a tenant that did all of them has no checklist.
-func (s *stream) sendFirstSteps(last **connectors.FirstSteps) error {
+// sendFirstSteps sends the checklist when a step was done, also if that was the last one before the stream began. A page of a
+// tenant that did all of them has no checklist.
+func (s *stream) sendFirstSteps(last **connectors.FirstSteps, onPage bool) error {
 	if !home.ShowsFirstSteps(s.actor) || *last != nil && (*last).Done() {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (s *stream) sendFirstSteps(last **connectors.FirstSteps) error {
 	}
 	before := *last
 	*last = &now
-	if before == nil || *before == now {
+	if before == nil && !(onPage && now.Done()) || before != nil && *before == now {
 		return nil
 	}
 	return s.sendComponent(templates.FirstStepsChanged(home.FirstStepsView(s.ctx, now)))

@@ -50,6 +50,9 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	page.Frame.Listen = "/events?on=home"
+	if page.Steps.Steps != nil {
+		page.Frame.Listen += "&steps=shown"
+	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Home(page))
 }
 
