@@ -18,7 +18,7 @@ import (
 var recordedFields = map[string]string{
 	"memory-read_graph":         ".entities |= map({name, entityType})",
 	"filesystem-directory_tree": "map(.name)",
-	"npm-registry-package":      "{name, description, version, license, dependencies}",
+	"package-metadata":          "{name, description, version, license, dependencies}",
 	"git-git_log":               ".commits |= map({shortHash, subject})",
 }
 
