@@ -115,12 +115,12 @@ func TestAccount_SecondWaiterIsRateLimited(t *testing.T) {
 		out, err := a.Call(context.WithoutCancel(t.Context()), first)
 		answers <- callAnswer{out, err}
 	}()
-	<-progress
+	receive(t, progress)
 	if r := asRefusal(t, callAgain(t, a, request), toolcall.CodeRateLimited); r.RetryAfter == 0 {
 		t.Errorf("it is not told when: %+v", r)
 	}
 	a.connectAccount(t)
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
 	a.remote.wantCalls(t, 1)
 }

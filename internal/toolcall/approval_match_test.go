@@ -39,12 +39,12 @@ func TestApproval_RunsOnlyWhatWasReviewed(t *testing.T) {
 		out, err := b.Call(context.WithoutCancel(t.Context()), request)
 		answers <- callAnswer{out, err}
 	}()
-	<-progress
+	receive(t, progress)
 	b.approve(t, b.process, id)
-	must(t, (<-answers).err)
-	must(t, (<-answers).err)
+	must(t, receive(t, answers).err)
+	must(t, receive(t, answers).err)
 	var sent struct{ Arguments json.RawMessage }
-	must(t, json.Unmarshal((<-b.remote.arrived).Params, &sent))
+	must(t, json.Unmarshal(receive(t, b.remote.arrived).Params, &sent))
 	if string(sent.Arguments) != `{"q":"x"}` {
 		t.Errorf("the server got %s", sent.Arguments)
 	}
@@ -94,7 +94,7 @@ func TestApproval_DisabledAgentIsRefused(t *testing.T) {
 	_, err := b.Door().Agents().Update(t.Context(), a)
 	must(t, err)
 	b.approve(t, b.process, id)
-	wantRefused(t, (<-answers).err, toolcall.CodeNotGranted)
+	wantRefused(t, receive(t, answers).err, toolcall.CodeNotGranted)
 	_, err = b.callNoWait(t, b.process, a, c)
 	wantRefused(t, err, toolcall.CodeNotGranted)
 	b.remote.wantCalls(t, 0)
@@ -144,10 +144,10 @@ func TestApproval_SendsOnlyReviewedContent(t *testing.T) {
 		out, err := b.Call(context.WithoutCancel(t.Context()), request)
 		answers <- callAnswer{out, err}
 	}()
-	<-progress
+	receive(t, progress)
 	b.approve(t, b.process, b.onlyWaiting(t))
-	must(t, (<-answers).err)
-	if params := <-sent; !strings.Contains(params, `"arguments":{"q":"x"}`) || strings.Contains(params, "delete") ||
+	must(t, receive(t, answers).err)
+	if params := receive(t, sent); !strings.Contains(params, `"arguments":{"q":"x"}`) || strings.Contains(params, "delete") ||
 		strings.Contains(params, "confirmed") || !strings.Contains(params, `/clientCapabilities":{"elicitation":{"form":{}}}`) {
 		t.Errorf("the server got %s", params)
 	}

@@ -45,7 +45,13 @@ func (b *bench) startWaiting(t testing.TB, a connectors.Agent, c connectors.Conn
 		}()
 	}
 	for range processes {
-		<-progress
+		select {
+		case <-progress:
+		case got := <-answers:
+			t.Fatalf("the call does not wait: %+v", got)
+		case <-time.After(patience):
+			t.Fatal("no call waits")
+		}
 	}
 	return answers, b.onlyWaiting(t)
 }
@@ -90,7 +96,7 @@ func TestApproval_RunsForWaitingCaller(t *testing.T) {
 		t.Errorf("shown = %+v", shown)
 	}
 	b.approve(t, b.process, id)
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
 	if got.out.CallID != id || !strings.Contains(string(got.out.Raw), "search") {
 		t.Errorf("outcome = %+v", got.out)
@@ -123,7 +129,7 @@ func TestApproval_OneOfTwoProcessesRunsCall(t *testing.T) {
 	decisions.Wait()
 	accepted := 0
 	for range cap(conflicts) {
-		if err := <-conflicts; err == nil {
+		if err := receive(t, conflicts); err == nil {
 			accepted++
 		} else if !fault.Is(err, fault.Conflict) {
 			t.Error(err)
@@ -133,7 +139,7 @@ func TestApproval_OneOfTwoProcessesRunsCall(t *testing.T) {
 		t.Errorf("%d decisions", accepted)
 	}
 	for range cap(answers) {
-		got := <-answers
+		got := receive(t, answers)
 		must(t, got.err)
 		if !strings.Contains(string(got.out.Raw), "search") {
 			t.Errorf("outcome = %+v", got.out)
@@ -155,7 +161,7 @@ func TestApproval_DeniedCallIsNotMade(t *testing.T) {
 	if call.Status != connectors.CallDenied || call.Outcome != connectors.OutcomeDenied {
 		t.Errorf("call = %+v", call)
 	}
-	if r := asRefusal(t, (<-answers).err, toolcall.CodeDenied); !strings.Contains(r.Sentence, "Not today.") {
+	if r := asRefusal(t, receive(t, answers).err, toolcall.CodeDenied); !strings.Contains(r.Sentence, "Not today.") {
 		t.Errorf("it says %q", r.Sentence)
 	}
 	b.remote.wantCalls(t, 0)
@@ -167,7 +173,7 @@ func TestApproval_LateResultIsFetchedOnce(t *testing.T) {
 	must(t, b.Door().SetCallSettings(t.Context(), connectors.HistoryNone, connectors.ReadersEveryone, time.Second))
 	p, other := b.newProcess(t, b.newInstance(t)), b.newProcess(t, b.newInstance(t))
 	answers, id := b.startWaiting(t, a, c, p)
-	r := asRefusal(t, (<-answers).err, toolcall.CodeApprovalPending)
+	r := asRefusal(t, receive(t, answers).err, toolcall.CodeApprovalPending)
 	if !strings.Contains(r.Sentence, "https://patchbay.example.com/approvals/"+id.String()) || r.CallID != id {
 		t.Errorf("refusal = %+v", r)
 	}
@@ -178,7 +184,7 @@ func TestApproval_LateResultIsFetchedOnce(t *testing.T) {
 	if call := b.approve(t, other, id); call.Status == connectors.CallPendingApproval {
 		t.Errorf("call = %+v", call)
 	}
-	<-b.remote.arrived
+	receive(t, b.remote.arrived)
 	out := b.fetchResult(t, a, c)
 	if out.CallID != id || !strings.Contains(string(out.Raw), "search") {
 		t.Errorf("outcome = %+v", out)
@@ -205,7 +211,7 @@ func TestApproval_WaiterSeesUnknownOutcome(t *testing.T) {
 	answers, id := b.startWaiting(t, a, c, b.process)
 	b.dieExecuting(t, id)
 	b.Sweep(t.Context())
-	wantRefused(t, (<-answers).err, toolcall.CodeOutcomeUnknown)
+	wantRefused(t, receive(t, answers).err, toolcall.CodeOutcomeUnknown)
 	b.remote.wantCalls(t, 0)
 }
 
@@ -252,7 +258,7 @@ func TestSweep_RunsUnclaimedApproval(t *testing.T) {
 	_, err = b.Pool.Exec(t.Context(), "begin; select set_config('app.system', 'on', true); update approvals set decided_at = now() - interval '1 minute'; commit")
 	must(t, err)
 	b.Sweep(t.Context())
-	<-b.remote.arrived
+	receive(t, b.remote.arrived)
 	if out := b.fetchResult(t, a, c); out.CallID != id {
 		t.Errorf("outcome = %+v", out)
 	}
@@ -265,7 +271,7 @@ func TestApproval_ChangedToolIsNotCalled(t *testing.T) {
 	answers, id := b.startWaiting(t, a, c, b.process)
 	b.changeTool(t, c)
 	b.approve(t, b.process, id)
-	wantRefused(t, (<-answers).err, toolcall.CodeHeld)
+	wantRefused(t, receive(t, answers).err, toolcall.CodeHeld)
 	b.remote.wantCalls(t, 0)
 }
 
@@ -275,7 +281,7 @@ func TestAllowance_SkipsApprovalUntilExpiry(t *testing.T) {
 	answers, id := b.startWaiting(t, a, c, b.process)
 	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: 2 * time.Hour})
 	must(t, err)
-	must(t, (<-answers).err)
+	must(t, receive(t, answers).err)
 	p := b.newProcess(t, b.newInstance(t))
 	_, err = b.callNoWait(t, p, a, c)
 	must(t, err)
@@ -303,7 +309,7 @@ func TestAllowance_EndTakesEffectAtTheNextCall(t *testing.T) {
 			answers, id := b.startWaiting(t, a, c, b.process)
 			_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: 2 * time.Hour})
 			must(t, err)
-			must(t, (<-answers).err)
+			must(t, receive(t, answers).err)
 			p := b.newProcess(t, b.newInstance(t))
 			_, err = b.callNoWait(t, p, a, c)
 			must(t, err)
@@ -345,7 +351,7 @@ func TestAllowance_EndsWhenDefinitionChanges(t *testing.T) {
 	answers, id := b.startWaiting(t, a, c, b.process)
 	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: 2 * time.Hour})
 	must(t, err)
-	must(t, (<-answers).err)
+	must(t, receive(t, answers).err)
 	b.changeTool(t, c)
 	_, err = b.callNoWait(t, b.newProcess(t, b.newInstance(t)), a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
@@ -373,10 +379,10 @@ func TestApproval_CancelledCallLeavesInbox(t *testing.T) {
 				_, err := b.Call(ctx, request)
 				results <- err
 			}()
-			<-progress
+			receive(t, progress)
 			id := b.onlyWaiting(t)
 			must(t, cancels(b, id, cancel))
-			wantRefused(t, <-results, toolcall.CodeCancelled)
+			wantRefused(t, receive(t, results), toolcall.CodeCancelled)
 			if row := b.row(t, id); row.Status != connectors.CallCancelled {
 				t.Errorf("row = %+v", row)
 			}
@@ -435,7 +441,7 @@ func TestApproval_TaskClientPollsTask(t *testing.T) {
 		t.Error("another agent reads the task")
 	}
 	b.approve(t, b.process, out.CallID)
-	<-b.remote.arrived
+	receive(t, b.remote.arrived)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Minute); task.Status != "completed" && time.Now().Before(end); poll() {
@@ -455,7 +461,7 @@ func TestStop_CutsOffApprovedCall(t *testing.T) {
 	_, err := b.callNoWait(t, p, a, c)
 	id := asRefusal(t, err, toolcall.CodeApprovalPending).CallID
 	b.approve(t, p, id)
-	<-b.remote.arrived
+	receive(t, b.remote.arrived)
 	doneCtx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p.Stop(doneCtx)

@@ -60,7 +60,7 @@ func TestOnEnd_CalledOncePerCall(t *testing.T) {
 	answers, id := b.startWaiting(t, reviewed, c, b.process)
 	_, err = b.Decide(context.WithoutCancel(t.Context()), b.actor(connectors.RoleMember), id, toolcall.Decision{})
 	must(t, err)
-	wantRefused(t, (<-answers).err, toolcall.CodeDenied)
+	wantRefused(t, receive(t, answers).err, toolcall.CodeDenied)
 	want("a call that a person denied", id, connectors.OutcomeDenied)
 }
 
@@ -92,11 +92,11 @@ func TestSweep_ReportsEndedCalls(t *testing.T) {
 		update tool_calls set started_at = now() - interval '2 days' where task is not null; commit`)
 	must(t, err)
 	b.Sweep(t.Context())
-	wantRefused(t, (<-answers).err, toolcall.CodeCancelled)
+	wantRefused(t, receive(t, answers).err, toolcall.CodeCancelled)
 	b.Sweep(t.Context())
 	reported := map[connectors.ToolCallID]connectors.CallOutcome{}
 	for range 3 {
-		call := <-ended
+		call := receive(t, ended)
 		reported[call.ID] = call.Outcome
 	}
 	want := map[connectors.ToolCallID]connectors.CallOutcome{
@@ -106,7 +106,7 @@ func TestSweep_ReportsEndedCalls(t *testing.T) {
 		t.Errorf("told %v and %d more, want %v", reported, len(ended), want)
 	}
 	for published := map[connectors.ToolCallID]bool{}; len(published) < 3; {
-		if call := <-live; call.Status.Ended() {
+		if call := receive(t, live); call.Status.Ended() {
 			published[call.ID] = true
 		}
 	}

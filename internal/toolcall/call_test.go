@@ -264,14 +264,14 @@ func TestCall_HungServerDoesNotSlowOthers(t *testing.T) {
 			done <- err
 		}()
 	}
-	<-b.remote.arrived
+	receive(t, b.remote.arrived)
 	for range 20 {
 		_, err := b.call(t, a, healthy, "")
 		must(t, err)
 	}
 	cancel()
 	for range cap(done) {
-		wantRefused(t, <-done, toolcall.CodeCancelled)
+		wantRefused(t, receive(t, done), toolcall.CodeCancelled)
 	}
 }
 
@@ -310,11 +310,11 @@ func TestCancel_ReachesServer(t *testing.T) {
 				_, err := b.Call(ctx, request)
 				results <- err
 			}()
-			<-b.remote.arrived
+			receive(t, b.remote.arrived)
 			b.history.Flush(t.Context())
 			must(t, cancels(b, other, request.ID, cancel))
-			wantRefused(t, <-results, toolcall.CodeCancelled)
-			<-b.remote.cancelled
+			wantRefused(t, receive(t, results), toolcall.CodeCancelled)
+			receive(t, b.remote.cancelled)
 			if row := b.row(t, request.ID); row.Status != connectors.CallCancelled || row.Outcome != connectors.OutcomeCancelled {
 				t.Errorf("row = %+v", row)
 			}

@@ -18,10 +18,10 @@ import (
 // waitForWaiters returns when n requests wait for the database.
 func (b *bench) waitForWaiters(t *testing.T, n int) {
 	t.Helper()
-	for b.St.WaitStats().Waiting < n {
+	for end := time.After(patience); b.St.WaitStats().Waiting < n; {
 		select {
 		case <-time.After(time.Millisecond):
-		case <-t.Context().Done():
+		case <-end:
 			t.Fatal("no request waits for the database")
 		}
 	}
@@ -41,10 +41,10 @@ func TestCall_QuestionWaitsForDatabase(t *testing.T) {
 	}()
 	b.waitForWaiters(t, 1)
 	reopen()
-	<-waiting
+	receive(t, waiting)
 	b.approve(t, b.process, b.onlyWaiting(t))
-	<-b.remote.arrived
-	if got := <-done; got.err != nil || got.out.IsError {
+	receive(t, b.remote.arrived)
+	if got := receive(t, done); got.err != nil || got.out.IsError {
 		t.Errorf("outcome = %+v, %v", got.out, got.err)
 	}
 	b.remote.wantCalls(t, 1)
@@ -71,7 +71,7 @@ func TestTaskRequest_WaitsForDatabase(t *testing.T) {
 	}()
 	b.waitForWaiters(t, 1)
 	reopen()
-	if raw := <-read; json.Unmarshal(raw, &task) != nil || task.Status != "working" {
+	if raw := receive(t, read); json.Unmarshal(raw, &task) != nil || task.Status != "working" {
 		t.Errorf("raw = %s", raw)
 	}
 }
@@ -168,7 +168,7 @@ func TestTaskCancel_WaitsForDatabase(t *testing.T) {
 	reopen := b.CloseDatabase(t)
 	b.waitForWaiters(t, 1)
 	reopen()
-	must(t, <-done)
+	must(t, receive(t, done))
 	if row := b.row(t, out.CallID); row.Status != connectors.CallCancelled {
 		t.Errorf("row = %+v", row)
 	}
@@ -186,13 +186,13 @@ func TestCancelledApprovalWait_WaitsForDatabase(t *testing.T) {
 		out, err := b.Call(ctx, request)
 		done <- callAnswer{out, err}
 	}()
-	<-waiting
+	receive(t, waiting)
 	id := b.onlyWaiting(t)
 	reopen := b.CloseDatabase(t)
 	cancel()
 	b.waitForWaiters(t, 1)
 	reopen()
-	wantRefused(t, (<-done).err, toolcall.CodeCancelled)
+	wantRefused(t, receive(t, done).err, toolcall.CodeCancelled)
 	if row := b.row(t, id); row.Status != connectors.CallCancelled {
 		t.Errorf("row = %+v", row)
 	}
@@ -217,7 +217,7 @@ func TestMultiRound_AnswerWaitsForDatabase(t *testing.T) {
 	}()
 	b.waitForWaiters(t, 1)
 	reopen()
-	got := <-done
+	got := receive(t, done)
 	must(t, got.err)
 	if question, _ := deliverResponse(t, got.out, first, "two"); question != "elicitation/create 1?" {
 		t.Errorf("asked %s", question)
@@ -246,9 +246,9 @@ func TestMultiRound_CancelWaitsForDatabase(t *testing.T) {
 	reopen := b.CloseDatabase(t)
 	cancel()
 	time.AfterFunc(300*time.Millisecond, reopen)
-	wantRefused(t, (<-done).err, toolcall.CodeCancelled)
+	wantRefused(t, receive(t, done).err, toolcall.CodeCancelled)
 	b.reconnect(t, "cancel-")
-	<-b.remote.cancelled
+	receive(t, b.remote.cancelled)
 }
 
 func TestMultiRound_RepeatedAnswerIsTakenOnce(t *testing.T) {
@@ -275,7 +275,7 @@ func TestMultiRound_RepeatedAnswerIsTakenOnce(t *testing.T) {
 	}
 	b.AsSystem(t, "select id, agent_id, box, sealed from gateway_mail", []any{}, &sent.id, &sent.agent, &sent.box, &sent.sealed)
 	b.reconnect(t, "talk-")
-	must(t, (<-done).err)
+	must(t, receive(t, done).err)
 	b.AsSystem(t, "insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at) values ($1, $2, $3, $4, $5, now() + interval '1 minute')",
 		[]any{b.Tenant.UUID, sent.id, sent.agent, sent.box, sent.sealed})
 	b.waitUntil(t, "not exists (select from gateway_mail where box like 'talk-%')")

@@ -173,6 +173,6 @@ func TestDefinitionAge_CheckedAfterApproval(t *testing.T) {
 	answers, id := b.startWaiting(t, a, c, b.process)
 	b.clock.advance(16 * time.Minute)
 	b.approve(t, b.process, id)
-	asRefusal(t, (<-answers).err, toolcall.CodeHeld)
+	asRefusal(t, receive(t, answers).err, toolcall.CodeHeld)
 	b.remote.wantCalls(t, 0)
 }

@@ -247,7 +247,7 @@ func (b *bench) watchStore(t testing.TB, p *process) {
 			once.Do(func() { close(connected) })
 		})
 	})
-	<-connected
+	receive(t, connected)
 }
 
 // newInstance is an instance that stays alive.
@@ -368,6 +368,20 @@ func asRefusal(t testing.TB, err error, code toolcall.Code) (r toolcall.RefusalE
 		t.Fatalf("err = %v, want a refusal %s", err, code)
 	}
 	return *found
+}
+
+// patience bounds each wait of a test.
+const patience = 2 * time.Minute
+
+// receive returns what comes from a channel, and fails the test if nothing comes.
+func receive[T any](t testing.TB, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(patience):
+		t.Fatalf("nothing came within %s", patience)
+	}
+	return v
 }
 
 func must(t testing.TB, err error) {

@@ -72,9 +72,9 @@ func TestItemApproval_DecidesOnUse(t *testing.T) {
 		t.Errorf("pending = %s, %v", pending.Arguments, err)
 	}
 	b.approve(t, other, row.ID)
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
-	if !strings.Contains(string(got.raw), `"messages":[]`) || len(sent) != 1 || !strings.Contains(<-sent, `"x":"1"`) {
+	if !strings.Contains(string(got.raw), `"messages":[]`) || len(sent) != 1 || !strings.Contains(receive(t, sent), `"x":"1"`) {
 		t.Errorf("raw = %s", got.raw)
 	}
 	if call := b.row(t, row.ID); call.Kind != connectors.CallPrompt || call.Status != connectors.CallSuccess || call.ApprovedBy != "Dana" {
@@ -88,12 +88,12 @@ func TestItemApproval_DecidesOnUse(t *testing.T) {
 	}
 	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), row.ID, toolcall.Decision{Reason: "not now"})
 	must(t, err)
-	refusal := asRefusal(t, (<-answers).err, toolcall.CodeDenied)
+	refusal := asRefusal(t, receive(t, answers).err, toolcall.CodeDenied)
 	if !strings.Contains(refusal.Sentence, "not now") || len(sent) != 0 {
 		t.Errorf("%v, %d sent", refusal, len(sent))
 	}
 	answers = b.useItem(t, b.process, request, connectors.CallResource, `{"uri":"file:///a"}`)
-	asRefusal(t, (<-answers).err, toolcall.CodeDenied) // again, without a question
+	asRefusal(t, receive(t, answers).err, toolcall.CodeDenied) // again, without a question
 }
 
 // TestItemApproval_RunsWhenMadeAgain: an approved use that no request waits for runs when the agent makes it again.
@@ -108,7 +108,7 @@ func TestItemApproval_RunsWhenMadeAgain(t *testing.T) {
 	b.AsSystem(t, "update tenants set approval_timeout_s = 1", nil)
 	request := b.order(t, b.process, a, c, "search", "")
 	use := func() itemAnswer {
-		return <-b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)
+		return receive(t, b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`))
 	}
 	refusal := asRefusal(t, use().err, toolcall.CodeApprovalPending)
 	b.approve(t, b.process, refusal.CallID)
@@ -140,7 +140,7 @@ func TestItemApproval_OnlyInItsMode(t *testing.T) {
 	for _, mode := range []connectors.ApprovalMode{connectors.ApprovalAuto, connectors.ApprovalAlwaysAsk, connectors.ApprovalTrustedOnly} {
 		a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = mode })
 		request := b.order(t, b.process, a, c, "search", "")
-		got := <-b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)
+		got := receive(t, b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`))
 		if got.err != nil {
 			t.Errorf("%s: %v", mode, got.err)
 		}
@@ -154,7 +154,7 @@ func (b *bench) resumeItem(t *testing.T, c connectors.Connector, a connectors.Ag
 	request.MultiRound = true
 	answers := b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)
 	b.approve(t, b.process, b.waitingItem(t).ID)
-	first := <-answers
+	first := receive(t, answers)
 	must(t, first.err)
 	var required struct{ RequestState json.RawMessage }
 	must(t, json.Unmarshal(first.raw, &required))
@@ -174,8 +174,8 @@ func TestItemApproval_StateIsUsedOnce(t *testing.T) {
 		return `{"resultType":"input_required","inputRequests":{},"requestState":"s"}`
 	}}))
 	request, params := b.resumeItem(t, c, a)
-	must(t, (<-b.useItem(t, b.process, request, connectors.CallPrompt, params)).err)
-	again := <-b.useItem(t, b.process, request, connectors.CallPrompt, params)
+	must(t, receive(t, b.useItem(t, b.process, request, connectors.CallPrompt, params)).err)
+	again := receive(t, b.useItem(t, b.process, request, connectors.CallPrompt, params))
 	if _, ok := errors.AsType[*toolcall.InvalidArgumentsError](again.err); !ok {
 		t.Errorf("one approval is used twice: %s, %v", again.raw, again.err)
 	}
@@ -205,10 +205,10 @@ func TestItemApproval_StateSurvivesOpenCircuit(t *testing.T) {
 		})
 		wantRefused(t, err, toolcall.CodeUpstream)
 	}
-	wantRefused(t, (<-b.useItem(t, b.process, request, connectors.CallPrompt, params)).err, toolcall.CodeCircuitOpen)
+	wantRefused(t, receive(t, b.useItem(t, b.process, request, connectors.CallPrompt, params)).err, toolcall.CodeCircuitOpen)
 	b.clock.advance(11 * time.Second)
 	b.remote.set(works)
-	must(t, (<-b.useItem(t, b.process, request, connectors.CallPrompt, params)).err)
+	must(t, receive(t, b.useItem(t, b.process, request, connectors.CallPrompt, params)).err)
 }
 
 func TestItemAllowance_SkipsApprovalUntilItEnds(t *testing.T) {
@@ -225,13 +225,13 @@ func TestItemAllowance_SkipsApprovalUntilItEnds(t *testing.T) {
 		use := func(kind connectors.CallKind, params string) error {
 			p := b.newProcess(t, b.newInstance(t), withModernDialer) // its view is new
 			defer p.history.Flush(t.Context())
-			return (<-b.useItem(t, p, b.order(t, p, a, c, "search", ""), kind, params)).err
+			return receive(t, b.useItem(t, p, b.order(t, p, a, c, "search", ""), kind, params)).err
 		}
 		answers := b.useItem(t, b.process, b.order(t, b.process, a, c, "search", ""), kind, params)
 		row := b.waitingItem(t)
 		_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), row.ID, toolcall.Decision{Approve: true, AllowFor: 2 * time.Hour})
 		must(t, err)
-		must(t, (<-answers).err)
+		must(t, receive(t, answers).err)
 		must(t, use(kind, params))
 		list, err := b.Door().Calls().Allowances(t.Context(), a.ID, store.Page{})
 		must(t, err)
@@ -269,7 +269,7 @@ func TestDecide_ItemAllowanceNeedsGrantAndShortName(t *testing.T) {
 	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAskAll })
 	b.AsSystem(t, "update tenants set approval_timeout_s = 1", nil)
 	request := b.order(t, b.process, a, c, "search", "")
-	refusal := asRefusal(t, (<-b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)).err, toolcall.CodeApprovalPending)
+	refusal := asRefusal(t, receive(t, b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)).err, toolcall.CodeApprovalPending)
 	allow := func() error {
 		_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), refusal.CallID, toolcall.Decision{Approve: true, AllowFor: time.Hour})
 		return err
@@ -303,5 +303,5 @@ func TestItemRequest_NeedsApprovalAfterWait(t *testing.T) {
 	answers := b.useItem(t, b.process, request, connectors.CallPrompt, `{"name":"p"}`)
 	b.waitForWaiters(t, 1)
 	reopen()
-	wantRefused(t, (<-answers).err, toolcall.CodeUnavailable)
+	wantRefused(t, receive(t, answers).err, toolcall.CodeUnavailable)
 }

@@ -73,7 +73,7 @@ func TestLimit_SpansProcesses(t *testing.T) {
 			receiveUses := func(perProcess int) {
 				for _, p := range all {
 					for range perProcess {
-						<-p.uses
+						receive(t, p.uses)
 					}
 				}
 			}
@@ -105,7 +105,7 @@ func TestLimit_PeerUsesCountBeforeFirstCall(t *testing.T) {
 		t.Errorf("%d calls", n)
 	}
 	b.PublishUses(t.Context())
-	<-other.uses
+	receive(t, other.uses)
 	if n := b.countAllowed(t, other, a, c); n != 1 {
 		t.Errorf("%d calls of the 2 that are left, of which one process gives half", n)
 	}

@@ -18,11 +18,12 @@ func (b *bench) waitForMail(t *testing.T, boxPrefix string) {
 // waitUntil returns when the SQL expression is true.
 func (b *bench) waitUntil(t *testing.T, expression string) {
 	t.Helper()
+	end := time.After(patience)
 	for isTrue := false; !isTrue; {
 		b.AsSystem(t, "select "+expression, []any{}, &isTrue)
 		select {
 		case <-time.After(time.Millisecond):
-		case <-t.Context().Done():
+		case <-end:
 			t.Fatalf("never: %s", expression)
 		}
 	}
@@ -56,7 +57,7 @@ func TestConnected_ReadsMissedAnswers(t *testing.T) {
 		done <- callAnswer{out, err}
 	}()
 	b.reconnect(t, "talk-")
-	got := <-done
+	got := receive(t, done)
 	must(t, got.err)
 	if question, _ := deliverResponse(t, got.out, first, "two"); question != "elicitation/create 1?" {
 		t.Errorf("asked %s", question)
@@ -78,13 +79,13 @@ func TestConnected_ReadsMissedCancellations(t *testing.T) {
 		out, err := b.Call(ctx, request)
 		done <- callAnswer{out, err}
 	}()
-	<-b.remote.arrived
+	receive(t, b.remote.arrived)
 	b.history.Flush(t.Context())
 	b.losesMail.Store(true)
 	_, err := other.Cancel(t.Context(), b.actor(connectors.RoleMember), request.ID)
 	must(t, err)
 	b.reconnect(t, "cancel-")
-	wantRefused(t, (<-done).err, toolcall.CodeCancelled)
+	wantRefused(t, receive(t, done).err, toolcall.CodeCancelled)
 	if err := ctx.Err(); err != nil {
 		t.Error("it was not cancelled before its request ended")
 	}

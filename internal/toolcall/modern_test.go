@@ -103,7 +103,7 @@ func TestApproval_ResumedCallIsNotReviewedAgain(t *testing.T) {
 	}}))
 	answers, id := b.startWaiting(t, a, c, b.process)
 	b.approve(t, b.process, id)
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
 	var required struct{ RequestState json.RawMessage }
 	must(t, json.Unmarshal(got.out.Raw, &required))
@@ -274,10 +274,10 @@ func TestRequest_CancelledAtModernServer(t *testing.T) {
 		})
 		results <- err
 	}()
-	<-arrived
+	receive(t, arrived)
 	cancel()
-	wantRefused(t, <-results, toolcall.CodeCancelled)
-	<-closed
+	wantRefused(t, receive(t, results), toolcall.CodeCancelled)
+	receive(t, closed)
 }
 
 // resumeOrder is the order that resumes a call after the one question of its server.
@@ -307,7 +307,7 @@ func TestApproval_StateIsUsedOnce(t *testing.T) {
 	request := b.resumeOrder(t, c, a, func(toolcall.CallRequest) toolcall.Outcome {
 		answers, id := b.startWaiting(t, a, c, b.process)
 		b.approve(t, b.process, id)
-		got := <-answers
+		got := receive(t, answers)
 		must(t, got.err)
 		return got.out
 	})
@@ -322,7 +322,7 @@ func TestApproval_StateIsUsedOnce(t *testing.T) {
 	}
 	accepted := 0
 	for range cap(answers) {
-		if err := <-answers; err == nil {
+		if err := receive(t, answers); err == nil {
 			accepted++
 		} else if fmt.Sprintf("%T", err) != "*toolcall.InvalidArgumentsError" {
 			t.Error(err)

@@ -120,5 +120,5 @@ func TestProgress_PanicKeepsIt(t *testing.T) {
 		t.Error(diff)
 	}
 	call.finish()
-	must(t, <-call.ended)
+	must(t, receive(t, call.ended))
 }

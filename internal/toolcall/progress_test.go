@@ -60,8 +60,12 @@ func (b *bench) startProgressCall(t *testing.T, changes ...func(*toolcall.CallRe
 	}()
 	return progressCall{id: request.ID, ended: ended, finish: func() { close(notifications) }, send: func(params ...string) {
 		for _, param := range params {
-			notifications <- param
-			<-received
+			select {
+			case notifications <- param:
+			case err := <-ended:
+				t.Fatalf("the call ended before %s: %v", param, err)
+			}
+			receive(t, received)
 		}
 	}}
 }
@@ -82,7 +86,7 @@ func TestProgress_IsRecorded(t *testing.T) {
 	}
 	call.send(`"progress":100`)
 	call.finish()
-	must(t, <-call.ended)
+	must(t, receive(t, call.ended))
 	b.row(t, call.id) // after the end of the call is stored
 	b.SaveProgress()
 	if row := b.row(t, call.id); row.Status != connectors.CallSuccess || *row.Progress.Done != 99 || row.Task != nil {
@@ -111,7 +115,7 @@ func TestProgress_WaitsForCallRow(t *testing.T) {
 		t.Error(diff)
 	}
 	call.finish()
-	must(t, <-call.ended)
+	must(t, receive(t, call.ended))
 }
 
 func TestProgress_MessageFollowsHistorySetting(t *testing.T) {
@@ -139,7 +143,7 @@ func TestProgress_MessageFollowsHistorySetting(t *testing.T) {
 				t.Errorf("%d bytes are kept", len(long.Message))
 			}
 			call.finish()
-			must(t, <-call.ended)
+			must(t, receive(t, call.ended))
 		})
 	}
 }

@@ -42,7 +42,7 @@ func TestQuota_ApprovedCallCountsOnceAndIsFetchable(t *testing.T) {
 	_, err := b.Call(t.Context(), other)
 	wantRefused(t, err, toolcall.CodeQuotaExceeded)
 	b.approve(t, b.process, b.onlyWaiting(t))
-	<-b.remote.arrived
+	receive(t, b.remote.arrived)
 	_, err = b.call(t, a, c, `{"q":"x"}`)
 	must(t, err)
 	b.remote.wantCalls(t, 1)

@@ -128,7 +128,7 @@ func TestQuota_DayLimitSpansProcesses(t *testing.T) {
 	}
 	b.CountQuotas(t.Context())
 	b.PublishUses(t.Context())
-	<-other.uses
+	receive(t, other.uses)
 	if n, _ := b.callUntilShare(t, other, a, c); n != 1 {
 		t.Errorf("%d calls of the 2 that are left, of which one process gives half", n)
 	}

@@ -38,11 +38,11 @@ func TestCall_RefusesResponseBeyondMemoryLimit(t *testing.T) {
 			answers <- callAnswer{out, err}
 		}()
 	}
-	refused := <-answers
+	refused := receive(t, answers)
 	wantRefused(t, refused.err, toolcall.CodeUnavailable)
 	if refused.out.Call.Outcome != connectors.OutcomeTransport {
 		t.Errorf("call = %+v", refused.out.Call)
 	}
 	close(release)
-	must(t, (<-answers).err)
+	must(t, receive(t, answers).err)
 }

@@ -116,12 +116,12 @@ func TestTask_CancelledWhenCallerLeaves(t *testing.T) {
 				_, err := b.Call(ctx, request)
 				results <- err
 			}()
-			<-requests
+			receive(t, requests)
 			tc.end(b, cancel)
-			wantRefused(t, <-results, tc.code)
-			last := <-requests
+			wantRefused(t, receive(t, results), tc.code)
+			last := receive(t, requests)
 			for strings.HasPrefix(last, "get") {
-				last = <-requests
+				last = receive(t, requests)
 			}
 			if !strings.HasPrefix(last, "cancel") || !strings.Contains(last, `"taskId":"own-id"`) {
 				t.Errorf("heard %s", last)
@@ -153,8 +153,8 @@ func TestTask_AsksClientDuringCall(t *testing.T) {
 	if out.Task || !strings.Contains(string(out.Raw), "done") {
 		t.Errorf("raw = %s", out.Raw)
 	}
-	<-requests
-	if params := <-requests; !strings.Contains(params, `"inputResponses":{"k":{"asked":"roots/list"}}`) {
+	receive(t, requests)
+	if params := receive(t, requests); !strings.Contains(params, `"inputResponses":{"k":{"asked":"roots/list"}}`) {
 		t.Errorf("tasks/update of %s", params)
 	}
 }
@@ -167,7 +167,7 @@ func TestTask_AwaitedAfterApproval(t *testing.T) {
 	b.remote.set(returnTask(nil, completedTask))
 	answers, id := b.startWaiting(t, a, c, b.process)
 	b.approve(t, b.process, id)
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
 	if got.out.Task || !strings.Contains(string(got.out.Raw), "done") {
 		t.Errorf("raw = %s", got.out.Raw)

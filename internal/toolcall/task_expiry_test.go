@@ -34,22 +34,22 @@ func TestTask_UnknownToServerEnds(t *testing.T) {
 	request.Task = true
 	out, err := b.Call(t.Context(), request)
 	must(t, err)
-	b.server.Expire(<-b.server.Began)
+	b.server.Expire(receive(t, b.server.Began))
 	_, err = b.TaskRequest(t.Context(), request.View, toolcall.Client{MultiRound: true}, "tasks/get", taskParams(t, out.Raw))
 	wantUnknownTask(t, err)
 	wantExpired(t, b.row(t, out.CallID))
 
 	request = b.order(t, b.process, a, b.c, "research", "") // a client of 2025-11-25 that waits meanwhile
 	out, params := b.askForTask(t, b.process, request)
-	id, waits, results := <-b.server.Began, make(chan struct{}, 100), make(chan error, 1)
+	id, waits, results := receive(t, b.server.Began), make(chan struct{}, 100), make(chan error, 1)
 	client := toolcall.Client{Message: func(string, json.RawMessage) { waits <- struct{}{} }}
 	go func() {
 		_, err := b.HandshakeTask(context.WithoutCancel(t.Context()), request.View, client, "tasks/result", params)
 		results <- err
 	}()
-	<-waits
+	receive(t, waits)
 	b.server.Expire(id)
-	wantUnknownTask(t, <-results)
+	wantUnknownTask(t, receive(t, results))
 	wantExpired(t, b.row(t, out.CallID))
 }
 

@@ -40,7 +40,7 @@ func TestHandshakeClient_TaskOfHandshakeServer(t *testing.T) {
 		asked, states := make(chan string, 1), make(chan string, 100)
 		answerQuestions(&request.Client, asked)
 		out, params := b.askForTask(t, b.process, request)
-		id := <-b.server.Began
+		id := receive(t, b.server.Began)
 		if calls := b.server.Calls(); !strings.Contains(string(calls[i]), `"task":{"ttl":120000}`) {
 			t.Errorf("call = %s", calls[i])
 		}
@@ -58,19 +58,19 @@ func TestHandshakeClient_TaskOfHandshakeServer(t *testing.T) {
 		}()
 		var handle struct{ TaskID string }
 		must(t, json.Unmarshal(params, &handle))
-		if answer := <-b.server.Ask(id, question); !strings.Contains(string(answer), `"accept"`) {
+		if answer := receive(t, b.server.Ask(id, question)); !strings.Contains(string(answer), `"accept"`) {
 			t.Errorf("answer = %s", answer)
 		}
-		if got := <-asked; !strings.Contains(got, `"io.modelcontextprotocol/related-task":{"taskId":"`+handle.TaskID+`"}`) {
+		if got := receive(t, asked); !strings.Contains(got, `"io.modelcontextprotocol/related-task":{"taskId":"`+handle.TaskID+`"}`) {
 			t.Errorf("asked %s", got)
 		}
 		b.server.Complete(id, researchResult)
-		got := <-results
+		got := receive(t, results)
 		must(t, got.err)
 		if want := strings.TrimSuffix(researchResult, "}") + `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"` + handle.TaskID + `"}}}`; string(got.out.Raw) != want {
 			t.Errorf("result = %s", got.out.Raw)
 		}
-		if state := <-states; !strings.HasPrefix(state, "notifications/tasks/status{") || !strings.Contains(state, handle.TaskID) {
+		if state := receive(t, states); !strings.HasPrefix(state, "notifications/tasks/status{") || !strings.Contains(state, handle.TaskID) {
 			t.Errorf("notified of %s", state)
 		}
 		if row := b.row(t, out.CallID); row.Status != connectors.CallSuccess || string(row.Content) != `[{"type":"text","text":"found"}]` {
@@ -95,12 +95,12 @@ func TestHandshakeClient_TaskOfModernServer(t *testing.T) {
 	asked := make(chan string, 1)
 	answerQuestions(&request.Client, asked)
 	out, params := b.askForTask(t, b.process, request)
-	if sent := <-b.remote.arrived; !strings.Contains(string(sent.Params), `"extensions":{"io.modelcontextprotocol/tasks":{}}`) || !strings.Contains(string(sent.Params), `"elicitation"`) {
+	if sent := receive(t, b.remote.arrived); !strings.Contains(string(sent.Params), `"extensions":{"io.modelcontextprotocol/tasks":{}}`) || !strings.Contains(string(sent.Params), `"elicitation"`) {
 		t.Errorf("the server got %s", sent.Params)
 	}
 	raw, err := b.HandshakeTask(t.Context(), request.View, request.Client, "tasks/result", params)
 	must(t, err)
-	if !strings.HasPrefix(string(raw), `{"content":[{"type":"text","text":"done"}],"x":12345678901234567890,"_meta"`) || !strings.Contains(<-asked, "related-task") {
+	if !strings.HasPrefix(string(raw), `{"content":[{"type":"text","text":"done"}],"x":12345678901234567890,"_meta"`) || !strings.Contains(receive(t, asked), "related-task") {
 		t.Errorf("result = %s", raw)
 	}
 	if row := b.row(t, out.CallID); row.Status != connectors.CallSuccess || string(row.Content) != `[{"type":"text","text":"done"}]` {
@@ -172,8 +172,8 @@ func TestHandshakeClient_ApprovalIsATask(t *testing.T) {
 		results <- callAnswer{toolcall.Outcome{Raw: raw}, err}
 	}()
 	b.approve(t, b.process, out.CallID)
-	b.server.Complete(<-b.server.Began, researchResult)
-	got := <-results
+	b.server.Complete(receive(t, b.server.Began), researchResult)
+	got := receive(t, results)
 	must(t, got.err)
 	if !strings.Contains(string(got.out.Raw), "found") {
 		t.Errorf("result = %s", got.out.Raw)
@@ -192,10 +192,10 @@ func TestHandshakeClient_CancelledTaskStaysSo(t *testing.T) {
 	a := b.newTrustedAgent(t, b.c)
 	request := b.order(t, b.process, a, b.c, "research", "")
 	out, params := b.askForTask(t, b.process, request)
-	id := <-b.server.Began
+	id := receive(t, b.server.Began)
 	raw, err := b.HandshakeTask(t.Context(), request.View, toolcall.Client{}, "tasks/cancel", params)
 	must(t, err)
-	if row := b.row(t, out.CallID); statusOf(t, raw) != "cancelled" || row.Status != connectors.CallCancelled || <-b.server.Cancelled != id {
+	if row := b.row(t, out.CallID); statusOf(t, raw) != "cancelled" || row.Status != connectors.CallCancelled || receive(t, b.server.Cancelled) != id {
 		t.Errorf("raw = %s, row = %+v", raw, row)
 	}
 	b.server.Complete(id, researchResult) // against the protocol
@@ -229,14 +229,14 @@ func TestHandshakeClient_TasksAreTheAgentsOwn(t *testing.T) {
 		t.Errorf("no cursor: %v", err)
 	}
 	plain := callAsync(t, b.process, request) // a task that Patchbay waits for is not the client's
-	<-b.server.Began
-	id := <-b.server.Began
+	receive(t, b.server.Began)
+	id := receive(t, b.server.Began)
 	for range 50 {
 		b.askForTask(t, b.process, request)
-		<-b.server.Began
+		receive(t, b.server.Began)
 	}
 	b.server.Complete(id, researchResult)
-	must(t, (<-plain).err)
+	must(t, receive(t, plain).err)
 	ids, cursor := map[string]bool{}, ""
 	for pages := 1; ; pages++ {
 		raw, err := b.HandshakeTasks(t.Context(), request.View, toolcall.Client{}, cursor)
@@ -274,11 +274,11 @@ func TestHandshakeClient_NewerWaitEndsOlder(t *testing.T) {
 	for range 2 {
 		states := make(chan struct{})
 		go wait(states)
-		<-states
+		receive(t, states)
 	}
-	wantRefused(t, (<-waits).err, toolcall.CodeTimeout)
-	b.server.Complete(<-b.server.Began, researchResult)
-	got := <-waits
+	wantRefused(t, receive(t, waits).err, toolcall.CodeTimeout)
+	b.server.Complete(receive(t, b.server.Began), researchResult)
+	got := receive(t, waits)
 	must(t, got.err)
 	if !strings.Contains(string(got.out.Raw), "found") {
 		t.Errorf("result = %s", got.out.Raw)

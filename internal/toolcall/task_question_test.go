@@ -35,7 +35,7 @@ func pollTask(t *testing.T, p *process, request toolcall.CallRequest, params jso
 		if task.Status == status {
 			return task, raw
 		}
-		<-time.After(10 * time.Millisecond)
+		receive(t, time.After(10*time.Millisecond))
 	}
 	t.Fatalf("the task is not %s: %s", status, raw)
 	return task, raw
@@ -68,7 +68,7 @@ func TestTaskQuestion_ReachesPollingClient(t *testing.T) {
 		request.Task, request.MultiRound, request.Capabilities = true, true, json.RawMessage(`{"elicitation":{}}`)
 		out, err := b.Call(t.Context(), request)
 		must(t, err)
-		id, params := <-b.server.Began, taskParams(t, out.Raw)
+		id, params := receive(t, b.server.Began), taskParams(t, out.Raw)
 		for round := range 2 {
 			answer := b.server.Ask(id, fmt.Sprintf(`"message":"%d?","requestedSchema":{"type":"object","properties":{}}`, round))
 			pollTask(t, at.polled, request, params, "input_required")
@@ -83,7 +83,7 @@ func TestTaskQuestion_ReachesPollingClient(t *testing.T) {
 				answerTask(t, at.answered, request, params, "another", `{}`)
 				answerTask(t, at.answered, request, params, key, fmt.Sprintf(`{"action":"accept","content":{"n":%d}}`, round))
 			}
-			if got := string(<-answer); got != fmt.Sprintf(`{"action":"accept","content":{"n":%d}}`, round) {
+			if got := string(receive(t, answer)); got != fmt.Sprintf(`{"action":"accept","content":{"n":%d}}`, round) {
 				t.Errorf("%s: the server got %s", name, got)
 			}
 			pollTask(t, at.seen, request, params, "working")
@@ -109,7 +109,7 @@ func TestTaskQuestion_NotForOthers(t *testing.T) {
 	request.Task, request.MultiRound, request.Capabilities = true, true, json.RawMessage(`{"elicitation":{}}`)
 	out, err := b.Call(t.Context(), request)
 	must(t, err)
-	id, params := <-b.server.Began, taskParams(t, out.Raw)
+	id, params := receive(t, b.server.Began), taskParams(t, out.Raw)
 	b.server.Ask(id, `"message":"0?"`)
 	task, _ := pollTask(t, b.process, request, params, "input_required")
 	if len(task.InputRequests) != 1 {
@@ -130,7 +130,7 @@ func TestTaskQuestion_NotForOthers(t *testing.T) {
 	out, err = b.Call(t.Context(), request)
 	must(t, err)
 	params = taskParams(t, out.Raw)
-	b.server.Ask(<-b.server.Began, `"message":"0?"`)
+	b.server.Ask(receive(t, b.server.Began), `"message":"0?"`)
 	raw, err := b.TaskRequest(t.Context(), request.View, request.Client, "tasks/get", params)
 	must(t, err)
 	if strings.Contains(string(raw), "inputRequests") {

@@ -72,9 +72,9 @@ func TestRequiredTask_AwaitedForPlainClient(t *testing.T) {
 	progress := make(chan string, 100)
 	request.Progress = func(params json.RawMessage) { progress <- string(params) }
 	answers := callAsync(t, b.process, request)
-	id := <-b.server.Began
+	id := receive(t, b.server.Began)
 	b.server.Say(id, "half")
-	for !strings.Contains(<-progress, `"message":"half"`) {
+	for !strings.Contains(receive(t, progress), `"message":"half"`) {
 		continue
 	}
 	list, err := b.Door().Calls().TaskCalls(t.Context(), store.CallFilter{})
@@ -83,7 +83,7 @@ func TestRequiredTask_AwaitedForPlainClient(t *testing.T) {
 		t.Errorf("while it runs, the tasks are %+v", list.Items)
 	}
 	b.server.Complete(id, strings.Replace(researchResult, "{", `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"`+id+`"}},`, 1))
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
 	if got.out.Task || string(got.out.Raw) != researchResult {
 		t.Errorf("raw = %s", got.out.Raw)
@@ -122,11 +122,11 @@ func TestRequiredTask_CancelledWithItsCall(t *testing.T) {
 		_, err := b.Call(ctx, request)
 		results <- err
 	}()
-	id := <-b.server.Began
-	<-progress // the task is known
+	id := receive(t, b.server.Began)
+	receive(t, progress) // the task is known
 	cancel()
-	wantRefused(t, <-results, toolcall.CodeCancelled)
-	if cancelled := <-b.server.Cancelled; cancelled != id {
+	wantRefused(t, receive(t, results), toolcall.CodeCancelled)
+	if cancelled := receive(t, b.server.Cancelled); cancelled != id {
 		t.Errorf("cancelled %s", cancelled)
 	}
 }
@@ -137,8 +137,8 @@ func TestRequiredTask_FailureIsThatOfTheCall(t *testing.T) {
 	request := b.order(t, b.process, b.newTrustedAgent(t, b.c), b.c, "research", "")
 	failWith := func(outcome string) callAnswer {
 		answers := callAsync(t, b.process, request)
-		b.server.Fail(<-b.server.Began, outcome)
-		return <-answers
+		b.server.Fail(receive(t, b.server.Began), outcome)
+		return receive(t, answers)
 	}
 	got := failWith(`"result":{"content":[],"isError":true}`)
 	must(t, got.err)
@@ -150,8 +150,8 @@ func TestRequiredTask_FailureIsThatOfTheCall(t *testing.T) {
 		t.Errorf("err = %v", got.err)
 	}
 	answers := callAsync(t, b.process, request)
-	b.server.Expire(<-b.server.Began)
-	if failure, ok := errors.AsType[*mcp.Error]((<-answers).err); !ok || failure.RPC == nil || failure.RPC.Code != mcp.CodeInvalidParams {
+	b.server.Expire(receive(t, b.server.Began))
+	if failure, ok := errors.AsType[*mcp.Error](receive(t, answers).err); !ok || failure.RPC == nil || failure.RPC.Code != mcp.CodeInvalidParams {
 		t.Errorf("expired: %v", failure)
 	}
 }
@@ -174,25 +174,25 @@ func TestRequiredTask_AsksPlainClient(t *testing.T) {
 	asked := make(chan string, 1)
 	answerQuestions(&request.Client, asked)
 	answers := callAsync(t, b.process, request)
-	id := <-b.server.Began
-	if answer := <-b.server.Ask(id, question); !strings.Contains(string(answer), `"accept"`) {
+	id := receive(t, b.server.Began)
+	if answer := receive(t, b.server.Ask(id, question)); !strings.Contains(string(answer), `"accept"`) {
 		t.Errorf("answer = %s", answer)
 	}
-	if got := <-asked; !strings.HasPrefix(got, "elicitation/create") || strings.Contains(got, id) {
+	if got := receive(t, asked); !strings.HasPrefix(got, "elicitation/create") || strings.Contains(got, id) {
 		t.Errorf("asked %s", got)
 	}
 	b.server.Complete(id, researchResult)
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
 	if string(got.out.Raw) != researchResult {
 		t.Errorf("raw = %s", got.out.Raw)
 	}
 	request.SendRequest, request.Capabilities = nil, nil
 	answers = callAsync(t, b.process, request)
-	id = <-b.server.Began
+	id = receive(t, b.server.Began)
 	b.server.Ask(id, question)
-	wantRefused(t, (<-answers).err, toolcall.CodeUpstream)
-	if cancelled := <-b.server.Cancelled; cancelled != id {
+	wantRefused(t, receive(t, answers).err, toolcall.CodeUpstream)
+	if cancelled := receive(t, b.server.Cancelled); cancelled != id {
 		t.Errorf("cancelled %s", cancelled)
 	}
 }
@@ -210,11 +210,11 @@ func TestRequiredTask_EndsWithOpenQuestion(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	answers := callAsync(t, b.process, request)
-	id := <-b.server.Began
+	id := receive(t, b.server.Began)
 	b.server.Ask(id, question)
-	<-asked
+	receive(t, asked)
 	b.server.Complete(id, researchResult)
-	got := <-answers
+	got := receive(t, answers)
 	must(t, got.err)
 	if string(got.out.Raw) != researchResult {
 		t.Errorf("raw = %s", got.out.Raw)
@@ -257,7 +257,7 @@ func TestRequiredTask_GivenToModernClient(t *testing.T) {
 	if !out.Task || !strings.HasPrefix(string(out.Raw), `{"resultType":"task",`) || !strings.Contains(string(out.Raw), `"pollIntervalMs":250`) {
 		t.Fatalf("raw = %s", out.Raw)
 	}
-	id, params, client := <-b.server.Began, taskParams(t, out.Raw), toolcall.Client{MultiRound: true}
+	id, params, client := receive(t, b.server.Began), taskParams(t, out.Raw), toolcall.Client{MultiRound: true}
 	b.server.Say(id, "half")
 	raw, err := b.TaskRequest(t.Context(), request.View, client, "tasks/get", params)
 	must(t, err)
@@ -301,10 +301,10 @@ func TestRequiredTask_CancelledByModernClient(t *testing.T) {
 	request.Task = true
 	out, err := b.Call(t.Context(), request)
 	must(t, err)
-	id, params := <-b.server.Began, taskParams(t, out.Raw)
+	id, params := receive(t, b.server.Began), taskParams(t, out.Raw)
 	_, err = b.TaskRequest(t.Context(), request.View, toolcall.Client{}, "tasks/cancel", params)
 	must(t, err)
-	if cancelled := <-b.server.Cancelled; cancelled != id {
+	if cancelled := receive(t, b.server.Cancelled); cancelled != id {
 		t.Errorf("cancelled %s", cancelled)
 	}
 	raw, err := b.TaskRequest(t.Context(), request.View, toolcall.Client{}, "tasks/get", params)
@@ -317,7 +317,7 @@ func TestRequiredTask_CancelledByModernClient(t *testing.T) {
 	if _, err := b.Cancel(t.Context(), b.actor(connectors.RoleMember), out.CallID); err != nil {
 		t.Error(err)
 	}
-	if cancelled := <-b.server.Cancelled; cancelled != <-b.server.Began {
+	if cancelled := receive(t, b.server.Cancelled); cancelled != receive(t, b.server.Began) {
 		t.Errorf("a person cancelled %s", cancelled)
 	}
 }

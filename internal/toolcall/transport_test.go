@@ -98,7 +98,7 @@ func TestTransport_SameRules(t *testing.T) {
 			answers, id := b.startWaiting(t, cautious, c, b.process)
 			b.remote.wantCalls(t, 0)
 			b.approve(t, b.process, id)
-			got := <-answers
+			got := receive(t, answers)
 			must(t, got.err)
 			if _, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true}); !fault.Is(err, fault.Conflict) {
 				t.Errorf("a second decision: %v", err)
@@ -109,7 +109,7 @@ func TestTransport_SameRules(t *testing.T) {
 				row.Tool != "search" || row.AgentSlug != cautious.Slug || row.ConnectorSlug != c.Slug || row.Definition == nil || row.RequestBytes != 9 || row.ResponseBytes == 0 {
 				t.Errorf("the record is %+v", row)
 			}
-			if c := <-ended; c.ID != id || c.Outcome != connectors.OutcomeOK {
+			if c := receive(t, ended); c.ID != id || c.Outcome != connectors.OutcomeOK {
 				t.Errorf("the metrics got %+v", c)
 			}
 
@@ -120,7 +120,7 @@ func TestTransport_SameRules(t *testing.T) {
 			if row = b.row(t, refused.CallID); row.Outcome != connectors.OutcomeTransport || saidOf(row) != "out of paper" || row.Upstream.Status != http.StatusBadGateway || string(row.Arguments) != `{"q":"y"}` {
 				t.Errorf("the record of the refusal is %+v, %+v", row, row.Upstream)
 			}
-			if c := <-ended; c.ID != refused.CallID {
+			if c := receive(t, ended); c.ID != refused.CallID {
 				t.Errorf("the metrics got %+v", c)
 			}
 
@@ -131,7 +131,7 @@ func TestTransport_SameRules(t *testing.T) {
 			if row = b.row(t, over.CallID); row.Outcome != connectors.OutcomeRefused || string(row.Arguments) != `{"q":"z"}` || refusals.Load() != 1 {
 				t.Errorf("the record over the quota is %+v; %d refusals are counted", row, refusals.Load())
 			}
-			if c := <-ended; c.ID != over.CallID || c.Outcome != connectors.OutcomeRefused {
+			if c := receive(t, ended); c.ID != over.CallID || c.Outcome != connectors.OutcomeRefused {
 				t.Errorf("the metrics got %+v", c)
 			}
 		})
