@@ -48,7 +48,7 @@ reproducible: ## build a release here and from a copy elsewhere, and fail where 
 GO_TEST = GOGC=off GOMEMLIMIT=600MiB $(GO) test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(PATIENCE)
 # Packages without goroutines or locks: checks of source text, and readers of schemas. The race detector finds nothing
 # there and takes ten times as long. `make race` runs them without it, and packages with test files for !race twice.
-SEQUENTIAL = ./internal/archtest ./internal/renames ./internal/jsonschema ./internal/mcp/toolfmt ./internal/toolchange
+SEQUENTIAL = ./internal/archtest ./internal/renames ./internal/jsonschema ./internal/mcp/toolfmt ./internal/toolchange ./internal/shaping ./internal/toolsearch
 
 test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres

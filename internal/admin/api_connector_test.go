@@ -94,34 +94,6 @@ func TestAPIConnector_IsAddedFromItsDocument(t *testing.T) {
 	b.post("/connectors", form).want(t, http.StatusUnprocessableEntity)
 }
 
-func TestAPIConnector_TakesADocumentOfSixteenMebibytes(t *testing.T) {
-	t.Parallel()
-	d := newDashboard(t)
-	b := d.signInAsRole(connectors.RoleAdmin)
-	document := func(mebibytes int) string {
-		text := notesDocument[:len(notesDocument)-1] + `,"x-padding":"`
-		return text + strings.Repeat("a", mebibytes<<20-len(text)-2) + `"}`
-	}
-	fields := []string{"name", "Notes", "transport", "api", "url", "http://127.0.0.1:9/", "auth.type", "none", "credential_mode", "shared"}
-	for _, at := range []string{"document", "file"} {
-		send := func(path, text string, more ...string) page {
-			if more = append(more, fields...); at == "file" {
-				return b.upload(path, "", text, more...)
-			}
-			return b.upload(path, text, "", more...)
-		}
-		send("/connectors/test", document(15)).want(t, http.StatusOK, "Notes 2 has 3 operations.")
-		send("/connectors/test", document(17)).want(t, http.StatusOK, "The document is larger than 16 MiB.")
-		send("/connectors", document(17)).want(t, http.StatusRequestEntityTooLarge, "The document is larger than 16 MiB.")
-		send("/connectors/test", document(1), "description", strings.Repeat("a", 4<<20)).want(t, http.StatusRequestEntityTooLarge, "larger than 4 MiB")
-		send("/connectors/test", document(37)).want(t, http.StatusRequestEntityTooLarge, "larger than 36 MiB")
-	}
-	if p := b.upload("/connectors", "", document(15), fields...); p.Status != http.StatusSeeOther {
-		t.Fatalf("%d\n%s", p.Status, plainText(p.Body))
-	}
-	b.upload("/connectors/import", "", strings.Repeat("a", 5<<20)).want(t, http.StatusRequestEntityTooLarge, "larger than 4 MiB")
-}
-
 func TestAPIConnector_TestReadsWhatIsStored(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

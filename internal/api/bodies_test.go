@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/middleware"
 )
 
 func TestBodiesAreOneWholeJSONDocument(t *testing.T) {
@@ -133,59 +132,6 @@ func TestBodiesHaveAtMostFourMebibytes(t *testing.T) {
 	exactly.problem(http.StatusUnprocessableEntity, "invalid")
 	if diff := cmp.Diff([]string{"description"}, exactly.locations()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestDocument_UpToSixteenMebibytes(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.handler = middleware.LimitBody(middleware.MaxBody)(w.handler)
-	admin := w.createKey(t, connectors.RoleAdmin)
-	document := func(mebibytes int) string {
-		text := notesDocument[:len(notesDocument)-1] + `,"x-padding":"`
-		return text + strings.Repeat("a", mebibytes<<20-len(text)-2) + `"}`
-	}
-	draft := func(document string) map[string]any {
-		return map[string]any{"name": "Notes", "kind": "http", "url": "https://api.example.com", "document": document}
-	}
-	w.call(t, admin, http.MethodPost, "/api/v1/connectors", draft(document(15))).want(http.StatusCreated)
-	tested := w.call(t, admin, http.MethodPost, "/api/v1/connectors/test", draft(document(15))).want(http.StatusOK)
-	if tested["ok"] != true || tested["api"].(map[string]any)["operations"] != 3.0 {
-		t.Errorf("the test says %v", tested["error"])
-	}
-	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/notes", map[string]any{"document": document(14)}).want(http.StatusOK)
-	if info := w.call(t, admin, http.MethodGet, "/api/v1/connectors/notes/document", nil).want(http.StatusOK); info["size"] != float64(14<<20) {
-		t.Errorf("the stored document has %v bytes", info["size"])
-	}
-
-	const tooLarge = "The document is larger than 16 MiB."
-	for _, route := range []struct{ method, path string }{{http.MethodPost, "/api/v1/connectors"}, {http.MethodPatch, "/api/v1/connectors/notes"}} {
-		body := draft(document(17))
-		if route.method == http.MethodPatch {
-			body = map[string]any{"document": document(17)}
-		}
-		if p := w.call(t, admin, route.method, route.path, body).problem(http.StatusRequestEntityTooLarge, "too-large"); p["detail"] != tooLarge {
-			t.Errorf("%s: %v", route.method, p["detail"])
-		}
-	}
-	tested = w.call(t, admin, http.MethodPost, "/api/v1/connectors/test", draft(document(17))).want(http.StatusOK)
-	if said, _ := tested["error"].(map[string]any); said["code"] != "too_large" || said["message"] != tooLarge {
-		t.Errorf("the test says %v", tested["error"])
-	}
-
-	withMore := draft(document(1))
-	withMore["description"] = strings.Repeat("a", 4<<20)
-	for path, body := range map[string]any{
-		"/api/v1/connectors":                 withMore,
-		"/api/v1/connectors/notes/endpoints": map[string]any{"name": "a", "url": "https://a.example", "document": document(5)},
-		"/api/v1/agents":                     map[string]any{"name": "a", "document": document(5)},
-	} {
-		if p := w.call(t, admin, http.MethodPost, path, body).problem(http.StatusRequestEntityTooLarge, "too-large"); p["detail"] != "The request body is larger than 4 MiB." {
-			t.Errorf("%s: %v", path, p["detail"])
-		}
-	}
-	if p := w.call(t, admin, http.MethodPost, "/api/v1/connectors", draft(document(37))).problem(http.StatusRequestEntityTooLarge, "too-large"); p["detail"] != "The request body is larger than 36 MiB." {
-		t.Errorf("%v", p["detail"])
 	}
 }
 

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -316,67 +315,6 @@ func TestListsRefuseInventedCursorsAndLimits(t *testing.T) {
 		}
 		w.call(t, owner, http.MethodGet, with("limit=200"), nil).want(http.StatusOK)
 		w.call(t, owner, http.MethodGet, with("limit=1"), nil).want(http.StatusOK)
-	}
-}
-
-func TestReads_StatementsDoNotGrowWithConnectors(t *testing.T) {
-	t.Parallel()
-	const maxStatements = 6 // statements of one read, including the key's
-	// An agent's view takes six in one round trip, and one more for definitions that are not cached.
-	const maxViewStatements = maxStatements + 4
-	views := map[string]bool{
-		"GET /api/v1/agents/{id}/tools": true, "GET /api/v1/agents/{id}/tools/{name}/why": true,
-		"GET /api/v1/agents/{id}/prompts": true, "GET /api/v1/agents/{id}/resources": true, "GET /api/v1/agents/{id}/resource_templates": true,
-		"GET /api/v1/agents/{id}/size": true, "GET /api/v1/agents/{id}/unused_tools": true,
-		"GET /api/v1/overview":            true, // the figures are read from several tables in one round trip
-		"GET /api/v1/audit_events/verify": true, // it computes two hash chains, and stores the results
-	}
-	w := newWorld(t)
-	owner, ids := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Tenant)
-	count := func() map[string]int64 {
-		counts := map[string]int64{}
-		for route := range routes {
-			method, pattern, _ := strings.Cut(route, " ")
-			if method != http.MethodGet || route == "GET /api/v1/export" { // reads page after page, to the end
-				continue
-			}
-			// The minimum of several runs counts, since background sweeps may add to one.
-			counts[route] = math.MaxInt64
-			for range 3 {
-				before := w.Queries()
-				w.call(t, owner, method, ids.fillPattern(pattern), nil).want(http.StatusOK)
-				counts[route] = min(counts[route], w.Queries()-before)
-			}
-			if views[route] && counts[route] <= maxViewStatements {
-				counts[route] = maxStatements
-			}
-		}
-		return counts
-	}
-	grow := func(n int) {
-		for range n {
-			c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
-			w.Synced(t, c.ID, "search", "create_issue")
-			w.Credential(t, c.ID, nil, "token")
-		}
-		for range n / 10 {
-			w.Agent(t)
-			w.MemberIn(t, w.Tenant, connectors.RoleViewer)
-			w.APIKeyIn(t, w.Tenant, connectors.RoleViewer)
-		}
-	}
-	grow(3)
-	count() // stores the first use of the key
-	few := count()
-	grow(297)
-	many := count()
-	if diff := cmp.Diff(few, many); diff != "" {
-		t.Errorf("at 3 and at 300 connectors:\n%s", diff)
-	}
-	for route, n := range many {
-		if n > maxStatements {
-			t.Errorf("%s runs %d statements", route, n)
-		}
 	}
 }
 

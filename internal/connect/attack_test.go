@@ -80,8 +80,7 @@ func TestNoURLLeadsInside(t *testing.T) {
 				if n := tr.hits.Load(); n != 0 {
 					t.Fatalf("%s: the trap was hit %d times", name, n)
 				}
-				_, err := b.owner(t).Exec(t.Context(), "delete from client_registrations")
-				must(t, err)
+				b.AsOwner(t, "delete from client_registrations")
 			}
 		})
 	}

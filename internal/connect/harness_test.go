@@ -246,18 +246,15 @@ func (b *bundle) owner(t testing.TB) *pgx.Conn {
 // event is the newest event of an action: its actor and detail.
 func (b *bundle) event(t testing.TB, action string) (actor string, detail map[string]any) {
 	t.Helper()
-	err := b.owner(t).QueryRow(t.Context(), `
+	b.AsSystem(t, `
 		select actor_type || ' ' || actor_name, detail - '{before,after}'::text[]
-		from audit_events where action = $1 order by id desc limit 1`, action).Scan(&actor, &detail)
-	if err != nil {
-		t.Fatalf("event %s: %v", action, err)
-	}
+		from audit_events where action = $1 order by id desc limit 1`, []any{action}, &actor, &detail)
 	return actor, detail
 }
 
 // count is how many rows a table has.
 func (b *bundle) count(t testing.TB, table string) (n int) {
 	t.Helper()
-	must(t, b.owner(t).QueryRow(t.Context(), "select count(*) from "+pgx.Identifier{table}.Sanitize()).Scan(&n))
+	b.AsSystem(t, "select count(*) from "+pgx.Identifier{table}.Sanitize(), nil, &n)
 	return n
 }
