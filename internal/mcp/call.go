@@ -170,8 +170,9 @@ func (c *connection) call(ctx context.Context, call *Call) (*Result, error) {
 	c.enableLogging(ctx, call.LogLevel)
 	c.addMessageReceiver(call.BetweenCalls)
 	var in receivedReply
+	var id int
 	err = c.retry.unsentOnly().do(ctx, func() (failure *Error) {
-		id := c.newID()
+		id = c.newID()
 		r.meta = slices.DeleteFunc(r.meta, isProgressToken) // a foreign token could equal another call's
 		if call.Progress != nil {
 			r.meta = append(r.meta, wire.Member{Name: metaProgressToken, Value: wire.Number(id)})
@@ -197,6 +198,7 @@ func (c *connection) call(ctx context.Context, call *Call) (*Result, error) {
 	case err != nil:
 	case result.Task != nil:
 		c.keepForTask(result.Task)
+		result.Task.connection, result.Task.callID = c, id
 	case result.InputRequired == nil:
 		result.lease = in.lease
 	}

@@ -27,6 +27,21 @@ type Task struct {
 	Raw           json.RawMessage // in the form of the extension
 	// IsHandshake: the task is one of 2025-11-25. The server's requests arrive while tasks/result is open.
 	IsHandshake bool
+
+	connection *connection // of the call; nil: its progress cannot be followed
+	callID     int         // the request id of the call, and so its progress token
+}
+
+// FollowProgress passes notifications/progress of the call to report, until stop is called. In 2025-11-25 the token of the call
+// stays valid as long as its task. A server over HTTP sends them on the stream of a GET.
+func (t *Task) FollowProgress(report func(ProgressNotification)) (stop func()) {
+	c := t.connection
+	if c == nil || !t.IsHandshake || report == nil {
+		return func() {}
+	}
+	c.startServerStream()
+	id, w := c.registerCallbacks(t.callID, &requestCallbacks{progress: report})
+	return func() { c.unregisterCallbacks(id, w) }
 }
 
 // Task returns the state of a task, with the result if it ended. memoryKey is as in a [Call].

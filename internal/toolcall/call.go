@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,6 +41,9 @@ type activeCall struct {
 	lastTask    *mcp.Task       // last state of the task that this process waits for; nil: none
 	taskUnknown bool            // the server told so, of lastTask
 	taskHandle  json.RawMessage // the agent's, in a request about a task; nil: the call is not one
+
+	resetTimeout func()                                   // of the watchdog; nil: none
+	lastNote     atomic.Pointer[mcp.ProgressNotification] // last notification of progress; nil: none
 
 	upstream *connectors.Upstream // what the server of the failure said, for admins; nil: nothing
 }

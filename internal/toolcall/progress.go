@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -36,14 +37,25 @@ type progressQueue struct {
 
 // callProgress is the progress of one call.
 type callProgress struct {
-	view   *agentview.View
-	note   mcp.ProgressNotification
-	isTask bool   // from a task, which has no number
-	task   []byte // state of the task; nil: not stored
+	view     *agentview.View
+	note     mcp.ProgressNotification
+	noNumber bool   // from a task's state, and no notification had one before
+	task     []byte // state of the task; nil: not stored
 }
 
-func (p *progressSaver) queueProgress(a *activeCall, s callProgress) {
-	s.view = a.request.View
+// queueProgress queues a notification.
+func (p *progressSaver) queueProgress(a *activeCall, note mcp.ProgressNotification) {
+	a.lastNote.Store(&note)
+	p.queue.addProgress(a.call.ID, callProgress{view: a.request.View, note: note})
+}
+
+// queueTask queues the state of a task. It has a message and no number: the last notification's stays.
+func (p *progressSaver) queueTask(a *activeCall, t *mcp.Task) {
+	s := callProgress{view: a.request.View, note: mcp.ProgressNotification{Message: t.Message}, noNumber: true, task: a.request.trimTask(t)}
+	if last := a.lastNote.Load(); last != nil {
+		s.note.Progress, s.note.Total, s.noNumber = last.Progress, last.Total, false
+		s.note.Message = cmp.Or(t.Message, last.Message)
+	}
 	p.queue.addProgress(a.call.ID, s)
 }
 
@@ -52,6 +64,9 @@ func (p *progressQueue) addProgress(id connectors.ToolCallID, s callProgress) {
 	defer p.mu.Unlock()
 	if p.byCall == nil {
 		p.byCall = map[connectors.ToolCallID]callProgress{}
+	}
+	if s.task == nil {
+		s.task = p.byCall[id].task
 	}
 	p.byCall[id] = s
 }
@@ -109,7 +124,7 @@ func (p *progressSaver) saveProgress(ctx context.Context) {
 // toRecord is the history's form: numbers, and the message as far as the tenant stores contents.
 func (s callProgress) toRecord() *connectors.CallProgress {
 	p := connectors.CallProgress{Total: s.note.Total}
-	if !s.isTask {
+	if !s.noNumber {
 		p.Done = &s.note.Progress
 	}
 	if raw, err := json.Marshal(s.note.Message); err == nil && s.note.Message != "" {

@@ -147,3 +147,64 @@ func TestProgress_MessageFollowsHistorySetting(t *testing.T) {
 		})
 	}
 }
+
+// TestProgress_OfTaskHasNumbers has a server send progress of a task that it runs, on the stream of a GET.
+func TestProgress_OfTaskHasNumbers(t *testing.T) {
+	t.Parallel()
+	b := newTaskBench(t, "")
+	b.server.WithStream()
+	request := b.order(t, b.process, b.newTrustedAgent(t, b.c), b.c, "research", "")
+	request.ID = toolcall.NewCallID()
+	told := make(chan string, 100)
+	request.Progress = func(params json.RawMessage) { told <- string(params) }
+	answers := callAsync(t, b.process, request)
+	id := <-b.server.Began
+	wantProgress := func(want connectors.CallProgress) {
+		t.Helper()
+		b.SaveProgress()
+		if diff := cmp.Diff(&want, b.row(t, request.ID).Progress); diff != "" {
+			t.Error(diff)
+		}
+	}
+	next := func(words string) {
+		t.Helper()
+		for !strings.Contains(<-told, words) {
+			continue
+		}
+	}
+	b.server.Say(id, "half")
+	next(`"message":"half"`)
+	wantProgress(connectors.CallProgress{Message: "half"})
+	b.server.Report(id, `"progress":30,"total":120,"message":"copying"`)
+	next(`{"progress":30,"total":120,"message":"copying"}`)
+	b.SaveProgress()
+	b.server.Say(id, "most")
+	b.untilTask(t, request.ID, "most")
+	wantProgress(connectors.CallProgress{Done: new(30.0), Total: 120, Message: "most"})
+	b.server.Report(id, `"progress":90,"total":120`)
+	next(`{"progress":90,"total":120}`)
+	wantProgress(connectors.CallProgress{Done: new(90.0), Total: 120})
+	if row := b.row(t, request.ID); !strings.Contains(string(row.Task), `"most"`) {
+		t.Errorf("the task is %s", row.Task)
+	}
+	b.server.Complete(id, researchResult)
+	must(t, (<-answers).err)
+	select {
+	case late := <-told:
+		t.Errorf("after numbers, the client gets the count of states: %s", late)
+	default:
+	}
+}
+
+// untilTask waits until the stored task has this message.
+func (b *taskBench) untilTask(t *testing.T, id connectors.ToolCallID, message string) {
+	t.Helper()
+	for range 1000 {
+		b.SaveProgress()
+		if strings.Contains(string(b.row(t, id).Task), message) {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	t.Fatalf("the task's message is not stored: %s", message)
+}

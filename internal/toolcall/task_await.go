@@ -27,6 +27,7 @@ func (cs *callSender) awaitTask(ctx context.Context, a *activeCall, call mcp.Cal
 	ctx, stop := cs.withTaskTimeout(ctx, a)
 	defer stop()
 	cs.saveAwaitedTask(ctx, a, t)
+	defer t.FollowProgress(call.Progress)()
 	result, err := cs.followTask(ctx, a, call, t)
 	if err != nil {
 		cs.abandonTask(ctx, a, t.ID)
@@ -94,7 +95,7 @@ func (cs *callSender) followTask(ctx context.Context, a *activeCall, call mcp.Ca
 				return nil, err
 			}
 		}
-		progress.reportProgress(a, call, t)
+		progress.reportProgress(a, t)
 		var err error
 		if t, err = cs.pollTask(ctx, a, id, t); err != nil {
 			return nil, cs.explainer.explainError(ctx, a.request.View, a.timedConnector(), err)
@@ -167,24 +168,28 @@ func (cs *callSender) abandonTask(ctx context.Context, a *activeCall, id string)
 	_ = cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // on failure the server ends the task by its TTL
 }
 
-// taskProgress reports each new state of a task to the client and the history.
+// taskProgress reports each new state of a task to the client and the history. The client's progress counts the states, unless the
+// server sends progress of its own, which has to increase.
 type taskProgress struct {
 	saver *progressSaver
 	count int
 	last  []byte
 }
 
-func (p *taskProgress) reportProgress(a *activeCall, call mcp.Call, t *mcp.Task) {
+func (p *taskProgress) reportProgress(a *activeCall, t *mcp.Task) {
 	if bytes.Equal(p.last, t.Raw) {
 		return
 	}
 	p.last = bytes.Clone(t.Raw)
 	a.notifyState(t)
-	if call.Progress != nil {
-		call.Progress(mcp.ProgressNotification{Progress: float64(p.count), Message: t.Message})
+	if a.resetTimeout != nil {
+		a.resetTimeout()
+	}
+	if a.request.Progress != nil && a.lastNote.Load() == nil {
+		a.request.Progress(progressParams(mcp.ProgressNotification{Progress: float64(p.count), Message: t.Message}))
 		p.count++
 	}
-	p.saver.queueProgress(a, callProgress{note: mcp.ProgressNotification{Message: t.Message}, isTask: true, task: a.request.trimTask(t)})
+	p.saver.queueTask(a, t)
 }
 
 // taskResult is the call's result from a completed task.

@@ -204,9 +204,10 @@ func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.C
 	ctx, w := newWatchdog(ctx, call.Timeout)
 	call.Timeout = maxCallTime
 	if request.Progress != nil {
+		a.resetTimeout = w.resetTimer
 		call.Progress = func(n mcp.ProgressNotification) {
 			w.resetTimer()
-			cs.progress.queueProgress(a, callProgress{note: n})
+			cs.progress.queueProgress(a, n)
 			request.Progress(progressParams(n))
 		}
 	}

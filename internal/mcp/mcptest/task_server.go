@@ -25,6 +25,7 @@ type TaskServer struct {
 	calls        []json.RawMessage // params of tools/call
 	tasks        map[string]*serverTask
 	answers      map[string]chan json.RawMessage // of the client, by request id
+	stream       chan string                     // what the stream of a GET sends; nil: there is none
 }
 
 type serverTask struct {
@@ -34,6 +35,7 @@ type serverTask struct {
 	question    string // params of elicitation/create that is not sent yet
 	asked       string // id of the question; empty: none
 	outcome     string // member of the response to tasks/result
+	token       string // progress token of the call, JSON
 	changed     chan struct{}
 
 	created, updated string // times
@@ -143,6 +145,7 @@ type taskMessage struct {
 		Name   string
 		TaskID string
 		Task   json.RawMessage
+		Meta   struct{ ProgressToken json.RawMessage } `json:"_meta"`
 	}
 }
 
@@ -154,6 +157,8 @@ func (s *TaskServer) serveRequest(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodDelete:
 		s.endSession(session)
+	case r.Method == http.MethodGet && s.stream != nil:
+		s.streamNotes(w, r)
 	case r.Method != http.MethodPost:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case m.Method == "initialize":
@@ -209,7 +214,7 @@ func (s *TaskServer) callTool(w http.ResponseWriter, m taskMessage, session stri
 	s.calls = append(s.calls, raw.Params)
 	switch {
 	case m.Params.Task != nil && m.Params.Name != "plain":
-		task := &serverTask{id: fmt.Sprintf("own-id-%d", len(s.tasks)+1), session: session, status: "working", changed: make(chan struct{})}
+		task := &serverTask{id: fmt.Sprintf("own-id-%d", len(s.tasks)+1), session: session, status: "working", changed: make(chan struct{}), token: string(m.Params.Meta.ProgressToken)}
 		task.created = time.Now().UTC().Format(time.RFC3339Nano)
 		task.updated = task.created
 		s.tasks[task.id] = task
