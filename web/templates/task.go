@@ -22,11 +22,9 @@ type TaskList struct {
 
 // TaskRow is one task in a list.
 type TaskRow struct {
-	Call CallRow
-	Said string // the server's message, remote text
-	// Percent is the value of the progress bar; empty: not told.
-	Percent string
-	Heard   *When // last update by the server; nil: not known
-	Kept    *When // end of the server's ttl, while it runs; nil: not known
-	Result  bool  // it has a result
+	Call   CallRow
+	Said   string // the server's message, remote text, with its numbers
+	Heard  *When  // last update by the server; nil: not known
+	Kept   *When  // end of the server's ttl, while it runs; nil: not known
+	Result bool   // it has a result
 }

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -14,12 +15,13 @@ import (
 // callProgress says how far a running call is, as its server last reported: of its task, or else of the call.
 func callProgress(ctx context.Context, c connectors.ToolCall) string {
 	if len(c.Task) > 0 {
-		return taskProgress(ctx, c.Task)
+		return taskProgress(ctx, c.Task, c.Progress)
 	}
 	return ServerProgress(ctx, c.Progress)
 }
 
-func taskProgress(ctx context.Context, raw []byte) string {
+// taskProgress words the state of a task, with the numbers of the last notification in place of "Working".
+func taskProgress(ctx context.Context, raw []byte, noted *connectors.CallProgress) string {
 	var task struct {
 		Status  shell.Lenient[string] `json:"status"`
 		Message shell.Lenient[string] `json:"statusMessage"`
@@ -28,10 +30,14 @@ func taskProgress(ctx context.Context, raw []byte) string {
 		return ""
 	}
 	text := i18n.T(ctx, map[string]i18n.Key{"working": "Working", "input_required": "Needs input"}[task.Status.Value])
-	if text == "" {
+	switch {
+	case text == "":
 		return shell.ShortenText(i18n.T(ctx, "Task: %s", task.Status.Value), shell.MaxNote)
+	case task.Status.Value == "working" && noted != nil && noted.Done != nil:
+		return ServerProgress(ctx, &connectors.CallProgress{Done: noted.Done, Total: noted.Total, Message: cmp.Or(task.Message.Value, noted.Message)})
+	default:
+		return withServerMessage(text, task.Message.Value)
 	}
-	return withServerMessage(text, task.Message.Value)
 }
 
 // ServerProgress words a progress notification.
@@ -70,4 +76,15 @@ func percentDone(p *connectors.CallProgress) string {
 		return ""
 	}
 	return strconv.FormatFloat(100*min(max(*p.Done/p.Total, 0), 1), 'f', 0, 64)
+}
+
+// callPercent is the value of a running call's progress bar: of its numbers, or else of its server's words.
+func callPercent(c connectors.ToolCall) string {
+	if percent := percentDone(c.Progress); percent != "" {
+		return percent
+	}
+	if message := ReadTask(c.Task).Message.Value; message != "" || c.Progress == nil {
+		return percentSaid(message)
+	}
+	return percentSaid(c.Progress.Message)
 }

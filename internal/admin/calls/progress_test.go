@@ -35,9 +35,32 @@ func TestACallSaysHowFarItIs(t *testing.T) {
 	if ServerProgress(t.Context(), nil) != "" || percentDone(nil) != "" {
 		t.Error("a call of which nothing was told says how far it is")
 	}
-	both := connectors.ToolCall{Task: []byte(`{"status":"working","statusMessage":"page 3"}`), Progress: &connectors.CallProgress{Done: new(1.0)}}
-	if have := callProgress(t.Context(), both); have != "Working: “page 3”" {
-		t.Errorf("a task's word does not come first: %q", have)
+}
+
+// TestTaskProgress_HasNumbersOfNotifications is about a task of which a notification had numbers, or its message has.
+func TestTaskProgress_HasNumbersOfNotifications(t *testing.T) {
+	t.Parallel()
+	noted := &connectors.CallProgress{Done: new(30.0), Total: 120, Message: "copying"}
+	for _, tc := range []struct {
+		task          string
+		noted         *connectors.CallProgress
+		text, percent string
+	}{
+		{`{"status":"working","statusMessage":"page 3"}`, noted, "30 of 120: “page 3”", "25"},
+		{`{"status":"working"}`, noted, "30 of 120: “copying”", "25"},
+		{`{"status":"working"}`, &connectors.CallProgress{Done: new(1.0)}, "At 1", ""},
+		{`{"status":"working","statusMessage":"page 40 of 100"}`, &connectors.CallProgress{Message: "page 40 of 100"}, "Working: “page 40 of 100”", "40"},
+		{`{"status":"input_required","statusMessage":"which one?"}`, noted, "Needs input: “which one?”", "25"},
+		{"", &connectors.CallProgress{Done: new(3.0), Message: "3/4 done"}, "At 3: “3/4 done”", "75"},
+		{"", nil, "", ""},
+	} {
+		c := connectors.ToolCall{Task: []byte(tc.task), Progress: tc.noted}
+		if have := callProgress(t.Context(), c); have != tc.text {
+			t.Errorf("%s %+v: %q, want %q", tc.task, tc.noted, have, tc.text)
+		}
+		if have := callPercent(c); have != tc.percent {
+			t.Errorf("%s %+v: %q percent, want %q", tc.task, tc.noted, have, tc.percent)
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ func TestATaskSaysHowFarItIs(t *testing.T) {
 		``: "", `{`: "", `{"status":"working"}`: "Working", `{"status":"working","statusMessage":"page 3"}`: "Working: “page 3”",
 		`{"status":"input_required"}`: "Needs input", `{"status":"completed"}`: "Task: completed",
 	} {
-		if have := taskProgress(t.Context(), []byte(raw)); have != want {
+		if have := taskProgress(t.Context(), []byte(raw), nil); have != want {
 			t.Errorf("%s: %q, want %q", raw, have, want)
 		}
 	}

@@ -40,9 +40,8 @@ func taskRow(ctx context.Context, c connectors.ToolCall, call templates.CallRow,
 		row.Result = c.Status == connectors.CallSuccess || c.IsError
 		return row
 	}
-	row.Percent = percentDone(c.Progress)
-	if row.Percent == "" {
-		row.Percent = percentSaid(task.Message.Value)
+	if c.Progress != nil && c.Progress.Done != nil {
+		row.Said = taskProgress(ctx, c.Task, c.Progress)
 	}
 	if begun, life := task.Begun.Value, task.Life.Value; !begun.IsZero() && life > 0 && life < float64(maxTaskLife.Milliseconds()) {
 		row.Kept = new(shell.NewWhen(ctx, begun.Add(time.Duration(life)*time.Millisecond), now))

@@ -43,7 +43,7 @@ func CallRow(ctx context.Context, c connectors.ToolCall, can templates.Permissio
 		return row
 	}
 	row.Since, row.Progress = c.StartedAt.UTC().Format(time.RFC3339Nano), callProgress(ctx, c)
-	row.Percent = percentDone(c.Progress)
+	row.Percent = callPercent(c)
 	if can.Sync {
 		row.Cancel = shell.CallPath(c.ID) + "/cancel"
 	}
