@@ -29,7 +29,10 @@ func (c confirmProps) buttonVariant() string {
 	return "danger"
 }
 
-// addressText is an address that breaks after a slash, and not in a word. A template would put spaces around the breaks.
+var breakAfter = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ":", "<wbr>:")
+
+// addressText is an address or a name that breaks after a slash, before a port and after an underscore, and not in a word. A template
+// would put spaces around the breaks.
 func addressText(text string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		scheme, rest, found := strings.Cut(templ.EscapeString(text), "://")
@@ -38,7 +41,7 @@ func addressText(text string) templ.Component {
 		} else {
 			scheme += "://"
 		}
-		_, err := io.WriteString(w, scheme+strings.ReplaceAll(rest, "/", "/<wbr>"))
+		_, err := io.WriteString(w, scheme+breakAfter.Replace(rest))
 		return err
 	})
 }
