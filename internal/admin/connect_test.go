@@ -337,17 +337,17 @@ func TestExpiringAccounts_AreListed(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.signInAsRole(connectors.RoleViewer)
-	if b.get("/connectors").says("expiring account") {
+	if b.get("/connectors").says("account to reconnect") {
 		t.Error("foretold of nothing")
 	}
 	shared := d.addOAuthConnector(func(c *connectors.Draft) { c.Name = "Notes" })
 	perAgent := d.addOAuthConnector(func(c *connectors.Draft) { c.Name, c.CredentialMode = "Mail", connectors.CredentialPerAgent })
 	d.storeAccount(shared, nil, 5*time.Hour)
 	d.storeAccount(perAgent, new(d.Agent(t).ID), 80*time.Hour)
-	b.get("/connectors").want(t, http.StatusOK, "1 expiring account", "/connectors/"+shared.Slug+"/credentials#credential-shared", "ends", "in 5 hours")
+	b.get("/connectors").want(t, http.StatusOK, "1 account to reconnect", "/connectors/"+shared.Slug+"/credentials#credential-shared", "ends", "in 5 hours")
 	b.get("/connectors/"+shared.Slug+"/credentials").want(t, http.StatusOK, "Expires in 5 hours")
 	d.ahead.Store(int64(6 * time.Hour))
-	b.get("/connectors").want(t, http.StatusOK, "1 expiring account", "expired", "1 hour ago")
+	b.get("/connectors").want(t, http.StatusOK, "1 account to reconnect", "expired", "1 hour ago")
 }
 
 func TestAMachineSignsInByItself(t *testing.T) {

@@ -64,7 +64,7 @@ type ConnectorRow struct {
 
 // ExpiringAccounts lists the accounts that end soon unless a person connects them again.
 type ExpiringAccounts struct {
-	Title string // "2 expiring accounts"
+	Title string // "2 accounts to reconnect"
 	Rows  []ExpiringAccountRow
 }
 

@@ -426,7 +426,7 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 
 	list := connectorsPage(with(frame("Connectors", templates.NavConnectors)))
 	list.Rows[3].Credential, list.Rows[3].Repair = "OAuth · per agent", &templates.Link{Text: "Reconnect", Href: "/connectors/c4/credentials"}
-	list.Expiring = &templates.ExpiringAccounts{Title: "2 expiring accounts", Rows: []templates.ExpiringAccountRow{
+	list.Expiring = &templates.ExpiringAccounts{Title: "2 accounts to reconnect", Rows: []templates.ExpiringAccountRow{
 		{Connector: "Render", Href: "/connectors/c3/credentials#credential-shared", State: "ends", When: soon},
 		{Connector: "Sentry", Agent: "Support", Href: "/connectors/c4/credentials#credential-support", State: "ends", When: soon},
 	}}

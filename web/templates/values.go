@@ -144,7 +144,10 @@ func (p Pager) positionText(ctx context.Context) string {
 		return p.Rows(ctx)
 	}
 	p.Total = total
-	return p.Of(ctx, p.TotalText(ctx))
+	if p.Roughly && p.Next != "" {
+		return i18n.T(ctx, "%s of about %s", p.Rows(ctx), p.TotalText(ctx))
+	}
+	return i18n.T(ctx, "%s of %s", p.Rows(ctx), p.TotalText(ctx))
 }
 
 // TotalText is the number of rows of the list: "1,000+" if there are more.
@@ -158,9 +161,9 @@ func (p Pager) TotalText(ctx context.Context) string {
 // Of is the page's place among some things: "51–100 of 303 calls".
 func (p Pager) Of(ctx context.Context, things string) string {
 	if p.Roughly && p.Next != "" {
-		return i18n.T(ctx, "%s of about %s", p.Rows(ctx), things)
+		return i18n.T(ctx, "%[1]s of about %[2]s", p.Rows(ctx), things)
 	}
-	return i18n.T(ctx, "%s of %s", p.Rows(ctx), things)
+	return i18n.T(ctx, "%[1]s of %[2]s", p.Rows(ctx), things)
 }
 
 // Heads are the sortable heads of a table by column.

@@ -169,7 +169,7 @@ func credentialWhy(ctx context.Context, c agentview.CredentialAccess) string {
 	case c.Status == "missing":
 		return i18n.T(ctx, "%s, not set", owner)
 	default:
-		return owner + ", " + i18n.Lower(ctx, shell.CredentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
+		return owner + " · " + i18n.Lower(ctx, shell.CredentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
 	}
 }
 

@@ -22,9 +22,9 @@ func expiringAccountsView(ctx context.Context, expiring []store.ExpiringCredenti
 	if len(expiring) == 0 {
 		return nil
 	}
-	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%s expiring account", "%s expiring accounts")}
+	l := &templates.ExpiringAccounts{Title: i18n.N(ctx, len(expiring), "%s account to reconnect", "%s accounts to reconnect")}
 	if len(expiring) == MaxExpiring {
-		l.Title = i18n.T(ctx, "%s+ expiring accounts", strconv.Itoa(MaxExpiring))
+		l.Title = i18n.T(ctx, "%s+ accounts to reconnect", strconv.Itoa(MaxExpiring))
 	}
 	for _, one := range expiring {
 		row := templates.ExpiringAccountRow{
