@@ -32,6 +32,14 @@ type ChangeBulk struct {
 	ReturnTo string
 	All      bool   // all rows are checked
 	AllHref  string // checks all, or none
+	Risky    bool   // one of the rows is high risk: Accept is not the primary button
+}
+
+func (b ChangeBulk) acceptVariant() string {
+	if b.Risky {
+		return "outline"
+	}
+	return "primary"
 }
 
 // ChangeRow is one tool change in a table.

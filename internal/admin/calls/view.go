@@ -178,7 +178,7 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 	add(c.Address.IsValid(), templates.Fact{Label: i18n.T(ctx, "Address"), Value: c.From(), Mono: true})
 	add(c.RequestID != "", templates.Fact{Label: i18n.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
 	add(c.Upstream != nil && c.Upstream.NewSession, templates.Fact{Label: i18n.T(ctx, "Session"), Value: i18n.T(ctx, "The server ended the session. The call was repeated in a new one.")})
-	add(c.Outcome != connectors.OutcomeNone && c.Status != connectors.CallError && c.Status != connectors.CallDenied, templates.Fact{Label: i18n.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
+	add(c.Outcome != connectors.OutcomeNone && c.Outcome != connectors.OutcomeOK && c.Status != connectors.CallError && c.Status != connectors.CallDenied, templates.Fact{Label: i18n.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
 	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: i18n.T(ctx, "Last progress"), Value: ServerProgress(ctx, c.Progress)})
 	add(c.ErrorCode != "", templates.Fact{Label: i18n.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})
 	add(c.ApprovedBy != "", templates.Fact{Label: i18n.T(ctx, "Approved by"), Value: c.ApprovedBy})

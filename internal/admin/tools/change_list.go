@@ -95,7 +95,10 @@ func (h *Handler) ChangeListView(ctx context.Context, changes MarkedChanges, q C
 			row.Verdict = verdictValue(c)
 		}
 		if row.Verdict != "" {
-			view.Bulk = changeBulk(q)
+			if view.Bulk == nil {
+				view.Bulk = changeBulk(q)
+			}
+			view.Bulk.Risky = view.Bulk.Risky || c.Risk == toolchange.High
 		}
 		view.Rows = append(view.Rows, row)
 		if c.State == connectors.ChangeWaiting && c.Risk == toolchange.None {
