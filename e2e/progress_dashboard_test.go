@@ -97,6 +97,13 @@ func TestACallsProgressMovesWithoutAReload(t *testing.T) {
 	tab.WaitText("#calls tbody", "3 of 10: “copying”")
 	step(4, "copying")
 	tab.WaitText("#calls tbody", "4 of 10: “copying”")
+	bar := func(within string, want float64) {
+		t.Helper()
+		if have := browser.Eval[float64](tab, `document.querySelector("`+within+` progress").value`); have != want {
+			t.Errorf("the bar in %s is at %v, want %v", within, have, want)
+		}
+	}
+	bar("#calls tbody", 40)
 	stays()
 	newLooker(t, tab).at("calls-progress")
 
@@ -105,6 +112,7 @@ func TestACallsProgressMovesWithoutAReload(t *testing.T) {
 	browser.Eval[bool](tab, `(window.marked = true)`)
 	step(9, "tidying <b>up</b>")
 	tab.WaitText("main", "9 of 10: “tidying <b>up</b>”")
+	bar("main", 90)
 	stays()
 	newLooker(t, tab).at("call-progress")
 	tab.Click("main form[action$='/cancel'] button")

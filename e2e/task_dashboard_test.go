@@ -112,6 +112,18 @@ func TestTask_IsFollowedAndCancelledInABrowser(t *testing.T) {
 		t.Errorf("the bar is at %v", bar)
 	}
 	look.at("task-running")
+	tab.Go(s.base + "/calls")
+	tab.WaitText("#calls tbody", "Working: “Page 40 of 100”")
+	tab.Go(s.base + browser.Eval[string](tab, `document.querySelector("#calls tbody a.cover").getAttribute("href")`))
+	tab.WaitText("[id^=call-detail]", "Working: “Page 40 of 100”")
+	up.is(`"status":"working","statusMessage":"Page 60 of 100"`)
+	ask(first)
+	tab.WaitText("[id^=call-detail]", "Page 60 of 100")
+	if bar := browser.Eval[float64](tab, `document.querySelector("[id^=call-detail] progress").value`); bar != 60 {
+		t.Errorf("the call's bar is at %v", bar)
+	}
+	tab.Go(s.base + "/tasks")
+	tab.WaitText("#tasks", "Page 60 of 100")
 	up.is(`"status":"completed","result":{"content":[{"type":"text","text":"41 rows"}]}`)
 	if got := ask(first); !strings.Contains(got, "41 rows") {
 		t.Errorf("the agent is answered %s", got)
