@@ -58,6 +58,17 @@ func findMember(object []byte, name string) (value []byte, twice bool) {
 	return value, twice
 }
 
+// pickMember is findMember for an object that was read.
+func pickMember(all []member, name string) (value []byte, twice bool) {
+	for _, m := range all {
+		if string(m.name) == name {
+			twice = value != nil
+			value = m.value
+		}
+	}
+	return value, twice
+}
+
 func skipSpace(raw []byte, at int) int {
 	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\t' || raw[at] == '\r') {
 		at++

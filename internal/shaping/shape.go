@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"patchbay/internal/jsonschema"
 	"patchbay/internal/openapi/httpcall"
 )
 
@@ -57,11 +58,13 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 	if len(raw) == 0 || raw[0] != '{' || !utf8.Valid(raw) || !json.Valid(raw) {
 		return r, false
 	}
-	r.top, ok = listMembers(raw, maxBlocks)
-	content, twice := findMember(raw, `"content"`)
-	structured, twiceStructured := findMember(raw, `"structuredContent"`)
-	isError, _ := findMember(raw, `"isError"`)
-	if !ok || twice || twiceStructured || len(content) > 0 && content[0] != '[' {
+	if r.top, ok = listMembers(raw, maxBlocks); !ok {
+		return r, false
+	}
+	content, twice := pickMember(r.top, `"content"`)
+	structured, twiceStructured := pickMember(r.top, `"structuredContent"`)
+	isError, _ := pickMember(r.top, `"isError"`)
+	if twice || twiceStructured || len(content) > 0 && content[0] != '[' {
 		return r, false
 	}
 	r.isError, r.content = string(isError) == "true", content
@@ -72,11 +75,7 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 	}
 	for i, b := range r.blocks {
 		if field := textField(b.value); field != nil {
-			var text string
-			if json.Unmarshal(field, &text) != nil {
-				return r, false
-			}
-			doc := []byte(text)
+			doc := []byte(jsonschema.Unquote(string(field)))
 			r.parts = append(r.parts, answerPart{block: i, field: field, doc: doc, isJSON: isDocument(doc)})
 		}
 	}
@@ -97,20 +96,33 @@ func textField(block []byte) []byte {
 	if block[0] != '{' {
 		return nil
 	}
-	kind, twice := findMember(block, `"type"`)
-	if twice {
-		return nil
+	var kind, text, resource []byte
+	twice := false
+	for m := range eachMember(block) {
+		switch string(m.name) {
+		case `"type"`:
+			if kind != nil {
+				return nil
+			}
+			kind = m.value
+		case `"text"`:
+			twice = text != nil
+			text = m.value
+		case `"resource"`:
+			resource = m.value
+		}
 	}
-	if string(kind) == `"resource"` {
-		resource, _ := findMember(block, `"resource"`)
+	switch string(kind) {
+	case `"resource"`:
 		if len(resource) == 0 || resource[0] != '{' {
 			return nil
 		}
-		block = resource
-	} else if string(kind) != `"text"` {
+		text, twice = findMember(resource, `"text"`)
+	case `"text"`:
+	default:
 		return nil
 	}
-	if text, twice := findMember(block, `"text"`); !twice && len(text) > 0 && text[0] == '"' {
+	if !twice && len(text) > 0 && text[0] == '"' {
 		return text
 	}
 	return nil

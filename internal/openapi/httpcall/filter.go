@@ -127,7 +127,27 @@ func decodeFilterInput(body []byte) (any, error) {
 	if err := decoder.Decode(&input); err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "The response isn't valid JSON.")
 	}
+	if !hasLongNumber(body) {
+		return input, nil
+	}
 	return shortenNumbers(input), nil
+}
+
+// hasLongNumber reports whether a document may have a number of more than maxDigits bytes. It is quicker than a walk.
+func hasLongNumber(body []byte) bool {
+	n := 0
+	for _, c := range body {
+		switch {
+		case c >= '0' && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E':
+			n++
+		default:
+			n = 0
+		}
+		if n > maxDigits {
+			return true
+		}
+	}
+	return false
 }
 
 // shortenNumbers makes floats of the long numbers in v: gojq would calculate with all digits.
