@@ -3,6 +3,7 @@ package mcpadmin_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,44 @@ func TestTools_ActAsAdminAndAreAudited(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTools_SetToolListAndPins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.seedTool(t)
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleAdmin), newest, "accept")
+	want := func(list string, pinned ...string) {
+		t.Helper()
+		var got struct {
+			Items []struct {
+				ToolList string `json:"tool_list"`
+				Grants   []struct {
+					Untrusted struct {
+						Pinned []string `json:"pinned_tools"`
+					}
+				}
+			}
+		}
+		a.callTool(t, "list_agents", nil, &got)
+		if len(got.Items) != 1 || got.Items[0].ToolList != list || len(got.Items[0].Grants) != 1 || !slices.Equal(got.Items[0].Grants[0].Untrusted.Pinned, pinned) {
+			t.Errorf("want the list %s with pins %q: %+v", list, pinned, got)
+		}
+	}
+	grant := map[string]any{"agent": "support", "connector": "linear", "all_tools": true, "pinned_tools": []string{"search"}}
+	a.callTool(t, "grant_tools", grant, nil)
+	if asked := fmt.Sprint(a.questions); !strings.Contains(asked, `Pinned in a lean list: "search".`) {
+		t.Errorf("a person was asked %s", asked)
+	}
+	want("full", "search")
+	a.callTool(t, "set_tool_list", map[string]any{"agent": "support", "tool_list": "lean"}, nil)
+	delete(grant, "pinned_tools")
+	a.callTool(t, "grant_tools", grant, nil)
+	want("lean", "search")
+	grant["pinned_tools"] = []string{}
+	a.callTool(t, "grant_tools", grant, nil)
+	want("lean")
+	a.callInvalid(t, "set_tool_list", map[string]any{"agent": "support", "tool_list": "short"})
 }
 
 func (a *mcpClient) acceptChange(t *testing.T, w *testEnv, up *mcptest.Server) {

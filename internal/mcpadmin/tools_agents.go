@@ -17,6 +17,14 @@ var agentTools = []tool{
 		input:       pagedSchema(),
 	}, listAgents),
 	newTool(tool{
+		name: "set_tool_list", title: "Set an agent's tool list", permission: connectors.PermManage, operations: []string{"updateAgent"}, hints: toolHints{Idempotent: true},
+		description: "Sets what an agent's tool list contains: all tools, or pinned tools and a search for the others. It changes no access. grant_tools sets the pinned tools.",
+		input: objectSchema(
+			textProperty("agent", "The agent's slug or id.").asRequired(),
+			choiceProperty("tool_list", "full: all tools. lean: pinned tools and a search. auto: lean if the full list is large.", "full", "lean", "auto").asRequired(),
+		),
+	}, setToolList),
+	newTool(tool{
 		name: "explain_access", title: "Explain access", permission: connectors.PermRead, operations: []string{"whyAgentTool"}, hints: readOnlyHints,
 		description: "Explains whether an agent sees a tool and may call it, with which credential, whether a call needs approval, and how to fix missing access.",
 		input: objectSchema(
@@ -30,6 +38,7 @@ type agentView struct {
 	Slug       string         `json:"slug" jsonschema:"Identifies the agent in all tools."`
 	Enabled    bool           `json:"enabled"`
 	Approval   string         `json:"approval" jsonschema:"Which calls need approval: auto, always_ask, trusted_only or always_ask_all (also prompts and resources)."`
+	ToolList   string         `json:"tool_list" jsonschema:"full, lean (pinned tools and a search) or auto (lean if the full list is large)."`
 	Grants     []grantView    `json:"grants" jsonschema:"At most 100."`
 	MoreGrants bool           `json:"more_grants" jsonschema:"Whether there are more; page shows all."`
 	Page       string         `json:"page" jsonschema:"Dashboard page for a person."`
@@ -54,12 +63,15 @@ type grantView struct {
 type untrustedGrant struct {
 	Tools        []string `json:"tools" jsonschema:"Granted tools, unless all are."`
 	TrustedTools []string `json:"trusted_tools" jsonschema:"With trusted_only, tools that need no approval."`
+	PinnedTools  []string `json:"pinned_tools" jsonschema:"Tools that stay in a lean list."`
 }
 
 func viewGrant(g client.AgentGrant) grantView {
 	return grantView{
 		Connector: g.Connector, Enabled: g.Enabled, AllTools: g.Tools.All, Approval: g.Approval, Prompts: g.Prompts, Resources: g.Resources,
-		Untrusted: untrustedGrant{Tools: append([]string{}, g.Tools.Names...), TrustedTools: append([]string{}, g.TrustedTools...)},
+		Untrusted: untrustedGrant{
+			Tools: append([]string{}, g.Tools.Names...), TrustedTools: append([]string{}, g.TrustedTools...), PinnedTools: append([]string{}, g.PinnedTools...),
+		},
 	}
 }
 
@@ -82,9 +94,20 @@ func listAgents(ctx context.Context, c *caller, in pageParams) (listPage[agentVi
 func viewAgent(ctx context.Context, c *caller, a client.Agent) (agentView, error) {
 	granted, err := c.ListAgentConnectors(ctx, a.ID, client.ListAgentConnectorsQuery{Limit: maxListed})
 	return agentView{
-		Slug: a.Slug, Untrusted: untrustedAgent{a.Name, a.Description}, Enabled: a.Enabled, Approval: a.Approval, Page: c.pageURL("agents", a.Slug),
+		Slug: a.Slug, Untrusted: untrustedAgent{a.Name, a.Description}, Enabled: a.Enabled, Approval: a.Approval, ToolList: a.ToolList,
+		Page:   c.pageURL("agents", a.Slug),
 		Grants: newListPage(granted.Items, nil, viewGrant).Items, MoreGrants: granted.NextCursor != nil,
 	}, err
+}
+
+type toolListIn struct {
+	Agent    string `json:"agent"`
+	ToolList string `json:"tool_list"`
+}
+
+func setToolList(ctx context.Context, c *caller, in toolListIn) (toolListIn, string, error) {
+	a, err := c.UpdateAgent(ctx, in.Agent, client.AgentPatch{ToolList: &in.ToolList})
+	return toolListIn{a.Slug, a.ToolList}, "The agent gets the list now, without a restart.", err
 }
 
 type explainIn struct {

@@ -1,6 +1,7 @@
 package mcpadmin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,6 +24,10 @@ var grantTools = []tool{
 				Description: "The server's tool names. Empty: removes access. Omit with all_tools.",
 			}},
 			property{name: "all_tools", schema: &jsonschema.Schema{Type: "boolean", Description: "All tools, including those of later syncs."}},
+			property{name: "pinned_tools", schema: &jsonschema.Schema{
+				Type: "array", MaxItems: new(connectors.MaxPinnedTools), Items: &jsonschema.Schema{Type: "string", MaxLength: new(128)},
+				Description: "The server's names of tools that stay in a lean list. Default: unchanged.",
+			}},
 			choiceProperty("prompts", "Prompts. Default: unchanged; for a new grant, listed with all_tools, else none.", "none", "listed"),
 			choiceProperty("resources", "Resources. Default: unchanged; for a new grant, listed_and_templates with all_tools, else none.", "none", "listed", "listed_and_templates"),
 			choiceProperty("approval", "Overrides the agent's approval mode.", "auto", "always_ask", "trusted_only", "always_ask_all"),
@@ -39,6 +44,7 @@ type grantIn struct {
 	Approval  string   `json:"approval"`
 	Prompts   string   `json:"prompts"`
 	Resources string   `json:"resources"`
+	Pinned    []string `json:"pinned_tools"`
 }
 
 // checkChoice refuses neither or both of tools and all_tools.
@@ -88,6 +94,9 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 	if in.Resources != "" {
 		asks += " Resources: " + in.Resources + "."
 	}
+	if in.Pinned != nil {
+		asks += fmt.Sprintf(" Pinned in a lean list: %s.", cmp.Or(quoteNames(in.Pinned), "none"))
+	}
 	return question{
 		fmt.Sprintf("Let the agent %s use %s of the connector %s? This replaces its current access to the connector.%s", quoteText(in.Agent), what, quoteText(in.Connector), asks),
 		c.pageURL("agents", in.Agent, "connectors", in.Connector),
@@ -110,7 +119,7 @@ func grantToolsTo(ctx context.Context, c *caller, in grantIn) (grantResult, stri
 		return out, "The agent's access to the connector was removed.", c.DropConnector(ctx, in.Agent, in.Connector)
 	}
 	err := c.GrantConnector(ctx, in.Agent, in.Connector, client.AgentGrantPut{
-		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: optionalText(in.Approval),
+		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: optionalText(in.Approval), PinnedTools: in.Pinned,
 		Prompts: optionalText(in.Prompts), Resources: optionalText(in.Resources),
 	})
 	return out, "The agent can use them now, without a restart.", err
