@@ -2084,7 +2084,7 @@ func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string
 }
 
 // SetAgentShaping: Shorten a tool's answers for an agent. Requires role admin.
-// Of a long answer the agent gets the first rows or lines, a sentence about what is left out, and the tool read_result, which reads the rest for 24 hours. Applies to MCP; calls of the API return whole answers. Needs a call history that keeps results.
+// Of a long answer the agent gets the first rows or lines, a sentence about what is left out, and the tool read_result, which reads the rest for 24 hours. Applies to MCP; calls of the API return whole answers. Needs a call history that keeps results. Whole answers are stored encrypted for these 24 hours, as the agent would have got them, even where the call history redacts them. Choosing fields protects none: the agent can read what is left out.
 func (c *Client) SetAgentShaping(ctx context.Context, id string, connector string, tool string, in Shaping) error {
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "tools", url.PathEscape(tool), "shaping"}, nil, in, nil)
 }

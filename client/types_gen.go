@@ -2634,6 +2634,10 @@ type ToolPatches struct {
 
 // ToolShaping is an API response.
 type ToolShaping struct {
+	// Estimated tokens of an answer. Absent: no bound.
+	Budget *int64 `json:"budget,omitzero"`
+	// A jq filter that chooses fields of answers in JSON. Absent: all fields.
+	Fields *string `json:"fields,omitzero"`
 	// The server's name for the tool.
 	Tool string `json:"tool"`
 }

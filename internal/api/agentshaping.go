@@ -23,14 +23,15 @@ func (s shapingJSON) toShaping() connectors.Shaping {
 
 // toolShapingJSON is the rule of one tool of a grant.
 type toolShapingJSON struct {
-	Tool string `json:"tool" doc:"The server's name for the tool."`
-	shapingJSON
+	Tool   string `json:"tool" doc:"The server's name for the tool."`
+	Fields string `json:"fields,omitempty" doc:"A jq filter that chooses fields of answers in JSON. Absent: all fields."`
+	Budget int    `json:"budget,omitempty" doc:"Estimated tokens of an answer. Absent: no bound."`
 }
 
 func viewShaping(rules map[string]connectors.Shaping) []toolShapingJSON {
 	list := make([]toolShapingJSON, 0, len(rules))
 	for _, tool := range slices.Sorted(maps.Keys(rules)) {
-		list = append(list, toolShapingJSON{Tool: tool, shapingJSON: shapingJSON(rules[tool])})
+		list = append(list, toolShapingJSON{Tool: tool, Fields: rules[tool].Fields, Budget: rules[tool].Budget})
 	}
 	return list
 }
@@ -75,7 +76,7 @@ func (h *Handler) mountAgentShaping() {
 	registerOperation(h, operation{
 		method: http.MethodPut, path: path, id: "setAgentShaping", tag: tag,
 		summary: "Shorten a tool's answers for an agent", permission: connectors.PermManage,
-		description: "Of a long answer the agent gets the first rows or lines, a sentence about what is left out, and the tool read_result, which reads the rest for 24 hours. Applies to MCP; calls of the API return whole answers. Needs a call history that keeps results.",
+		description: "Of a long answer the agent gets the first rows or lines, a sentence about what is left out, and the tool read_result, which reads the rest for 24 hours. Applies to MCP; calls of the API return whole answers. Needs a call history that keeps results. Whole answers are stored encrypted for these 24 hours, as the agent would have got them, even where the call history redacts them. Choosing fields protects none: the agent can read what is left out.",
 	}, h.putAgentShaping)
 	registerOperation(h, operation{
 		method: http.MethodDelete, path: path, id: "clearAgentShaping", tag: tag,

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -88,10 +89,9 @@ func writeManifest(t *testing.T, api *client.Client) (manifest.State, string) {
 	return state, text.String()
 }
 
-func TestHTTPAPI_MovesByManifest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.createMovableAPIs(t)
+// moveByManifest applies the manifest of one tenant to another, and returns it. Both have the same manifest then.
+func (w *world) moveByManifest(t *testing.T) string {
+	t.Helper()
 	ours, theirs := w.newClientIn(t, w.Tenant), w.newClientIn(t, w.Other)
 	_, text := writeManifest(t, ours)
 	file, err := manifest.Read([]byte(text), manifest.Sources{Env: func(string) string { return "hush" }})
@@ -105,7 +105,7 @@ func TestHTTPAPI_MovesByManifest(t *testing.T) {
 	}
 	for _, s := range steps {
 		if err := s.Do(t.Context(), theirs); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s %s: %v", s.Kind, s.Name, err)
 		}
 	}
 	state, again := writeManifest(t, theirs)
@@ -115,7 +115,40 @@ func TestHTTPAPI_MovesByManifest(t *testing.T) {
 	if steps, err = manifest.Plan(t.Context(), theirs, file, state, manifest.Options{}); err != nil || len(steps) > 0 {
 		t.Errorf("applied again: %v, %+v", err, steps)
 	}
+	return text
+}
+
+func TestHTTPAPI_MovesByManifest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.createMovableAPIs(t)
+	text := w.moveByManifest(t)
 	for _, part := range []string{"document_url:", `openapi: 3.0.3`, "server_url: https://eu.api.example.com", "filter: .items", "readOnlyHint: false", "idempotentHint: true", "in: query", "files:", "get_it:", "token_endpoint:"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the manifest lacks %q:\n%s", part, text)
+		}
+	}
+}
+
+// The tool list of an agent, its pins and its shortened answers move too.
+func TestAgent_MovesByManifest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.createMovableAPIs(t)
+	api := w.newGoClient(t, connectors.RoleAdmin)
+	if _, err := api.CreateAgent(t.Context(), client.AgentCreate{Slug: new("robot"), Name: "Robot", ToolList: new("lean")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.SyncTools(t.Context(), "notes", client.SyncToolsQuery{}, client.SyncRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	grant := client.AgentGrantPut{Tools: client.ToolSet{All: true}, PinnedTools: []string{"ping"}}
+	rule := client.Shaping{Fields: new(".items"), Budget: new(int64(700))}
+	if err := errors.Join(api.GrantConnector(t.Context(), "robot", "notes", grant), api.SetAgentShaping(t.Context(), "robot", "notes", "ping", rule)); err != nil {
+		t.Fatal(err)
+	}
+	text := w.moveByManifest(t)
+	for _, part := range []string{"tool_list: lean", "pinned_tools:", "shaping:", "budget: 700", "fields: .items"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the manifest lacks %q:\n%s", part, text)
 		}

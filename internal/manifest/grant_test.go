@@ -24,7 +24,11 @@ func TestGrants_WrittenGrantDoesNotDiffer(t *testing.T) {
 		"the default of named tools": {granted(false, []string{"a"}, "none", "none"), "- a"},
 		"all tools without prompts":  {granted(true, nil, "none", "listed"), "resources: listed"},
 		"pinned tools":               {client.AgentGrant{Connector: "c", Tools: client.ToolSet{Names: []string{"a", "b"}}, PinnedTools: []string{"a"}, Prompts: "none", Resources: "none"}, "pinned_tools:"},
-		"named tools with prompts":   {granted(false, []string{"a"}, "listed", "none"), "prompts: listed"},
+		"shortened answers": {client.AgentGrant{
+			Connector: "c", Tools: client.ToolSet{All: true}, Prompts: "listed", Resources: "listed_and_templates",
+			Shaping: []client.ToolShaping{{Tool: "a", Budget: new(int64(500))}, {Tool: "b", Fields: new(".id")}},
+		}, "budget: 500"},
+		"named tools with prompts": {granted(false, []string{"a"}, "listed", "none"), "prompts: listed"},
 	} {
 		state := State{
 			Connectors: map[string]client.Connector{}, Agents: map[string]client.Agent{"robot": {Slug: "robot", Enabled: true}},
@@ -74,6 +78,42 @@ func TestGrants_PromptsAreComparedIfTheFileHasThem(t *testing.T) {
 		if diff := cmp.Diff(want, fields); diff != "" {
 			t.Errorf("%s: %s", text, diff)
 		}
+	}
+}
+
+func TestGrants_ShapingIsComparedIfTheFileHasIt(t *testing.T) {
+	t.Parallel()
+	grant := granted(true, nil, "listed", "listed_and_templates")
+	grant.Shaping = []client.ToolShaping{{Tool: "a", Budget: new(int64(500))}, {Tool: "b", Fields: new(".id")}}
+	state := State{
+		Connectors: map[string]client.Connector{"c": {Slug: "c"}}, Agents: map[string]client.Agent{"robot": {Slug: "robot"}},
+		Grants: map[string]map[string]client.AgentGrant{"robot": {"c": grant}},
+	}
+	for shaping, want := range map[string]map[string][]Field{
+		"": {},
+		", shaping: {a: {budget: 500}, b: {fields: .id}}":                 {},
+		", shaping: {a: {budget: 900}, b: {fields: .id}, d: {budget: 7}}": {"a": {{"budget", 500.0, 900.0}}, "d": {{"budget", nil, 7.0}}},
+		", shaping: {a: {budget: 500, fields: .x}}":                       {"a": {{"fields", nil, ".x"}}, "b": {{"fields", ".id", ""}}},
+		", shaping: {}": {"a": {{"budget", 500.0, 0.0}}, "b": {{"fields", ".id", ""}}},
+	} {
+		file, err := Read([]byte("agents: {robot: {connectors: {c: {tools: all"+shaping+"}}}}"), Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := Plan(t.Context(), nil, file, state, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string][]Field{}
+		for _, step := range steps {
+			got[strings.TrimPrefix(step.Name, "robot c ")] = step.Fields
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", shaping, diff)
+		}
+	}
+	if _, err := Read([]byte("agents: {robot: {connectors: {c: {tools: all, shaping: {a: {tokens: 5}}}}}}"), Sources{}); err == nil {
+		t.Error("an unknown field is read")
 	}
 }
 

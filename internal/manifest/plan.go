@@ -13,7 +13,7 @@ import (
 // Step is one change of the installation.
 type Step struct {
 	Action string  `json:"action"` // create, change or delete
-	Kind   string  `json:"kind"`   // connector, credential, tool, agent or grant
+	Kind   string  `json:"kind"`   // connector, credential, tool, agent, grant or shaping
 	Name   string  `json:"name"`
 	Fields []Field `json:"fields"`
 
@@ -284,6 +284,9 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 		p.add(Step{action, "grant", agent + " " + connector, fields, func(ctx context.Context, api *client.Client) error {
 			return api.GrantConnector(ctx, agent, connector, g.Put)
 		}})
+	}
+	if g.Shaping != nil {
+		p.planShaping(agent, connector, g.Shaping)
 	}
 	if g.Secrets == nil {
 		return nil

@@ -46,7 +46,8 @@ type Agent struct {
 // Grant is a wanted grant.
 type Grant struct {
 	Put     client.AgentGrantPut
-	Secrets map[string]string // the agent's credential; nil: not in the file
+	Secrets map[string]string         // the agent's credential; nil: not in the file
+	Shaping map[string]client.Shaping // how answers are shortened, by tool; nil: not in the file
 }
 
 // secretFields are the secret fields of auth.
@@ -230,6 +231,10 @@ func (r *fileReader) readGrant(location string, v any) (g Grant) {
 			r.addError(location+".credential."+name, "is not a field of a credential")
 		}
 		delete(fields, "credential")
+	}
+	if v, ok := fields["shaping"]; ok {
+		g.Shaping = r.readShaping(location+".shaping", v)
+		delete(fields, "shaping")
 	}
 	if fields["tools"] == nil {
 		r.addError(location+".tools", `must be "all" or a list of the server's tool names`)

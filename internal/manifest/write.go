@@ -153,6 +153,9 @@ func grantDocuments(grants map[string]client.AgentGrant) Document {
 		if len(g.PinnedTools) > 0 {
 			put["pinned_tools"] = g.PinnedTools
 		}
+		if len(g.Shaping) > 0 {
+			put["shaping"] = shapingDocuments(g.Shaping)
+		}
 		if doc[slug] = put; len(put) == 1 {
 			doc[slug] = tools
 		}
