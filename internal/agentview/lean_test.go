@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/tiktoken-go/tokenizer/codec"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
@@ -43,8 +44,10 @@ func leanTokens(list []byte) int {
 	return toolfmt.Tokens(toolfmt.OpenAI, list) * (100 + toolfmt.Margin(toolfmt.OpenAI)) / 100
 }
 
+// TestLeanList_OfThousandToolsIsSmall counts tokens with the vocabulary o200k_base, and as Patchbay estimates them.
 func TestLeanList_OfThousandToolsIsSmall(t *testing.T) {
 	t.Parallel()
+	vocabulary := codec.NewO200kBase()
 	b := newTestEnv(t)
 	for connectorCount, n := range map[int]int{1: 1000, 20: 50, 60: 3} {
 		b := b
@@ -56,6 +59,9 @@ func TestLeanList_OfThousandToolsIsSmall(t *testing.T) {
 		list := v.ListResult(agentview.Tools, true)
 		if tokens := leanTokens(list); tokens > 2000 || !v.Lean || len(v.Tools) != connectorCount*n {
 			t.Errorf("%d connectors with %d tools: the list has %d tokens: %s", connectorCount, n, tokens, list)
+		}
+		if exact, err := vocabulary.Count(string(list)); err != nil || exact > 2000 || exact > leanTokens(list) {
+			t.Errorf("%d connectors with %d tools: the list has %d tokens (%v), about %d", connectorCount, n, exact, err, leanTokens(list))
 		}
 		var read struct {
 			Tools []struct{ Name, Description string }
