@@ -48,6 +48,36 @@ func TestFirstSteps_FollowTheTenant(t *testing.T) {
 	}
 }
 
+// A stream that begins after the last step was done shows it, if the page has the checklist.
+func TestFirstSteps_LastStepIsShownByALateStream(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	admin := d.signInAsRole(connectors.RoleAdmin)
+	c, a := d.addConnectorAt("Linear", "https://linear.example.com/mcp"), d.Agent(t)
+	d.Grant(t, a.ID, c.ID)
+	page := admin.get("/")
+	page.want(t, http.StatusOK, "3 of 4 done")
+	if !strings.Contains(page.Body, "on=home&amp;steps=shown") {
+		t.Error("the page does not say that it has the checklist")
+	}
+	call := newCall(a, c, connectors.CallSuccess)
+	call.Outcome, call.CompletedAt = connectors.OutcomeOK, new(time.Now())
+	if err := d.St.System().Calls().EndCalls(t.Context(), []store.OwnedCall{{Tenant: d.Tenant, ToolCall: call}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range []string{"home", "notices"} {
+		if event := admin.openEventsAt("/events?on=" + topic + "&steps=shown").until("4 of 4 done"); !strings.Contains(event, "#first-steps") {
+			t.Errorf("%s: the last step is shown by %q", topic, event)
+		}
+		without := admin.openEventsAt("/events?on=" + topic)
+		for event := ""; !strings.Contains(event, "Nothing needs you."); {
+			if event = without.next(); event == "" || strings.Contains(event, "#first-steps") {
+				t.Fatalf("%s: a page without the checklist gets %q", topic, event)
+			}
+		}
+	}
+}
+
 func TestFirstSteps_AreDismissedForTheTenant(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

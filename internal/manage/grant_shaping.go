@@ -111,6 +111,10 @@ func (r *Registry) PreviewShaping(ctx context.Context, a auth.Actor, ref Shaping
 	if err := a.Require(connectors.PermRead); err != nil {
 		return p, err
 	}
+	if err := r.previews.Acquire(ctx, a.Tenant.ID); err != nil {
+		return p, err
+	}
+	defer r.previews.Release(a.Tenant.ID)
 	var results []json.RawMessage
 	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
 		owner, target, err := findGrant(ctx, tx, ref.Agent, ref.Connector)
