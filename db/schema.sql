@@ -182,6 +182,26 @@ begin
     return old;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.drop_answers_of_agent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    delete from gateway_mail m
+    where m.tenant_id = new.tenant_id and m.agent_id = new.id and m.connector_id is not null;
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.drop_answers_of_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    delete from gateway_mail m
+    where m.tenant_id = new.id and m.connector_id is not null;
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.end_allowances_of_agent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -812,6 +832,7 @@ create table agents (
     constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint agents_tool_list_known CHECK ((tool_list = ANY (ARRAY['full'::text, 'lean'::text, 'auto'::text]))) NOT VALID
 );
+CREATE TRIGGER drop_answers AFTER UPDATE ON public.agents FOR EACH ROW WHEN ((old.enabled AND (NOT new.enabled))) EXECUTE FUNCTION drop_answers_of_agent();
 CREATE TRIGGER end_allowances AFTER UPDATE ON public.agents FOR EACH ROW WHEN ((old.approval IS DISTINCT FROM new.approval)) EXECUTE FUNCTION end_allowances_of_agent();
 CREATE TRIGGER leave_calls AFTER DELETE ON public.agents REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER say_agent_change AFTER DELETE OR UPDATE ON public.agents FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'id');
@@ -1516,13 +1537,16 @@ create table gateway_mail (
     box text not null,
     sealed bytea not null,
     expires_at timestamp with time zone not null,
+    connector_id uuid,
     constraint gateway_mail_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint gateway_mail_grant_fkey FOREIGN KEY (tenant_id, agent_id, connector_id) REFERENCES agent_grants(tenant_id, agent_id, connector_id) ON DELETE CASCADE,
     constraint gateway_mail_pkey PRIMARY KEY (tenant_id, id),
     constraint gateway_mail_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX gateway_mail_agent_idx ON public.gateway_mail USING btree (tenant_id, agent_id);
 CREATE INDEX gateway_mail_box_idx ON public.gateway_mail USING btree (tenant_id, box, id);
 CREATE INDEX gateway_mail_expiry_idx ON public.gateway_mail USING btree (expires_at);
+CREATE INDEX gateway_mail_kept_idx ON public.gateway_mail USING btree (tenant_id, agent_id, connector_id) WHERE (connector_id IS NOT NULL);
 CREATE TRIGGER say_mail AFTER INSERT ON public.gateway_mail FOR EACH ROW WHEN ((new.box !~~ 'result-%'::text)) EXECUTE FUNCTION say_change('mail', 'tenant_id', 'box');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.gateway_mail FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table gateway_mail enable row level security;
@@ -2193,6 +2217,7 @@ create table tenants (
     constraint tenants_slug_key UNIQUE (slug)
 );
 CREATE TRIGGER begin_outcomes AFTER INSERT ON public.tenants FOR EACH ROW EXECUTE FUNCTION begin_outcomes();
+CREATE TRIGGER drop_answers AFTER UPDATE ON public.tenants FOR EACH ROW WHEN (((old.call_history <> 'none'::text) AND (new.call_history = 'none'::text))) EXECUTE FUNCTION drop_answers_of_tenant();
 CREATE TRIGGER leave_calls AFTER DELETE ON public.tenants REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER leave_definitions AFTER DELETE ON public.tenants REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_definitions();
 CREATE TRIGGER say_tenant_change AFTER UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION say_change('tenant', 'id', 'id');

@@ -37,10 +37,10 @@ type testEnv struct {
 	*testProcess
 }
 
-func newTestEnv(t testing.TB) *testEnv {
+func newTestEnv(t testing.TB, opts ...func(*toolcall.Options)) *testEnv {
 	t.Helper()
 	w := fixture.New(t)
-	return &testEnv{World: w, testProcess: startProcess(t, w.St)}
+	return &testEnv{World: w, testProcess: startProcess(t, w.St, opts...)}
 }
 
 // testProcess is one Patchbay process as agents see it.
@@ -68,18 +68,18 @@ func newTestProcess(t testing.TB, w *fixture.World) *testProcess {
 }
 
 // startProcess starts a process that receives database notices.
-func startProcess(t testing.TB, st *store.Store) *testProcess {
+func startProcess(t testing.TB, st *store.Store, opts ...func(*toolcall.Options)) *testProcess {
 	t.Helper()
 	p := &testProcess{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }))
 	closeAtEnd(t, front)
 	p.url = front.URL
-	p.build(t, st)
+	p.build(t, st, opts...)
 	p.run(t, st)
 	return p
 }
 
-func (p *testProcess) build(t testing.TB, st *store.Store) {
+func (p *testProcess) build(t testing.TB, st *store.Store, opts ...func(*toolcall.Options)) {
 	t.Helper()
 	base, err := url.Parse(p.url)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *testProcess) build(t testing.TB, st *store.Store) {
 	p.access = agentview.New(agentview.Options{Store: st})
 	writer := calllog.New(calllog.Options{Store: st, Instance: instance})
 	p.history = writer
-	p.caller = toolcall.New(toolcall.Options{
+	o := toolcall.Options{
 		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, AcquireSlot: p.sync.AcquireCommandSlot,
 		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.SyncNow,
 		ConnectURL: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
@@ -106,7 +106,11 @@ func (p *testProcess) build(t testing.TB, st *store.Store) {
 			return p.url + "/connect/" + c.Slug
 		},
 		AccountPage: p.page,
-	})
+	}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	p.caller = toolcall.New(o)
 	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", AccountPageURL: p.page})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,73 +150,139 @@ func TestLeanList_ChangesAreNotified(t *testing.T) {
 	}
 }
 
-// TestLean_PermitsWhatFullPermits makes the same calls as two agents with the same random grants and approval mode. One has
-// a full list and calls by name. The other has a lean list and calls through the tool that fits, or by name. Both get the
-// same answers and leave the same records.
-func TestLean_PermitsWhatFullPermits(t *testing.T) {
-	t.Parallel()
+// twin is one of two tenants with the same connectors, quotas and grants.
+type twin struct {
+	*testEnv
+	one, two connectors.Connector
+	agent    connectors.Agent
+	call     func(params string) string
+}
+
+// newTwin makes a tenant with two connectors. Some tools have an alias, are disabled, or have a quota.
+func newTwin(t *testing.T) *twin {
+	t.Helper()
 	b := newTestEnv(t)
 	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withHintedTools()
-	one, two := b.newConnector(t, "one", up.url), b.newConnector(t, "two", up.url)
-	b.curated(t, two, store.CuratedTool{Name: "drop_note"}, // disabled
+	w := &twin{testEnv: b, one: b.newConnector(t, "one", up.url), two: b.newConnector(t, "two", up.url)}
+	b.curated(t, w.two, store.CuratedTool{Name: "drop_note"}, // disabled
 		store.CuratedTool{Name: "add_note", Curation: connectors.Curation{Enabled: true, Alias: "jot"}})
+	b.curated(t, w.one, store.CuratedTool{Name: "read_note", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerDay: 6}}})
+	return w
+}
+
+// addAgent makes a new agent that calls in an era.
+func (w *twin) addAgent(t *testing.T, e era, opts ...func(*connectors.Agent)) {
+	t.Helper()
+	w.agent = w.Agent(t, opts...)
+	token := w.Token(t, w.agent.ID)
+	call := func(params string) string { return w.callWithTasks(t, token, params) }
+	if e == legacy {
+		session := connect(t, w.url+"/mcp", token, e)
+		call = func(params string) string { return callBySession(t, session, params) }
+	}
+	w.call = func(params string) string { return repeatCall(t, func() string { return call(params) }) }
+}
+
+// repeatCall makes a call until the process has a share of the quota, which it gets within a second.
+func repeatCall(t *testing.T, call func() string) string {
+	t.Helper()
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.After(patience); ; {
+		if answer := call(); !strings.Contains(answer, `"rate_limited"`) {
+			return answer
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("not within %s: a share of the quota", patience)
+		}
+	}
+}
+
+// TestLean_PermitsWhatFullPermits makes the same calls as two agents with the same random grants, approval mode and quotas, in both
+// eras. One has a full list and calls by name. The other has a lean list and calls through the tool that fits, or by name. Both
+// get the same answers and leave the same records. Without tasks a call waits for its approval, so that agents of 2025-11-25 need
+// none.
+func TestLean_PermitsWhatFullPermits(t *testing.T) {
+	t.Parallel()
+	full, thin := newTwin(t), newTwin(t)
 	random := rand.New(rand.NewPCG(7, 26))
-	compared := 0
-	for range 8 {
+	compared, overQuota := 0, 0
+	for round := range 12 {
 		mode := pick(random, connectors.ApprovalAuto, connectors.ApprovalAuto, connectors.ApprovalTrustedOnly, connectors.ApprovalAlwaysAsk)
 		list := pick(random, connectors.ToolListLean, connectors.ToolListAuto)
-		full := b.Agent(t, func(a *connectors.Agent) { a.Name, a.Approval = "Twin", mode })
-		thin := b.Agent(t, func(a *connectors.Agent) { a.Name, a.Approval, a.ToolList = "Twin", mode, list })
-		for _, c := range []connectors.Connector{one, two} {
+		e := modern
+		if round%3 == 0 {
+			e, mode = legacy, connectors.ApprovalAuto
+		}
+		named := func(a *connectors.Agent) { a.Name, a.Approval = "Twin", mode }
+		full.addAgent(t, e, named)
+		thin.addAgent(t, e, named, func(a *connectors.Agent) { a.ToolList = list })
+		for _, of := range []func(*twin) connectors.ConnectorID{
+			func(w *twin) connectors.ConnectorID { return w.one.ID }, func(w *twin) connectors.ConnectorID { return w.two.ID },
+		} {
 			if random.IntN(4) == 0 {
 				continue
 			}
 			grant := randomGrant(random)
-			b.Grant(t, full.ID, c.ID, grant)
-			b.Grant(t, thin.ID, c.ID, grant)
+			full.Grant(t, full.agent.ID, of(full), grant)
+			thin.Grant(t, thin.agent.ID, of(thin), grant)
 		}
-		view, err := b.access.LoadUncached(t.Context(), b.Tenant, connectors.Ref(thin.ID.String()))
+		view, err := thin.access.LoadUncached(t.Context(), thin.Tenant, connectors.Ref(thin.agent.ID.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		fullToken, thinToken := b.Token(t, full.ID), b.Token(t, thin.ID)
 		known := "" // a tool with recorded calls
 		for range 12 {
-			name := pick(random, "mcp_one__", "mcp_two__", "mcp_none__") + pick(random, "read_note", "add_note", "drop_note", "jot", "none")
-			arguments := pick(random, `{"text":"hi"}`, `{"text":"hi"}`, `{"text":7}`, `{}`)
-			direct := fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments)
-			through := direct
-			tool := view.Tool(name)
-			if random.IntN(4) > 0 {
-				caller := agentview.CallReading // of no importance for a tool that is not listed
-				if tool != nil && tool.Listed() {
-					caller = tool.CallWith()
-				}
-				through = fmt.Sprintf(`"name":%q,"arguments":{%s}`, caller, direct)
+			direct, through, tool := randomCall(random, view)
+			if tool != "" {
+				known = tool
 			}
-			if tool != nil {
-				known = name
-			}
-			want, got := b.callWithTasks(t, fullToken, direct), b.callWithTasks(t, thinToken, through)
+			want, got := full.call(direct), thin.call(through)
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("%s, %s: %s", mode, through, diff)
+				t.Fatalf("%s, %s, %s: %s", e, mode, through, diff)
+			}
+			if strings.Contains(want, "quota_exceeded") {
+				overQuota++
 			}
 		}
 		if known == "" {
 			continue
 		}
 		last := fmt.Sprintf(`"name":%q,"arguments":%s`, known, lastArguments)
-		b.callWithTasks(t, fullToken, last)
-		b.callWithTasks(t, thinToken, last)
-		wantCalls, gotCalls := b.recordedCalls(t, full.ID), b.recordedCalls(t, thin.ID)
+		full.call(last)
+		thin.call(last)
+		wantCalls, gotCalls := full.recordedCalls(t, full.agent.ID), thin.recordedCalls(t, thin.agent.ID)
 		compared += len(wantCalls)
 		if diff := cmp.Diff(wantCalls, gotCalls, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
-			t.Fatalf("%s: %s", mode, diff)
+			t.Fatalf("%s, %s: %s", e, mode, diff)
 		}
 	}
-	if compared < 30 {
-		t.Errorf("only %d records were compared", compared)
+	if compared < 40 || overQuota == 0 {
+		t.Errorf("only %d records were compared, %d calls were over a quota", compared, overQuota)
 	}
+}
+
+// randomCall returns a call by name, and the same through the tool of a lean list that fits, or again by name. tool is the name of
+// a tool of the view; empty: the view has none of that name.
+func randomCall(random *rand.Rand, view *agentview.View) (direct, through, tool string) {
+	name := pick(random, "mcp_one__", "mcp_two__", "mcp_none__") + pick(random, "read_note", "add_note", "drop_note", "jot", "none")
+	arguments := pick(random, `{"text":"hi"}`, `{"text":"hi"}`, `{"text":7}`, `{}`)
+	direct = fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments)
+	through = direct
+	found := view.Tool(name)
+	if random.IntN(4) > 0 {
+		caller := agentview.CallReading // of no importance for a tool that is not listed
+		if found != nil && found.Listed() {
+			caller = found.CallWith()
+		}
+		through = fmt.Sprintf(`"name":%q,"arguments":{%s}`, caller, direct)
+	}
+	if found != nil {
+		tool = name
+	}
+	return direct, through, tool
 }
 
 // lastArguments are longer than those of the other calls of the property test.
@@ -244,16 +311,45 @@ func (b *testEnv) callWithTasks(t *testing.T, token secret.Text, params string) 
 	if at := strings.LastIndex(got.body, "data: {"); at >= 0 {
 		got.body = got.body[at+len("data: "):]
 	}
+	return stableJSON(t, []byte(got.body))
+}
+
+// callBySession calls a tool in a session. It returns the answer without what differs in every call.
+func callBySession(t *testing.T, s *sdk.ClientSession, params string) string {
+	t.Helper()
+	var sent struct {
+		Name      string
+		Arguments json.RawMessage
+	}
+	if err := json.Unmarshal([]byte("{"+params+"}"), &sent); err != nil {
+		t.Fatal(err)
+	}
+	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: sent.Name, Arguments: sent.Arguments})
+	if err != nil {
+		return err.Error()
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stableJSON(t, raw)
+}
+
+// untilReset is the time that is left of a quota's day.
+var untilReset = regexp.MustCompile(` UTC, in [^.]*\.`)
+
+func stableJSON(t *testing.T, raw []byte) string {
+	t.Helper()
 	var answer map[string]any
-	if err := json.Unmarshal([]byte(got.body), &answer); err != nil {
-		t.Fatalf("%s: %v", got.body, err)
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		t.Fatalf("%s: %v", raw, err)
 	}
 	removeVolatile(answer)
 	plain, err := json.Marshal(answer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(plain)
+	return untilReset.ReplaceAllString(string(plain), " UTC.")
 }
 
 // removeVolatile removes ids and times.
@@ -261,7 +357,7 @@ func removeVolatile(value any) {
 	object, _ := value.(map[string]any)
 	for name, member := range object {
 		switch name {
-		case "taskId", "createdAt", "lastUpdatedAt", "ttlMs", "call_id":
+		case "taskId", "createdAt", "lastUpdatedAt", "ttlMs", "call_id", "retry_after_s":
 			delete(object, name)
 		default:
 			removeVolatile(member)
@@ -269,7 +365,7 @@ func removeVolatile(value any) {
 	}
 }
 
-// recordedCalls returns the calls of an agent without ids and times, once the one with lastArguments is recorded.
+// recordedCalls returns the calls of an agent that found a share of their quota, without ids and times, once the one with lastArguments is recorded.
 func (b *testEnv) recordedCalls(t *testing.T, agent connectors.AgentID) []connectors.ToolCall {
 	t.Helper()
 	var calls []connectors.ToolCall
@@ -278,13 +374,13 @@ func (b *testEnv) recordedCalls(t *testing.T, agent connectors.AgentID) []connec
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls = list.Items
+		calls = slices.DeleteFunc(list.Items, func(c connectors.ToolCall) bool { return c.ErrorCode == "rate_limited" }) // made again
 		isRunning := func(c connectors.ToolCall) bool { return c.Status == connectors.CallRunning }
 		return len(calls) > 0 && calls[0].RequestBytes == int64(len(lastArguments)) && !slices.ContainsFunc(calls, isRunning)
 	})
 	for i := range calls {
 		c := &calls[i]
-		c.ID, c.AgentID, c.AgentSlug, c.TokenID, c.TokenName, c.CredentialID, c.InstanceID = connectors.ToolCallID{}, nil, "", nil, "", nil, nil
+		c.ID, c.AgentID, c.AgentSlug, c.TokenID, c.TokenName, c.CredentialID, c.InstanceID, c.ConnectorID = connectors.ToolCallID{}, nil, "", nil, "", nil, nil, nil
 		c.CallOrigin, c.StartedAt, c.CompletedAt, c.Duration, c.Waited = connectors.CallOrigin{}, time.Time{}, nil, 0, 0
 		c.Task, c.TaskHandle = nil, ""
 	}

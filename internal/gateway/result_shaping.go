@@ -14,9 +14,6 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// resultScheme begins the URI of a whole answer, followed by the id of its call.
-const resultScheme = "patchbay://results/"
-
 // linksSince is the revision that has resource links in results.
 const linksSince = "2025-06-18"
 
@@ -38,7 +35,7 @@ func (b *backend) shapeAnswer(ctx context.Context, r *serve.Request, tool *agent
 	}
 	n := shaping.Notice{ID: outcome.CallID.String(), Tool: b.resultReader()}
 	if r.Peer.Version >= linksSince {
-		n.URI = resultScheme + n.ID
+		n.URI = toolcall.ResultScheme + n.ID
 	}
 	if shaped := b.h.caller.ShapeAnswer(ctx, b.view, tool, outcome, n); shaped != nil {
 		return shaped
@@ -63,7 +60,7 @@ func (b *backend) readAnswer(ctx context.Context, r *serve.Request) (json.RawMes
 	if len(r.Arguments) == 0 || decoder.Decode(&in) != nil {
 		return nil, serve.InvalidParams("The arguments don't match the tool's input schema.")
 	}
-	page, err := b.h.caller.ReadAnswer(ctx, b.newReadRequest(in.ID), shaping.ReadRequest{
+	page, err := b.h.caller.ReadAnswer(ctx, b.newReadRequest(in.ID, r.Arguments), shaping.ReadRequest{
 		Part: in.Part, JQ: in.JQ, Grep: in.Grep, Context: in.Context, Offset: in.Offset, Line: in.Line, Limit: in.Limit,
 	})
 	if err != nil {
@@ -74,19 +71,22 @@ func (b *backend) readAnswer(ctx context.Context, r *serve.Request) (json.RawMes
 	}{[]textContent{{Type: "text", Text: page.Text}, {Type: "text", Text: page.Footer()}}})
 }
 
-func (b *backend) newReadRequest(id string) toolcall.ReadRequest {
-	return toolcall.ReadRequest{View: b.view, Connector: b.connector, ID: id, Wait: &b.wait}
+func (b *backend) newReadRequest(id string, arguments json.RawMessage) toolcall.ReadRequest {
+	return toolcall.ReadRequest{View: b.view, Connector: b.connector, ID: id, Arguments: arguments, Token: &b.token.ID, Origin: b.origin, Wait: &b.wait}
 }
 
 // readWholeAnswer serves resources/read for the link of a shortened answer. false: the URI is none. No server is asked for one.
 func (b *backend) readWholeAnswer(ctx context.Context, r *serve.Request) (raw json.RawMessage, isAnswer bool, err error) {
-	id, found := strings.CutPrefix(r.Name, resultScheme)
+	id, found := strings.CutPrefix(r.Name, toolcall.ResultScheme)
 	if !found {
 		return nil, false, nil
 	}
-	answer, err := b.h.caller.KeptAnswer(ctx, b.newReadRequest(id))
-	switch {
-	case err != nil:
+	arguments, err := json.Marshal(map[string]string{"uri": r.Name})
+	if err != nil {
+		return nil, true, err
+	}
+	answer, err := b.h.caller.KeptAnswer(ctx, b.newReadRequest(id, arguments))
+	if err != nil {
 		return nil, true, newReadError(r, err, noPageURL)
 	}
 	if len(answer) > maxWholeAnswer {

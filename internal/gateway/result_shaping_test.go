@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
 )
 
 // longAnswer is what the tool list of withList answers.
@@ -253,5 +257,139 @@ func TestShapedAnswerIsReadBesideTheServersNames(t *testing.T) {
 		if _, err := connect(t, b.url+at, b.Token(t, agent.ID), modern).ReadResource(t.Context(), &sdk.ReadResourceParams{URI: own}); err == nil {
 			t.Errorf("%s: it is read", at)
 		}
+	}
+}
+
+// A kept answer ends with the grant of its connector, with its agent's use, and with the tenant's history.
+func TestShapedAnswerEndsWithItsGrant(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testEnv, connectors.Agent, connectors.Connector) error{
+		"the grant is dropped": func(b *testEnv, a connectors.Agent, c connectors.Connector) error {
+			return b.Door().Agents().DropGrant(t.Context(), a.ID, c.ID)
+		},
+		"the agent is disabled": func(b *testEnv, a connectors.Agent, _ connectors.Connector) error {
+			a.Enabled = false
+			if _, err := b.Door().Agents().Update(t.Context(), a); err != nil {
+				return err
+			}
+			a.Enabled = true
+			_, err := b.Door().Agents().Update(t.Context(), a)
+			return err
+		},
+		"the history keeps nothing": func(b *testEnv, _ connectors.Agent, _ connectors.Connector) error {
+			if err := b.Door().SetCallSettings(t.Context(), connectors.HistoryNone, connectors.ReadersEveryone, time.Minute); err != nil {
+				return err
+			}
+			return b.Door().SetCallSettings(t.Context(), connectors.HistoryFull, connectors.ReadersEveryone, time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newTestEnv(t)
+			agent, other := b.newAutoAgent(t), b.newAutoAgent(t)
+			up := newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list")
+			c, second := b.newConnector(t, "peer", up.url), b.newConnector(t, "second", up.url)
+			ids := map[string]string{}
+			for _, a := range []connectors.Agent{agent, other} {
+				for _, of := range []connectors.Connector{c, second} {
+					b.Grant(t, a.ID, of.ID)
+					b.shape(t, a, of, "list", connectors.Shaping{Budget: 1000})
+					said := textOf(call(t, connect(t, b.url+"/mcp", b.Token(t, a.ID), modern), "mcp_"+of.Slug+"__list", nil))
+					ids[a.Slug+" "+of.Slug] = answerID.FindStringSubmatch(said)[1]
+				}
+			}
+			if err := end(b, agent, c); err != nil {
+				t.Fatal(err)
+			}
+			b.Grant(t, agent.ID, c.ID)
+			b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+			session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
+			if r := call(t, session, "read_result", map[string]any{"id": ids[agent.Slug+" peer"]}); !r.IsError || !strings.Contains(textOf(r), "no answer with this id") {
+				t.Errorf("the old answer: %.200s", textOf(r))
+			}
+			if name != "the grant is dropped" {
+				return
+			}
+			if r := call(t, session, "read_result", map[string]any{"id": ids[agent.Slug+" second"]}); r.IsError {
+				t.Errorf("of another connector: %.200s", textOf(r))
+			}
+			if r := call(t, connect(t, b.url+"/mcp", b.Token(t, other.ID), modern), "read_result", map[string]any{"id": ids[other.Slug+" peer"]}); r.IsError {
+				t.Errorf("of another agent: %.200s", textOf(r))
+			}
+		})
+	}
+}
+
+func TestShapedAnswersOfATenantAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t, func(o *toolcall.Options) { o.AnswerBytes = 1 })
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	for i, want := range []bool{true, false} {
+		agent := b.newAutoAgent(t)
+		b.Grant(t, agent.ID, c.ID)
+		b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+		r := call(t, connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern), "mcp_peer__list", nil)
+		if isShort := len(textOf(r)) < len(longAnswer()); isShort != want {
+			t.Errorf("answer %d is %.100s", i, textOf(r))
+		}
+	}
+}
+
+func TestReadResult_IsInTheHistory(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
+	id := answerID.FindStringSubmatch(textOf(call(t, session, "mcp_peer__list", nil)))[1]
+	call(t, session, "read_result", map[string]any{"id": id, "limit": 10})
+	call(t, session, "read_result", map[string]any{"id": id, "grep": "("})
+	if _, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay://results/" + id}); err != nil {
+		t.Fatal(err)
+	}
+	var reads []connectors.ToolCall
+	eventually(t, "three reads are recorded", func() bool {
+		list, err := b.Door().Calls().List(t.Context(), store.CallFilter{Agent: &agent.ID, Page: store.Page{Limit: store.MaxLimit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reads = slices.DeleteFunc(list.Items, func(c connectors.ToolCall) bool { return c.Kind != connectors.CallResource })
+		return len(reads) == 3
+	})
+	statuses := map[connectors.CallStatus]int{}
+	for _, r := range reads {
+		whole, err := b.Door().Calls().Get(t.Context(), r.ID)
+		if err != nil || whole.Content != nil || whole.Structured != nil || !strings.Contains(string(whole.Arguments), id) {
+			t.Errorf("%v: it keeps %s for %s", err, whole.Content, whole.Arguments)
+		}
+		if r.Tool != "patchbay://results/{id}" || r.ConnectorSlug != "peer" || r.TokenID == nil || r.Status == connectors.CallSuccess && r.ResponseBytes == 0 {
+			t.Errorf("%+v", r)
+		}
+		statuses[r.Status]++
+	}
+	if statuses[connectors.CallSuccess] != 2 {
+		t.Errorf("the reads ended as %v", statuses)
+	}
+}
+
+func TestReadResult_CountsAsACallOfTheAgent(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t, func(a *connectors.Agent) { a.CallsPerMinute = 2 })
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
+	id := answerID.FindStringSubmatch(textOf(call(t, session, "mcp_peer__list", nil)))[1]
+	refused := 0
+	for range 3 { // a call is added every 30 seconds
+		if r := call(t, session, "read_result", map[string]any{"id": id, "limit": 10}); r.IsError && reasonIn(t, r)["code"] == "rate_limited" {
+			refused++
+		}
+	}
+	if _, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay://results/" + id}); refused == 0 || err == nil || !strings.Contains(err.Error(), "calls per minute") {
+		t.Errorf("%d reads are refused, the resource: %v", refused, err)
 	}
 }

@@ -51,6 +51,7 @@ var constraintFaults = map[string]constraintFault{
 	"tool_allowances_grant_fkey":      {fault.NotFound, "", "", "No such grant."},
 	"tool_calls_agent_fkey":           {fault.NotFound, "", "", "No such agent."},
 	"gateway_mail_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
+	"gateway_mail_grant_fkey":         {fault.NotFound, "", "", "No such grant."},
 	"agent_clients_agent_fkey":        {fault.NotFound, "", "", "No such agent."},
 	"agent_clients_member_fkey":       {fault.NotFound, "", "", "No such member."},
 	"account_requests_agent_fkey":     {fault.NotFound, "", "", "No such agent."},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -21,6 +22,9 @@ const (
 	maxAgentMail      = 10_000
 	maxAgentMailBytes = 64 << 20
 	maxKeptBytes      = 256 << 20 // of whole answers, apart from the others
+	// Bounds of the whole answers of a tenant.
+	maxTenantAnswers     = 50_000
+	maxTenantAnswerBytes = 1 << 30
 )
 
 // ResultBox begins the names of the boxes that keep whole answers.
@@ -34,6 +38,10 @@ type NewMail struct {
 	Message   secret.Text
 	ExpiresAt time.Time
 	Urgent    bool // exempt from the bounds: not caused by the agent
+
+	// Connector gave the whole answer of a [ResultBox], which ends with the agent's grant of it. Zero: another message.
+	Connector   connectors.ConnectorID
+	AnswerBytes int64 // bound of all whole answers of the tenant; 0: 1 GiB
 }
 
 // MailMessage is an opened message.
@@ -46,7 +54,7 @@ type MailMessage struct {
 func NewMailID() uuid.UUID { return newID() }
 
 // PutMail stores a message and notifies channel patchbay_changes with "mail <tenant> <box>". It fails with
-// RateLimited at the agent's bounds. A message with the id of a stored one only extends its time.
+// RateLimited at the agent's bounds, and for a whole answer at the tenant's. A message with the id of a stored one only extends its time.
 func (t Calls) PutMail(ctx context.Context, n NewMail) error {
 	id := n.ID
 	if id == uuid.Nil {
@@ -57,9 +65,14 @@ func (t Calls) PutMail(ctx context.Context, n NewMail) error {
 		if strings.HasPrefix(n.Box, ResultBox) {
 			bytes = maxKeptBytes
 		}
+		var connector *uuid.UUID
+		if n.Connector.UUID != uuid.Nil {
+			connector = &n.Connector.UUID
+		}
 		put, err := t.q.PutMail(ctx, dbgen.PutMailParams{
 			TenantID: t.id, ID: id, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt,
 			Urgent: n.Urgent, Most: maxAgentMail, MostBytes: bytes,
+			ConnectorID: connector, MostAnswers: maxTenantAnswers, MostAnswerBytes: cmp.Or(n.AnswerBytes, maxTenantAnswerBytes),
 		})
 		if err == nil && put == 0 {
 			err = fault.Errorf(fault.RateLimited, "This agent has too many unfetched messages. Try again in a minute.")

@@ -30,7 +30,8 @@
 // allows it (readOnlyHint, idempotentHint) and the connection or session was lost. Of any other interrupted call the agent learns
 // that its outcome is unknown.
 //
-// An answer that the grant shortens is kept whole for a day (result_shaping.go). Those of tasks stay whole.
+// An answer that the grant shortens is kept whole for a day (result_shaping.go), and its parts are read as calls (answer_read.go).
+// Answers of tasks stay whole.
 //
 // Errors for the model are a [*RefusalError]; invalid arguments are [*InvalidArgumentsError]; a server's JSON-RPC error is its *mcp.Error.
 // Sentences never contain text of the server.

@@ -40,6 +40,7 @@ type Options struct {
 	// OnOverQuota receives every refusal by a quota, for metrics: its owner (tool, tenant) and period (minute,
 	// day); nil: none.
 	OnOverQuota func(whose, period string)
+	AnswerBytes int64            // bound of the whole answers of a tenant that are kept beside shortened ones; 0: 1 GiB
 	Log         *slog.Logger     // nil: discarded
 	Now         func() time.Time // nil: time.Now
 }

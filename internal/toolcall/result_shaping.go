@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,16 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/klauspost/compress/s2"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
-	"patchbay/internal/fault"
 	"patchbay/internal/limit"
 	"patchbay/internal/openapi/httpcall"
 	"patchbay/internal/safe"
-	"patchbay/internal/secret"
 	"patchbay/internal/shaping"
 	"patchbay/internal/store"
 )
@@ -122,106 +118,6 @@ func (as *answerShaper) keepAnswer(ctx context.Context, v *agentview.View, tool 
 	defer cancel()
 	mail := as.mail.newMail(v, store.ResultBox+out.CallID.String(), s2.Encode(nil, whole))
 	mail.ID, mail.ExpiresAt = out.CallID.UUID, as.o.Now().Add(KeptAnswerTTL) // of one call one answer is kept
+	mail.Connector, mail.AnswerBytes = tool.Connector.Connector.ID, as.o.AnswerBytes
 	return as.mail.putMail(ctx, nil, v.Tenant.ID, mail)
-}
-
-// ReadRequest asks for a part of a kept answer.
-type ReadRequest struct {
-	View      *agentview.View
-	Connector *agentview.ConnectorView // the only one with answers to read; nil: any
-	ID        string                   // of the call
-	Wait      *store.WaitBudget
-}
-
-// noAnswerRefusal does not tell an expired answer from another agent's.
-func noAnswerRefusal() *RefusalError {
-	return &RefusalError{Code: CodeNotGranted, Sentence: "There is no answer with this id, or its 24 hours are over. Call the tool again."}
-}
-
-// KeptAnswer returns a whole answer, if the agent may still call its tool.
-func (c *Executor) KeptAnswer(ctx context.Context, q ReadRequest) (json.RawMessage, error) {
-	if err := c.shaper.work.Acquire(ctx, q.View.Tenant.ID); err != nil {
-		return nil, err
-	}
-	defer c.shaper.work.Release(q.View.Tenant.ID)
-	return c.openKept(ctx, q)
-}
-
-func (c *Executor) openKept(ctx context.Context, q ReadRequest) (json.RawMessage, error) {
-	id, err := uuid.Parse(q.ID)
-	if err != nil || q.View.Tenant.CallHistory == connectors.HistoryNone {
-		return nil, noAnswerRefusal()
-	}
-	var letters []store.MailMessage
-	err = c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
-		letters, err = c.o.Store.Vault(q.View.Tenant.ID).Mail(ctx, q.View.Agent.ID, store.ResultBox+id.String(), uuid.Nil)
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, unavailableRefusal(err, connectors.ToolCallID{UUID: id})
-	case len(letters) == 0:
-		return nil, noAnswerRefusal()
-	}
-	head, raw, err := openAnswer(letters[0].Message)
-	if err != nil {
-		return nil, err
-	}
-	if q.Connector != nil && q.Connector.Connector.ID != head.Connector {
-		return nil, noAnswerRefusal()
-	}
-	return raw, checkAnswer(q.View, head)
-}
-
-func openAnswer(message secret.Text) (head keptAnswer, raw json.RawMessage, err error) {
-	packed := []byte(message.Reveal())
-	if n, err := s2.DecodedLen(packed); err != nil || n > maxKeptAnswer {
-		return head, nil, errors.New("a kept answer is malformed")
-	}
-	whole, err := s2.Decode(nil, packed)
-	if err != nil {
-		return head, nil, fmt.Errorf("open a kept answer: %w", err)
-	}
-	line, raw, _ := bytes.Cut(whole, []byte("\n"))
-	return head, raw, json.Unmarshal(line, &head)
-}
-
-// checkAnswer refuses an answer of a tool that the agent may not call now.
-func checkAnswer(v *agentview.View, head keptAnswer) error {
-	if !v.Agent.Enabled {
-		return disabledRefusal()
-	}
-	for _, connector := range v.Connectors {
-		if connector.Connector.ID != head.Connector {
-			continue
-		}
-		if tool := connector.Tool(head.Tool); tool != nil && (tool.BlockedBy != "" || !tool.Listed()) {
-			return blockedRefusal(tool)
-		} else if tool != nil {
-			return nil
-		}
-	}
-	return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool that gave this answer."}
-}
-
-// ReadAnswer reads a part of a kept answer. A request that cannot be carried out is a *RefusalError.
-func (c *Executor) ReadAnswer(ctx context.Context, q ReadRequest, what shaping.ReadRequest) (page shaping.Page, err error) {
-	release, err := c.AcquireCall(q.View)
-	if err != nil {
-		return page, err
-	}
-	defer release()
-	if err := c.shaper.work.Acquire(ctx, q.View.Tenant.ID); err != nil {
-		return page, err
-	}
-	defer c.shaper.work.Release(q.View.Tenant.ID)
-	raw, err := c.openKept(ctx, q)
-	if err != nil {
-		return page, err
-	}
-	page, err = shaping.Read(ctx, raw, what)
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return page, &RefusalError{Code: CodeInvalidRead, Sentence: f.Message}
-	}
-	return page, err
 }

@@ -120,34 +120,44 @@ func (q *Queries) Mail(ctx context.Context, arg MailParams) ([]MailRow, error) {
 
 const putMail = `-- name: PutMail :execrows
 
-insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at)
-select $1, $2::uuid, $3, $4::text, $5::bytea, $6::timestamptz
+insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at, connector_id)
+select $1, $2::uuid, $3, $4::text, $5::bytea, $6::timestamptz, $7::uuid
 from (
     select count(*) as number, coalesce(sum(length(there.sealed)), 0) as bytes
     from gateway_mail there
     where there.tenant_id = $1 and there.agent_id = $3 and there.id <> $2 and there.expires_at > now()
       and (there.box like 'task-%') = ($4::text like 'task-%')
       and (there.box like 'result-%') = ($4::text like 'result-%')
-) lies
-where $7::boolean or lies.number < $8::bigint and lies.bytes < $9::bigint
+) lies, (
+    select count(*) as number, coalesce(sum(length(kept.sealed)), 0) as bytes
+    from gateway_mail kept
+    where $7::uuid is not null and kept.tenant_id = $1 and kept.connector_id is not null
+      and kept.id <> $2 and kept.expires_at > now()
+) answers
+where $8::boolean
+   or lies.number < $9::bigint and lies.bytes < $10::bigint
+      and answers.number < $11::bigint and answers.bytes < $12::bigint
 on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
 `
 
 type PutMailParams struct {
-	TenantID  connectors.TenantID
-	ID        uuid.UUID
-	AgentID   connectors.AgentID
-	Box       string
-	Sealed    []byte
-	ExpiresAt time.Time
-	Urgent    bool
-	Most      int64
-	MostBytes int64
+	TenantID        connectors.TenantID
+	ID              uuid.UUID
+	AgentID         connectors.AgentID
+	Box             string
+	Sealed          []byte
+	ExpiresAt       time.Time
+	ConnectorID     *uuid.UUID
+	Urgent          bool
+	Most            int64
+	MostBytes       int64
+	MostAnswers     int64
+	MostAnswerBytes int64
 }
 
 // Messages between processes, stored for minutes.
 // The limits bound what a client can store in the mailboxes of its agent. urgent: no limit, for messages that no client
-// caused. Results of tasks and whole answers have limits of their own. A message that is put again, because its reply was lost, is stored
+// caused. Results of tasks and whole answers have limits of their own, and the whole answers of a tenant have one together. A message that is put again, because its reply was lost, is stored
 // and announced once.
 func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putMail,
@@ -157,9 +167,12 @@ func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error)
 		arg.Box,
 		arg.Sealed,
 		arg.ExpiresAt,
+		arg.ConnectorID,
 		arg.Urgent,
 		arg.Most,
 		arg.MostBytes,
+		arg.MostAnswers,
+		arg.MostAnswerBytes,
 	)
 	if err != nil {
 		return 0, err
