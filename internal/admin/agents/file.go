@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -81,6 +82,19 @@ var grantColumns = []export.Column[store.GrantedConnector]{
 	}},
 	{Name: "trusted_tools", Of: func(g store.GrantedConnector) any { return g.TrustedTools }},
 	{Name: "pinned_tools", Of: func(g store.GrantedConnector) any { return g.PinnedTools }},
+	{Name: "shaping", Of: func(g store.GrantedConnector) any { return shapingValue(g.Shaping) }},
+}
+
+// shapingValue is how answers are shortened, by tool; nil: not at all.
+func shapingValue(rules map[string]connectors.Shaping) any {
+	if len(rules) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(rules)
+	if err != nil {
+		return nil
+	}
+	return json.RawMessage(raw)
 }
 
 // agentAccessFile is the file of an agent's grants.
