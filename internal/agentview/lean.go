@@ -150,7 +150,8 @@ const (
 	namedSchema = `{"type":"array","items":{"type":"object","properties":{` +
 		`"name":{"type":"string"},"about":{"type":"string"},"call_with":{"type":"string"}},"required":["name","call_with"]}}`
 	findInput = `{"type":"object","properties":{"words":{"type":"string","maxLength":4096,"description":` +
-		`"What the tool should do, e.g. \"create an issue in Linear\""}},"required":["words"],"additionalProperties":false}`
+		`"Product, action and object, e.g. \"create an issue in Linear\""},"connector":{"type":"string","description":` +
+		`"Searches this connector alone, e.g. linear"}},"required":["words"],"additionalProperties":false}`
 	findOutput    = `{"type":"object","properties":{"tools":` + definedSchema + `,"more":` + namedSchema + `},"required":["tools","more"]}`
 	describeInput = `{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":10}},` +
 		`"required":["names"],"additionalProperties":false}`

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	findText = "Finds the agent's tools by what they do: most are not in this list. Returns the definitions of the best three tools and the names of the next seven. " +
-		"Call a tool with the call_with of its entry. Connectors, with the first words of their tools' names:"
+	findText = "Finds the agent's tools by what they do: most are not in this list. Name the product, the action and the object. " +
+		"Returns the definitions of the best three tools and the names of the next seven. Call a tool with the call_with of its entry. Connectors, with the first words of their tools' names:"
 	// maxDirectoryTokens bounds findText and the directory, with [toolfmt.Margin] below 600 tokens.
 	maxDirectoryTokens   = 500
 	maxDirectoryName     = 40 // characters of a connector's name
@@ -98,6 +98,49 @@ func directoryName(name string) string {
 		return string(runes[:maxDirectoryName-1]) + "…"
 	}
 	return name
+}
+
+// maxListedConnectors bounds [View.ConnectorSlugs].
+const maxListedConnectors = 50
+
+// ConnectorSlugs returns the slugs of the directory, at most maxListedConnectors, and the number of the others.
+func (v *View) ConnectorSlugs() (slugs []string, others int) {
+	for _, connector := range v.Connectors {
+		switch {
+		case len(connector.Tools) == 0:
+		case len(slugs) < maxListedConnectors:
+			slugs = append(slugs, connector.Connector.Slug)
+		default:
+			others++
+		}
+	}
+	return slugs, others
+}
+
+// DirectoryConnector returns the connector of the directory with this slug, prefix of tools or name. nil: none, or several
+// have the name in other letters.
+func (v *View) DirectoryConnector(text string) *ConnectorView {
+	slug := strings.TrimSuffix(strings.TrimPrefix(text, "mcp_"), "__")
+	for _, candidate := range []string{text, slug} {
+		if connector := v.connectors[candidate]; connector != nil && len(connector.Tools) > 0 {
+			return connector
+		}
+	}
+	var named *ConnectorView
+	for _, connector := range v.Connectors {
+		name := connector.Connector.Name
+		if len(connector.Tools) == 0 || !strings.EqualFold(name, text) && !strings.EqualFold(directoryName(name), text) {
+			continue
+		}
+		if name == text {
+			return connector
+		}
+		if named != nil {
+			return nil
+		}
+		named = connector
+	}
+	return named
 }
 
 // findVerb returns the first known verb in a tool's name; empty: it has none.

@@ -133,17 +133,17 @@ func TestFindTools_BuildsFewIndexesAtOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := v.FindTools(ctx, "create thing", 3, nil)
+	_, err := v.FindTools(ctx, agentview.ToolSearch{Words: "create thing", Limit: 3})
 	for _, tenant := range others {
 		agentview.IndexBuilds.Release(tenant)
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a third index is built: %v", err)
 	}
-	if found, err := v.FindTools(t.Context(), "create thing", 3, nil); err != nil || len(found) != 3 {
+	if found, err := v.FindTools(t.Context(), agentview.ToolSearch{Words: "create thing", Limit: 3}); err != nil || len(found) != 3 {
 		t.Errorf("then it finds %d tools, %v", len(found), err)
 	}
-	if _, err := v.FindTools(ctx, "create thing", 3, nil); err != nil {
+	if _, err := v.FindTools(ctx, agentview.ToolSearch{Words: "create thing", Limit: 3}); err != nil {
 		t.Errorf("a built index is waited for: %v", err)
 	}
 }
@@ -155,7 +155,7 @@ func TestFindTools_IndexCountsAsMemoryOfTheView(t *testing.T) {
 	b.waitForNotices(t)
 	v := b.view(t, agent.ID)
 	before := b.cache.Bytes()
-	found, err := v.FindTools(t.Context(), "create thing 30", 3, nil)
+	found, err := v.FindTools(t.Context(), agentview.ToolSearch{Words: "create thing 30", Limit: 3})
 	if err != nil || len(found) != 3 || found[0].Name != "create_thing_30" || len(found[0].Reasons) == 0 {
 		t.Errorf("found %+v", found)
 	}

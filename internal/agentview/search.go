@@ -30,14 +30,26 @@ type FoundTool struct {
 	Reasons []toolsearch.Reason
 }
 
-// FindTools returns the listed tools that match words, at most limit, the best first. learned may be nil. The first search
-// waits for its turn to build the index, and fails with ctx's cause.
-func (v *View) FindTools(ctx context.Context, words string, limit int, learned toolsearch.Learned) ([]FoundTool, error) {
+// ToolSearch is a search for listed tools.
+type ToolSearch struct {
+	Words     string
+	Connector *ConnectorView // searched alone; nil: all
+	Limit     int
+}
+
+// FindTools returns the listed tools that match, the best first. The first search waits for its turn to build the index,
+// and fails with ctx's cause.
+func (v *View) FindTools(ctx context.Context, s ToolSearch) ([]FoundTool, error) {
 	index, err := v.searchIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
-	hits := index.Search(words, limit, learned)
+	var hits []toolsearch.Hit
+	if s.Connector == nil {
+		hits = index.Search(s.Words, s.Limit, nil)
+	} else {
+		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, s.Limit, nil)
+	}
 	found := make([]FoundTool, len(hits))
 	for i, hit := range hits {
 		found[i] = FoundTool{Tool: v.Tools[hit.Tool], Score: hit.Score, Reasons: hit.Reasons}

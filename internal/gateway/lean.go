@@ -157,17 +157,25 @@ func (a *leanAnswer) addTool(t *agentview.Tool, d definedTool, mayPass bool) {
 
 // findTools serves find_tools.
 func (b *backend) findTools(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	var words string
+	const sentence = "Send words, a text that says what the tool should do."
+	var words, name string
 	err := readMembers(r, map[string]func(raw []byte) bool{
-		"words": func(raw []byte) (ok bool) { words, ok = readText(raw); return ok },
-	}, "Send words, a text that says what the tool should do.")
+		"words":     func(raw []byte) (ok bool) { words, ok = readText(raw); return ok },
+		"connector": func(raw []byte) (ok bool) { name, ok = readText(raw); return ok || nonNullJSON(raw) == nil },
+	}, sentence)
 	if err != nil {
 		return nil, err
 	}
 	if words = strings.TrimSpace(words); words == "" {
-		return nil, serve.InvalidParams("Send words, a text that says what the tool should do.")
+		return nil, serve.InvalidParams(sentence)
 	}
-	found, err := b.view.FindTools(ctx, words, agentview.MaxDefined+agentview.MaxNamed, nil)
+	search := agentview.ToolSearch{Words: words, Limit: agentview.MaxDefined + agentview.MaxNamed}
+	if name = strings.TrimSpace(name); name != "" {
+		if search.Connector = b.view.DirectoryConnector(name); search.Connector == nil {
+			return newToolResult(b.unknownConnector(name), nil, true)
+		}
+	}
+	found, err := b.view.FindTools(ctx, search)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +194,20 @@ func (b *backend) findTools(ctx context.Context, r *serve.Request) (json.RawMess
 		return newToolResult("No tool matches. Use other words, such as the name of a connector and a verb.", answer, false)
 	}
 	return newToolResult("", answer, false)
+}
+
+// unknownConnector says which connectors there are.
+func (b *backend) unknownConnector(name string) string {
+	slugs, others := b.view.ConnectorSlugs()
+	text := fmt.Sprintf("No single connector is named %q. ", truncateName(name))
+	if len(slugs) == 0 {
+		return text + "No connector has tools yet."
+	}
+	text += "Connectors: " + strings.Join(slugs, ", ")
+	if others > 0 {
+		text += fmt.Sprintf(" and %d more", others)
+	}
+	return text + "."
 }
 
 // describeTools serves describe_tools.

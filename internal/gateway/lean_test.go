@@ -95,6 +95,41 @@ func TestLeanList_FindsAndCallsTools(t *testing.T) {
 	}
 }
 
+func TestFindTools_SearchesOneConnector(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t, lean)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withHintedTools()
+	for slug, name := range map[string]string{"one": "First notes", "two": "Second\u202enotes", "three": "Twins", "four": "twins"} {
+		c := b.newConnector(t, slug, up.url, func(d *connectors.Draft) { d.Name = name })
+		b.Grant(t, agent.ID, c.ID)
+	}
+	other := b.newConnector(t, "secret", up.url) // not granted
+	token := b.Token(t, agent.ID)
+	for _, e := range eras {
+		s := connect(t, b.url+"/mcp", token, e)
+		for connector, slug := range map[string]string{
+			"one": "one", " mcp_two__ ": "two", "mcp_two": "two", "first NOTES": "one", `Second\u202enotes`: "two", "Second\u202enotes": "two", "Twins": "three",
+		} {
+			found := readLeanAnswer(t, call(t, s, "find_tools", map[string]any{"words": "read a note", "connector": connector}))
+			prefix := "mcp_" + slug + "__"
+			if all := append(found.tools, found.more...); len(all) != 3 || all[0] != prefix+"read_note" ||
+				slices.ContainsFunc(all, func(name string) bool { return !strings.HasPrefix(name, prefix) }) {
+				t.Errorf("%s: in %q it finds %v", e, connector, all)
+			}
+		}
+		for _, connector := range []string{"none", "TWINS", other.Slug, other.Name, strings.Repeat("x", 1000)} {
+			refused := call(t, s, "find_tools", map[string]any{"words": "read a note", "connector": connector})
+			if text := textOf(refused); !refused.IsError || !strings.HasSuffix(text, "Connectors: four, one, three, two.") || len(text) > 300 {
+				t.Errorf("%s: in %q it answers %q", e, connector, text)
+			}
+		}
+		if found := readLeanAnswer(t, call(t, s, "find_tools", map[string]any{"words": "read a note", "connector": nil})); len(found.tools) != 3 {
+			t.Errorf("%s: without a connector it finds %+v", e, found)
+		}
+	}
+}
+
 func TestLeanTools_RefuseInvalidArguments(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
@@ -104,7 +139,8 @@ func TestLeanTools_RefuseInvalidArguments(t *testing.T) {
 	at, token := b.url+"/mcp", bearerHeader(b.Token(t, agent.ID))
 	for _, params := range []string{
 		`"name":"find_tools"`, `"name":"find_tools","arguments":{"words":" "}`, `"name":"find_tools","arguments":{"words":7}`,
-		`"name":"find_tools","arguments":{"q":"note"}`, `"name":"describe_tools","arguments":{"names":[]}`, `"name":"describe_tools","arguments":{"names":"a"}`,
+		`"name":"find_tools","arguments":{"q":"note"}`, `"name":"find_tools","arguments":{"words":"note","connector":7}`,
+		`"name":"describe_tools","arguments":{"names":[]}`, `"name":"describe_tools","arguments":{"names":"a"}`,
 		`"name":"call_reading","arguments":{}`, `"name":"call_reading","arguments":{"name":"mcp_one__none"}`, `"name":"call_reading","arguments":{"name":"call_reading"}`,
 		`"name":"call_reading","arguments":{"name":"mcp_one__read_note","arguments":"{}"}`, `"name":"call_reading","arguments":{"name":"mcp_one__read_note","text":"hi"}`,
 		`"name":"call_reading","arguments":{"name":"mcp_one__read_note","name":"mcp_one__read_note"}`, `"name":"call_reading","arguments":{"name":"mcp_one__read_note","arguments":{"text":7}}`,

@@ -77,8 +77,8 @@ type Index struct {
 	nameLens []uint8
 	actions  []actions
 	numbers  []grammaticalNumber
-	groups   []uint32 // of tools: the number of the connector
-	groupLen int      // number of connectors
+	groups   []uint32          // of tools: the number of the connector
+	groupIDs map[string]uint32 // numbers of connectors, by slug
 }
 
 // New builds the index of tools.
@@ -189,7 +189,7 @@ func (b *builder) addGroup(connector string) {
 	group, known := b.groupIDs[connector]
 	if !known {
 		group = uint32(len(b.groupIDs))
-		b.groupIDs[connector] = group
+		b.groupIDs[strings.Clone(connector)] = group
 	}
 	b.groups = append(b.groups, group)
 }
@@ -276,7 +276,7 @@ func (b *builder) buildIndex() *Index {
 	}
 	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(b.stems[i], b.stems[j]) })
 	x := &Index{
-		names: b.names, actions: b.actions, numbers: b.numbers, groups: b.groups, groupLen: len(b.groupIDs), byName: make(map[string]uint32, len(b.names)),
+		names: b.names, actions: b.actions, numbers: b.numbers, groups: b.groups, groupIDs: b.groupIDs, byName: make(map[string]uint32, len(b.names)),
 		terms: make([]string, len(order)), starts: make([]uint32, len(order)+1), postings: make([]posting, len(b.postings)),
 	}
 	for i, name := range b.names {

@@ -113,6 +113,17 @@ func (c *counter) rates() rates {
 	return rates{share(c.top1), share(c.top5), share(c.top10)}
 }
 
+// measureConnector asks among the tools of the connector that has the right one.
+func (c *corpus) measureConnector(x *toolsearch.Index) rates {
+	var n counter
+	for tool, questions := range c.byTool {
+		for _, q := range questions {
+			n.add(toolsOf(x.SearchConnector(c.tools[tool].Connector, q, 10, nil)), tool)
+		}
+	}
+	return n.rates()
+}
+
 func (c *corpus) measure(find ranking) rates {
 	var n counter
 	for tool, questions := range c.byTool {
@@ -124,13 +135,15 @@ func (c *corpus) measure(find ranking) rates {
 }
 
 func searchWith(x *toolsearch.Index, learned toolsearch.Learned) ranking {
-	return func(words string) []int {
-		var found []int
-		for _, hit := range x.Search(words, 10, learned) {
-			found = append(found, hit.Tool)
-		}
-		return found
+	return func(words string) []int { return toolsOf(x.Search(words, 10, learned)) }
+}
+
+func toolsOf(hits []toolsearch.Hit) []int {
+	var found []int
+	for _, hit := range hits {
+		found = append(found, hit.Tool)
 	}
+	return found
 }
 
 // measureHistory learns one question of each tool and asks the others, for each question in turn.
@@ -266,6 +279,7 @@ func BenchmarkRetrieval(b *testing.B) {
 			measure func() rates
 		}{
 			{"index", func() rates { return c.measure(searchWith(x, nil)) }},
+			{"connector", func() rates { return c.measureConnector(x) }},
 			{"history", func() rates { return c.measureHistory(x) }},
 			{"bm25", func() rates { return c.measure(plainBM25(c.tools)) }},
 			{"regexp", func() rates { return c.measure(anyWord(c.tools)) }},
@@ -300,6 +314,7 @@ func TestRetrieval_IsAsDocumented(t *testing.T) {
 		top1, top5 float64
 	}{
 		{"index", c.measure(searchWith(x, nil)), 44.4, 70.4},
+		{"connector", c.measureConnector(x), 50.3, 80.5},
 		{"history", c.measureHistory(x), 52.6, 81.4},
 	} {
 		if row.got.top1 < row.top1 || row.got.top5 < row.top5 {

@@ -64,6 +64,22 @@ const (
 // Search returns the best tools for words, at most limit and at most MaxHits, best first. Equal ones are in the order
 // of their names. learned may be nil.
 func (x *Index) Search(words string, limit int, learned Learned) []Hit {
+	return x.searchGroup(words, limit, learned, everyGroup)
+}
+
+// SearchConnector is Search among the tools of one connector, by its slug.
+func (x *Index) SearchConnector(connector, words string, limit int, learned Learned) []Hit {
+	group, found := x.groupIDs[connector]
+	if !found {
+		return nil
+	}
+	return x.searchGroup(words, limit, learned, int(group))
+}
+
+// everyGroup stands for the connectors of all tools.
+const everyGroup = -1
+
+func (x *Index) searchGroup(words string, limit int, learned Learned, group int) []Hit {
 	q := readQuestion(words)
 	s := newScores(x)
 	concepts := x.findConcepts(q.words, learned)
@@ -71,7 +87,7 @@ func (x *Index) Search(words string, limit int, learned Learned) []Hit {
 		s.addConcept(&concepts[i])
 	}
 	s.addBoosts(concepts, &q)
-	hits := s.bestHits(min(limit, MaxHits))
+	hits := s.bestHits(min(limit, MaxHits), group)
 	for i := range hits {
 		hits[i].Reasons = x.explainHit(uint32(hits[i].Tool), concepts)
 	}
@@ -92,7 +108,7 @@ type scores struct {
 func newScores(x *Index) *scores {
 	n := len(x.names)
 	all := make([]float64, 4*n)
-	return &scores{index: x, points: all[:n], current: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, x.groupLen), called: make([]bool, x.groupLen)}
+	return &scores{index: x, points: all[:n], current: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, len(x.groupIDs)), called: make([]bool, len(x.groupIDs))}
 }
 
 // addConcept adds the best variant of a concept to each tool that has one.
@@ -234,14 +250,14 @@ func (x *Index) historyPoints(c *concept, tool string) float64 {
 	return points
 }
 
-// bestHits returns the tools with the most points.
-func (s *scores) bestHits(limit int) []Hit {
+// bestHits returns the tools of a group with the most points.
+func (s *scores) bestHits(limit, group int) []Hit {
 	if limit <= 0 {
 		return nil
 	}
 	hits := make([]Hit, 0, limit+1)
 	for tool, points := range s.points {
-		if points == 0 {
+		if points == 0 || group != everyGroup && int(s.index.groups[tool]) != group {
 			continue
 		}
 		hit := Hit{Tool: tool, Score: points}

@@ -217,3 +217,16 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+func TestSearchConnector_FindsItsToolsAlone(t *testing.T) {
+	t.Parallel()
+	tools := []toolsearch.Tool{
+		{Name: "linear__create_issue", Connector: "linear"}, {Name: "github__create_issue", Connector: "github"}, {Name: "github__list_pulls", Connector: "github"},
+	}
+	x := toolsearch.New(tools)
+	for connector, want := range map[string][]string{"github": {"github__create_issue"}, "linear": {"linear__create_issue"}, "jira": nil, "": nil} {
+		if found := namesOf(tools, x.SearchConnector(connector, "create an issue", 10, nil)); !slices.Equal(found, want) {
+			t.Errorf("%q: found %v", connector, found)
+		}
+	}
+}

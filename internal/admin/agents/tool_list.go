@@ -40,7 +40,7 @@ func (h *Handler) toolListPanel(r *http.Request, view *agentview.View, q visible
 	if err != nil {
 		return nil, err
 	}
-	found, err := searched.FindTools(ctx, q.question, agentview.MaxDefined+agentview.MaxNamed, nil)
+	found, err := searched.FindTools(ctx, agentview.ToolSearch{Words: q.question, Limit: agentview.MaxDefined + agentview.MaxNamed})
 	if err != nil {
 		return nil, err
 	}
