@@ -1905,6 +1905,26 @@ alter table revocation_clients force row level security;
 create policy tenant_rows on revocation_clients for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on revocation_clients to patchbay_app;
 
+create table search_terms (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    tool text not null,
+    term text not null,
+    weight double precision not null,
+    learned_at timestamp with time zone not null default now(),
+    constraint search_terms_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint search_terms_pkey PRIMARY KEY (tenant_id, term, connector_id, tool),
+    constraint search_terms_term_length CHECK (((octet_length(term) >= 1) AND (octet_length(term) <= 32))),
+    constraint search_terms_tool_length CHECK (((octet_length(tool) >= 1) AND (octet_length(tool) <= 256))),
+    constraint search_terms_weight_range CHECK (((weight > (0)::double precision) AND (weight <= (16)::double precision)))
+);
+CREATE INDEX search_terms_connector_idx ON public.search_terms USING btree (tenant_id, connector_id);
+CREATE INDEX search_terms_learned_idx ON public.search_terms USING btree (learned_at);
+alter table search_terms enable row level security;
+alter table search_terms force row level security;
+create policy tenant_rows on search_terms for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on search_terms to patchbay_app;
+
 create table second_factors (
     user_id uuid not null,
     sealed bytea not null,

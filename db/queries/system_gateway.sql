@@ -72,6 +72,12 @@ limit @max_rows;
 delete from tool_allowances
 where until < now();
 
+-- name: DeleteForgottenTerms :exec
+-- The heaviest weight halves eight times in this time.
+-- @sqlc-vet-disable tenant-scope
+delete from search_terms
+where learned_at < now() - interval '240 days';
+
 -- name: ListNonemptyMailboxes :many
 -- @sqlc-vet-disable tenant-scope
 select distinct box

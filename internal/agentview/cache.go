@@ -23,6 +23,8 @@ type Options struct {
 	Log   *slog.Logger
 	Now   func() time.Time // nil: time.Now
 	Bytes int64            // memory budget of views, in bytes; 0: 256 MiB
+	// LearnEvery is the interval at which learned words are written; 0: ten seconds.
+	LearnEvery time.Duration
 }
 
 // Cache holds views and verified tokens in memory. It is safe for concurrent use.
@@ -54,6 +56,7 @@ type Cache struct {
 	tokenQuerySlots chan struct{} // a slot for each token query
 	unknownTokens   unknownTokens
 	unusedGate      *limit.Gate[connectors.TenantID] // for [Cache.Unused]
+	learning        *learning
 }
 
 const (
@@ -86,6 +89,7 @@ func New(o Options) *Cache {
 		listUses: map[*servedList]int{}, dirty: map[*agentEntry]bool{},
 		wake: make(chan struct{}, 1), usedTokens: make(chan connectors.AgentTokenID, 1024),
 		tokenQuerySlots: make(chan struct{}, maxTokenQueries), unusedGate: limit.NewGate[connectors.TenantID](maxUnused, 0),
+		learning: newLearning(o),
 	}
 	c.schemas.budget = o.Bytes / schemaBudgetShare
 	c.resetEntries()

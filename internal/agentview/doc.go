@@ -19,6 +19,9 @@
 // it to the bytes of a call, and schema_explain.go writes the error. The compiler reads the text of a schema, not the
 // nodes of package jsonschema, because the nodes of 1 MiB of text may take 60 MiB, and a check is bounded to 16 MiB.
 //
+// A view finds its tools by words (search.go). Successful calls after an agent's searches teach the words to its tenant, in
+// stored rows (learning.go, learning_store.go). This is best effort: no answer depends on which process serves a request.
+//
 // It does not choose the credential of a call (package credentials), nor decide on approvals (package
 // toolcall).
 package agentview

@@ -113,11 +113,12 @@ func (l *listener) updateHashes(now [kindCount]listHash) Changed {
 	}
 }
 
-// Run notifies listeners and records token uses until ctx ends.
+// Run notifies listeners, records token uses and writes learned words until ctx ends.
 func (c *Cache) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	var other sync.WaitGroup
 	safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "uses of tokens", c.recordTokenUses) })
+	safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "learned words", c.learning.runLoop) })
 	defer other.Wait()
 	defer cancel()
 	var again <-chan time.Time // nil: no retry is due

@@ -37,18 +37,19 @@ type ToolSearch struct {
 	Limit     int
 }
 
-// FindTools returns the listed tools that match, the best first. The first search waits for its turn to build the index,
-// and fails with ctx's cause.
+// FindTools returns the listed tools that match, the best first. What the tenant's searches taught counts. The first search
+// waits for its turn to build the index, and fails with ctx's cause.
 func (v *View) FindTools(ctx context.Context, s ToolSearch) ([]FoundTool, error) {
 	index, err := v.searchIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var hits []toolsearch.Hit
+	learned := v.learnedWords(ctx)
 	if s.Connector == nil {
-		hits = index.Search(s.Words, s.Limit, nil)
+		hits = index.Search(s.Words, s.Limit, learned)
 	} else {
-		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, s.Limit, nil)
+		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, s.Limit, learned)
 	}
 	found := make([]FoundTool, len(hits))
 	for i, hit := range hits {
@@ -80,7 +81,7 @@ func (v *View) indexedTools() []toolsearch.Tool {
 	for i, t := range v.Tools {
 		d := connectors.DecodeTool(t.Raw)
 		tools[i] = toolsearch.Tool{
-			Name: t.ConnectorName, Title: d.DisplayTitle(), Description: d.Description, Tags: t.Tags,
+			Name: t.ConnectorName, Key: learnedKey(t.storeKey()), Title: d.DisplayTitle(), Description: d.Description, Tags: t.Tags,
 			Connector: t.Connector.Connector.Slug, ConnectorName: t.Connector.Connector.Name, Params: toolsearch.ReadParams(t.InputSchema),
 		}
 	}

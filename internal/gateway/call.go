@@ -58,6 +58,9 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if err != nil {
 		return newRefusalResult(err, b.pageFor(ctx, tool.Connector.Connector))
 	}
+	if !outcome.IsError && !outcome.Task && !outcome.InputRequired {
+		b.view.LearnFromCall(tool)
+	}
 	r.CallID = outcome.CallID.UUID
 	if lent := outcome.PooledResult(); lent != nil {
 		r.AfterReply(lent.Release)

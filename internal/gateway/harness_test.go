@@ -93,7 +93,7 @@ func (p *testProcess) build(t testing.TB, st *store.Store, opts ...func(*toolcal
 	if err := p.sync.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.access = agentview.New(agentview.Options{Store: st})
+	p.access = agentview.New(agentview.Options{Store: st, LearnEvery: 20 * time.Millisecond})
 	writer := calllog.New(calllog.Options{Store: st, Instance: instance})
 	p.history = writer
 	o := toolcall.Options{

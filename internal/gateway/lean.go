@@ -179,6 +179,7 @@ func (b *backend) findTools(ctx context.Context, r *serve.Request) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
+	b.view.RememberSearch(words, found)
 	answer := leanAnswer{Tools: []definedTool{}, More: []namedTool{}}
 	for _, t := range found {
 		defined, ok := defineTool(t.Tool, r.Peer)

@@ -219,6 +219,7 @@ func (o outsider) missingRows() map[string]string {
 		"notice_reads":        fmt.Sprintf("insert into notice_reads (tenant_id, notice_id, user_id) select tenant_id, id, '%s' from notices where tenant_id = '%s'", o.member.UserID, o.Tenant),
 		"quota_days":          "insert into quota_days (tenant_id, connector_id, day, tool, calls, over_minute, over_day) values (" + connector + ", now(), 't', 1, 0, 0)",
 		"retired_tenant_keys": fmt.Sprintf(`insert into retired_tenant_keys (tenant_id, prefix) values ('%s', '\x0102030405')`, o.Tenant),
+		"search_terms":        "insert into search_terms (tenant_id, connector_id, tool, term, weight) values (" + connector + ", 't', 'w', 1)",
 		"setup_links":         fmt.Sprintf(`insert into setup_links (tenant_id, token_hash) values ('%s', '\x00')`, o.Tenant),
 		"sync_hours":          fmt.Sprintf("insert into sync_hours (tenant_id, hour, ok, failed) values ('%s', now(), 1, 0)", o.Tenant),
 		"sync_run_requests":   fmt.Sprintf("insert into sync_run_requests (tenant_id, run_id, requests) values ('%s', '%s', '[]')", o.Tenant, o.running.ID),

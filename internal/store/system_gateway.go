@@ -24,7 +24,7 @@ func (s SystemCalls) SweepGateway(ctx context.Context, this connectors.InstanceI
 	return ended, s.inTx(ctx, func(tx *System) error {
 		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
-				q.MarkApprovalsUnknown, q.DeleteFetchedResults, q.DeleteOldApprovals, q.DeleteSpentAllowances, q.DeleteExpiredMail,
+				q.MarkApprovalsUnknown, q.DeleteFetchedResults, q.DeleteOldApprovals, q.DeleteSpentAllowances, q.DeleteForgottenTerms, q.DeleteExpiredMail,
 				q.DeleteOldCallHours, q.DeleteOldSyncHours, q.DeleteOldQuotaDays, q.RollSyncHours,
 			} {
 				if err := step(ctx); err != nil {

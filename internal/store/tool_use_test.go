@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,6 +24,18 @@ var toolUseAttempts = map[string]attempt{
 	"Tools.Use": func(ctx context.Context, o outsider) (bool, error) {
 		use, err := o.door.Tools().Use(ctx, o.agent.ID, time.Now().Add(-time.Hour))
 		return len(use.Called)+len(use.New) > 0, err
+	},
+	"Tools.Learned": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.Door().Tools().AddLearned(ctx, []store.LearnedTerm{{ToolKey: store.ToolKey{ConnectorID: o.connector.ID, Tool: "search"}, Term: "find", Weight: 1}}); err != nil {
+			return true, err
+		}
+		mine, err := o.door.Tools().Learned(ctx)
+		return len(mine) > 0, err
+	},
+	"Tools.AddLearned": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.Tools().AddLearned(ctx, []store.LearnedTerm{{ToolKey: store.ToolKey{ConnectorID: o.connector.ID, Tool: "search"}, Term: "mine", Weight: 1}})
+		theirs, readErr := o.Door().Tools().Learned(ctx)
+		return slices.ContainsFunc(theirs, func(l store.LearnedTerm) bool { return l.Term == "mine" }), errors.Join(err, readErr)
 	},
 }
 

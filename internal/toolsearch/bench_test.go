@@ -117,9 +117,9 @@ func askAll(b *testing.B, learned toolsearch.Learned) {
 // BenchmarkSearch_History asks them with a full history.
 func BenchmarkSearch_History(b *testing.B) {
 	questions := readSet(b).questions
-	learned := toolsearch.Learned{}
+	x, learned := toolsearch.New(largeTenant(b, 3000)), toolsearch.Learned{}
 	for i, q := range questions {
-		for _, term := range toolsearch.QuestionTerms(q.Text) {
+		for _, term := range x.KnownTerms(q.Text) {
 			if learned[term] == nil {
 				learned[term] = map[string]float64{}
 			}

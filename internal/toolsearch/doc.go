@@ -21,7 +21,7 @@
 //	                                      first  five   ten       first  five   ten
 //	this index                             47.5  78.2  84.8        45.4  71.4  79.7
 //	the connector given                    52.9  85.2  91.1        51.3  81.5  90.3
-//	with history of one question a tool    57.2  89.0  93.7        53.6  82.4  88.3
+//	with history of one question a tool    57.2  88.6  93.2        53.8  82.4  88.1
 //	BM25 of one field                      28.3  53.9  62.7        30.6  51.3  59.5
 //	words as a regular expression          12.6  29.4  37.2        11.7  25.2  30.6
 //

@@ -1,6 +1,7 @@
 package toolsearch
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 // Tool is what the index reads of a tool.
 type Tool struct {
 	Name          string // as the agent calls it
+	Key           string // what a [Learned] calls it; empty: Name
 	Title         string
 	Description   string
 	Connector     string // slug
@@ -69,7 +71,8 @@ func (p posting) fieldFrequency(f Field) uint32 { return p.frequencies >> (4 * f
 // Index finds tools by words.
 type Index struct {
 	names    []string
-	byName   map[string]uint32
+	keys     []string
+	byKey    map[string]uint32
 	terms    []string  // sorted
 	starts   []uint32  // postings[starts[i]:starts[i+1]] belong to terms[i]
 	postings []posting // of one term in the order of tools
@@ -98,7 +101,12 @@ func (x *Index) Bytes() int {
 		total += stringHeader + len(term)
 	}
 	for _, name := range x.names {
-		total += stringHeader + len(name) + mapEntry
+		total += 2*stringHeader + len(name) + mapEntry
+	}
+	for i, key := range x.keys {
+		if key != x.names[i] {
+			total += len(key)
+		}
 	}
 	return total
 }
@@ -125,6 +133,7 @@ func inverseFrequency(all, having int) float64 {
 // builder collects the postings in the order of the tools, and sorts them by term at the end.
 type builder struct {
 	names    []string
+	keys     []string
 	ids      map[string]int32 // of words as written; -1 is a stop word
 	stemIDs  map[string]int32
 	stems    []string
@@ -144,7 +153,7 @@ type builder struct {
 
 func newBuilder(tools int) *builder {
 	return &builder{
-		names: make([]string, 0, tools), lengths: make([][fieldCount]uint16, 0, tools),
+		names: make([]string, 0, tools), keys: make([]string, 0, tools), lengths: make([][fieldCount]uint16, 0, tools),
 		groupIDs: map[string]uint32{}, ids: make(map[string]int32, 8<<10), stemIDs: make(map[string]int32, 4<<10),
 		postings: make([]posting, 0, 32*tools), terms: make([]int32, 0, 32*tools),
 	}
@@ -153,6 +162,7 @@ func newBuilder(tools int) *builder {
 func (b *builder) addTool(t *Tool) {
 	tool := uint32(len(b.names))
 	b.names = append(b.names, strings.Clone(t.Name))
+	b.keys = append(b.keys, cmp.Or(strings.Clone(t.Key), b.names[tool]))
 	b.lengths = append(b.lengths, [fieldCount]uint16{})
 	b.touched, b.words = b.touched[:0], 0
 	b.addGroup(t.Connector)
@@ -276,11 +286,11 @@ func (b *builder) buildIndex() *Index {
 	}
 	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(b.stems[i], b.stems[j]) })
 	x := &Index{
-		names: b.names, actions: b.actions, numbers: b.numbers, groups: b.groups, groupIDs: b.groupIDs, byName: make(map[string]uint32, len(b.names)),
+		names: b.names, keys: b.keys, actions: b.actions, numbers: b.numbers, groups: b.groups, groupIDs: b.groupIDs, byKey: make(map[string]uint32, len(b.keys)),
 		terms: make([]string, len(order)), starts: make([]uint32, len(order)+1), postings: make([]posting, len(b.postings)),
 	}
-	for i, name := range b.names {
-		x.byName[name] = uint32(i)
+	for i, key := range b.keys {
+		x.byKey[key] = uint32(i)
 	}
 	rank := make([]int32, len(order))
 	for i, term := range order {

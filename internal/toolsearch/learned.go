@@ -8,10 +8,11 @@ import (
 
 // Bounds of what one tenant's history keeps.
 const (
-	MaxLearnedTerms = 4096 // terms
-	MaxLearnedTools = 24   // tools of one term
-	minLearned      = 0.1  // weights below are forgotten
-	forgetShare     = 0.02 // what a term forgets of other tools when it leads to one
+	MaxLearnedTerms  = 4096 // terms
+	MaxLearnedTools  = 24   // tools of one term
+	MaxQuestionTerms = 16   // terms of one question
+	minLearned       = 0.1  // weights below are forgotten
+	forgetShare      = 0.02 // what a term forgets of other tools when it leads to one
 )
 
 // What history translates: a word that led to at least two tools, into words that are in most of their names.
@@ -21,30 +22,32 @@ const (
 	translatedWeight = 0.8
 )
 
-// Learned is the history of a tenant: stemmed term, then name of a tool, then how often the term led there.
-// Counts decay, so they are fractions. A Learned is never changed: Learn and Decay return new ones.
-// A store keeps it as rows (term, tool, weight), or as JSON.
+// Learned is the history of a tenant: stemmed term, then key of a tool, then how often the term led there.
+// Counts decay in the store, so they are fractions. A Learned is never changed: Learn returns a new one.
 type Learned map[string]map[string]float64
 
-// Learn returns l with one question more, that led to the tool. Its size stays within MaxLearnedTerms
+// Learn returns l with one question more, that led to the tool with that key. Its size stays within MaxLearnedTerms
 // and MaxLearnedTools: the least weights leave.
-func Learn(l Learned, words, tool string) Learned {
+func Learn(l Learned, terms []string, tool string) Learned {
 	learned := maps.Clone(l)
 	if learned == nil {
 		learned = Learned{}
 	}
-	for _, term := range QuestionTerms(words) {
+	for _, term := range terms {
 		learned[term] = learnTool(learned[term], tool)
 	}
 	return trimTerms(learned)
 }
 
-// QuestionTerms returns the stemmed terms of a question, each once, as [Learned] has them.
-func QuestionTerms(words string) []string {
-	asked := readQuestion(words).words
-	terms := make([]string, len(asked))
-	for i := range asked {
-		terms[i] = asked[i].stem
+// KnownTerms returns the stemmed terms of a question that may be learned, each once, at most MaxQuestionTerms: those that a
+// tool of the index or a synonym has. A question may hold personal data, so other words and numbers are not among them.
+func (x *Index) KnownTerms(words string) []string {
+	var terms []string
+	for _, word := range readQuestion(words).words {
+		_, isKnown := x.findTerm(word.stem)
+		if (isKnown || synonyms[word.stem] != nil) && !isNumber(word.text) && len(terms) < MaxQuestionTerms {
+			terms = append(terms, word.stem)
+		}
 	}
 	return terms
 }
@@ -97,23 +100,6 @@ func trimTerms(l Learned) Learned {
 	return l
 }
 
-// Decay returns l with all weights multiplied by factor, without those that became too small.
-func Decay(l Learned, factor float64) Learned {
-	decayed := make(Learned, len(l))
-	for term, tools := range l {
-		kept := map[string]float64{}
-		for name, weight := range tools {
-			if weight *= factor; weight >= minLearned {
-				kept[name] = weight
-			}
-		}
-		if len(kept) > 0 {
-			decayed[term] = kept
-		}
-	}
-	return decayed
-}
-
 // translateWord adds the words of the names of the tools to which history leads from a word: a tenant that calls
 // contacts "address book" finds other tools for contacts by it.
 func (x *Index) translateWord(c *concept, tools map[string]float64) {
@@ -122,10 +108,10 @@ func (x *Index) translateWord(c *concept, tools map[string]float64) {
 	}
 	total := 0.0
 	shares := map[string]float64{}
-	for _, name := range slices.Sorted(maps.Keys(tools)) { // sums of floats depend on the order
-		total += tools[name]
-		for _, stem := range x.nameStems(name) {
-			shares[stem] += tools[name]
+	for _, key := range slices.Sorted(maps.Keys(tools)) { // sums of floats depend on the order
+		total += tools[key]
+		for _, stem := range x.nameStems(key) {
+			shares[stem] += tools[key]
 		}
 	}
 	for _, stem := range slices.Sorted(maps.Keys(shares)) {
@@ -137,12 +123,13 @@ func (x *Index) translateWord(c *concept, tools map[string]float64) {
 
 // nameStems returns the stems of the name of a tool, each once, without verbs. It is empty for tools that are not in
 // the index.
-func (x *Index) nameStems(name string) []string {
-	if _, found := x.byName[name]; !found {
+func (x *Index) nameStems(key string) []string {
+	tool, found := x.byKey[key]
+	if !found {
 		return nil
 	}
 	var stems []string
-	splitWords(cutText(name, maxNameText), func(word []byte) bool {
+	splitWords(cutText(x.names[tool], maxNameText), func(word []byte) bool {
 		stem := stemWord(string(word))
 		if !stopWords[string(word)] && actionsByStem[stem] == 0 && !slices.Contains(stems, stem) {
 			stems = append(stems, stem)

@@ -1,20 +1,25 @@
 package toolsearch_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"patchbay/internal/toolsearch"
 )
 
+// learnWords learns all words of a question, in lower case.
+func learnWords(l toolsearch.Learned, words, tool string) toolsearch.Learned {
+	all := toolsearch.New([]toolsearch.Tool{{Name: "all", Description: words}})
+	return toolsearch.Learn(l, all.KnownTerms(words), tool)
+}
+
 func TestLearn_ChangesNoOther(t *testing.T) {
 	t.Parallel()
-	first := toolsearch.Learn(nil, "open tickets", "list_issues")
+	first := learnWords(nil, "open tickets", "list_issues")
 	before := fmt.Sprint(first)
-	second := toolsearch.Learn(first, "Open a ticket, a ticket", "create_issue")
-	toolsearch.Decay(first, 0.5)
+	second := learnWords(first, "Open a ticket, a ticket", "create_issue")
 	if fmt.Sprint(first) != before {
 		t.Errorf("changed to %v", first)
 	}
@@ -30,10 +35,10 @@ func TestLearn_IsBounded(t *testing.T) {
 	t.Parallel()
 	var learned toolsearch.Learned
 	for range 5 {
-		learned = toolsearch.Learn(learned, "often asked", "usual")
+		learned = learnWords(learned, "often asked", "usual")
 	}
 	for i := range 1500 {
-		learned = toolsearch.Learn(learned, fmt.Sprintf("often qa%d qb%d qc%d", i, i, i), fmt.Sprintf("tool_%d", i))
+		learned = learnWords(learned, fmt.Sprintf("often qa%d qb%d qc%d", i, i, i), fmt.Sprintf("tool_%d", i))
 	}
 	if len(learned) > toolsearch.MaxLearnedTerms {
 		t.Errorf("%d terms", len(learned))
@@ -50,27 +55,29 @@ func TestLearn_IsBounded(t *testing.T) {
 
 func TestLearn_ForgetsWhatIsNotUsed(t *testing.T) {
 	t.Parallel()
-	learned := toolsearch.Learn(nil, "deploy", "old_deploy")
+	learned := learnWords(nil, "deploy", "old_deploy")
 	for range 200 {
-		learned = toolsearch.Learn(learned, "deploy", "new_deploy")
+		learned = learnWords(learned, "deploy", "new_deploy")
 	}
 	if _, known := learned["deploy"]["old_deploy"]; known {
 		t.Errorf("%v", learned)
 	}
-	if got := len(toolsearch.Decay(learned, 0)); got != 0 {
-		t.Errorf("%d terms after full decay", got)
-	}
 }
 
-func TestLearned_KeepsItsJSON(t *testing.T) {
+func TestKnownTerms_LeavesOtherWordsOut(t *testing.T) {
 	t.Parallel()
-	learned := toolsearch.Learn(toolsearch.Learn(nil, "open tickets", "a"), "tickets", "b")
-	stored, err := json.Marshal(learned)
-	if err != nil {
-		t.Fatal(err)
+	x := toolsearch.New([]toolsearch.Tool{{Name: "create_issue", Description: "Creates an issue, in 2024 or later."}})
+	got := x.KnownTerms("Create tickets about the invoice of Zaphod Beeblebrox, +49 30 123456, since 2024: create an issue")
+	if want := []string{"creat", "ticket", "invoic"}; fmt.Sprint(got[:2]) != fmt.Sprint(want[:2]) || slices.ContainsFunc(got, func(term string) bool {
+		return strings.ContainsAny(term, "0123456789") || strings.HasPrefix(term, "zaphod") || strings.HasPrefix(term, "beeble")
+	}) {
+		t.Errorf("%q", got)
 	}
-	var read toolsearch.Learned
-	if err := json.Unmarshal(stored, &read); err != nil || !reflect.DeepEqual(read, learned) {
-		t.Errorf("%v, %v", read, err)
+	var long strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&long, "word%c%c ", 'a'+i%20, 'a'+i/20)
+	}
+	if got := toolsearch.New([]toolsearch.Tool{{Name: "a", Description: long.String()}}).KnownTerms(long.String()); len(got) != toolsearch.MaxQuestionTerms {
+		t.Errorf("%d terms of a long question", len(got))
 	}
 }

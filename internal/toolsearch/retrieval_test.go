@@ -154,7 +154,7 @@ func (c *corpus) measureHistory(x *toolsearch.Index) rates {
 		for _, tool := range slices.Sorted(maps.Keys(c.byTool)) {
 			questions := c.byTool[tool]
 			if turn < len(questions) {
-				learned = toolsearch.Learn(learned, questions[turn], c.tools[tool].Name)
+				learned = toolsearch.Learn(learned, x.KnownTerms(questions[turn]), c.tools[tool].Name)
 			}
 		}
 		find := searchWith(x, learned)

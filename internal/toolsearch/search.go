@@ -134,8 +134,8 @@ func (s *scores) addConcept(c *concept) {
 		}
 	}
 	for _, l := range c.learned {
-		for name := range l.tools {
-			tool, found := s.index.byName[name]
+		for key := range l.tools {
+			tool, found := s.index.byKey[key]
 			if !found || learned[tool] {
 				continue
 			}
@@ -143,7 +143,7 @@ func (s *scores) addConcept(c *concept) {
 			if s.current[tool] == 0 {
 				touched = append(touched, tool)
 			}
-			s.current[tool] += s.index.historyPoints(c, name)
+			s.current[tool] += s.index.historyPoints(c, key)
 		}
 	}
 	best := make([]float64, len(s.groups))
@@ -238,11 +238,11 @@ func numberFactor(reads, asked grammaticalNumber) float64 {
 	return 1
 }
 
-// historyPoints returns what a tool has of a concept by history: at most historyWeight times its idf.
-func (x *Index) historyPoints(c *concept, tool string) float64 {
+// historyPoints returns what a tool has of a concept by history, by its key: at most historyWeight times its idf.
+func (x *Index) historyPoints(c *concept, key string) float64 {
 	points := 0.0
 	for _, l := range c.learned {
-		if weight := l.tools[tool]; weight > 0 {
+		if weight := l.tools[key]; weight > 0 {
 			idf := inverseFrequency(len(x.names), len(l.tools))
 			points = max(points, historyWeight*min(idf, max(c.idf, idf/2))*c.weight*l.weight*weight/(weight+historySaturate))
 		}
@@ -284,7 +284,7 @@ func (x *Index) explainHit(tool uint32, concepts []concept) []Reason {
 		if best, points := x.bestVariant(tool, c); points > 0 {
 			all = x.appendFields(all, c.word, best, points)
 		}
-		if points := x.historyPoints(c, x.names[tool]); points > 0 {
+		if points := x.historyPoints(c, x.keys[tool]); points > 0 {
 			all = append(all, Reason{c.word, c.word, FieldHistory, points})
 		}
 	}

@@ -66,7 +66,7 @@ func TestSearch_FindsTheTool(t *testing.T) {
 func TestSearch_NoTools(t *testing.T) {
 	t.Parallel()
 	x := toolsearch.New(nil)
-	learned := toolsearch.Learn(nil, "create issue", "create_issue")
+	learned := learnWords(nil, "create issue", "create_issue")
 	if hits := x.Search("create issue", 10, learned); len(hits) != 0 {
 		t.Errorf("%d hits", len(hits))
 	}
@@ -92,7 +92,7 @@ func TestSearch_OrdersEqualToolsByName(t *testing.T) {
 func TestSearch_GivesReasons(t *testing.T) {
 	t.Parallel()
 	x := toolsearch.New(sample)
-	learned := toolsearch.Learn(nil, "escalate a ticket", "github__create_issue")
+	learned := learnWords(nil, "escalate a ticket", "github__create_issue")
 	hits := x.Search("escalate: create a github ticket", 1, learned)
 	if len(hits) != 1 || sample[hits[0].Tool].Name != "github__create_issue" {
 		t.Fatalf("%+v", hits)
@@ -125,9 +125,9 @@ func TestSearch_PrefersWhatHistoryTells(t *testing.T) {
 	}
 	var learned toolsearch.Learned
 	for range 3 {
-		learned = toolsearch.Learn(learned, "file the customer's complaint", "create_issue")
+		learned = learnWords(learned, "file the customer's complaint", "create_issue")
 	}
-	learned = toolsearch.Learn(learned, "file a complaint", "a tool that is gone")
+	learned = learnWords(learned, "file a complaint", "a tool that is gone")
 	if found := namesOf(sample, x.Search(words, 3, learned)); len(found) == 0 || found[0] != "create_issue" {
 		t.Errorf("with history: %v", found)
 	}
@@ -195,7 +195,7 @@ func FuzzSearch(f *testing.F) {
 			Name: name, Title: words, Description: text, Connector: name, Tags: []string{text}, Params: toolsearch.ReadParams([]byte(text)),
 		})
 		x := toolsearch.New(tools)
-		learned := toolsearch.Decay(toolsearch.Learn(toolsearch.Learn(nil, text, name), words, "create_issue"), 0.5)
+		learned := learnWords(learnWords(nil, text, name), words, "create_issue")
 		hits := x.Search(words, limit, learned)
 		if len(hits) > max(0, limit) || len(hits) > 100 {
 			t.Fatalf("%d hits with limit %d", len(hits), limit)

@@ -92,7 +92,7 @@ func matchedField(ctx context.Context, word string, f toolsearch.Field) string {
 	case toolsearch.FieldParam, toolsearch.FieldParamText:
 		return i18n.T(ctx, "“%s” in the parameters", word)
 	case toolsearch.FieldHistory:
-		return i18n.T(ctx, "“%s” in the history", word)
+		return i18n.T(ctx, "“%s” asked before", word)
 	default:
 		return i18n.T(ctx, "“%s” in the description", word)
 	}

@@ -37,6 +37,18 @@ func (q *Queries) DeleteFetchedResults(ctx context.Context) error {
 	return err
 }
 
+const deleteForgottenTerms = `-- name: DeleteForgottenTerms :exec
+delete from search_terms
+where learned_at < now() - interval '240 days'
+`
+
+// The heaviest weight halves eight times in this time.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DeleteForgottenTerms(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteForgottenTerms)
+	return err
+}
+
 const deleteOldApprovals = `-- name: DeleteOldApprovals :exec
 delete from approvals
 where state in ('denied', 'lapsed', 'done', 'unknown') and asked_at < now() - interval '7 days'
