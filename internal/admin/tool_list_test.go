@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 func TestToolList_SettingAndPins(t *testing.T) {
@@ -75,9 +76,14 @@ func TestToolList_SearchShowsReasons(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	d.createUnusedTools()
+	_, linear := d.findAgentAndConnector("support", "linear")
+	asked := []store.LearnedTerm{{ToolKey: store.ToolKey{ConnectorID: linear.ID, Tool: "delete_thing_0"}, Term: "thing", Weight: 5}}
+	if err := d.Door().Tools().AddLearned(t.Context(), asked); err != nil {
+		t.Fatal(err)
+	}
 	b := d.signInAsRole(connectors.RoleViewer)
 	page := b.get("/agents/support/tools?find=delete+a+thing")
-	page.want(t, http.StatusOK, "“delete” in the name", "call_destroying", "delete_thing_0")
+	page.want(t, http.StatusOK, "“delete” in the name", "“thing” asked before", "call_destroying", "delete_thing_0")
 	if page.says("Change in settings") || strings.Contains(page.Body, "/pins") {
 		t.Error("a viewer may change the list")
 	}
