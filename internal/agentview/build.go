@@ -175,6 +175,7 @@ func (b *viewBuilder) addReachTools(connector *ConnectorView, rows []store.Acces
 		b.view.bytes += toolOverheadBytes
 		if t.Listed() {
 			connector.Tools = append(connector.Tools, t)
+			connector.addUILinks(t)
 		}
 	}
 }
@@ -228,11 +229,11 @@ func (connector *ConnectorView) renderList(k Kind) *servedList {
 func (connector *ConnectorView) toolEntries(exposed bool) []listEntry {
 	entries := make([]listEntry, len(connector.Tools))
 	for i, t := range connector.Tools {
-		name := ""
 		if exposed {
-			name = t.Exposed
+			entries[i] = t.exposedEntry()
+		} else {
+			entries[i] = t.def.newListEntry("", t.OffersTasks)
 		}
-		entries[i] = t.def.newListEntry(name, t.OffersTasks)
 	}
 	return entries
 }
@@ -277,6 +278,9 @@ func hashEntries(k Kind, entries []listEntry) listHash {
 			flags |= 2
 		}
 		put([]byte{flags})
+		if len(e.links) > 0 {
+			put([]byte(e.slug))
+		}
 	}
 	return listHash(h.Sum(nil))
 }

@@ -20,7 +20,8 @@ type definition struct {
 	annotations  json.RawMessage
 	hints        connectors.Hints
 	taskSupport  string // execution.taskSupport; empty: none
-	legacyOnly   bool   // its x-mcp-header is invalid, so modern clients must not see it
+	app          appMeta
+	legacyOnly   bool // its x-mcp-header is invalid, so modern clients must not see it
 
 	defect string             // why official SDKs reject it, one sentence; empty: valid
 	modern *definitionVariant // served instead of raw where SDKs need another form; nil: raw
@@ -41,6 +42,7 @@ type definition struct {
 type definitionVariant struct {
 	raw   []byte
 	names []byteRange // ranges of the values of "name"
+	links []uiLink
 }
 
 // newVariant returns nil if raw equals other.
@@ -50,8 +52,11 @@ func newVariant(raw, other []byte) *definitionVariant {
 	}
 	f := &definitionVariant{raw: raw}
 	forEachMember(raw, func(name string, value byteRange) {
-		if name == "name" {
+		switch name {
+		case "name":
 			f.names = append(f.names, value)
+		case "_meta":
+			f.links = append(f.links, readAppMeta(raw[value.start:value.end], value.start).links...)
 		}
 	})
 	return f
@@ -63,7 +68,7 @@ type byteRange struct{ start, end int }
 func newDefinition(hash connectors.Hash, raw []byte) *definition {
 	raw, binding := cutBinding(raw)
 	v := connectors.DecodeTool(raw)
-	d := &definition{hash: hash, raw: raw, binding: binding, hints: v.Hints, legacyOnly: mcp.HeaderDefect(raw) != ""}
+	d := &definition{hash: hash, raw: raw, binding: binding, hints: v.Hints, legacyOnly: mcp.HeaderDefect(raw) != "", app: appMeta{forApps: true}}
 	last := map[string]byteRange{} // the last of two members with one name counts
 	forEachMember(raw, func(name string, value byteRange) {
 		if last[name] = value; name == "name" {
@@ -82,6 +87,9 @@ func newDefinition(hash connectors.Hash, raw []byte) *definition {
 	d.annotations = part("annotations", v.Annotations)
 	if execution, ok := last["execution"]; ok {
 		d.taskSupport = readTaskSupport(raw[execution.start:execution.end])
+	}
+	if meta, ok := last["_meta"]; ok {
+		d.app = readAppMeta(raw[meta.start:meta.end], meta.start)
 	}
 	d.buildVariants()
 	return d
@@ -117,9 +125,12 @@ func (d *definition) legacyVariant(offersTasks bool) *definitionVariant {
 // newListEntry returns the list entry of the tool, under name if it is not empty, else under its own. offersTasks: its
 // calls can be tasks.
 func (d *definition) newListEntry(name string, offersTasks bool) listEntry {
-	e := listEntry{raw: d.raw, values: d.names, name: name, legacy: d.legacyVariant(offersTasks), legacyOnly: d.legacyOnly, offersTasks: offersTasks}
+	e := listEntry{
+		raw: d.raw, values: d.names, links: d.app.links, name: name,
+		legacy: d.legacyVariant(offersTasks), legacyOnly: d.legacyOnly, offersTasks: offersTasks,
+	}
 	if d.modern != nil {
-		e.raw, e.values = d.modern.raw, d.modern.names
+		e.raw, e.values, e.links = d.modern.raw, d.modern.names, d.modern.links
 	}
 	if name == "" {
 		e.values = nil

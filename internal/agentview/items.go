@@ -67,13 +67,13 @@ func (connector *ConnectorView) promptNames(limit int) map[string]string {
 }
 
 // Permits reports whether the grant includes a prompt, a resource, or the prompt, resource or template of a completion.
-// name is the server's own. A resource is listed, or matches a template.
+// name is the server's own. A resource is listed, is linked to by a tool of the agent, or matches a template.
 func (connector *ConnectorView) Permits(kind connectors.CallKind, name string) bool {
 	switch kind {
 	case connectors.CallPrompt:
 		return connector.includesItem(connectors.ItemPrompt, name)
 	case connectors.CallResource:
-		return connector.includesItem(connectors.ItemResource, name) || connector.matchesTemplate(name)
+		return connector.Grant.IncludesItems(connectors.ItemResource) && connector.HasResource(name) || connector.matchesTemplate(name)
 	case connectors.CallCompletion:
 		return connector.includesItem(connectors.ItemPrompt, name) || connector.includesItem(connectors.ItemResource, name) ||
 			connector.includesItem(connectors.ItemTemplate, name)

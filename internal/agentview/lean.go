@@ -56,7 +56,7 @@ func (t *Tool) About() string {
 // ServedDefinition returns the definition of a listed tool under its exposed name, as the full list has it. nil: modern
 // clients must not see it.
 func (t *Tool) ServedDefinition(modern bool) []byte {
-	e := t.def.newListEntry(t.Exposed, t.OffersTasks)
+	e := t.exposedEntry()
 	if modern && e.legacyOnly {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (v *View) leanEntries() []listEntry {
 		entries = append(entries, e)
 	}
 	for _, t := range v.PinnedTools() {
-		entries = append(entries, t.def.newListEntry(t.Exposed, t.OffersTasks))
+		entries = append(entries, t.exposedEntry())
 	}
 	return entries
 }

@@ -54,6 +54,8 @@ type listEntry struct {
 	raw        []byte
 	values     []byteRange // ranges to replace by name
 	name       string
+	links      []uiLink           // in raw
+	slug       string             // to expose links; empty: they stay
 	legacy     *definitionVariant // for clients of the revisions before 2026-07-28; nil: raw
 	legacyOnly bool
 
@@ -63,12 +65,13 @@ type listEntry struct {
 // appendJSON appends the entry as modern or legacy clients get it.
 func (e *listEntry) appendJSON(to []byte, modern bool) []byte {
 	if modern || e.legacy == nil {
-		return appendRenamed(to, e.raw, e.values, e.name)
+		return appendExposed(to, e.raw, e.values, e.name, e.links, e.slug)
 	}
+	names := e.legacy.names
 	if e.values == nil {
-		return append(to, e.legacy.raw...)
+		names = nil
 	}
-	return appendRenamed(to, e.legacy.raw, e.legacy.names, e.name)
+	return appendExposed(to, e.legacy.raw, names, e.name, e.legacy.links, e.slug)
 }
 
 // servedList is a rendered list result. It is immutable.

@@ -34,8 +34,11 @@ func toModelTool(exposed string, raw []byte) toolfmt.Tool {
 	}
 }
 
-// MeasureTool returns the size of a tool definition.
+// MeasureTool returns the size of a tool definition; zero if models must not get it.
 func MeasureTool(exposed string, raw []byte, f toolfmt.Format) Size {
+	if isAppsOnly(raw) {
+		return Size{}
+	}
 	size := Size{Tools: 1}
 	for _, written := range toolfmt.Definitions(f, []toolfmt.Tool{toModelTool(exposed, raw)}) {
 		size.Bytes, size.Tokens = size.Bytes+len(written), size.Tokens+toolfmt.Tokens(f, written)

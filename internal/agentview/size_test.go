@@ -2,6 +2,7 @@ package agentview_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,36 @@ func TestSize_MeasuresExposedToolPerFormat(t *testing.T) {
 	}
 	if size := v.Connector(c.Slug).Tool("delete").Size(toolfmt.OpenAI); size != (agentview.Size{}) {
 		t.Errorf("a tool that is not listed has a size: %+v", size)
+	}
+}
+
+// TestSize_LeavesOutToolsOfApps also checks that such tools stay in the list.
+func TestSize_LeavesOutToolsOfApps(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent, c := b.Agent(t), b.Connector(t, slug("docs"))
+	visible := func(name, visibility string) connectors.Definition {
+		return fixture.DefinitionOf(name, `{"name":"`+name+`","inputSchema":{"type":"object"},"_meta":{"ui":{"visibility":`+visibility+`}}}`)
+	}
+	b.Resynced(t, c.ID, visible("app", `["app"]`), visible("both", `["model","app"]`), visible("model", `["model"]`), visible("none", `[]`), visible("odd", `"app"`))
+	b.Grant(t, agent.ID, c.ID)
+	v := b.view(t, agent.ID)
+	if size := v.Size(toolfmt.OpenAI); size.Tools != 3 {
+		t.Errorf("%d tools count", size.Tools)
+	}
+	for name, want := range map[string][2]bool{ // only for apps, for apps
+		"app": {true, true}, "both": {false, true}, "model": {false, false}, "none": {true, false}, "odd": {false, true},
+	} {
+		tool := v.Connector("docs").Tool(name)
+		if got := [2]bool{tool.AppsOnly(), tool.ForApps()}; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		if size := tool.Size(toolfmt.OpenAI); (size == agentview.Size{}) != want[0] || size != agentview.MeasureTool(tool.Exposed, tool.Raw, toolfmt.OpenAI) {
+			t.Errorf("%s: size %+v", name, size)
+		}
+		if !strings.Contains(string(v.ListResult(agentview.Tools, false)), `"mcp_docs__`+name+`"`) {
+			t.Errorf("%s is not listed", name)
+		}
 	}
 }
 

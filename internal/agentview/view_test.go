@@ -208,6 +208,60 @@ func TestPromptsAndResourcesAreNamespaced(t *testing.T) {
 	}
 }
 
+// TestUIResourcesKeepTheirScheme checks lists with UI resources byte for byte.
+func TestUIResourcesKeepTheirScheme(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.Agent(t)
+	show := `{"_meta":{"ui":{"csp":{ "x": ["ui://a"] },"resourceUri":"ui:\/\/app/m?a&b"},"ui/resourceUri":"ui://app/old","x/y":"ui://app/other"},` +
+		`"name":"%s","inputSchema":{"type":"object"},"execution":{"taskSupport":"forbidden"}}`
+	for _, name := range []string{"docs", "wiki"} { // two connectors with one definition
+		c := b.Connector(t, slug(name))
+		b.Resynced(t, c.ID, fixture.DefinitionOf("show", fmt.Sprintf(show, "show")))
+		b.Grant(t, agent.ID, c.ID, fixture.Named("show"), func(g *connectors.Grant) { g.Resources = connectors.ResourcesListedTemplates })
+		items := []connectors.Item{
+			{Kind: connectors.ItemResource, Key: "ui://app/m", Raw: []byte(`{"uri":"ui://app/m","name":"A","_meta":{"ui":{"permissions":{ }}}}`)},
+			{Kind: connectors.ItemResource, Key: "ui:x", Raw: []byte(`{"uri":"ui:x","name":"X"}`)},
+			{Kind: connectors.ItemTemplate, Key: "ui://{path}", Raw: []byte(`{"uriTemplate":"ui://{path}","name":"Any"}`)},
+		}
+		if _, err := b.Door().Connectors().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := b.view(t, agent.ID)
+	exposed := func(slug string) string {
+		return strings.NewReplacer(`ui:\/\/app/m?a&b`, "ui://"+slug+"/app/m?a&b", "ui://app/old", "ui://"+slug+"/app/old", `"taskSupport":"forbidden"`, "").
+			Replace(fmt.Sprintf(show, "mcp_"+slug+"__show"))
+	}
+	own := func(k agentview.Kind) string { return string(v.Connector("docs").ListResult(k, false)) }
+	for got, want := range map[string]string{
+		string(v.ListResult(agentview.Tools, false)): `{"tools":[` + exposed("docs") + "," + exposed("wiki") + `]}`,
+		own(agentview.Tools):                         `{"tools":[` + strings.Replace(fmt.Sprintf(show, "show"), `"taskSupport":"forbidden"`, "", 1) + `]}`,
+		string(v.ListResult(agentview.Resources, false)): `{"resources":[{"uri":"ui://docs/app/m","name":"A","_meta":{"ui":{"permissions":{ }}}},{"uri":"patchbay+docs:ui:x","name":"X"},` +
+			`{"uri":"ui://wiki/app/m","name":"A","_meta":{"ui":{"permissions":{ }}}},{"uri":"patchbay+wiki:ui:x","name":"X"}]}`,
+		string(v.ListResult(agentview.Templates, false)): `{"resourceTemplates":[{"uriTemplate":"ui://docs/{path}","name":"Any"},{"uriTemplate":"ui://wiki/{path}","name":"Any"}]}`,
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for exposed, want := range map[string]string{
+		"ui://docs/app/m": "ui://app/m", "ui://docs/": "ui://", "ui://docs//x": "ui:///x", "ui://docs/wiki/x": "ui://wiki/x", "patchbay+docs:ui:x": "ui:x",
+	} {
+		if connector, uri := v.Resource(exposed); connector == nil || uri != want || connector.Expose(uri) != exposed {
+			t.Errorf("%q is %q", exposed, uri)
+		}
+	}
+	for _, uri := range []string{"ui://docs", "ui://other/app/m", "ui:///x", "UI://docs/app/m", "ui:docs/app/m"} {
+		if connector, _ := v.Resource(uri); connector != nil {
+			t.Errorf("%q is %s's", uri, connector.Connector.Slug)
+		}
+	}
+	if docs := v.Connector("docs"); !docs.Permits(connectors.CallResource, "ui://app/old") || docs.Permits(connectors.CallResource, "file:///x") {
+		t.Error("a linked resource is not permitted, or another one is")
+	}
+}
+
 func TestListPage_SplitsLongList(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)

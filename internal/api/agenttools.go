@@ -42,9 +42,11 @@ func (h *Handler) agentTools(ctx context.Context, actor auth.Actor, in *agentToo
 	if err != nil {
 		return nil, err
 	}
-	tools := make([]toolfmt.Tool, len(view.Tools))
-	for i, t := range view.Tools {
-		tools[i] = t.ForModels()
+	tools := make([]toolfmt.Tool, 0, len(view.Tools))
+	for _, t := range view.Tools {
+		if !t.AppsOnly() || toolfmt.Format(in.Format) == toolfmt.MCP { // clients of MCP keep such tools from models by themselves
+			tools = append(tools, t.ForModels())
+		}
 	}
 	return &response[agentToolsJSON]{Body: agentToolsJSON{Tools: toolfmt.Definitions(toolfmt.Format(in.Format), tools)}}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// callTool serves tools/call. The result is the upstream's, byte for byte or as the grant shortens it, or explains a refusal. From
+// callTool serves tools/call. The result is the upstream's, byte for byte but for URIs of UI resources, or as the grant shortens it, or explains a refusal. From
 // serveLeanTool on, nothing knows whether the client called the tool by its name.
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	result, isLean, err := b.serveLeanTool(ctx, r)
@@ -23,6 +23,11 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	tool := b.findTool(r.Name)
 	if tool == nil && r.Name != "" && r.Name == b.resultReader() {
 		return b.readAnswer(ctx, r)
+	}
+	if tool == nil && !isLean { // a name in a call of a lean list is the model's
+		if tool, err = b.findAppTool(r.Name); err != nil {
+			return nil, err
+		}
 	}
 	if tool == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %q.", truncateName(r.Name)))
@@ -65,7 +70,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if lent := outcome.PooledResult(); lent != nil {
 		r.AfterReply(lent.Release)
 	}
-	return b.shapeAnswer(ctx, r, tool, &outcome), nil
+	return b.exposeApps(tool.Connector, b.shapeAnswer(ctx, r, tool, &outcome), toolResult), nil
 }
 
 // pageFor returns a function for the URL where a signed-in person connects the agent's account.

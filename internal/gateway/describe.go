@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/serve"
 )
 
@@ -27,7 +29,7 @@ func (b *backend) Describe(_ context.Context, p *serve.Client) serve.Description
 		Version:      cmp.Or(c.Server.Version, "unknown"),
 		Title:        c.Server.Title,
 		Instructions: truncateText(escapeInvisible(c.Instructions().Accepted), maxInstructions),
-		Capabilities: relayCapabilities(upstreamCapabilities(b.connector), p),
+		Capabilities: relayCapabilities(b.connector, p),
 	}
 }
 
@@ -49,9 +51,6 @@ type listCapability struct {
 
 var listChanged = &listCapability{ListChanged: true}
 
-// tasksExtension is the extension id of tasks in revision 2026-07-28.
-const tasksExtension = "io.modelcontextprotocol/tasks"
-
 // upstreamCapabilities parses the capabilities of a connector's server.
 func upstreamCapabilities(connector *agentview.ConnectorView) capabilities {
 	var c capabilities
@@ -61,8 +60,12 @@ func upstreamCapabilities(connector *agentview.ConnectorView) capabilities {
 
 // relayCapabilities returns the upstream capabilities that the gateway relays. Tools are always there, because
 // they come from the sync.
-func relayCapabilities(c capabilities, p *serve.Client) json.RawMessage {
-	out := capabilities{Tools: listChanged, Completions: c.Completions, Logging: c.Logging}
+func relayCapabilities(connector *agentview.ConnectorView, p *serve.Client) json.RawMessage {
+	c := upstreamCapabilities(connector)
+	out := capabilities{
+		Tools: listChanged, Completions: c.Completions, Logging: c.Logging,
+		Extensions: mcp.Extensions(connector.Capabilities, mcp.MaxServerExtensions),
+	}
 	if c.Prompts != nil {
 		out.Prompts = listChanged
 	}
@@ -75,7 +78,7 @@ func relayCapabilities(c capabilities, p *serve.Client) json.RawMessage {
 // allCapabilities returns the capabilities at the address of all connectors. Any list may get its first entry
 // by a grant.
 func allCapabilities(v *agentview.View, p *serve.Client) json.RawMessage {
-	out := capabilities{Tools: listChanged, Prompts: listChanged, Resources: listChanged, Logging: &struct{}{}}
+	out := capabilities{Tools: listChanged, Prompts: listChanged, Resources: listChanged, Logging: &struct{}{}, Extensions: allExtensions(v)}
 	for _, connector := range v.Connectors {
 		has := upstreamCapabilities(connector)
 		out.Completions = cmp.Or(out.Completions, has.Completions)
@@ -93,7 +96,10 @@ const handshakeTasks = `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}
 func (c capabilities) encodeFor(p *serve.Client) json.RawMessage {
 	switch {
 	case p.Modern:
-		c.Extensions = map[string]json.RawMessage{tasksExtension: []byte("{}")}
+		if c.Extensions == nil {
+			c.Extensions = map[string]json.RawMessage{}
+		}
+		c.Extensions[revision.TasksExtension] = []byte("{}")
 	case hasHandshakeTasks(p):
 		c.Tasks = json.RawMessage(handshakeTasks)
 	}

@@ -1,6 +1,6 @@
 // Package gateway serves MCP to agents: one server for each agent, over the connectors granted to it.
 //
-//	/mcp          all connectors: tools and prompts under exposed names, resources as patchbay+<slug>:<URI>
+//	/mcp          all connectors: tools and prompts under exposed names, resources as patchbay+<slug>:<URI> or ui://<slug>/…
 //	/mcp/{slug}   one connector, under its own names and with its own server info
 //
 // A request passes these steps:
@@ -12,6 +12,7 @@
 //  4. serve.Server parses the message, whatever its MCP revision.
 //  5. Lists are pre-rendered bytes of the view (backend.go). A call goes to toolcall.Executor (call.go).
 //     Prompts, resources and completions go to their server (query.go).
+//     Tools of MCP Apps link to UI resources, and apps call by the server's own names (apps.go).
 //     A lean list has tools that find and call the others; such a call becomes an ordinary one first (lean.go).
 //  6. A refusal becomes a tool result for the model (refusal_result.go). An upstream's JSON-RPC error is
 //     relayed unchanged.

@@ -56,6 +56,7 @@ type Handler struct {
 	logRates       logRates
 	unknownTokens  *limit.Rate[netip.Addr] // failed token lookups by client address
 	limiter        requestLimiter
+	appReads       *limit.Recent[appRead, bool]
 	onThrottled    func()
 	clientAddress  func(*http.Request) netip.Addr
 	requestID      func(http.Header, *http.Request) string
@@ -90,6 +91,7 @@ func New(o Options) *Handler {
 		limiter:        newRequestLimiter(float64(o.Rate)),
 		unknownTokens:  newUnknownTokens(),
 		logRates:       newLogRates(),
+		appReads:       newAppReads(),
 		now:            o.Now,
 		accountPageURL: o.AccountPageURL,
 		views:          o.Access,

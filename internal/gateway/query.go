@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -40,7 +41,11 @@ func (b *backend) getPrompt(ctx context.Context, r *serve.Request) (json.RawMess
 	if connector == nil || connector.Item(connectors.ItemPrompt, name) == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("No prompt named %q.", truncateName(r.Name)))
 	}
-	return b.queryUpstream(ctx, r, connector, connectors.CallPrompt, name, replaceAt(".name", name))
+	raw, err := b.queryUpstream(ctx, r, connector, connectors.CallPrompt, name, replaceAt(".name", name))
+	if err != nil {
+		return nil, err
+	}
+	return b.exposeApps(connector, raw, promptResult), nil
 }
 
 // readResource serves resources/read with the upstream URI. The URIs of the contents are exposed again. Resources that
@@ -57,6 +62,9 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 		return nil, newNotFoundError(r, nil)
 	}
 	raw, err := b.queryUpstream(ctx, r, connector, connectors.CallResource, uri, replaceAt(".uri", uri))
+	if err == nil {
+		b.recordApp(connector, uri)
+	}
 	if err != nil || b.connector != nil {
 		return raw, err
 	}
@@ -64,25 +72,19 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 }
 
 // findResourceConnector returns the connector and the upstream URI of a resource, granted or not. At the address of all
-// connectors, a tool result may contain a URI without the exposed scheme. Then the only connector that lists it is meant.
+// connectors, a tool result or an app may contain the server's own URI. Then the only connector that has it is meant.
 func (b *backend) findResourceConnector(uri string) (*agentview.ConnectorView, string) {
 	if b.connector != nil {
 		return b.connector, uri
 	}
-	if connector, own := b.view.Resource(uri); connector != nil {
+	connector, own := b.view.Resource(uri)
+	if connector != nil && (!strings.HasPrefix(uri, agentview.UIScheme) || connector.Permits(connectors.CallResource, own)) {
 		return connector, own
 	}
-	var found *agentview.ConnectorView
-	for _, connector := range b.view.Connectors {
-		if connector.Item(connectors.ItemResource, uri) == nil {
-			continue
-		}
-		if found != nil {
-			return nil, ""
-		}
-		found = connector
+	if found := b.findListingConnector(uri); found != nil {
+		return found, uri
 	}
-	return found, uri
+	return connector, own
 }
 
 // newNotFoundError is the error for a resource that the agent cannot read; refusal says why; nil: no server has it.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,6 +32,11 @@ func (b *backend) handleTask(ctx context.Context, r *serve.Request) (raw json.Ra
 	}
 	if err != nil {
 		return nil, newRequestError(err, noPageURL)
+	}
+	if bytes.Contains(raw, uiMark) {
+		if connector := b.h.caller.TaskConnector(b.view, r.Params); connector != nil {
+			raw = b.exposeApps(connector, raw, toolResult, taskResult)
+		}
 	}
 	return raw, nil
 }

@@ -4,6 +4,7 @@
 //	Rate    token buckets, one for each key, in bounded memory
 //	Shares  token buckets from which one operation takes together
 //	Bytes   memory of operations, of each key and in all; first come, first served
+//	Recent  a bounded cache with two generations
 //
 // A key has a share of its own: a tenant, an agent, an address or a host. All types are safe for concurrent use.
 //

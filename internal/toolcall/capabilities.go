@@ -1,22 +1,40 @@
 package toolcall
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+
+	"patchbay/internal/mcp"
 )
 
-// clientCapabilities are the server requests that a client declares to answer.
+// clientCapabilities are the server requests that a client declares to answer, and its extensions.
 type clientCapabilities struct {
 	Elicitation *struct{ Form, URL *struct{} } `json:"elicitation"`
 	Sampling    *struct{}                      `json:"sampling"`
 	Roots       *struct{}                      `json:"roots"`
+
+	extensions map[string]json.RawMessage
 }
 
 func parseCapabilities(capabilities json.RawMessage) (caps clientCapabilities) {
 	if len(capabilities) < len(`{"roots":{}}`) || json.Unmarshal(capabilities, &caps) != nil {
 		return clientCapabilities{}
 	}
+	if bytes.Contains(capabilities, []byte(`"extensions"`)) {
+		caps.extensions = mcp.Extensions(capabilities, mcp.MaxClientExtensions)
+	}
 	return caps
+}
+
+// onlyExtensions returns the capabilities of a client that answers no server requests.
+func (c clientCapabilities) onlyExtensions() clientCapabilities {
+	return clientCapabilities{extensions: c.extensions}
+}
+
+// answersRequests reports whether the client answers any server request.
+func (c clientCapabilities) answersRequests() bool {
+	return c.Elicitation != nil || c.Sampling != nil || c.Roots != nil
 }
 
 func (c clientCapabilities) canFillForms() bool {
@@ -49,10 +67,13 @@ func (c clientCapabilities) canAnswer(method string, params json.RawMessage) boo
 	return false
 }
 
-// normalizeCapabilities reduces the client's capabilities to the known ones, in one form: it is part of the
+// normalizeCapabilities reduces the client's capabilities to the known ones and its extensions, in one form: it is part of the
 // session key. Empty: none.
 func normalizeCapabilities(capabilities json.RawMessage) string {
-	caps := parseCapabilities(capabilities)
+	return parseCapabilities(capabilities).encodeMembers()
+}
+
+func (c clientCapabilities) encodeMembers() string {
 	members := ""
 	add := func(member string) {
 		if members != "" {
@@ -61,18 +82,23 @@ func normalizeCapabilities(capabilities json.RawMessage) string {
 		members += member
 	}
 	switch {
-	case caps.canOpenURLs() && caps.canFillForms():
+	case c.canOpenURLs() && c.canFillForms():
 		add(`"elicitation":{"form":{},"url":{}}`)
-	case caps.canOpenURLs():
+	case c.canOpenURLs():
 		add(`"elicitation":{"url":{}}`)
-	case caps.canFillForms():
+	case c.canFillForms():
 		add(`"elicitation":{"form":{}}`)
 	}
-	if caps.Sampling != nil {
+	if c.Sampling != nil {
 		add(`"sampling":{}`)
 	}
-	if caps.Roots != nil {
+	if c.Roots != nil {
 		add(`"roots":{}`)
+	}
+	if len(c.extensions) > 0 {
+		if raw, err := json.Marshal(c.extensions); err == nil {
+			add(`"extensions":` + string(raw))
+		}
 	}
 	if members == "" {
 		return ""

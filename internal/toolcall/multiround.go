@@ -96,7 +96,7 @@ func needsMultiRound(request *CallRequest) bool {
 	if request.Task && request.Tool.TaskSupport == agentview.TaskRequired {
 		return false // the client polls the task, and is asked by it
 	}
-	return request.Input == nil && request.MultiRound && request.SendRequest == nil && len(request.Capabilities) > 2 && request.Tool.Connector.Connector.Era != string(mcp.EraModern) && normalizeCapabilities(request.Capabilities) != ""
+	return request.Input == nil && request.MultiRound && request.SendRequest == nil && len(request.Capabilities) > 2 && request.Tool.Connector.Connector.Era != string(mcp.EraModern) && parseCapabilities(request.Capabilities).answersRequests()
 }
 
 // startMultiRound starts the call and waits for its first question or result.

@@ -94,6 +94,19 @@ func (tr *taskRequests) openTask(v *agentview.View, params json.RawMessage) (t t
 	return t, handle, nil
 }
 
+// TaskConnector returns the connector of the task that params name; nil: there is none, or the agent may not use it any more.
+func (c *Executor) TaskConnector(v *agentview.View, params json.RawMessage) *agentview.ConnectorView {
+	t, _, err := c.tasks.openTask(v, params)
+	if err != nil {
+		return nil
+	}
+	connector, err := findTaskConnector(v, t)
+	if err != nil {
+		return nil
+	}
+	return connector
+}
+
 // findTaskConnector returns the connector of a task, if the agent may still use it.
 func findTaskConnector(v *agentview.View, t taskHandle) (*agentview.ConnectorView, error) {
 	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })

@@ -68,7 +68,7 @@ func (a *activeCall) asksDuringTask() bool {
 // addQuestion adds the open question to a task that asks for input. A task without one goes on: the server asks in a moment.
 func (tq *taskQuestions) addQuestion(ctx context.Context, q *UpstreamRequest, t taskHandle, raw json.RawMessage) (json.RawMessage, error) {
 	status, _ := findMember(raw, "status")
-	if parseString(status) != taskInput || t.Capabilities == "" {
+	if parseString(status) != taskInput || !parseCapabilities(json.RawMessage(t.Capabilities)).answersRequests() {
 		return raw, nil
 	}
 	open, err := tq.loadQuestion(ctx, q, t.Call)

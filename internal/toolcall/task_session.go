@@ -35,8 +35,8 @@ func newTaskSession(s *mcp.Session, capabilities string, t *mcp.Task) taskSessio
 func newTaskSessionRequest(v *agentview.View, connector *agentview.ConnectorView, session taskSession, wait *store.WaitBudget) upstream.SessionRequest {
 	w := newSessionRequest(v, connector, Client{Wait: wait})
 	if session.IsHandshake {
-		w.Capabilities, w.Resume = session.Capabilities, session.Token
-		w.PerAgent = w.Capabilities != "" && hasSharedStream(&connector.Connector)
+		setCapabilities(&w, parseCapabilities(json.RawMessage(session.Capabilities)))
+		w.Resume = session.Token
 	}
 	return w
 }
@@ -68,7 +68,11 @@ func withTaskExtension(meta json.RawMessage, capabilities string) json.RawMessag
 	if capabilities == "" {
 		capabilities = "{}"
 	}
-	declared := withMember([]byte(capabilities), "extensions", json.RawMessage(`{"`+revision.TasksExtension+`":{}}`))
+	extensions, _ := findMember([]byte(capabilities), "extensions")
+	if extensions == nil {
+		extensions = json.RawMessage("{}")
+	}
+	declared := withMember([]byte(capabilities), "extensions", withMember(extensions, revision.TasksExtension, json.RawMessage("{}")))
 	return withMember(meta, revision.MetaCapabilities, declared)
 }
 

@@ -157,8 +157,7 @@ func toHealthSignal(ctx context.Context, err error) healthSignal {
 func (a *activeCall) sessionRequest() upstream.SessionRequest {
 	w := newSessionRequest(a.request.View, a.connector, a.request.Client)
 	if a.asksDuringTask() {
-		w.Capabilities = normalizeCapabilities(a.request.Capabilities)
-		w.PerAgent = w.Capabilities != "" && hasSharedStream(&a.connector.Connector)
+		setCapabilities(&w, parseCapabilities(a.request.Capabilities))
 	}
 	hints := a.request.Tool.Hints
 	w.Retryable = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
@@ -170,11 +169,18 @@ func newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, cl
 	if v.Agent.ID != (connectors.AgentID{}) { // an admin's request may have none
 		w.Agent = &v.Agent.ID
 	}
-	if client.SendRequest != nil {
-		w.Capabilities = normalizeCapabilities(client.Capabilities)
-		w.PerAgent = w.Capabilities != "" && hasSharedStream(&connector.Connector)
+	caps := parseCapabilities(client.Capabilities)
+	if client.SendRequest == nil {
+		caps = caps.onlyExtensions()
 	}
+	setCapabilities(&w, caps)
 	return w
+}
+
+// setCapabilities requests a session with these client capabilities. Requests of a server on a shared stream are for one agent.
+func setCapabilities(w *upstream.SessionRequest, caps clientCapabilities) {
+	w.Capabilities = caps.encodeMembers()
+	w.PerAgent = caps.answersRequests() && hasSharedStream(&w.Connector)
 }
 
 // hasSharedStream reports whether all server messages share one stream, so that they cannot be assigned to a

@@ -188,8 +188,9 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 		Era:       mcp.Era(c.Era),
 		Command:   s.newCommand(ctx, c, a.env),
 
-		MaxResponse: c.ResponseBytes,
-		Reconnects:  &c.Reconnects,
+		MaxResponse:  c.ResponseBytes,
+		Reconnects:   &c.Reconnects,
+		Capabilities: syncCapabilities,
 	}
 	if c.Transport == connectors.TransportAPI {
 		s.useAPI(&t, tenant, c, keys)

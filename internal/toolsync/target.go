@@ -6,10 +6,14 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/revision"
 )
 
+// syncCapabilities are those of syncs. Some servers list UI tools only for clients of MCP Apps.
+var syncCapabilities = []byte(`{"extensions":{"` + revision.UIExtension + `":{"mimeTypes":["` + revision.UIMediaType + `"]}}}`)
+
 // Target describes a connector's server to package mcp, for sessions beside syncs: headers authenticate, and a
-// program gets its environment. A program that the rules forbid is an Upstream fault.
+// program gets its environment. The caller sets the capabilities. A program that the rules forbid is an Upstream fault.
 func (s *Syncer) Target(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, headers []credentials.Header,
 ) (mcp.Target, error) {
@@ -23,7 +27,9 @@ func (s *Syncer) Target(
 			return mcp.Target{}, blocked
 		}
 	}
-	return s.newTarget(ctx, tenant, c, a), nil
+	t := s.newTarget(ctx, tenant, c, a)
+	t.Capabilities = nil
+	return t, nil
 }
 
 // AcquireCommandSlot waits until a connector's program may run for such a session. These slots are separate from those of

@@ -75,5 +75,11 @@ const (
 // TasksExtension is the capability name of tasks in the modern versions.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
+// UIExtension is the capability name of MCP Apps (SEP-1865), and UIMediaType the type of their resources.
+const (
+	UIExtension = "io.modelcontextprotocol/ui"
+	UIMediaType = "text/html;profile=mcp-app"
+)
+
 // TasksSince is the first version with tasks.
 const TasksSince = "2025-11-25"

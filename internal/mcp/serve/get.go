@@ -136,7 +136,7 @@ func (r *httpRequest) serveDelete() {
 		return
 	}
 	box := mailboxName(boxEnded, r.caller, p.Session, "")
-	r.s.postedBoxes.put(box, true)
+	r.s.postedBoxes.Put(box, true)
 	r.s.postMessage(r.caller, box, []byte{}, briefRetention)
 	r.w.WriteHeader(http.StatusNoContent)
 }

@@ -45,7 +45,7 @@ func (x *exchange) identifyPeer() *RPCError {
 // findPeer returns the peer of a session that has not ended.
 func (s *Server) findPeer(caller, id string) (*Client, *RPCError) {
 	p, err := s.openSession(caller, id)
-	if err != nil || s.postedBoxes.get(mailboxName(boxEnded, caller, p.Session, "")) {
+	if err != nil || s.postedBoxes.Get(mailboxName(boxEnded, caller, p.Session, "")) {
 		return nil, newStatusError(http.StatusNotFound, revision.CodeInvalidRequest, "No such session. Send initialize for a new one.")
 	}
 	return p, nil

@@ -50,13 +50,13 @@ func (s *Server) findLevel(ctx context.Context, caller, session string) logLevel
 	if session == "" {
 		return 0
 	}
-	if box := mailboxName(boxLevel, caller, session, ""); s.postedBoxes.get(box) {
-		s.postedBoxes.put(box, false)
+	if box := mailboxName(boxLevel, caller, session, ""); s.postedBoxes.Get(box) {
+		s.postedBoxes.Put(box, false)
 		for _, name := range s.fetchMessages(ctx, caller, box) {
-			s.logLevels.put(session, parseLevel(string(name)))
+			s.logLevels.Put(session, parseLevel(string(name)))
 		}
 	}
-	return s.logLevels.get(session)
+	return s.logLevels.Get(session)
 }
 
 // setLevel remembers a session's minimum level, for all processes.
@@ -68,7 +68,7 @@ func (x *exchange) setLevel(m *wire.Incoming) {
 		return
 	}
 	if x.peer.Session != "" {
-		x.s.logLevels.put(x.peer.Session, wanted)
+		x.s.logLevels.Put(x.peer.Session, wanted)
 		x.s.postMessage(x.caller, mailboxName(boxLevel, x.caller, x.peer.Session, ""), []byte(name), levelRetention)
 	}
 	x.sendResult("", []byte("{}"))

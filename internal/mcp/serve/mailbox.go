@@ -85,7 +85,7 @@ func (s *Server) WaitingBoxes() []string {
 // OnMailboxMessage reports that another process has posted to a mailbox. It does not block.
 func (s *Server) OnMailboxMessage(box string) {
 	if !s.mailboxes.deliver(box, nil) {
-		s.postedBoxes.put(box, true) // it may be the end or the level of a session
+		s.postedBoxes.Put(box, true) // it may be the end or the level of a session
 	}
 }
 

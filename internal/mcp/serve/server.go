@@ -79,9 +79,9 @@ var (
 type Server struct {
 	opts        Options
 	mailboxes   mailboxes
-	sessions    *recentCache[sessionCacheKey, *Client] // by session id
-	postedBoxes *recentCache[string, bool]             // mailboxes with a message for which no request waits
-	logLevels   *recentCache[string, logLevel]         // by session
+	sessions    *limit.Recent[sessionCacheKey, *Client] // by session id
+	postedBoxes *limit.Recent[string, bool]             // mailboxes with a message for which no request waits
+	logLevels   *limit.Recent[string, logLevel]         // by session
 	resumable   resumableStreams
 
 	responses      responseBuffer // large ones that are being written
@@ -103,9 +103,9 @@ func New(opts Options) *Server {
 
 		opts:        opts,
 		resumable:   resumableStreams{maxBytes: maxEndedBytes, retention: opts.ResumeTTL},
-		sessions:    newRecentCache[sessionCacheKey, *Client](maxCachedSessions),
-		postedBoxes: newRecentCache[string, bool](4 * maxCachedSessions),
-		logLevels:   newRecentCache[string, logLevel](maxCachedSessions),
+		sessions:    limit.NewRecent[sessionCacheKey, *Client](maxCachedSessions),
+		postedBoxes: limit.NewRecent[string, bool](4 * maxCachedSessions),
+		logLevels:   limit.NewRecent[string, logLevel](maxCachedSessions),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
@@ -38,7 +39,7 @@ func (s *Server) newSession(caller string, p *Client) (text string, err error) {
 	return s.opts.SealSession(caller, state)
 }
 
-// trimCapabilities returns the capabilities; above the bound, only the ones that the server uses.
+// trimCapabilities returns the capabilities; above the bound, only the ones that the server uses or relays.
 func trimCapabilities(capabilities []byte) []byte {
 	if len(capabilities) <= maxCapabilities {
 		return capabilities
@@ -49,12 +50,21 @@ func trimCapabilities(capabilities []byte) []byte {
 			known = append(known, wire.Member{Name: name, Value: value})
 		}
 	}
+	extensions := wire.FindMember(capabilities, "extensions")
+	if len(extensions) > maxCapabilities/2 { // the UI extension alone
+		if value := wire.FindMember(extensions, revision.UIExtension); isObject(value) {
+			extensions = wire.Object([]wire.Member{{Name: revision.UIExtension, Value: value}})
+		}
+	}
+	if isObject(extensions) && len(extensions) <= maxCapabilities/2 {
+		known = append(known, wire.Member{Name: "extensions", Value: extensions})
+	}
 	return wire.Object(known)
 }
 
 func (s *Server) openSession(caller, text string) (*Client, error) {
 	key := sessionCacheKey{caller, text}
-	if p := s.sessions.get(key); p != nil {
+	if p := s.sessions.Get(key); p != nil {
 		return p, nil
 	}
 	state, err := s.opts.OpenSession(caller, text)
@@ -63,7 +73,7 @@ func (s *Server) openSession(caller, text string) (*Client, error) {
 	}
 	p, err := readSession(state)
 	if err == nil {
-		s.sessions.put(key, p)
+		s.sessions.Put(key, p)
 	}
 	return p, err
 }

@@ -1,0 +1,138 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/limit"
+	"patchbay/internal/mcp/serve"
+)
+
+// MCP Apps (SEP-1865): a server's UI resources, tools that link to them, and calls that apps make through their host.
+
+// maxAppReads bounds a generation of the cache of UI resources' readers.
+const maxAppReads = 1 << 14
+
+// appRead is an agent that read a UI resource of a connector.
+type appRead struct {
+	agent     connectors.AgentID
+	connector connectors.ConnectorID
+}
+
+func newAppReads() *limit.Recent[appRead, bool] { return limit.NewRecent[appRead, bool](maxAppReads) }
+
+// recordApp remembers that the agent got a resource. It is an app if the URI is one of a UI resource.
+func (b *backend) recordApp(connector *agentview.ConnectorView, uri string) {
+	if strings.HasPrefix(uri, agentview.UIScheme) {
+		b.h.appReads.Put(appRead{b.view.Agent.ID, connector.Connector.ID}, true)
+	}
+}
+
+func (b *backend) hasApp(connector *agentview.ConnectorView) bool {
+	return b.h.appReads.Get(appRead{b.view.Agent.ID, connector.Connector.ID})
+}
+
+// findAppTool returns the tool that an app calls by the server's own name; nil: there is none. The app comes from a connector
+// of which the agent has read a UI resource in this process. A name of several such connectors is refused, also where the agent
+// could not call all of them: the app may be of any.
+func (b *backend) findAppTool(name string) (*agentview.Tool, error) {
+	among := b.view.Connectors
+	if b.connector != nil {
+		among = []*agentview.ConnectorView{b.connector}
+	}
+	var found []*agentview.Tool
+	for _, connector := range among {
+		t := connector.Tool(name)
+		if t != nil && t.BlockedBy != agentview.BlockedRemoved && b.hasApp(connector) {
+			found = append(found, t)
+		}
+	}
+	switch {
+	case len(found) > 1:
+		names := make([]string, len(found))
+		for i, t := range found {
+			names[i] = t.Exposed
+		}
+		return nil, serve.InvalidParams(fmt.Sprintf("Several connectors with apps have a tool named %q. Call one of: %s.",
+			truncateName(name), strings.Join(names, ", ")))
+	case len(found) == 0 || found[0].Listed() && !found[0].ForApps():
+		return nil, nil
+	}
+	return found[0], nil
+}
+
+// uiMark begins a JSON string with the URI of a UI resource.
+var uiMark = []byte(`"ui:`)
+
+// resultPaths are where a result has URIs.
+type resultPaths struct{ links, embedded []string }
+
+var (
+	toolResult = resultPaths{
+		links:    []string{".content[].uri", "._meta.ui.resourceUri", "._meta.ui/resourceUri"},
+		embedded: []string{".content[].resource.uri"},
+	}
+	taskResult = resultPaths{
+		links:    []string{".result.content[].uri", ".result._meta.ui.resourceUri", ".result._meta.ui/resourceUri"},
+		embedded: []string{".result.content[].resource.uri"},
+	}
+	promptResult = resultPaths{links: []string{".messages[].content.uri"}, embedded: []string{".messages[].content.resource.uri"}}
+)
+
+// exposeApps returns a result of a connector's server with the exposed URIs of UI resources in links, embedded resources and
+// _meta. All other bytes stay.
+func (b *backend) exposeApps(connector *agentview.ConnectorView, raw json.RawMessage, paths ...resultPaths) json.RawMessage {
+	if !bytes.Contains(raw, uiMark) {
+		return raw
+	}
+	link := func(own string) (string, bool) { return b.exposeApp(connector, own) }
+	embedded := func(own string) (string, bool) {
+		b.recordApp(connector, own)
+		return b.exposeApp(connector, own)
+	}
+	edits := stringEdits{}
+	for _, p := range paths {
+		for _, path := range p.links {
+			edits[path] = link
+		}
+		for _, path := range p.embedded {
+			edits[path] = embedded
+		}
+	}
+	exposed, err := editStrings(raw, edits)
+	if err != nil {
+		return raw
+	}
+	return exposed
+}
+
+// exposeApp returns the exposed URI of a UI resource. Other URIs stay, and all at a connector's own address.
+func (b *backend) exposeApp(connector *agentview.ConnectorView, own string) (string, bool) {
+	if b.connector != nil || !strings.HasPrefix(own, agentview.UIScheme) {
+		return "", false
+	}
+	return connector.Expose(own), true
+}
+
+// findListingConnector returns the only connector that has a resource, of several the only one with an app of the agent; nil:
+// there is none.
+func (b *backend) findListingConnector(uri string) *agentview.ConnectorView {
+	var found []*agentview.ConnectorView
+	for _, connector := range b.view.Connectors {
+		if connector.HasResource(uri) {
+			found = append(found, connector)
+		}
+	}
+	if len(found) > 1 {
+		found = slices.DeleteFunc(found, func(connector *agentview.ConnectorView) bool { return !b.hasApp(connector) })
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
+}

@@ -1,0 +1,483 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+const (
+	uiExtension = "io.modelcontextprotocol/ui"
+	appType     = "text/html;profile=mcp-app"
+	// resourceUI is the metadata of a UI resource, in the server's own order and spacing.
+	resourceUI = `{"ui":{"csp":{"connectDomains":["https://ui.example"]},"permissions":{"camera":{}},"prefersBorder":true}}`
+)
+
+// uiServer is a server with MCP Apps (SEP-1865). All such servers have the same tools and URIs. UI tools and resources exist
+// for clients that declare the extension.
+type uiServer struct {
+	*sdk.Server
+	url, name string
+
+	mu    sync.Mutex // guards the fields below
+	calls []string
+	saw   map[string][]string // extensions that clients declared, as JSON, by method
+}
+
+var uiServers = map[era]sdk.StreamableHTTPOptions{legacy: {}, modern: {Stateless: true}}
+
+func newUIServer(t *testing.T, name string, e era) *uiServer {
+	t.Helper()
+	u := &uiServer{name: name, saw: map[string][]string{}}
+	caps := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true}, Prompts: &sdk.PromptCapabilities{}}
+	caps.AddExtension(uiExtension, map[string]any{})
+	caps.AddExtension("com.example/"+name, map[string]any{"level": 1})
+	caps.AddExtension("com.example/shared", map[string]any{"kinds": []string{name}})
+	s := sdk.NewServer(&sdk.Implementation{Name: name, Version: "v1"}, &sdk.ServerOptions{
+		Capabilities:       caps,
+		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+	})
+	object := json.RawMessage(`{"type":"object"}`)
+	for tool, meta := range map[string]string{
+		"show":    `{"ui":{"resourceUri":"ui://app/main.html"},"ui/resourceUri":"ui://app/main.html","keep":"ui://app/main.html"}`,
+		"hidden":  `{"ui":{"resourceUri":"ui://app/unlisted.html"}}`,
+		"refresh": `{"ui":{"visibility":["app"]}}`,
+		"ask":     `{"ui":{"visibility":["model"]}}`,
+		name:      `{"ui":{"visibility":["app"]}}`,
+	} {
+		s.AddTool(&sdk.Tool{Name: tool, Description: tool, InputSchema: object, Meta: readMeta(meta)}, u.callTool)
+	}
+	for _, uri := range []string{"ui://app/main.html", "ui://app/unlisted.html"} {
+		s.AddResource(&sdk.Resource{URI: uri, Name: uri, MIMEType: appType, Meta: readMeta(resourceUI)}, u.readResource)
+	}
+	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "ui://app/pages/{page}", Name: "pages", MIMEType: appType}, u.readResource)
+	s.AddPrompt(&sdk.Prompt{Name: "tour"}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{
+			{Role: "user", Content: &sdk.ResourceLink{URI: "ui://app/main.html", Name: "main"}},
+			{Role: "user", Content: &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "ui://app/main.html", Text: name}}},
+		}}, nil
+	})
+	u.Server = s
+	s.AddReceivingMiddleware(u.hideUI)
+	options := uiServers[e]
+	front := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &options))
+	closeAtEnd(t, front)
+	u.url = front.URL
+	return u
+}
+
+func readMeta(raw string) (meta sdk.Meta) {
+	if err := json.Unmarshal([]byte(raw), &meta); err != nil {
+		panic(err)
+	}
+	return meta
+}
+
+// hideUI records what a client declares, and hides UI tools from clients without the extension, and a resource from lists.
+func (u *uiServer) hideUI(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if strings.HasPrefix(method, "notifications/") {
+			return next(ctx, method, r)
+		}
+		var declared struct{ Extensions map[string]json.RawMessage }
+		if raw, ok := r.GetParams().GetMeta()["io.modelcontextprotocol/clientCapabilities"]; ok {
+			encoded, _ := json.Marshal(raw)
+			_ = json.Unmarshal(encoded, &declared)
+		} else if s, ok := r.GetSession().(*sdk.ServerSession); ok && s.InitializeParams() != nil {
+			encoded, _ := json.Marshal(s.InitializeParams().Capabilities)
+			_ = json.Unmarshal(encoded, &declared)
+		}
+		encoded, _ := json.Marshal(declared.Extensions)
+		u.mu.Lock()
+		u.saw[method] = append(u.saw[method], string(encoded))
+		u.mu.Unlock()
+		result, err := next(ctx, method, r)
+		switch list := result.(type) {
+		case *sdk.ListToolsResult:
+			if declared.Extensions[uiExtension] == nil {
+				list.Tools = nil
+			}
+		case *sdk.ListResourcesResult:
+			list.Resources = slices.DeleteFunc(slices.Clone(list.Resources), func(r *sdk.Resource) bool { return strings.Contains(r.URI, "unlisted") })
+		}
+		return result, err
+	}
+}
+
+func (u *uiServer) callTool(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	u.mu.Lock()
+	u.calls = append(u.calls, r.Params.Name)
+	u.mu.Unlock()
+	return &sdk.CallToolResult{
+		Meta: readMeta(`{"ui":{"resourceUri":"ui://app/main.html"}}`),
+		Content: []sdk.Content{
+			&sdk.TextContent{Text: u.name + " " + r.Params.Name + " ui://app/main.html"},
+			&sdk.ResourceLink{URI: "ui://app/main.html", Name: "main"},
+			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "ui://app/main.html", MIMEType: appType, Text: u.name}},
+			&sdk.ResourceLink{URI: "file:///notes", Name: "notes"},
+		},
+	}, nil
+}
+
+func (u *uiServer) readResource(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
+		{URI: r.Params.URI, MIMEType: appType, Text: "<p>" + u.name + " " + r.Params.URI, Meta: readMeta(resourceUI)},
+	}}, nil
+}
+
+// takeCalls returns the tools that were called since the last time.
+func (u *uiServer) takeCalls() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	calls := u.calls
+	u.calls = nil
+	return calls
+}
+
+// lastDeclared returns the extensions that came with the last request of a method.
+func (u *uiServer) lastDeclared(method string) string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.saw[method]) == 0 {
+		return ""
+	}
+	return u.saw[method][len(u.saw[method])-1]
+}
+
+// uiPair is an agent with two UI servers.
+type uiPair struct {
+	*testEnv
+	agent   connectors.Agent
+	servers map[string]*uiServer
+}
+
+func newUIPair(t *testing.T, server era) *uiPair {
+	t.Helper()
+	p := &uiPair{testEnv: newTestEnv(t), servers: map[string]*uiServer{}}
+	p.agent = p.newAutoAgent(t)
+	for _, slug := range []string{"one", "two"} {
+		p.servers[slug] = newUIServer(t, slug, server)
+		p.Grant(t, p.agent.ID, p.newConnector(t, slug, p.servers[slug].url).ID)
+	}
+	return p
+}
+
+func (p *uiPair) connectHost(t *testing.T, path string, e era, extensions map[string]any) *sdk.ClientSession {
+	t.Helper()
+	return connect(t, p.url+path, p.Token(t, p.agent.ID), e, func(o *sdk.ClientOptions) {
+		o.Capabilities = &sdk.ClientCapabilities{Extensions: extensions}
+	})
+}
+
+var uiHost = map[string]any{uiExtension: map[string]any{"mimeTypes": []string{appType}}}
+
+// everyUIPair runs a test with each pair of client and server revisions.
+func everyUIPair(t *testing.T, test func(t *testing.T, p *uiPair, client era)) {
+	t.Helper()
+	for _, server := range eras {
+		for _, client := range eras {
+			t.Run(fmt.Sprintf("server %s, client %s", server, client), func(t *testing.T) {
+				t.Parallel()
+				test(t, newUIPair(t, server), client)
+			})
+		}
+	}
+}
+
+// sameJSON reports whether a value encodes to the JSON.
+func sameJSON(value any, want string) bool {
+	encoded, _ := json.Marshal(value)
+	var a, b any
+	_ = json.Unmarshal(encoded, &a)
+	_ = json.Unmarshal([]byte(want), &b)
+	first, _ := json.Marshal(a)
+	second, _ := json.Marshal(b)
+	return string(first) == string(second)
+}
+
+// uiAddresses are the prefixes of tools' names and of UI resources, by address.
+var uiAddresses = map[string]struct{ slug, tool, uri string }{
+	"/mcp":     {"one", "mcp_one__", "ui://one/app/"},
+	"/mcp/":    {"two", "mcp_two__", "ui://two/app/"},
+	"/mcp/two": {"two", "", "ui://app/"},
+}
+
+func TestApps_KeepTheirScheme(t *testing.T) {
+	t.Parallel()
+	everyUIPair(t, func(t *testing.T, p *uiPair, client era) {
+		for address, at := range uiAddresses {
+			s := p.connectHost(t, address, client, uiHost)
+			checkUILists(t, s, at.tool, at.uri)
+			for _, uri := range []string{"main.html", "unlisted.html", "pages/one"} {
+				read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: at.uri + uri})
+				if err != nil {
+					t.Fatalf("%s: read %s: %v", address, uri, err)
+				}
+				got := read.Contents[0]
+				if got.URI != at.uri+uri || got.Text != "<p>"+at.slug+" ui://app/"+uri || !sameJSON(got.Meta, resourceUI) {
+					t.Errorf("%s: contents %+v", address, got)
+				}
+			}
+			result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: at.tool + "show"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			link, _ := result.Content[1].(*sdk.ResourceLink)
+			embedded, _ := result.Content[2].(*sdk.EmbeddedResource)
+			other, _ := result.Content[3].(*sdk.ResourceLink)
+			text, _ := result.Content[0].(*sdk.TextContent)
+			if link.URI != at.uri+"main.html" || embedded.Resource.URI != at.uri+"main.html" || other.URI != "file:///notes" ||
+				text.Text != at.slug+" show ui://app/main.html" || !sameJSON(result.Meta["ui"], `{"resourceUri":"`+at.uri+`main.html"}`) {
+				t.Errorf("%s: result %s, %s, %s, %v", address, link.URI, embedded.Resource.URI, other.URI, result.Meta)
+			}
+		}
+	})
+}
+
+// checkUILists checks the definition of show, and that the lists have no other UI URIs of its server.
+func checkUILists(t *testing.T, s *sdk.ClientSession, prefix, uri string) {
+	t.Helper()
+	tools, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]*sdk.Tool{}
+	for _, tool := range tools.Tools {
+		listed[tool.Name] = tool
+	}
+	show := listed[prefix+"show"]
+	if show == nil || listed[prefix+"refresh"] == nil {
+		t.Fatalf("tools %v", slices.Sorted(maps.Keys(listed)))
+	}
+	if want := `{"ui":{"resourceUri":"` + uri + `main.html"},"ui/resourceUri":"` + uri + `main.html","keep":"ui://app/main.html"}`; !sameJSON(show.Meta, want) {
+		t.Errorf("_meta of show: %v, want %s", show.Meta, want)
+	}
+	if !sameJSON(listed[prefix+"refresh"].Meta, `{"ui":{"visibility":["app"]}}`) {
+		t.Errorf("_meta of refresh: %v", listed[prefix+"refresh"].Meta)
+	}
+	resources, err := s.ListResources(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(resources.Resources, func(r *sdk.Resource) bool { return r.URI == uri+"main.html" }); i < 0 || !sameJSON(resources.Resources[i].Meta, resourceUI) {
+		t.Errorf("resources %v", resources.Resources)
+	}
+	templates, err := s.ListResourceTemplates(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(templates.ResourceTemplates, func(r *sdk.ResourceTemplate) bool { return r.URITemplate == uri+"pages/{page}" }) {
+		t.Errorf("templates %v", templates.ResourceTemplates)
+	}
+	name := "tour"
+	if prefix != "" {
+		prompts, err := s.ListPrompts(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = prompts.Prompts[slices.IndexFunc(prompts.Prompts, func(p *sdk.Prompt) bool { return strings.HasPrefix(p.Name, prefix) })].Name
+	}
+	prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, _ := prompt.Messages[0].Content.(*sdk.ResourceLink)
+	embedded, _ := prompt.Messages[1].Content.(*sdk.EmbeddedResource)
+	if link.URI != uri+"main.html" || embedded.Resource.URI != uri+"main.html" {
+		t.Errorf("prompt: %s, %s", link.URI, embedded.Resource.URI)
+	}
+}
+
+// TestExtensions_ReachBothSides checks what servers declare at both addresses, and what a client declares at servers.
+func TestExtensions_ReachBothSides(t *testing.T) {
+	t.Parallel()
+	everyUIPair(t, func(t *testing.T, p *uiPair, client era) {
+		for slug, u := range p.servers {
+			if got := u.lastDeclared("tools/list"); !strings.Contains(got, `"`+uiExtension+`":{"mimeTypes":["`+appType+`"]}`) {
+				t.Errorf("the sync of %s declares %s", slug, got)
+			}
+		}
+		for address, want := range map[string]string{
+			"/mcp":     `{"com.example/one":{"level":1},"com.example/shared":{"kinds":["one","two"]},"com.example/two":{"level":1},"io.modelcontextprotocol/ui":{}}`,
+			"/mcp/one": `{"com.example/one":{"level":1},"com.example/shared":{"kinds":["one"]},"io.modelcontextprotocol/ui":{}}`,
+		} {
+			s := p.connectHost(t, address, client, nil)
+			got := maps.Clone(s.InitializeResult().Capabilities.Extensions)
+			if _, ok := got["io.modelcontextprotocol/tasks"]; ok != (client == modern) {
+				t.Errorf("%s: tasks are declared: %v", address, ok)
+			}
+			delete(got, "io.modelcontextprotocol/tasks")
+			if !sameJSON(got, want) {
+				t.Errorf("%s: extensions %v, want %s", address, got, want)
+			}
+		}
+		other := map[string]any{"com.example/x": map[string]any{"b": 2, "a": []int{1}}, "io.modelcontextprotocol/tasks": map[string]any{"x": 1}}
+		for _, address := range []string{"/mcp", "/mcp/one"} {
+			tool := strings.TrimPrefix("mcp_one__show", map[string]string{"/mcp/one": "mcp_one__"}[address])
+			for want, declared := range map[string]map[string]any{
+				`"` + uiExtension + `":{"mimeTypes":["` + appType + `"]}`: uiHost,
+				`"com.example/x":{"a":[1],"b":2}`:                         other,
+			} {
+				s := p.connectHost(t, address, client, declared)
+				if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool}); err != nil {
+					t.Fatal(err)
+				}
+				got := p.servers["one"].lastDeclared("tools/call")
+				if !strings.Contains(got, want) || strings.Contains(got, uiExtension) != strings.Contains(want, uiExtension) {
+					t.Errorf("%s: the server is told of %s, want %s", address, got, want)
+				}
+				if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: map[string]string{"/mcp": "ui://one/app/main.html", "/mcp/one": "ui://app/main.html"}[address]}); err != nil {
+					t.Fatal(err)
+				}
+				if got := p.servers["one"].lastDeclared("resources/read"); !strings.Contains(got, want) {
+					t.Errorf("%s: the server is told of %s by a read, want %s", address, got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestAppCalls_ByTheServersName calls tools as apps do: by the names that their server gives them.
+func TestAppCalls_ByTheServersName(t *testing.T) {
+	t.Parallel()
+	everyUIPair(t, func(t *testing.T, p *uiPair, client era) {
+		s := p.connectHost(t, "/mcp", client, uiHost)
+		call := func(name, want string) {
+			t.Helper()
+			result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name})
+			got := ""
+			switch {
+			case err != nil:
+				got = err.Error()
+			case len(result.Content) > 0:
+				got = result.Content[0].(*sdk.TextContent).Text
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("call of %s: %q, want %q", name, got, want)
+			}
+		}
+		read := func(uri string) {
+			t.Helper()
+			if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		call("refresh", `No tool named "refresh"`) // no app was read
+		read("ui://one/app/main.html")
+		call("refresh", "one refresh")
+		call("one", "one one")
+		call("two", `No tool named "two"`)       // it has no app yet
+		call("ask", `No tool named "ask"`)       // apps must not call it
+		call("absent", `No tool named "absent"`) // nor what is not there
+		if calls := p.servers["two"].takeCalls(); len(calls) != 0 {
+			t.Errorf("the other server is called: %v", calls)
+		}
+		read("ui://app/main.html") // of both, and one of them has an app
+		read("ui://two/app/main.html")
+		call("two", "two two")
+		p.servers["one"].takeCalls()
+		call("refresh", "Call one of: mcp_one__refresh, mcp_two__refresh.")
+		call("mcp_two__refresh", "two refresh")
+		if calls := p.servers["one"].takeCalls(); len(calls) != 0 {
+			t.Errorf("an ambiguous call is sent: %v", calls)
+		}
+		if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "ui://app/main.html"}); err == nil {
+			t.Error("an ambiguous resource is served")
+		}
+		eventually(t, "the app's call is in the history", func() bool {
+			list, err := p.Door().Calls().List(t.Context(), store.CallFilter{Agent: &p.agent.ID, Page: store.Page{Limit: store.MaxLimit}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.ContainsFunc(list.Items, func(c connectors.ToolCall) bool {
+				return c.Tool == "refresh" && c.ExposedName == "mcp_one__refresh" && c.Status == connectors.CallSuccess
+			})
+		})
+	})
+}
+
+// TestAppCalls_FollowTheGrant checks that the name of a tool without a grant makes a call ambiguous, and that a call of it
+// is refused.
+func TestAppCalls_FollowTheGrant(t *testing.T) {
+	t.Parallel()
+	p := newUIPair(t, legacy)
+	s := p.connectHost(t, "/mcp", legacy, uiHost)
+	for _, uri := range []string{"ui://one/app/main.html", "ui://two/app/main.html"} {
+		if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, slug := range []string{"one", "two"} {
+		c, err := p.Door().Connectors().Get(t.Context(), connectors.Ref(slug))
+		if err != nil {
+			t.Fatal(err)
+		}
+		grant := connectors.Grant{AgentID: p.agent.ID, ConnectorID: c.ID, Tools: []string{"show", "hidden"}, Resources: connectors.ResourcesListed}
+		if slug == "one" {
+			grant = connectors.Grant{AgentID: p.agent.ID, ConnectorID: c.ID, AllTools: true}
+		}
+		if err := p.Door().Agents().SetGrant(t.Context(), grant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "refresh"})
+	if err == nil || !strings.Contains(err.Error(), "mcp_one__refresh, mcp_two__refresh") {
+		t.Errorf("ambiguous: %v", err)
+	}
+	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "two"})
+	if err != nil || !result.IsError {
+		t.Errorf("a call without a grant: %v, %v", result, err)
+	}
+	if calls := append(p.servers["one"].takeCalls(), p.servers["two"].takeCalls()...); len(calls) != 0 {
+		t.Errorf("sent: %v", calls)
+	}
+	if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "ui://two/app/unlisted.html"}); err != nil {
+		t.Errorf("the resource of a granted tool: %v", err)
+	}
+}
+
+func TestApps_UpdatesKeepTheScheme(t *testing.T) {
+	t.Parallel()
+	for address, uri := range map[string]string{"/mcp": "ui://one/app/main.html", "/mcp/one": "ui://app/main.html"} {
+		for _, e := range eras {
+			t.Run(address+" "+string(e), func(t *testing.T) {
+				t.Parallel()
+				p := newUIPair(t, e)
+				heard := make(chan string, 100)
+				s := connect(t, p.url+address, p.Token(t, p.agent.ID), e, func(o *sdk.ClientOptions) {
+					o.ResourceUpdatedHandler = func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }
+				})
+				if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "the update arrives", func() bool { // streams open asynchronously
+					if err := p.servers["one"].ResourceUpdated(t.Context(), &sdk.ResourceUpdatedNotificationParams{URI: "ui://app/main.html"}); err != nil {
+						t.Fatal(err)
+					}
+					select {
+					case got := <-heard:
+						if got != uri {
+							t.Errorf("heard of %q, want %q", got, uri)
+						}
+						return true
+					default:
+						return false
+					}
+				})
+			})
+		}
+	}
+}
