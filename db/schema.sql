@@ -2377,6 +2377,21 @@ alter table tool_definitions force row level security;
 create policy tenant_rows on tool_definitions for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on tool_definitions to patchbay_app;
 
+create table tool_vectors (
+    tenant_id uuid not null,
+    definition_hash bytea not null,
+    model text not null,
+    vector bytea not null,
+    constraint tool_vectors_definition_fkey FOREIGN KEY (tenant_id, definition_hash) REFERENCES tool_definitions(tenant_id, hash) ON DELETE CASCADE,
+    constraint tool_vectors_model_length CHECK (((length(model) >= 1) AND (length(model) <= 200))),
+    constraint tool_vectors_pkey PRIMARY KEY (tenant_id, definition_hash, model),
+    constraint tool_vectors_size CHECK (((octet_length(vector) >= 1) AND (octet_length(vector) <= 8192)))
+);
+alter table tool_vectors enable row level security;
+alter table tool_vectors force row level security;
+create policy tenant_rows on tool_vectors for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on tool_vectors to patchbay_app;
+
 create table tools (
     tenant_id uuid not null,
     connector_id uuid not null,

@@ -9,11 +9,13 @@ import (
 	"patchbay/internal/calllog"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
+	"patchbay/internal/embeddings"
 	"patchbay/internal/gateway"
 	"patchbay/internal/listchanges"
 	"patchbay/internal/mcp"
 	"patchbay/internal/middleware"
 	"patchbay/internal/safe"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/toolcall"
@@ -31,10 +33,13 @@ type agentServices struct {
 }
 
 // buildAgents builds the agents' services. All other services have to exist.
-func (h *app) buildAgents(dialer *mcp.Dialer) agentServices {
-	log, st := h.run.log, h.database.Store
+func (h *app) buildAgents(dialer *mcp.Dialer, egress *safehttp.Policy) agentServices {
+	log, st, settings := h.run.log, h.database.Store, h.run.server
 	a := agentServices{
-		views:     agentview.New(agentview.Options{Store: st, Log: log}),
+		views: agentview.New(agentview.Options{Store: st, Log: log, Embeddings: embeddings.New(embeddings.Options{
+			HTTP: safehttp.Bounded(egress.Client(), embeddings.MaxBytes, embeddings.Timeout),
+			URL:  settings.EmbedURL, Model: settings.EmbedModel, Key: settings.EmbedKey,
+		})}),
 		listeners: h.buildListChanges(),
 		syncer:    h.syncer,
 		history:   calllog.New(calllog.Options{Store: st, Instance: h.instance, Journal: h.run.database.DataDir, Log: log}),

@@ -144,7 +144,7 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	h.authServer = authserver.New(authserver.Options{
 		Store: d.Store, Auth: h.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: strings.TrimRight(h.baseURL.String(), "/"), Log: s.log,
 	})
-	h.agents = h.buildAgents(dialer)
+	h.agents = h.buildAgents(dialer, egress)
 }
 
 // buildMailing returns nil without an SMTP server.

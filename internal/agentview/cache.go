@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/embeddings"
 	"patchbay/internal/fault"
 	"patchbay/internal/limit"
 	"patchbay/internal/safe"
@@ -25,6 +26,7 @@ type Options struct {
 	Bytes int64            // memory budget of views, in bytes; 0: 256 MiB
 	// LearnEvery is the interval at which learned words are written; 0: ten seconds.
 	LearnEvery time.Duration
+	Embeddings *embeddings.Client // of the operator; nil: searches are by words alone
 }
 
 // Cache holds views and verified tokens in memory. It is safe for concurrent use.
@@ -57,6 +59,7 @@ type Cache struct {
 	unknownTokens   unknownTokens
 	unusedGate      *limit.Gate[connectors.TenantID] // for [Cache.Unused]
 	learning        *learning
+	embedder        *embedder
 }
 
 const (
@@ -91,6 +94,7 @@ func New(o Options) *Cache {
 		tokenQuerySlots: make(chan struct{}, maxTokenQueries), unusedGate: limit.NewGate[connectors.TenantID](maxUnused, 0),
 		learning: newLearning(o),
 	}
+	c.embedder = &embedder{client: o.Embeddings, store: o.Store, log: o.Log, now: o.Now, count: c.countIndex, queue: make(chan *View, maxQueuedViews)}
 	c.schemas.budget = o.Bytes / schemaBudgetShare
 	c.resetEntries()
 	return c

@@ -22,6 +22,9 @@
 // A view finds its tools by words (search.go). Successful calls after an agent's searches teach the words to its tenant, in
 // stored rows (learning.go, learning_store.go). This is best effort: no answer depends on which process serves a request.
 //
+// With an endpoint of the operator for embeddings, definitions get vectors in the background, and searches also go by meaning
+// (vectors.go).
+//
 // It does not choose the credential of a call (package credentials), nor decide on approvals (package
 // toolcall).
 package agentview

@@ -113,12 +113,15 @@ func (l *listener) updateHashes(now [kindCount]listHash) Changed {
 	}
 }
 
-// Run notifies listeners, records token uses and writes learned words until ctx ends.
+// Run notifies listeners, records token uses, writes learned words and makes vectors until ctx ends.
 func (c *Cache) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	var other sync.WaitGroup
 	safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "uses of tokens", c.recordTokenUses) })
 	safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "learned words", c.learning.runLoop) })
+	if c.embedder.client != nil {
+		safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "embeddings", c.embedder.runLoop) })
+	}
 	defer other.Wait()
 	defer cancel()
 	var again <-chan time.Time // nil: no retry is due

@@ -13,6 +13,9 @@ import (
 type toolIndex struct {
 	index atomic.Pointer[toolsearch.Index] // nil: not built
 	bytes int64                            // counted by the cache; guarded by Cache.mu
+
+	vectors  atomic.Pointer[toolVectors] // nil: not made
+	queuedAt atomic.Int64                // when the vectors were asked for, in Unix nanoseconds; 0: never
 }
 
 // Bounds of the indexes that the process builds at once. One of a tenant: two requests don't build the same.
@@ -37,19 +40,26 @@ type ToolSearch struct {
 	Limit     int
 }
 
-// FindTools returns the listed tools that match, the best first. What the tenant's searches taught counts. The first search
-// waits for its turn to build the index, and fails with ctx's cause.
+// FindTools returns the listed tools that match, the best first. What the tenant's searches taught counts, and the meaning if
+// the operator has an endpoint for embeddings. The first search waits for its turn to build the index, and fails with ctx's cause.
 func (v *View) FindTools(ctx context.Context, s ToolSearch) ([]FoundTool, error) {
 	index, err := v.searchIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
+	similar, limit := v.similarTools(ctx, s), s.Limit
+	if similar != nil {
+		limit = toolsearch.MaxHits
+	}
 	var hits []toolsearch.Hit
 	learned := v.learnedWords(ctx)
 	if s.Connector == nil {
-		hits = index.Search(s.Words, s.Limit, learned)
+		hits = index.Search(s.Words, limit, learned)
 	} else {
-		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, s.Limit, learned)
+		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, limit, learned)
+	}
+	if similar != nil {
+		hits = fuseRanks(hits, similar, s.Limit)
 	}
 	found := make([]FoundTool, len(hits))
 	for i, hit := range hits {
@@ -88,7 +98,7 @@ func (v *View) indexedTools() []toolsearch.Tool {
 	return tools
 }
 
-// countIndex adds an index to the memory of a cached view.
+// countIndex adds an index or vectors to the memory of a cached view.
 func (c *Cache) countIndex(v *View, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +109,7 @@ func (c *Cache) countIndex(v *View, bytes int64) {
 	if l := entry.view.Load(); l == nil || l.View != v {
 		return // dropped meanwhile, or never cached
 	}
-	v.search.bytes = bytes
+	v.search.bytes += bytes
 	if c.bytes += bytes; c.bytes > c.maxBytes {
 		c.evictViews(entry)
 	}

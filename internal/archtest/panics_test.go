@@ -41,6 +41,7 @@ var panicPlaces = []struct{ place, after, tests string }{
 	{"refresh of views", "repeated", "`agentview` TestListen_PanicDelaysTheChange"},
 	{"uses of tokens", "one use lost", "`agentview` TestTokenUses_PanicLosesOneUse"},
 	{"learned words", "one batch lost", "`agentview` TestLearning_PanicLosesItsBatch"},
+	{"embeddings of tools", "restarted, one view waits", "`agentview` TestVectors_PanicLosesAView"},
 	{"history of calls", "its calls logged as lost", "`calllog` TestWriter_StorePanics"},
 	{"journals", "read again", "`calllog` TestRunRecovery_PanicLosesNoCalls"},
 	{"counts of quotas", "added later", "`toolcall` TestQuotaCount_PanicLosesNoCalls"},

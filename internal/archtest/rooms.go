@@ -100,6 +100,7 @@ var Rooms = []Room{
 	{Path: "db", Floor: Libraries, Sentence: "the schema: migrations, the check that it is current, the connection pool"},
 	{Path: "internal/catalog", Floor: Libraries, Sentence: "well-known remote MCP servers, and the operator's own: pure, one file of YAML each"},
 	{Path: "internal/devmcp", Floor: Libraries, Sentence: "a small MCP server on loopback, for newcomers and tests"},
+	{Path: "internal/embeddings", Floor: Libraries, Sentence: "vectors of texts, by an endpoint of the operator"},
 	{Path: "internal/export", Floor: Libraries, Sentence: "writes a table as CSV or JSON, in a stream"},
 	{Path: "internal/fasthttp/httpserver", Floor: Libraries, Sentence: "serves plain requests of agents without net/http, which gets all others"},
 	{Path: "internal/framing", Floor: Libraries, Sentence: "refuses requests with Content-Length and Transfer-Encoding, which net/http accepts"},

@@ -25,6 +25,7 @@ const (
 	maxSession     = 90 * 24 * time.Hour
 	defaultSession = 7 * 24 * time.Hour
 	defaultIdle    = 24 * time.Hour
+	maxModelName   = 200 // bytes; the database has the same check
 )
 
 // ServerFlags select how the server listens, its public address, and what it may reach.
@@ -50,6 +51,9 @@ type ServerFlags struct {
 	HTTP         string        `name:"http" env:"PATCHBAY_HTTP" placeholder:"fast|standard" default:"fast" help:"HTTP implementation (${default}). fast: Patchbay's own for agents' plain requests and outbound plain HTTP; standard: only Go's net/http, with more CPU per call."`
 	SMTPURL      string        `name:"smtp-url" env:"PATCHBAY_SMTP_URL" placeholder:"URL" help:"SMTP server for email: smtp://user:password@mail.example.com:587 (STARTTLS), smtps://…:465, or smtp://localhost:25?tls=none. Unset: no email."`
 	SMTPFrom     string        `name:"smtp-from" env:"PATCHBAY_SMTP_FROM" placeholder:"ADDRESS" help:"Sender of email, such as Patchbay <patchbay@example.com>. Required with PATCHBAY_SMTP_URL."`
+	EmbedURL     string        `name:"embeddings-url" env:"PATCHBAY_EMBEDDINGS_URL" placeholder:"URL" help:"OpenAI-compatible API for embeddings, such as https://api.example.com/v1. Searches of agents for tools then also go by meaning: definitions of tools and the searches are sent there. Unset: by words alone."`
+	EmbedModel   string        `name:"embeddings-model" env:"PATCHBAY_EMBEDDINGS_MODEL" placeholder:"NAME" help:"Model of the embeddings. Required with PATCHBAY_EMBEDDINGS_URL."`
+	EmbedKey     string        `name:"embeddings-key" env:"PATCHBAY_EMBEDDINGS_KEY" placeholder:"KEY" help:"API key for the embeddings. Unset: none."`
 	PrivateAddr  string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics and /debug/pprof. Unset: disabled."`
 }
 
@@ -91,6 +95,9 @@ type Server struct {
 	CIMDURL      string        // empty: derived from the base URL
 	SMTPURL      secret.Text   // empty: no e-mail; parsed by package mail
 	SMTPFrom     string        // of e-mail
+	EmbedURL     string        // of an API for embeddings; empty: none
+	EmbedModel   string        // of embeddings
+	EmbedKey     secret.Text   // of the API for embeddings; empty: none
 	PrivateAddr  string        // empty: no private listener
 	HTTP         HTTPMode      // of the public listener, and of requests to other servers
 	DrainTime    time.Duration // between the start of the shutdown and the end of accepting
@@ -131,6 +138,7 @@ func (f ServerFlags) Check() (Server, error) {
 	if (f.SMTPURL == "") != (f.SMTPFrom == "") {
 		c.addField("PATCHBAY_SMTP_FROM", "must be set together with PATCHBAY_SMTP_URL.")
 	}
+	s.EmbedURL, s.EmbedModel, s.EmbedKey = c.checkEmbeddings(f), f.EmbedModel, secret.Text(f.EmbedKey)
 	s.SessionIdle, s.SessionLife = c.checkSessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.addField("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, not %s.", maxDrainTime, s.DrainTime)
@@ -163,6 +171,27 @@ func (f ServerFlags) Check() (Server, error) {
 	}
 	s.HTTP = c.checkHTTPMode(f.HTTP)
 	return s, c.asFault()
+}
+
+// checkEmbeddings checks the settings of embeddings, and returns the URL.
+func (c *fieldErrors) checkEmbeddings(f ServerFlags) string {
+	if (f.EmbedURL == "") != (f.EmbedModel == "") {
+		c.addField("PATCHBAY_EMBEDDINGS_MODEL", "must be set together with PATCHBAY_EMBEDDINGS_URL.")
+	}
+	if f.EmbedKey != "" && f.EmbedURL == "" {
+		c.addField("PATCHBAY_EMBEDDINGS_KEY", "must be set together with PATCHBAY_EMBEDDINGS_URL.")
+	}
+	if len(f.EmbedModel) > maxModelName {
+		c.addField("PATCHBAY_EMBEDDINGS_MODEL", "must have at most %d characters.", maxModelName)
+	}
+	if f.EmbedURL == "" {
+		return ""
+	}
+	u, err := url.Parse(f.EmbedURL)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || strings.Contains(f.EmbedURL, "#") {
+		c.addField("PATCHBAY_EMBEDDINGS_URL", "must be a URL such as https://api.example.com/v1, without user name, query or fragment.")
+	}
+	return f.EmbedURL
 }
 
 // checkHTTPMode checks the mode. Unset means fast.

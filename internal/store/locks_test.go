@@ -223,6 +223,8 @@ func (o outsider) missingRows() map[string]string {
 		"setup_links":         fmt.Sprintf(`insert into setup_links (tenant_id, token_hash) values ('%s', '\x00')`, o.Tenant),
 		"sync_hours":          fmt.Sprintf("insert into sync_hours (tenant_id, hour, ok, failed) values ('%s', now(), 1, 0)", o.Tenant),
 		"sync_run_requests":   fmt.Sprintf("insert into sync_run_requests (tenant_id, run_id, requests) values ('%s', '%s', '[]')", o.Tenant, o.running.ID),
+		"tool_vectors": fmt.Sprintf(`insert into tool_vectors (tenant_id, definition_hash, model, vector)
+			select tenant_id, hash, 'm', '\x01' from tool_definitions where tenant_id = '%s' limit 1`, o.Tenant),
 		"usage_marks": fmt.Sprintf(`insert into usage_marks (tenant_id, since, hour, ok, failed, other, buckets, counts, syncs_ok, syncs_failed)
 			values ('%s', now(), now(), 0, 0, 0, '{}', '{}', 0, 0)`, o.Tenant),
 	}

@@ -32,6 +32,20 @@ var toolUseAttempts = map[string]attempt{
 		mine, err := o.door.Tools().Learned(ctx)
 		return len(mine) > 0, err
 	},
+	"Tools.Vectors": func(ctx context.Context, o outsider) (bool, error) {
+		hash := fixture.Definition("search").Hash
+		if err := o.Door().Tools().SaveVectors(ctx, "model", map[connectors.Hash][]byte{hash: {1, 2}}); err != nil {
+			return true, err
+		}
+		mine, err := o.door.Tools().Vectors(ctx, "model", []connectors.Hash{hash})
+		return len(mine) > 0, err
+	},
+	"Tools.SaveVectors": func(ctx context.Context, o outsider) (bool, error) {
+		hash := fixture.Definition("search").Hash
+		err := o.door.Tools().SaveVectors(ctx, "mine", map[connectors.Hash][]byte{hash: {1, 2}})
+		theirs, readErr := o.Door().Tools().Vectors(ctx, "mine", []connectors.Hash{hash})
+		return len(theirs) > 0, errors.Join(err, readErr)
+	},
 	"Tools.AddLearned": func(ctx context.Context, o outsider) (bool, error) {
 		err := o.door.Tools().AddLearned(ctx, []store.LearnedTerm{{ToolKey: store.ToolKey{ConnectorID: o.connector.ID, Tool: "search"}, Term: "mine", Weight: 1}})
 		theirs, readErr := o.Door().Tools().Learned(ctx)

@@ -39,12 +39,13 @@ const (
 	FieldLead        // first sentence of the description
 	FieldDescription // the rest of it
 	FieldHistory     // words of earlier questions; not in the index
+	FieldMeaning     // the whole question, by its embedding; not in the index
 	fieldCount       = int(FieldHistory)
 )
 
 // String returns the name of the field in a sentence.
 func (f Field) String() string {
-	return [...]string{"name", "title", "connector", "tags", "parameter", "parameter description", "description", "description", "history"}[f]
+	return [...]string{"name", "title", "connector", "tags", "parameter", "parameter description", "description", "description", "history", "meaning"}[f]
 }
 
 // Bounds of one tool in the index.

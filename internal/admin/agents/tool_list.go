@@ -93,6 +93,8 @@ func matchedField(ctx context.Context, word string, f toolsearch.Field) string {
 		return i18n.T(ctx, "“%s” in the parameters", word)
 	case toolsearch.FieldHistory:
 		return i18n.T(ctx, "“%s” asked before", word)
+	case toolsearch.FieldMeaning:
+		return i18n.T(ctx, "similar in meaning")
 	default:
 		return i18n.T(ctx, "“%s” in the description", word)
 	}

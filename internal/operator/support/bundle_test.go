@@ -14,7 +14,7 @@ import (
 
 // hiddenSettings are those of which a bundle only shows whether they are set, because they may contain a
 // secret.
-var hiddenSettings = []string{"DATABASE_URL", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_KEYSET", "PATCHBAY_EGRESS_PROXY", "PATCHBAY_SMTP_URL", "PATCHBAY_STDIO_COMMANDS"}
+var hiddenSettings = []string{"DATABASE_URL", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_KEYSET", "PATCHBAY_EGRESS_PROXY", "PATCHBAY_SMTP_URL", "PATCHBAY_EMBEDDINGS_KEY", "PATCHBAY_STDIO_COMMANDS"}
 
 func TestSupportBundle_ShowsValuesOfNonSecretSettings(t *testing.T) {
 	t.Parallel()

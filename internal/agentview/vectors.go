@@ -1,0 +1,207 @@
+package agentview
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/embeddings"
+	"patchbay/internal/store"
+	"patchbay/internal/toolsearch"
+)
+
+// embedder makes the vectors of views, one view after the other, with the operator's endpoint. Until a view has them, and
+// when the endpoint is slow or fails, its searches are by words alone.
+type embedder struct {
+	client *embeddings.Client // nil: off
+	store  *store.Store
+	log    *slog.Logger
+	now    func() time.Time
+	count  func(v *View, bytes int64) // of the memory of the view
+	queue  chan *View
+}
+
+const (
+	maxQueuedViews  = 256
+	vectorsRetry    = time.Minute // after a failure
+	questionTimeout = 300 * time.Millisecond
+	maxEmbeddedText = 2000 // bytes of a definition or a question
+	maxSimilar      = 20   // tools that the vectors rank
+	maxReasoned     = 5    // of these, tools with the reason
+	rankOffset      = 60   // k of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)
+)
+
+// toolVectors are the vectors of View.Tools, in their order; nil: none.
+type toolVectors []embeddings.Vector
+
+// similarTools returns the positions of the tools that are nearest in meaning, the nearest first. nil: vectors are off, not
+// ready, or the endpoint did not answer in time.
+func (v *View) similarTools(ctx context.Context, s ToolSearch) []int {
+	e := v.cache.embedder
+	if e.client == nil {
+		return nil
+	}
+	vectors := v.search.vectors.Load()
+	if vectors == nil {
+		e.enqueueView(v)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	asked, err := e.client.Embed(ctx, []string{cutText(s.Words)})
+	if err != nil {
+		e.log.DebugContext(ctx, "question not embedded", slog.Any("error", err))
+		return nil
+	}
+	return vectors.findNearest(asked[0], func(i int) bool { return s.Connector == nil || v.Tools[i].Connector == s.Connector })
+}
+
+// findNearest returns the positions of the accepted vectors nearest to one, at most maxSimilar.
+func (all toolVectors) findNearest(to embeddings.Vector, accepts func(i int) bool) []int {
+	type candidate struct {
+		tool   int
+		cosine float64
+	}
+	var best []candidate
+	for i, vector := range all {
+		c := candidate{i, embeddings.Cosine(vector, to)}
+		if c.cosine <= 0 || !accepts(i) || len(best) == maxSimilar && c.cosine <= best[maxSimilar-1].cosine {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, c, func(a, b candidate) int {
+			return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.tool, b.tool))
+		})
+		best = slices.Insert(best, at, c)
+		best = best[:min(len(best), maxSimilar)]
+	}
+	tools := make([]int, len(best))
+	for i, c := range best {
+		tools[i] = c.tool
+	}
+	return tools
+}
+
+// fuseRanks merges two rankings by reciprocal ranks. Equal ones stay in the order of the words.
+func fuseRanks(hits []toolsearch.Hit, similar []int, limit int) []toolsearch.Hit {
+	fused, at := slices.Clone(hits), map[int]int{}
+	for rank := range fused {
+		fused[rank].Score = 1 / float64(rankOffset+rank+1)
+		at[fused[rank].Tool] = rank
+	}
+	for rank, tool := range similar {
+		i, found := at[tool]
+		if !found {
+			i = len(fused)
+			fused = append(fused, toolsearch.Hit{Tool: tool})
+		}
+		fused[i].Score += 1 / float64(rankOffset+rank+1)
+		if rank < maxReasoned || !found {
+			fused[i].Reasons = append(slices.Clone(fused[i].Reasons), toolsearch.Reason{Field: toolsearch.FieldMeaning})
+		}
+	}
+	slices.SortStableFunc(fused, func(a, b toolsearch.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return fused[:max(0, min(limit, len(fused)))]
+}
+
+// enqueueView queues a view for its vectors, unless it is queued or has failed a moment ago.
+func (e *embedder) enqueueView(v *View) {
+	now := e.now()
+	last := v.search.queuedAt.Load()
+	if last != 0 && now.Sub(time.Unix(0, last)) < vectorsRetry || !v.search.queuedAt.CompareAndSwap(last, now.UnixNano()) {
+		return
+	}
+	select {
+	case e.queue <- v:
+	default: // full: again after vectorsRetry
+	}
+}
+
+func (e *embedder) runLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case v := <-e.queue:
+			if v.search.vectors.Load() != nil {
+				continue
+			}
+			if err := e.prepareView(ctx, v); err != nil && ctx.Err() == nil {
+				e.log.WarnContext(ctx, "tools not embedded", slog.Any("tenant_id", v.Tenant.ID), slog.Any("error", err))
+			}
+		}
+	}
+}
+
+// prepareView reads the stored vectors of a view's tools, and makes the missing ones.
+func (e *embedder) prepareView(ctx context.Context, v *View) error {
+	var hashes []connectors.Hash
+	seen := map[connectors.Hash]bool{}
+	for _, t := range v.Tools {
+		if !seen[t.Hash] {
+			seen[t.Hash] = true
+			hashes = append(hashes, t.Hash)
+		}
+	}
+	vectors, err := e.store.Tenant(v.Tenant.ID).Tools().Vectors(ctx, e.client.Model(), hashes)
+	if err != nil {
+		return err
+	}
+	missing := slices.DeleteFunc(hashes, func(h connectors.Hash) bool { return vectors[h] != nil })
+	for batch := range slices.Chunk(missing, embeddings.MaxTexts) {
+		made, err := e.embedBatch(ctx, v.Tenant.ID, batch)
+		if err != nil {
+			return err
+		}
+		for hash, vector := range made {
+			vectors[hash] = vector
+		}
+		v.search.queuedAt.Store(e.now().UnixNano())
+	}
+	all, bytes := make(toolVectors, len(v.Tools)), 0
+	for i, t := range v.Tools {
+		all[i] = vectors[t.Hash]
+		bytes += len(all[i]) + vectorHeader
+	}
+	v.search.vectors.Store(&all)
+	e.count(v, int64(bytes))
+	return nil
+}
+
+// vectorHeader is the size of a slice.
+const vectorHeader = 24
+
+// embedBatch makes the vectors of definitions, and stores them.
+func (e *embedder) embedBatch(ctx context.Context, tenant connectors.TenantID, batch []connectors.Hash) (map[connectors.Hash][]byte, error) {
+	db := e.store.Tenant(tenant)
+	raws, err := db.Agents().AcceptedDefinitions(ctx, batch, store.MaxServedBytes)
+	if err != nil || len(raws) == 0 {
+		return nil, err
+	}
+	var hashes []connectors.Hash
+	var texts []string
+	for hash, raw := range raws {
+		d := connectors.DecodeTool(raw)
+		hashes, texts = append(hashes, hash), append(texts, cutText(d.Name+"\n"+d.DisplayTitle()+"\n"+d.Description))
+	}
+	vectors, err := e.client.Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	made := make(map[connectors.Hash][]byte, len(hashes))
+	for i, hash := range hashes {
+		made[hash] = vectors[i]
+	}
+	return made, db.Tools().SaveVectors(ctx, e.client.Model(), made)
+}
+
+// cutText returns at most maxEmbeddedText bytes of a text, as whole runes.
+func cutText(text string) string {
+	if len(text) > maxEmbeddedText {
+		text = text[:maxEmbeddedText]
+	}
+	return strings.ToValidUTF8(text, "")
+}

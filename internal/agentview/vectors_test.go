@@ -1,0 +1,167 @@
+package agentview_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"patchbay/internal/agentview"
+	"patchbay/internal/embeddings"
+	"patchbay/internal/safe"
+	"patchbay/internal/testing/paniclog"
+	"patchbay/internal/toolsearch"
+)
+
+// embeddingEndpoint answers with vectors of two dimensions: near to each other are texts that have the same animal.
+type embeddingEndpoint struct {
+	*httptest.Server
+	texts  atomic.Int64 // embedded
+	fails  atomic.Bool
+	silent atomic.Bool
+	end    chan struct{}
+}
+
+func newEmbeddingEndpoint(t *testing.T) *embeddingEndpoint {
+	t.Helper()
+	e := &embeddingEndpoint{end: make(chan struct{})}
+	e.Server = httptest.NewServer(http.HandlerFunc(e.answer))
+	t.Cleanup(e.Close)
+	t.Cleanup(sync.OnceFunc(func() { close(e.end) }))
+	return e
+}
+
+func (e *embeddingEndpoint) answer(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Input []string }
+	body, _ := io.ReadAll(r.Body)
+	if e.silent.Load() {
+		select {
+		case <-e.end:
+		case <-r.Context().Done():
+		}
+		return
+	}
+	if e.fails.Load() || json.Unmarshal(body, &asked) != nil {
+		http.Error(w, "no", http.StatusInternalServerError)
+		return
+	}
+	type item struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	var answer struct {
+		Data []item `json:"data"`
+	}
+	for i, text := range asked.Input {
+		e.texts.Add(1)
+		vector := []float32{1, 0}
+		if strings.Contains(text, "feline") || strings.Contains(text, "note_002") {
+			vector = []float32{0, 1}
+		}
+		answer.Data = append(answer.Data, item{i, vector})
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (e *embeddingEndpoint) client(model string) *embeddings.Client {
+	return embeddings.New(embeddings.Options{HTTP: e.Client(), URL: e.URL, Model: model})
+}
+
+// felineQuestion has a word of all tools, and the meaning of note_002.
+const felineQuestion = "note about a feline"
+
+func findFeline(t *testing.T, v *agentview.View) agentview.FoundTool {
+	t.Helper()
+	found, err := v.FindTools(t.Context(), agentview.ToolSearch{Words: felineQuestion, Limit: 3})
+	if err != nil || len(found) != 3 {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	return found[0]
+}
+
+func isSimilar(f agentview.FoundTool) bool {
+	return slices.ContainsFunc(f.Reasons, func(r toolsearch.Reason) bool { return r.Field == toolsearch.FieldMeaning })
+}
+
+func TestVectors_RankByMeaning(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	endpoint := newEmbeddingEndpoint(t)
+	b.cache = newConnectedCache(t, b.St, agentview.Options{Embeddings: endpoint.client("one")})
+	agent := b.newNoteAgent(t, b.Tenant, 100)
+	v := viewIn(t, b.cache, b.Tenant, agent.ID)
+	if first := findFeline(t, v); first.Name != "note_000" || isSimilar(first) {
+		t.Errorf("without vectors first is %s", first.Name)
+	}
+	eventually(t, "the vectors are used", func() bool { return isSimilar(findFeline(t, v)) })
+	if first := findFeline(t, v); first.Name != "note_002" {
+		t.Errorf("by meaning first is %s", first.Name)
+	}
+	other := b.Connector(t)
+	b.Grant(t, agent.ID, other.ID)
+	if found, err := v.FindTools(t.Context(), agentview.ToolSearch{Words: felineQuestion, Limit: 3, Connector: &agentview.ConnectorView{Connector: other}}); err != nil || len(found) != 0 {
+		t.Errorf("in a connector without tools it finds %d, %v", len(found), err)
+	}
+	endpoint.silent.Store(true)
+	if first := findFeline(t, v); first.Name != "note_000" || isSimilar(first) {
+		t.Errorf("while the endpoint is silent first is %s", first.Name)
+	}
+	endpoint.silent.Store(false)
+	endpoint.fails.Store(true)
+	if first := findFeline(t, v); first.Name != "note_000" {
+		t.Errorf("while the endpoint fails first is %s", first.Name)
+	}
+	endpoint.fails.Store(false)
+
+	before := endpoint.texts.Load()
+	restarted := newConnectedCache(t, b.openOtherStore(t), agentview.Options{Embeddings: endpoint.client("one")})
+	again := viewIn(t, restarted, b.Tenant, agent.ID)
+	questions := int64(0)
+	eventually(t, "another process uses the stored vectors", func() bool {
+		similar := isSimilar(findFeline(t, again))
+		if similar {
+			questions++
+		}
+		return similar
+	})
+	if embedded := endpoint.texts.Load() - before; embedded != questions {
+		t.Errorf("%d texts were embedded again", embedded-questions)
+	}
+}
+
+func TestVectors_OfAnotherModelReplaceThem(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	endpoint := newEmbeddingEndpoint(t)
+	agent := b.newNoteAgent(t, b.Tenant, 3)
+	for _, model := range []string{"one", "two"} {
+		cache := newConnectedCache(t, b.St, agentview.Options{Embeddings: endpoint.client(model)})
+		v := viewIn(t, cache, b.Tenant, agent.ID)
+		eventually(t, "the vectors are used", func() bool { return isSimilar(findFeline(t, v)) })
+		var models string
+		b.AsSystem(t, "select string_agg(distinct model, ' ') from tool_vectors", nil, &models)
+		if n := b.Count(t, "tool_vectors"); n != 3 || models != model {
+			t.Errorf("%d vectors of %q", n, models)
+		}
+	}
+}
+
+// The loop panics that makes vectors.
+func TestVectors_PanicLosesAView(t *testing.T) {
+	t.Parallel()
+	panics := paniclog.Start()
+	b := newTestEnv(t)
+	cache := newConnectedCache(t, b.St, agentview.Options{Embeddings: newEmbeddingEndpoint(t).client("one")})
+	agent := b.newNoteAgent(t, b.Tenant, 3)
+	waitForPanic := b.PanicBelow(t, "(*embedder).runLoop", 1)
+	findFeline(t, viewIn(t, cache, b.Tenant, agent.ID))
+	waitForPanic()
+	v := viewIn(t, cache, b.Tenant, agent.ID)
+	eventually(t, "the next view gets its vectors", func() bool { return isSimilar(findFeline(t, v)) })
+	panics.Want(t, safe.Background, "(*embedder).runLoop")
+}
