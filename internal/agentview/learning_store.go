@@ -64,8 +64,7 @@ func (l *learning) readWords(ctx context.Context, tenant connectors.TenantID, w 
 	}
 	l.rowCount += len(rows) - w.rows
 	w.learned, w.rows, w.readAt = learned, len(rows), readAt
-	for l.rowCount > maxCachedRows && l.dropOldest(w) {
-	}
+	l.dropExcess(w)
 	return nil
 }
 
@@ -91,22 +90,23 @@ func newLearned(rows []store.LearnedTerm) toolsearch.Learned {
 	return learned
 }
 
-// dropOldest drops the tenant without searches for the longest time, but not kept. It returns false if there is none. mu is
-// held.
-func (l *learning) dropOldest(kept *tenantWords) bool {
-	var oldest connectors.TenantID
-	var found *tenantWords
-	for tenant, w := range l.tenants {
-		if w != kept && w.rows > 0 && (found == nil || w.usedAt.Before(found.usedAt)) {
-			oldest, found = tenant, w
+// dropExcess drops the tenants without searches for the longest time, but not kept, until the rows are within their bound. mu
+// is held.
+func (l *learning) dropExcess(kept *tenantWords) {
+	for l.rowCount > maxCachedRows {
+		var oldest connectors.TenantID
+		var found *tenantWords
+		for tenant, w := range l.tenants {
+			if w != kept && w.rows > 0 && (found == nil || w.usedAt.Before(found.usedAt)) {
+				oldest, found = tenant, w
+			}
 		}
+		if found == nil {
+			return
+		}
+		l.rowCount -= found.rows
+		delete(l.tenants, oldest)
 	}
-	if found == nil {
-		return false
-	}
-	l.rowCount -= found.rows
-	delete(l.tenants, oldest)
-	return true
 }
 
 func (l *learning) dropTenant(tenant connectors.TenantID, w *tenantWords) {

@@ -113,7 +113,7 @@ func TestFindTools_SearchesOneConnector(t *testing.T) {
 		} {
 			found := readLeanAnswer(t, call(t, s, "find_tools", map[string]any{"words": "read a note", "connector": connector}))
 			prefix := "mcp_" + slug + "__"
-			if all := append(found.tools, found.more...); len(all) != 3 || all[0] != prefix+"read_note" ||
+			if all := slices.Concat(found.tools, found.more); len(all) != 3 || all[0] != prefix+"read_note" ||
 				slices.ContainsFunc(all, func(name string) bool { return !strings.HasPrefix(name, prefix) }) {
 				t.Errorf("%s: in %q it finds %v", e, connector, all)
 			}
