@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -122,6 +123,11 @@ func (connector *ConnectorView) addUILinks(t *Tool) {
 		}
 		connector.uiLinks[link.uri] = true
 	}
+}
+
+// UILinks returns the UI resources that listed tools link to, in order.
+func (connector *ConnectorView) UILinks() []string {
+	return slices.Sorted(maps.Keys(connector.uiLinks))
 }
 
 // HasResource reports whether the server lists a resource, or a listed tool of the agent links to it.

@@ -154,6 +154,22 @@ func TestAgentTools_ListGrantedTools(t *testing.T) {
 	w.call(t, admin, http.MethodGet, "/api/v1/agents/"+theirs.ID.String()+"/tools", nil).problem(http.StatusNotFound, "not-found")
 }
 
+// TestAgentTools_LeavesOutToolsOfApps checks tools that models must not get (MCP Apps). Clients of MCP leave them out themselves.
+func TestAgentTools_LeavesOutToolsOfApps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer, agent, c := w.createKey(t, connectors.RoleViewer), w.Agent(t), w.Connector(t)
+	w.Resynced(t, c.ID, fixture.Definition("shown"),
+		fixture.DefinitionOf("refresh", `{"name":"refresh","inputSchema":{"type":"object"},"_meta":{"ui":{"visibility":["app"]}}}`))
+	w.Grant(t, agent.ID, c.ID)
+	for format, want := range map[string]int{"mcp": 2, "openai": 1, "anthropic": 1} {
+		got := w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format="+format, nil).want(http.StatusOK)["tools"].([]any)
+		if len(got) != want {
+			t.Errorf("%s: %v", format, got)
+		}
+	}
+}
+
 func TestAgentTools_StatementsDoNotGrow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,6 +10,8 @@ var IndependentReads = map[string]string{
 
 // SeparateReads are the functions that read at different moments, each with the reason.
 var SeparateReads = map[string]string{
+	"gateway.backend.hasApp":                     "a recorded read of a UI resource stays recorded: any moment shows it",
+	"gateway.backend.findAppTool":                "the reads of a connector's UI resources say nothing of those of another one",
 	"admin/agents.Handler.agentTool":             "the preview applies a typed rule to calls that have ended",
 	"api.Handler.previewAgentShaping":            "whether the agent and the connector exist is checked before the body is read",
 	"admin/people.Handler.accountPage":           "sessions, second factor and programs are panels of their own",

@@ -2,21 +2,29 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/limit"
 	"patchbay/internal/mcp/serve"
+	"patchbay/internal/store"
 )
 
 // MCP Apps (SEP-1865): a server's UI resources, tools that link to them, and calls that apps make through their host.
 
-// maxAppReads bounds a generation of the cache of UI resources' readers.
-const maxAppReads = 1 << 14
+// Bounds of what is known about apps.
+const (
+	maxAppReads   = 1 << 14         // of a generation of the cache
+	maxAppQueries = 8               // of one look at the history
+	appReadWindow = 12 * time.Hour  // of the history
+	appReadRetry  = 2 * time.Second // until the history is read again
+)
 
 // appRead is an agent that read a UI resource of a connector.
 type appRead struct {
@@ -24,23 +32,52 @@ type appRead struct {
 	connector connectors.ConnectorID
 }
 
-func newAppReads() *limit.Recent[appRead, bool] { return limit.NewRecent[appRead, bool](maxAppReads) }
+// appReads caches which agents read UI resources. A time is until when an agent is believed to have read none.
+type appReads = limit.Recent[appRead, appKnown]
+
+type appKnown struct {
+	isRead     bool
+	unreadTill time.Time
+}
 
 // recordApp remembers that the agent got a resource. It is an app if the URI is one of a UI resource.
 func (b *backend) recordApp(connector *agentview.ConnectorView, uri string) {
 	if strings.HasPrefix(uri, agentview.UIScheme) {
-		b.h.appReads.Put(appRead{b.view.Agent.ID, connector.Connector.ID}, true)
+		b.h.appReads.Put(appRead{b.view.Agent.ID, connector.Connector.ID}, appKnown{isRead: true})
 	}
 }
 
-func (b *backend) hasApp(connector *agentview.ConnectorView) bool {
-	return b.h.appReads.Get(appRead{b.view.Agent.ID, connector.Connector.ID})
+// hasApp reports whether the agent read a UI resource of the connector. The history knows of reads in other processes.
+func (b *backend) hasApp(ctx context.Context, connector *agentview.ConnectorView) (bool, error) {
+	key, now := appRead{b.view.Agent.ID, connector.Connector.ID}, b.h.now()
+	known := b.h.appReads.Get(key)
+	if known.isRead || now.Before(known.unreadTill) {
+		return known.isRead, nil
+	}
+	calls := b.h.store.Tenant(b.view.Tenant.ID).Calls()
+	for i, uri := range connector.UILinks() {
+		if i == maxAppQueries {
+			break
+		}
+		list, err := calls.List(ctx, store.CallFilter{
+			Agent: &key.agent, Connector: &key.connector, Status: connectors.CallSuccess, Tool: uri, From: now.Add(-appReadWindow), Page: store.Page{Limit: 1},
+		})
+		if err != nil {
+			return false, err
+		}
+		if known.isRead = len(list.Items) > 0; known.isRead {
+			break
+		}
+	}
+	known.unreadTill = now.Add(appReadRetry)
+	b.h.appReads.Put(key, known)
+	return known.isRead, nil
 }
 
 // findAppTool returns the tool that an app calls by the server's own name; nil: there is none. The app comes from a connector
-// of which the agent has read a UI resource in this process. A name of several such connectors is refused, also where the agent
-// could not call all of them: the app may be of any.
-func (b *backend) findAppTool(name string) (*agentview.Tool, error) {
+// of which the agent has read a UI resource. A name of several such connectors is refused, also where the agent could not call
+// all of them: the app may be of any.
+func (b *backend) findAppTool(ctx context.Context, name string) (*agentview.Tool, error) {
 	among := b.view.Connectors
 	if b.connector != nil {
 		among = []*agentview.ConnectorView{b.connector}
@@ -48,7 +85,14 @@ func (b *backend) findAppTool(name string) (*agentview.Tool, error) {
 	var found []*agentview.Tool
 	for _, connector := range among {
 		t := connector.Tool(name)
-		if t != nil && t.BlockedBy != agentview.BlockedRemoved && b.hasApp(connector) {
+		if t == nil || t.BlockedBy == agentview.BlockedRemoved {
+			continue
+		}
+		has, err := b.hasApp(ctx, connector)
+		if err != nil {
+			return nil, newRequestError(err, noPageURL)
+		}
+		if has {
 			found = append(found, t)
 		}
 	}
@@ -121,7 +165,7 @@ func (b *backend) exposeApp(connector *agentview.ConnectorView, own string) (str
 
 // findListingConnector returns the only connector that has a resource, of several the only one with an app of the agent; nil:
 // there is none.
-func (b *backend) findListingConnector(uri string) *agentview.ConnectorView {
+func (b *backend) findListingConnector(ctx context.Context, uri string) *agentview.ConnectorView {
 	var found []*agentview.ConnectorView
 	for _, connector := range b.view.Connectors {
 		if connector.HasResource(uri) {
@@ -129,7 +173,10 @@ func (b *backend) findListingConnector(uri string) *agentview.ConnectorView {
 		}
 	}
 	if len(found) > 1 {
-		found = slices.DeleteFunc(found, func(connector *agentview.ConnectorView) bool { return !b.hasApp(connector) })
+		found = slices.DeleteFunc(found, func(connector *agentview.ConnectorView) bool {
+			has, err := b.hasApp(ctx, connector)
+			return !has && err == nil // with an error, the URI stays ambiguous
+		})
 	}
 	if len(found) != 1 {
 		return nil

@@ -25,7 +25,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		return b.readAnswer(ctx, r)
 	}
 	if tool == nil && !isLean { // a name in a call of a lean list is the model's
-		if tool, err = b.findAppTool(r.Name); err != nil {
+		if tool, err = b.findAppTool(ctx, r.Name); err != nil {
 			return nil, err
 		}
 	}

@@ -56,7 +56,8 @@ type Handler struct {
 	logRates       logRates
 	unknownTokens  *limit.Rate[netip.Addr] // failed token lookups by client address
 	limiter        requestLimiter
-	appReads       *limit.Recent[appRead, bool]
+	appReads       *appReads
+	store          *store.Store
 	onThrottled    func()
 	clientAddress  func(*http.Request) netip.Addr
 	requestID      func(http.Header, *http.Request) string
@@ -91,7 +92,8 @@ func New(o Options) *Handler {
 		limiter:        newRequestLimiter(float64(o.Rate)),
 		unknownTokens:  newUnknownTokens(),
 		logRates:       newLogRates(),
-		appReads:       newAppReads(),
+		appReads:       limit.NewRecent[appRead, appKnown](maxAppReads),
+		store:          o.Store,
 		now:            o.Now,
 		accountPageURL: o.AccountPageURL,
 		views:          o.Access,

@@ -57,7 +57,7 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 	if raw, isAnswer, err := b.readWholeAnswer(ctx, r); isAnswer {
 		return raw, err
 	}
-	connector, uri := b.findResourceConnector(r.Name)
+	connector, uri := b.findResourceConnector(ctx, r.Name)
 	if connector == nil {
 		return nil, newNotFoundError(r, nil)
 	}
@@ -73,7 +73,7 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 
 // findResourceConnector returns the connector and the upstream URI of a resource, granted or not. At the address of all
 // connectors, a tool result or an app may contain the server's own URI. Then the only connector that has it is meant.
-func (b *backend) findResourceConnector(uri string) (*agentview.ConnectorView, string) {
+func (b *backend) findResourceConnector(ctx context.Context, uri string) (*agentview.ConnectorView, string) {
 	if b.connector != nil {
 		return b.connector, uri
 	}
@@ -81,7 +81,7 @@ func (b *backend) findResourceConnector(uri string) (*agentview.ConnectorView, s
 	if connector != nil && (!strings.HasPrefix(uri, agentview.UIScheme) || connector.Permits(connectors.CallResource, own)) {
 		return connector, own
 	}
-	if found := b.findListingConnector(uri); found != nil {
+	if found := b.findListingConnector(ctx, uri); found != nil {
 		return found, uri
 	}
 	return connector, own
@@ -124,7 +124,7 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 	if err := cmp.Or(checkNameLength(params.Ref.Name), checkNameLength(params.Ref.URI)); err != nil {
 		return nil, err
 	}
-	connector, name, edit := b.findCompletion(params.Ref.Type, params.Ref.Name, params.Ref.URI)
+	connector, name, edit := b.findCompletion(ctx, params.Ref.Type, params.Ref.Name, params.Ref.URI)
 	if connector == nil {
 		return nil, serve.InvalidParams("Nothing with this name to complete.")
 	}
@@ -132,7 +132,7 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 }
 
 // findCompletion resolves the reference of a completion to a prompt, resource or template that the server lists.
-func (b *backend) findCompletion(kind, name, uri string) (*agentview.ConnectorView, string, stringEdits) {
+func (b *backend) findCompletion(ctx context.Context, kind, name, uri string) (*agentview.ConnectorView, string, stringEdits) {
 	connector, own, place := b.connector, name, ".ref.name"
 	switch kind {
 	case "ref/prompt":
@@ -144,7 +144,7 @@ func (b *backend) findCompletion(kind, name, uri string) (*agentview.ConnectorVi
 		}
 	case "ref/resource":
 		place = ".ref.uri"
-		connector, own = b.findResourceConnector(uri)
+		connector, own = b.findResourceConnector(ctx, uri)
 		if connector == nil || connector.Item(connectors.ItemTemplate, own) == nil && connector.Item(connectors.ItemResource, own) == nil {
 			return nil, "", nil
 		}

@@ -34,7 +34,7 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	if err := checkNameLength(r.Name); err != nil {
 		return nil, err
 	}
-	connector, own := b.findResourceConnector(r.Name)
+	connector, own := b.findResourceConnector(ctx, r.Name)
 	isSubscribe := r.Method == "resources/subscribe"
 	switch {
 	case connector == nil:
@@ -154,7 +154,7 @@ func (w *resourceWatches) watchURIs(uris []string) {
 	}
 	now := w.reloadBackend(w.ctx)
 	for _, uri := range uris[:min(len(uris), maxWatchedResources)] {
-		if connector, own := now.findResourceConnector(uri); connector != nil && canSubscribe(connector) && canRead(now.view, connector, own) {
+		if connector, own := now.findResourceConnector(w.ctx, uri); connector != nil && canSubscribe(connector) && canRead(now.view, connector, own) {
 			wanted[connector.Connector.Slug] = append(wanted[connector.Connector.Slug], own)
 		}
 	}

@@ -36,6 +36,32 @@ func TestInitialize_NegotiatesVersion(t *testing.T) {
 	}
 }
 
+// TestSession_KeepsExtensionsWithinBounds opens sessions with capabilities that are too large for a session id.
+func TestSession_KeepsExtensionsWithinBounds(t *testing.T) {
+	t.Parallel()
+	const ui = `"io.modelcontextprotocol/ui":{"mimeTypes":["a"]}`
+	long := strings.Repeat("a", 600)
+	for name, tc := range map[string]struct{ capabilities, want string }{
+		"small":                 {`{"extensions":{` + ui + `}}`, `{"extensions":{` + ui + `}}`},
+		"large capabilities":    {`{"sampling":{},"experimental":{"a":"` + long + long + `"},"extensions":{` + ui + `}}`, `{"sampling":{},"extensions":{` + ui + `}}`},
+		"large extensions":      {`{"experimental":{"a":"` + long + `"},"extensions":{"x/y":{"a":"` + long + `"},` + ui + `}}`, `{"extensions":{` + ui + `}}`},
+		"large and without one": {`{"experimental":{"a":"` + long + `"},"extensions":{"x/y":{"a":"` + long + `"}}}`, `{}`},
+	} {
+		peers := make(chan string, 1)
+		s := newTestServer(t, &testBackend{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+			peers <- string(r.Peer.Capabilities)
+			return json.RawMessage(`{}`), nil
+		}}, usePlainSessions)
+		session := s.startSession("2025-11-25", tc.capabilities)
+		if r := s.send(inSession(session, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)); r.StatusCode != 200 {
+			t.Fatalf("%s: %d", name, r.StatusCode)
+		}
+		if got := <-peers; got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
 func TestSession_CarriesInitializeParams(t *testing.T) {
 	t.Parallel()
 	peers := make(chan serve.Client, 1)
