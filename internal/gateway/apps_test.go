@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -287,6 +288,52 @@ func TestApps_UpdatesKeepTheScheme(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestAppCalls_WaitForApproval calls a renamed tool by the server's name, at the connector's own address.
+func TestAppCalls_WaitForApproval(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newTestEnv(t)
+			server := newUIServer(t, "one", e)
+			agent, c := b.Agent(t), b.newConnector(t, "one", server.url)
+			b.Grant(t, agent.ID, c.ID)
+			b.curated(t, c, store.CuratedTool{Name: "refresh", Curation: connectors.Curation{Enabled: true, Alias: "renewed"}})
+			s := connect(t, b.url+"/mcp/one", b.Token(t, agent.ID), e)
+			refresh := &sdk.CallToolParams{Name: "refresh"}
+			if _, err := s.CallTool(t.Context(), refresh); err == nil || !strings.Contains(err.Error(), "No tool named") {
+				t.Errorf("before an app was read: %v", err)
+			}
+			if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "ui://app/main.html"}); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan string, 1)
+			go func() {
+				result, err := s.CallTool(t.Context(), refresh)
+				if err != nil {
+					done <- err.Error()
+					return
+				}
+				text, _ := result.Content[0].(*sdk.TextContent)
+				done <- text.Text
+			}()
+			b.waitForApproval(t)
+			if calls := server.takeCalls(); len(calls) != 0 {
+				t.Errorf("called before the approval: %v", calls)
+			}
+			b.approve(t)
+			select {
+			case got := <-done:
+				if !strings.HasPrefix(got, "one refresh") {
+					t.Errorf("after the approval: %s", got)
+				}
+			case <-time.After(patience):
+				t.Fatal("the approved call does not return")
+			}
+		})
 	}
 }
 

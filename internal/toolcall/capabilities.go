@@ -21,15 +21,16 @@ func parseCapabilities(capabilities json.RawMessage) (caps clientCapabilities) {
 	if len(capabilities) < len(`{"roots":{}}`) || json.Unmarshal(capabilities, &caps) != nil {
 		return clientCapabilities{}
 	}
+	caps.extensions = parseExtensions(capabilities).extensions
+	return caps
+}
+
+// parseExtensions returns the capabilities of a client that answers no server requests.
+func parseExtensions(capabilities json.RawMessage) (caps clientCapabilities) {
 	if bytes.Contains(capabilities, []byte(`"extensions"`)) {
 		caps.extensions = mcp.Extensions(capabilities, mcp.MaxClientExtensions)
 	}
 	return caps
-}
-
-// onlyExtensions returns the capabilities of a client that answers no server requests.
-func (c clientCapabilities) onlyExtensions() clientCapabilities {
-	return clientCapabilities{extensions: c.extensions}
 }
 
 // answersRequests reports whether the client answers any server request.

@@ -171,7 +171,7 @@ func (rs *requestSender) sendQuery(ctx context.Context, q *UpstreamRequest, para
 func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
 	w := newTaskSessionRequest(q.View, q.Connector, q.taskSession, q.Wait)
 	if !q.taskSession.IsHandshake {
-		setCapabilities(&w, parseCapabilities(q.Capabilities).onlyExtensions())
+		setCapabilities(&w, parseExtensions(q.Capabilities))
 	}
 	w.Retryable = q.Kind != "" && q.Kind != connectors.CallMethod || q.Method == "tasks/get"
 	ctx, query, done := q.buildQuery(ctx, params)

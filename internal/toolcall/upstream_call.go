@@ -169,11 +169,11 @@ func newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, cl
 	if v.Agent.ID != (connectors.AgentID{}) { // an admin's request may have none
 		w.Agent = &v.Agent.ID
 	}
-	caps := parseCapabilities(client.Capabilities)
-	if client.SendRequest == nil {
-		caps = caps.onlyExtensions()
+	if client.SendRequest != nil {
+		setCapabilities(&w, parseCapabilities(client.Capabilities))
+	} else {
+		setCapabilities(&w, parseExtensions(client.Capabilities))
 	}
-	setCapabilities(&w, caps)
 	return w
 }
 
