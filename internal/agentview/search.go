@@ -40,14 +40,15 @@ type ToolSearch struct {
 	Limit     int
 }
 
-// FindTools returns the listed tools that match, the best first. What the tenant's searches taught counts, and the meaning if
+// FindTools returns the listed tools that match, the best first, without those for apps alone. What the tenant's searches taught counts, and the meaning if
 // the operator has an endpoint for embeddings. The first search waits for its turn to build the index, and fails with ctx's cause.
 func (v *View) FindTools(ctx context.Context, s ToolSearch) ([]FoundTool, error) {
 	index, err := v.searchIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
-	similar, limit := v.similarTools(ctx, s), s.Limit
+	similar, wanted := v.similarTools(ctx, s), s.Limit+v.countAppsOnly()
+	limit := wanted
 	if similar != nil {
 		limit = toolsearch.MaxHits
 	}
@@ -59,13 +60,25 @@ func (v *View) FindTools(ctx context.Context, s ToolSearch) ([]FoundTool, error)
 		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, limit, learned)
 	}
 	if similar != nil {
-		hits = fuseRanks(hits, similar, s.Limit)
+		hits = fuseRanks(hits, similar, wanted)
 	}
-	found := make([]FoundTool, len(hits))
-	for i, hit := range hits {
-		found[i] = FoundTool{Tool: v.Tools[hit.Tool], Score: hit.Score, Reasons: hit.Reasons}
+	found := make([]FoundTool, 0, s.Limit)
+	for _, hit := range hits {
+		if t := v.Tools[hit.Tool]; !t.AppsOnly() && len(found) < s.Limit {
+			found = append(found, FoundTool{Tool: t, Score: hit.Score, Reasons: hit.Reasons})
+		}
 	}
 	return found, nil
+}
+
+// countAppsOnly counts the listed tools for apps alone.
+func (v *View) countAppsOnly() (n int) {
+	for _, t := range v.Tools {
+		if t.AppsOnly() {
+			n++
+		}
+	}
+	return n
 }
 
 // searchIndex returns the index, built if need be.

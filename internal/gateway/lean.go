@@ -63,7 +63,11 @@ func (b *backend) unwrapCall(r *serve.Request) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := b.view.Tool(name); t != nil && t.Listed() && t.CallWith() != caller {
+	t := b.view.Tool(name)
+	if t != nil && t.AppsOnly() {
+		return newToolResult(fmt.Sprintf("%s is a tool for apps alone.", t.Exposed), nil, true)
+	}
+	if t != nil && t.Listed() && t.CallWith() != caller {
 		return newToolResult(fmt.Sprintf("Call %s with %s: %s.", t.Exposed, t.CallWith(), callReason(t)), nil, true)
 	}
 	r.Name, r.Arguments = name, arguments
@@ -247,8 +251,11 @@ func (b *backend) describeTools(r *serve.Request) (json.RawMessage, error) {
 	return newToolResult("", answer, false)
 }
 
-// defineTool returns a listed tool as the full list has it. ok is false if the client must not see it.
+// defineTool returns a listed tool as the full list has it. ok is false if the client or its model must not see it.
 func defineTool(t *agentview.Tool, p *serve.Client) (d definedTool, ok bool) {
+	if t.AppsOnly() {
+		return d, false
+	}
 	raw := t.ServedDefinition(p.Modern)
 	return definedTool{CallWith: t.CallWith(), Definition: raw}, raw != nil
 }
