@@ -105,10 +105,17 @@ func TestACallsProgressMovesWithoutAReload(t *testing.T) {
 	}
 	bar("#calls tbody", 40)
 	stays()
+	tab.Click("#calls tbody tr:first-child a.cover")
+	tab.WaitText("#peek", "4 of 10: “copying”")
+	step(5, "copying")
+	tab.WaitText("#peek", "5 of 10: “copying”")
+	bar("#peek", 50)
+	stays()
+	tab.Click("[data-peek-close]")
 	newLooker(t, tab).at("calls-progress")
 
 	tab.Go(page.base + browser.Eval[string](tab, `document.querySelector("#calls tbody tr:first-child a.cover").getAttribute("href")`))
-	tab.WaitText("main", "4 of 10: “copying”")
+	tab.WaitText("main", "5 of 10: “copying”")
 	browser.Eval[bool](tab, `(window.marked = true)`)
 	step(9, "tidying <b>up</b>")
 	tab.WaitText("main", "9 of 10: “tidying <b>up</b>”")
