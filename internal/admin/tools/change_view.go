@@ -55,9 +55,6 @@ func sortBySignificance(list []toolchange.Difference) []toolchange.Difference {
 
 func differenceRow(ctx context.Context, d toolchange.Difference) templates.DifferenceRow {
 	where := d.Path
-	if where == "" {
-		where = i18n.T(ctx, "the tool")
-	}
 	if part, isRequest := strings.CutPrefix(where, "request."); isRequest && requestParts[part] != "" {
 		where = i18n.T(ctx, requestParts[part])
 	}
