@@ -11,7 +11,7 @@ import (
 	chromium "patchbay/internal/testing/browser"
 )
 
-// TestEveryPageIsForEveryone checks the accessibility of each page: axe in both themes, 360 px, 200 % zoom,
+// TestEveryPageIsForEveryone checks the accessibility of each page: axe in both themes, 360 and 2560 px, 200 % zoom,
 // reduced motion, the Tab key alone, and layout shift while loading.
 func TestEveryPageIsForEveryone(t *testing.T) {
 	t.Parallel()
@@ -40,6 +40,8 @@ func checkForEveryone(t *testing.T, tab *chromium.Tab, address string) {
 	tab.Rests()
 	tab.Tabs()
 	tab.Size(640, 450) // 1280 by 900 at 200 %
+	tab.Fits()
+	tab.Size(2560, 1300)
 	tab.Fits()
 	tab.Size(360, 740)
 	tab.Fits()
