@@ -3,7 +3,9 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,15 +23,15 @@ func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
 	look := newLooker(t, tab)
 	for _, fault := range []struct{ tool, says, words, toAgent string }{
 		{"fail", "Tool error", "The printer is on fire.", "The printer is on fire."},
-		{"break", "The server refused the request.", "out of paper", ""},
-		{"wait", "didn't respond within 1 second", "", ""},
+		{"break", "The server refused the request.", "out of paper", "out of paper"},
+		{"wait", "didn't respond within 1 second", "", "respond within 1 second"},
 	} {
 		if fault.tool == "wait" {
 			c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/box", object{"timeout_ms": 1000})
 		}
 		got := <-night.ask("mcp_box__"+fault.tool, `{}`)
-		if fault.tool == "fail" {
-			got.wants(t, fault.toAgent)
+		if told := fmt.Sprintf("%s %+v", got.Result, got.Error); got.err != nil || !strings.Contains(told, fault.toAgent) {
+			t.Errorf("%s: the agent is answered %v %s, not %q", fault.tool, got.err, told, fault.toAgent)
 		}
 		tab.Go(s.base + "/calls?tool=" + fault.tool)
 		tab.WaitText("#calls tbody", fault.tool)
