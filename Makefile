@@ -96,7 +96,7 @@ conformance: ## let the official MCP suite judge ./bin/patchbay, as a client and
 	@conformance/run
 	@HTTP=standard conformance/run
 
-openapi-conformance: ## the table of conformance/openapi/README.md: tools of public API documents, through the gateway with both SDKs' clients
+openapi-conformance: ## the table of conformance/openapi/table.txt: tools of public API documents, through the gateway with both SDKs' clients
 	@conformance/openapi/fetch
 	@conformance/run openapi
 
