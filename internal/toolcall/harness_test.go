@@ -244,7 +244,9 @@ func (b *bench) watchStore(t testing.TB, p *process) {
 		}, func(isConnected bool) {
 			p.keeper.SetConnected(isConnected)
 			p.SetConnected(isConnected)
-			once.Do(func() { close(connected) })
+			if isConnected {
+				once.Do(func() { close(connected) })
+			}
 		})
 	})
 	receive(t, connected)
