@@ -4,8 +4,9 @@
 SHELL := /bin/sh
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
-# A package's tests that hang end with all stacks after that, and long before whoever runs them loses patience.
-PATIENCE = 30m
+# A package's tests that hang end with all stacks after that time.
+PATIENCE     = 10m
+E2E_PATIENCE = 30m
 # Tests that start Patchbay, a browser, Node or a pooler as processes. Their files have the build tag e2e.
 E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:build e2e$$' .)
 
@@ -67,7 +68,7 @@ race: ## the same with the race detector, in random order
 e2e: ## run the tests that start processes: Patchbay itself, PostgreSQL, a browser, Node, poolers
 	@scripts/get-postgres
 	@files=$(E2E_FILES); names=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t .*/\1/p' $$files | paste -sd'|'); \
-	$(GO) test -tags e2e -parallel 3 -timeout $(PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
+	$(GO) test -tags e2e -parallel 3 -timeout $(E2E_PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
 
 check: format lint fresh manifests race e2e ## everything a change has to pass
 
