@@ -1,12 +1,13 @@
 -- +goose Up
 
 -- A whole answer that is kept beside a shortened one ends with its grant, when its agent is disabled, and when the tenant keeps no history.
--- connector_id is the connector that gave the answer; null: another message.
+-- connector_id is the connector that gave the answer; null: another message. The tables are locked in the order in which deletes cascade, so
+-- that these and this wait for each other without a deadlock.
+lock table tenants, agents, agent_grants in share row exclusive mode;
+lock table gateway_mail in access exclusive mode;
 alter table gateway_mail add column connector_id uuid;
 alter table gateway_mail add constraint gateway_mail_grant_fkey
     foreign key (tenant_id, agent_id, connector_id) references agent_grants (tenant_id, agent_id, connector_id) on delete cascade not valid;
-alter table gateway_mail validate constraint gateway_mail_grant_fkey;
-create index gateway_mail_kept_idx on gateway_mail (tenant_id, agent_id, connector_id) where connector_id is not null;
 
 -- +goose StatementBegin
 create function drop_answers_of_agent() returns trigger
