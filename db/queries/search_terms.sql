@@ -13,7 +13,8 @@ order by left_weight desc, term, connector_id, tool
 limit @max_rows;
 
 -- name: AddLearnedTerms :exec
--- Terms of deleted connectors are left out, and all of a tenant that keeps no history.
+-- Terms of deleted connectors are left out, and all of a tenant that keeps no history. The tenant's row is locked: a change of its
+-- history waits, and DeleteLearnedTerms then deletes these terms.
 insert into search_terms (tenant_id, connector_id, tool, term, weight)
 select @tenant_id, connectors.id, learned.tool, learned.term, least(learned.weight, @max_weight::double precision)
 from (select unnest(@connector_ids::uuid[]) as connector_id, unnest(@tools::text[]) as tool, unnest(@terms::text[]) as term,
@@ -21,6 +22,7 @@ from (select unnest(@connector_ids::uuid[]) as connector_id, unnest(@tools::text
 join connectors on connectors.tenant_id = @tenant_id and connectors.id = learned.connector_id
 join tenants on tenants.id = @tenant_id and tenants.call_history <> 'none'
 order by learned.term, connectors.id, learned.tool
+for share of tenants
 on conflict on constraint search_terms_pkey do update
 set weight = least(@max_weight::double precision, excluded.weight + search_terms.weight
         * power(0.5, extract(epoch from now() - search_terms.learned_at)::double precision / @half_life_seconds::double precision)),
@@ -43,3 +45,8 @@ using (
 where search_terms.tenant_id = @tenant_id and search_terms.connector_id = ranked.connector_id and search_terms.tool = ranked.tool
   and search_terms.term = ranked.term
   and (ranked.left_weight < @min_weight::double precision or ranked.place > @max_rows::bigint or ranked.bytes > @max_bytes::bigint);
+
+-- name: DeleteLearnedTerms :exec
+-- Runs after the statement that changes the history, to delete what was stored while that one waited.
+delete from search_terms
+where search_terms.tenant_id = @tenant_id;

@@ -9,10 +9,6 @@ set name = @name, updated_at = now()
 where tenants.id = @tenant_id;
 
 -- name: SetCallSettings :execrows
--- A tenant that keeps no history forgets what its searches taught.
-with forgotten as (
-    delete from search_terms where search_terms.tenant_id = @tenant_id and @call_history = 'none'
-)
 update tenants
 set call_history = @call_history, body_readers = @body_readers, approval_timeout_s = @approval_timeout_s, updated_at = now()
 where tenants.id = @tenant_id;

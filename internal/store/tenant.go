@@ -45,12 +45,18 @@ func (t *Tenant) Rename(ctx context.Context, name string) error {
 	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
-// SetCallSettings sets what the call history keeps, which roles read it, and how long a call waits for approval.
+// SetCallSettings sets what the call history keeps, which roles read it, and how long a call waits for approval. A tenant
+// that keeps no history forgets what its searches taught.
 func (t *Tenant) SetCallSettings(ctx context.Context, history connectors.CallHistory, readers connectors.BodyReaders, approvalTimeout time.Duration) error {
-	n, err := t.q.SetCallSettings(ctx, dbgen.SetCallSettingsParams{
-		CallHistory: history, BodyReaders: readers, ApprovalTimeoutS: int32(approvalTimeout / time.Second), TenantID: t.id,
+	return t.ensureTx(ctx, func(tx *Tenant) error {
+		n, err := tx.q.SetCallSettings(ctx, dbgen.SetCallSettingsParams{
+			CallHistory: history, BodyReaders: readers, ApprovalTimeoutS: int32(approvalTimeout / time.Second), TenantID: t.id,
+		})
+		if err = affectedError(n, err, "tenant"); err == nil && history == connectors.HistoryNone {
+			err = tx.q.DeleteLearnedTerms(ctx, t.id)
+		}
+		return tx.notifyChange(err, "tenant", t.id)
 	})
-	return t.notifyChange(affectedError(n, err, "tenant"), "tenant", t.id)
 }
 
 // SetDownAfter sets when failing connectors count as down.

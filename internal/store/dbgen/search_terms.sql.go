@@ -20,6 +20,7 @@ from (select unnest($3::uuid[]) as connector_id, unnest($4::text[]) as tool, unn
 join connectors on connectors.tenant_id = $1 and connectors.id = learned.connector_id
 join tenants on tenants.id = $1 and tenants.call_history <> 'none'
 order by learned.term, connectors.id, learned.tool
+for share of tenants
 on conflict on constraint search_terms_pkey do update
 set weight = least($2::double precision, excluded.weight + search_terms.weight
         * power(0.5, extract(epoch from now() - search_terms.learned_at)::double precision / $7::double precision)),
@@ -36,7 +37,8 @@ type AddLearnedTermsParams struct {
 	HalfLifeSeconds float64
 }
 
-// Terms of deleted connectors are left out, and all of a tenant that keeps no history.
+// Terms of deleted connectors are left out, and all of a tenant that keeps no history. The tenant's row is locked: a change of its
+// history waits, and DeleteLearnedTerms then deletes these terms.
 func (q *Queries) AddLearnedTerms(ctx context.Context, arg AddLearnedTermsParams) error {
 	_, err := q.db.Exec(ctx, addLearnedTerms,
 		arg.TenantID,
@@ -47,6 +49,17 @@ func (q *Queries) AddLearnedTerms(ctx context.Context, arg AddLearnedTermsParams
 		arg.Weights,
 		arg.HalfLifeSeconds,
 	)
+	return err
+}
+
+const deleteLearnedTerms = `-- name: DeleteLearnedTerms :exec
+delete from search_terms
+where search_terms.tenant_id = $1
+`
+
+// Runs after the statement that changes the history, to delete what was stored while that one waited.
+func (q *Queries) DeleteLearnedTerms(ctx context.Context, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, deleteLearnedTerms, tenantID)
 	return err
 }
 

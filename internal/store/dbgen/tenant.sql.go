@@ -148,9 +148,6 @@ func (q *Queries) RequireSecondFactor(ctx context.Context, required bool, tenant
 }
 
 const setCallSettings = `-- name: SetCallSettings :execrows
-with forgotten as (
-    delete from search_terms where search_terms.tenant_id = $4 and $1 = 'none'
-)
 update tenants
 set call_history = $1, body_readers = $2, approval_timeout_s = $3, updated_at = now()
 where tenants.id = $4
@@ -163,7 +160,6 @@ type SetCallSettingsParams struct {
 	TenantID         connectors.TenantID
 }
 
-// A tenant that keeps no history forgets what its searches taught.
 func (q *Queries) SetCallSettings(ctx context.Context, arg SetCallSettingsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, setCallSettings,
 		arg.CallHistory,
