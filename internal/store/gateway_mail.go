@@ -22,7 +22,7 @@ const (
 	maxAgentMail      = 10_000
 	maxAgentMailBytes = 64 << 20
 	maxKeptBytes      = 256 << 20 // of whole answers, apart from the others
-	// Bounds of the whole answers of a tenant.
+	// Bounds of the whole answers of a tenant, of which answerCounts has the accuracy.
 	maxTenantAnswers     = 50_000
 	maxTenantAnswerBytes = 1 << 30
 )
@@ -54,31 +54,59 @@ type MailMessage struct {
 func NewMailID() uuid.UUID { return newID() }
 
 // PutMail stores a message and notifies channel patchbay_changes with "mail <tenant> <box>". It fails with
-// RateLimited at the agent's bounds, and for a whole answer at the tenant's. A message with the id of a stored one only extends its time.
+// RateLimited at the agent's bounds, and for a whole answer at the tenant's. A whole answer of a disabled agent, or of a tenant
+// without a history, is NotFound. A message with the id of a stored one only extends its time.
 func (t Calls) PutMail(ctx context.Context, n NewMail) error {
-	id := n.ID
-	if id == uuid.Nil {
-		id = newID()
+	if n.ID == uuid.Nil {
+		n.ID = newID()
 	}
-	return t.sealAndRetry(ctx, n.Message, mailAD(t.id, id, n.AgentID, n.Box), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, n.Message, mailAD(t.id, n.ID, n.AgentID, n.Box), func(sealed []byte) error {
+		if n.Connector.UUID != uuid.Nil {
+			return t.keepAnswer(ctx, n, sealed)
+		}
 		bytes := int64(maxAgentMailBytes)
 		if strings.HasPrefix(n.Box, ResultBox) {
 			bytes = maxKeptBytes
 		}
-		var connector *uuid.UUID
-		if n.Connector.UUID != uuid.Nil {
-			connector = &n.Connector.UUID
-		}
 		put, err := t.q.PutMail(ctx, dbgen.PutMailParams{
-			TenantID: t.id, ID: id, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt,
+			TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt,
 			Urgent: n.Urgent, Most: maxAgentMail, MostBytes: bytes,
-			ConnectorID: connector, MostAnswers: maxTenantAnswers, MostAnswerBytes: cmp.Or(n.AnswerBytes, maxTenantAnswerBytes),
 		})
 		if err == nil && put == 0 {
-			err = fault.Errorf(fault.RateLimited, "This agent has too many unfetched messages. Try again in a minute.")
+			err = newMailboxFullError()
 		}
 		return err
 	})
+}
+
+// keepAnswer stores a whole answer. The statement counts the tenant's answers only once a minute.
+func (t Calls) keepAnswer(ctx context.Context, n NewMail, sealed []byte) error {
+	counts, maxBytes := t.store.answers, cmp.Or(n.AnswerBytes, maxTenantAnswerBytes)
+	recount, fits := counts.checkBound(t.id, maxBytes, time.Now())
+	if !fits {
+		return newMailboxFullError()
+	}
+	kept, err := t.q.PutAnswer(ctx, dbgen.PutAnswerParams{
+		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt, ConnectorID: n.Connector.UUID,
+		Most: maxAgentMail, MostBytes: maxKeptBytes, Recount: recount, MostAnswers: maxTenantAnswers, MostAnswerBytes: maxBytes,
+	})
+	if recount {
+		counts.setCounted(t.id, kept.Number, kept.Bytes, err)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !kept.IsAllowed:
+		return affectedError(0, nil, "agent")
+	case !kept.IsStored:
+		return newMailboxFullError()
+	}
+	counts.addAnswer(t.id, int64(len(sealed)))
+	return nil
+}
+
+func newMailboxFullError() error {
+	return fault.Errorf(fault.RateLimited, "This agent has too many unfetched messages. Try again in a minute.")
 }
 
 // DropMail deletes the messages of a box.

@@ -23,6 +23,7 @@ type Store struct {
 	sessions   *Sessions
 	listeners  changeListeners
 	waits      *waitQueue
+	answers    *answerCounts
 }
 
 // Open uses the pool of a migrated database, which the caller closes. The first Open of a database makes the
@@ -42,7 +43,7 @@ func OpenPooled(ctx context.Context, pool, listens *pgxpool.Pool, kek secret.KEK
 	if err != nil {
 		return nil, err
 	}
-	return &Store{pool: pool, listenPool: listens, keyring: keyring, jobs: jobs, sessions: newSessions(pool), waits: newWaitQueue(pool.Ping)}, nil
+	return &Store{pool: pool, listenPool: listens, keyring: keyring, jobs: jobs, sessions: newSessions(pool), waits: newWaitQueue(pool.Ping), answers: newAnswerCounts()}, nil
 }
 
 // Close stops the background work of Open and waits for it. The pool stays open.

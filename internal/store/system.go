@@ -26,7 +26,7 @@ func newSystem(s scope, jobs *queue.Inserter, keys *liveKeyring) *System {
 
 // tenantInTx returns a tenant's entry point in the same transaction, for the audit log.
 func (s *system) tenantInTx(id connectors.TenantID) *Tenant {
-	return newTenant(&Store{keyring: s.keys, jobs: s.jobs}, id, s.scope)
+	return newTenant(&Store{keyring: s.keys, jobs: s.jobs, answers: newAnswerCounts()}, id, s.scope)
 }
 
 func (s *system) inTx(ctx context.Context, fn func(inTx *System) error) error {

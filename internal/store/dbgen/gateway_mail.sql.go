@@ -118,47 +118,118 @@ func (q *Queries) Mail(ctx context.Context, arg MailParams) ([]MailRow, error) {
 	return items, nil
 }
 
-const putMail = `-- name: PutMail :execrows
-
-insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at, connector_id)
-select $1, $2::uuid, $3, $4::text, $5::bytea, $6::timestamptz, $7::uuid
-from (
+const putAnswer = `-- name: PutAnswer :one
+with counted as materialized (
+    select count(*) as number, coalesce(sum(length(kept.sealed)), 0)::bigint as bytes
+    from gateway_mail kept
+    where $1::boolean and kept.tenant_id = $2 and kept.connector_id is not null
+      and kept.id <> $3 and kept.expires_at > now()
+), lies as (
     select count(*) as number, coalesce(sum(length(there.sealed)), 0) as bytes
     from gateway_mail there
-    where there.tenant_id = $1 and there.agent_id = $3 and there.id <> $2 and there.expires_at > now()
-      and (there.box like 'task-%') = ($4::text like 'task-%')
-      and (there.box like 'result-%') = ($4::text like 'result-%')
-) lies, (
-    select count(*) as number, coalesce(sum(length(kept.sealed)), 0) as bytes
-    from gateway_mail kept
-    where $7::uuid is not null and kept.tenant_id = $1 and kept.connector_id is not null
-      and kept.id <> $2 and kept.expires_at > now()
-) answers
-where $8::boolean
-   or lies.number < $9::bigint and lies.bytes < $10::bigint
-      and answers.number < $11::bigint and answers.bytes < $12::bigint
-on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
+    where there.tenant_id = $2 and there.agent_id = $4 and there.id <> $3 and there.expires_at > now()
+      and there.box like 'result-%'
+), allowed as materialized (
+    select agents.id
+    from tenants
+    join agents on agents.tenant_id = tenants.id
+    where tenants.id = $2 and tenants.call_history <> 'none' and agents.id = $4 and agents.enabled
+    for share
+), stored as (
+    insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at, connector_id)
+    select $2, $3::uuid, allowed.id, $5::text, $6::bytea, $7::timestamptz, $8::uuid
+    from allowed, counted, lies
+    where lies.number < $9::bigint and lies.bytes < $10::bigint
+      and counted.number < $11::bigint and counted.bytes < $12::bigint
+    on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
+    returning gateway_mail.id
+)
+select counted.number, counted.bytes, exists (select from allowed) as is_allowed, exists (select from stored) as is_stored
+from counted
 `
 
-type PutMailParams struct {
+type PutAnswerParams struct {
+	Recount         bool
 	TenantID        connectors.TenantID
 	ID              uuid.UUID
 	AgentID         connectors.AgentID
 	Box             string
 	Sealed          []byte
 	ExpiresAt       time.Time
-	ConnectorID     *uuid.UUID
-	Urgent          bool
+	ConnectorID     uuid.UUID
 	Most            int64
 	MostBytes       int64
 	MostAnswers     int64
 	MostAnswerBytes int64
 }
 
+type PutAnswerRow struct {
+	Number    int64
+	Bytes     int64
+	IsAllowed bool
+	IsStored  bool
+}
+
+// Stores a whole answer if its agent is enabled and its tenant keeps a history. Both rows are locked: a change of one waits, and
+// its trigger then deletes the answer. recount: the answers of the tenant are counted and bounded; otherwise both figures are 0,
+// and only the agent's bound holds.
+func (q *Queries) PutAnswer(ctx context.Context, arg PutAnswerParams) (PutAnswerRow, error) {
+	row := q.db.QueryRow(ctx, putAnswer,
+		arg.Recount,
+		arg.TenantID,
+		arg.ID,
+		arg.AgentID,
+		arg.Box,
+		arg.Sealed,
+		arg.ExpiresAt,
+		arg.ConnectorID,
+		arg.Most,
+		arg.MostBytes,
+		arg.MostAnswers,
+		arg.MostAnswerBytes,
+	)
+	var i PutAnswerRow
+	err := row.Scan(
+		&i.Number,
+		&i.Bytes,
+		&i.IsAllowed,
+		&i.IsStored,
+	)
+	return i, err
+}
+
+const putMail = `-- name: PutMail :execrows
+
+insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at)
+select $1, $2::uuid, $3, $4::text, $5::bytea, $6::timestamptz
+from (
+    select count(*) as number, coalesce(sum(length(there.sealed)), 0) as bytes
+    from gateway_mail there
+    where there.tenant_id = $1 and there.agent_id = $3 and there.id <> $2 and there.expires_at > now()
+      and (there.box like 'task-%') = ($4::text like 'task-%')
+      and (there.box like 'result-%') = ($4::text like 'result-%')
+) lies
+where $7::boolean
+   or lies.number < $8::bigint and lies.bytes < $9::bigint
+on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
+`
+
+type PutMailParams struct {
+	TenantID  connectors.TenantID
+	ID        uuid.UUID
+	AgentID   connectors.AgentID
+	Box       string
+	Sealed    []byte
+	ExpiresAt time.Time
+	Urgent    bool
+	Most      int64
+	MostBytes int64
+}
+
 // Messages between processes, stored for minutes.
 // The limits bound what a client can store in the mailboxes of its agent. urgent: no limit, for messages that no client
-// caused. Results of tasks and whole answers have limits of their own, and the whole answers of a tenant have one together. A message that is put again, because its reply was lost, is stored
-// and announced once.
+// caused. Results of tasks and whole answers have limits of their own. A message that is put again, because its reply was
+// lost, is stored and announced once.
 func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error) {
 	result, err := q.db.Exec(ctx, putMail,
 		arg.TenantID,
@@ -167,12 +238,9 @@ func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error)
 		arg.Box,
 		arg.Sealed,
 		arg.ExpiresAt,
-		arg.ConnectorID,
 		arg.Urgent,
 		arg.Most,
 		arg.MostBytes,
-		arg.MostAnswers,
-		arg.MostAnswerBytes,
 	)
 	if err != nil {
 		return 0, err
