@@ -39,6 +39,7 @@ const (
 	lessonsPerHour   = 30               // of an agent; as many at once
 	tenantLessons    = 300              // the same of a tenant
 	maxLessons       = 20_000           // terms that are not written yet
+	maxTenantLessons = 5_000            // the same of a tenant
 	maxCachedRows    = 200_000          // of all tenants
 	learnInterval    = 10 * time.Second // between writes
 	wordsTTL         = time.Minute      // what other processes learned comes so late
@@ -174,7 +175,7 @@ func (l *learning) addLessons(tenant connectors.TenantID, tool store.ToolKey, te
 func (l *learning) addLesson(tenant connectors.TenantID, k lesson, weight float64) {
 	all := l.lessons[tenant]
 	if _, known := all[k]; !known {
-		if l.lessonCount >= maxLessons {
+		if l.lessonCount >= maxLessons || len(all) >= maxTenantLessons {
 			return
 		}
 		l.lessonCount++
