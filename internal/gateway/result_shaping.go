@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -85,12 +86,12 @@ func (b *backend) readWholeAnswer(ctx context.Context, r *serve.Request) (raw js
 	if err != nil {
 		return nil, true, err
 	}
-	answer, err := b.h.caller.KeptAnswer(ctx, b.newReadRequest(id, arguments))
+	answer, err := b.h.caller.KeptAnswer(ctx, b.newReadRequest(id, arguments), maxWholeAnswer)
+	if errors.Is(err, toolcall.ErrLongAnswer) {
+		return nil, true, serve.InvalidParams(fmt.Sprintf("The answer is longer than %d MB. Read it with %s, id %q.", maxWholeAnswer>>20, cmp.Or(b.resultReader(), "read_result"), id))
+	}
 	if err != nil {
 		return nil, true, newReadError(r, err, noPageURL)
-	}
-	if len(answer) > maxWholeAnswer {
-		return nil, true, serve.InvalidParams(fmt.Sprintf("The answer is longer than %d MB. Read it with %s, id %q.", maxWholeAnswer>>20, cmp.Or(b.resultReader(), "read_result"), id))
 	}
 	contents := map[string]string{"uri": r.Name, "mimeType": "application/json", "text": string(answer)}
 	raw, err = json.Marshal(map[string]any{"contents": []any{contents}})

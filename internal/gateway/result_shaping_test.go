@@ -229,6 +229,15 @@ func TestShapedAnswerAboveTheBoundIsNoResource(t *testing.T) {
 	if want := "The answer is longer than 1 MB. Read it with read_result, id \"" + id; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the resource: %v, want %q", err, want)
 	}
+	eventually(t, "the refused read is recorded", func() bool {
+		list, err := b.Door().Calls().List(t.Context(), store.CallFilter{Agent: &agent.ID, Page: store.Page{Limit: store.MaxLimit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(list.Items, func(c connectors.ToolCall) bool {
+			return c.Kind == connectors.CallResource && c.Status == connectors.CallError && c.ErrorCode == "invalid_read" && c.ResponseBytes == 0
+		})
+	})
 	if r := call(t, session, "read_result", map[string]any{"id": id, "line": 100_000, "limit": 100}); r.IsError || !strings.HasPrefix(textOf(r), "some words\n") {
 		t.Errorf("the tool: %.200s", textOf(r))
 	}

@@ -37,14 +37,20 @@ type ReadRequest struct {
 	Wait      *store.WaitBudget
 }
 
+// ErrLongAnswer is an answer that is only read in parts.
+var ErrLongAnswer error = &RefusalError{Code: CodeInvalidRead, Sentence: "The answer is too long to be read as a whole."}
+
 // noAnswerRefusal does not tell an expired answer from another agent's.
 func noAnswerRefusal() *RefusalError {
 	return &RefusalError{Code: CodeNotGranted, Sentence: "There is no answer with this id, or its 24 hours are over. Call the tool again."}
 }
 
-// KeptAnswer returns a whole answer, if the agent may still call its tool.
-func (c *Executor) KeptAnswer(ctx context.Context, q ReadRequest) (answer json.RawMessage, err error) {
+// KeptAnswer returns a whole answer of at most maxBytes, if the agent may still call its tool. A longer one is ErrLongAnswer.
+func (c *Executor) KeptAnswer(ctx context.Context, q ReadRequest, maxBytes int) (answer json.RawMessage, err error) {
 	err = c.withKept(ctx, q, func(raw json.RawMessage) (int, error) {
+		if len(raw) > maxBytes {
+			return 0, ErrLongAnswer
+		}
 		answer = raw
 		return len(raw), nil
 	})

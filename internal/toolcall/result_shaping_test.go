@@ -50,7 +50,7 @@ func TestLongAnswers_HaveAGate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	q := toolcall.ReadRequest{View: view, ID: uuid.NewString()}
-	if _, err := c.KeptAnswer(ctx, q); !errors.Is(err, context.Canceled) {
+	if _, err := c.KeptAnswer(ctx, q, 1<<20); !errors.Is(err, context.Canceled) {
 		t.Errorf("a whole answer: %v", err)
 	}
 	if _, err := c.ReadAnswer(ctx, q, shaping.ReadRequest{}); !errors.Is(err, context.Canceled) {
