@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/limit"
+	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/store"
 )
@@ -129,9 +130,9 @@ var (
 )
 
 // exposeApps returns a result of a connector's server with the exposed URIs of UI resources in links, embedded resources and
-// _meta. All other bytes stay.
+// _meta. All other bytes stay. At a connector's own address, embedded resources are only recorded.
 func (b *backend) exposeApps(connector *agentview.ConnectorView, raw json.RawMessage, paths ...resultPaths) json.RawMessage {
-	if !bytes.Contains(raw, uiMark) {
+	if !bytes.Contains(raw, uiMark) || b.connector != nil && b.h.appReads.Get(appRead{b.view.Agent.ID, connector.Connector.ID}).isRead {
 		return raw
 	}
 	link := func(own string) (string, bool) { return b.exposeApp(connector, own) }
@@ -139,16 +140,18 @@ func (b *backend) exposeApps(connector *agentview.ConnectorView, raw json.RawMes
 		b.recordApp(connector, own)
 		return b.exposeApp(connector, own)
 	}
-	edits := stringEdits{}
+	edits := mcp.StringEdits{}
 	for _, p := range paths {
 		for _, path := range p.links {
-			edits[path] = link
+			if b.connector == nil {
+				edits[path] = link
+			}
 		}
 		for _, path := range p.embedded {
 			edits[path] = embedded
 		}
 	}
-	exposed, err := editStrings(raw, edits)
+	exposed, err := mcp.EditStrings(raw, edits)
 	if err != nil {
 		return raw
 	}

@@ -68,7 +68,7 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 	if err != nil || b.connector != nil {
 		return raw, err
 	}
-	return editStrings(raw, stringEdits{".contents[].uri": func(own string) (string, bool) { return connector.Expose(own), true }})
+	return mcp.EditStrings(raw, mcp.StringEdits{".contents[].uri": func(own string) (string, bool) { return connector.Expose(own), true }})
 }
 
 // findResourceConnector returns the connector and the upstream URI of a resource, granted or not. At the address of all
@@ -132,7 +132,7 @@ func (b *backend) completeArgument(ctx context.Context, r *serve.Request) (json.
 }
 
 // findCompletion resolves the reference of a completion to a prompt, resource or template that the server lists.
-func (b *backend) findCompletion(ctx context.Context, kind, name, uri string) (*agentview.ConnectorView, string, stringEdits) {
+func (b *backend) findCompletion(ctx context.Context, kind, name, uri string) (*agentview.ConnectorView, string, mcp.StringEdits) {
 	connector, own, place := b.connector, name, ".ref.name"
 	switch kind {
 	case "ref/prompt":
@@ -155,18 +155,18 @@ func (b *backend) findCompletion(ctx context.Context, kind, name, uri string) (*
 }
 
 // replaceAt returns an edit that sets the string at one path.
-func replaceAt(place, text string) stringEdits {
-	return stringEdits{place: func(old string) (string, bool) { return text, old != text }}
+func replaceAt(place, text string) mcp.StringEdits {
+	return mcp.StringEdits{place: func(old string) (string, bool) { return text, old != text }}
 }
 
 // queryUpstream sends a request with edited parameters to a connector's server. A nil edit leaves them.
 func (b *backend) queryUpstream(
-	ctx context.Context, r *serve.Request, connector *agentview.ConnectorView, kind connectors.CallKind, name string, edit stringEdits,
+	ctx context.Context, r *serve.Request, connector *agentview.ConnectorView, kind connectors.CallKind, name string, edit mcp.StringEdits,
 ) (json.RawMessage, error) {
 	params := r.Params
 	if edit != nil {
 		var err error
-		if params, err = editStrings(r.Params, edit); err != nil {
+		if params, err = mcp.EditStrings(r.Params, edit); err != nil {
 			return nil, serve.InvalidParams("Can't read the parameters.")
 		}
 	}
