@@ -125,6 +125,9 @@ func (connector *ConnectorView) addUILinks(t *Tool) {
 	}
 }
 
+// HasApps reports whether a listed tool links to a UI resource.
+func (connector *ConnectorView) HasApps() bool { return len(connector.uiLinks) > 0 }
+
 // UILinks returns the UI resources that listed tools link to, in order.
 func (connector *ConnectorView) UILinks() []string {
 	return slices.Sorted(maps.Keys(connector.uiLinks))

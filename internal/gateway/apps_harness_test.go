@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -84,7 +85,7 @@ func readMeta(raw string) (meta sdk.Meta) {
 	return meta
 }
 
-// hideUI records what a client declares, and hides UI tools from clients without the extension, and a resource from lists.
+// hideUI records what a client declares, and hides UI tools from clients without the extension, also in calls, and a resource from lists.
 func (u *uiServer) hideUI(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if strings.HasPrefix(method, "notifications/") {
@@ -102,6 +103,9 @@ func (u *uiServer) hideUI(next sdk.MethodHandler) sdk.MethodHandler {
 		u.mu.Lock()
 		u.saw[method] = append(u.saw[method], string(encoded))
 		u.mu.Unlock()
+		if method == "tools/call" && declared.Extensions[uiExtension] == nil {
+			return nil, errors.New("no such tool for this client")
+		}
 		result, err := next(ctx, method, r)
 		switch list := result.(type) {
 		case *sdk.ListToolsResult:

@@ -133,20 +133,20 @@ func TestExtensions_ReachBothSides(t *testing.T) {
 				t.Errorf("%s: extensions %v, want %s", address, got, want)
 			}
 		}
-		other := map[string]any{"com.example/x": map[string]any{"b": 2, "a": []int{1}}, "io.modelcontextprotocol/tasks": map[string]any{"x": 1}}
+		other := map[string]any{"com.example/shared": map[string]any{"b": 2, "a": []int{1}}, "io.modelcontextprotocol/tasks": map[string]any{"x": 1}}
 		for _, address := range []string{"/mcp", "/mcp/one"} {
 			tool := strings.TrimPrefix("mcp_one__show", map[string]string{"/mcp/one": "mcp_one__"}[address])
 			for want, declared := range map[string]map[string]any{
 				`"` + uiExtension + `":{"mimeTypes":["` + appType + `"]}`: uiHost,
-				`"com.example/x":{"a":[1],"b":2}`:                         other,
+				`"com.example/shared":{"a":[1],"b":2}`:                    other,
 			} {
 				s := p.connectHost(t, address, client, declared)
 				if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool}); err != nil {
 					t.Fatal(err)
 				}
 				got := p.servers["one"].lastDeclared("tools/call")
-				if !strings.Contains(got, want) || strings.Contains(got, uiExtension) != strings.Contains(want, uiExtension) {
-					t.Errorf("%s: the server is told of %s, want %s", address, got, want)
+				if !strings.Contains(got, want) || !strings.Contains(got, uiExtension) {
+					t.Errorf("%s: the server is told of %s, want %s and the extension for UI", address, got, want)
 				}
 				if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: map[string]string{"/mcp": "ui://one/app/main.html", "/mcp/one": "ui://app/main.html"}[address]}); err != nil {
 					t.Fatal(err)
@@ -157,6 +157,38 @@ func TestExtensions_ReachBothSides(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestExtensions_CallsDeclareWhatSyncsDeclare calls a tool that the server knows only for clients of MCP Apps.
+func TestExtensions_CallsDeclareWhatSyncsDeclare(t *testing.T) {
+	t.Parallel()
+	everyUIPair(t, func(t *testing.T, p *uiPair, client era) {
+		for address, at := range uiAddresses {
+			result, err := p.connectHost(t, address, client, nil).CallTool(t.Context(), &sdk.CallToolParams{Name: at.tool + "show"})
+			if err != nil || result.IsError {
+				t.Errorf("%s: %+v, %v", address, result, err)
+			}
+		}
+	})
+}
+
+// TestExtensions_OpenFewSessions calls with many different settings of an extension.
+func TestExtensions_OpenFewSessions(t *testing.T) {
+	t.Parallel()
+	p := newUIPair(t, legacy)
+	for i := range 30 {
+		s := p.connectHost(t, "/mcp/one", legacy, map[string]any{"com.example/one": map[string]any{"n": i}, "com.example/x": map[string]any{"n": i}})
+		if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "show"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sessions := 0
+	for range p.servers["one"].Sessions() {
+		sessions++
+	}
+	if sessions == 0 || sessions > 6 { // four sets, none, and that of a sync
+		t.Errorf("%d sessions", sessions)
+	}
 }
 
 // TestAppCalls_ByTheServersName calls tools as apps do: by the names that their server gives them.

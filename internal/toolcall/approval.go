@@ -109,7 +109,7 @@ func (cs *callSender) checkReady(ctx context.Context, a *activeCall) error {
 	if wait := cs.breakers.retryDelay(serverKey{view.Tenant.ID, a.connector.Connector.ID}, view.Agent.ID, cs.o.Now()); wait > 0 {
 		return circuitOpenRefusal(a.connector.Connector.Name, wait)
 	}
-	if _, err := cs.pool.Resolve(ctx, a.sessionRequest()); err != nil {
+	if _, err := cs.pool.Resolve(ctx, cs.sessionRequest(a)); err != nil {
 		return cs.explainer.explainError(ctx, view, a.connector, err)
 	}
 	return nil

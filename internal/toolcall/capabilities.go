@@ -97,9 +97,7 @@ func (c clientCapabilities) encodeMembers() string {
 		add(`"roots":{}`)
 	}
 	if len(c.extensions) > 0 {
-		if raw, err := json.Marshal(c.extensions); err == nil {
-			add(`"extensions":` + string(raw))
-		}
+		add(`"extensions":` + string(mcp.EncodeExtensions(c.extensions)))
 	}
 	if members == "" {
 		return ""

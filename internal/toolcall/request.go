@@ -169,10 +169,7 @@ func (rs *requestSender) sendQuery(ctx context.Context, q *UpstreamRequest, para
 
 // sendQueryOnce returns errPolicyStale if the request waited since its last check.
 func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
-	w := newTaskSessionRequest(q.View, q.Connector, q.taskSession, q.Wait)
-	if !q.taskSession.IsHandshake {
-		setCapabilities(&w, parseExtensions(q.Capabilities))
-	}
+	w := rs.sender.newTaskSessionRequest(q.View, q.Connector, q.taskSession, q.Client)
 	w.Retryable = q.Kind != "" && q.Kind != connectors.CallMethod || q.Method == "tasks/get"
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()

@@ -22,7 +22,7 @@ func (c *Executor) WatchResources(
 	}
 	defer c.sender.watches.Release(v.Agent.ID)
 	var credential *credentials.Credential
-	err := c.sender.withSession(ctx, newSessionRequest(v, connector, Client{}), &credential, func(s *mcp.Session) error {
+	err := c.sender.withSession(ctx, c.sender.newSessionRequest(v, connector, Client{}, false), &credential, func(s *mcp.Session) error {
 		return s.Watch(ctx, uris, func(m mcp.Message) { onNotify(m.Params) })
 	})
 	if err != nil && ctx.Err() == nil {

@@ -307,7 +307,7 @@ func (r *questionRelay) runRelay(ctx context.Context) {
 		return r.askClient(ctx, request)
 	}
 	var credential *credentials.Credential
-	w := newTaskSessionRequest(r.view, r.connector, r.task.taskSession, nil)
+	w := r.questions.sender.newTaskSessionRequest(r.view, r.connector, r.task.taskSession, Client{})
 	_ = r.questions.sender.withSession(ctx, w, &credential, func(s *mcp.Session) error {
 		return s.RelayTask(ctx, mcp.TaskRelay{ID: r.task.ID, Timeout: maxCallTime, Answer: answer, CallerKey: r.view.Agent.ID.UUID})
 	})

@@ -10,7 +10,6 @@ import (
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/revision"
 	"patchbay/internal/safe"
-	"patchbay/internal/store"
 	"patchbay/internal/toolcall/upstream"
 )
 
@@ -32,8 +31,8 @@ func newTaskSession(s *mcp.Session, capabilities string, t *mcp.Task) taskSessio
 }
 
 // newTaskSessionRequest describes the session for requests about a task.
-func newTaskSessionRequest(v *agentview.View, connector *agentview.ConnectorView, session taskSession, wait *store.WaitBudget) upstream.SessionRequest {
-	w := newSessionRequest(v, connector, Client{Wait: wait})
+func (cs *callSender) newTaskSessionRequest(v *agentview.View, connector *agentview.ConnectorView, session taskSession, client Client) upstream.SessionRequest {
+	w := cs.newSessionRequest(v, connector, client, false)
 	if session.IsHandshake {
 		setCapabilities(&w, parseCapabilities(json.RawMessage(session.Capabilities)))
 		w.Resume = session.Token
@@ -43,12 +42,12 @@ func newTaskSessionRequest(v *agentview.View, connector *agentview.ConnectorView
 
 // prepareTask makes a task of the call if the server requires one, or if a client of 2025-11-25 asks for one. It refuses the
 // call if the server requires a task and declares no tasks.
-func (a *activeCall) prepareTask(s *mcp.Session, call *mcp.Call) error {
+func (a *activeCall) prepareTask(s *mcp.Session, call *mcp.Call, capabilities string) error {
 	support, accepts := a.request.Tool.TaskSupport, s.AcceptsTasks()
 	switch {
 	case s.Era() == mcp.EraModern:
 		if a.request.HandshakeTasks {
-			call.Meta = withTaskExtension(call.Meta, a.sessionRequest().Capabilities)
+			call.Meta = withTaskExtension(call.Meta, capabilities)
 		}
 	case support == agentview.TaskRequired && !accepts:
 		return &RefusalError{Code: CodeUpstream, Sentence: fmt.Sprintf(
@@ -138,7 +137,7 @@ func (r *taskRelay) startRelay(ctx context.Context) {
 	credential := r.a.credential
 	safe.Go(safe.Call, func() { // stopRelay waits for it
 		defer close(done)
-		w := newTaskSessionRequest(r.a.request.View, r.a.connector, r.a.taskSession, nil)
+		w := r.sender.newTaskSessionRequest(r.a.request.View, r.a.connector, r.a.taskSession, Client{})
 		_ = r.sender.withSession(ctx, w, &credential, func(s *mcp.Session) error {
 			return s.RelayTask(ctx, mcp.TaskRelay{ID: r.id, Timeout: maxCallTime, Answer: answer, CallerKey: r.a.request.View.Agent.ID.UUID})
 		})

@@ -53,11 +53,13 @@ type callSender struct {
 	breakers       breakerSet
 	credentialUses credentialUses
 	watches        *limit.Gate[connectors.AgentID]
+	extensionSets  *extensionSets
 }
 
 func newCallSender(o *Options, running *runningCalls, explainer *explainer, progress *progressSaver) *callSender {
 	return &callSender{
 		o: o, running: running, explainer: explainer, progress: progress, watches: limit.NewGate[connectors.AgentID](maxWatches, 0),
+		extensionSets: newExtensionSets(),
 		pool: upstream.New(upstream.Options{
 			Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, AcquireSlot: o.AcquireSlot, Store: o.Store, Log: o.Log, Now: o.Now,
 		}),
@@ -70,11 +72,15 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 	defer done()
 	lost := false // by the server, the session of an earlier try
 	err = cs.withBreaker(ctx, a.request.View, a.connector, func() error {
-		return cs.withSession(ctx, a.sessionRequest(), &a.credential, func(s *mcp.Session) error {
+		w := cs.sessionRequest(a)
+		return cs.withSession(ctx, w, &a.credential, func(s *mcp.Session) error {
 			if !a.wasSent && a.lastCheck.isStale(a.request.Wait) {
 				return errPolicyStale
 			}
-			if err := a.prepareTask(s, &call); err != nil {
+			if s.Era() == mcp.EraModern && servesApps(a.connector) {
+				call.Meta = withUIExtension(call.Meta)
+			}
+			if err := a.prepareTask(s, &call, w.Capabilities); err != nil {
 				return err
 			}
 			call.BetweenCalls, call.OwnStreamOnly = a.request.messageReceiver(&a.connector.Connector, s)
@@ -86,7 +92,7 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 				lost = failure.SessionLost()
 			}
 			if err == nil && result.Task != nil {
-				a.taskSession = newTaskSession(s, a.sessionRequest().Capabilities, result.Task)
+				a.taskSession = newTaskSession(s, w.Capabilities, result.Task)
 			}
 			return err
 		})
@@ -154,26 +160,26 @@ func toHealthSignal(ctx context.Context, err error) healthSignal {
 }
 
 // sessionRequest describes the session that the call needs.
-func (a *activeCall) sessionRequest() upstream.SessionRequest {
-	w := newSessionRequest(a.request.View, a.connector, a.request.Client)
-	if a.asksDuringTask() {
-		setCapabilities(&w, parseCapabilities(a.request.Capabilities))
-	}
+func (cs *callSender) sessionRequest(a *activeCall) upstream.SessionRequest {
+	client := a.request.Client
+	w := cs.newSessionRequest(a.request.View, a.connector, client, client.SendRequest != nil || a.asksDuringTask())
 	hints := a.request.Tool.Hints
 	w.Retryable = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
 	return w
 }
 
-func newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, client Client) upstream.SessionRequest {
+// newSessionRequest describes the session for requests of a client. answers: it answers the server's requests.
+func (cs *callSender) newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, client Client, answers bool) upstream.SessionRequest {
 	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: connector.Connector, Wait: client.Wait}
 	if v.Agent.ID != (connectors.AgentID{}) { // an admin's request may have none
 		w.Agent = &v.Agent.ID
 	}
-	if client.SendRequest != nil {
-		setCapabilities(&w, parseCapabilities(client.Capabilities))
-	} else {
-		setCapabilities(&w, parseExtensions(client.Capabilities))
+	caps := parseExtensions(client.Capabilities)
+	if answers {
+		caps = parseCapabilities(client.Capabilities)
 	}
+	caps.extensions = cs.relayedExtensions(v, connector, caps.extensions)
+	setCapabilities(&w, caps)
 	return w
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // syncCapabilities are those of syncs. Some servers list UI tools only for clients of MCP Apps.
-var syncCapabilities = []byte(`{"extensions":{"` + revision.UIExtension + `":{"mimeTypes":["` + revision.UIMediaType + `"]}}}`)
+var syncCapabilities = []byte(`{"extensions":{"` + revision.UIExtension + `":` + revision.UISettings + `}}`)
 
 // Target describes a connector's server to package mcp, for sessions beside syncs: headers authenticate, and a
 // program gets its environment. The caller sets the capabilities. A program that the rules forbid is an Upstream fault.

@@ -79,6 +79,7 @@ const TasksExtension = "io.modelcontextprotocol/tasks"
 const (
 	UIExtension = "io.modelcontextprotocol/ui"
 	UIMediaType = "text/html;profile=mcp-app"
+	UISettings  = `{"mimeTypes":["` + UIMediaType + `"]}` // of a client that shows such resources
 )
 
 // TasksSince is the first version with tasks.
