@@ -103,7 +103,7 @@ func (c capabilities) encodeFor(p *serve.Client) json.RawMessage {
 	case hasHandshakeTasks(p):
 		c.Tasks = json.RawMessage(handshakeTasks)
 	}
-	raw, err := json.Marshal(c)
+	raw, err := encodeJSON(c)
 	if err != nil {
 		return []byte("{}")
 	}

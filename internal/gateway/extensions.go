@@ -11,17 +11,18 @@ import (
 const maxExtensions = 64 << 10
 
 // allExtensions returns the extensions of all servers of the agent. Settings of the same extension are merged. Extensions of
-// servers beyond the bound are left out.
+// servers beyond the bound are left out. Those of one server are bounded too, so that it cannot hide the others.
 func allExtensions(v *agentview.View) map[string]json.RawMessage {
 	all, size := map[string]json.RawMessage{}, 0
 	for _, connector := range v.Connectors {
-		declared := mcp.Extensions(connector.Capabilities, mcp.MaxServerExtensions)
+		declared, added := mcp.Extensions(connector.Capabilities, mcp.MaxServerExtensions), 0
 		for name, settings := range declared {
-			size += len(name) + len(settings)
+			added += len(name) + len(settings)
 		}
-		if size > maxExtensions {
-			break
+		if size+added > maxExtensions {
+			continue
 		}
+		size += added
 		for name, settings := range declared {
 			if known, ok := all[name]; ok {
 				settings = mergeSettings(known, settings)
@@ -45,7 +46,7 @@ func mergeSettings(first, second json.RawMessage) json.RawMessage {
 		}
 		a[name] = value
 	}
-	merged, err := json.Marshal(a)
+	merged, err := encodeJSON(a)
 	if err != nil {
 		return first
 	}
@@ -67,7 +68,7 @@ func joinArrays(first, second json.RawMessage) json.RawMessage {
 			a = append(a, element)
 		}
 	}
-	joined, err := json.Marshal(a)
+	joined, err := encodeJSON(a)
 	if err != nil {
 		return first
 	}
