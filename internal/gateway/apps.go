@@ -75,40 +75,57 @@ func (b *backend) hasApp(ctx context.Context, connector *agentview.ConnectorView
 	return known.isRead, nil
 }
 
-// findAppTool returns the tool that an app calls by the server's own name; nil: there is none. The app comes from a connector
-// of which the agent has read a UI resource. A name of several such connectors is refused, also where the agent could not call
-// all of them: the app may be of any.
+// findAppTool returns the tool that an app calls by the server's own name; nil: there is none. The app is of a connector of
+// which the agent has read a UI resource. If there are several, the call is refused, also where only one has the name: an app
+// of another server must not reach its tools.
 func (b *backend) findAppTool(ctx context.Context, name string) (*agentview.Tool, error) {
 	among := b.view.Connectors
 	if b.connector != nil {
 		among = []*agentview.ConnectorView{b.connector}
 	}
-	var found []*agentview.Tool
-	for _, connector := range among {
-		t := connector.Tool(name)
-		if t == nil || t.BlockedBy == agentview.BlockedRemoved {
-			continue
+	named := func(connector *agentview.ConnectorView) *agentview.Tool {
+		if t := connector.Tool(name); t != nil && t.BlockedBy != agentview.BlockedRemoved {
+			return t
 		}
+		return nil
+	}
+	if !slices.ContainsFunc(among, func(connector *agentview.ConnectorView) bool { return named(connector) != nil }) {
+		return nil, nil // without a look at the history
+	}
+	var found []*agentview.Tool
+	withApps := 0
+	for _, connector := range among {
 		has, err := b.hasApp(ctx, connector)
 		if err != nil {
 			return nil, newRequestError(err, noPageURL)
 		}
-		if has {
+		if !has {
+			continue
+		}
+		withApps++
+		if t := named(connector); t != nil {
 			found = append(found, t)
 		}
 	}
 	switch {
-	case len(found) > 1:
-		names := make([]string, len(found))
-		for i, t := range found {
-			names[i] = t.Exposed
-		}
-		return nil, serve.InvalidParams(fmt.Sprintf("Several connectors with apps have a tool named %q. Call one of: %s.",
-			truncateName(name), strings.Join(names, ", ")))
-	case len(found) == 0 || found[0].Listed() && !found[0].ForApps():
+	case len(found) == 0:
+		return nil, nil
+	case withApps > 1:
+		return nil, newAmbiguousAppError(name, found)
+	case found[0].Listed() && !found[0].ForApps():
 		return nil, nil
 	}
 	return found[0], nil
+}
+
+// newAmbiguousAppError names the tools that a call of an app may mean.
+func newAmbiguousAppError(name string, tools []*agentview.Tool) error {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Exposed
+	}
+	return serve.InvalidParams(fmt.Sprintf("Apps of several connectors are open, so the tool %q is ambiguous. Call one of: %s.",
+		truncateName(name), strings.Join(names, ", ")))
 }
 
 // uiMark begins a JSON string with the URI of a UI resource.
@@ -119,11 +136,13 @@ type resultPaths struct{ links, embedded []string }
 
 var (
 	toolResult = resultPaths{
-		links:    []string{".content[].uri", "._meta.ui.resourceUri", "._meta.ui/resourceUri"},
+		links:    []string{".content[].uri", "._meta.ui.resourceUri", "._meta.ui/resourceUri", "._meta.openai/outputTemplate"},
 		embedded: []string{".content[].resource.uri"},
 	}
 	taskResult = resultPaths{
-		links:    []string{".result.content[].uri", ".result._meta.ui.resourceUri", ".result._meta.ui/resourceUri"},
+		links: []string{
+			".result.content[].uri", ".result._meta.ui.resourceUri", ".result._meta.ui/resourceUri", ".result._meta.openai/outputTemplate",
+		},
 		embedded: []string{".result.content[].resource.uri"},
 	}
 	promptResult = resultPaths{links: []string{".messages[].content.uri"}, embedded: []string{".messages[].content.resource.uri"}}

@@ -124,7 +124,7 @@ func (u *uiServer) callTool(_ context.Context, r *sdk.CallToolRequest) (*sdk.Cal
 	u.calls = append(u.calls, r.Params.Name)
 	u.mu.Unlock()
 	return &sdk.CallToolResult{
-		Meta: readMeta(`{"ui":{"resourceUri":"ui://app/main.html"}}`),
+		Meta: readMeta(`{"ui":{"resourceUri":"ui://app/main.html"},"openai/outputTemplate":"ui://app/main.html"}`),
 		Content: []sdk.Content{
 			&sdk.TextContent{Text: u.name + " " + r.Params.Name + " ui://app/main.html"},
 			&sdk.ResourceLink{URI: "ui://app/main.html", Name: "main"},

@@ -49,7 +49,7 @@ func TestApps_KeepTheirScheme(t *testing.T) {
 			other, _ := result.Content[3].(*sdk.ResourceLink)
 			text, _ := result.Content[0].(*sdk.TextContent)
 			if link.URI != at.uri+"main.html" || embedded.Resource.URI != at.uri+"main.html" || other.URI != "file:///notes" ||
-				text.Text != at.slug+" show ui://app/main.html" || !sameJSON(result.Meta["ui"], `{"resourceUri":"`+at.uri+`main.html"}`) {
+				text.Text != at.slug+" show ui://app/main.html" || !sameJSON(result.Meta["ui"], `{"resourceUri":"`+at.uri+`main.html"}`) || result.Meta["openai/outputTemplate"] != at.uri+"main.html" {
 				t.Errorf("%s: result %s, %s, %s, %v", address, link.URI, embedded.Resource.URI, other.URI, result.Meta)
 			}
 		}
@@ -228,11 +228,14 @@ func TestAppCalls_ByTheServersName(t *testing.T) {
 		}
 		read("ui://app/main.html") // of both, and one of them has an app
 		read("ui://two/app/main.html")
-		call("two", "two two")
 		p.servers["one"].takeCalls()
+		p.servers["two"].takeCalls()
+		call("two", "Call one of: mcp_two__two.") // the app may be of the other one
+		call("one", "Call one of: mcp_one__one.")
+		call("absent", `No tool named "absent"`)
 		call("refresh", "Call one of: mcp_one__refresh, mcp_two__refresh.")
 		call("mcp_two__refresh", "two refresh")
-		if calls := p.servers["one"].takeCalls(); len(calls) != 0 {
+		if calls := append(p.servers["one"].takeCalls(), p.servers["two"].takeCalls()...); len(calls) != 1 {
 			t.Errorf("an ambiguous call is sent: %v", calls)
 		}
 		if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "ui://app/main.html"}); err == nil {
@@ -278,8 +281,8 @@ func TestAppCalls_FollowTheGrant(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "mcp_one__refresh, mcp_two__refresh") {
 		t.Errorf("ambiguous: %v", err)
 	}
-	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "two"})
-	if err != nil || !result.IsError {
+	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "mcp_two__two"})
+	if err == nil && !result.IsError {
 		t.Errorf("a call without a grant: %v, %v", result, err)
 	}
 	if calls := append(p.servers["one"].takeCalls(), p.servers["two"].takeCalls()...); len(calls) != 0 {
