@@ -15,6 +15,9 @@ import (
 // ui://<slug>/<the rest of the upstream URI>.
 const UIScheme = "ui://"
 
+// maxUILinks bounds the links of a definition. More than three are of members that repeat.
+const maxUILinks = 8
+
 // uiLink is the value of a member of a definition's _meta that links to a UI resource.
 type uiLink struct {
 	byteRange
@@ -33,7 +36,7 @@ func readAppMeta(raw []byte, offset int) appMeta {
 	m := appMeta{forApps: true}
 	addLink := func(raw []byte, start int) {
 		var uri string
-		if json.Unmarshal(raw, &uri) == nil && strings.HasPrefix(uri, UIScheme) {
+		if len(m.links) < maxUILinks && json.Unmarshal(raw, &uri) == nil && strings.HasPrefix(uri, UIScheme) {
 			m.links = append(m.links, uiLink{byteRange{start, start + len(raw)}, uri})
 		}
 	}
@@ -115,14 +118,21 @@ func (t *Tool) AppsOnly() bool { return t.def != nil && t.def.app.appsOnly }
 // ForApps reports whether apps may call a listed tool.
 func (t *Tool) ForApps() bool { return t.def != nil && t.def.app.forApps }
 
-// addUILinks remembers the UI resources of a listed tool. Servers may leave them out of resources/list.
-func (connector *ConnectorView) addUILinks(t *Tool) {
+// uiLinkBytes is the estimated memory of a link in a view, without its URI.
+const uiLinkBytes = 100
+
+// addUILinks remembers the UI resources of a listed tool, and returns the memory. Servers may leave them out of resources/list.
+func (connector *ConnectorView) addUILinks(t *Tool) (added int64) {
 	for _, link := range t.def.app.links {
 		if connector.uiLinks == nil {
 			connector.uiLinks = map[string]bool{}
 		}
-		connector.uiLinks[link.uri] = true
+		if !connector.uiLinks[link.uri] {
+			connector.uiLinks[link.uri] = true
+			added += uiLinkBytes + int64(len(link.uri))
+		}
 	}
+	return added
 }
 
 // HasApps reports whether a listed tool links to a UI resource.

@@ -175,7 +175,7 @@ func (b *viewBuilder) addReachTools(connector *ConnectorView, rows []store.Acces
 		b.view.bytes += toolOverheadBytes
 		if t.Listed() {
 			connector.Tools = append(connector.Tools, t)
-			connector.addUILinks(t)
+			b.view.bytes += connector.addUILinks(t)
 		}
 	}
 }

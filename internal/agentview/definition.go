@@ -56,7 +56,8 @@ func newVariant(raw, other []byte) *definitionVariant {
 		case "name":
 			f.names = append(f.names, value)
 		case "_meta":
-			f.links = append(f.links, readAppMeta(raw[value.start:value.end], value.start).links...)
+			links := readAppMeta(raw[value.start:value.end], value.start).links
+			f.links = append(f.links, links[:min(len(links), maxUILinks-len(f.links))]...)
 		}
 	})
 	return f
