@@ -42,7 +42,8 @@ type activeCall struct {
 	taskUnknown bool            // the server told so, of lastTask
 	taskHandle  json.RawMessage // the agent's, in a request about a task; nil: the call is not one
 
-	resetTimeout func()                                   // of the watchdog; nil: none
+	resetTimeout func() // of the watchdog; nil: none
+	sentProgress sentProgress
 	lastNote     atomic.Pointer[mcp.ProgressNotification] // last notification of progress; nil: none
 
 	upstream *connectors.Upstream // what the server of the failure said, for admins; nil: nothing

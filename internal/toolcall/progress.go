@@ -142,3 +142,35 @@ func truncateText(s string, maxChars int) string {
 	}
 	return s
 }
+
+// sentProgress is the progress of a call that its client got. Its numbers must increase (MCP, "Progress"). They count the states
+// of a task, until the server sends a higher number of its own. The zero value works.
+type sentProgress struct {
+	mu       sync.Mutex // guards the fields below, and keeps the order of what is sent
+	states   int        // sent
+	hasNotes bool       // the server's numbers are sent
+	last     float64
+}
+
+// sendNote sends the server's notification. After states, a number that does not increase is left out.
+func (p *sentProgress) sendNote(send func(json.RawMessage), note mcp.ProgressNotification) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.states > 0 && note.Progress <= p.last {
+		return
+	}
+	p.hasNotes, p.last = true, note.Progress
+	send(progressParams(note))
+}
+
+// sendState sends a task's state, unless the server's own progress is sent.
+func (p *sentProgress) sendState(send func(json.RawMessage), message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hasNotes {
+		return
+	}
+	p.last = float64(p.states)
+	p.states++
+	send(progressParams(mcp.ProgressNotification{Progress: p.last, Message: message}))
+}

@@ -168,11 +168,9 @@ func (cs *callSender) abandonTask(ctx context.Context, a *activeCall, id string)
 	_ = cs.withTaskSession(ctx, a, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // on failure the server ends the task by its TTL
 }
 
-// taskProgress reports each new state of a task to the client and the history. The client's progress counts the states, unless the
-// server sends progress of its own, which has to increase.
+// taskProgress reports each new state of a task to the client and the history.
 type taskProgress struct {
 	saver *progressSaver
-	count int
 	last  []byte
 }
 
@@ -185,9 +183,8 @@ func (p *taskProgress) reportProgress(a *activeCall, t *mcp.Task) {
 	if a.resetTimeout != nil {
 		a.resetTimeout()
 	}
-	if a.request.Progress != nil && a.lastNote.Load() == nil {
-		a.request.Progress(progressParams(mcp.ProgressNotification{Progress: float64(p.count), Message: t.Message}))
-		p.count++
+	if a.request.Progress != nil {
+		a.sentProgress.sendState(a.request.Progress, t.Message)
 	}
 	p.saver.queueTask(a, t)
 }

@@ -220,7 +220,7 @@ func (cs *callSender) buildCall(ctx context.Context, a *activeCall) (_ context.C
 		call.Progress = func(n mcp.ProgressNotification) {
 			w.resetTimer()
 			cs.progress.queueProgress(a, n)
-			request.Progress(progressParams(n))
+			a.sentProgress.sendNote(request.Progress, n)
 		}
 	}
 	if request.SendRequest != nil {
