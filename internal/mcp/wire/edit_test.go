@@ -45,14 +45,15 @@ func TestEditStrings_IsLinear(t *testing.T) { //nolint:paralleltest // it measur
 		raw  string
 		most uint64 // bytes for each byte of the document
 	}{
-		"deep, long names":       {`{"content":[` + link + `],"x":` + strings.Repeat(`{"`+name+`":`, 480) + "0" + strings.Repeat("}", 480) + `}`, 3},
-		"deep in the path":       {`{"content":[` + link + `,` + strings.Repeat(`{"`+name+`":`, 480) + "0" + strings.Repeat("}", 480) + `]}`, 3},
-		"flat":                   {`{"content":[` + link + `],"x":[` + strings.Repeat("0,", 4<<20) + `0]}`, 3},
-		"flat in the path":       {`{"content":[` + link + strings.Repeat(",0", 4<<20) + `]}`, 3},
-		"objects in the path":    {`{"content":[` + link + strings.Repeat(",{}", 1<<20) + `]}`, 3},
-		"strings off the path":   {`{"content":[` + link + `],"uri":[` + strings.Repeat(`"a",`, 1<<20) + `0]}`, 3},
-		"links":                  {`{"content":[` + link + strings.Repeat(","+link, 1<<14) + `]}`, 16},
-		"escaped names off path": {`{"content":[` + link + `],"x":{` + strings.Repeat(`"\u0061":0,`, 1<<18) + `"b":0}}`, 3},
+		"deep, long names":          {`{"content":[` + link + `],"x":` + strings.Repeat(`{"`+name+`":`, 480) + "0" + strings.Repeat("}", 480) + `}`, 3},
+		"deep in the path":          {`{"content":[` + link + `,` + strings.Repeat(`{"`+name+`":`, 480) + "0" + strings.Repeat("}", 480) + `]}`, 3},
+		"flat":                      {`{"content":[` + link + `],"x":[` + strings.Repeat("0,", 4<<20) + `0]}`, 3},
+		"flat in the path":          {`{"content":[` + link + strings.Repeat(",0", 4<<20) + `]}`, 3},
+		"objects in the path":       {`{"content":[` + link + strings.Repeat(",{}", 1<<20) + `]}`, 3},
+		"strings off the path":      {`{"content":[` + link + `],"uri":[` + strings.Repeat(`"a",`, 1<<20) + `0]}`, 3},
+		"links":                     {`{"content":[` + link + strings.Repeat(","+link, 1<<14) + `]}`, 16},
+		"escaped names in the path": {`{"content":[` + link + `,{` + strings.Repeat(`"\u0061":0,`, 1<<18) + `"b":0}]}`, 3},
+		"escaped names off path":    {`{"content":[` + link + `],"x":{` + strings.Repeat(`"\u0061":0,`, 1<<18) + `"b":0}}`, 3},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -319,15 +321,56 @@ func (s *scanner) skipLiteral(w string) error {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// unquoteKey unquotes a key; few have escapes.
+// unquoteKey unquotes a key as encoding/json does, with one allocation: a reply can have a million.
 func unquoteKey(raw []byte) []byte {
-	for _, c := range raw {
-		if c == '\\' {
-			key, _ := unquoteString(raw)
-			return []byte(key)
-		}
+	raw = raw[1 : len(raw)-1]
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
 	}
-	return raw[1 : len(raw)-1]
+	key := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		n := escapeLength(raw[i:])
+		if raw[i] != '\\' || n == 0 {
+			key = append(key, raw[i])
+			i++
+			continue
+		}
+		unit := rune(readCodeUnit(raw[i:]))
+		switch c := raw[i+1]; {
+		case c != 'u':
+			key = append(key, unescapeByte(c))
+		case !utf16.IsSurrogate(unit):
+			key = utf8.AppendRune(key, unit)
+		default:
+			r := utf8.RuneError
+			if i+n < len(raw) && raw[i+n] == '\\' {
+				r = utf16.DecodeRune(unit, rune(readCodeUnit(raw[i+n:])))
+			}
+			if r != utf8.RuneError {
+				n *= 2
+			}
+			key = utf8.AppendRune(key, r)
+		}
+		i += n
+	}
+	return key
+}
+
+// unescapeByte returns the character of an escape of two bytes.
+func unescapeByte(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
 }
 
 // unquoteString decodes a string that the scanner accepted.
