@@ -30,8 +30,12 @@ func NewEgressPolicy(server config.Server) (*safehttp.Policy, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_ADDR has no address.")
 	}
+	proxy, err := EgressProxy(server)
+	if err != nil {
+		return nil, err
+	}
 	own := OwnHosts(server.BaseURL(addr), addr.String(), server)
-	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own, Standard: true}), nil
+	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own, Proxy: proxy, Standard: true}), nil
 }
 
 // OwnHosts are the names and addresses that lead back to Patchbay, which no connector may use. If connectors

@@ -38,6 +38,7 @@ func Run(ctx context.Context, o Options) (problems int) {
 		r.checkEgress(server)
 		r.checkProxy(ctx, server)
 		r.checkMail(ctx, server)
+		r.checkEmbeddings(ctx, server)
 		r.reportHTTPMode(server)
 		r.checkCommands(server)
 		r.checkCatalog(server)
