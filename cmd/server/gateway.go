@@ -9,8 +9,8 @@ import (
 	"patchbay/internal/calllog"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
-	"patchbay/internal/embeddings"
 	"patchbay/internal/gateway"
+	"patchbay/internal/installation"
 	"patchbay/internal/listchanges"
 	"patchbay/internal/mcp"
 	"patchbay/internal/middleware"
@@ -36,10 +36,7 @@ type agentServices struct {
 func (h *app) buildAgents(dialer *mcp.Dialer, egress *safehttp.Policy) agentServices {
 	log, st, settings := h.run.log, h.database.Store, h.run.server
 	a := agentServices{
-		views: agentview.New(agentview.Options{Store: st, Log: log, Embeddings: embeddings.New(embeddings.Options{
-			HTTP: safehttp.Bounded(egress.Client(), embeddings.MaxBytes, embeddings.Timeout),
-			URL:  settings.EmbedURL, Model: settings.EmbedModel, Key: settings.EmbedKey,
-		})}),
+		views:     agentview.New(agentview.Options{Store: st, Log: log, Embeddings: installation.NewEmbeddings(settings, egress)}),
 		listeners: h.buildListChanges(),
 		syncer:    h.syncer,
 		history:   calllog.New(calllog.Options{Store: st, Instance: h.instance, Journal: h.run.database.DataDir, Log: log}),

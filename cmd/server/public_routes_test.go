@@ -66,7 +66,7 @@ func newApp(t *testing.T) *app {
 }
 
 // newAppAt is newApp with a listener's address.
-func newAppAt(t *testing.T, addr net.Addr) *app {
+func newAppAt(t *testing.T, addr net.Addr, settings ...func(*config.Server)) *app {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	kek, err := secret.NewKEK()
@@ -85,6 +85,9 @@ func newAppAt(t *testing.T, addr net.Addr) *app {
 		t.Fatal(err)
 	}
 	s := &serverRun{server: config.Server{Addr: addr.String(), Egress: config.EgressLocal}, log: log, catalog: offered, instance: uuid.New(), stdout: io.Discard}
+	for _, set := range settings {
+		set(&s.server)
+	}
 	h, err := s.buildApp(d, addr, telemetry.NewMetrics(version()))
 	if err != nil {
 		t.Fatal(err)
