@@ -296,6 +296,27 @@ func TestEvents_StreamCallsAndApprovals(t *testing.T) {
 	}
 }
 
+// The end of a call may be stored after that of its approval.
+func TestEvents_ApprovedCallShowsItsLateResult(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a, _, _ := d.addAnsweringServer(`{"content":[{"type":"text","text":"3 found"}]}`)
+	b := d.signInAsRole(connectors.RoleMember)
+	id := d.createAskedCall(a, `{"q":"news"}`).String()
+	calls := b.openEventsAt("/events?on=calls&agent=support")
+	b.post("/approvals/"+id+"/approve", nil)
+	calls.until("call-"+id, "Success")
+	d.AsOwner(t, "do $$ begin for i in 1..6000 loop exit when exists (select from tool_calls where id = '"+id+"' and completed_at is not null); perform pg_sleep(0.01); end loop; end $$",
+		"create table ended as select id, completed_at, duration_us from tool_calls where id = '"+id+"'",
+		"update tool_calls set status = 'running', completed_at = null, duration_us = null where id = '"+id+"'")
+	page := b.openEventsAt("/events?on=approvals&id=" + id)
+	if event := page.until("Approved, done"); strings.Contains(event, "3 found") {
+		t.Error("a running call has a result")
+	}
+	d.AsOwner(t, "update tool_calls c set status = 'success', completed_at = e.completed_at, duration_us = e.duration_us from ended e where e.id = c.id", "drop table ended")
+	page.until("approval-result-"+id, "3 found")
+}
+
 func TestOnlyPicturesAreServedAsSuch(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

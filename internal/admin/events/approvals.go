@@ -23,8 +23,11 @@ type approvalList struct {
 	decided map[connectors.ToolCallID]cardMark // followed until they end
 }
 
-// cardMark is the part of a card that changes after the decision.
-type cardMark struct{ state, progress, percent string }
+// cardMark is the part of a card that changes after the decision. The end of a call is stored after that of its approval.
+type cardMark struct {
+	state, progress, percent string
+	ended                    bool
+}
 
 // approvalUpdates sends calls that begin or cease to wait for approval, and those decided until they have ended.
 func (s *stream) approvalUpdates(after, single string) func() error {
@@ -111,7 +114,7 @@ func (l *approvalList) hasChanged(card *templates.ApprovalCard) (bool, error) {
 		}
 		if err == nil {
 			callpages.FollowCall(l.s.ctx, card, call, l.s.actor, l.single == id, l.s.h.Now())
-			mark.progress, mark.percent = card.Call.Progress, card.Call.Percent
+			mark.progress, mark.percent, mark.ended = card.Call.Progress, card.Call.Percent, call.Status.Ended()
 			ended = ended && call.Status.Ended()
 		}
 	}
