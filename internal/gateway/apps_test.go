@@ -135,7 +135,7 @@ func TestExtensions_ReachBothSides(t *testing.T) {
 		}
 		other := map[string]any{"com.example/shared": map[string]any{"b": 2, "a": []int{1}}, "io.modelcontextprotocol/tasks": map[string]any{"x": 1}}
 		for _, address := range []string{"/mcp", "/mcp/one"} {
-			tool := strings.TrimPrefix("mcp_one__show", map[string]string{"/mcp/one": "mcp_one__"}[address])
+			tool := map[string]string{"/mcp": "mcp_one__show", "/mcp/one": "show"}[address]
 			for want, declared := range map[string]map[string]any{
 				`"` + uiExtension + `":{"mimeTypes":["` + appType + `"]}`: uiHost,
 				`"com.example/shared":{"a":[1],"b":2}`:                    other,
@@ -383,7 +383,7 @@ func TestApps_InResultsOfTasks(t *testing.T) {
 		return `"content":[{"type":"resource_link","uri":"` + uri + `","name":"main"},{"type":"resource","resource":{"uri":"` + uri + `","text":"x"}}]`
 	}
 	for address, want := range map[string]string{"/mcp": "ui://one/app/main.html", "/mcp/one": "ui://app/main.html"} {
-		name := strings.TrimPrefix("mcp_one__research", map[string]string{"/mcp/one": "mcp_one__"}[address])
+		name := map[string]string{"/mcp": "mcp_one__research", "/mcp/one": "research"}[address]
 		s := newLegacySession(t, b.url+address, bearerHeader(b.Token(t, agent.ID)), string(legacy))
 		var made struct{ Task struct{ TaskID string } }
 		if err := json.Unmarshal(s.result("tools/call", `"name":"`+name+`","task":{"ttl":60000}`), &made); err != nil {

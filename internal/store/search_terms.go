@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
 	"patchbay/internal/store/dbgen"
 )
 
@@ -52,7 +50,7 @@ func (t Tools) AddLearned(ctx context.Context, terms []LearnedTerm) error {
 		if tool == "" || len(tool) > maxLearnedTool || term == "" || len(term) > maxLearnedTerm || l.Weight <= 0 {
 			continue
 		}
-		add.ConnectorIds, add.Tools = append(add.ConnectorIds, uuid.UUID(l.ConnectorID.UUID)), append(add.Tools, tool)
+		add.ConnectorIds, add.Tools = append(add.ConnectorIds, l.ConnectorID.UUID), append(add.Tools, tool)
 		add.Terms, add.Weights = append(add.Terms, term), append(add.Weights, l.Weight)
 	}
 	if len(add.Tools) == 0 {
