@@ -63,9 +63,21 @@ func (l *learning) readWords(ctx context.Context, tenant connectors.TenantID, w 
 		return nil // dropped meanwhile
 	}
 	l.rowCount += len(rows) - w.rows
-	w.learned, w.rows, w.readAt = learned, len(rows), readAt
+	w.learned, w.rows, w.readAt = l.withLessons(tenant, learned), len(rows), readAt
 	l.dropExcess(w)
 	return nil
+}
+
+// withLessons adds what is not written yet, as the rows lack it. mu is held.
+func (l *learning) withLessons(tenant connectors.TenantID, learned toolsearch.Learned) toolsearch.Learned {
+	terms := map[store.ToolKey][]string{}
+	for k := range l.lessons[tenant] {
+		terms[k.ToolKey] = append(terms[k.ToolKey], k.term)
+	}
+	for tool, terms := range terms {
+		learned = toolsearch.Learn(learned, terms, learnedKey(tool))
+	}
+	return learned
 }
 
 // newLearned makes a [toolsearch.Learned] of rows, within its bounds. The heaviest rows come first.

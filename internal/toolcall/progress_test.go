@@ -158,17 +158,26 @@ func TestProgress_OfTaskHasNumbers(t *testing.T) {
 	told := make(chan string, 100)
 	request.Progress = func(params json.RawMessage) { told <- string(params) }
 	answers := callAsync(t, b.process, request)
-	id := <-b.server.Began
+	id := receive(t, b.server.Began)
 	wantProgress := func(want connectors.CallProgress) {
 		t.Helper()
-		b.SaveProgress()
-		if diff := cmp.Diff(&want, b.row(t, request.ID).Progress); diff != "" {
-			t.Error(diff)
+		end := time.After(patience)
+		for {
+			b.SaveProgress() // what the client is told is noted just after
+			diff := cmp.Diff(&want, b.row(t, request.ID).Progress)
+			if diff == "" {
+				return
+			}
+			select {
+			case <-end:
+				t.Fatal(diff)
+			case <-time.After(time.Millisecond):
+			}
 		}
 	}
 	next := func(words string) {
 		t.Helper()
-		for !strings.Contains(<-told, words) {
+		for !strings.Contains(receive(t, told), words) {
 			continue
 		}
 	}
