@@ -29,22 +29,24 @@ set weight = least(@max_weight::double precision, excluded.weight + search_terms
     learned_at = now();
 
 -- name: TrimLearnedTerms :execrows
--- Deletes what is forgotten, and the least weights beyond the bounds.
+-- Deletes what is forgotten, and the least weights beyond the bounds. Rows are found by their place: a join would compare each
+-- row with each where the planner has no statistics yet.
 delete from search_terms
-using (
-    select decayed.connector_id, decayed.tool, decayed.term, decayed.left_weight, row_number() over heaviest as place,
-           sum(octet_length(decayed.tool) + octet_length(decayed.term) + @row_bytes::integer) over heaviest as bytes
+where search_terms.tenant_id = @tenant_id and search_terms.ctid = any (array(
+    select ranked.ctid
     from (
-        select s.connector_id, s.tool, s.term,
-               s.weight * power(0.5, extract(epoch from now() - s.learned_at)::double precision / @half_life_seconds::double precision) as left_weight
-        from search_terms s
-        where s.tenant_id = @tenant_id
-    ) decayed
-    window heaviest as (order by decayed.left_weight desc, decayed.term, decayed.connector_id, decayed.tool)
-) ranked
-where search_terms.tenant_id = @tenant_id and search_terms.connector_id = ranked.connector_id and search_terms.tool = ranked.tool
-  and search_terms.term = ranked.term
-  and (ranked.left_weight < @min_weight::double precision or ranked.place > @max_rows::bigint or ranked.bytes > @max_bytes::bigint);
+        select decayed.ctid, decayed.left_weight, row_number() over heaviest as place,
+               sum(octet_length(decayed.tool) + octet_length(decayed.term) + @row_bytes::integer) over heaviest as bytes
+        from (
+            select s.ctid, s.connector_id, s.tool, s.term,
+                   s.weight * power(0.5, extract(epoch from now() - s.learned_at)::double precision / @half_life_seconds::double precision) as left_weight
+            from search_terms s
+            where s.tenant_id = @tenant_id
+        ) decayed
+        window heaviest as (order by decayed.left_weight desc, decayed.term, decayed.connector_id, decayed.tool)
+    ) ranked
+    where ranked.left_weight < @min_weight::double precision or ranked.place > @max_rows::bigint or ranked.bytes > @max_bytes::bigint
+));
 
 -- name: DeleteLearnedTerms :exec
 -- Runs after the statement that changes the history, to delete what was stored while that one waited.

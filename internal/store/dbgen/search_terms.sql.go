@@ -124,37 +124,39 @@ func (q *Queries) LearnedTerms(ctx context.Context, arg LearnedTermsParams) ([]L
 
 const trimLearnedTerms = `-- name: TrimLearnedTerms :execrows
 delete from search_terms
-using (
-    select decayed.connector_id, decayed.tool, decayed.term, decayed.left_weight, row_number() over heaviest as place,
-           sum(octet_length(decayed.tool) + octet_length(decayed.term) + $1::integer) over heaviest as bytes
+where search_terms.tenant_id = $1 and search_terms.ctid = any (array(
+    select ranked.ctid
     from (
-        select s.connector_id, s.tool, s.term,
-               s.weight * power(0.5, extract(epoch from now() - s.learned_at)::double precision / $2::double precision) as left_weight
-        from search_terms s
-        where s.tenant_id = $3
-    ) decayed
-    window heaviest as (order by decayed.left_weight desc, decayed.term, decayed.connector_id, decayed.tool)
-) ranked
-where search_terms.tenant_id = $3 and search_terms.connector_id = ranked.connector_id and search_terms.tool = ranked.tool
-  and search_terms.term = ranked.term
-  and (ranked.left_weight < $4::double precision or ranked.place > $5::bigint or ranked.bytes > $6::bigint)
+        select decayed.ctid, decayed.left_weight, row_number() over heaviest as place,
+               sum(octet_length(decayed.tool) + octet_length(decayed.term) + $2::integer) over heaviest as bytes
+        from (
+            select s.ctid, s.connector_id, s.tool, s.term,
+                   s.weight * power(0.5, extract(epoch from now() - s.learned_at)::double precision / $3::double precision) as left_weight
+            from search_terms s
+            where s.tenant_id = $1
+        ) decayed
+        window heaviest as (order by decayed.left_weight desc, decayed.term, decayed.connector_id, decayed.tool)
+    ) ranked
+    where ranked.left_weight < $4::double precision or ranked.place > $5::bigint or ranked.bytes > $6::bigint
+))
 `
 
 type TrimLearnedTermsParams struct {
+	TenantID        connectors.TenantID
 	RowBytes        int32
 	HalfLifeSeconds float64
-	TenantID        connectors.TenantID
 	MinWeight       float64
 	MaxRows         int64
 	MaxBytes        int64
 }
 
-// Deletes what is forgotten, and the least weights beyond the bounds.
+// Deletes what is forgotten, and the least weights beyond the bounds. Rows are found by their place: a join would compare each
+// row with each where the planner has no statistics yet.
 func (q *Queries) TrimLearnedTerms(ctx context.Context, arg TrimLearnedTermsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, trimLearnedTerms,
+		arg.TenantID,
 		arg.RowBytes,
 		arg.HalfLifeSeconds,
-		arg.TenantID,
 		arg.MinWeight,
 		arg.MaxRows,
 		arg.MaxBytes,
