@@ -60,7 +60,7 @@ func (v *View) FindTools(ctx context.Context, s ToolSearch) ([]FoundTool, error)
 		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, limit, learned)
 	}
 	if similar != nil {
-		hits = fuseRanks(hits, similar, wanted)
+		hits = addMeaning(hits, similar, wanted)
 	}
 	found := make([]FoundTool, 0, s.Limit)
 	for _, hit := range hits {

@@ -30,17 +30,23 @@ const (
 	vectorsRetry    = time.Minute // after a failure
 	questionTimeout = 300 * time.Millisecond
 	maxEmbeddedText = 2000 // bytes of a definition or a question
-	maxSimilar      = 20   // tools that the vectors rank
+	maxSimilar      = 50   // tools that the vectors rank
 	maxReasoned     = 5    // of these, tools with the reason
-	rankOffset      = 60   // k of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)
+	meaningWeight   = 0.5  // of the nearest tool's likeness, where the best tool by words has 1
 )
+
+// similarTool is a tool whose definition is like a question.
+type similarTool struct {
+	tool   int // position in View.Tools
+	cosine float64
+}
 
 // toolVectors are the vectors of View.Tools, in their order; nil: none.
 type toolVectors []embeddings.Vector
 
-// similarTools returns the positions of the tools that are nearest in meaning, the nearest first. nil: vectors are off, not
+// similarTools returns the tools that are nearest in meaning, the nearest first. nil: vectors are off, not
 // ready, or the endpoint did not answer in time.
-func (v *View) similarTools(ctx context.Context, s ToolSearch) []int {
+func (v *View) similarTools(ctx context.Context, s ToolSearch) []similarTool {
 	e := v.cache.embedder
 	if e.client == nil {
 		return nil
@@ -60,45 +66,44 @@ func (v *View) similarTools(ctx context.Context, s ToolSearch) []int {
 	return vectors.findNearest(asked[0], func(i int) bool { return s.Connector == nil || v.Tools[i].Connector == s.Connector })
 }
 
-// findNearest returns the positions of the accepted vectors nearest to one, at most maxSimilar.
-func (all toolVectors) findNearest(to embeddings.Vector, accepts func(i int) bool) []int {
-	type candidate struct {
-		tool   int
-		cosine float64
-	}
-	var best []candidate
+// findNearest returns the tools with the accepted vectors nearest to one, at most maxSimilar, the nearest first.
+func (all toolVectors) findNearest(to embeddings.Vector, accepts func(i int) bool) []similarTool {
+	best := []similarTool{}
 	for i, vector := range all {
-		c := candidate{i, embeddings.Cosine(vector, to)}
+		c := similarTool{i, embeddings.Cosine(vector, to)}
 		if c.cosine <= 0 || !accepts(i) || len(best) == maxSimilar && c.cosine <= best[maxSimilar-1].cosine {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(best, c, func(a, b candidate) int {
+		at, _ := slices.BinarySearchFunc(best, c, func(a, b similarTool) int {
 			return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.tool, b.tool))
 		})
 		best = slices.Insert(best, at, c)
 		best = best[:min(len(best), maxSimilar)]
 	}
-	tools := make([]int, len(best))
-	for i, c := range best {
-		tools[i] = c.tool
-	}
-	return tools
+	return best
 }
 
-// fuseRanks merges two rankings by reciprocal ranks. Equal ones stay in the order of the words.
-func fuseRanks(hits []toolsearch.Hit, similar []int, limit int) []toolsearch.Hit {
+// addMeaning adds to each tool's points by words, as shares of the best one's, up to meaningWeight points for its likeness, of
+// which the least similar tool gets none. Equal ones stay in the order of the words. Reciprocal ranks, the usual way to merge
+// rankings, lose a third of the right first tools when the model is weak; this loses one in thirty.
+func addMeaning(hits []toolsearch.Hit, similar []similarTool, limit int) []toolsearch.Hit {
 	fused, at := slices.Clone(hits), map[int]int{}
-	for rank := range fused {
-		fused[rank].Score = 1 / float64(rankOffset+rank+1)
-		at[fused[rank].Tool] = rank
+	for i, hit := range hits {
+		fused[i].Score = hit.Score / hits[0].Score
+		at[hit.Tool] = i
 	}
-	for rank, tool := range similar {
-		i, found := at[tool]
+	for rank, s := range similar {
+		i, found := at[s.tool]
 		if !found {
 			i = len(fused)
-			fused = append(fused, toolsearch.Hit{Tool: tool})
+			fused = append(fused, toolsearch.Hit{Tool: s.tool})
 		}
-		fused[i].Score += 1 / float64(rankOffset+rank+1)
+		nearest, farthest := similar[0].cosine, similar[len(similar)-1].cosine
+		likeness := 1.0
+		if nearest > farthest {
+			likeness = (s.cosine - farthest) / (nearest - farthest)
+		}
+		fused[i].Score += meaningWeight * likeness
 		if rank < maxReasoned || !found {
 			fused[i].Reasons = append(slices.Clone(fused[i].Reasons), toolsearch.Reason{Field: toolsearch.FieldMeaning})
 		}
