@@ -45,9 +45,9 @@ func TestPages_QueriesDoNotGrowWithRows(t *testing.T) {
 	}
 	grow(3)
 	few := d.countPageQueries(b, ids)
-	grow(297)
+	grow(117)
 	if diff := gocmp.Diff(few, d.countPageQueries(b, ids)); diff != "" {
-		t.Errorf("at 3 and at 300 connectors:\n%s", diff)
+		t.Errorf("at 3 and at 120 connectors:\n%s", diff)
 	}
 	for _, route := range slices.Sorted(maps.Keys(few)) {
 		if few[route] == 0 || few[route] > maxStatements+extraStatements[route] {
