@@ -83,7 +83,7 @@ func (all toolVectors) findNearest(to embeddings.Vector, accepts func(i int) boo
 	return best
 }
 
-// addMeaning adds to each tool's points by words, as shares of the best one's, up to meaningWeight points for its likeness, of
+// addMeaning divides the points of each tool by words by those of the best tool, and adds up to meaningWeight for its likeness, of
 // which the least similar tool gets none. Equal ones stay in the order of the words. Reciprocal ranks, the usual way to merge
 // rankings, lose a third of the right first tools when the model is weak; this loses one in thirty.
 func addMeaning(hits []toolsearch.Hit, similar []similarTool, limit int) []toolsearch.Hit {

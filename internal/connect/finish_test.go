@@ -13,7 +13,9 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/store"
 )
@@ -459,5 +461,27 @@ func TestFinish_KeepsConfiguredClient(t *testing.T) {
 	}
 	if n := b.as.Count(oauthtest.Register); n != 0 {
 		t.Errorf("registered %d times", n)
+	}
+}
+
+// An account of a server that binds tokens to keys is refreshed and used with the key of its connection.
+func TestFinish_BoundTokens(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{DPoP: true, Nonce: "n-1", Rotate: true}, oauthtest.ResourceBehaviour{Nonce: "n-2"})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	g := b.grant(t, c, nil)
+	if !g.Tokens.Bound || g.Tokens.ProofKey.Empty() {
+		t.Fatal("the stored token is bound to no key")
+	}
+	b.as.ExpireAccess()
+	resolver := credentials.NewRefreshing(credentials.Options{Store: b.St, OAuth: &oauth.Client{HTTP: b.egress.Client(), CheckURL: b.egress.CheckURL}})
+	u, err := resolver.ForceRefresh(t.Context(), b.Tenant, b.now(t, c), nil, g.Version)
+	must(t, err)
+	if u.Headers[0].Proof == nil || !strings.HasPrefix(u.Headers[0].Value.Reveal(), "DPoP ") {
+		t.Errorf("the token is sent as %s", strings.Fields(u.Headers[0].Value.Reveal())[0])
+	}
+	if next := b.grant(t, c, nil); next.Tokens.ProofKey != g.Tokens.ProofKey || !next.Tokens.Bound || next.Tokens.AccessToken == g.Tokens.AccessToken {
+		t.Error("the refreshed token has another key")
 	}
 }

@@ -73,7 +73,7 @@ func (a *probeResult) addChallenge(all []mcp.Challenge) {
 	const metadata = "resource_metadata"
 	best := slices.IndexFunc(all, func(c mcp.Challenge) bool { return c.Params[metadata] != "" })
 	if best < 0 {
-		best = slices.IndexFunc(all, func(c mcp.Challenge) bool { return c.Scheme == "bearer" })
+		best = slices.IndexFunc(all, func(c mcp.Challenge) bool { return c.Scheme == "bearer" || c.Scheme == "dpop" })
 	}
 	a.step.Read = "a refusal without a challenge"
 	a.step.Decided = "No metadata URL given; trying well-known URLs."

@@ -98,6 +98,7 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin, Account: token.Account,
 		GrantTokens: store.GrantTokens{
 			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()),
+			ProofKey: secret.Text(token.Proof.Encode().Reveal()), Bound: token.Proof != nil,
 			ExpiresAt: ends, Scopes: scopes,
 			Meta: store.GrantMeta{
 				Server: f.Server, ClientID: f.ClientID, RedirectURI: f.RedirectURI, Resource: f.Resource, Source: peer.Client.Source,

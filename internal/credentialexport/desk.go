@@ -161,6 +161,11 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, ag
 		return Server{Connector: c, Fault: f}
 	}
 	headers, err := d.credentials.Headers(ctx, tenant, c, &agent)
+	if err == nil && slices.ContainsFunc(headers, func(h credentials.Header) bool { return h.Proof != nil }) {
+		f := fault.Errorf(fault.Conflict, "The token of %q is bound to a key of Patchbay and only works through the gateway.", c.Name)
+		f.Code = "bound_token"
+		return Server{Connector: c, Fault: f}
+	}
 	if err == nil {
 		return Server{Connector: c, Headers: headers}
 	}

@@ -178,6 +178,27 @@ func TestOpen_KeepsTheCredentialOfAnHTTPAPI(t *testing.T) {
 	}
 }
 
+func TestOpen_KeepsTokensThatAreBoundToAKey(t *testing.T) {
+	t.Parallel()
+	b := newHandoverTest(t, oauthtest.Behaviour{})
+	c := b.addGranted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
+	key, err := oauth.NewProofKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := time.Now().Add(time.Hour)
+	if err := b.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
+		ConnectorID: c.ID, Origin: connectors.Origin(c.URL),
+		GrantTokens: store.GrantTokens{AccessToken: "bound", ProofKey: secret.Text(key.Encode().Reveal()), Bound: true, ExpiresAt: &ends},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := b.open(t, b.desk(time.Minute))[c.Slug]
+	if s.Fault == nil || s.Fault.Code != "bound_token" || len(s.Headers) != 0 {
+		t.Errorf("%v with %d headers", s.Fault, len(s.Headers))
+	}
+}
+
 func TestOpen_RequiresAnAdmin(t *testing.T) {
 	t.Parallel()
 	b := newHandoverTest(t, oauthtest.Behaviour{})

@@ -94,7 +94,11 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 	case !isUsable(c, g.Credential):
 		return nil, nil
 	case isTokenValid(g, r.now(), 0):
-		u := &Credential{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: bearerHeaders(g.Tokens.AccessToken)}
+		headers, err := tokenHeaders(g.Tokens)
+		if err != nil {
+			return nil, err
+		}
+		u := &Credential{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: headers}
 		u.Revision, u.Refreshed = g.Version, g.RefreshedAt != nil
 		u.connector, u.meta, u.scopes = c, g.Tokens.Meta, g.Scopes
 		u.Due = refreshDueAt(g, r.now())

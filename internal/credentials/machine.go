@@ -31,6 +31,9 @@ func (r *Resolver) requestMachineToken(ctx context.Context, tenant connectors.Te
 		return tokens, err
 	}
 	peer := oauth.Peer{Server: found.Server, Client: client, Resource: found.Resource}
+	if peer.Proof, err = proofKey(tokens); err != nil {
+		return tokens, err
+	}
 	token, requested, err := r.requestWithScopes(ctx, c, peer, scopesToRequest(c, found, tokens.Meta))
 	if err != nil {
 		return tokens, err

@@ -22,6 +22,9 @@ func (r *refreshRun) requestToken(ctx context.Context, g store.Grant) (store.Gra
 	if err != nil {
 		return store.GrantTokens{}, err
 	}
+	if peer.Proof, err = proofKey(g.Tokens); err != nil {
+		return store.GrantTokens{}, err
+	}
 	token, err := r.oauth.Refresh(ctx, peer, oauth.Secret(g.Tokens.RefreshToken.Reveal()))
 	if err != nil {
 		return store.GrantTokens{}, err
@@ -67,11 +70,23 @@ func (r *refreshRun) configuredClient(ctx context.Context, meta store.GrantMeta)
 	return client, nil
 }
 
-// mergeToken applies a token response to the stored tokens. Omitted fields stay (RFC 6749 section 6).
+// proofKey returns the key to which tokens are bound; nil: to none.
+func proofKey(tokens store.GrantTokens) (*oauth.ProofKey, error) {
+	if tokens.ProofKey.Empty() {
+		return nil, nil
+	}
+	return oauth.ParseProofKey(oauth.Secret(tokens.ProofKey.Reveal()))
+}
+
+// mergeToken applies a token response to the stored tokens. Omitted fields stay (RFC 6749 section 6), and the key, to which the
+// refresh token may be bound.
 func mergeToken(tokens store.GrantTokens, t oauth.Token) store.GrantTokens {
 	tokens.AccessToken = secret.Text(t.AccessToken.Reveal())
 	if t.RefreshToken != "" {
 		tokens.RefreshToken = secret.Text(t.RefreshToken.Reveal())
+	}
+	if tokens.Bound = t.Proof != nil; tokens.Bound {
+		tokens.ProofKey = secret.Text(t.Proof.Encode().Reveal())
 	}
 	if t.Scopes != nil {
 		tokens.Scopes = t.Scopes

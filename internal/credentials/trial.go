@@ -35,5 +35,5 @@ func (r *Resolver) requestTrialToken(ctx context.Context, tenant connectors.Tena
 	if err != nil {
 		return nil, err
 	}
-	return bearerHeaders(tokens.AccessToken), nil
+	return tokenHeaders(tokens)
 }

@@ -12,5 +12,5 @@ func (c *Client) ClientCredentials(ctx context.Context, p Peer, scopes []string)
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	return c.requestToken(ctx, StepClientCredentials, p, form)
+	return c.requestNewToken(ctx, StepClientCredentials, p, form)
 }

@@ -13,6 +13,7 @@
 //	Client.Revoke ──────────── RFC 7009
 //
 //	Client.ClientCredentials ─ no person: secret or private key ─► Token
+//	ProofKey ───────────────── binds tokens where the server offers it (RFC 9449); its Client proves each request
 //
 // Every document is untrusted, and its URLs may name hosts that must not be contacted. So each URL is checked before it is
 // stored or opened, responses are bounded to 1 MiB and 15 seconds, and redirects are not followed. Every failure is an

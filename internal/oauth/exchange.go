@@ -14,7 +14,7 @@ type Grant struct {
 
 // Exchange trades a code for a token (RFC 6749 §4.1.3), once.
 func (c *Client) Exchange(ctx context.Context, p Peer, g Grant) (Token, error) {
-	return c.requestToken(ctx, StepExchange, p, url.Values{
+	return c.requestNewToken(ctx, StepExchange, p, url.Values{
 		"grant_type":    {"authorization_code"},
 		"code":          {g.Code.Reveal()},
 		"redirect_uri":  {g.RedirectURI},

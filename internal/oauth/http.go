@@ -66,6 +66,7 @@ type httpRequest struct {
 type httpResponse struct {
 	status     int
 	retryAfter time.Duration
+	header     http.Header
 	body       []byte
 }
 
@@ -104,7 +105,7 @@ func (c *Client) sendBuilt(ctx context.Context, step Step, req *http.Request) (h
 		return httpResponse{}, transportFailure(ctx, step, err, sent.Load(), effect)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a := httpResponse{status: resp.StatusCode, retryAfter: retryAfter(resp.Header.Get("Retry-After"), c.currentTime())}
+	a := httpResponse{status: resp.StatusCode, header: resp.Header, retryAfter: retryAfter(resp.Header.Get("Retry-After"), c.currentTime())}
 	a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
 		failure := transportFailure(ctx, step, err, true, effect)

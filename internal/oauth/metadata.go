@@ -22,6 +22,7 @@ type Metadata struct {
 	TokenEndpointAuthMethods      []string `json:"token_endpoint_auth_methods_supported,omitempty"`
 	TokenEndpointSigningAlgs      []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
 	CodeChallengeMethodsSupported []string `json:"code_challenge_methods_supported,omitempty"`
+	DPoPSigningAlgs               []string `json:"dpop_signing_alg_values_supported,omitempty"` // RFC 9449 section 5.1
 
 	ClientIDMetadataDocumentSupported bool `json:"client_id_metadata_document_supported,omitempty"`
 	// IssParameterSupported: every callback carries iss (RFC 9207).
@@ -93,6 +94,7 @@ func ParseMetadata(body []byte) (m Metadata, ok bool) {
 		TokenEndpointAuthMethods:          o.textListField("token_endpoint_auth_methods_supported"),
 		TokenEndpointSigningAlgs:          o.textListField("token_endpoint_auth_signing_alg_values_supported"),
 		CodeChallengeMethodsSupported:     o.textListField("code_challenge_methods_supported"),
+		DPoPSigningAlgs:                   o.textListField("dpop_signing_alg_values_supported"),
 		ClientIDMetadataDocumentSupported: o.boolField("client_id_metadata_document_supported"),
 		IssParameterSupported:             o.boolField("authorization_response_iss_parameter_supported"),
 	}, true

@@ -16,8 +16,9 @@ type Token struct {
 	// RefreshToken is empty if the response has none; after a refresh the old one stays valid (RFC 6749 section
 	// 6).
 	RefreshToken Secret
-	// Type is "Bearer", as it goes into the Authorization header.
-	Type      string
+	// Proof is the key to which the tokens are bound (RFC 9449); nil: to none. The access token is of the DPoP scheme then, else
+	// of the Bearer scheme.
+	Proof     *ProofKey
 	ExpiresAt time.Time
 	// ExpiryAssumed: without expires_in, ExpiresAt is AssumedLife from now, and a 401 corrects it.
 	ExpiryAssumed bool
@@ -30,27 +31,26 @@ type Token struct {
 // nests are the fields in which some servers nest the token.
 var nests = []string{"authed_user", "data", "token", "result", "response"}
 
-// readToken reads a token from an object or a nested one. found is false without one.
-func readToken(o jsonObject, now time.Time) (t Token, ok, found bool) {
+// readToken reads a token from an object or a nested one. found is false without one. proof is the key that was shown; nil: none.
+func readToken(o jsonObject, now time.Time, proof *ProofKey) (t Token, ok, found bool) {
 	if _, here := o["access_token"]; here && o.longTextField("access_token") != "" {
-		t, ok = parseToken(o, now)
+		t, ok = parseToken(o, now, proof)
 		return t, ok, true
 	}
 	for _, name := range nests {
 		if inner, is := o.objectField(name); is && inner.longTextField("access_token") != "" {
-			t, ok = parseToken(inner, now)
+			t, ok = parseToken(inner, now, proof)
 			return t, ok, true
 		}
 	}
 	return Token{}, false, false
 }
 
-// parseToken fails if the token cannot be sent as a bearer header, or is of another type.
-func parseToken(o jsonObject, now time.Time) (Token, bool) {
+// parseToken fails if the token cannot be sent as a header, is of another type, or bound to a key that was not shown.
+func parseToken(o jsonObject, now time.Time, proof *ProofKey) (Token, bool) {
 	t := Token{
 		AccessToken:  Secret(o.longTextField("access_token")),
 		RefreshToken: Secret(o.longTextField("refresh_token")),
-		Type:         "Bearer",
 		Scopes:       o.scopeField(),
 		Account:      accountFrom(o.longTextField("id_token")),
 	}
@@ -62,7 +62,11 @@ func parseToken(o jsonObject, now time.Time) (Token, bool) {
 		t.ExpiresAt = now.Add(time.Duration(min(seconds, longest)) * time.Second)
 	}
 	switch strings.ToLower(o.textField("token_type")) {
-	case "dpop", "mac", "pop", "n_a":
+	case "dpop":
+		if t.Proof = proof; proof == nil {
+			return Token{}, false
+		}
+	case "mac", "pop", "n_a":
 		return Token{}, false
 	}
 	for _, s := range []Secret{t.AccessToken, t.RefreshToken} {

@@ -18,6 +18,8 @@ type Peer struct {
 	Server   Metadata
 	Client   Registration
 	Resource string // RFC 8707; empty: not sent
+	// Proof binds the requested token; nil: a new key where the server offers it, and none for a refresh.
+	Proof *ProofKey
 }
 
 // requestToken sends one token request without retries: a code or a rotating refresh token sent twice can end
@@ -42,7 +44,7 @@ func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.V
 		ClientID: p.Client.ClientID, ClientSecret: auth.secret.Reveal(), AuthStyle: auth.style,
 		TokenURL: p.Server.TokenEndpoint, EndpointParams: form,
 	}
-	transport := &tokenTransport{client: c, step: step}
+	transport := &tokenTransport{client: c, step: step, proof: p.Proof}
 	_, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport}))
 	switch {
 	case transport.failure != nil:
@@ -50,11 +52,22 @@ func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.V
 	case transport.response == nil:
 		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "the request cannot be encoded", Err: err}
 	}
-	t, failure := readTokenResponse(step, *transport.response, c.currentTime())
+	t, failure := readTokenResponse(step, *transport.response, c.currentTime(), p.Proof)
 	if failure != nil {
 		return Token{}, failure
 	}
 	return t, nil
+}
+
+// requestNewToken is requestToken for a token that no earlier one precedes: it is bound to a new key where the server offers it.
+func (c *Client) requestNewToken(ctx context.Context, step Step, p Peer, form url.Values) (Token, error) {
+	if p.Proof == nil && p.Server.offersProofs() {
+		var err error
+		if p.Proof, err = NewProofKey(); err != nil {
+			return Token{}, &Error{Step: step, Kind: KindTemporary, Detail: "no key for proofs could be made", Err: err}
+		}
+	}
+	return c.requestToken(ctx, step, p, form)
 }
 
 // tokenTransport sends the request of x/oauth2 by [Client.sendRequest] and keeps the response. x/oauth2 gets an
@@ -62,13 +75,14 @@ func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.V
 type tokenTransport struct {
 	client   *Client
 	step     Step
+	proof    *ProofKey     // nil: none is sent
 	response *httpResponse // nil: no response came
 	failure  *Error        // nil: none
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	response, failure := t.client.sendBuilt(req.Context(), t.step, req)
+	response, failure := t.sendProven(req)
 	if failure != nil {
 		t.failure = failure
 		return nil, failure
@@ -77,9 +91,48 @@ func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 
+// sendProven sends a request, with a proof if there is a key. A server that wants its nonce in the proof (RFC 9449 section 8) has
+// done nothing yet: the request is sent once more.
+func (t *tokenTransport) sendProven(req *http.Request) (httpResponse, *Error) {
+	if t.proof == nil {
+		return t.client.sendBuilt(req.Context(), t.step, req)
+	}
+	response, failure := t.sendProof(req)
+	if failure != nil || !t.proof.keepNonce(req.URL, response.header) || !response.wantsNonce() {
+		return response, failure
+	}
+	again := req.Clone(req.Context())
+	var err error
+	if again.Body, err = req.GetBody(); err != nil {
+		return httpResponse{}, &Error{Step: t.step, Kind: KindProtocol, Detail: "the request cannot be encoded", Err: err}
+	}
+	if response, failure = t.sendProof(again); failure == nil {
+		t.proof.keepNonce(req.URL, response.header)
+	}
+	return response, failure
+}
+
+func (t *tokenTransport) sendProof(req *http.Request) (httpResponse, *Error) {
+	own := req.Clone(req.Context())
+	if err := t.proof.addProof(own, "", t.client.currentTime()); err != nil {
+		return httpResponse{}, &Error{Step: t.step, Kind: KindProtocol, Detail: "the proof cannot be signed", Err: err}
+	}
+	return t.client.sendBuilt(own.Context(), t.step, own)
+}
+
+// wantsNonce reports whether a token endpoint asks for a proof with its nonce.
+func (a httpResponse) wantsNonce() bool {
+	if a.status != http.StatusBadRequest && a.status != http.StatusUnauthorized {
+		return false
+	}
+	o, ok := readResponseObject(a.body)
+	code, _ := responseError(o)
+	return ok && code == "use_dpop_nonce"
+}
+
 // readTokenResponse also accepts deviations from RFC 6749 section 5: form-encoded, nested, and errors with
 // status 200.
-func readTokenResponse(step Step, a httpResponse, now time.Time) (Token, *Error) {
+func readTokenResponse(step Step, a httpResponse, now time.Time, proof *ProofKey) (Token, *Error) {
 	if a.isTemporary() || a.status >= 300 && a.status < 400 {
 		return Token{}, a.toError(step) // whatever the body: a gateway wrote it
 	}
@@ -97,7 +150,7 @@ func readTokenResponse(step Step, a httpResponse, now time.Time) (Token, *Error)
 	if code, is := responseError(o); is || !a.isOK() {
 		return Token{}, newCodedError(step, a, code)
 	}
-	t, ok, found := readToken(o, now)
+	t, ok, found := readToken(o, now, proof)
 	switch {
 	case !found:
 		return Token{}, &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, Detail: "answered without an access token"}

@@ -49,7 +49,7 @@ func TestTokenAnswersAreReadForWhatTheyAre(t *testing.T) {
 		`{"data":{"access_token":"a","refresh_token":"r","expires_in":60}}`:                  {RefreshToken: "r", ExpiresAt: minute},
 		`{"access_token":null,"data":{"access_token":"a","expires_in":60}}`:                  {ExpiresAt: minute},
 	} {
-		want.AccessToken, want.Type = "a", "Bearer"
+		want.AccessToken = "a"
 		got, err := answered(t, http.StatusOK, body)
 		if err != nil {
 			t.Errorf("%s: %v", body, err)

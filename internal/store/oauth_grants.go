@@ -21,6 +21,9 @@ type sealedTokens struct {
 	Access  string `json:"access_token,omitempty"`
 	Refresh string `json:"refresh_token,omitempty"`
 
+	ProofKey string `json:"dpop_key,omitempty"`
+	Bound    bool   `json:"dpop_bound,omitempty"`
+
 	ClientID     string `json:"client_id,omitempty"`
 	ClientSecret string `json:"client_secret,omitempty"`
 	PrivateKey   string `json:"private_key,omitempty"`
@@ -78,6 +81,7 @@ func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
 	}
 	g.Tokens = GrantTokens{
 		AccessToken: secret.Text(tokens.Access), RefreshToken: secret.Text(tokens.Refresh), ExpiresAt: c.ExpiresAt, Scopes: c.Scopes,
+		ProofKey: secret.Text(tokens.ProofKey), Bound: tokens.Bound,
 		Machine: connectors.Secret{
 			ClientID: tokens.ClientID, ClientSecret: secret.Text(tokens.ClientSecret), PrivateKey: secret.Text(tokens.PrivateKey),
 		},
@@ -198,7 +202,7 @@ func (t Accounts) ExpiringCredentials(ctx context.Context, within time.Duration,
 // encodeTokens returns the sealed and the plain part of tokens.
 func encodeTokens(t GrantTokens) (plain secret.Text, meta []byte, err error) {
 	b, err := json.Marshal(sealedTokens{
-		Access: t.AccessToken.Reveal(), Refresh: t.RefreshToken.Reveal(),
+		Access: t.AccessToken.Reveal(), Refresh: t.RefreshToken.Reveal(), ProofKey: t.ProofKey.Reveal(), Bound: t.Bound,
 		ClientID: t.Machine.ClientID, ClientSecret: t.Machine.ClientSecret.Reveal(), PrivateKey: t.Machine.PrivateKey.Reveal(),
 	})
 	if err != nil {

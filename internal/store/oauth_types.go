@@ -85,6 +85,8 @@ type GrantMeta struct {
 type GrantTokens struct {
 	AccessToken  secret.Text
 	RefreshToken secret.Text // empty: none
+	ProofKey     secret.Text // to which they are bound, of oauth.ProofKey.Encode; empty: to none
+	Bound        bool        // the access token is sent with a proof of that key
 	ExpiresAt    *time.Time
 	Scopes       []string
 	Meta         GrantMeta

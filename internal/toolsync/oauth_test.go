@@ -441,3 +441,24 @@ func TestProbe_StoredAccountIsUsedWhileItStaysValid(t *testing.T) {
 		t.Errorf("credential = %+v", c)
 	}
 }
+
+// Tokens that are bound to a key (RFC 9449) are proven in each request, whatever nonces the servers want.
+func TestSync_ProvesBoundTokens(t *testing.T) {
+	t.Parallel()
+	g := newOAuthServer(t, oauthtest.Behaviour{DPoP: true, Nonce: "n-1"}, oauthtest.ResourceBehaviour{Nonce: "n-2"}, machineDraft)
+	g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
+	g.mustSync(t, g.connector)
+	g.resource.Set(func(r *oauthtest.ResourceBehaviour) { r.Nonce = "n-3" })
+	g.as.ExpireAccess()
+	if run := g.mustSync(t, g.connector); run.Counts.Total != 2 {
+		t.Errorf("run = %+v", run)
+	}
+	for _, token := range g.resource.Tokens() {
+		if token == "" {
+			t.Error("a request came without its token")
+		}
+	}
+	if n := g.as.Count(oauthtest.ClientCredentials); n != 4 { // each token takes one more, for the nonce
+		t.Errorf("%d requests for tokens", n)
+	}
+}

@@ -181,7 +181,7 @@ func (s *Syncer) newTarget(ctx context.Context, tenant connectors.TenantID, c co
 		URL:       c.URL,
 		Transport: mcp.Transport(c.Transport),
 		Header:    header,
-		HTTP:      safehttp.WithConnectTimeout(s.clientFor(tenant), c.ConnectTimeout),
+		HTTP:      credentials.ProvingClient(safehttp.WithConnectTimeout(s.clientFor(tenant), c.ConnectTimeout), keys),
 		Timeout:   c.Timeout,
 		Retries:   c.RetryAttempts,
 		Backoff:   c.RetryBackoff,

@@ -51,7 +51,7 @@ func tokenRefusal(err error, a attempt) (*mcp.Error, bool) {
 // missingScopes returns the scopes of an insufficient_scope challenge (RFC 6750 section 3.1).
 func missingScopes(e *mcp.Error) (scopes []string, wanted bool) {
 	for _, challenge := range e.Challenges {
-		if challenge.Scheme == "bearer" && challenge.Params["error"] == "insufficient_scope" {
+		if (challenge.Scheme == "bearer" || challenge.Scheme == "dpop") && challenge.Params["error"] == "insufficient_scope" {
 			return oauth.ParseScopes(challenge.Params["scope"]), true
 		}
 	}

@@ -34,6 +34,8 @@ type Behaviour struct {
 	NoRefreshToken bool
 	ExpiresIn      any // in place of 3600: a number, a string; NoExpiresIn: left out
 	Answer         Answer
+	DPoP           bool     // tokens are bound to the key of a proof (RFC 9449), which is required
+	Nonce          string   // that proofs must have; empty: none
 	IDToken        Document // claims of an id_token that comes with an access token; nil: none
 	Token          Trouble  // what happens to token requests
 	RetryAfter     string   // header with Trouble

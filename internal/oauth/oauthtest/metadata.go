@@ -48,6 +48,7 @@ func (s *Server) metadataDocument(b Behaviour) Document {
 	set("code_challenge_methods_supported", b.PKCE, b.PKCE != nil)
 	set("client_id_metadata_document_supported", true, b.ClientDocuments)
 	set("authorization_response_iss_parameter_supported", true, b.Iss == IssRight || b.Iss == IssWrong || b.Iss == IssMissing)
+	set("dpop_signing_alg_values_supported", []string{"RS256", "ES256"}, b.DPoP)
 	if b.NoPKCE {
 		delete(doc, "code_challenge_methods_supported")
 	}

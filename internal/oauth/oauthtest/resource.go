@@ -30,6 +30,7 @@ type ResourceBehaviour struct {
 	OpenMethods []string          // JSON-RPC methods that need no token
 	StepUp      map[string]string // JSON-RPC method → scope without which it is answered 403
 	RefuseAll   bool              // 401 for good tokens, too
+	Nonce       string            // that proofs of bound tokens must have; empty: none
 	Next        http.Handler      // what is protected; nil: answers {}
 }
 
@@ -153,13 +154,16 @@ func (r *Resource) serveMetadata(w http.ResponseWriter, req *http.Request) {
 }
 
 func (r *Resource) serveResource(w http.ResponseWriter, req *http.Request) {
-	token, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	scheme, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	method := peekMethod(req)
 	r.mu.Lock()
 	r.tokens = append(r.tokens, token)
 	b := r.behaviour
 	r.mu.Unlock()
 	scopes, good := r.as.Accepts(token)
+	if good && !r.isProven(w, req, b, scheme, token) {
+		return
+	}
 	switch need := b.StepUp[method]; {
 	case slices.Contains(b.OpenMethods, method):
 	case !good || b.RefuseAll:
@@ -175,6 +179,26 @@ func (r *Resource) serveResource(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	b.Next.ServeHTTP(w, req)
+}
+
+// isProven answers a request with a bound token that comes without a valid proof, or with one without the nonce.
+func (r *Resource) isProven(w http.ResponseWriter, req *http.Request, b ResourceBehaviour, scheme, token string) bool {
+	bound := r.as.boundTo(token)
+	if bound == "" && scheme == "Bearer" {
+		return true
+	}
+	thumbprint, nonce, err := r.as.verifyProof(req.Header, req.Method, r.URL, token)
+	switch {
+	case err != nil || scheme != "DPoP" || thumbprint != bound:
+		r.writeChallenge(w, b, token)
+		return false
+	case nonce != b.Nonce:
+		w.Header().Set("DPoP-Nonce", b.Nonce)
+		w.Header().Set("WWW-Authenticate", `DPoP error="use_dpop_nonce"`)
+		http.Error(w, "nonce", http.StatusUnauthorized)
+		return false
+	}
+	return true
 }
 
 func (r *Resource) writeChallenge(w http.ResponseWriter, b ResourceBehaviour, token string) {

@@ -33,6 +33,7 @@ type Server struct {
 	refresh   map[string]*issuedGrant // by every refresh token ever given
 	access    map[string]*accessToken
 	issued    []string
+	proofs    map[string]bool          // ids of valid proofs
 	waiting   map[Kind][]chan struct{} // callers waiting for the next request of a kind
 }
 
@@ -63,6 +64,7 @@ type issuedGrant struct {
 	client, resource string
 	scopes           []string
 	current          string // refresh token
+	bound            string // thumbprint of the key; empty: none
 	dead             bool
 }
 
@@ -78,7 +80,7 @@ func Start(t testing.TB, b Behaviour) *Server {
 	s := &Server{
 		path: b.IssuerPath, behaviour: b, mux: http.NewServeMux(),
 		clients: map[string]*registeredClient{}, codes: map[string]*issuedCode{}, refresh: map[string]*issuedGrant{}, access: map[string]*accessToken{},
-		waiting: map[Kind][]chan struct{}{},
+		waiting: map[Kind][]chan struct{}{}, proofs: map[string]bool{},
 	}
 	s.server = httptest.NewServer(s)
 	s.Issuer = s.server.URL + b.IssuerPath

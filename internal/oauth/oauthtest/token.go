@@ -30,8 +30,12 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request, request Requ
 	if s.simulateFailure(w, r, b) {
 		return
 	}
+	bound, ok := s.checkTokenProof(w, request, b)
+	if !ok {
+		return
+	}
 	s.mu.Lock()
-	doc, refusal := s.issueToken(request, b)
+	doc, refusal := s.issueToken(request, b, bound)
 	s.mu.Unlock()
 	switch {
 	case b.Token == DropAfterEffect:
@@ -90,8 +94,8 @@ func echoRequest(w http.ResponseWriter, r *http.Request, status int, code, says 
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": code, "error_description": says + r.Form.Encode() + " " + r.Header.Get("Authorization")})
 }
 
-// issueToken gives a token, or says with which error not. s.mu is held.
-func (s *Server) issueToken(r Request, b Behaviour) (Document, string) {
+// issueToken gives a token, bound to a key's thumbprint or to none, or says with which error not. s.mu is held.
+func (s *Server) issueToken(r Request, b Behaviour, bound string) (Document, string) {
 	id, ok := s.authenticateClient(r, b)
 	if !ok {
 		return nil, "invalid_client"
@@ -109,11 +113,11 @@ func (s *Server) issueToken(r Request, b Behaviour) (Document, string) {
 			c.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 			return nil, "invalid_grant"
 		}
-		return s.issueGrantTokens(&issuedGrant{client: id, resource: resource, scopes: c.scopes}, b), ""
+		return s.issueGrantTokens(&issuedGrant{client: id, resource: resource, scopes: c.scopes, bound: bound}, b), ""
 	case Refresh:
 		token := r.Form.Get("refresh_token")
 		g, ok := s.refresh[token]
-		if !ok || g.dead || g.client != id || g.resource != resource {
+		if !ok || g.dead || g.client != id || g.resource != resource || g.bound != bound {
 			return nil, "invalid_grant"
 		}
 		if b.Rotate && g.current != token {
@@ -123,7 +127,7 @@ func (s *Server) issueToken(r Request, b Behaviour) (Document, string) {
 		return s.issueGrantTokens(g, b), ""
 	case ClientCredentials:
 		b.NoRefreshToken = true
-		return s.issueGrantTokens(&issuedGrant{client: id, resource: resource, scopes: strings.Fields(r.Form.Get("scope"))}, b), ""
+		return s.issueGrantTokens(&issuedGrant{client: id, resource: resource, scopes: strings.Fields(r.Form.Get("scope")), bound: bound}, b), ""
 	}
 	return nil, "unsupported_grant_type"
 }
@@ -132,6 +136,9 @@ func (s *Server) issueGrantTokens(g *issuedGrant, b Behaviour) Document {
 	token := s.newSecret("access")
 	s.access[token] = &accessToken{grant: g, scopes: g.scopes, expires: time.Now().Add(time.Hour)}
 	doc := Document{"access_token": token, "token_type": "bearer", "expires_in": 3600}
+	if g.bound != "" {
+		doc["token_type"] = "DPoP"
+	}
 	if len(g.scopes) > 0 {
 		doc["scope"] = strings.Join(g.scopes, " ")
 	}
