@@ -35,7 +35,7 @@ const (
 	meaningWeight   = 0.5  // of the nearest tool's likeness, where the best tool by words has 1
 )
 
-// similarTool is a tool whose definition is like a question.
+// similarTool is a tool with a definition that is like a question.
 type similarTool struct {
 	tool   int // position in View.Tools
 	cosine float64

@@ -11,7 +11,7 @@ import (
 type proofTransport struct {
 	key  *ProofKey
 	next http.RoundTripper
-	now  func() time.Time  // nil: time.Now
+	now  func() time.Time // nil: time.Now
 }
 
 // RoundTrip implements [http.RoundTripper].
