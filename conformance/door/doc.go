@@ -7,5 +7,7 @@
 //
 //	NAME http://127.0.0.1:PORT/
 //
-// The argument admin forwards to /mcp/admin with the API key. conformance/run starts everything.
+// The argument NAME=SLUG+SLUG… forwards to /mcp with an agent of these connectors, and changes the names that a client sends to
+// exposed names of the first one (aggregate.go). The argument admin forwards to /mcp/admin with the API key. conformance/run
+// starts everything.
 package main

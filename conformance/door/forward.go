@@ -11,9 +11,9 @@ import (
 	"patchbay/conformance/patchbay"
 )
 
-// newForwarder returns a proxy that adds the token. It replaces its own address in Host and Origin. Other
-// values are passed on, for Patchbay to judge.
-func newForwarder(endpoint patchbay.Endpoint, self string) (http.Handler, error) {
+// newForwarder returns a proxy that adds the token, and exposed names unless names is nil. It replaces its own address in
+// Host and Origin. Other values are passed on, for Patchbay to judge.
+func newForwarder(endpoint patchbay.Endpoint, names *exposedNames, self string) (http.Handler, error) {
 	to, err := url.Parse(endpoint.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the address of the gateway: %w", err)
@@ -37,6 +37,10 @@ func newForwarder(endpoint patchbay.Endpoint, self string) (http.Handler, error)
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
+		}
+		if names != nil {
+			body = names.exposeRequest(body, r.Header)
+			r.ContentLength = int64(len(body))
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		proxy.ServeHTTP(w, r)

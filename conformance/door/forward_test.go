@@ -15,7 +15,7 @@ func forwardRequest(t *testing.T, change func(r *http.Request)) (*http.Request, 
 	var arrived *http.Request
 	behind := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived = r }))
 	t.Cleanup(behind.Close)
-	at, err := serveEndpoint(t.Context(), patchbay.Endpoint{URL: behind.URL + "/mcp/a", Token: "pb_agent_1"})
+	at, err := serveEndpoint(t.Context(), patchbay.Endpoint{URL: behind.URL + "/mcp/a", Token: "pb_agent_1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,25 +28,36 @@ func main() {
 // run serves all endpoints until ctx ends.
 func run(ctx context.Context, args []string, to patchbay.Patchbay, out io.Writer) error {
 	for _, arg := range args {
-		name, url, ok := strings.Cut(arg, "=")
-		endpoint := adminEndpoint(to)
-		switch {
-		case ok:
-			var err error
-			if endpoint, err = openConnector(ctx, to, name, url); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		case name != "admin":
-			return errors.New("usage: door NAME=URL… admin, with PATCHBAY_URL and PATCHBAY_KEY in the environment")
+		endpoint, names, err := openEndpoint(ctx, to, arg)
+		if err != nil {
+			return fmt.Errorf("%s: %w", arg, err)
 		}
-		at, err := serveEndpoint(ctx, endpoint)
+		at, err := serveEndpoint(ctx, endpoint, names)
 		if err != nil {
 			return err
 		}
+		name, _, _ := strings.Cut(arg, "=")
 		fmt.Fprintf(out, "%s %s\n", name, at)
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// openEndpoint creates what an argument asks for. At the address of all connectors, names are those of the first one.
+func openEndpoint(ctx context.Context, to patchbay.Patchbay, arg string) (patchbay.Endpoint, *exposedNames, error) {
+	name, behind, ok := strings.Cut(arg, "=")
+	switch {
+	case ok && strings.Contains(behind, "://"):
+		endpoint, err := openConnector(ctx, to, name, behind)
+		return endpoint, nil, err
+	case ok:
+		slugs := strings.Split(behind, "+")
+		endpoint, err := to.CreateAggregateAgent(ctx, slugs, name)
+		return endpoint, &exposedNames{slug: slugs[0]}, err
+	case name == "admin":
+		return adminEndpoint(to), nil, nil
+	}
+	return patchbay.Endpoint{}, nil, errors.New("usage: door NAME=URL… NAME=SLUG+SLUG… admin, with PATCHBAY_URL and PATCHBAY_KEY in the environment")
 }
 
 // openConnector creates and syncs the connector, and creates its agent. Changed tools are served without a
@@ -71,12 +82,12 @@ func adminEndpoint(to patchbay.Patchbay) patchbay.Endpoint {
 }
 
 // serveEndpoint forwards until ctx ends, and returns the URL.
-func serveEndpoint(ctx context.Context, endpoint patchbay.Endpoint) (string, error) {
+func serveEndpoint(ctx context.Context, endpoint patchbay.Endpoint, names *exposedNames) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	proxy, err := newForwarder(endpoint, listener.Addr().String())
+	proxy, err := newForwarder(endpoint, names, listener.Addr().String())
 	if err != nil {
 		return "", err
 	}

@@ -6,14 +6,22 @@ import (
 	"net/http"
 )
 
-// Endpoint is the gateway URL of one connector, with an agent's token.
+// Endpoint is a URL of the gateway, with an agent's token.
 type Endpoint struct {
 	URL   string
 	Token string
 }
 
-// CreateAgent creates an agent that may call every tool of a connector without approval.
+// CreateAgent creates an agent that may call every tool of a connector without approval. Its endpoint is the connector's.
 func (p Patchbay) CreateAgent(ctx context.Context, connector, name string) (Endpoint, error) {
+	endpoint, err := p.CreateAggregateAgent(ctx, []string{connector}, name)
+	endpoint.URL += "/" + connector
+	return endpoint, err
+}
+
+// CreateAggregateAgent creates an agent that may call every tool of several connectors without approval. Its endpoint is the
+// address of all connectors.
+func (p Patchbay) CreateAggregateAgent(ctx context.Context, connectors []string, name string) (Endpoint, error) {
 	agent := map[string]any{"name": name, "slug": name, "approval": "auto"}
 	var made struct {
 		ID string `json:"id"`
@@ -22,8 +30,10 @@ func (p Patchbay) CreateAgent(ctx context.Context, connector, name string) (Endp
 		return Endpoint{}, fmt.Errorf("create the agent: %w", err)
 	}
 	grant := map[string]any{"tools": "all"}
-	if err := p.callAPI(ctx, http.MethodPut, "/agents/"+made.ID+"/connectors/"+connector, grant, nil); err != nil {
-		return Endpoint{}, fmt.Errorf("grant the connector: %w", err)
+	for _, connector := range connectors {
+		if err := p.callAPI(ctx, http.MethodPut, "/agents/"+made.ID+"/connectors/"+connector, grant, nil); err != nil {
+			return Endpoint{}, fmt.Errorf("grant the connector %s: %w", connector, err)
+		}
 	}
 	var token struct {
 		Token string `json:"token"`
@@ -31,7 +41,7 @@ func (p Patchbay) CreateAgent(ctx context.Context, connector, name string) (Endp
 	if err := p.callAPI(ctx, http.MethodPost, "/agents/"+made.ID+"/tokens", map[string]any{}, &token); err != nil {
 		return Endpoint{}, fmt.Errorf("make the agent's token: %w", err)
 	}
-	return Endpoint{URL: p.URL + "/mcp/" + connector, Token: token.Token}, nil
+	return Endpoint{URL: p.URL + "/mcp", Token: token.Token}, nil
 }
 
 // localTransport connects to a Patchbay on this machine.
