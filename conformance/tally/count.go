@@ -31,16 +31,30 @@ func readRequired(list, leg string) (names []string, err error) {
 
 // scenarioTally counts the scenarios of a list.
 type scenarioTally struct {
-	passed int
-	others []string // not passed, with the reason
+	passed   int
+	expected []string // with a failure or warning that is expected
+	others   []string // not passed, with the reason
 }
 
 // timestamp is the end of a scenario directory's name.
 var timestamp = regexp.MustCompile(`-20\d\d-\d\d-\d\dT[0-9-]+Z$`)
 
+// expectedChecks are checks that need not pass, as "scenario:check".
+type expectedChecks map[string]bool
+
+// readExpected reads the list of the checks of a leg that need not pass.
+func readExpected(list, leg string) (expectedChecks, error) {
+	names, err := readRequired(list, leg)
+	expected := expectedChecks{}
+	for _, name := range names {
+		expected[name] = true
+	}
+	return expected, err
+}
+
 // countResults reads the suite's results of each scenario.
-func countResults(results fs.FS, leg string, wanted []string) (scenarioTally, error) {
-	verdicts := map[string]string{}
+func countResults(results fs.FS, leg string, wanted []string, expected expectedChecks) (scenarioTally, error) {
+	verdicts := map[string]verdict{}
 	err := fs.WalkDir(results, ".", func(path string, d fs.DirEntry, err error) error {
 		dir, ok := strings.CutSuffix(path, "/checks.json")
 		if err != nil || !ok {
@@ -50,7 +64,7 @@ func countResults(results fs.FS, leg string, wanted []string) (scenarioTally, er
 		if leg == "server" {
 			name = strings.TrimPrefix(name, "server-")
 		}
-		verdicts[name], err = readVerdict(results, path)
+		verdicts[name], err = readVerdict(results, path, name, expected)
 		return err
 	})
 	var t scenarioTally
@@ -59,8 +73,10 @@ func countResults(results fs.FS, leg string, wanted []string) (scenarioTally, er
 		switch {
 		case !ran:
 			t.others = append(t.others, name+" (it did not run)")
-		case said != "":
-			t.others = append(t.others, name+" ("+said+")")
+		case said.fault != "":
+			t.others = append(t.others, name+" ("+said.fault+")")
+		case said.isExpected:
+			t.expected = append(t.expected, name)
 		default:
 			t.passed++
 		}
@@ -68,27 +84,42 @@ func countResults(results fs.FS, leg string, wanted []string) (scenarioTally, er
 	return t, err
 }
 
-// readVerdict returns what is wrong with a scenario; empty: nothing.
-func readVerdict(results fs.FS, path string) (string, error) {
+// verdict says how a scenario ended.
+type verdict struct {
+	fault      string // what is wrong; empty: nothing
+	isExpected bool   // a check did not pass, and is expected not to
+}
+
+// readVerdict reads the checks of a scenario. An expected failure that passes is wrong, too.
+func readVerdict(results fs.FS, path, scenario string, expected expectedChecks) (v verdict, err error) {
 	text, err := fs.ReadFile(results, path)
 	if err != nil {
-		return "", err
+		return v, err
 	}
-	var checks []struct{ Status string }
+	var checks []struct{ ID, Status string }
 	if err := json.Unmarshal(text, &checks); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
+		return v, fmt.Errorf("%s: %w", path, err)
 	}
 	n := map[string]int{}
 	for _, c := range checks {
-		n[c.Status]++
+		switch isBad := c.Status == "FAILURE" || c.Status == "WARNING"; {
+		case !expected[scenario+":"+c.ID]:
+			n[c.Status]++
+		case isBad:
+			v.isExpected = true
+		default:
+			n["EXPECTED"]++
+		}
 	}
 	switch {
 	case n["FAILURE"] > 0:
-		return fmt.Sprintf("%d checks failed", n["FAILURE"]), nil
+		v.fault = fmt.Sprintf("%d checks failed", n["FAILURE"])
 	case n["WARNING"] > 0:
-		return fmt.Sprintf("%d warnings", n["WARNING"]), nil
+		v.fault = fmt.Sprintf("%d warnings", n["WARNING"])
+	case n["EXPECTED"] > 0:
+		v.fault = fmt.Sprintf("%d checks pass that are expected to fail", n["EXPECTED"])
 	case n["SUCCESS"] == 0:
-		return "nothing was checked", nil
+		v.fault = "nothing was checked"
 	}
-	return "", nil
+	return v, nil
 }

@@ -54,16 +54,40 @@ func TestVerdict_WarningsFail(t *testing.T) {
 		"server-server-stateless" + at: newChecksFile("SUCCESS", "INFO", "SKIPPED"),
 		"server-tools-list" + at:       newChecksFile("SUCCESS", "WARNING"),
 		"server-tasks" + at:            newChecksFile("FAILURE"),
-	}, "server", []string{"server-stateless", "tools-list", "caching"})
+	}, "server", []string{"server-stateless", "tools-list", "caching"}, nil)
 	want := scenarioTally{passed: 1, others: []string{"tools-list (1 warnings)", "caching (it did not run)"}}
 	if diff := cmp.Diff(want, server, cmp.AllowUnexported(scenarioTally{})); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	client, err := countResults(fstest.MapFS{
 		"auth/basic" + at: newChecksFile("SUCCESS"), "auth/two" + at: newChecksFile("SUCCESS", "FAILURE"), "three" + at: newChecksFile("INFO"),
-	}, "client", []string{"auth/basic", "auth/two", "three"})
+	}, "client", []string{"auth/basic", "auth/two", "three"}, nil)
 	want = scenarioTally{passed: 1, others: []string{"auth/two (1 checks failed)", "three (nothing was checked)"}}
 	if diff := cmp.Diff(want, client, cmp.AllowUnexported(scenarioTally{})); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+func TestVerdict_ExpectedChecksMustFail(t *testing.T) {
+	t.Parallel()
+	const at = "-2026-11-21T18-09-40-497Z/checks.json"
+	results := fstest.MapFS{
+		"server-tools-list" + at: {Data: []byte(`[{"id":"a","status":"WARNING"},{"id":"b","status":"SUCCESS"}]`)},
+		"server-caching" + at:    newChecksFile("SUCCESS"),
+	}
+	expected, err := readExpected("server:\n  - tools-list:a # a reason\n  - caching:a\n", "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := countResults(results, "server", []string{"tools-list", "caching"}, expected)
+	want := scenarioTally{expected: []string{"tools-list"}, others: []string{"caching (1 checks pass that are expected to fail)"}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(scenarioTally{})); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	results["server-tools-list"+at].Data = []byte(`[{"id":"a","status":"WARNING"},{"id":"b","status":"FAILURE"}]`)
+	got, err = countResults(results, "server", []string{"tools-list"}, expected)
+	want = scenarioTally{others: []string{"tools-list (1 checks failed)"}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(scenarioTally{})); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 }
