@@ -92,7 +92,7 @@ func (s *server) handleTask(m *request) (jsonMembers, *rpcError) {
 func listTools() []jsonMembers {
 	var tools []jsonMembers
 	for _, name := range []string{"greet", "slow_compute", "failing_job", "protocol_error_job", "confirm_delete", "multi_input", "test_tool_with_task"} {
-		tools = append(tools, jsonMembers{"name": name, "inputSchema": jsonMembers{"type": "object"}})
+		tools = append(tools, jsonMembers{"name": name, "description": "Tests tasks.", "inputSchema": jsonMembers{"type": "object"}})
 	}
 	return tools
 }
