@@ -128,6 +128,10 @@ type AgentGrant struct {
 	CreatedAt   time.Time `json:"created_at"`
 	// If false, its tools are not served.
 	Enabled bool `json:"enabled"`
+	// Whether all of the grant has ended, so that it permits nothing.
+	Ended bool `json:"ended"`
+	// When parts of the grant end. {}: never.
+	Ends GrantEnds `json:"ends"`
 	// The connector's name.
 	Name string `json:"name"`
 	// Tools that stay in a lean list. See tool_list of the agent.
@@ -156,6 +160,8 @@ type AgentGrantList struct {
 type AgentGrantPut struct {
 	// Overrides the agent's approval mode. Null or absent: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
+	// When parts of the grant end. Absent: unchanged. {}: never.
+	Ends *GrantEnds `json:"ends,omitzero"`
 	// Tools that stay in a lean list, at most 50 per agent. Absent: unchanged.
 	PinnedTools []string `json:"pinned_tools,omitzero"`
 	// Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval. One of: none, listed.
@@ -1349,6 +1355,14 @@ type Fresh struct {
 	NextSyncAt *time.Time `json:"next_sync_at"`
 	// stale: older than two intervals; tools are still served. unscheduled: disabled, or synced manually. One of: never, fresh, stale, unscheduled.
 	State string `json:"state"`
+}
+
+// GrantEnds is an API request. Nil fields are omitted.
+type GrantEnds struct {
+	// Tools that are granted in addition, each with its own end.
+	Tools []ToolEnd `json:"tools,omitzero"`
+	// When the grant ends, to the second: its tools, prompts and resources. Null or absent: never.
+	Until *time.Time `json:"until,omitzero"`
 }
 
 // Health is an API response.
@@ -2602,6 +2616,14 @@ type ToolChangeList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// ToolEnd is an API request. Nil fields are omitted.
+type ToolEnd struct {
+	// The server's name of the tool.
+	Tool string `json:"tool"`
+	// Null: never.
+	Until *time.Time `json:"until"`
+}
+
 // ToolList is an API response.
 type ToolList struct {
 	Items []ListedTool `json:"items"`
@@ -2827,6 +2849,8 @@ type Why struct {
 	// The connector's slug. Null if no connector has the tool.
 	Connector  *string       `json:"connector"`
 	Credential WhyCredential `json:"credential"`
+	// When the grant of the tool ends or ended. Null if never.
+	GrantedUntil *time.Time `json:"granted_until"`
 	// Whether prompts and resources need no approval although every tool call does.
 	ItemsUnasked bool `json:"items_unasked"`
 	// Whether a call would run or wait for approval.
@@ -2839,7 +2863,7 @@ type Why struct {
 	Resources *string `json:"resources"`
 	// Whether the agent's tool list includes it.
 	Sees bool `json:"sees"`
-	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, tasks_missing, unknown.
+	// One of: ok, held, new, rejected, disabled, removed, not_granted, ended, malformed, renamed, agent_disabled, tasks_missing, unknown.
 	State string `json:"state"`
 	// The requested exposed name.
 	Tool string `json:"tool"`

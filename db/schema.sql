@@ -221,8 +221,9 @@ AS $function$
 begin
     delete from tool_allowances a
     where a.tenant_id = new.tenant_id and a.agent_id = new.agent_id and a.connector_id = new.connector_id
-      and (old.approval is distinct from new.approval or not case a.kind
-          when 'tool' then new.all_tools or a.tool = any(new.tools)
+      and (old.approval is distinct from new.approval or old.until <= now() or (old.tool_ends ->> a.tool)::timestamptz <= now()
+          or not case a.kind
+          when 'tool' then new.all_tools or a.tool = any(new.tools) or new.tool_ends ? a.tool
           when 'prompt' then new.prompts = 'listed'
           else new.resources = 'listed_and_templates' or new.resources = 'listed' and exists (
               select from connector_items i
@@ -762,6 +763,8 @@ create table agent_grants (
     resources text not null default 'listed_and_templates'::text,
     pinned_tools text[] not null default '{}'::text[],
     shaping jsonb not null default '{}'::jsonb,
+    until timestamp with time zone,
+    tool_ends jsonb not null default '{}'::jsonb,
     constraint agent_grants_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_grants_all_or_named CHECK (((NOT all_tools) OR (cardinality(tools) = 0))),
     constraint agent_grants_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text, 'always_ask_all'::text]))) NOT VALID,
@@ -771,10 +774,11 @@ create table agent_grants (
     constraint agent_grants_prompts_known CHECK ((prompts = ANY (ARRAY['none'::text, 'listed'::text]))) NOT VALID,
     constraint agent_grants_resources_known CHECK ((resources = ANY (ARRAY['none'::text, 'listed'::text, 'listed_and_templates'::text]))) NOT VALID,
     constraint agent_grants_shaping_object CHECK ((jsonb_typeof(shaping) = 'object'::text)) NOT VALID,
+    constraint agent_grants_tool_ends_object CHECK ((jsonb_typeof(tool_ends) = 'object'::text)) NOT VALID,
     constraint agent_grants_tools_number CHECK (((cardinality(tools) <= 5000) AND (cardinality(trusted_tools) <= 5000)))
 );
 CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tenant_id, connector_id);
-CREATE TRIGGER end_allowances AFTER UPDATE ON public.agent_grants FOR EACH ROW WHEN ((((((old.approval IS DISTINCT FROM new.approval) OR (old.all_tools IS DISTINCT FROM new.all_tools)) OR (old.tools IS DISTINCT FROM new.tools)) OR (old.prompts IS DISTINCT FROM new.prompts)) OR (old.resources IS DISTINCT FROM new.resources))) EXECUTE FUNCTION end_allowances_of_grant();
+CREATE TRIGGER end_allowances AFTER UPDATE ON public.agent_grants FOR EACH ROW WHEN (((old.approval IS DISTINCT FROM new.approval) OR (old.all_tools IS DISTINCT FROM new.all_tools) OR (old.tools IS DISTINCT FROM new.tools) OR (old.prompts IS DISTINCT FROM new.prompts) OR (old.resources IS DISTINCT FROM new.resources) OR (old.until IS DISTINCT FROM new.until) OR (old.tool_ends IS DISTINCT FROM new.tool_ends))) EXECUTE FUNCTION end_allowances_of_grant();
 CREATE TRIGGER say_grant_change AFTER INSERT OR DELETE OR UPDATE ON public.agent_grants FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
 alter table agent_grants enable row level security;
 alter table agent_grants force row level security;

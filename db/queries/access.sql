@@ -2,10 +2,12 @@
 -- them are cached in memory.
 
 -- name: AccessReaches :many
+-- now is the database's time, after the read began.
 select sqlc.embed(agent_grants), sqlc.embed(connectors),
        coalesce((select connector_envs.names
                  from connector_envs
-                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
+       clock_timestamp()::timestamptz as now
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id

@@ -14,8 +14,9 @@ join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.
 where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id and agent_grants.connector_id = @connector_id;
 
 -- name: SetAgentGrant :exec
-insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources)
-values (@tenant_id, @agent_id, @connector_id, @all_tools, @tools, @approval, @trusted_tools, @pinned_tools, @prompts, @resources)
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources, until, tool_ends)
+values (@tenant_id, @agent_id, @connector_id, @all_tools, @tools, @approval, @trusted_tools, @pinned_tools, @prompts, @resources,
+        sqlc.narg(until), @tool_ends)
 on conflict on constraint agent_grants_pkey do update
 set all_tools = excluded.all_tools,
     tools = excluded.tools,
@@ -24,6 +25,8 @@ set all_tools = excluded.all_tools,
     pinned_tools = excluded.pinned_tools,
     prompts = excluded.prompts,
     resources = excluded.resources,
+    until = excluded.until,
+    tool_ends = excluded.tool_ends,
     updated_at = now();
 
 -- name: PinnedElsewhere :one

@@ -90,11 +90,12 @@ select g.tenant_id, g.agent_id, g.connector_id, @kind::text, @tool, sqlc.narg(de
 from agent_grants g
 where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id
   and case @kind::text
-      when 'tool' then g.all_tools or @tool = any(g.tools)
-      when 'prompt' then g.prompts = 'listed'
-      else g.resources = 'listed_and_templates' or g.resources = 'listed' and exists (
+      when 'tool' then (g.all_tools or @tool = any(g.tools)) and (g.until is null or g.until > now())
+          or g.tool_ends ? @tool and coalesce((g.tool_ends ->> @tool)::timestamptz > now(), true)
+      when 'prompt' then g.prompts = 'listed' and (g.until is null or g.until > now())
+      else (g.until is null or g.until > now()) and (g.resources = 'listed_and_templates' or g.resources = 'listed' and exists (
           select from connector_items i
-          where i.tenant_id = @tenant_id and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = @tool)
+          where i.tenant_id = @tenant_id and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = @tool))
       end
 for share of g
 on conflict on constraint tool_allowances_pkey do update

@@ -17,6 +17,7 @@ import (
 // buildView.
 type viewBuilder struct {
 	cache       *Cache
+	began       time.Time // when the read of rows began, by the process's clock
 	rows        store.Access
 	definitions map[connectors.Hash]*definition
 	view        *View
@@ -24,9 +25,9 @@ type viewBuilder struct {
 	allowed     map[connectors.AllowanceKey]connectors.Allowance
 }
 
-func newViewBuilder(cache *Cache, rows store.Access) *viewBuilder {
+func newViewBuilder(cache *Cache, rows store.Access, began time.Time) *viewBuilder {
 	slices.SortFunc(rows.Reaches, func(a, b store.AccessConnector) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
-	return &viewBuilder{cache: cache, rows: rows, definitions: map[connectors.Hash]*definition{}}
+	return &viewBuilder{cache: cache, rows: rows, began: began, definitions: map[connectors.Hash]*definition{}}
 }
 
 // toolRows returns the rows of one connector. The rows are sorted by connector.
@@ -67,7 +68,7 @@ func (b *viewBuilder) buildView() *View {
 // of those that are.
 func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes int64) {
 	for _, row := range b.rows.Reaches {
-		connector := &ConnectorView{Grant: row.Grant, Connector: row.Connector}
+		connector := &ConnectorView{Grant: row.Grant.At(b.rows.Now), Connector: row.Connector, granted: row.Grant}
 		for _, tool := range b.toolRows(row.Connector.ID) {
 			if !isListed(blockedReason(connector, tool)) {
 				continue
@@ -92,12 +93,14 @@ func (b *viewBuilder) addConnectors() {
 	for _, row := range b.rows.Reaches {
 		connector := &ConnectorView{
 			Connector:    row.Connector,
-			Grant:        row.Grant,
+			Grant:        row.Grant.At(b.rows.Now),
+			granted:      row.Grant,
 			Capabilities: row.Connector.Capabilities,
 			Allowances:   map[string]time.Time{},
 			tools:        map[string]*Tool{},
 			cache:        b.cache,
 		}
+		b.setEnds(connector)
 		connector.hasTasks, connector.hasTaskExtension = mcp.DeclaredTasks(connector.Capabilities)
 		b.reachByID[row.Connector.ID] = connector
 		b.view.watchedConnectors[row.Connector.ID] = true

@@ -19,6 +19,7 @@ func (b *viewBuilder) newTool(connector *ConnectorView, row store.AccessTool, ca
 		Tags:          row.Tags,
 		Quota:         row.Quota,
 	}
+	b.setToolEnd(connector, t)
 	if t.Quota.Bounds() {
 		t.QuotaName = connectors.QuotaName(connector.Connector.ID, row.Name)
 	}
@@ -55,6 +56,9 @@ func (b *viewBuilder) newTool(connector *ConnectorView, row store.AccessTool, ca
 func blockedReason(connector *ConnectorView, row store.AccessTool) string {
 	switch {
 	case !connector.Grant.Includes(row.Name):
+		if _, was := connector.granted.ToolEnd(row.Name); was {
+			return HeldEnded
+		}
 		return HeldNotGranted
 	case !connector.Connector.Enabled, !row.Enabled:
 		return BlockedDisabled

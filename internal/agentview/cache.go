@@ -53,6 +53,7 @@ type Cache struct {
 	bytes           int64                                                      // guarded by mu
 	generations     uint64                                                     // guarded by mu: the last generation
 	dirty           map[*agentEntry]bool                                       // guarded by mu: entries with listeners to notify
+	ending          map[*agentEntry]bool                                       // guarded by mu: entries with listeners and an end
 	wake            chan struct{}                                              // signals that dirty is not empty
 	usedTokens      chan connectors.AgentTokenID
 	tokenQuerySlots chan struct{} // a slot for each token query
@@ -89,7 +90,7 @@ func New(o Options) *Cache {
 	}
 	c := &Cache{
 		store: o.Store, log: o.Log, now: o.Now, maxBytes: o.Bytes,
-		listUses: map[*servedList]int{}, dirty: map[*agentEntry]bool{},
+		listUses: map[*servedList]int{}, dirty: map[*agentEntry]bool{}, ending: map[*agentEntry]bool{},
 		wake: make(chan struct{}, 1), usedTokens: make(chan connectors.AgentTokenID, 1024),
 		tokenQuerySlots: make(chan struct{}, maxTokenQueries), unusedGate: limit.NewGate[connectors.TenantID](maxUnused, 0),
 		learning: newLearning(o),
@@ -118,6 +119,8 @@ type agentEntry struct {
 	changeCount uint64                 // guarded by Cache.mu: notices that may concern the agent
 	load        *viewLoad              // guarded by Cache.mu: the load in progress
 	listeners   map[*listener]struct{} // guarded by Cache.mu
+
+	endsAt time.Time // guarded by Cache.mu: the next end of a grant, when listeners were last notified; zero: none
 
 	// pending holds server notifications that arrived without a view to map connectors to slugs; guarded by
 	// Cache.mu.
@@ -233,7 +236,7 @@ func (c *Cache) loadView(ctx context.Context, entry *agentEntry, wait *store.Wai
 
 // cachedView returns the view in memory if it is fresh, else nil.
 func (c *Cache) cachedView(entry *agentEntry, now time.Time) *View {
-	if l := entry.view.Load(); l != nil && c.isFresh(l.stamp, now) {
+	if l := entry.view.Load(); l != nil && c.isFresh(l.stamp, now) && !isPast(l.endsAt, now) {
 		return l.View
 	}
 	return nil
@@ -283,11 +286,12 @@ func (c *Cache) readView(ctx context.Context, tenant connectors.TenantID, agent 
 }
 
 func (c *Cache) readViewFrom(ctx context.Context, db store.Agents, agent connectors.AgentID) (*View, error) {
+	began := c.now()
 	rows, err := db.Access(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
-	b := newViewBuilder(c, rows)
+	b := newViewBuilder(c, rows, began)
 	missing, bytes := b.findMissingDefinitions()
 	switch {
 	case bytes > store.MaxServedBytes:

@@ -69,6 +69,9 @@ func (connector *ConnectorView) promptNames(limit int) map[string]string {
 // Permits reports whether the grant includes a prompt, a resource, or the prompt, resource or template of a completion.
 // name is the server's own. A resource is listed, is linked to by a tool of the agent, or matches a template.
 func (connector *ConnectorView) Permits(kind connectors.CallKind, name string) bool {
+	if connector.HasEnded() {
+		return false
+	}
 	switch kind {
 	case connectors.CallPrompt:
 		return connector.includesItem(connectors.ItemPrompt, name)

@@ -71,7 +71,9 @@ func (c *Cache) Listen(o Listener) (<-chan Changed, func()) {
 func (c *Cache) removeListener(l *listener) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(l.entry.listeners, l)
+	if delete(l.entry.listeners, l); len(l.entry.listeners) == 0 {
+		delete(c.ending, l.entry)
+	}
 }
 
 // notifyChange merges c with a change that the listener has not read. Cache.mu is held.
@@ -131,6 +133,8 @@ func (c *Cache) Run(ctx context.Context) {
 			return
 		case <-c.wake:
 		case <-again:
+		case <-c.afterNextEnd():
+			c.markEnded()
 		}
 		if again = nil; !c.notifyDirty(ctx) {
 			again = time.After(notifyRetryDelay)
@@ -184,6 +188,11 @@ func (c *Cache) notifyEntry(ctx context.Context, entry *agentEntry) error {
 	imprints := map[string][kindCount]listHash{}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var end time.Time
+	if !gone {
+		end = v.endsAt
+	}
+	c.setEnd(entry, end)
 	for l := range entry.listeners {
 		if gone {
 			l.notifyChange(Changed{AccessEnded: true})

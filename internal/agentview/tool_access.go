@@ -31,6 +31,7 @@ type ToolAccess struct {
 	// ItemsUnasked: prompts and resources are used without asking, though each call of a tool needs approval.
 	ItemsUnasked bool
 
+	GrantEnd     *time.Time // when the grant of the tool ends or ended; nil: never, or not granted
 	AllowedUntil *time.Time // end of an allowance without approval; nil: none
 	Credential   CredentialAccess
 	Unchecked    []UncheckedPart // parts of the input schema that arguments are not checked against
@@ -79,7 +80,7 @@ func (v *View) ExplainTool(exposed string) ToolAccess {
 		w.State = StateOK
 	}
 	w.RequiresTask = t.TaskSupport == TaskRequired && t.OffersTasks
-	w.NeedsApproval = t.NeedsApproval
+	w.NeedsApproval, w.GrantEnd = t.NeedsApproval, t.End
 	grant := t.Connector.Grant
 	w.Prompts, w.Resources, w.ItemsUnasked = grant.Prompts, grant.Resources, grant.LeavesItemsUnasked(v.Agent.Approval)
 	if until, ok := t.Connector.Allowances[t.Name]; ok {
@@ -230,6 +231,8 @@ func (w ToolAccess) adviceText() string {
 		return "Enable the agent."
 	case HeldNotGranted:
 		return fmt.Sprintf("Grant the agent access to this tool, for the connector %q.", w.Connector)
+	case HeldEnded:
+		return fmt.Sprintf("Access ended at %s. Grant it again to continue.", w.GrantEnd.UTC().Format("2006-01-02 15:04:05 MST"))
 	case HeldReview:
 		return "Review the changed tool on its page; calls are blocked until then."
 	case BlockedNew:

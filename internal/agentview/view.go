@@ -27,17 +27,20 @@ type View struct {
 	bytes             int64                           // of memory that is not shared
 	cache             *Cache
 	search            *toolIndex
+	endsAt            time.Time // the next end of a grant, by the process's clock; zero: none
 }
 
 // ConnectorView is one connector of a view.
 type ConnectorView struct {
 	Connector    connectors.Connector // without its DiscoveredTools
-	Grant        connectors.Grant
+	Grant        connectors.Grant     // as it was when the view was read: without what had ended
 	Items        []connectors.Item    // prompts, resources and templates, granted or not, in the server's order
 	Allowances   map[string]time.Time // until when a tool needs no approval, by upstream name
 	Capabilities json.RawMessage      // of the upstream server; nil: none
 	Tools        []*Tool              // listed tools, by name
 
+	granted         connectors.Grant // with what has ended
+	endsAt          time.Time        // of the grant but for tools with their own ends, by the process's clock; zero: none
 	tools           map[string]*Tool // by upstream name, unlisted ones included
 	byConnectorName map[string]*Tool // by the name at the connector's own address; nil: the same as tools
 	cache           *Cache
@@ -57,6 +60,7 @@ const (
 	BlockedDisabled  = "disabled"    // the tool or its connector is disabled
 	BlockedRemoved   = "removed"     // no longer listed by the server
 	HeldNotGranted   = "not_granted" // the agent's grant excludes it
+	HeldEnded        = "ended"       // the agent's grant of it ended
 	BlockedMalformed = "malformed"   // official SDKs reject its definition
 )
 
@@ -72,6 +76,8 @@ type Tool struct {
 	Tags          []string
 	NeedsApproval bool // calls need approval, but for ConnectorView.Allowances
 	Quota         connectors.Quota
+	End           *time.Time // when the grant of it ends or ended; nil: never
+	endsAt        time.Time  // End by the process's clock; zero: none
 
 	QuotaName uuid.UUID // [connectors.QuotaName]; zero without a quota
 

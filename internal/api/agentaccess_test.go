@@ -90,7 +90,7 @@ func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 			t.Fatalf("%d grants", len(items))
 		}
 		got := items[0].(map[string]any)
-		want["pinned_tools"] = []any{}
+		want["pinned_tools"], want["ends"], want["ended"] = []any{}, map[string]any{}, false
 		want["connector_id"], want["connector"], want["name"], want["enabled"] = c.ID.String(), c.Slug, c.Name, true
 		for _, field := range []string{"created_at", "updated_at", "prompts", "resources", "shaping"} {
 			delete(got, field)
@@ -222,23 +222,23 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 	}
 	for tool, want := range map[string]map[string]any{
 		"mcp_open__search": {
-			"prompts": "none", "resources": "none", "items_unasked": false, "connector": "open", "name": "search", "sees": true, "may_call": true, "state": "ok", "asks": false, "unchecked": []any{},
+			"prompts": "none", "resources": "none", "granted_until": nil, "items_unasked": false, "connector": "open", "name": "search", "sees": true, "may_call": true, "state": "ok", "asks": false, "unchecked": []any{},
 			"credential": credential("shared", "none", "not_needed"),
 		},
 		"mcp_open__create": {
-			"prompts": "none", "resources": "none", "items_unasked": false, "connector": "open", "name": "create", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
+			"prompts": "none", "resources": "none", "granted_until": nil, "items_unasked": false, "connector": "open", "name": "create", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
 			"credential": credential("shared", "none", "not_needed"),
 		},
 		"mcp_keyed__search": {
-			"prompts": "listed", "resources": "listed_and_templates", "items_unasked": true, "connector": "keyed", "name": "search", "sees": true, "may_call": false, "state": "ok", "asks": true, "unchecked": []any{},
+			"prompts": "listed", "resources": "listed_and_templates", "granted_until": nil, "items_unasked": true, "connector": "keyed", "name": "search", "sees": true, "may_call": false, "state": "ok", "asks": true, "unchecked": []any{},
 			"credential": credential("per_agent", "agent", "missing"),
 		},
 		"mcp_other__search": {
-			"prompts": nil, "resources": nil, "items_unasked": false, "connector": "other", "name": "search", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
+			"prompts": nil, "resources": nil, "granted_until": nil, "items_unasked": false, "connector": "other", "name": "search", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
 			"credential": credential("", "", ""),
 		},
 		"mcp_other__nothing": {
-			"prompts": nil, "resources": nil, "items_unasked": false, "connector": nil, "name": nil, "sees": false, "may_call": false, "state": "unknown", "asks": false, "unchecked": []any{},
+			"prompts": nil, "resources": nil, "granted_until": nil, "items_unasked": false, "connector": nil, "name": nil, "sees": false, "may_call": false, "state": "unknown", "asks": false, "unchecked": []any{},
 			"credential": credential("", "", ""),
 		},
 	} {

@@ -66,6 +66,8 @@ type agentGrantJSON struct {
 	PinnedTools  []string          `json:"pinned_tools" nullable:"false" doc:"Tools that stay in a lean list. See tool_list of the agent."`
 	Prompts      string            `json:"prompts" enum:"none,listed" doc:"Which prompts are granted."`
 	Resources    string            `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources are granted: listed ones, or also those that match a template."`
+	Ends         grantEndsJSON     `json:"ends" doc:"When parts of the grant end. {}: never."`
+	Ended        bool              `json:"ended" doc:"Whether all of the grant has ended, so that it permits nothing."`
 	Shaping      []toolShapingJSON `json:"shaping" nullable:"false" doc:"Tools whose answers are shortened."`
 	CreatedAt    time.Time         `json:"created_at"`
 	UpdatedAt    time.Time         `json:"updated_at"`
@@ -83,6 +85,8 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 		PinnedTools:  append([]string{}, g.PinnedTools...),
 		Prompts:      string(g.Prompts),
 		Resources:    string(g.Resources),
+		Ends:         viewGrantEnds(g.Ends),
+		Ended:        g.HasEnded(time.Now()),
 		Shaping:      viewShaping(g.Shaping),
 		CreatedAt:    g.CreatedAt.UTC(),
 		UpdatedAt:    g.UpdatedAt.UTC(),
@@ -91,12 +95,13 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 
 // agentGrantPut is the new grant.
 type agentGrantPut struct {
-	Tools        toolChoice `json:"tools"`
-	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null or absent: the agent's."`
-	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only, tools that need no approval."`
-	PinnedTools  []string   `json:"pinned_tools,omitempty" nullable:"false" maxItems:"50" doc:"Tools that stay in a lean list, at most 50 per agent. Absent: unchanged."`
-	Prompts      *string    `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval."`
-	Resources    *string    `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"As prompts, with listed_and_templates as the default with all tools."`
+	Tools        toolChoice     `json:"tools"`
+	Approval     *string        `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only,always_ask_all" doc:"Overrides the agent's approval mode. Null or absent: the agent's."`
+	TrustedTools []string       `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only, tools that need no approval."`
+	PinnedTools  []string       `json:"pinned_tools,omitempty" nullable:"false" maxItems:"50" doc:"Tools that stay in a lean list, at most 50 per agent. Absent: unchanged."`
+	Prompts      *string        `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval."`
+	Resources    *string        `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"As prompts, with listed_and_templates as the default with all tools."`
+	Ends         *grantEndsJSON `json:"ends,omitempty" doc:"When parts of the grant end. Absent: unchanged. {}: never."`
 }
 
 func (p agentGrantPut) toGrant() (connectors.Grant, error) {
@@ -107,7 +112,7 @@ func (p agentGrantPut) toGrant() (connectors.Grant, error) {
 	}
 	grant := connectors.Grant{
 		AllTools: p.Tools.all, Tools: p.Tools.names, Approval: (*connectors.ApprovalMode)(p.Approval), TrustedTools: p.TrustedTools,
-		PinnedTools: p.PinnedTools,
+		PinnedTools: p.PinnedTools, Ends: p.Ends.toEnds(),
 	}
 	if p.Prompts != nil {
 		grant.Prompts = connectors.PromptAccess(*p.Prompts)

@@ -17,9 +17,10 @@ type whyJSON struct {
 	Name         *string           `json:"name" doc:"The server's name for it. Null if connector is null."`
 	Sees         bool              `json:"sees" doc:"Whether the agent's tool list includes it."`
 	MayCall      bool              `json:"may_call" doc:"Whether a call would run or wait for approval."`
-	State        string            `json:"state" enum:"ok,held,new,rejected,disabled,removed,not_granted,malformed,renamed,agent_disabled,tasks_missing,unknown"`
+	State        string            `json:"state" enum:"ok,held,new,rejected,disabled,removed,not_granted,ended,malformed,renamed,agent_disabled,tasks_missing,unknown"`
 	Asks         bool              `json:"asks" doc:"Whether a call needs approval."`
 	AllowedUntil *time.Time        `json:"allowed_until" doc:"When the standing approval to call it ends. Null if none."`
+	GrantedUntil *time.Time        `json:"granted_until" doc:"When the grant of the tool ends or ended. Null if never."`
 	Prompts      *string           `json:"prompts" enum:"none,listed" doc:"Which of the connector's prompts are granted. Null if the connector is not granted."`
 	Resources    *string           `json:"resources" enum:"none,listed,listed_and_templates" doc:"As prompts, for resources."`
 	ItemsUnasked bool              `json:"items_unasked" doc:"Whether prompts and resources need no approval although every tool call does."`
@@ -43,7 +44,7 @@ type whyCredentialJSON struct {
 
 func viewWhy(w agentview.ToolAccess) whyJSON {
 	out := whyJSON{
-		Tool: w.Exposed, Sees: w.Listed, MayCall: w.Callable, State: w.State, Asks: w.NeedsApproval, AllowedUntil: toUTC(w.AllowedUntil), Advice: w.Advice,
+		Tool: w.Exposed, Sees: w.Listed, MayCall: w.Callable, State: w.State, Asks: w.NeedsApproval, AllowedUntil: toUTC(w.AllowedUntil), GrantedUntil: toUTC(w.GrantEnd), Advice: w.Advice,
 		Unchecked:  []uncheckedJSON{},
 		Credential: whyCredentialJSON{Mode: string(w.Credential.Mode), Owner: w.Credential.Owner, Status: w.Credential.Status},
 	}

@@ -43,6 +43,8 @@ type Grant struct {
 	PinnedTools []string
 	Prompts     PromptAccess   // empty: the default of Normalized
 	Resources   ResourceAccess // likewise
+	// Ends are the ends of the grant. nil: it has none; in a change, those of the existing grant stay.
+	Ends *GrantEnds
 	// Shaping shortens answers, by the upstream's name of the tool. A new grant has none, and a change of the grant keeps it.
 	Shaping   map[string]Shaping
 	CreatedAt time.Time
@@ -80,7 +82,8 @@ func (g Grant) Normalized() Grant {
 	}
 	g.Prompts, g.Resources = cmp.Or(g.Prompts, prompts), cmp.Or(g.Resources, resources)
 	g.Tools, g.TrustedTools = sortedSet(g.Tools), sortedSet(g.TrustedTools)
-	g.PinnedTools = slices.DeleteFunc(sortedSet(g.PinnedTools), func(tool string) bool { return !g.Includes(tool) })
+	g = g.withNormalizedEnds()
+	g.PinnedTools = slices.DeleteFunc(sortedSet(g.PinnedTools), func(tool string) bool { return !g.namesTool(tool) })
 	return g
 }
 
@@ -98,6 +101,7 @@ func (g Grant) Validate() []fault.Field {
 	if g.Approval != nil {
 		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)
 	}
+	c.checkEnds(g.Ends)
 	checkOneOf(&c, "prompts", g.Prompts, PromptsNone, PromptsListed)
 	checkOneOf(&c, "resources", g.Resources, ResourcesNone, ResourcesListed, ResourcesListedTemplates)
 	return c.fields

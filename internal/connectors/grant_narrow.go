@@ -12,5 +12,6 @@ func (g Grant) Without(current, dropped []string) Grant {
 		g.AllTools, g.Tools = false, current
 	}
 	g.Tools, g.TrustedTools = left(g.Tools), left(g.TrustedTools)
+	g.Ends = g.Ends.withoutTools(dropped)
 	return g.Normalized()
 }

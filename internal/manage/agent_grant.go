@@ -13,7 +13,7 @@ import (
 )
 
 // Grant sets an agent's grant for a connector. It fills in the ids of g. Tools that do not exist yet may be
-// named. Without a choice of prompts or resources an existing grant keeps its own.
+// named. Without a choice of prompts, resources or ends an existing grant keeps its own.
 func (r *Registry) Grant(
 	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, g connectors.Grant,
 ) (granted store.GrantedConnector, err error) {
@@ -62,6 +62,9 @@ func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (conne
 	if g.PinnedTools == nil {
 		g.PinnedTools = was.PinnedTools
 	}
+	if g.Ends == nil {
+		g.Ends = was.Ends
+	}
 	g = g.Normalized()
 	if err := fault.InvalidFields(g.Validate()...); err != nil || len(g.PinnedTools) <= len(was.PinnedTools) {
 		return g, err
@@ -97,7 +100,7 @@ func (r *Registry) PinTool(ctx context.Context, a auth.Actor, agent, connector c
 			return err
 		}
 		g := granted.Grant
-		if !g.Includes(tool) {
+		if _, isGranted := g.ToolEnd(tool); !isGranted {
 			return fault.Errorf(fault.NotFound, "The agent has no access to the tool %q.", tool)
 		}
 		g.PinnedTools = slices.DeleteFunc(append([]string{}, g.PinnedTools...), func(name string) bool { return name == tool })
@@ -176,6 +179,12 @@ func grantEvent(a auth.Actor, action string, agent connectors.Agent, c connector
 	e.Detail["prompts"], e.Detail["resources"] = string(g.Prompts), string(g.Resources)
 	if g.Approval != nil {
 		e.Detail["approval"] = string(*g.Approval)
+	}
+	if g.Ends != nil && g.Ends.Until != nil {
+		e.Detail["until"] = *g.Ends.Until
+	}
+	if g.Ends != nil && len(g.Ends.Tools) > 0 {
+		e.Detail["tool_ends"] = g.Ends.Tools
 	}
 	return e
 }

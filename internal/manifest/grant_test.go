@@ -3,6 +3,7 @@ package manifest
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,6 +17,7 @@ func granted(all bool, names []string, prompts, resources string) client.AgentGr
 // TestGrants_WrittenGrantDoesNotDiffer writes grants, reads them and plans the steps to them.
 func TestGrants_WrittenGrantDoesNotDiffer(t *testing.T) {
 	t.Parallel()
+	friday := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		grant client.AgentGrant
 		text  string
@@ -24,6 +26,10 @@ func TestGrants_WrittenGrantDoesNotDiffer(t *testing.T) {
 		"the default of named tools": {granted(false, []string{"a"}, "none", "none"), "- a"},
 		"all tools without prompts":  {granted(true, nil, "none", "listed"), "resources: listed"},
 		"pinned tools":               {client.AgentGrant{Connector: "c", Tools: client.ToolSet{Names: []string{"a", "b"}}, PinnedTools: []string{"a"}, Prompts: "none", Resources: "none"}, "pinned_tools:"},
+		"an end": {client.AgentGrant{
+			Connector: "c", Tools: client.ToolSet{All: true}, Prompts: "listed", Resources: "listed_and_templates",
+			Ends: client.GrantEnds{Until: &friday, Tools: []client.ToolEnd{{Tool: "a", Until: &friday}, {Tool: "b"}}},
+		}, "until: \"2027-01-01T12:00:00Z\""},
 		"shortened answers": {client.AgentGrant{
 			Connector: "c", Tools: client.ToolSet{All: true}, Prompts: "listed", Resources: "listed_and_templates",
 			Shaping: []client.ToolShaping{{Tool: "a", Budget: new(int64(500))}, {Tool: "b", Fields: new(".id")}},

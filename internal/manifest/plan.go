@@ -278,6 +278,7 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	if there {
 		action, had = Change, grantDocument(client.AgentGrantPut{
 			Tools: is.Tools, Approval: is.Approval, TrustedTools: is.TrustedTools, PinnedTools: is.PinnedTools, Prompts: &is.Prompts, Resources: &is.Resources,
+			Ends: &is.Ends,
 		})
 	}
 	if fields := diffFields(had, grantDocument(g.Put)); !there || len(fields) > 0 {
@@ -318,9 +319,10 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	return nil
 }
 
-// grantDocument returns a grant in canonical order, for comparison. Prompts, resources and pinned tools that a file does not
-// choose stay as they are.
+// grantDocument returns a grant in canonical order, for comparison. Prompts, resources, pinned tools and ends that a file does
+// not choose stay as they are.
 func grantDocument(put client.AgentGrantPut) Document {
+	put.Ends = canonicalEnds(put.Ends)
 	doc := toDocument(put)
 	for _, name := range []string{"prompts", "resources"} {
 		if doc[name] == nil {

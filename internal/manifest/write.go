@@ -150,6 +150,9 @@ func grantDocuments(grants map[string]client.AgentGrant) Document {
 		if len(g.TrustedTools) > 0 {
 			put["trusted_tools"] = g.TrustedTools
 		}
+		if ends := canonicalEnds(&g.Ends); ends.Until != nil || len(ends.Tools) > 0 {
+			put["ends"] = toDocument(ends)
+		}
 		if len(g.PinnedTools) > 0 {
 			put["pinned_tools"] = g.PinnedTools
 		}

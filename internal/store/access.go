@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -33,6 +34,10 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 	if err != nil {
 		return Access{}, err
 	}
+	var now time.Time
+	if len(reaches) > 0 {
+		now = reaches[0].Now
+	}
 	return Access{
 		Tenant:     toTenant(row),
 		Agent:      toAgent(self),
@@ -40,6 +45,7 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 		Tools:      mapRows(tools, toAccessTool),
 		Items:      mapRows(items, toAccessItem),
 		Allowances: mapRows(allowances, toAllowance),
+		Now:        now,
 	}, nil
 }
 

@@ -44,6 +44,7 @@ type Access struct {
 	Tools      []AccessTool      // of those connectors, granted or not, by connector and name
 	Items      []AccessItem      // of those connectors, by connector and kind, in the server's order
 	Allowances []connectors.Allowance
+	Now        time.Time // the database's, after the read began; zero: nothing is granted
 }
 
 // AccessConnector is a granted connector. Its DiscoveredTools is empty: see Access.Tools.

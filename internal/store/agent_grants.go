@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -34,7 +35,11 @@ func (t Agents) Grant(ctx context.Context, agent connectors.AgentID, connector c
 // SetGrant creates or replaces a grant, normalized.
 func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 	g = g.Normalized()
-	err := t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
+	until, toolEnds, err := fromEnds(g.Ends)
+	if err != nil {
+		return err
+	}
+	err = t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
 		TenantID:     t.id,
 		AgentID:      g.AgentID,
 		ConnectorID:  g.ConnectorID,
@@ -45,6 +50,8 @@ func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 		PinnedTools:  cleanAll(g.PinnedTools),
 		Prompts:      g.Prompts,
 		Resources:    g.Resources,
+		Until:        until,
+		ToolEnds:     toolEnds,
 	})
 	return t.notifyChange(err, "agent", g.AgentID)
 }
@@ -89,10 +96,36 @@ func toAgentGrant(r dbgen.AgentGrant) connectors.Grant {
 		PinnedTools:  r.PinnedTools,
 		Prompts:      r.Prompts,
 		Resources:    r.Resources,
+		Ends:         toEnds(r.Until, r.ToolEnds),
 		Shaping:      toShaping(r.Shaping),
 		CreatedAt:    r.CreatedAt.UTC(),
 		UpdatedAt:    r.UpdatedAt.UTC(),
 	}
+}
+
+// fromEnds returns the columns of a grant's ends.
+func fromEnds(e *connectors.GrantEnds) (until *time.Time, toolEnds []byte, err error) {
+	if e == nil {
+		return nil, []byte("{}"), nil
+	}
+	byTool := make(map[string]*time.Time, len(e.Tools))
+	for tool, end := range e.Tools {
+		byTool[cleanText(tool)] = end
+	}
+	toolEnds, err = json.Marshal(byTool)
+	return e.Until, toolEnds, err
+}
+
+// toEnds returns nil for a grant without ends, which most are.
+func toEnds(until *time.Time, raw []byte) *connectors.GrantEnds {
+	e := &connectors.GrantEnds{Until: toUTC(until)}
+	if len(raw) > len("{}") {
+		_ = json.Unmarshal(raw, &e.Tools) // Patchbay wrote it
+	}
+	if e.Until == nil && len(e.Tools) == 0 {
+		return nil
+	}
+	return e
 }
 
 // toShaping returns nil for a grant without shaping, which most are.

@@ -22,8 +22,12 @@ func (z *authorizer) checkGrant(a *activeCall) error {
 	if !a.request.View.Agent.Enabled {
 		return disabledRefusal()
 	}
-	if tool := a.request.Tool; tool.BlockedBy != "" || !tool.Listed() {
+	tool := a.request.Tool
+	switch {
+	case tool.BlockedBy != "" || !tool.Listed():
 		return blockedRefusal(tool)
+	case tool.HasEnded():
+		return endedToolRefusal(tool)
 	}
 	return nil
 }
@@ -102,7 +106,10 @@ func blockedRefusal(t *agentview.Tool) *RefusalError {
 	connector := t.Connector.Connector.Name
 	switch t.BlockedBy {
 	case agentview.HeldNotGranted:
-		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent has no access to the tool %q of %q. An admin can grant it.", t.Name, connector)}
+		return &RefusalError{Code: CodeNotGranted, askFor: &askFor{t.Connector.Connector.Slug, t.Name},
+			Sentence: fmt.Sprintf("This agent has no access to the tool %q of %q. An admin can grant it.", t.Name, connector)}
+	case agentview.HeldEnded:
+		return endedToolRefusal(t)
 	case agentview.HeldReview:
 		return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed and is waiting for review.", t.Name, connector)}
 	case agentview.BlockedNew:

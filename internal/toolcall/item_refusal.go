@@ -16,10 +16,12 @@ func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind con
 		return nil
 	case !v.Agent.Enabled:
 		return disabledRefusal()
+	case connector.HasEnded():
+		return endedRefusal(connector)
 	case kind == connectors.CallMethod:
 		return methodRefusal(v, connector, name)
 	case !connector.Permits(kind, name):
-		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(ungrantedSentences[kind], server)}
+		return &RefusalError{Code: CodeNotGranted, askFor: &askFor{connector: connector.Connector.Slug}, Sentence: fmt.Sprintf(ungrantedSentences[kind], server)}
 	}
 	return nil
 }

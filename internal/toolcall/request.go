@@ -128,8 +128,8 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	if err := rs.limits.applyRequestLimits(q.View, q.Connector); err != nil {
 		return nil, err
 	}
-	if refusal := q.checkPermission(); refusal != nil {
-		return nil, refusal
+	if err := q.checkPermission(); err != nil {
+		return nil, rs.explainer.explainAccess(q.View.Agent, err)
 	}
 	params, err := rs.upstreamParams(q)
 	if err != nil {
@@ -178,6 +178,9 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 		return rs.sender.withSession(ctx, w, credential, func(s *mcp.Session) error {
 			if !wasSent && q.lastCheck.isStale(q.Wait) {
 				return errPolicyStale
+			}
+			if err := q.checkEnd(); err != nil {
+				return err
 			}
 			wasSent = true
 			switch {

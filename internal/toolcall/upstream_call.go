@@ -77,6 +77,9 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 			if !a.wasSent && a.lastCheck.isStale(a.request.Wait) {
 				return errPolicyStale
 			}
+			if a.request.Tool.HasEnded() {
+				return cs.explainer.addAskURL(a.request.View.Agent, endedToolRefusal(a.request.Tool))
+			}
 			if s.Era() == mcp.EraModern && servesApps(a.connector) {
 				call.Meta = withUIExtension(call.Meta)
 			}

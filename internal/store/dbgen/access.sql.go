@@ -124,10 +124,11 @@ func (q *Queries) AccessItems(ctx context.Context, tenantID connectors.TenantID,
 
 const accessReaches = `-- name: AccessReaches :many
 
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url,
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url,
        coalesce((select connector_envs.names
                  from connector_envs
-                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
+       clock_timestamp()::timestamptz as now
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
@@ -138,10 +139,12 @@ type AccessReachesRow struct {
 	AgentGrant AgentGrant
 	Connector  Connector
 	EnvNames   []string
+	Now        time.Time
 }
 
 // The agent's tools and permissions. The queries are sent as one batch. Definitions are named by hash because most of
 // them are cached in memory.
+// now is the database's time, after the read began.
 func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessReachesRow, error) {
 	rows, err := q.db.Query(ctx, accessReaches, tenantID, agentID)
 	if err != nil {
@@ -165,6 +168,8 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 			&i.AgentGrant.Resources,
 			&i.AgentGrant.PinnedTools,
 			&i.AgentGrant.Shaping,
+			&i.AgentGrant.Until,
+			&i.AgentGrant.ToolEnds,
 			&i.Connector.TenantID,
 			&i.Connector.ID,
 			&i.Connector.Slug,
@@ -221,6 +226,7 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 			&i.Connector.AuthIn,
 			&i.Connector.ServerUrl,
 			&i.EnvNames,
+			&i.Now,
 		); err != nil {
 			return nil, err
 		}

@@ -7,12 +7,13 @@ package dbgen
 
 import (
 	"context"
+	"time"
 
 	connectors "patchbay/internal/connectors"
 )
 
 const agentGrant = `-- name: AgentGrant :one
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2 and agent_grants.connector_id = $3
@@ -42,6 +43,8 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AgentGrant.Resources,
 		&i.AgentGrant.PinnedTools,
 		&i.AgentGrant.Shaping,
+		&i.AgentGrant.Until,
+		&i.AgentGrant.ToolEnds,
 		&i.Slug,
 		&i.Name,
 		&i.Enabled,
@@ -50,7 +53,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const agentGrants = `-- name: AgentGrants :many
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
@@ -101,6 +104,8 @@ func (q *Queries) AgentGrants(ctx context.Context, arg AgentGrantsParams) ([]Age
 			&i.AgentGrant.Resources,
 			&i.AgentGrant.PinnedTools,
 			&i.AgentGrant.Shaping,
+			&i.AgentGrant.Until,
+			&i.AgentGrant.ToolEnds,
 			&i.Slug,
 			&i.Name,
 			&i.Enabled,
@@ -143,8 +148,9 @@ func (q *Queries) PinnedElsewhere(ctx context.Context, tenantID connectors.Tenan
 }
 
 const setAgentGrant = `-- name: SetAgentGrant :exec
-insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources, until, tool_ends)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+        $11, $12)
 on conflict on constraint agent_grants_pkey do update
 set all_tools = excluded.all_tools,
     tools = excluded.tools,
@@ -153,6 +159,8 @@ set all_tools = excluded.all_tools,
     pinned_tools = excluded.pinned_tools,
     prompts = excluded.prompts,
     resources = excluded.resources,
+    until = excluded.until,
+    tool_ends = excluded.tool_ends,
     updated_at = now()
 `
 
@@ -167,6 +175,8 @@ type SetAgentGrantParams struct {
 	PinnedTools  []string
 	Prompts      connectors.PromptAccess
 	Resources    connectors.ResourceAccess
+	Until        *time.Time
+	ToolEnds     []byte
 }
 
 func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) error {
@@ -181,6 +191,8 @@ func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) er
 		arg.PinnedTools,
 		arg.Prompts,
 		arg.Resources,
+		arg.Until,
+		arg.ToolEnds,
 	)
 	return err
 }

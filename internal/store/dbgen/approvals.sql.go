@@ -19,11 +19,12 @@ select g.tenant_id, g.agent_id, g.connector_id, $1::text, $2, $3, $4, $5
 from agent_grants g
 where g.tenant_id = $6 and g.agent_id = $7 and g.connector_id = $8
   and case $1::text
-      when 'tool' then g.all_tools or $2 = any(g.tools)
-      when 'prompt' then g.prompts = 'listed'
-      else g.resources = 'listed_and_templates' or g.resources = 'listed' and exists (
+      when 'tool' then (g.all_tools or $2 = any(g.tools)) and (g.until is null or g.until > now())
+          or g.tool_ends ? $2 and coalesce((g.tool_ends ->> $2)::timestamptz > now(), true)
+      when 'prompt' then g.prompts = 'listed' and (g.until is null or g.until > now())
+      else (g.until is null or g.until > now()) and (g.resources = 'listed_and_templates' or g.resources = 'listed' and exists (
           select from connector_items i
-          where i.tenant_id = $6 and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = $2)
+          where i.tenant_id = $6 and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = $2))
       end
 for share of g
 on conflict on constraint tool_allowances_pkey do update

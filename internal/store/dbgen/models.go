@@ -57,6 +57,8 @@ type AgentGrant struct {
 	Resources    connectors.ResourceAccess
 	PinnedTools  []string
 	Shaping      []byte
+	Until        *time.Time
+	ToolEnds     []byte
 }
 
 type AgentToken struct {

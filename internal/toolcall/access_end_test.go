@@ -1,0 +1,123 @@
+package toolcall_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// endSoon sets an end that comes within the test, in the database's time.
+func (b *bench) endSoon(t testing.TB, agent connectors.AgentID, c connectors.ConnectorID, in time.Duration) time.Time {
+	t.Helper()
+	var now time.Time
+	must(t, b.Pool.QueryRow(t.Context(), "select clock_timestamp()").Scan(&now))
+	end := now.Add(in).Truncate(time.Second)
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: agent, ConnectorID: c, AllTools: true, Ends: &connectors.GrantEnds{Until: &end}}))
+	return end
+}
+
+// passEnd waits for the end by the database's time.
+func (b *bench) passEnd(t testing.TB, end time.Time) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for until := time.Now().Add(patience); time.Now().Before(until); {
+		var now time.Time
+		must(t, b.Pool.QueryRow(t.Context(), "select clock_timestamp()").Scan(&now))
+		if !now.Before(end) {
+			return
+		}
+		<-tick.C
+	}
+	t.Fatalf("the end at %s did not come", end)
+}
+
+func TestEnd_RefusesInEveryReplica(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.newTrustedAgent(t, c)
+	other := b.newProcess(t, b.newInstance(t))
+	end := b.endSoon(t, a.ID, c.ID, 4*time.Second)
+	held := map[*process]toolcall.CallRequest{}
+	for _, p := range []*process{b.process, other} {
+		held[p] = b.order(t, p, a, c, "search", `{"q":"x"}`)
+		if _, err := p.Call(t.Context(), held[p]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.passEnd(t, end)
+	for p, request := range held {
+		want := "https://patchbay.example.com/access/request?agent=" + a.Slug + "&connector=" + c.Slug + "&tool=search"
+		_, err := p.Call(t.Context(), request) // with the view from before the end
+		if r := asRefusal(t, err, toolcall.CodeNotGranted); r.AskURL != want || !strings.Contains(r.Sentence, "ended at "+end.Format("2006-01-02 15:04:05")) {
+			t.Errorf("refused with %q, %q", r.Sentence, r.AskURL)
+		}
+		_, err = p.Call(t.Context(), b.order(t, p, a, c, "search", `{"q":"x"}`))
+		wantRefused(t, err, toolcall.CodeNotGranted)
+	}
+	b.remote.wantCalls(t, 2)
+}
+
+// A call that was sent before the end gets its answer.
+func TestEnd_LeavesCallsInFlight(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.newTrustedAgent(t, c)
+	end := b.endSoon(t, a.ID, c.ID, 3*time.Second)
+	arrived, release := make(chan struct{}), make(chan struct{})
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method != "tools/call" {
+			return false
+		}
+		close(arrived)
+		<-release
+		reply(w, m, `{"content":[{"type":"text","text":"done"}]}`)
+		return true
+	})
+	request, answers := b.order(t, b.process, a, c, "search", `{"q":"x"}`), make(chan callAnswer, 1)
+	go func() {
+		out, err := b.Call(t.Context(), request)
+		answers <- callAnswer{out, err}
+	}()
+	receive(t, arrived)
+	b.passEnd(t, end)
+	close(release)
+	if got := receive(t, answers); got.err != nil {
+		t.Error(got.err)
+	}
+}
+
+// A call that a person approves after the end is not made.
+func TestEnd_RefusesCallsApprovedLater(t *testing.T) {
+	t.Parallel()
+	b, c, a := newApprovalBench(t)
+	end := b.endSoon(t, a.ID, c.ID, 4*time.Second)
+	answers, id := b.startWaiting(t, a, c, b.process)
+	b.passEnd(t, end)
+	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true})
+	must(t, err)
+	wantRefused(t, receive(t, answers).err, toolcall.CodeNotGranted)
+	b.remote.wantCalls(t, 0)
+}
+
+// An allowance of an ended grant does not return with the grant.
+func TestEnd_EndsAllowances(t *testing.T) {
+	t.Parallel()
+	b, c, a := newApprovalBench(t)
+	b.AllowanceIn(t, b.Tenant, a.ID, c.ID, "search")
+	end := b.endSoon(t, a.ID, c.ID, 2*time.Second)
+	b.passEnd(t, end)
+	b.endSoon(t, a.ID, c.ID, time.Hour)
+	all, err := b.Door().Calls().Allowances(t.Context(), a.ID, store.Page{})
+	must(t, err)
+	if len(all.Items) != 0 {
+		t.Errorf("%d allowances returned with the grant", len(all.Items))
+	}
+}
