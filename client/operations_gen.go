@@ -211,6 +211,14 @@ func (c *Client) CreateEndpoint(ctx context.Context, id string, in EndpointCreat
 	return out, err
 }
 
+// CreateRegistry: Publish connectors as an MCP registry; its URL is shown once. Requires role admin.
+// The URL is for clients that take an MCP registry, such as VS Code and GitHub Copilot. They read {url}/v0.1/servers.
+func (c *Client) CreateRegistry(ctx context.Context, in RegistryCreate) (Registry, error) {
+	var out Registry
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "registries"}, nil, in, &out)
+	return out, err
+}
+
 // CreateWebhook: Create a webhook; its secret is shown once. Requires role admin.
 // Deliveries are signed with Standard Webhooks (standardwebhooks.com): headers webhook-id, webhook-timestamp and webhook-signature, body {type, timestamp, data}. Delivered at least once under one id, in any order.
 func (c *Client) CreateWebhook(ctx context.Context, in WebhookCreate) (Webhook, error) {
@@ -251,6 +259,11 @@ func (c *Client) DeleteCredential(ctx context.Context, id string) error {
 // Agents lose the tool after the next sync.
 func (c *Client) DeleteEndpoint(ctx context.Context, id string, name string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "endpoints", url.PathEscape(name)}, nil, nil, nil)
+}
+
+// DeleteRegistry: Delete a registry; its URL ends at once. Requires role admin.
+func (c *Client) DeleteRegistry(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "registries", url.PathEscape(id)}, nil, nil, nil)
 }
 
 // DeleteSSO: Delete the provider; domains and members stay. Requires role owner.
@@ -483,6 +496,13 @@ func (q GetOverviewQuery) values() url.Values {
 func (c *Client) GetOverview(ctx context.Context, q GetOverviewQuery) (Overview, error) {
 	var out Overview
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "overview"}, q.values(), nil, &out)
+	return out, err
+}
+
+// GetRegistry: Get a registry. Requires role admin.
+func (c *Client) GetRegistry(ctx context.Context, id string) (Registry, error) {
+	var out Registry
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "registries", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
@@ -1688,6 +1708,41 @@ func (c *Client) ListQuotas(ctx context.Context) (Quotas, error) {
 	return out, err
 }
 
+// ListRegistriesQuery has optional query parameters. Zero values are omitted.
+type ListRegistriesQuery struct {
+	// Maximum number of items.
+	Limit int
+	// next_cursor of the previous page.
+	Cursor string
+}
+
+func (q ListRegistriesQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	return v
+}
+
+// ListRegistries: List published registries, oldest first. Requires role admin.
+func (c *Client) ListRegistries(ctx context.Context, q ListRegistriesQuery) (RegistryList, error) {
+	var out RegistryList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "registries"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllRegistries iterates over all pages of [Client.ListRegistries].
+func (c *Client) AllRegistries(ctx context.Context, q ListRegistriesQuery) iter.Seq2[Registry, error] {
+	return pages(func(cursor string) ([]Registry, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListRegistries(ctx, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
 // ListSignInMethods: List the ways to sign in that an HTTP API's document offers. Requires role viewer.
 // For the picked operations, or all if none is picked; the most useful first.
 func (c *Client) ListSignInMethods(ctx context.Context, id string) (SignInMethods, error) {
@@ -2055,6 +2110,13 @@ func (c *Client) RevokeInvitation(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "invitations", url.PathEscape(id)}, nil, nil, nil)
 }
 
+// RotateRegistryAddress: Replace the URL, shown once; the previous one ends at once. Requires role admin.
+func (c *Client) RotateRegistryAddress(ctx context.Context, id string) (Registry, error) {
+	var out Registry
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "registries", url.PathEscape(id), "rotate_address"}, nil, nil, &out)
+	return out, err
+}
+
 // RotateWebhookSecret: Rotate the secret, shown once; the previous one also signs for a day. Requires role admin.
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Webhook, error) {
 	var out Webhook
@@ -2196,6 +2258,13 @@ func (c *Client) UpdateEndpoint(ctx context.Context, id string, name string, in 
 func (c *Client) UpdateMember(ctx context.Context, id string, in MemberPatch) (Member, error) {
 	var out Member
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "members", url.PathEscape(id)}, nil, in, &out)
+	return out, err
+}
+
+// UpdateRegistry: Update what a registry lists, and to which clients. Requires role admin.
+func (c *Client) UpdateRegistry(ctx context.Context, id string, in RegistryPatch) (Registry, error) {
+	var out Registry
+	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "registries", url.PathEscape(id)}, nil, in, &out)
 	return out, err
 }
 

@@ -1970,6 +1970,53 @@ type ReadNoticesRequest struct {
 	IDs []string `json:"ids,omitzero"`
 }
 
+// Registry is an API response.
+type Registry struct {
+	// Slugs. Empty with all_connectors.
+	Agents []string `json:"agents"`
+	// Lists every enabled connector. Else: those that one of its agents holds a grant for.
+	AllConnectors bool      `json:"all_connectors"`
+	CreatedAt     time.Time `json:"created_at"`
+	ID            string    `json:"id"`
+	// Null if never.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	Name       string     `json:"name"`
+	// Last change of the address. Null if none.
+	RotatedAt *time.Time `json:"rotated_at"`
+	// Clients must send an agent's token, and see what that agent may use.
+	TokenRequired bool      `json:"token_required"`
+	UpdatedAt     time.Time `json:"updated_at"`
+	// The URL for clients, only in the response that creates it. Anyone who has it can read the list.
+	URL *string `json:"url,omitzero"`
+}
+
+// RegistryCreate is an API request. Nil fields are omitted.
+type RegistryCreate struct {
+	// Slugs of agents. Connectors that one of them holds a grant for are listed.
+	Agents []string `json:"agents,omitzero"`
+	// true: lists every enabled connector, and agents is ignored.
+	AllConnectors *bool  `json:"all_connectors,omitzero"`
+	Name          string `json:"name"`
+	// true: clients must send an agent's token, and see what that agent may use.
+	TokenRequired *bool `json:"token_required,omitzero"`
+}
+
+// RegistryList is an API response.
+type RegistryList struct {
+	Items []Registry `json:"items"`
+	// Pass it as cursor for the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// RegistryPatch is an API request. Nil fields are omitted.
+type RegistryPatch struct {
+	// Slugs of agents.
+	Agents        []string `json:"agents,omitzero"`
+	AllConnectors *bool    `json:"all_connectors,omitzero"`
+	Name          *string  `json:"name,omitzero"`
+	TokenRequired *bool    `json:"token_required,omitzero"`
+}
+
 // Resource is an API response.
 type Resource struct {
 	ChangedAt time.Time `json:"changed_at"`

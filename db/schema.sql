@@ -1853,6 +1853,42 @@ create policy system_changes on recovery_codes for w using (( SELECT system_scop
 create policy system_removes on recovery_codes for d using (( SELECT system_scope() AS system_scope)) with check ();
 grant delete, insert, select, update on recovery_codes to patchbay_app;
 
+create table registries (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    address_hash bytea not null,
+    every_connector boolean not null,
+    token_required boolean not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    rotated_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    constraint registries_address_hash_key UNIQUE (address_hash),
+    constraint registries_address_hash_length CHECK ((octet_length(address_hash) = 32)),
+    constraint registries_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint registries_pkey PRIMARY KEY (tenant_id, id),
+    constraint registries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table registries enable row level security;
+alter table registries force row level security;
+create policy tenant_rows on registries for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on registries to patchbay_app;
+
+create table registry_agents (
+    tenant_id uuid not null,
+    registry_id uuid not null,
+    agent_id uuid not null,
+    constraint registry_agents_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint registry_agents_pkey PRIMARY KEY (tenant_id, registry_id, agent_id),
+    constraint registry_agents_registry_fkey FOREIGN KEY (tenant_id, registry_id) REFERENCES registries(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX registry_agents_agent_idx ON public.registry_agents USING btree (tenant_id, agent_id);
+alter table registry_agents enable row level security;
+alter table registry_agents force row level security;
+create policy tenant_rows on registry_agents for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on registry_agents to patchbay_app;
+
 create table retired_keys (
     prefix bytea not null,
     retired_at timestamp with time zone not null default now(),

@@ -42,6 +42,9 @@ var publicStatus = map[string]int{
 
 	"GET /.well-known/oauth-authorization-server": http.StatusOK,
 
+	"GET /registry/*":     http.StatusNotFound,
+	"OPTIONS /registry/*": http.StatusNoContent,
+
 	"GET /connect/{token}":    http.StatusNotFound,
 	"POST /connect/{token}":   http.StatusNotFound,
 	"GET /login":              http.StatusOK,

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/gateway"
 	"patchbay/internal/mcpadmin"
 	"patchbay/internal/middleware"
+	"patchbay/internal/publicregistry"
 	"patchbay/web"
 )
 
@@ -63,6 +64,7 @@ func (h *app) newRouter() http.Handler {
 			h.api.Mount(r)
 		})
 		h.authServer.Mount(r)
+		h.registries.Mount(r)
 		h.admin.Mount(r)
 	})
 	return r
@@ -76,10 +78,15 @@ func (h *app) badMethod(w http.ResponseWriter, r *http.Request) {
 	h.refuseRequest(w, r, fault.Errorf(fault.BadMethod, "This URL doesn't accept %s.", r.Method))
 }
 
-// refuseUnauthenticated refuses a request before its authentication, with an OAuth error on OAuth's paths.
+// refuseUnauthenticated refuses a request before its authentication, with an OAuth error on OAuth's paths, and with
+// a registry's on its paths.
 func (h *app) refuseUnauthenticated(w http.ResponseWriter, r *http.Request, err error) {
 	if authserver.IsOAuthPath(r.URL.Path) {
 		h.authServer.WriteError(w, r, err)
+		return
+	}
+	if publicregistry.IsPath(r.URL.Path) {
+		h.registries.WriteError(w, r, err)
 		return
 	}
 	h.refuseRequest(w, r, err)

@@ -26,6 +26,7 @@ import (
 	"patchbay/internal/mcpadmin"
 	"patchbay/internal/mcpregistry"
 	"patchbay/internal/oauth"
+	"patchbay/internal/publicregistry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/sso"
@@ -59,6 +60,7 @@ type app struct {
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
 	webhooks    *webhooks.Post
+	registries  *publicregistry.Service
 	mailing     *mailing.Service // nil: no e-mail is sent
 	sso         *sso.Service
 	authServer  *authserver.Server
@@ -137,6 +139,7 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	h.webhooks = webhooks.New(webhooks.Options{
 		Store: d.Store, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
+	h.registries = publicregistry.New(publicregistry.Options{Store: d.Store, BaseURL: h.baseURL, Log: s.log})
 	h.mailing = h.buildMailing()
 	h.sso = sso.New(sso.Options{
 		Store: d.Store, HTTP: safehttp.Bounded(egress.Client(), maxProviderResponse, providerTimeout), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
@@ -164,7 +167,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	h.api, err = api.New(api.Options{
 		Store: d.Store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
 		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.Store, Credentials: h.credentials, Log: s.log}),
-		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Mailing: h.mailing,
+		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, Mailing: h.mailing,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
 	})

@@ -42,6 +42,16 @@ select (to_jsonb(l) - '{tenant_id,token_hash,made_by,created_at}'::text[])::json
 from connect_links l
 where l.tenant_id = @tenant_id and l.token_hash = @token_hash;
 
+-- name: RegistryState :one
+select (to_jsonb(r) - '{tenant_id,id,address_hash,created_at,updated_at,rotated_at,last_used_at}'::text[]
+        || jsonb_build_object('agents', array(select a.slug
+                                              from registry_agents m
+                                              join agents a on a.tenant_id = m.tenant_id and a.id = m.agent_id
+                                              where m.tenant_id = r.tenant_id and m.registry_id = r.id
+                                              order by a.slug)))::jsonb as state, r.address_hash
+from registries r
+where r.tenant_id = @tenant_id and r.id = @id;
+
 -- name: APIKeyState :one
 select (to_jsonb(k) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[])::jsonb as state, k.secret_mac
 from api_keys k

@@ -12,6 +12,12 @@ select connect_links.*
 from connect_links
 where token_hash = @token_hash and expires_at > now();
 
+-- name: RegistryByAddress :one
+-- @sqlc-vet-disable tenant-scope
+select registries.*
+from registries
+where address_hash = @address_hash;
+
 -- name: ConsumeConnectLink :one
 -- @sqlc-vet-disable tenant-scope
 delete from connect_links

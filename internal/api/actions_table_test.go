@@ -329,6 +329,11 @@ var otherActs = map[string]actionCase{
 		return w.sendRequest(t, key, http.MethodGet, "/api/v1/tool_calls/"+ids.call, nil)
 	}},
 
+	"registry.create":         {thing: "registry", prepare: requestAction("POST", "/api/v1/registries", `{"name": "A", "all_connectors": true}`)},
+	"registry.update":         {thing: "registry", prepare: requestAction("PATCH", "/api/v1/registries/{id}", `{"all_connectors": true, "token_required": true}`)},
+	"registry.delete":         {thing: "registry", prepare: requestAction("DELETE", "/api/v1/registries/{id}", nil)},
+	"registry.rotate_address": {thing: "registry", prepare: requestAction("POST", "/api/v1/registries/{id}/rotate_address", nil)},
+
 	"webhook.create":        {thing: "webhook", prepare: requestAction("POST", "/api/v1/webhooks", `{"name": "A", "url": "https://hooks.example.com/a?token=x"}`)},
 	"webhook.update":        {thing: "webhook", prepare: requestAction("PATCH", "/api/v1/webhooks/{id}", `{"name": "B", "url": "https://hooks.example.com/b?token=x"}`)},
 	"webhook.delete":        {thing: "webhook", prepare: requestAction("DELETE", "/api/v1/webhooks/{id}", nil)},

@@ -61,6 +61,9 @@ var thingQueries = map[string]string{
 			|| jsonb_object_agg(name || ' agent_description', agent_text) || jsonb_object_agg(name || ' tags', tags)
 			|| jsonb_object_agg(name || ' calls_per_minute', calls_per_minute) || jsonb_object_agg(name || ' calls_per_day', calls_per_day), '{}'::jsonb
 		from tools where tenant_id = $1 group by connector_id`,
+	"registry": `select id::text, (to_jsonb(t) - '{tenant_id,id,address_hash,created_at,updated_at,rotated_at,last_used_at}'::text[])
+			|| jsonb_build_object('agents', (select coalesce(jsonb_agg(slug order by slug), '[]') from registry_agents m join agents a on a.id = agent_id where registry_id = t.id)),
+		jsonb_build_object('address', address_hash) from registries t where tenant_id = $1`,
 	"webhook": `select id::text, (to_jsonb(t) - '{tenant_id,id,url,sealed,failures,failing_since,delivered_at,created_at,updated_at}'::text[])
 			|| jsonb_build_object('host', substring(url from '://([^/]+)')),
 		jsonb_build_object('secret', sealed, 'url', url) from webhooks t where tenant_id = $1`,

@@ -20,6 +20,7 @@ import (
 	"patchbay/internal/mailing"
 	"patchbay/internal/manage"
 	"patchbay/internal/middleware"
+	"patchbay/internal/publicregistry"
 	"patchbay/internal/respond"
 	"patchbay/internal/sso"
 	"patchbay/internal/store"
@@ -38,6 +39,7 @@ type Options struct {
 	Access           *agentview.Cache   // the agents' views
 	Calls            *toolcall.Executor // calls of tools
 	Webhooks         *webhooks.Post     // receivers of notices
+	Registries       *publicregistry.Service
 	SSO              *sso.Service
 	Programs         *authserver.Server // the authorization server for programs
 	Auth             *auth.Service      // sessions are loaded by middleware before
@@ -61,6 +63,7 @@ type Handler struct {
 	access           *agentview.Cache
 	calls            *toolcall.Executor
 	webhooks         *webhooks.Post
+	registries       *publicregistry.Service
 	auth             *auth.Service
 	sso              *sso.Service
 	mailing          *mailing.Service
@@ -99,6 +102,7 @@ func New(o Options) (*Handler, error) {
 		access:           o.Access,
 		calls:            o.Calls,
 		webhooks:         o.Webhooks,
+		registries:       o.Registries,
 		auth:             o.Auth,
 		sso:              o.SSO,
 		mailing:          o.Mailing,
@@ -160,6 +164,7 @@ func (h *Handler) mountOperations() {
 	h.mountNotices()
 	h.mountAudit()
 	h.mountWebhooks()
+	h.mountRegistries()
 	h.mountAPIKeys()
 	h.mountMembers()
 	h.mountInvitations()

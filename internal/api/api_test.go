@@ -27,6 +27,7 @@ import (
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/oauth"
+	"patchbay/internal/publicregistry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/sso"
@@ -86,10 +87,11 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 		Store: w.St, Registry: manage.New(w.St, egress, programs...).WithCatalog(builtinCatalog(t)), Syncer: w.syncer, Connect: w.connect,
 		CredentialExport: credentialexport.New(credentialexport.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:           w.access, Calls: w.caller,
-		SSO:      sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
-		Programs: newAuthServer(w, egress),
-		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
-		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
+		SSO:        sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
+		Programs:   newAuthServer(w, egress),
+		Webhooks:   webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
+		Registries: publicregistry.New(publicregistry.Options{Store: w.St, BaseURL: parseURL(t, baseURL), Log: log}),
+		Auth:       w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	}
 	for _, opt := range opts {
 		opt(&options)

@@ -34,6 +34,9 @@ var dangerousOperations = map[string]string{
 	"DELETE /api/v1/sso":                                       "ends single sign-on for its members",
 	"POST /api/v1/sso/domains/verify":                          "moves sign-ins of the domain to the provider",
 	"POST /api/v1/sso/domains/release":                         "ends single sign-on for its members",
+	"POST /api/v1/registries":                                  "the URL outlives its creator's access",
+	"PATCH /api/v1/registries/{id}":                            "can show more, and to clients without a token",
+	"POST /api/v1/registries/{id}/rotate_address":              "ends the URL of all clients and shows the new one",
 	"POST /api/v1/webhooks/{id}/rotate_secret":                 "replaces the signing secret and shows the new one",
 }
 

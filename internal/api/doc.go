@@ -28,6 +28,8 @@
 //	POST                 /webhooks/{id}/test, /rotate_secret            admin
 //	GET                  /webhooks/{id}/deliveries                      admin
 //	POST                 /webhooks/{id}/deliveries/{delivery}/redeliver admin
+//	GET POST PATCH DELETE  /registries, /registries/{id}                admin
+//	POST                 /registries/{id}/rotate_address                admin
 //	GET POST DELETE      /api_keys, /api_keys/{id}                      owner
 //	GET POST PATCH DELETE  /members, /members/{id}                      owner
 //	GET PATCH            /tenant                                        owner

@@ -152,6 +152,12 @@ var routes = map[string]struct {
 	"GET /api/v1/audit_events/key":                               {connectors.PermRead, ""},
 	"GET /api/v1/notices":                                        {connectors.PermRead, ""},
 	"POST /api/v1/notices/read":                                  {connectors.PermRead, ""},
+	"GET /api/v1/registries":                                     {connectors.PermManage, ""},
+	"POST /api/v1/registries":                                    {connectors.PermManage, `{"name": "A", "all_connectors": true}`},
+	"GET /api/v1/registries/{id}":                                {connectors.PermManage, ""},
+	"PATCH /api/v1/registries/{id}":                              {connectors.PermManage, `{"name": "B"}`},
+	"DELETE /api/v1/registries/{id}":                             {connectors.PermManage, ""},
+	"POST /api/v1/registries/{id}/rotate_address":                {connectors.PermManage, ""},
 	"GET /api/v1/webhooks":                                       {connectors.PermManage, ""},
 	"POST /api/v1/webhooks":                                      {connectors.PermManage, `{"name": "A", "url": "https://hooks.example.com/"}`},
 	"GET /api/v1/webhooks/{id}":                                  {connectors.PermManage, ""},
@@ -179,7 +185,7 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 
 // targets are the ids of one tenant's things.
 type targets struct {
-	connector, agent, run, queued, key, member, call, token, webhook, delivery, invitation string
+	connector, agent, run, queued, key, member, call, token, webhook, delivery, invitation, registry string
 
 	exposed string // the agent's name of the connector's tool
 	offer   string // an entry of the catalog, which all tenants share
@@ -193,7 +199,7 @@ type targets struct {
 
 // targetsNamed uses one id for all things.
 func targetsNamed(id string) targets {
-	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, registry: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) fillPattern(pattern string) string {
@@ -220,6 +226,8 @@ func (x targets) fillPattern(pattern string) string {
 		id, client = x.member, x.acting
 	case strings.HasPrefix(pattern, "/api/v1/invitations"):
 		id = x.invitation
+	case strings.HasPrefix(pattern, "/api/v1/registries"):
+		id = x.registry
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
@@ -256,6 +264,7 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 		acting:    w.ProgramAsIn(t, tenant, member, connectors.ScopeAdmin).String(),
 
 		invitation: w.createInvitation(t, tenant).String(),
+		registry:   w.createRegistry(t, tenant, a.Slug).String(),
 		httpAPI:    w.createHTTPAPI(t, tenant).ID.String(),
 
 		exposed: connectors.ExposedName(c.Slug, "search"), offer: "linear",

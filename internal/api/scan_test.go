@@ -181,4 +181,7 @@ func (w *world) callRoute(t *testing.T, key, route string, ids targets) {
 	if ok := got.status >= 200 && got.status < 300; !ok && got.status != want || ok && want != 0 {
 		t.Errorf("%s: %d %s", route, got.status, got.body)
 	}
+	if ends { // a tenant has few webhooks and registries
+		w.AsOwner(t, "delete from webhooks where id = '"+ids.webhook+"'", "delete from registries where id = '"+ids.registry+"'")
+	}
 }

@@ -36,7 +36,7 @@ var limits = map[string]string{
 	"time for a request's head":              "`cmd/server` TestSlowHead_ClosedAfterTimeout",
 	"time without a byte":                    "`cmd/server` TestStalledBody_ClosedAfterTimeout, TestDeadlines_MoveWithReadsAndWrites",
 	"idle time":                              "`cmd/server` TestIdleConnection_ClosedAfterTimeout",
-	"connectors; webhooks":                   "`internal/manage` TestCreateConnector_EnforcesLimit; `internal/webhooks` TestCreate_LimitsWebhooksPerTenant",
+	"connectors; webhooks; registries":       "`internal/manage` TestCreateConnector_EnforcesLimit; `internal/webhooks` TestCreate_LimitsWebhooksPerTenant; `internal/publicregistry` TestCreate_LimitsRegistriesPerTenant",
 	"a file of servers":                      "`internal/clientconfig` TestRead_InvalidDocumentHasLine",
 }
 

@@ -103,6 +103,11 @@ var sentences = map[string]i18n.Key{
 	"webhook.test":          "%s sent a test to the webhook %s",
 	"webhook.redeliver":     "%s sent an event to the webhook %s again",
 
+	"registry.create":         "%s published the registry %s",
+	"registry.update":         "%s changed the registry %s",
+	"registry.rotate_address": "%s replaced the address of the registry %s",
+	"registry.delete":         "%s deleted the registry %s",
+
 	"sso.configure":      "%s configured single sign-on with %s",
 	"sso.forget":         "%s removed single sign-on with %s",
 	"sso.claim_domain":   "%s claimed the domain %s",

@@ -39,6 +39,8 @@ type (
 	NoticeID struct{ uuid.UUID }
 	// WebhookID names a webhook.
 	WebhookID struct{ uuid.UUID }
+	// RegistryID names a published list of connectors; it authenticates nothing.
+	RegistryID struct{ uuid.UUID }
 	// DeliveryID names one notice's delivery to one webhook. Its receiver sees the same id at each attempt.
 	DeliveryID struct{ uuid.UUID }
 	// ToolChangeID names one change of a tool's definition.

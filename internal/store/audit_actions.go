@@ -135,6 +135,11 @@ var Actions = map[string]Action{
 	"webhook.test":          {Effect: EffectNone},
 	"webhook.redeliver":     {Effect: EffectNone},
 
+	"registry.create":         {Effect: EffectCreate},
+	"registry.update":         {Effect: EffectUpdate},
+	"registry.rotate_address": {Effect: EffectUpdate, Secret: "address"},
+	"registry.delete":         {Effect: EffectDelete},
+
 	"sso.configure":      {Effect: EffectUpsert, Secret: "client_secret"},
 	"sso.forget":         {Effect: EffectDelete},
 	"sso.claim_domain":   {Effect: EffectUpsert},

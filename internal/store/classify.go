@@ -76,6 +76,7 @@ var constraintFaults = map[string]constraintFault{
 	"memberships_role_known":           {fault.Invalid, "", "role", roleRule},
 	"api_keys_role_known":              {fault.Invalid, "", "role", roleRule},
 	"api_keys_name_length":             {fault.Invalid, "", "name", nameRule},
+	"registries_name_length":           {fault.Invalid, "", "name", nameRule},
 	"agents_slug_form":                 {fault.Invalid, "", "slug", slugRule},
 	"agents_name_length":               {fault.Invalid, "", "name", nameRule},
 	"agents_approval_known":            {fault.Invalid, "", "approval", "Choose auto, always_ask, trusted_only or always_ask_all."},

@@ -47,6 +47,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillSSO(t)
 	o.fillClients(t)
 	o.fillAccounts(t)
+	o.fillRegistries(t)
 	return o
 }
 

@@ -156,6 +156,14 @@ func OfWebhook(id connectors.WebhookID) StateReader {
 	}
 }
 
+// OfRegistry is a registry with its address's fingerprint.
+func OfRegistry(id connectors.RegistryID) StateReader {
+	return func(ctx context.Context, t *Tenant) (State, error) {
+		row, err := t.q.RegistryState(ctx, t.id, id)
+		return t.readMACState(row.State, err, "address", row.AddressHash, id)
+	}
+}
+
 func (t *tenant) addWebhookFingerprint(ctx context.Context, state State, sealed []byte, id connectors.WebhookID) (State, error) {
 	plain, ok := t.openIfReadable(ctx, sealed, webhookSecretAD(t.id, id))
 	if !ok {

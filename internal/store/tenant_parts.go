@@ -27,6 +27,9 @@ type SSO struct{ *tenant }
 // Webhooks is the part of a [Tenant] for webhooks and their deliveries.
 type Webhooks struct{ *tenant }
 
+// Registries is the part of a [Tenant] for the lists of connectors that it publishes.
+type Registries struct{ *tenant }
+
 // Audit is the part of a [Tenant] for the audit log and the outcomes of calls.
 type Audit struct{ *tenant }
 
@@ -65,6 +68,9 @@ func (t *Tenant) SSO() SSO { return SSO{t.tenant} }
 
 // Webhooks returns the part for webhooks and their deliveries.
 func (t *Tenant) Webhooks() Webhooks { return Webhooks{t.tenant} }
+
+// Registries returns the part for the lists of connectors that the tenant publishes.
+func (t *Tenant) Registries() Registries { return Registries{t.tenant} }
 
 // Audit returns the part for the audit log and the outcomes of calls.
 func (t *Tenant) Audit() Audit { return Audit{t.tenant} }

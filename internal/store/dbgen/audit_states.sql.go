@@ -252,6 +252,29 @@ func (q *Queries) PasswordState(ctx context.Context, tenantID connectors.TenantI
 	return hash, err
 }
 
+const registryState = `-- name: RegistryState :one
+select (to_jsonb(r) - '{tenant_id,id,address_hash,created_at,updated_at,rotated_at,last_used_at}'::text[]
+        || jsonb_build_object('agents', array(select a.slug
+                                              from registry_agents m
+                                              join agents a on a.tenant_id = m.tenant_id and a.id = m.agent_id
+                                              where m.tenant_id = r.tenant_id and m.registry_id = r.id
+                                              order by a.slug)))::jsonb as state, r.address_hash
+from registries r
+where r.tenant_id = $1 and r.id = $2
+`
+
+type RegistryStateRow struct {
+	State       []byte
+	AddressHash []byte
+}
+
+func (q *Queries) RegistryState(ctx context.Context, tenantID connectors.TenantID, iD connectors.RegistryID) (RegistryStateRow, error) {
+	row := q.db.QueryRow(ctx, registryState, tenantID, iD)
+	var i RegistryStateRow
+	err := row.Scan(&i.State, &i.AddressHash)
+	return i, err
+}
+
 const sSODomainState = `-- name: SSODomainState :one
 select (to_jsonb(d) - '{tenant_id,proof,created_at}'::text[])::jsonb as state
 from sso_domains d

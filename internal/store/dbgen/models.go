@@ -259,6 +259,19 @@ type OauthFlow struct {
 	ExpiresAt   time.Time
 }
 
+type Registry struct {
+	TenantID       connectors.TenantID
+	ID             connectors.RegistryID
+	Name           string
+	AddressHash    []byte
+	EveryConnector bool
+	TokenRequired  bool
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	RotatedAt      *time.Time
+	LastUsedAt     *time.Time
+}
+
 type SyncRun struct {
 	TenantID         connectors.TenantID
 	ID               connectors.SyncRunID

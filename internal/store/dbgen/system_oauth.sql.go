@@ -88,3 +88,28 @@ func (q *Queries) ConsumeFlow(ctx context.Context, stateHash []byte) (OauthFlow,
 	)
 	return i, err
 }
+
+const registryByAddress = `-- name: RegistryByAddress :one
+select registries.tenant_id, registries.id, registries.name, registries.address_hash, registries.every_connector, registries.token_required, registries.created_at, registries.updated_at, registries.rotated_at, registries.last_used_at
+from registries
+where address_hash = $1
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) RegistryByAddress(ctx context.Context, addressHash []byte) (Registry, error) {
+	row := q.db.QueryRow(ctx, registryByAddress, addressHash)
+	var i Registry
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.Name,
+		&i.AddressHash,
+		&i.EveryConnector,
+		&i.TokenRequired,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.RotatedAt,
+		&i.LastUsedAt,
+	)
+	return i, err
+}
