@@ -7,8 +7,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
@@ -99,6 +102,12 @@ func newAppAt(t *testing.T, addr net.Addr, settings ...func(*config.Server)) *ap
 	return h
 }
 
+// handlers are the root handlers of apps: to build one takes a hundred times as long as to answer a request.
+var handlers sync.Map
+
+// addresses counts the clients: each request comes from another, so that the limit of failures refuses none.
+var addresses atomic.Uint32
+
 // sendRequest sends a request to the program, as from its own pages.
 func (h *app) sendRequest(t *testing.T, method, path, authorization string) *http.Response {
 	t.Helper()
@@ -110,8 +119,11 @@ func (h *app) sendRequest(t *testing.T, method, path, authorization string) *htt
 	if strings.HasPrefix(path, "/mcp") {
 		r.Header.Set("Accept", "application/json, text/event-stream")
 	}
+	n := addresses.Add(1)
+	r.RemoteAddr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 18 + byte(n>>16), byte(n >> 8), byte(n)}), 1234).String()
+	build, _ := handlers.LoadOrStore(h, sync.OnceValue(h.rootHandler))
 	w := httptest.NewRecorder()
-	h.rootHandler().ServeHTTP(w, r)
+	build.(func() http.Handler)().ServeHTTP(w, r)
 	return w.Result()
 }
 
