@@ -93,25 +93,25 @@ func (k *ProofKey) Client(c *http.Client, now func() time.Time) *http.Client {
 	return &own
 }
 
-// addProof adds the proof for a request, with the access token that it carries; empty: none.
-func (k *ProofKey) addProof(r *http.Request, token string, now time.Time) error {
+// addProof adds the proof for a request, with the access token that it carries; empty: none. It returns the nonce in the proof.
+func (k *ProofKey) addProof(r *http.Request, token string, now time.Time) (nonce string, err error) {
 	address := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path, RawPath: r.URL.RawPath}
 	claims := jwt.MapClaims{"jti": rand.Text(), "htm": r.Method, "htu": address.String(), "iat": now.Unix()}
 	if token != "" {
 		sum := sha256.Sum256([]byte(token))
 		claims["ath"] = base64.RawURLEncoding.EncodeToString(sum[:])
 	}
-	if nonce := k.nonceFor(r.URL); nonce != "" {
+	if nonce = k.nonceFor(r.URL); nonce != "" {
 		claims["nonce"] = nonce
 	}
 	proof := jwt.NewWithClaims(jwt.SigningMethodES256, claims)
 	proof.Header["typ"], proof.Header["jwk"] = "dpop+jwt", k.jwk
 	text, err := proof.SignedString(k.key)
 	if err != nil {
-		return fmt.Errorf("sign a proof: %w", err)
+		return "", fmt.Errorf("sign a proof: %w", err)
 	}
 	r.Header.Set(proofHeader, text)
-	return nil
+	return nonce, nil
 }
 
 func (k *ProofKey) nonceFor(u *url.URL) string {
@@ -120,8 +120,8 @@ func (k *ProofKey) nonceFor(u *url.URL) string {
 	return k.nonces[originURL(u)]
 }
 
-// keepNonce keeps the nonce of a response, and reports whether it is another one than before.
-func (k *ProofKey) keepNonce(u *url.URL, h http.Header) bool {
+// keepNonce keeps the nonce of a response, and reports whether it is another one than sent.
+func (k *ProofKey) keepNonce(u *url.URL, h http.Header, sent string) bool {
 	nonce := h.Get(nonceHeader)
 	if nonce == "" || len(nonce) > maxNonceLength || !isPrintable(nonce) {
 		return false
@@ -129,14 +129,11 @@ func (k *ProofKey) keepNonce(u *url.URL, h http.Header) bool {
 	origin := originURL(u)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.nonces[origin] == nonce {
-		return false
-	}
-	if k.nonces == nil || len(k.nonces) == maxNonces {
+	if k.nonces == nil || len(k.nonces) == maxNonces && k.nonces[origin] == "" {
 		k.nonces = map[string]string{}
 	}
 	k.nonces[origin] = nonce
-	return true
+	return nonce != sent
 }
 
 // offersProofs reports whether the server binds tokens to keys of our algorithm.

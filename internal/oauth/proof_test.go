@@ -3,11 +3,15 @@ package oauth_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"patchbay/internal/oauth"
 	"patchbay/internal/oauth/oauthtest"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // sendToken sends a request to a resource as the holder of a token.
@@ -163,5 +167,72 @@ func TestProofKey_IsNotPrinted(t *testing.T) {
 		if _, err := oauth.ParseProofKey(text); err == nil {
 			t.Errorf("%q is read as a key", text.Reveal())
 		}
+	}
+}
+
+// Requests at once that all have an old nonce are all sent again with the new one.
+func TestProofs_NonceChangesForRequestsAtOnce(t *testing.T) {
+	t.Parallel()
+	const requests = 8
+	var count atomic.Int32
+	allHere := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		claims := jwt.MapClaims{}
+		_, _, _ = jwt.NewParser().ParseUnverified(r.Header.Get("DPoP"), claims)
+		switch n := count.Add(1); {
+		case n < requests:
+			<-allHere
+		case n == requests:
+			close(allHere)
+		}
+		if w.Header().Set("DPoP-Nonce", "n-2"); claims["nonce"] != "n-2" {
+			w.Header().Set("WWW-Authenticate", `DPoP error="use_dpop_nonce"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(server.Close)
+	key, err := oauth.NewProofKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := key.Client(newClient(t).HTTP, nil)
+	statuses := make(chan int, requests)
+	for range requests {
+		go func() {
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+			r.Header.Set("Authorization", "DPoP token")
+			resp, err := client.Do(r)
+			if err != nil {
+				statuses <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			statuses <- resp.StatusCode
+		}()
+	}
+	for range requests {
+		if status := <-statuses; status != http.StatusOK {
+			t.Errorf("a request answers %d", status)
+		}
+	}
+}
+
+// A refusal for another reason repeats nothing, though a new nonce comes with it.
+func TestProofs_OtherRefusalsAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("DPoP-Nonce", fmt.Sprint("n-", sent.Add(1)))
+		w.Header().Set("WWW-Authenticate", `DPoP error="invalid_token"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	key, err := oauth.NewProofKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	newFlow(t).sendToken(server.URL, "token", key, "body")
+	if n := sent.Load(); n != 1 {
+		t.Errorf("sent %d times", n)
 	}
 }

@@ -3,6 +3,7 @@ package oauth
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,12 +21,12 @@ func (t *proofTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.EqualFold(scheme, proofHeader) {
 		return t.next.RoundTrip(r)
 	}
-	resp, err := t.sendProof(r, token)
+	resp, nonce, err := t.sendProof(r, token)
 	if err != nil {
 		return nil, err
 	}
-	fresh := t.key.keepNonce(r.URL, resp.Header)
-	if resp.StatusCode != http.StatusUnauthorized || !fresh || r.Body != nil && r.GetBody == nil {
+	fresh := t.key.keepNonce(r.URL, resp.Header, nonce)
+	if !fresh || !wantsNonce(resp) || r.Body != nil && r.GetBody == nil {
 		return resp, nil
 	}
 	_ = resp.Body.Close()
@@ -35,10 +36,18 @@ func (t *proofTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, fmt.Errorf("send a request with the server's nonce: %w", err)
 		}
 	}
-	if resp, err = t.sendProof(again, token); err == nil {
-		t.key.keepNonce(r.URL, resp.Header)
+	if resp, nonce, err = t.sendProof(again, token); err == nil {
+		t.key.keepNonce(r.URL, resp.Header, nonce)
 	}
 	return resp, err
+}
+
+// wantsNonce reports whether a resource refused a request for its nonce alone. After any other refusal a request is not repeated:
+// it may have had its effect.
+func wantsNonce(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusUnauthorized && slices.ContainsFunc(resp.Header.Values("WWW-Authenticate"), func(challenge string) bool {
+		return strings.Contains(challenge, "use_dpop_nonce")
+	})
 }
 
 // CloseIdleConnections closes those of the transport below.
@@ -48,19 +57,21 @@ func (t *proofTransport) CloseIdleConnections() {
 	}
 }
 
-// sendProof sends a request with a new proof. The header is a copy: the sender may share it with other requests.
-func (t *proofTransport) sendProof(r *http.Request, token string) (*http.Response, error) {
+// sendProof sends a request with a new proof, and returns the nonce in it. The header is a copy: the sender may share it with other
+// requests.
+func (t *proofTransport) sendProof(r *http.Request, token string) (resp *http.Response, nonce string, err error) {
 	own := r.WithContext(r.Context())
 	own.Header = r.Header.Clone()
 	now := time.Now
 	if t.now != nil {
 		now = t.now
 	}
-	if err := t.key.addProof(own, token, now()); err != nil {
+	if nonce, err = t.key.addProof(own, token, now()); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
-		return nil, err
+		return nil, "", err
 	}
-	return t.next.RoundTrip(own)
+	resp, err = t.next.RoundTrip(own)
+	return resp, nonce, err
 }

@@ -97,8 +97,8 @@ func (t *tokenTransport) sendProven(req *http.Request) (httpResponse, *Error) {
 	if t.proof == nil {
 		return t.client.sendBuilt(req.Context(), t.step, req)
 	}
-	response, failure := t.sendProof(req)
-	if failure != nil || !t.proof.keepNonce(req.URL, response.header) || !response.wantsNonce() {
+	response, nonce, failure := t.sendProof(req)
+	if failure != nil || !t.proof.keepNonce(req.URL, response.header, nonce) || !response.wantsNonce() {
 		return response, failure
 	}
 	again := req.Clone(req.Context())
@@ -106,18 +106,21 @@ func (t *tokenTransport) sendProven(req *http.Request) (httpResponse, *Error) {
 	if again.Body, err = req.GetBody(); err != nil {
 		return httpResponse{}, &Error{Step: t.step, Kind: KindProtocol, Detail: "the request cannot be encoded", Err: err}
 	}
-	if response, failure = t.sendProof(again); failure == nil {
-		t.proof.keepNonce(req.URL, response.header)
+	if response, nonce, failure = t.sendProof(again); failure == nil {
+		t.proof.keepNonce(req.URL, response.header, nonce)
 	}
 	return response, failure
 }
 
-func (t *tokenTransport) sendProof(req *http.Request) (httpResponse, *Error) {
+// sendProof sends a request with a new proof, and returns the nonce in it.
+func (t *tokenTransport) sendProof(req *http.Request) (response httpResponse, nonce string, failure *Error) {
 	own := req.Clone(req.Context())
-	if err := t.proof.addProof(own, "", t.client.currentTime()); err != nil {
-		return httpResponse{}, &Error{Step: t.step, Kind: KindProtocol, Detail: "the proof cannot be signed", Err: err}
+	nonce, err := t.proof.addProof(own, "", t.client.currentTime())
+	if err != nil {
+		return httpResponse{}, "", &Error{Step: t.step, Kind: KindProtocol, Detail: "the proof cannot be signed", Err: err}
 	}
-	return t.client.sendBuilt(own.Context(), t.step, own)
+	response, failure = t.client.sendBuilt(own.Context(), t.step, own)
+	return response, nonce, failure
 }
 
 // wantsNonce reports whether a token endpoint asks for a proof with its nonce.

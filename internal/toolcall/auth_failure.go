@@ -56,7 +56,7 @@ func (cs *callSender) reportAuthFailure(ctx context.Context, w upstream.SessionR
 // scopesWanted are the scopes that the server asks for (RFC 6750 section 3.1).
 func scopesWanted(e *mcp.Error) (scopes []string, wanted bool) {
 	for _, c := range e.Challenges {
-		if c.Scheme == "bearer" && c.Params["error"] == "insufficient_scope" {
+		if (c.Scheme == "bearer" || c.Scheme == "dpop") && c.Params["error"] == "insufficient_scope" {
 			return oauth.ParseScopes(c.Params["scope"]), true
 		}
 	}
