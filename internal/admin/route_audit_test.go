@@ -154,6 +154,11 @@ var auditRows = map[string]auditRow{
 
 	"POST /agents/{id}/connectors/{connector}/allowances/{tool}/end": {kinds: "agent_allowance.end"},
 
+	"POST /registries":             {kinds: "registry.create", form: url.Values{"name": {"New"}, "lists": {"all"}}},
+	"POST /registries/{id}":        {kinds: "registry.update", form: url.Values{"name": {"Renamed"}, "lists": {"all"}, "token_required": {"true"}}},
+	"POST /registries/{id}/rotate": {kinds: "registry.rotate_address"},
+	"POST /registries/{id}/delete": {kinds: "registry.delete"},
+
 	"POST /webhooks":                                      {kinds: "webhook.create", form: url.Values{"name": {"New"}, "url": {"http://127.0.0.1:9/hook"}, "kind": {"approval.waiting"}}, setup: deleteWebhooks},
 	"POST /webhooks/{id}":                                 {kinds: "webhook.update", form: url.Values{"name": {"Renamed"}, "url": {"http://127.0.0.1:9/hook"}, "kind": {"approval.waiting"}, "enabled": {"on"}}},
 	"POST /webhooks/{id}/test":                            {kinds: "webhook.test"},

@@ -30,6 +30,8 @@ var tableFiles = map[string]string{
 	"ConnectorTools":     "/connectors/{id}/tools",
 	"Members":            "/members",
 	"TasksList":          "/tasks",
+	"Registries":         "/registries",
+	"registryTable":      "/registries",
 	"Tools":              "/tools",
 	"Webhook":            "/webhooks/{id}",
 	"Webhooks":           "/webhooks",

@@ -23,7 +23,7 @@ func parseURL(t *testing.T, text string) *url.URL {
 // createRegistry creates a registry of one agent.
 func (w *world) createRegistry(t *testing.T, tenant connectors.TenantID, agent string) connectors.RegistryID {
 	t.Helper()
-	r, err := w.St.Tenant(tenant).Registries().Create(t.Context(), connectors.Registry{Name: "Team", Agents: []string{agent}}, []byte(rand.Text() + "123456"))
+	r, err := w.St.Tenant(tenant).Registries().Create(t.Context(), connectors.Registry{Name: "Team", Agents: []string{agent}}, []byte(rand.Text()+"123456"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,7 @@ var SeparateReads = map[string]string{
 	"admin/signin.Handler.setupShow":             "the form names no row",
 	"admin/settings.Handler.ssoPage":             "the owners are options that are checked when one is stored",
 	"admin/settings.Handler.tenantPage":          "history, keys and quota are panels of their own",
+	"admin/settings.Handler.registryShow":        "the agents are choices of the form, and the registry names those that are chosen",
 	"admin/settings.Handler.webhookShow":         "deliveries are found by the webhook's id, and are a panel of their own",
 	"admin/events.stream.readBadges":             "only one of the two runs",
 	"admin/events.stream.listUpdates":            "the filter's ids do not change",

@@ -49,7 +49,7 @@ var Rooms = []Room{
 	{Path: "internal/admin", Floor: Adapters, Sentence: "the dashboard: constructs its pages and mounts their routes"},
 	{Path: "internal/admin/events", Floor: Adapters, Part: true, Sentence: "event streams that keep pages current"},
 	{Path: "internal/admin/home", Floor: Adapters, Part: true, Sentence: "the home page, notices and the search"},
-	{Path: "internal/admin/settings", Floor: Adapters, Part: true, Sentence: "pages of settings, single sign-on, API keys, webhooks and the audit log"},
+	{Path: "internal/admin/settings", Floor: Adapters, Part: true, Sentence: "pages of settings, single sign-on, API keys, webhooks, registries and the audit log"},
 	{Path: "internal/admin/people", Floor: Adapters, Part: true, Sentence: "pages of members, invitations and the own account"},
 	{Path: "internal/admin/signin", Floor: Adapters, Part: true, Sentence: "sign-in, second factor, setup, confirmations and the consent of programs"},
 	{Path: "internal/admin/catalog", Floor: Adapters, Part: true, Sentence: "pages of the catalog and of MCP registries"},

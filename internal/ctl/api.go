@@ -25,7 +25,7 @@ type apiCommand struct {
 
 // Help returns the text below the flags.
 func (apiCommand) Help() string {
-	return "Sends any API request, including members, invitations, API keys, webhooks, settings and the audit log, and prints the response: indented on a terminal or with --output json, otherwise unchanged. " +
+	return "Sends any API request, including members, invitations, API keys, webhooks, registries, settings and the audit log, and prints the response: indented on a terminal or with --output json, otherwise unchanged. " +
 		"Errors go to standard error, with exit status 1. " +
 		"Other users can read command lines, so a body with a secret must come from @FILE, or from standard input with -."
 }

@@ -58,6 +58,7 @@ func TestCompletion_OfAPIPaths(t *testing.T) {
 	for _, c := range []completed{
 		{"POST", "", "invitations", ""},
 		{"POST", "webh", "webhooks/{id}/test", ""},
+		{"POST", "regi", "registries/{id}/rotate_address", ""},
 		{"GET", "/api/v1/aud", "/api/v1/audit_events", ""},
 		{"GET", "connectors/", "", "connector"},
 		{"PUT", "agents/helper/connectors/d", "", "connector"},

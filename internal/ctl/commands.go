@@ -23,7 +23,7 @@ type Commands struct {
 	Calls      callsCommands     `cmd:"" help:"List, show and cancel calls."`
 	Approvals  approvalCommands  `cmd:"" help:"Approve and deny waiting calls."`
 	Changes    changeCommands    `cmd:"" help:"Review tool changes."`
-	API        apiCommand        `cmd:"" name:"api" help:"Send any API request: members, invitations, API keys, webhooks, settings, audit log."`
+	API        apiCommand        `cmd:"" name:"api" help:"Send any API request: members, invitations, API keys, webhooks, registries, settings, audit log."`
 	Manifest   manifestCommand   `cmd:"" help:"Print the installation's configuration for patchbay apply."`
 }
 

@@ -17,6 +17,7 @@ const (
 	NavApprovals  Nav = "approvals"
 	NavNotices    Nav = "notices"
 	NavWebhooks   Nav = "webhooks"
+	NavRegistries Nav = "registries"
 	NavChanges    Nav = "changes"
 	NavAudit      Nav = "audit"
 	NavMembers    Nav = "members"

@@ -18,6 +18,7 @@ func noticeSamples(pages map[string]templ.Component, with func(templates.Frame) 
 	pages["notices"] = templates.Notices(templates.NoticesPage{Frame: list, Rows: rows, Needs: templates.Needs{}, Pager: templates.Pager{Next: "/notices?cursor=x"}})
 	pages["notices-empty"] = templates.Notices(templates.NoticesPage{Frame: asViewer(with(frame("Notifications", templates.NavNotices)))})
 	webhookSamples(pages, with)
+	registrySamples(pages, with)
 }
 
 func webhookSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
@@ -48,4 +49,22 @@ func webhookSamples(pages map[string]templ.Component, with func(templates.Frame)
 		},
 	})
 	pages["webhook-new"] = templates.Webhook(templates.WebhookPage{Frame: one, Webhook: chat, Choices: choices})
+}
+
+func registrySamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	agents := []templates.Choice{{Value: "support", Label: "Support", Chosen: true}, {Value: "nightly", Label: "A name that is as long as names may be, and a little longer than a line"}}
+	all := templates.RegistryRow{Name: "Everybody", Href: "/registries/1", Lists: "All connectors", Access: "URL", LastUsed: ago}
+	team := templates.RegistryRow{Name: "Support team", Href: "/registries/2", Lists: "1 agent", Access: "URL and token", LastUsed: never}
+	list := with(frame("Registries", templates.NavRegistries))
+	pages["registries"] = templates.Registries(templates.RegistriesPage{Frame: list, Rows: []templates.RegistryRow{all, team}, Count: "2 registries"})
+	pages["registries-empty"] = templates.Registries(templates.RegistriesPage{Frame: list})
+	pages["registry-add"] = templates.NewRegistry(templates.NewRegistryPage{Frame: list, Agents: agents, Form: templates.Form{
+		Values: map[string]string{"name": "Support team", "lists": "agents"}, Errors: map[string]string{"agents": "Choose at least one agent, or all connectors."},
+	}})
+	one := with(frame("Support team", templates.NavRegistries, templates.Crumb{Text: "Registries", Href: "/registries"}))
+	pages["registry"] = templates.Registry(templates.RegistryPage{
+		Frame: one, Registry: team, Agents: agents, Form: templates.Form{Values: map[string]string{"name": team.Name, "lists": "agents", "token_required": "true"}},
+		Facts: []templates.Fact{{Label: "Last used", When: &never}, {Label: "ID", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}},
+		URL:   "https://patchbay.example.com/registry/0123456789abcdef0123456789abcdef01234567",
+	})
 }

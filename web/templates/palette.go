@@ -45,7 +45,7 @@ func (f Frame) pageWays(ctx context.Context) SearchGroup {
 
 var pageIcons = map[string]string{
 	"/": "house", "/connectors": "plug", "/tools": "wrench", "/agents": "bot", "/calls": "activity", "/tasks": "hourglass", "/approvals": "stamp",
-	"/changes": "git-compare", "/catalog": "plus", "/notices": "bell", "/webhooks": "webhook", "/audit": "scroll-text", "/members": "users",
+	"/changes": "git-compare", "/catalog": "plus", "/notices": "bell", "/webhooks": "webhook", "/registries": "link", "/audit": "scroll-text", "/members": "users",
 	"/api-keys": "key-round", "/settings": "settings",
 }
 
@@ -60,7 +60,8 @@ func (f Frame) actionWays(ctx context.Context) SearchGroup {
 			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add connector"), Href: "/connectors/new"},
 			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Import connectors"), Href: "/connectors/import"},
 			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add agent"), Href: "/agents/new"},
-			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add webhook"), Href: "/webhooks/new"})
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Add webhook"), Href: "/webhooks/new"},
+			SearchResult{Icon: "plus", Text: i18n.T(ctx, "Publish registry"), Href: "/registries/new"})
 	}
 	if f.Can.Own {
 		list = append(list,

@@ -16,7 +16,7 @@ func shortcutPages(ctx context.Context, can Permissions) []shortcut {
 		{"t", "/tasks", i18n.T(ctx, "Tasks")}, {"p", "/approvals", i18n.T(ctx, "Approvals")}, {"d", "/changes", i18n.T(ctx, "Changes")}, {"b", "/catalog", i18n.T(ctx, "Catalog")}, {"n", "/notices", i18n.T(ctx, "Notifications")},
 	}
 	if can.Manage {
-		list = append(list, shortcut{"w", "/webhooks", i18n.T(ctx, "Webhooks")})
+		list = append(list, shortcut{"w", "/webhooks", i18n.T(ctx, "Webhooks")}, shortcut{"r", "/registries", i18n.T(ctx, "Registries")})
 	}
 	if can.Audit {
 		list = append(list, shortcut{"u", "/audit", i18n.T(ctx, "Audit log")})

@@ -1,2 +1,2 @@
-// Package settings serves the pages of a tenant's settings, single sign-on, API keys, webhooks and the audit log.
+// Package settings serves the pages of a tenant's settings, single sign-on, API keys, webhooks, registries and the audit log.
 package settings

@@ -5,20 +5,22 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
 	"patchbay/internal/manage"
+	"patchbay/internal/publicregistry"
 	"patchbay/internal/sso"
 	"patchbay/internal/webhooks"
 )
 
-// Handler serves the pages of settings, webhooks, API keys, single sign-on and the audit log. All fields are required.
+// Handler serves the pages of settings, webhooks, registries, API keys, single sign-on and the audit log. All fields are required.
 type Handler struct {
 	*shell.Shell
 
-	Auth     *auth.Service
-	Connect  *connect.Broker
-	Registry *manage.Registry
-	SSO      *sso.Service
-	Version  string // of the program
-	Webhooks *webhooks.Post
+	Auth       *auth.Service
+	Connect    *connect.Broker
+	Registries *publicregistry.Service
+	Registry   *manage.Registry
+	SSO        *sso.Service
+	Version    string // of the program
+	Webhooks   *webhooks.Post
 }
 
 // Mount adds the routes.
@@ -34,6 +36,14 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Admins.Post("/webhooks/{id}/rotate", h.webhookRotate)
 	r.Admins.Post("/webhooks/{id}/delete", h.webhookDelete)
 	r.Admins.Post("/webhooks/{id}/deliveries/{delivery}/redeliver", h.webhookRedeliver)
+	r.Admins.Get(shell.FilePrefix+"/registries", h.registryFile)
+	r.Admins.Get("/registries", h.registryList)
+	r.Admins.Post("/registries", h.registryCreate)
+	r.Admins.Get("/registries/new", h.registryNew)
+	r.Admins.Get("/registries/{id}", h.registryShow)
+	r.Admins.Post("/registries/{id}", h.registrySave)
+	r.Admins.Post("/registries/{id}/rotate", h.registryRotate)
+	r.Admins.Post("/registries/{id}/delete", h.registryDelete)
 	r.Auditors.Get("/audit", h.auditList)
 	r.Auditors.Post("/audit/verify", h.auditVerify)
 	r.Auditors.Get("/audit/export.jsonl", h.auditExport)

@@ -151,6 +151,11 @@ var ConfirmRules = map[string]ConfirmRule{
 
 	"POST /agents/{id}/connectors/{connector}/allowances/{tool}/end": {Reason: "it only removes access, and must be quick"},
 
+	"POST /registries":             {Confirms: true, Act: "publish this registry", Reason: "its URL outlives its creator's access"},
+	"POST /registries/{id}":        {Confirms: true, Act: "change this registry", Reason: "it can show more, and to clients without a token"},
+	"POST /registries/{id}/rotate": {Confirms: true, Act: "replace this URL", Reason: "all clients lose the old URL, and the new one is shown"},
+	"POST /registries/{id}/delete": {Reason: "it only removes access, and must be quick"},
+
 	"POST /webhooks":                                      {Reason: "webhook events have no secrets"},
 	"POST /webhooks/{id}":                                 {Reason: "webhook events have no secrets"},
 	"POST /webhooks/{id}/test":                            {Reason: "it sends a test"},

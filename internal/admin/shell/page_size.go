@@ -21,7 +21,7 @@ var pageSizes = []int{25, 50, 100, 200}
 var resizablePages = []string{
 	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/prompts", "/connectors/{id}/resources", "/connectors/{id}/runs", "/connectors/{id}/access", "/connectors/{id}/calls", "/connectors/{id}/changes",
 	"/connectors/{id}/credentials", "/connectors/{id}/credentials/missing", "/tools", "/agents", "/calls", "/tasks", "/changes",
-	"/audit", "/webhooks", "/members", "/api-keys",
+	"/audit", "/webhooks", "/registries", "/members", "/api-keys",
 }
 
 const sizeCookie = "page_size"

@@ -83,7 +83,7 @@ func rowFilters(query url.Values) url.Values {
 var exportPages = []string{
 	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/prompts", "/connectors/{id}/resources", "/connectors/{id}/runs", "/connectors/{id}/credentials",
 	"/tools", "/agents", "/agents/{id}/tools", "/agents/{id}/resources",
-	"/calls", "/tasks", "/approvals", "/changes", "/audit", "/webhooks", "/webhooks/{id}", "/members", "/api-keys",
+	"/calls", "/tasks", "/approvals", "/changes", "/audit", "/webhooks", "/webhooks/{id}", "/registries", "/members", "/api-keys",
 }
 
 // exportLinks lead to the files of the request's page, if it has them.
