@@ -44,7 +44,7 @@ func TestAnotherTenantSeesNothingOfItInTheBrowser(t *testing.T) {
 	}
 	for _, page := range []string{
 		"/", "/connectors", "/tools", "/tools?q=list_labels", "/search?q=zebra", "/search?q=okapi", "/agents", "/calls", "/tasks", "/approvals", "/changes",
-		"/notices", "/audit", "/members", "/api-keys", "/webhooks", "/settings", "/exports/calls", "/exports/connectors",
+		"/notices", "/audit", "/members", "/api-keys", "/webhooks", "/registries", "/settings", "/exports/calls", "/exports/connectors",
 	} {
 		text := strings.ToLower(other.get(s.base + page).body)
 		for _, name := range []string{"zebrafinch", "okapi", "list_labels", ownerEmail} {

@@ -38,7 +38,7 @@ type registryTest struct {
 	log     *bytes.Buffer
 }
 
-func newRegistryTest(t *testing.T) *registryTest {
+func newRegistryTest(t testing.TB) *registryTest {
 	t.Helper()
 	w := &registryTest{World: fixture.New(t), log: &bytes.Buffer{}}
 	base, err := url.Parse(baseURL)
@@ -56,7 +56,7 @@ func newRegistryTest(t *testing.T) *registryTest {
 	return w
 }
 
-func (w *registryTest) actor(t *testing.T, tenant connectors.TenantID) auth.Actor {
+func (w *registryTest) actor(t testing.TB, tenant connectors.TenantID) auth.Actor {
 	t.Helper()
 	self, err := w.St.Tenant(tenant).Self(t.Context())
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *registryTest) actor(t *testing.T, tenant connectors.TenantID) auth.Acto
 }
 
 // publish creates a registry and returns it with the path of its address.
-func (w *registryTest) publish(t *testing.T, r connectors.Registry) (made connectors.Registry, path string) {
+func (w *registryTest) publish(t testing.TB, r connectors.Registry) (made connectors.Registry, path string) {
 	t.Helper()
 	r.Name = "Team"
 	made, text, err := w.service.Create(t.Context(), w.admin, r)
@@ -76,7 +76,7 @@ func (w *registryTest) publish(t *testing.T, r connectors.Registry) (made connec
 	return made, pathOf(t, text)
 }
 
-func pathOf(t *testing.T, text secret.Text) string {
+func pathOf(t testing.TB, text secret.Text) string {
 	t.Helper()
 	path, ok := strings.CutPrefix(text.Reveal(), baseURL)
 	if !ok || len(path) < len("/registry/")+32 {
@@ -86,7 +86,7 @@ func pathOf(t *testing.T, text secret.Text) string {
 }
 
 // connector creates a connector with accepted tools.
-func (w *registryTest) connector(t *testing.T, slug string, tools ...string) connectors.Connector {
+func (w *registryTest) connector(t testing.TB, slug string, tools ...string) connectors.Connector {
 	t.Helper()
 	c := w.Connector(t, func(d *connectors.Draft) {
 		d.Slug, d.Name, d.Description = slug, "The "+slug, "Reads "+slug+"."
@@ -98,7 +98,7 @@ func (w *registryTest) connector(t *testing.T, slug string, tools ...string) con
 }
 
 // send sends a request with header fields, as name and value by turns.
-func (w *registryTest) send(t *testing.T, method, target string, fields ...string) *http.Response {
+func (w *registryTest) send(t testing.TB, method, target string, fields ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, baseURL+target, nil)
 	for i := 0; i < len(fields); i += 2 {
@@ -145,7 +145,7 @@ func (p page) names() string {
 }
 
 // read reads a document of a registry, checks it against a definition of the schema, and decodes it.
-func read[T any](t *testing.T, w *registryTest, target, definition string, fields ...string) (document T) {
+func read[T any](t testing.TB, w *registryTest, target, definition string, fields ...string) (document T) {
 	t.Helper()
 	res := w.send(t, http.MethodGet, target, fields...)
 	body := &bytes.Buffer{}
@@ -169,13 +169,13 @@ func read[T any](t *testing.T, w *registryTest, target, definition string, field
 	return document
 }
 
-func (w *registryTest) list(t *testing.T, target string, fields ...string) page {
+func (w *registryTest) list(t testing.TB, target string, fields ...string) page {
 	t.Helper()
 	return read[page](t, w, target, "ServerList", fields...)
 }
 
 // schema returns a definition of the official registry's schema.
-func schema(t *testing.T, definition string) *jsonschema.Resolved {
+func schema(t testing.TB, definition string) *jsonschema.Resolved {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/registry.schema.json")
 	if err != nil {

@@ -24,11 +24,11 @@ import (
 // auditActions are the first parts of action names, and auditSubjects what those are about.
 var (
 	auditActions = []string{
-		"account", "agent", "agent_allowance", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "table", "tenant", "tool", "tool_call", "webhook",
+		"account", "agent", "agent_allowance", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "registry", "table", "tenant", "tool", "tool_call", "webhook",
 	}
 	auditSubjects = map[string]i18n.Key{
 		"account": "Accounts and sign-in", "agent": "Agents", "agent_allowance": "Standing approvals", "agent_grant": "Access", "agent_token": "Agent tokens", "api_key": "API keys",
-		"approval": "Approvals", "connector": "Connectors", "credential": "Credentials", "member": "Members", "table": "Exports", "tenant": "Organisation", "tool": "Tools",
+		"approval": "Approvals", "connector": "Connectors", "credential": "Credentials", "member": "Members", "registry": "Registries", "table": "Exports", "tenant": "Organisation", "tool": "Tools",
 		"tool_call": "Calls", "webhook": "Webhooks",
 	}
 )
