@@ -33,7 +33,8 @@ func (s *Syncer) Target(
 }
 
 // AcquireCommandSlot waits until a connector's program may run for such a session. These slots are separate from those of
-// syncs, for the sessions last. Other transports need none.
+// syncs, for the sessions last. Other transports need none. It waits for half of the connector's timeout, so that it
+// fails before the call does: the refusal then names the cause, and not a server that did not respond.
 func (s *Syncer) AcquireCommandSlot(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, full func(ofTenant bool)) (release func(), err error) {
 	if c.Transport != connectors.TransportStdio {
 		return func() {}, nil
@@ -42,7 +43,7 @@ func (s *Syncer) AcquireCommandSlot(ctx context.Context, tenant connectors.Tenan
 		return func() { s.sessionCommandSlots.Release(tenant) }, nil
 	}
 	full(s.sessionCommandSlots.IsKeyFull(tenant))
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout/2)
 	defer cancel()
 	return acquireProgramSlot(ctx, s.sessionCommandSlots, tenant)
 }
