@@ -6,6 +6,7 @@
 //	person_test.go     a person with a browser's cookie jar
 //	client_test.go     a program with an API key
 //	peer_test.go       third-party programs of npm: peers/
+//	app_host_test.go   a browser that is a host of MCP Apps, and example servers of npm: apps/
 //	connecting_test.go an installation with a real authorization server; visitor_test.go, a browser between the two
 //
 // E2E_HTTP=standard runs all of it with PATCHBAY_HTTP=standard; inEachHTTPMode runs a test in both modes.
