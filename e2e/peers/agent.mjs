@@ -39,7 +39,7 @@ const out = {
   templates: (await client.listResourceTemplates()).resourceTemplates.map((t) => t.uriTemplate),
   echo: await call("echo", { text: "5 < 6 & ✓" }),
   fail: await call("fail", {}),
-  misfit: await refused(call("echo", { text: 7 })),
+  misfit: await call("echo", { text: 7 }),
   unknown: await refused(call("nothing", {})),
   count: await call("count", {}, { onprogress: (p) => progress.push(p) }),
   progress,

@@ -37,6 +37,9 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 			return nil, serve.HeaderMismatch(mismatch)
 		}
 	}
+	if a := bytes.TrimSpace(r.Arguments); len(a) > 0 && a[0] != '{' {
+		return nil, serve.InvalidParams("The arguments must be an object.")
+	}
 	request := toolcall.CallRequest{
 		View:           b.view,
 		Tool:           tool,

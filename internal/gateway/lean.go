@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/serve"
+	"patchbay/internal/toolcall"
 )
 
 // serveLeanTool serves a call of a tool of a lean list. A call of [agentview.CallReading] and its siblings becomes the call
@@ -21,7 +22,9 @@ func (b *backend) serveLeanTool(ctx context.Context, r *serve.Request) (result j
 	}
 	switch r.Name {
 	case agentview.CallReading, agentview.CallWriting, agentview.CallDestroying:
-		result, err = b.unwrapCall(r)
+		if result, err = b.unwrapCall(r); err != nil {
+			result, err = newRefusalResult(err, noPageURL)
+		}
 		return result, true, err
 	case agentview.FindTools, agentview.DescribeTools:
 	default:
@@ -41,7 +44,15 @@ func (b *backend) serveLeanTool(ctx context.Context, r *serve.Request) (result j
 	} else {
 		result, err = b.describeTools(r)
 	}
+	if err != nil {
+		result, err = newRefusalResult(err, noPageURL)
+	}
 	return result, true, err
+}
+
+// newMismatchError says how arguments of a tool of Patchbay do not match its schema.
+func newMismatchError(sentence string) error {
+	return &toolcall.InvalidArgumentsError{Sentence: sentence, Mismatch: true}
 }
 
 // unwrapCall replaces name and arguments of r by those of the tool that it calls. It returns a result if the tool is to be
@@ -58,7 +69,7 @@ func (b *backend) unwrapCall(r *serve.Request) (json.RawMessage, error) {
 		},
 	}, "Send name, a tool's name, and arguments, the object of that tool's arguments.")
 	if err == nil && name == "" {
-		err = serve.InvalidParams("Send name, the name of the tool to call.")
+		err = newMismatchError("Send name, the name of the tool to call.")
 	}
 	if err != nil {
 		return nil, err
@@ -94,21 +105,21 @@ func readMembers(r *serve.Request, readers map[string]func(raw []byte) bool, sen
 	}
 	dec, seen := json.NewDecoder(bytes.NewReader(r.Arguments)), map[string]bool{}
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
-		return serve.InvalidParams(sentence)
+		return newMismatchError(sentence)
 	}
 	for dec.More() {
 		token, _ := dec.Token() // the body of the request is valid JSON
 		name, _ := token.(string)
 		var value json.RawMessage
 		if dec.Decode(&value) != nil {
-			return serve.InvalidParams(sentence)
+			return newMismatchError(sentence)
 		}
 		read := readers[name]
 		if read == nil {
-			return serve.InvalidParams(fmt.Sprintf("%s has no parameter %q. %s", r.Name, truncateName(name), sentence))
+			return newMismatchError(fmt.Sprintf("%s has no parameter %q. %s", r.Name, truncateName(name), sentence))
 		}
 		if seen[name] || !read(value) {
-			return serve.InvalidParams(sentence)
+			return newMismatchError(sentence)
 		}
 		seen[name] = true
 	}
@@ -171,7 +182,7 @@ func (b *backend) findTools(ctx context.Context, r *serve.Request) (json.RawMess
 		return nil, err
 	}
 	if words = strings.TrimSpace(words); words == "" {
-		return nil, serve.InvalidParams(sentence)
+		return nil, newMismatchError(sentence)
 	}
 	search := agentview.ToolSearch{Words: words, Limit: agentview.MaxDefined + agentview.MaxNamed}
 	if name = strings.TrimSpace(name); name != "" {
@@ -226,7 +237,7 @@ func (b *backend) describeTools(r *serve.Request) (json.RawMessage, error) {
 		return nil, err
 	}
 	if len(names) == 0 || len(names) > agentview.MaxDescribed {
-		return nil, serve.InvalidParams(sentence)
+		return nil, newMismatchError(sentence)
 	}
 	answer := struct {
 		leanAnswer

@@ -141,13 +141,18 @@ func TestLeanTools_RefuseInvalidArguments(t *testing.T) {
 		`"name":"find_tools"`, `"name":"find_tools","arguments":{"words":" "}`, `"name":"find_tools","arguments":{"words":7}`,
 		`"name":"find_tools","arguments":{"q":"note"}`, `"name":"find_tools","arguments":{"words":"note","connector":7}`,
 		`"name":"describe_tools","arguments":{"names":[]}`, `"name":"describe_tools","arguments":{"names":"a"}`,
-		`"name":"call_reading","arguments":{}`, `"name":"call_reading","arguments":{"name":"mcp_one__none"}`, `"name":"call_reading","arguments":{"name":"call_reading"}`,
+		`"name":"call_reading","arguments":{}`,
 		`"name":"call_reading","arguments":{"name":"mcp_one__read_note","arguments":"{}"}`, `"name":"call_reading","arguments":{"name":"mcp_one__read_note","text":"hi"}`,
 		`"name":"call_reading","arguments":{"name":"mcp_one__read_note","name":"mcp_one__read_note"}`, `"name":"call_reading","arguments":{"name":"mcp_one__read_note","arguments":{"text":7}}`,
 	} {
 		got := post(t, at, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+params+`,`+modernMeta+`}}`, "Authorization", token)
-		if r := got.rpc(t); r.Error == nil || r.Error.Code != -32602 {
+		if got.rpc(t).Error != nil || !strings.Contains(got.body, `"code":"invalid_arguments"`) || !strings.Contains(got.body, `"isError":true`) {
 			t.Errorf("%s: %s", params, got.body)
+		}
+	}
+	for _, unknown := range []string{"mcp_one__none", "call_reading"} {
+		if e := callRaw(t, at, token, "call_reading", `{"name":"`+unknown+`"}`).rpc(t).Error; e == nil || e.Code != -32602 {
+			t.Errorf("the unknown tool %s: %+v", unknown, e)
 		}
 	}
 }

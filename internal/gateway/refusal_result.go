@@ -38,9 +38,13 @@ type refusalResult struct {
 }
 
 // newRefusalResult converts the error of a tool call to a tool result or a protocol error. page returns the URL
-// where a signed-in person connects a missing account.
+// where a signed-in person connects a missing account. Arguments that do not match the schema are a result, because a model
+// can correct them (SEP-1303).
 func newRefusalResult(err error, page func() string) (json.RawMessage, error) {
 	r, ok := toRefusal(err)
+	if bad, isBad := errors.AsType[*toolcall.InvalidArgumentsError](err); isBad && bad.Mismatch {
+		r, ok = &toolcall.RefusalError{Code: toolcall.CodeInvalidArguments, Sentence: bad.Sentence}, true
+	}
 	switch {
 	case !ok:
 		return nil, toProtocolError(err)

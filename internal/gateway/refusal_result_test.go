@@ -82,8 +82,8 @@ func TestInvalidRequest_IsProtocolError(t *testing.T) {
 	if e := callRaw(t, b.url+"/mcp", token, "mcp_one__b", `{}`).rpc(t).Error; e == nil || e.Code != -32602 || !strings.Contains(e.Message, "mcp_one__b") {
 		t.Errorf("an unknown tool: %+v", e)
 	}
-	if e := callRaw(t, b.url+"/mcp", token, "mcp_one__a", `{"n":1}`).rpc(t).Error; e == nil || e.Code != -32602 || !strings.Contains(e.Message, "n") {
-		t.Errorf("arguments that do not fit: %+v", e)
+	if e := callRaw(t, b.url+"/mcp", token, "mcp_one__a", `[1]`).rpc(t).Error; e == nil || e.Code != -32602 {
+		t.Errorf("arguments that are no object: %+v", e)
 	}
 	e := callRaw(t, b.url+"/mcp", token, "mcp_one__a", `{"n":3}`).rpc(t).Error
 	if e == nil || e.Code != -32011 || e.Message != "Out of <paper>" || string(e.Data) != `{"tray": 2}` {
@@ -107,6 +107,28 @@ func TestInvalidRequest_IsProtocolError(t *testing.T) {
 	}
 	if e := post(t, b.url+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"no/such","params":{`+modernMeta+`}}`, "Authorization", token).rpc(t).Error; e == nil || e.Code != -32601 {
 		t.Errorf("an unknown method: %+v", e)
+	}
+}
+
+// TestMismatchedArguments_AreToolResult calls tools with arguments that do not fit their schemas. A model can correct them
+// (SEP-1303), so they are no protocol error.
+func TestMismatchedArguments_AreToolResult(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	url := newScriptedServer(t, func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+		t.Error("a call reached the server")
+		w.WriteHeader(http.StatusTeapot)
+	})
+	b.Grant(t, agent.ID, b.newConnector(t, "one", url).ID)
+	for _, e := range eras {
+		for address, tool := range map[string]string{"/mcp": "mcp_one__a", "/mcp/one": "a"} {
+			s := connect(t, b.url+address, b.Token(t, agent.ID), e)
+			refused := call(t, s, tool, map[string]any{"n": 1})
+			if why := reasonIn(t, refused); !refused.IsError || why["code"] != "invalid_arguments" || !strings.Contains(textOf(refused), `"n"`) {
+				t.Errorf("%s at %s: %s", e, address, shownJSON(refused))
+			}
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func (b *backend) readAnswer(ctx context.Context, r *serve.Request) (json.RawMes
 	decoder := json.NewDecoder(bytes.NewReader(r.Arguments))
 	decoder.DisallowUnknownFields()
 	if len(r.Arguments) == 0 || decoder.Decode(&in) != nil {
-		return nil, serve.InvalidParams("The arguments don't match the tool's input schema.")
+		return newRefusalResult(newMismatchError("The arguments don't match the tool's input schema."), noPageURL)
 	}
 	page, err := b.h.caller.ReadAnswer(ctx, b.newReadRequest(in.ID, r.Arguments), shaping.ReadRequest{
 		Part: in.Part, JQ: in.JQ, Grep: in.Grep, Context: in.Context, Offset: in.Offset, Line: in.Line, Limit: in.Limit,

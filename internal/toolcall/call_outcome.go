@@ -19,7 +19,7 @@ func setErrorOutcome(c *connectors.ToolCall, err error) {
 	)
 	switch {
 	case errors.As(err, &bad):
-		c.ErrorCode, c.ErrorMessage = "invalid_arguments", bad.Sentence
+		c.ErrorCode, c.ErrorMessage = string(CodeInvalidArguments), bad.Sentence
 	case errors.As(err, &refusal):
 		c.ErrorCode, c.ErrorMessage = string(refusal.Code), refusal.Sentence
 		setRefusalOutcome(c, refusal)

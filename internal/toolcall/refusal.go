@@ -27,6 +27,7 @@ const (
 	CodeUpstream           Code = "upstream"       // the server failed
 	CodeInvalidRead        Code = "invalid_read"   // what to read of a shortened answer does not work
 	CodeInvalidResult      Code = "invalid_result" // the result does not fit the tool's output schema
+	CodeInvalidArguments   Code = "invalid_arguments"
 )
 
 // RefusalError is a call without a result of the server. Its sentence is for the model.
@@ -56,9 +57,11 @@ func (r *RefusalError) Error() string {
 // Unwrap returns the cause.
 func (r *RefusalError) Unwrap() error { return r.Err }
 
-// InvalidArgumentsError are arguments that do not match the tool's input schema. Nothing was sent.
+// InvalidArgumentsError are arguments that do not match the tool's input schema, or other parameters that are invalid.
+// Nothing was sent.
 type InvalidArgumentsError struct {
 	Sentence string // names the member
+	Mismatch bool   // of arguments and schema: a model can correct it
 }
 
 // Error is the sentence.

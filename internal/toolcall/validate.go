@@ -24,5 +24,5 @@ func (v *validator) validateArguments(ctx context.Context, a *activeCall, tool *
 	if ctxRefusal := explainContext(ctx, tool.Connector.Connector); ctxRefusal != nil {
 		return ctxRefusal
 	}
-	return &InvalidArgumentsError{Sentence: err.Error()}
+	return &InvalidArgumentsError{Sentence: err.Error(), Mismatch: true}
 }
