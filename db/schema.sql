@@ -1432,6 +1432,7 @@ END) stored,
     tags text[] not null default '{}'::text[],
     auth_in text not null default ''::text,
     server_url text not null default ''::text,
+    skills_hash bytea,
     constraint connectors_args_number CHECK ((cardinality(args) <= 100)),
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_in_known CHECK ((auth_in = ANY (ARRAY[''::text, 'query'::text, 'cookie'::text]))) NOT VALID,
@@ -1459,6 +1460,7 @@ END) stored,
     constraint connectors_pkey PRIMARY KEY (tenant_id, id),
     constraint connectors_retry_backoff_ms_check CHECK (((retry_backoff_ms >= 50) AND (retry_backoff_ms <= 10000))),
     constraint connectors_retry_range CHECK (((retry_attempts >= 0) AND (retry_attempts <= 5))),
+    constraint connectors_skills_hash_length CHECK ((length(skills_hash) = 32)) NOT VALID,
     constraint connectors_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint connectors_slug_key UNIQUE (tenant_id, slug),
     constraint connectors_stdio_has_no_url CHECK (((transport <> 'stdio'::text) OR (url = ''::text))),
@@ -2024,6 +2026,32 @@ alter table sign_in_failures enable row level security;
 alter table sign_in_failures force row level security;
 create policy system_rows on sign_in_failures for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on sign_in_failures to patchbay_app;
+
+create table skills (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    uri text not null,
+    current_hash bytea not null,
+    accepted_hash bytea,
+    review text not null,
+    first_seen_at timestamp with time zone not null default now(),
+    changed_at timestamp with time zone not null default now(),
+    removed_at timestamp with time zone,
+    constraint skills_accepted_is_current CHECK (((review <> 'accepted'::text) OR (accepted_hash = current_hash))),
+    constraint skills_changed_keeps_accepted CHECK (((review <> 'changed'::text) OR (accepted_hash IS NOT NULL))),
+    constraint skills_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint skills_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
+    constraint skills_pkey PRIMARY KEY (tenant_id, connector_id, uri),
+    constraint skills_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
+    constraint skills_uri_length CHECK (((octet_length(uri) >= 1) AND (octet_length(uri) <= 1024)))
+);
+CREATE TRIGGER say_changed_skills AFTER UPDATE ON public.skills REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
+CREATE TRIGGER say_gone_skills AFTER DELETE ON public.skills REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
+CREATE TRIGGER say_new_skills AFTER INSERT ON public.skills REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
+alter table skills enable row level security;
+alter table skills force row level security;
+create policy tenant_rows on skills for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on skills to patchbay_app;
 
 create table spent_confirmations (
     tenant_id uuid not null,

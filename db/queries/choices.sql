@@ -47,7 +47,8 @@ from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
 where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
   and (agent_grants.until is null or agent_grants.until > now() or agent_grants.tool_ends ? @tool::text)
-  and (agent_grants.all_tools or @tool::text = '' or @tool::text = any(agent_grants.tools) or agent_grants.tool_ends ? @tool::text) -- '': the server's instructions
+  and case when starts_with(@tool::text, 'skill:') then agent_grants.resources <> 'none'
+           else agent_grants.all_tools or @tool::text = '' or @tool::text = any(agent_grants.tools) or agent_grants.tool_ends ? @tool::text end -- '': the server's instructions
 order by agents.name, agents.id
 limit @max_rows;
 

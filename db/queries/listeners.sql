@@ -48,8 +48,8 @@ set notified = notified + @notified,
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
 -- name: ListsHash :one
--- The hash of the tools joined with the hash of prompts and resources, as of the last sync.
-select (coalesce(tools_hash, '') || coalesce(items_hash, ''))::bytea as lists_hash
+-- The hashes of the tools, of prompts and resources, and of skills, as of the last sync.
+select (coalesce(tools_hash, '') || coalesce(items_hash, '') || coalesce(skills_hash, ''))::bytea as lists_hash
 from connectors
 where tenant_id = @tenant_id and id = @id;
 

@@ -130,6 +130,10 @@ except (
     union all
     select tools.accepted_hash from tools where tools.tenant_id = @tenant_id
     union all
+    select skills.current_hash from skills where skills.tenant_id = @tenant_id
+    union all
+    select skills.accepted_hash from skills where skills.tenant_id = @tenant_id
+    union all
     select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = @tenant_id
     union all
     select tool_changes.before_hash from tool_changes where tool_changes.tenant_id = @tenant_id
@@ -158,6 +162,10 @@ with unused as materialized (
         select tools.current_hash from tools where tools.tenant_id = @tenant_id
         union all
         select tools.accepted_hash from tools where tools.tenant_id = @tenant_id
+        union all
+        select skills.current_hash from skills where skills.tenant_id = @tenant_id
+        union all
+        select skills.accepted_hash from skills where skills.tenant_id = @tenant_id
         union all
         select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = @tenant_id and tool_changes.after_hash = any(@hashes::bytea[])
         union all

@@ -84,7 +84,8 @@ select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.n
         from agent_grants
         where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = tool_changes.connector_id
           and (agent_grants.until is null or agent_grants.until > now() or agent_grants.tool_ends ? tool_changes.tool)
-          and (agent_grants.all_tools or tool_changes.tool = '' or tool_changes.tool = any(agent_grants.tools) or agent_grants.tool_ends ? tool_changes.tool))::bigint as agents,
+          and case when starts_with(tool_changes.tool, 'skill:') then agent_grants.resources <> 'none'
+                   else agent_grants.all_tools or tool_changes.tool = '' or tool_changes.tool = any(agent_grants.tools) or agent_grants.tool_ends ? tool_changes.tool end)::bigint as agents,
        coalesce(called.calls, 0)::bigint as calls
 from page
 join tool_changes on tool_changes.tenant_id = @tenant_id and tool_changes.id = page.id
@@ -99,7 +100,8 @@ with reach as (
             from agent_grants
             where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
               and (agent_grants.until is null or agent_grants.until > now() or agent_grants.tool_ends ? @tool::text)
-              and (agent_grants.all_tools or @tool::text = '' or @tool::text = any(agent_grants.tools) or agent_grants.tool_ends ? @tool::text)) as agents,
+              and case when starts_with(@tool::text, 'skill:') then agent_grants.resources <> 'none'
+                       else agent_grants.all_tools or @tool::text = '' or @tool::text = any(agent_grants.tools) or agent_grants.tool_ends ? @tool::text end) as agents,
            (select count(*)
             from (select tool_calls.tool
                   from tool_calls

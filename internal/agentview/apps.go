@@ -143,7 +143,8 @@ func (connector *ConnectorView) UILinks() []string {
 	return slices.Sorted(maps.Keys(connector.uiLinks))
 }
 
-// HasResource reports whether the server lists a resource, or a listed tool of the agent links to it.
+// HasResource reports whether the server lists a resource, it is a file of an accepted skill, or a listed tool of the agent links
+// to it.
 func (connector *ConnectorView) HasResource(uri string) bool {
-	return connector.uiLinks[uri] || connector.Item(connectors.ItemResource, uri) != nil
+	return len(connector.SkillFiles(uri)) > 0 || connector.uiLinks[uri] || connector.Item(connectors.ItemResource, uri) != nil
 }

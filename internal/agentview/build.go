@@ -56,6 +56,7 @@ func (b *viewBuilder) buildView() *View {
 		b.allowed[a.AllowanceKey] = a
 	}
 	b.addConnectors()
+	b.addSkills()
 	b.addTools()
 	b.view.Lean = b.view.isLean()
 	for k := range kindCount {

@@ -23,11 +23,16 @@ func (connector *ConnectorView) GrantedItems(kind connectors.ItemKind) []connect
 		return nil
 	}
 	for _, i := range connector.Items {
-		if i.Kind == kind {
+		if i.Kind == kind && (kind != connectors.ItemResource || connector.offersResource(i.Key)) {
 			items = append(items, i)
 		}
 	}
 	return items
+}
+
+// offersResource reports whether a resource can be read: the files of a skill can once they are accepted.
+func (connector *ConnectorView) offersResource(uri string) bool {
+	return !connector.IsSkillURI(uri) || len(connector.SkillFiles(uri)) > 0
 }
 
 // AgentItem is a prompt, resource or template that an agent sees.
@@ -67,7 +72,8 @@ func (connector *ConnectorView) promptNames(limit int) map[string]string {
 }
 
 // Permits reports whether the grant includes a prompt, a resource, or the prompt, resource or template of a completion.
-// name is the server's own. A resource is listed, is linked to by a tool of the agent, or matches a template.
+// name is the server's own. A resource is listed, is linked to by a tool of the agent,
+// or matches a template; a file of a skill is in an accepted one.
 func (connector *ConnectorView) Permits(kind connectors.CallKind, name string) bool {
 	if connector.HasEnded() {
 		return false
@@ -76,6 +82,9 @@ func (connector *ConnectorView) Permits(kind connectors.CallKind, name string) b
 	case connectors.CallPrompt:
 		return connector.includesItem(connectors.ItemPrompt, name)
 	case connectors.CallResource:
+		if connector.IsSkillURI(name) {
+			return connector.permitsSkillFile(name)
+		}
 		return connector.Grant.IncludesItems(connectors.ItemResource) && connector.HasResource(name) || connector.matchesTemplate(name)
 	case connectors.CallCompletion:
 		return connector.includesItem(connectors.ItemPrompt, name) || connector.includesItem(connectors.ItemResource, name) ||

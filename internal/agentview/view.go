@@ -47,6 +47,7 @@ type ConnectorView struct {
 	ownLists        [kindCount]lazyList
 	itemAllowances  map[connectors.AllowanceKey]time.Time // until when a prompt or a resource needs no approval
 
+	skills                     connectorSkills
 	uiLinks                    map[string]bool // UI resources that listed tools link to, by upstream URI; nil: none
 	shapes                     bool            // a listed tool has Shaping
 	hasTasks, hasTaskExtension bool            // the server declares tasks: of 2025-11-25, of 2026-07-28
@@ -143,12 +144,17 @@ func (connector *ConnectorView) ConnectorName(name string) *Tool {
 	return connector.byConnectorName[name]
 }
 
-// resourceScheme starts the exposed URIs of resources, but for those of [UIScheme]: patchbay+<slug>:<upstream URI>.
+// resourceScheme starts the exposed URIs of resources, but for those of keptSchemes: patchbay+<slug>:<upstream URI>.
 const resourceScheme = "patchbay+"
 
+// keptSchemes are those that exposed URIs keep, with the slug in the place of the authority.
+var keptSchemes = []string{UIScheme, SkillScheme}
+
 func exposedURI(slug, uri string) string {
-	if rest, isUI := strings.CutPrefix(uri, UIScheme); isUI {
-		return UIScheme + slug + "/" + rest
+	for _, scheme := range keptSchemes {
+		if rest, isKept := strings.CutPrefix(uri, scheme); isKept {
+			return scheme + slug + "/" + rest
+		}
 	}
 	return resourceScheme + slug + ":" + uri
 }
@@ -156,12 +162,14 @@ func exposedURI(slug, uri string) string {
 // Resource returns the connector and the upstream URI of an exposed URI; nil without a grant of the connector. The URI
 // may be expanded from a template, so the resource need not exist. [ConnectorView.Permits] says whether it may be read.
 func (v *View) Resource(exposed string) (connector *ConnectorView, uri string) {
-	if rest, isUI := strings.CutPrefix(exposed, UIScheme); isUI {
-		slug, own, whole := strings.Cut(rest, "/")
-		if !whole {
-			return nil, ""
+	for _, scheme := range keptSchemes {
+		if rest, isKept := strings.CutPrefix(exposed, scheme); isKept {
+			slug, own, whole := strings.Cut(rest, "/")
+			if !whole {
+				return nil, ""
+			}
+			return v.connectors[slug], scheme + own
 		}
-		return v.connectors[slug], UIScheme + own
 	}
 	rest, ours := strings.CutPrefix(exposed, resourceScheme)
 	slug, uri, whole := strings.Cut(rest, ":")

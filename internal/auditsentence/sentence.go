@@ -80,7 +80,7 @@ func resolveTarget(e Entry, d entryDetail, names Names) (first, second string) {
 		return cmp.Or(names.Agents[e.Target], d.Name, e.Target), d.Name
 	case "agent_grant", "agent_allowance":
 		return cmp.Or(names.Agents[left], left), cmp.Or(names.Connectors[right], right)
-	case "tool", "endpoint":
+	case "tool", "endpoint", "skill":
 		if right == "" {
 			return cmp.Or(names.Connectors[e.Target], e.Target), ""
 		}

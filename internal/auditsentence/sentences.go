@@ -89,6 +89,10 @@ var sentences = map[string]i18n.Key{
 	"instructions.reject":  "%s rejected new instructions of %s",
 	"instructions.restore": "%s restored earlier instructions of %s",
 	"instructions.undo":    "%s undid the decision on the instructions of %s",
+	"skill.accept":         "%s accepted the change to the skill %s of %s",
+	"skill.reject":         "%s rejected the change to the skill %s of %s",
+	"skill.restore":        "%s restored an earlier version of the skill %s of %s",
+	"skill.undo":           "%s undid the decision on the skill %s of %s",
 
 	"tool_call.approve": "%s approved a call to %s",
 	"tool_call.deny":    "%s denied a call to %s",

@@ -76,6 +76,7 @@ type Connector struct {
 	HeldBack          *HeldInstructions // nil: agents get the server's current instructions
 	Capabilities      []byte            // of the server, as JSON; nil: none
 	ItemsHash         *Hash             // of prompts and resources; nil: none
+	SkillsHash        *Hash             // of skills; nil: none
 	IconHash          *Hash             // of the server's icon; nil: none
 	Era               string            // of MCP versions, as last used; empty: unknown
 

@@ -19,7 +19,7 @@ func IsNotification(method string) bool { return strings.HasPrefix(method, "noti
 var (
 	protocolMethods = []string{
 		"initialize", "ping", "tools", "prompts", "resources", "completion", "logging", "tasks", "subscriptions", "server", "roots", "sampling",
-		"elicitation",
+		"elicitation", "skills",
 	}
 	protocolNotifications = append([]string{"initialized", "cancelled", "progress", "message"}, protocolMethods...)
 )

@@ -93,12 +93,14 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 		Link:  "/changes",
 		Key:   "tool_change " + c.ID.String(),
 	}
-	tools, kinds, instructions := []string{}, []toolchange.Kind{}, false
+	tools, skills, kinds, instructions := []string{}, []string{}, []toolchange.Kind{}, false
 	risk := toolchange.None
 	for _, w := range waiting {
 		kinds = append(kinds, w.Kinds...)
 		if w.Tool == InstructionsTool {
 			instructions = true
+		} else if uri, isSkill := SkillOfTool(w.Tool); isSkill {
+			skills = append(skills, uri)
 		} else if len(tools) < maxNamedTools {
 			tools = append(tools, w.Tool)
 		}
@@ -111,6 +113,9 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 		n.Title = "Instructions to review in " + c.Name
 		n.Body = "Until reviewed, agents keep the accepted instructions."
 		n.Link = c.dashboardPath() + "/instructions/changes"
+	case len(skills) == len(waiting):
+		n.Title, n.Key = fmt.Sprintf("%d skills to review in %s", len(skills), c.Name), "skill_change "+c.ID.String()
+		n.Body = "Until reviewed, agents get the accepted versions of the files, and nothing else."
 	case instructions:
 		n.Title = fmt.Sprintf("%d changes to review in %s", len(waiting), c.Name)
 		n.Body = "The server changed tools and instructions. Until reviewed, agents keep the accepted versions and calls are refused."
@@ -121,7 +126,7 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	}
 	slices.Sort(kinds)
 	n.Data = c.noticeData(map[string]any{
-		"tools": tools, "instructions": instructions, "waiting": len(waiting), "risk": string(risk), "kinds": slices.Compact(kinds),
+		"tools": tools, "skills": skills[:min(len(skills), maxNamedTools)], "instructions": instructions, "waiting": len(waiting), "risk": string(risk), "kinds": slices.Compact(kinds),
 	})
 	return n
 }

@@ -128,8 +128,8 @@ func newAmbiguousAppError(name string, tools []*agentview.Tool) error {
 		truncateName(name), strings.Join(names, ", ")))
 }
 
-// uiMark begins a JSON string with the URI of a UI resource.
-var uiMark = []byte(`"ui:`)
+// uiMark and skillMark begin a JSON string with the URI of a UI resource and of a skill.
+var uiMark, skillMark = []byte(`"ui:`), []byte(`"skill:`)
 
 // resultPaths are where a result has URIs.
 type resultPaths struct{ links, embedded []string }
@@ -148,12 +148,19 @@ var (
 	promptResult = resultPaths{links: []string{".messages[].content.uri"}, embedded: []string{".messages[].content.resource.uri"}}
 )
 
-// exposeApps returns a result of a connector's server with the exposed URIs of UI resources in links, embedded resources and
-// _meta. All other bytes stay. At a connector's own address, embedded resources are only recorded.
+// exposeApps returns a result of a connector's server with the exposed URIs of UI resources and skills in links, embedded resources
+// and _meta. All other bytes stay. At a connector's own address, embedded resources are only recorded.
 func (b *backend) exposeApps(connector *agentview.ConnectorView, raw json.RawMessage, paths ...resultPaths) json.RawMessage {
+	if bytes.Contains(raw, skillMark) && b.connector == nil {
+		return b.exposeURIs(connector, raw, paths...)
+	}
 	if !bytes.Contains(raw, uiMark) || b.connector != nil && b.h.appReads.Get(appRead{b.view.Agent.ID, connector.Connector.ID}).isRead {
 		return raw
 	}
+	return b.exposeURIs(connector, raw, paths...)
+}
+
+func (b *backend) exposeURIs(connector *agentview.ConnectorView, raw json.RawMessage, paths ...resultPaths) json.RawMessage {
 	link := func(own string) (string, bool) { return b.exposeApp(connector, own) }
 	embedded := func(own string) (string, bool) {
 		b.recordApp(connector, own)
@@ -177,9 +184,9 @@ func (b *backend) exposeApps(connector *agentview.ConnectorView, raw json.RawMes
 	return exposed
 }
 
-// exposeApp returns the exposed URI of a UI resource. Other URIs stay, and all at a connector's own address.
+// exposeApp returns the exposed URI of a UI resource or of a skill. Other URIs stay, and all at a connector's own address.
 func (b *backend) exposeApp(connector *agentview.ConnectorView, own string) (string, bool) {
-	if b.connector != nil || !strings.HasPrefix(own, agentview.UIScheme) {
+	if b.connector != nil || !strings.HasPrefix(own, agentview.UIScheme) && !strings.HasPrefix(own, agentview.SkillScheme) {
 		return "", false
 	}
 	return connector.Expose(own), true

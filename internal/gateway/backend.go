@@ -74,6 +74,8 @@ func (b *backend) handleRequest(ctx context.Context, r *serve.Request) (json.Raw
 		return b.getPrompt(ctx, r)
 	case "resources/read":
 		return b.readResource(ctx, r)
+	case "skills/list", "skills/get", "resources/directory/read":
+		return b.serveSkills(ctx, r)
 	case "completion/complete":
 		return b.completeArgument(ctx, r)
 	case "resources/subscribe", "resources/unsubscribe":

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// callTool serves tools/call. The result is the upstream's, byte for byte but for URIs of UI resources, or as the grant shortens it, or explains a refusal. From
+// callTool serves tools/call. The result is the upstream's, byte for byte but for URIs of UI resources and files of skills, or as the grant shortens it, or explains a refusal. From
 // serveLeanTool on, nothing knows whether the client called the tool by its name.
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	result, isLean, err := b.serveLeanTool(ctx, r)
@@ -73,6 +73,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if lent := outcome.PooledResult(); lent != nil {
 		r.AfterReply(lent.Release)
 	}
+	outcome.Raw = withholdSkills(tool.Connector, outcome.Raw, toolBlocks)
 	return b.exposeApps(tool.Connector, b.shapeAnswer(ctx, r, tool, &outcome), toolResult), nil
 }
 

@@ -64,13 +64,16 @@ func relayCapabilities(connector *agentview.ConnectorView, p *serve.Client) json
 	c := upstreamCapabilities(connector)
 	out := capabilities{
 		Tools: listChanged, Completions: c.Completions, Logging: c.Logging,
-		Extensions: mcp.Extensions(connector.Capabilities, mcp.MaxServerExtensions),
+		Extensions: offerSkills(mcp.Extensions(connector.Capabilities, mcp.MaxServerExtensions)),
 	}
 	if c.Prompts != nil {
 		out.Prompts = listChanged
 	}
-	if c.Resources != nil {
+	switch {
+	case c.Resources != nil:
 		out.Resources = &listCapability{ListChanged: true, Subscribe: c.Resources.Subscribe}
+	case declaresSkills(connector): // files of skills are resources
+		out.Resources = listChanged
 	}
 	return out.encodeFor(p)
 }
@@ -78,7 +81,7 @@ func relayCapabilities(connector *agentview.ConnectorView, p *serve.Client) json
 // allCapabilities returns the capabilities at the address of all connectors. Any list may get its first entry
 // by a grant.
 func allCapabilities(v *agentview.View, p *serve.Client) json.RawMessage {
-	out := capabilities{Tools: listChanged, Prompts: listChanged, Resources: listChanged, Logging: &struct{}{}, Extensions: allExtensions(v)}
+	out := capabilities{Tools: listChanged, Prompts: listChanged, Resources: listChanged, Logging: &struct{}{}, Extensions: offerSkills(allExtensions(v))}
 	for _, connector := range v.Connectors {
 		has := upstreamCapabilities(connector)
 		out.Completions = cmp.Or(out.Completions, has.Completions)

@@ -45,7 +45,7 @@ func (b *backend) getPrompt(ctx context.Context, r *serve.Request) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	return b.exposeApps(connector, raw, promptResult), nil
+	return b.exposeApps(connector, withholdSkills(connector, raw, promptBlocks), promptResult), nil
 }
 
 // readResource serves resources/read with the upstream URI. The URIs of the contents are exposed again. Resources that
@@ -78,7 +78,8 @@ func (b *backend) findResourceConnector(ctx context.Context, uri string) (*agent
 		return b.connector, uri
 	}
 	connector, own := b.view.Resource(uri)
-	if connector != nil && (!strings.HasPrefix(uri, agentview.UIScheme) || connector.Permits(connectors.CallResource, own)) {
+	isKept := strings.HasPrefix(uri, agentview.UIScheme) || strings.HasPrefix(uri, agentview.SkillScheme) // the server's own URI may look so
+	if connector != nil && (!isKept || connector.Permits(connectors.CallResource, own)) {
 		return connector, own
 	}
 	if found := b.findListingConnector(ctx, uri); found != nil {

@@ -33,12 +33,14 @@ func (b *backend) handleTask(ctx context.Context, r *serve.Request) (raw json.Ra
 	if err != nil {
 		return nil, newRequestError(err, noPageURL)
 	}
-	if bytes.Contains(raw, uiMark) {
-		if connector := b.h.caller.TaskConnector(b.view, r.Params); connector != nil {
-			raw = b.exposeApps(connector, raw, toolResult, taskResult)
-		}
+	if !mayEmbed(raw) && !bytes.Contains(raw, uiMark) && !bytes.Contains(raw, skillMark) {
+		return raw, nil
 	}
-	return raw, nil
+	connector := b.h.caller.TaskConnector(b.view, r.Params)
+	if connector == nil {
+		return withholdSkills(&agentview.ConnectorView{}, raw, taskBlocks), nil
+	}
+	return b.exposeApps(connector, withholdSkills(connector, raw, taskBlocks), toolResult, taskResult), nil
 }
 
 // missingTasks refuses a method of the extension to a client that does not declare it (2026-07-28, "Missing Required

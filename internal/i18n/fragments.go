@@ -18,7 +18,7 @@ var fragments = []Key{
 
 	// titles of notices (connectors)
 	"%s needs authorization", "Access to %s expires soon", "%s is down", "%s recovered", "%s lost tools: %d of %d", "%s asks to call %s", "%s asks to use %s", "%s asks to read %s", "Webhook %s turned off",
-	"%d tools to review in %s", "Instructions to review in %s", "%d changes to review in %s", "%s to review in %s",
+	"%d tools to review in %s", "%d skills to review in %s", "Instructions to review in %s", "%d changes to review in %s", "%s to review in %s",
 	"Test of webhook %s",
 
 	// durations and amounts (toolsync, toolcall, access)

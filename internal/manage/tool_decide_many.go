@@ -56,6 +56,8 @@ func (r *Registry) DecideChanges(ctx context.Context, a auth.Actor, verdicts []C
 func decideChange(ctx context.Context, tx *store.Tenant, a auth.Actor, c connectors.Connector, v ToolVerdict) (err error) {
 	if v.Tool == connectors.InstructionsTool {
 		_, err = decideInstructions(ctx, tx, a, c, v)
+	} else if uri, isSkill := connectors.SkillOfTool(v.Tool); isSkill {
+		_, err = decideSkill(ctx, tx, a, c, uri, v)
 	} else {
 		_, err = decideTool(ctx, tx, a, c, v)
 	}

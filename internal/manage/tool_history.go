@@ -35,7 +35,7 @@ func toolHistory(ctx context.Context, db *store.Tenant, ref connectors.Ref, tool
 	if err != nil {
 		return store.List[ShownChange]{}, err
 	}
-	if err := requireTool(ctx, db.Tools(), c, tool); err != nil {
+	if err := requireTool(ctx, db, c, tool); err != nil {
 		return store.List[ShownChange]{}, err
 	}
 	page, err := db.Tools().ChangesOf(ctx, c.ID, tool, p)
@@ -56,12 +56,16 @@ func toolHistory(ctx context.Context, db *store.Tenant, ref connectors.Ref, tool
 	return out, nil
 }
 
-// requireTool fails if a tool never existed. Instructions always exist.
-func requireTool(ctx context.Context, db store.Tools, c connectors.Connector, tool string) error {
-	if tool == connectors.InstructionsTool {
-		return nil
+// requireTool fails if a tool or a skill never existed. Instructions always exist.
+func requireTool(ctx context.Context, db *store.Tenant, c connectors.Connector, tool string) (err error) {
+	uri, isSkill := connectors.SkillOfTool(tool)
+	switch {
+	case tool == connectors.InstructionsTool:
+	case isSkill:
+		_, err = db.Skills().Get(ctx, c.ID, uri)
+	default:
+		_, err = db.Tools().Get(ctx, c.ID, tool)
 	}
-	_, err := db.Get(ctx, c.ID, tool)
 	return err
 }
 
@@ -100,7 +104,7 @@ func toolChange(
 		return among, err
 	}
 	if len(among.History.Items) == 0 && p.Cursor == "" && id == nil {
-		return among, requireTool(ctx, db.Tools(), among.Connector, tool)
+		return among, requireTool(ctx, db, among.Connector, tool)
 	}
 	change, err := among.findChange(ctx, db.Tools(), tool, id)
 	if err != nil {

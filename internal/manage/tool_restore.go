@@ -10,7 +10,7 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// RestoreTool serves agents an earlier definition of a tool, or earlier instructions of the server. Where calls would not be safe,
+// RestoreTool serves agents an earlier definition of a tool or of a skill, or earlier instructions of the server. Where calls would not be safe,
 // the server's current definition waits for a decision. It requires an admin, as DecideTool does.
 func (r *Registry) RestoreTool(ctx context.Context, a auth.Actor, ref connectors.Ref, tool string, earlier connectors.Hash) error {
 	if err := a.Require(connectors.PermManage); err != nil {
@@ -27,6 +27,8 @@ func (r *Registry) RestoreTool(ctx context.Context, a auth.Actor, ref connectors
 		e := a.Event("tool.restore", c.Slug+"/"+tool)
 		if tool == connectors.InstructionsTool {
 			e = a.Event("instructions.restore", c.Slug)
+		} else if uri, isSkill := connectors.SkillOfTool(tool); isSkill {
+			e = a.Event("skill.restore", c.Slug+"/"+uri)
 		}
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "tool": tool, "hash": earlier.String()}
 		return tx.Audit().Record(ctx, e)
@@ -73,6 +75,10 @@ func (r *Registry) compareEarlier(
 func currentDefinition(ctx context.Context, db *store.Tenant, c connectors.Connector, tool string) (connectors.Definition, error) {
 	if tool == connectors.InstructionsTool {
 		return connectors.InstructionsDefinition(c.Server.Instructions), nil
+	}
+	if uri, isSkill := connectors.SkillOfTool(tool); isSkill {
+		s, err := db.Skills().Get(ctx, c.ID, uri)
+		return s.Current, err
 	}
 	t, err := db.Tools().Get(ctx, c.ID, tool)
 	return t.Definition, err

@@ -28,6 +28,8 @@ func (r *Registry) UndoDecisions(ctx context.Context, a auth.Actor, decisions []
 			e := a.Event("tool.undo", change.ConnectorSlug+"/"+change.Tool)
 			if change.Tool == connectors.InstructionsTool {
 				e = a.Event("instructions.undo", change.ConnectorSlug)
+			} else if uri, isSkill := connectors.SkillOfTool(change.Tool); isSkill {
+				e = a.Event("skill.undo", change.ConnectorSlug+"/"+uri)
 			}
 			e.Detail = map[string]any{"connector_id": change.ConnectorID.String(), "tool": change.Tool, "hash": change.After.String(), "decision": string(change.State)}
 			if err := tx.Audit().Record(ctx, e); err != nil {

@@ -14,6 +14,7 @@ const (
 	Prompts           ListKind = "prompts"
 	Resources         ListKind = "resources"
 	ResourceTemplates ListKind = "resourceTemplates"
+	Skills            ListKind = "skills" // of SEP-2640
 )
 
 func (k ListKind) methodName() string {

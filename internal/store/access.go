@@ -9,7 +9,7 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Access reads an agent with its grants, tools, items and allowances in one round trip. Definitions are not
+// Access reads an agent with its grants, tools, items, skills and allowances in one round trip. Definitions are not
 // included.
 func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, error) {
 	var (
@@ -18,6 +18,7 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 		reaches    []dbgen.AccessReachesRow
 		tools      []dbgen.AccessToolsRow
 		items      []dbgen.AccessItemsRow
+		skills     []dbgen.AccessSkillsRow
 		allowances []dbgen.ToolAllowance
 	)
 	err := t.scope.runReadBatch(ctx,
@@ -29,6 +30,7 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 		func(q *dbgen.Queries) (err error) { reaches, err = q.AccessReaches(ctx, t.id, agent); return err },
 		func(q *dbgen.Queries) (err error) { tools, err = q.AccessTools(ctx, t.id, agent); return err },
 		func(q *dbgen.Queries) (err error) { items, err = q.AccessItems(ctx, t.id, agent); return err },
+		func(q *dbgen.Queries) (err error) { skills, err = q.AccessSkills(ctx, t.id, agent); return err },
 		func(q *dbgen.Queries) (err error) { allowances, err = q.AccessAllowances(ctx, t.id, agent); return err },
 	)
 	if err != nil {
@@ -44,6 +46,7 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 		Reaches:    mapRows(reaches, toAccessReach),
 		Tools:      mapRows(tools, toAccessTool),
 		Items:      mapRows(items, toAccessItem),
+		Skills:     mapRows(skills, toAccessSkill),
 		Allowances: mapRows(allowances, toAllowance),
 		Now:        now,
 	}, nil
@@ -111,6 +114,10 @@ func toAccessTool(r dbgen.AccessToolsRow) AccessTool {
 
 func toAccessItem(r dbgen.AccessItemsRow) AccessItem {
 	return AccessItem{ConnectorID: r.ConnectorID, Item: connectors.Item{Kind: r.Kind, Key: r.Key, Raw: r.Raw}}
+}
+
+func toAccessSkill(r dbgen.AccessSkillsRow) AccessSkill {
+	return AccessSkill{ConnectorID: r.ConnectorID, URI: r.Uri, Accepted: r.AcceptedRaw}
 }
 
 // CredentialFor reads the agent's credential for a connector; agent nil: the shared credential.

@@ -43,6 +43,7 @@ type Access struct {
 	Reaches    []AccessConnector // by slug, including disabled connectors
 	Tools      []AccessTool      // of those connectors, granted or not, by connector and name
 	Items      []AccessItem      // of those connectors, by connector and kind, in the server's order
+	Skills     []AccessSkill     // of those connectors, by connector and URI
 	Allowances []connectors.Allowance
 	Now        time.Time // the database's, after the read began; zero: nothing is granted
 }
@@ -71,4 +72,11 @@ type AccessTool struct {
 type AccessItem struct {
 	ConnectorID connectors.ConnectorID
 	connectors.Item
+}
+
+// AccessSkill is a skill that the server of a granted connector lists.
+type AccessSkill struct {
+	ConnectorID connectors.ConnectorID
+	URI         string
+	Accepted    []byte // its accepted definition; nil: none
 }

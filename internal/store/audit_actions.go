@@ -121,6 +121,10 @@ var Actions = map[string]Action{
 	"instructions.reject":  {Effect: EffectNone},
 	"instructions.restore": {Effect: EffectNone},
 	"instructions.undo":    {Effect: EffectNone},
+	"skill.accept":         {Effect: EffectNone},
+	"skill.reject":         {Effect: EffectNone}, // agents keep the accepted definition, if there is one
+	"skill.restore":        {Effect: EffectNone},
+	"skill.undo":           {Effect: EffectNone},
 
 	"tool_call.approve": {Effect: EffectNone},
 	"tool_call.deny":    {Effect: EffectNone},

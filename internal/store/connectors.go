@@ -203,7 +203,7 @@ func toConnector(row dbgen.ConnectorByRefRow) connectors.Connector {
 	if r.AcceptedInstructions != nil {
 		c.HeldBack = &connectors.HeldInstructions{Accepted: *r.AcceptedInstructions, Review: r.InstructionsReview}
 	}
-	c.Capabilities, c.ItemsHash, c.IconHash = r.ServerCapabilities, toHash(r.ItemsHash), toHash(r.IconHash)
+	c.Capabilities, c.ItemsHash, c.SkillsHash, c.IconHash = r.ServerCapabilities, toHash(r.ItemsHash), toHash(r.SkillsHash), toHash(r.IconHash)
 	if len(row.EnvNames) > 0 {
 		c.EnvNames = row.EnvNames
 	}

@@ -326,6 +326,20 @@ var tenantAttempts = map[string]attempt{
 		base, err := o.door.Syncs().Baseline(ctx, o.connector.ID)
 		return base.ListHash != nil || len(base.Tools) > 0, err
 	},
+	"Skills.Baseline": func(ctx context.Context, o outsider) (bool, error) {
+		base, err := o.door.Skills().Baseline(ctx, o.connector.ID)
+		return len(base.Skills) > 0, err
+	},
+	"Skills.List": func(ctx context.Context, o outsider) (bool, error) {
+		skills, err := o.door.Skills().List(ctx, o.connector.ID)
+		return len(skills) > 0, err
+	},
+	"Skills.Get": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Skills().Get(ctx, o.connector.ID, fixture.SkillURI))
+	},
+	"Skills.Save": func(ctx context.Context, o outsider) (bool, error) {
+		return false, o.door.Skills().Save(ctx, o.connector.ID, store.SkillWrite{})
+	},
 	"Tools.Definitions": func(ctx context.Context, o outsider) (bool, error) {
 		found, err := o.door.Tools().Definitions(ctx, []connectors.Hash{fixture.Definition("search").Hash})
 		return len(found) > 0, err
@@ -437,7 +451,7 @@ var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors
 	"Calls.Allowances": true, "Calls.EndAllowances": true, "Calls.WaitingApprovals": true, "Calls.CountOpenApprovals": true, "Calls.WithdrawApproval": true, "Calls.ClaimApproval": true, "Calls.FinishApproval": true, "Calls.DropMail": true, "Mail": true, "TakeMail": true,
 	"Calls.List": true, "Calls.TaskCalls": true, "Calls.AgentTasks": true, "Calls.StartPendingCall": true, "Calls.EndPendingCall": true, "Calls.SaveCallTask": true, "Calls.EndCallTask": true, "Calls.MarkUndelivered": true,
 	"Agents.Tokens": true, "Agents.Grants": true, "Tools.PinnedElsewhere": true, "Agents.GrantedConnectors": true, "Agents.AcceptedDefinitions": true, "Agents.ToolChoices": true, "Agents.CallCounts": true, "Agents.ApprovalsAbout": true, "Agents.AgentsGranted": true, "Tools.Use": true, "Tools.Learned": true, "Tools.AddLearned": true, "Tools.Vectors": true, "Tools.SaveVectors": true, "Audit.List": true, "WaitingCalls": true,
-	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Connectors.Icons": true, "Connectors.Marks": true, "Syncs.List": true, "Tools.List": true, "Tools.Quarantined": true,
+	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Connectors.Icons": true, "Connectors.Marks": true, "Syncs.List": true, "Skills.List": true, "Tools.List": true, "Tools.Quarantined": true,
 	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.CredentialOwners": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
 	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "RefuseInvalidResults": true, "FirstSteps": true, "DismissFirstSteps": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }

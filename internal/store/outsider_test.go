@@ -29,6 +29,7 @@ func newOutsider(t *testing.T) outsider {
 	if _, err := w.Door().Connectors().SaveItems(t.Context(), o.connector.ID, connectors.HashItems(prompts), prompts); err != nil {
 		t.Fatal(err)
 	}
+	w.SkillIn(t, w.Tenant, o.connector.ID, true)
 	o.fillAPI(t)
 	if o.queued, err = w.Door().Syncs().Queue(t.Context(), store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}); err != nil {
 		t.Fatal(err)

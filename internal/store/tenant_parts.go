@@ -12,6 +12,9 @@ type Accounts struct{ *tenant }
 // Tools is the part of a [Tenant] for tools, their definitions, curation and changes.
 type Tools struct{ *tenant }
 
+// Skills is the part of a [Tenant] for skills of connectors. Their changes are those of [Tools].
+type Skills struct{ *tenant }
+
 // Agents is the part of a [Tenant] for agents, their tokens, grants, programs and access.
 type Agents struct{ *tenant }
 
@@ -53,6 +56,9 @@ func (t *Tenant) Accounts() Accounts { return Accounts{t.tenant} }
 
 // Tools returns the part for tools, their definitions, curation and changes.
 func (t *Tenant) Tools() Tools { return Tools{t.tenant} }
+
+// Skills returns the part for skills of connectors.
+func (t *Tenant) Skills() Skills { return Skills{t.tenant} }
 
 // Agents returns the part for agents, their tokens, grants, programs and access.
 func (t *Tenant) Agents() Agents { return Agents{t.tenant} }

@@ -182,7 +182,7 @@ func (t *tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.S
 }
 
 func (t *tenant) changeColumns(id connectors.ConnectorID, run connectors.SyncRunID, changeColumns []connectors.ChangeWrite) dbgen.InsertChangesParams {
-	p := dbgen.InsertChangesParams{TenantID: t.id, ConnectorID: id, SyncRunID: &run.UUID}
+	p := dbgen.InsertChangesParams{TenantID: t.id, ConnectorID: id, SyncRunID: runUUID(run)}
 	for _, c := range changeColumns {
 		p.Ids = append(p.Ids, newID())
 		p.Tools = append(p.Tools, cleanText(c.Tool))
@@ -193,6 +193,14 @@ func (t *tenant) changeColumns(id connectors.ConnectorID, run connectors.SyncRun
 		p.States = append(p.States, string(c.State))
 	}
 	return p
+}
+
+// runUUID returns nil for a sync without a row.
+func runUUID(run connectors.SyncRunID) *uuid.UUID {
+	if run == (connectors.SyncRunID{}) {
+		return nil
+	}
+	return &run.UUID
 }
 
 // notifyOfChanges adds one notice for all changes of a sync that wait for review.

@@ -15,7 +15,7 @@ import (
 // ToolDecision is a person's decision about a tool's current definition.
 type ToolDecision struct {
 	Connector connectors.ConnectorID
-	Tool      string
+	Tool      string // or a skill's, see [connectors.SkillTool]
 	Accept    bool
 	Keep      bool             // the accepted definition stays in service
 	Hash      *connectors.Hash // the definition that the person saw; nil: the current one
@@ -25,7 +25,7 @@ type ToolDecision struct {
 // TypeToolChanged is the problem type of a decision about an outdated definition.
 const TypeToolChanged = "tool-changed"
 
-// Decide accepts the tool's current definition, which agents are then served, rejects it, which disables the
+// Decide accepts the tool's or skill's current definition, which agents are then served, rejects it, which disables the
 // tool, or keeps the accepted one in service. The decision can be changed later. It fails with Conflict if nothing
 // waits, the definition has changed, or the accepted one may not stay in service.
 func (t Tools) Decide(ctx context.Context, d ToolDecision) error {
@@ -34,6 +34,9 @@ func (t Tools) Decide(ctx context.Context, d ToolDecision) error {
 
 func (t *tenant) decideTool(ctx context.Context, d ToolDecision) error {
 	d.Tool = cleanText(d.Tool)
+	if uri, isSkill := connectors.SkillOfTool(d.Tool); isSkill {
+		return t.decideSkill(ctx, uri, d)
+	}
 	row, err := t.q.LockTool(ctx, t.id, d.Connector, d.Tool)
 	if err != nil {
 		return rowError(err, "tool")

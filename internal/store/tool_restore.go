@@ -47,6 +47,9 @@ func (t *tenant) restoreTool(ctx context.Context, r ToolRestoration) error {
 	if r.Tool == connectors.InstructionsTool {
 		return t.restoreInstructions(ctx, r)
 	}
+	if uri, isSkill := connectors.SkillOfTool(r.Tool); isSkill {
+		return t.restoreSkill(ctx, uri, r)
+	}
 	row, err := t.q.LockTool(ctx, t.id, r.Connector, r.Tool)
 	if err != nil {
 		return rowError(err, "tool")

@@ -83,11 +83,18 @@ func (t *tenant) undoDecision(ctx context.Context, d Decision, by string) (conne
 	return last, t.setServed(ctx, last, connectors.ReviewChanged)
 }
 
-// lockDefinition locks a tool, or the instructions, and returns the hash of the server's definition; nil: it has none any more.
+// lockDefinition locks a tool, a skill or the instructions, and returns the hash of the server's definition; nil: it has none any more.
 func (t *tenant) lockDefinition(ctx context.Context, connector connectors.ConnectorID, tool string) (*connectors.Hash, error) {
 	if tool == connectors.InstructionsTool {
 		row, err := t.q.LockInstructions(ctx, t.id, connector)
 		return new(connectors.InstructionsDefinition(row.ServerInstructions).Hash), rowError(err, "connector")
+	}
+	if uri, isSkill := connectors.SkillOfTool(tool); isSkill {
+		row, err := t.q.LockSkill(ctx, t.id, connector, uri)
+		if err != nil || row.Removed {
+			return nil, rowError(err, "skill")
+		}
+		return toHash(row.CurrentHash), nil
 	}
 	row, err := t.q.LockTool(ctx, t.id, connector, tool)
 	if err != nil || row.Removed {
@@ -119,6 +126,9 @@ func (t *tenant) repeatDecision(ctx context.Context, last connectors.ToolChange,
 
 // setServed serves agents the definition before a change.
 func (t *tenant) setServed(ctx context.Context, change connectors.ToolChange, review connectors.Review) error {
+	if uri, isSkill := connectors.SkillOfTool(change.Tool); isSkill {
+		return t.q.DecideSkill(ctx, dbgen.DecideSkillParams{TenantID: t.id, ConnectorID: change.ConnectorID, Uri: uri, AcceptedHash: hashBytes(change.Before), Review: review})
+	}
 	if change.Tool != connectors.InstructionsTool {
 		return t.q.SetAcceptedDefinition(ctx, dbgen.SetAcceptedDefinitionParams{
 			TenantID: t.id, ConnectorID: change.ConnectorID, Tool: change.Tool, AcceptedHash: hashBytes(change.Before), Review: review,

@@ -131,6 +131,9 @@ func (rs *requestSender) sendRechecked(ctx context.Context, q *UpstreamRequest, 
 		return nil, rs.explainer.explainError(ctx, q.View, q.Connector, err)
 	}
 	raw, err := rs.sendQuery(ctx, q, params, &a.credential)
+	if err == nil {
+		raw, err = q.checkResource(raw)
+	}
 	if err != nil {
 		return nil, err
 	}

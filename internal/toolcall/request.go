@@ -142,6 +142,9 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	if err == nil {
 		err = q.checkMethodResult(raw)
 	}
+	if err == nil {
+		raw, err = q.checkResource(raw)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,14 @@ func (b *Budget) Compare(before, now []byte, names *Names) Change {
 	switch {
 	case bytes.Equal(before, now) && (before == nil) == (now == nil):
 		return r.buildChange()
+	case now == nil && IsSkill(before):
+		r.add(Difference{Kind: Removed, Sentence: "The server no longer lists this skill."})
+		return r.buildChange()
 	case now == nil:
 		r.add(Difference{Kind: Removed, Sentence: "The server no longer lists this tool."})
 		return r.buildChange()
 	}
-	c := comparison{changeBuilder: r, names: names, isNew: before == nil, isForeign: b.IsForeign, rawBefore: before, rawNow: now}
+	c := comparison{changeBuilder: r, names: names, isNew: before == nil, isForeign: b.IsForeign, rawBefore: before, rawNow: now, isSkill: IsSkill(now)}
 	if size := len(before) + len(now); size > maxComparedBytes || !r.work.spendUnits(rawByteWork*size) {
 		c.isIncomplete = true
 	} else if !c.readDefinitions(before, now) {
@@ -34,7 +37,10 @@ func (b *Budget) Compare(before, now []byte, names *Names) Change {
 	}
 	r.work.releaseReserve()
 	c.compareTexts()
-	if c.isNew {
+	switch {
+	case c.isNew && c.isSkill:
+		return c.buildNewSkill()
+	case c.isNew:
 		return c.buildNewTool()
 	}
 	if len(r.kinds) == 0 {
@@ -47,6 +53,7 @@ func (b *Budget) Compare(before, now []byte, names *Names) Change {
 type comparison struct {
 	*changeBuilder
 	isNew        bool
+	isSkill      bool
 	before, now  map[string]any // members with different bytes
 	tooLarge     []string       // names of such members that are not decoded
 	isIncomplete bool           // a part is missing in before or now
@@ -150,6 +157,10 @@ func (c *comparison) compareMember(name string) {
 		c.compareText("description", Text, before, now, hadBefore, hasNow)
 	case name == "instructions" && c.toolName == "":
 		c.compareText("instructions", Instructions, before, now, hadBefore, hasNow)
+	case name == "frontmatter" && c.isSkill:
+		c.compareFrontmatter(before, now)
+	case name == "resources" && c.isSkill:
+		c.compareSkillFiles(before, now)
 	case name == "inputSchema":
 		c.compareSchemas(memberTitle(name), before, now)
 	case name == "outputSchema":

@@ -8,12 +8,14 @@ type Kind string
 // The kinds, in the order in which they are listed.
 const (
 	NewTool           Kind = "new_tool"
+	NewSkill          Kind = "new_skill"
 	Removed           Kind = "removed"
 	HiddenText        Kind = "hidden_text"      // characters that models read and people do not see
 	InstructionLike   Kind = "instruction_like" // instructions to the model
 	Shadows           Kind = "shadows"          // imitates or names another connector's tool
 	NewLink           Kind = "new_link"         // a URL or an e-mail address
 	Instructions      Kind = "instructions"     // the server's instructions
+	SkillFiles        Kind = "skill_files"      // of a skill: files or their digests
 	Text              Kind = "text"             // text for models: descriptions, defaults, examples
 	ParameterAdded    Kind = "parameter_added"
 	ParameterRemoved  Kind = "parameter_removed"
@@ -34,8 +36,8 @@ const (
 // Kinds lists all kinds, most important first.
 func Kinds() []Kind {
 	return []Kind{
-		NewTool, Removed, HiddenText, InstructionLike, Shadows, NewLink, Instructions, Text, ParameterAdded, ParameterRemoved, RequiredAdded,
-		RequiredRemoved, TypeWidened, TypeNarrowed, TypeChanged, AnnotationRiskier, AnnotationSafer, OutputSchema, EndpointChanged, RequestChanged, Other,
+		NewTool, NewSkill, Removed, HiddenText, InstructionLike, Shadows, NewLink, Instructions, SkillFiles, Text, ParameterAdded, ParameterRemoved,
+		RequiredAdded, RequiredRemoved, TypeWidened, TypeNarrowed, TypeChanged, AnnotationRiskier, AnnotationSafer, OutputSchema, EndpointChanged, RequestChanged, Other,
 		Cosmetic,
 	}
 }
@@ -50,12 +52,14 @@ func (k Kind) Words() string {
 
 var kindWords = map[Kind]string{
 	NewTool:           "new tool",
+	NewSkill:          "new skill",
 	Removed:           "removed",
 	HiddenText:        "hidden text",
 	InstructionLike:   "instructions to the model",
 	Shadows:           "shadows another tool",
 	NewLink:           "new link",
 	Instructions:      "changed instructions",
+	SkillFiles:        "changed files",
 	Text:              "changed text",
 	ParameterAdded:    "new parameter",
 	ParameterRemoved:  "parameter removed",

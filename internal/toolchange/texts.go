@@ -31,10 +31,10 @@ type textCollector struct {
 	isTruncated bool // a bound was reached
 }
 
-func collectTexts(definition map[string]any, w *work) textCollector {
+func collectTexts(definition map[string]any, isSkill bool, w *work) textCollector {
 	p := textCollector{work: w}
 	for _, name := range w.memberNames(definition, nil) {
-		if name == BindingMember {
+		if name == BindingMember || isSkill && skillFileMembers[name] {
 			continue // neither models nor people are shown it
 		}
 		seen := forModels
@@ -112,7 +112,7 @@ func (c *comparison) compareTexts() {
 }
 
 func (c *comparison) searchTexts() {
-	old, next := collectTexts(c.before, c.work), collectTexts(c.now, c.work)
+	old, next := collectTexts(c.before, c.isSkill, c.work), collectTexts(c.now, c.isSkill, c.work)
 	fresh := c.newTexts(old.all, next.all)
 	c.compareHiddenText(old.all, next.all, fresh)
 	fresh, over := limitTexts(fresh)

@@ -25,6 +25,7 @@ type run struct {
 	agent            *connectors.AgentID
 	observation      store.ServerObservation
 	items            serverItems
+	skills           serverSkills
 	icon             serverIcon
 	trace            mcp.Trace
 	cachedInfo       *mcp.CachedServerInfo // server info of an earlier sync; nil: request it
@@ -148,6 +149,7 @@ func (r *run) listOnce(ctx context.Context, a attempt) (mcp.ToolList, error) {
 		r.recordServer(session)
 		r.recordServerInfoTTL(session, list)
 		r.items = r.readItems(ctx, session, r.connector)
+		r.skills = r.readSkills(ctx, session, r.connector)
 	}
 	return list, err
 }

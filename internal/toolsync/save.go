@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -30,8 +31,9 @@ func (r *run) hashAndSaveItems(ctx context.Context, list mcp.ToolList) listing {
 	defer cancel()
 	var l listing
 	l.tools, l.quarantined = toDefinitions(list)
-	l.quarantined = append(l.quarantined, r.items.quarantined...)
+	l.quarantined = slices.Concat(l.quarantined, r.items.quarantined, r.skills.quarantined)
 	r.saveItems(ctx, r.items)
+	r.saveSkills(ctx, r.skills)
 	r.saveIcon(ctx)
 	r.observation.Total, r.observation.Quarantined = len(l.tools), len(l.quarantined)
 	l.hash = connectors.ListHash(l.tools, l.quarantined)
@@ -98,13 +100,17 @@ func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []conn
 }
 
 func toDefinitions(list mcp.ToolList) ([]connectors.Definition, []connectors.Quarantined) {
-	tools := make([]connectors.Definition, len(list.Tools))
-	for i, t := range list.Tools {
-		tools[i] = connectors.Definition{Name: t.Name, Raw: t.Raw, Hash: connectors.HashDefinition(t.Raw)}
-	}
+	tools := make([]connectors.Definition, 0, len(list.Tools))
 	quarantined := make([]connectors.Quarantined, len(list.Quarantined))
 	for i, q := range list.Quarantined {
 		quarantined[i] = connectors.Quarantined{Name: q.Name, Reason: q.Reason, Raw: q.Raw}
+	}
+	for _, t := range list.Tools {
+		if _, isSkill := connectors.SkillOfTool(t.Name); isSkill {
+			quarantined = append(quarantined, connectors.Quarantined{Name: &t.Name, Reason: "Patchbay uses names that begin with skill: for skills.", Raw: t.Raw})
+			continue
+		}
+		tools = append(tools, connectors.Definition{Name: t.Name, Raw: t.Raw, Hash: connectors.HashDefinition(t.Raw)})
 	}
 	return tools, quarantined
 }

@@ -75,6 +75,9 @@ const (
 // TasksExtension is the capability name of tasks in the modern versions.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
+// SkillsExtension is the capability name of skills (SEP-2640).
+const SkillsExtension = "io.modelcontextprotocol/skills"
+
 // UIExtension is the capability name of MCP Apps (SEP-1865), and UIMediaType the type of their resources.
 const (
 	UIExtension = "io.modelcontextprotocol/ui"

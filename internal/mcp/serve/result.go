@@ -10,7 +10,7 @@ import (
 // cacheable are the methods whose results state how long they may be cached.
 var cacheable = map[string]bool{
 	"server/discover": true, "tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,
-	"resources/read": true,
+	"resources/read": true, "skills/list": true, "skills/get": true,
 }
 
 // missingMembers returns the members to insert in front of a result's own, each followed by a comma.

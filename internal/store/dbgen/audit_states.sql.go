@@ -156,7 +156,7 @@ func (q *Queries) ConnectorSecretStates(ctx context.Context, tenantID connectors
 
 const connectorState = `-- name: ConnectorState :one
 select (to_jsonb(c) - '{tenant_id,id,version,auth_behaviour,tool_count,tools_hash,tools_last_synced_at,next_sync_at,last_error_code,last_error_message,
-    last_error_at,server_name,server_version,server_title,server_protocol,server_instructions,server_capabilities,items_hash,icon_hash,era,status,
+    last_error_at,server_name,server_version,server_title,server_protocol,server_instructions,server_capabilities,items_hash,skills_hash,icon_hash,era,status,
     accepted_instructions,instructions_review,created_at,updated_at}'::text[])::jsonb as state
 from connectors c
 where c.tenant_id = $1 and c.id = $2

@@ -18,7 +18,8 @@ from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
 where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
   and (agent_grants.until is null or agent_grants.until > now() or agent_grants.tool_ends ? $3::text)
-  and (agent_grants.all_tools or $3::text = '' or $3::text = any(agent_grants.tools) or agent_grants.tool_ends ? $3::text) -- '': the server's instructions
+  and case when starts_with($3::text, 'skill:') then agent_grants.resources <> 'none'
+           else agent_grants.all_tools or $3::text = '' or $3::text = any(agent_grants.tools) or agent_grants.tool_ends ? $3::text end -- '': the server's instructions
 order by agents.name, agents.id
 limit $4
 `

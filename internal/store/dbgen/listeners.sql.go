@@ -58,12 +58,12 @@ func (q *Queries) Listenings(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const listsHash = `-- name: ListsHash :one
-select (coalesce(tools_hash, '') || coalesce(items_hash, ''))::bytea as lists_hash
+select (coalesce(tools_hash, '') || coalesce(items_hash, '') || coalesce(skills_hash, ''))::bytea as lists_hash
 from connectors
 where tenant_id = $1 and id = $2
 `
 
-// The hash of the tools joined with the hash of prompts and resources, as of the last sync.
+// The hashes of the tools, of prompts and resources, and of skills, as of the last sync.
 func (q *Queries) ListsHash(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) ([]byte, error) {
 	row := q.db.QueryRow(ctx, listsHash, tenantID, iD)
 	var lists_hash []byte

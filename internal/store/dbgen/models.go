@@ -190,6 +190,7 @@ type Connector struct {
 	Tags                 []string
 	AuthIn               connectors.KeyIn
 	ServerUrl            string
+	SkillsHash           []byte
 }
 
 type ConnectorClient struct {

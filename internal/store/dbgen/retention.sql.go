@@ -23,6 +23,10 @@ with unused as materialized (
         union all
         select tools.accepted_hash from tools where tools.tenant_id = $1
         union all
+        select skills.current_hash from skills where skills.tenant_id = $1
+        union all
+        select skills.accepted_hash from skills where skills.tenant_id = $1
+        union all
         select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = $1 and tool_changes.after_hash = any($2::bytea[])
         union all
         select tool_changes.before_hash from tool_changes where tool_changes.tenant_id = $1 and tool_changes.before_hash = any($2::bytea[])
@@ -362,6 +366,10 @@ except (
     select tools.current_hash from tools where tools.tenant_id = $2
     union all
     select tools.accepted_hash from tools where tools.tenant_id = $2
+    union all
+    select skills.current_hash from skills where skills.tenant_id = $2
+    union all
+    select skills.accepted_hash from skills where skills.tenant_id = $2
     union all
     select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = $2
     union all

@@ -194,7 +194,8 @@ select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.n
         from agent_grants
         where agent_grants.tenant_id = $1 and agent_grants.connector_id = tool_changes.connector_id
           and (agent_grants.until is null or agent_grants.until > now() or agent_grants.tool_ends ? tool_changes.tool)
-          and (agent_grants.all_tools or tool_changes.tool = '' or tool_changes.tool = any(agent_grants.tools) or agent_grants.tool_ends ? tool_changes.tool))::bigint as agents,
+          and case when starts_with(tool_changes.tool, 'skill:') then agent_grants.resources <> 'none'
+                   else agent_grants.all_tools or tool_changes.tool = '' or tool_changes.tool = any(agent_grants.tools) or agent_grants.tool_ends ? tool_changes.tool end)::bigint as agents,
        coalesce(called.calls, 0)::bigint as calls
 from page
 join tool_changes on tool_changes.tenant_id = $1 and tool_changes.id = page.id
@@ -875,7 +876,8 @@ with reach as (
             from agent_grants
             where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
               and (agent_grants.until is null or agent_grants.until > now() or agent_grants.tool_ends ? $3::text)
-              and (agent_grants.all_tools or $3::text = '' or $3::text = any(agent_grants.tools) or agent_grants.tool_ends ? $3::text)) as agents,
+              and case when starts_with($3::text, 'skill:') then agent_grants.resources <> 'none'
+                       else agent_grants.all_tools or $3::text = '' or $3::text = any(agent_grants.tools) or agent_grants.tool_ends ? $3::text end) as agents,
            (select count(*)
             from (select tool_calls.tool
                   from tool_calls
