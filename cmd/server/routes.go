@@ -54,6 +54,7 @@ func (h *app) newRouter() http.Handler {
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.serveClientMetadata)
 	strangers := middleware.NewUnauthenticatedLimit(h.run.server.StrangerRate, h.refuseUnauthenticated, func() { h.metrics.RequestThrottled("address") }, h.now)
+	strangers.LimitAlways(publicregistry.IsPath)
 	r.Group(func(r chi.Router) {
 		r.Use(strangers.Middleware)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {

@@ -30,6 +30,7 @@ type UnauthenticatedLimit struct {
 	refuse    ErrorWriter
 	onRefused func() // counts refusals
 	now       func() time.Time
+	always    func(path string) bool // nil: no path
 
 	mu     sync.Mutex
 	exempt map[[sha256.Size]byte]time.Time // guarded by mu; end of the exemption by credential hash
@@ -47,6 +48,13 @@ func NewUnauthenticatedLimit(perSecond int, refuse ErrorWriter, refused func(), 
 	}
 }
 
+// LimitAlways makes the limit count requests for some paths whatever credential they carry: these read no caller.
+func (l *UnauthenticatedLimit) LimitAlways(isPath func(path string) bool) {
+	if l != nil {
+		l.always = isPath
+	}
+}
+
 // Middleware is the middleware. It belongs inside the envelope and before any look-up of a caller.
 func (l *UnauthenticatedLimit) Middleware(next http.Handler) http.Handler {
 	if l == nil {
@@ -55,7 +63,7 @@ func (l *UnauthenticatedLimit) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		credential, named := hashCredential(r)
 		undoTake := func() {}
-		if !named || !l.isKnown(credential) {
+		if !named || l.always != nil && l.always(r.URL.Path) || !l.isKnown(credential) {
 			wait, undo := l.limiter.Take(ClientNetwork(middleware.GetClientIPAddr(r.Context())), l.now())
 			if wait > 0 {
 				l.onRefused()

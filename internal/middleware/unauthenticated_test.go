@@ -41,6 +41,7 @@ func newLimitTest(t *testing.T, trusted ...netip.Prefix) *limitTest {
 		return r.Context(), []slog.Attr{slog.String("actor_id", "1")}, nil
 	}
 	strangers := middleware.NewUnauthenticatedLimit(2, refuse, func() { g.refused++ }, func() time.Time { return g.now })
+	strangers.LimitAlways(func(path string) bool { return path == "/public" })
 	g.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for _, around := range []middleware.Middleware{
 		middleware.Authenticate(identify, refuse), strangers.Middleware, middleware.Log(slog.New(slog.DiscardHandler)), middleware.ClientAddress(trusted),
@@ -94,6 +95,29 @@ func TestUnauthenticatedLimit_PerAddress(t *testing.T) {
 	}
 	if g.refused != 3 {
 		t.Errorf("%d were counted as refused", g.refused)
+	}
+}
+
+// Public documents read no caller, so that a known credential is no reason to pass.
+func TestUnauthenticatedLimit_CountsPublicPathsAlways(t *testing.T) {
+	t.Parallel()
+	g := newLimitTest(t)
+	if g.send("192.0.2.1", "right").Code != http.StatusOK {
+		t.Fatal("the right key is refused")
+	}
+	refused := 0
+	for range 50 {
+		r := httptest.NewRequest(http.MethodGet, "/public", nil)
+		r.RemoteAddr = "192.0.2.1:1234"
+		r.Header.Set("Authorization", "Bearer right")
+		w := httptest.NewRecorder()
+		g.ServeHTTP(w, r)
+		if w.Code == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused < 20 {
+		t.Errorf("%d of 50 requests are refused", refused)
 	}
 }
 

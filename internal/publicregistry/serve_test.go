@@ -243,6 +243,31 @@ func TestServe_DisabledAgentCountsForNothing(t *testing.T) {
 	}
 }
 
+func TestServe_EndedGrantCountsForNothing(t *testing.T) {
+	t.Parallel()
+	w := newRegistryTest(t)
+	alpha, agent := w.connector(t, "alpha", "search"), w.Agent(t)
+	_, path := w.publish(t, connectors.Registry{Agents: []string{agent.Slug}})
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	for _, tc := range []struct {
+		why    string
+		ends   connectors.GrantEnds
+		listed bool
+	}{
+		{"a grant that goes on", connectors.GrantEnds{Until: &future}, true},
+		{"a grant that ended", connectors.GrantEnds{Until: &past}, false},
+		{"a tool that goes on", connectors.GrantEnds{Until: &past, Tools: map[string]*time.Time{"search": &future}}, true},
+		{"a tool without an end", connectors.GrantEnds{Until: &past, Tools: map[string]*time.Time{"search": nil}}, true},
+		{"a tool that ended", connectors.GrantEnds{Until: &past, Tools: map[string]*time.Time{"search": &past}}, false},
+	} {
+		w.Grant(t, agent.ID, alpha.ID, func(g *connectors.Grant) { g.Ends = &tc.ends })
+		res := w.send(t, http.MethodGet, path+"/v0.1/servers/com.example.patchbay%2Falpha/versions/latest")
+		if got := strings.Contains(w.list(t, path+"/v0.1/servers").names(), "alpha"); got != tc.listed || (res.StatusCode == http.StatusOK) != tc.listed {
+			t.Errorf("%s: listed %v, its entry answers %d", tc.why, got, res.StatusCode)
+		}
+	}
+}
+
 func TestServe_TokenNarrowsTheListToItsAgent(t *testing.T) {
 	t.Parallel()
 	w := newRegistryTest(t)

@@ -209,6 +209,8 @@ where c.tenant_id = $1 and c.enabled
        or exists (select from agent_grants g
                   join agents a on a.tenant_id = g.tenant_id and a.id = g.agent_id and a.enabled
                   where g.tenant_id = c.tenant_id and g.connector_id = c.id
+                    and (g.until is null or g.until > now()
+                         or exists (select from jsonb_each_text(g.tool_ends) e where e.value is null or e.value::timestamptz > now()))
                     and ($3::uuid is null or g.agent_id = $3)
                     and ($2::boolean
                          or exists (select from registry_agents m
