@@ -1,6 +1,8 @@
 package publicregistry_test
 
 import (
+	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"net/url"
@@ -61,7 +63,7 @@ func readBody(t *testing.T, res *http.Response) string {
 func TestServe_RequestsOfVSCode(t *testing.T) {
 	t.Parallel()
 	w := newRegistryTest(t)
-	for _, slug := range []string{"alpha", "beta", "gamma"} {
+	for _, slug := range []string{"alpha", "alpine", "beta"} {
 		w.connector(t, slug, "search")
 	}
 	_, path := w.publish(t, connectors.Registry{EveryConnector: true})
@@ -73,17 +75,17 @@ func TestServe_RequestsOfVSCode(t *testing.T) {
 	if old := w.send(t, http.MethodGet, path+"/v0/servers?limit=1", origin...); old.StatusCode != http.StatusNotFound {
 		t.Errorf("v0: %d", old.StatusCode)
 	}
-	if all := w.list(t, path+"/v0.1/servers?limit=50&version=latest", origin...); all.names() != "all_connectors alpha beta gamma" {
+	if all := w.list(t, path+"/v0.1/servers?limit=50&version=latest", origin...); all.names() != "all_connectors alpha alpine beta" {
 		t.Errorf("gallery: %s", all.names())
 	}
 	first := w.list(t, path+"/v0.1/servers?limit=2&version=latest", origin...)
 	second := w.list(t, path+"/v0.1/servers?limit=2&version=latest&cursor="+first.Metadata.NextCursor, origin...)
-	if first.names() != "all_connectors alpha" || second.names() != "beta gamma" || second.Metadata.NextCursor != "" {
+	if first.names() != "all_connectors alpha" || second.names() != "alpine beta" || second.Metadata.NextCursor != "" {
 		t.Errorf("pages: %s, %s", first.names(), second.names())
 	}
-	found := w.list(t, path+"/v0.1/servers?limit=1&version=latest&search="+url.QueryEscape("THE "), origin...)
+	found := w.list(t, path+"/v0.1/servers?limit=1&version=latest&search="+url.QueryEscape("THE ALP"), origin...)
 	rest := w.list(t, path+"/v0.1/servers?limit=50&version=latest&cursor="+found.Metadata.NextCursor, origin...)
-	if found.names() != "alpha" || rest.names() != "beta gamma" {
+	if found.names() != "alpha" || rest.names() != "alpine" {
 		t.Errorf("search: %s, then %s", found.names(), rest.names())
 	}
 	one := read[entry](t, w, path+"/v0.1/servers/com.example.patchbay%2Fbeta/versions/latest", "ServerResponse", origin...)
@@ -286,6 +288,10 @@ func TestServe_TokenNarrowsTheListToItsAgent(t *testing.T) {
 	member := w.Member(t, connectors.RoleMember)
 	program := w.ProgramIn(t, w.Tenant, one.ID, member.UserID)
 	tokens["program"] = w.AccessToken(t, w.Tenant, program, "/mcp/alpha").Reveal()
+	parts := strings.Split(tokens["one"], "_")
+	parts[3] = strings.Split(tokens["two"], "_")[3]
+	forged := strings.Join(parts[:4], "_")
+	tokens["forged"] = fmt.Sprintf("%s_%08x", forged, crc32.ChecksumIEEE([]byte(forged)))
 	_, every := w.publish(t, connectors.Registry{EveryConnector: true, TokenRequired: true})
 	_, group := w.publish(t, connectors.Registry{Agents: []string{one.Slug}, TokenRequired: true})
 	for _, c := range []struct{ path, token, want string }{
@@ -296,7 +302,7 @@ func TestServe_TokenNarrowsTheListToItsAgent(t *testing.T) {
 		}
 	}
 	for name, header := range map[string]string{
-		"none": "", "no bearer": "Basic " + tokens["one"], "cut": "Bearer " + tokens["one"][:40], "expired": "Bearer " + tokens["expired"],
+		"none": "", "no bearer": "Basic " + tokens["one"], "cut": "Bearer " + tokens["one"][:40], "another's secret": "Bearer " + tokens["forged"], "expired": "Bearer " + tokens["expired"],
 		"other tenant's": "Bearer " + tokens["other"], "for one address": "Bearer " + tokens["program"],
 	} {
 		res := w.send(t, http.MethodGet, every+"/v0.1/servers", "Authorization", header)
