@@ -7,6 +7,6 @@
 // package). LEAST is the number of its scenarios that must pass. A scenario passes if it has checks, no failure
 // and no warning. One that did not run does not pass. Other scenarios are not counted.
 //
-// EXPECTED lists checks that need not pass, as scenario:check, in the form of REQUIREMENTS. One that passes is a failure.
+// EXPECTED lists checks that need not pass, as scenario:check, in the form of REQUIREMENTS.
 // conformance/run starts everything.
 package main
