@@ -25,6 +25,14 @@ func (c *Client) AcceptInstructions(ctx context.Context, id string, in ToolVerdi
 	return out, err
 }
 
+// AcceptSkill: Accept a skill's current definition. Requires role admin.
+// Agents get a file only with an accepted digest and size.
+func (c *Client) AcceptSkill(ctx context.Context, id string, uri string, in ToolVerdict) (ShownSkill, error) {
+	var out ShownSkill
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "skills", url.PathEscape(uri), "accept"}, nil, in, &out)
+	return out, err
+}
+
 // AcceptTool: Accept a tool's current definition. Requires role admin.
 func (c *Client) AcceptTool(ctx context.Context, id string, name string, in ToolVerdict) (Tool, error) {
 	var out Tool
@@ -517,6 +525,13 @@ func (c *Client) GetSSO(ctx context.Context) (SSO, error) {
 func (c *Client) GetSealingKeys(ctx context.Context) (SealingKeys, error) {
 	var out SealingKeys
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tenant", "sealing_keys"}, nil, nil, &out)
+	return out, err
+}
+
+// GetSkill: Get a skill with its files, current and accepted. Requires role viewer.
+func (c *Client) GetSkill(ctx context.Context, id string, uri string) (ShownSkill, error) {
+	var out ShownSkill
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "skills", url.PathEscape(uri)}, nil, nil, &out)
 	return out, err
 }
 
@@ -1101,6 +1116,41 @@ func (c *Client) AllChangesOfInstructions(ctx context.Context, id string, q List
 	return pages(func(cursor string) ([]ShownChange, *string, error) {
 		q.Cursor = cursor
 		page, err := c.ListChangesOfInstructions(ctx, id, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ListChangesOfSkillQuery has optional query parameters. Zero values are omitted.
+type ListChangesOfSkillQuery struct {
+	// Maximum number of items.
+	Limit int
+	// next_cursor of the previous page.
+	Cursor string
+}
+
+func (q ListChangesOfSkillQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	return v
+}
+
+// ListChangesOfSkill: List a skill's changes with differences, newest first. Requires role viewer.
+func (c *Client) ListChangesOfSkill(ctx context.Context, id string, uri string, q ListChangesOfSkillQuery) (ShownChangeList, error) {
+	var out ShownChangeList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "skills", url.PathEscape(uri), "changes"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllChangesOfSkill iterates over all pages of [Client.ListChangesOfSkill].
+func (c *Client) AllChangesOfSkill(ctx context.Context, id string, uri string, q ListChangesOfSkillQuery) iter.Seq2[ShownChange, error] {
+	return pages(func(cursor string) ([]ShownChange, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListChangesOfSkill(ctx, id, uri, q)
 		return page.Items, page.NextCursor, err
 	})
 }
@@ -1751,6 +1801,13 @@ func (c *Client) ListSignInMethods(ctx context.Context, id string) (SignInMethod
 	return out, err
 }
 
+// ListSkills: List the skills of a connector's server. Requires role viewer.
+func (c *Client) ListSkills(ctx context.Context, id string) (SkillSummaryList, error) {
+	var out SkillSummaryList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "connectors", url.PathEscape(id), "skills"}, nil, nil, &out)
+	return out, err
+}
+
 // ListSyncRunsQuery has optional query parameters. Zero values are omitted.
 type ListSyncRunsQuery struct {
 	// Maximum number of items.
@@ -1875,7 +1932,7 @@ func (q ListToolChangesQuery) values() url.Values {
 	return v
 }
 
-// ListToolChanges: List changes of tools and server instructions, newest first. Requires role viewer.
+// ListToolChanges: List changes of tools, skills and server instructions, newest first. Requires role viewer.
 func (c *Client) ListToolChanges(ctx context.Context, q ListToolChangesQuery) (ToolChangeList, error) {
 	var out ToolChangeList
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tool_changes"}, q.values(), nil, &out)
@@ -2046,6 +2103,13 @@ func (c *Client) RejectInstructions(ctx context.Context, id string, in ToolVerdi
 	return out, err
 }
 
+// RejectSkill: Reject a skill's current definition; agents keep the accepted one. Requires role admin.
+func (c *Client) RejectSkill(ctx context.Context, id string, uri string, in ToolVerdict) (ShownSkill, error) {
+	var out ShownSkill
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "skills", url.PathEscape(uri), "reject"}, nil, in, &out)
+	return out, err
+}
+
 // RejectTool: Reject a tool's current definition and stop serving the tool. Requires role admin.
 // The tool is served again once the server restores the accepted definition, or this one is accepted.
 func (c *Client) RejectTool(ctx context.Context, id string, name string, in ToolVerdict) (Tool, error) {
@@ -2084,6 +2148,13 @@ func (c *Client) ResetUsage(ctx context.Context) (Usage, error) {
 func (c *Client) RestoreInstructions(ctx context.Context, id string, in EarlierVersion) (Instructions, error) {
 	var out Instructions
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "instructions", "restore"}, nil, in, &out)
+	return out, err
+}
+
+// RestoreSkill: Restore an earlier definition of a skill. Requires role admin.
+func (c *Client) RestoreSkill(ctx context.Context, id string, uri string, in EarlierVersion) (ShownSkill, error) {
+	var out ShownSkill
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "skills", url.PathEscape(uri), "restore"}, nil, in, &out)
 	return out, err
 }
 

@@ -609,14 +609,14 @@ type ChangeDecision struct {
 	Connector string `json:"connector"`
 	// Hash of the reviewed definition, after_hash of the change: 409 if the server has changed the tool since.
 	Hash string `json:"hash"`
-	// The server's name for it. Empty for the server's instructions.
+	// The server's name for it. Empty for the server's instructions, skill: and its URI for a skill.
 	Tool string `json:"tool"`
 }
 
 // ChangeDecisions is an API request. Nil fields are omitted.
 type ChangeDecisions struct {
 	Changes []ChangeDecision `json:"changes"`
-	// keep: see keepTool; for instructions the same as reject. One of: accept, reject, keep.
+	// keep: see keepTool; for instructions and skills the same as reject. One of: accept, reject, keep.
 	Verdict string `json:"verdict"`
 }
 
@@ -2193,6 +2193,32 @@ type ShownChangeList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// ShownSkill is an API response.
+type ShownSkill struct {
+	// What agents get. Null if none.
+	Accepted SkillDefinition `json:"accepted"`
+	// Hash of the definition that agents get. Null if none.
+	AcceptedHash *string `json:"accepted_hash"`
+	// Of all files.
+	Bytes     int64     `json:"bytes"`
+	ChangedAt time.Time `json:"changed_at"`
+	// As the server last listed it.
+	Current SkillDefinition `json:"current"`
+	// Of the server's current definition. Untrusted.
+	Description string    `json:"description"`
+	Files       int64     `json:"files"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	// Hash of the current definition, for accept or reject.
+	Hash string `json:"hash"`
+	Name string `json:"name"`
+	// When the server stopped to list it. Null if it is listed.
+	RemovedAt *time.Time `json:"removed_at"`
+	// accepted: agents get the current definition. changed, rejected: they get the accepted one, if there is one. new: none. One of: accepted, changed, new, rejected.
+	Review string `json:"review"`
+	// Of its SKILL.md. Untrusted.
+	URI string `json:"uri"`
+}
+
 // SignInMethod is an API response.
 type SignInMethod struct {
 	AuthorizationEndpoint *string `json:"authorization_endpoint,omitzero"`
@@ -2226,6 +2252,51 @@ type Size struct {
 	// Patchbay's estimate, not the provider's count.
 	Tokens int64 `json:"tokens"`
 	Tools  int64 `json:"tools"`
+}
+
+// SkillDefinition is an API response.
+type SkillDefinition struct {
+	Files []SkillFile `json:"files"`
+	// Untrusted.
+	Frontmatter map[string]json.RawMessage `json:"frontmatter"`
+}
+
+// SkillFile is an API response.
+type SkillFile struct {
+	// sha256: and 64 hexadecimal digits, of the file's bytes.
+	Digest string `json:"digest"`
+	// In bytes.
+	Size int64  `json:"size"`
+	URI  string `json:"uri"`
+}
+
+// SkillSummary is an API response.
+type SkillSummary struct {
+	// Hash of the definition that agents get. Null if none.
+	AcceptedHash *string `json:"accepted_hash"`
+	// Of all files.
+	Bytes     int64     `json:"bytes"`
+	ChangedAt time.Time `json:"changed_at"`
+	// Of the server's current definition. Untrusted.
+	Description string    `json:"description"`
+	Files       int64     `json:"files"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	// Hash of the current definition, for accept or reject.
+	Hash string `json:"hash"`
+	Name string `json:"name"`
+	// When the server stopped to list it. Null if it is listed.
+	RemovedAt *time.Time `json:"removed_at"`
+	// accepted: agents get the current definition. changed, rejected: they get the accepted one, if there is one. new: none. One of: accepted, changed, new, rejected.
+	Review string `json:"review"`
+	// Of its SKILL.md. Untrusted.
+	URI string `json:"uri"`
+}
+
+// SkillSummaryList is an API response.
+type SkillSummaryList struct {
+	Items []SkillSummary `json:"items"`
+	// Pass it as cursor for the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // SSO is an API response.
@@ -2631,7 +2702,7 @@ type ToolCallResults struct {
 type ToolChange struct {
 	// The server's new definition, for accept or reject. Null if the tool was removed.
 	AfterHash *string `json:"after_hash"`
-	// Number of agents granted the tool; for instructions, the connector.
+	// Number of agents granted the tool; for instructions, the connector; for a skill, its resources.
 	Agents int64 `json:"agents"`
 	// The definition served to agents. Null if none.
 	BeforeHash *string `json:"before_hash"`
@@ -2643,7 +2714,7 @@ type ToolChange struct {
 	// Null if not decided, or decided by policy.
 	DecidedBy *string `json:"decided_by"`
 	ID        string  `json:"id"`
-	// new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, endpoint_changed, request_changed, other, cosmetic.
+	// new_tool, new_skill, removed, hidden_text, instruction_like, shadows, new_link, instructions, skill_files, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, endpoint_changed, request_changed, other, cosmetic.
 	Kinds []string `json:"kinds"`
 	// One of: none, low, high.
 	Risk   string    `json:"risk"`
@@ -2652,7 +2723,7 @@ type ToolChange struct {
 	State string `json:"state"`
 	// The sync that found it. Null if unknown.
 	SyncRunID *string `json:"sync_run_id"`
-	// The server's name for it. Empty if the server's instructions changed: see /instructions.
+	// The server's name for it. Empty if the server's instructions changed: see /instructions. skill: and a URI for a skill: see /skills.
 	Tool string `json:"tool"`
 }
 

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/manage"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
 )
 
 // requestActions are actions that change no setting.
@@ -21,6 +23,7 @@ var requestActions = map[string]actionCase{
 	"connector.sync_cancel": {prepare: requestAction("POST", "/api/v1/sync_runs/{id}/cancel", nil)},
 
 	"tool.undo":         {prepare: undoAction(changeTool, "tools/search/accept", "search")},
+	"skill.undo":        {prepare: undoAction(changeSkill, "skills/"+url.PathEscape(fixture.SkillURI)+"/accept", connectors.SkillTool(fixture.SkillURI))},
 	"instructions.undo": {prepare: undoAction(changeInstructions, "instructions/reject", connectors.InstructionsTool)},
 
 	"agent_allowance.end": {prepare: requestAction("DELETE", "/api/v1/agents/{id}/connectors/{connector}/allowances/{tool}", nil)},

@@ -93,6 +93,18 @@ func changeInstructions(t *testing.T, w *world, ids targets, _ string) {
 	w.Says(t, id, evilWords, fixture.Definition("search"))
 }
 
+// firstSkillHash is of the skill before changeSkill.
+const firstSkillHash = "59bedfe4c39babd8c4ed4df9438e622ae2cf633486ef144f1bca1e4b90291688"
+
+func changeSkill(t *testing.T, w *world, ids targets, _ string) {
+	t.Helper()
+	id := w.connectorID(t, ids.connector)
+	if first := w.SkillIn(t, w.Tenant, id, true); first.Hash.String() != firstSkillHash {
+		t.Fatalf("the first skill has the hash %s", first.Hash)
+	}
+	w.SkillIn(t, w.Tenant, id, false, "more.md")
+}
+
 // allActions are the cases of all actions.
 var allActions = func() map[string]actionCase {
 	all := maps.Clone(otherActs)
@@ -305,6 +317,16 @@ var otherActs = map[string]actionCase{
 			t.Fatal(err)
 		}
 	}, "POST", "/api/v1/connectors/{id}/instructions/restore", `{"hash": "`+connectors.InstructionsDefinition("").Hash.String()+`"}`)},
+
+	"skill.accept": {prepare: requestAfter(changeSkill, "POST", "/api/v1/connectors/{id}/skills/{uri}/accept", nil)},
+	"skill.reject": {prepare: requestAfter(changeSkill, "POST", "/api/v1/connectors/{id}/skills/{uri}/reject", nil)},
+	"skill.restore": {prepare: requestAfter(func(t *testing.T, w *world, ids targets, key string) {
+		t.Helper()
+		changeSkill(t, w, ids, key)
+		if err := w.sendRequest(t, key, http.MethodPost, ids.fillPattern("/api/v1/connectors/{id}/skills/{uri}/accept"), nil)(); err != nil {
+			t.Fatal(err)
+		}
+	}, "POST", "/api/v1/connectors/{id}/skills/{uri}/restore", `{"hash": "`+firstSkillHash+`"}`)},
 
 	"tool_call.approve": {prepare: requestAction("POST", "/api/v1/tool_calls/{id}/approve", nil)},
 	"tool_call.deny":    {prepare: requestAction("POST", "/api/v1/tool_calls/{id}/deny", nil)},

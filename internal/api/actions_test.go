@@ -39,7 +39,7 @@ var thingQueries = map[string]string{
 		from agent_grants t where tenant_id = $1`,
 	"connector": `select id::text, (to_jsonb(t) - '{tenant_id,id,version,auth_behaviour,created_at,updated_at,status,era}'::text[])
 			- (select array_agg(attname::text) from pg_attribute where attrelid = 'connectors'::regclass
-			   and attname ~ '^(tool_count|tools_|next_sync|last_error|server_(?!url)|items_|icon_|accepted_instructions|instructions_review)'),
+			   and attname ~ '^(tool_count|tools_|next_sync|last_error|server_(?!url)|items_|skills_|icon_|accepted_instructions|instructions_review)'),
 		(select coalesce(jsonb_object_agg('credential' || coalesce(' of ' || agent_id, ''), sealed), '{}') from credentials c where c.tenant_id = $1 and c.connector_id = t.id)
 		|| (select coalesce(jsonb_object_agg('env ' || name, sealed), '{}') from connector_envs e, unnest(names) name where e.tenant_id = $1 and e.connector_id = t.id)
 		|| (select coalesce(jsonb_object_agg('client_secret', sealed), '{}') from connector_clients k where k.tenant_id = $1 and k.connector_id = t.id)

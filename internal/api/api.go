@@ -137,6 +137,7 @@ func (h *Handler) mountOperations() {
 	h.mountToolCuration()
 	h.mountToolChanges()
 	h.mountInstructions()
+	h.mountSkills()
 	h.mountSyncRuns()
 	h.mountCredentials()
 	h.mountCredentialCompare()

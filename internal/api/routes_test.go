@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
 )
 
 // routes is every operation with its permission and a valid body. TestEveryRouteHasARow compares it with the
@@ -71,6 +73,12 @@ var routes = map[string]struct {
 	"POST /api/v1/connectors/{id}/tools/{name}/keep":                               {connectors.PermManage, ""},
 	"POST /api/v1/connectors/{id}/tools/{name}/restore":                            {connectors.PermManage, restoreBody},
 	"POST /api/v1/connectors/{id}/instructions/restore":                            {connectors.PermManage, restoreBody},
+	"GET /api/v1/connectors/{id}/skills":                                           {connectors.PermRead, ""},
+	"GET /api/v1/connectors/{id}/skills/{uri}":                                     {connectors.PermRead, ""},
+	"GET /api/v1/connectors/{id}/skills/{uri}/changes":                             {connectors.PermRead, ""},
+	"POST /api/v1/connectors/{id}/skills/{uri}/accept":                             {connectors.PermManage, ""},
+	"POST /api/v1/connectors/{id}/skills/{uri}/reject":                             {connectors.PermManage, ""},
+	"POST /api/v1/connectors/{id}/skills/{uri}/restore":                            {connectors.PermManage, restoreBody},
 	"POST /api/v1/tool_changes/decide":                                             {connectors.PermManage, `{"verdict": "reject", "changes": [{"connector": "c", "tool": "t", "hash": "` + noHash + `"}]}`},
 	"GET /api/v1/connectors/{id}/instructions":                                     {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/instructions/changes":                             {connectors.PermRead, ""},
@@ -231,7 +239,7 @@ func (x targets) fillPattern(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{delivery}", x.delivery, "{name}", tool, "{tool}", "search", "{slug}", x.offer).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{delivery}", x.delivery, "{name}", tool, "{tool}", "search", "{slug}", x.offer, "{uri}", url.PathEscape(fixture.SkillURI)).Replace(pattern)
 }
 
 func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets {
@@ -246,6 +254,7 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 	w.createApproval(t, tenant, a, c, call)
 	member := w.MemberIn(t, tenant, connectors.RoleViewer).UserID
 	run := w.SyncedIn(t, tenant, c.ID, "search")
+	w.SkillIn(t, tenant, c.ID, true)
 	queued, err := w.St.Tenant(tenant).Syncs().Queue(t.Context(), store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerAPI})
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func (h *Handler) mountToolChanges() {
 	const tag = "Tool changes"
 	registerOperation(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_changes", id: "listToolChanges", tag: tag,
-		summary: "List changes of tools and server instructions, newest first", permission: connectors.PermRead,
+		summary: "List changes of tools, skills and server instructions, newest first", permission: connectors.PermRead,
 	}, h.listToolChanges)
 	registerOperation(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_changes/accept_cosmetic", id: "acceptCosmeticToolChanges", tag: tag,
@@ -194,12 +194,12 @@ func (h *Handler) restoreTool(ctx context.Context, actor auth.Actor, in *restore
 // changeDecisionJSON is one change of decideToolChanges.
 type changeDecisionJSON struct {
 	Connector string `json:"connector" minLength:"1" doc:"The connector's id or slug."`
-	Tool      string `json:"tool" doc:"The server's name for it. Empty for the server's instructions."`
+	Tool      string `json:"tool" doc:"The server's name for it. Empty for the server's instructions, skill: and its URI for a skill."`
 	Hash      string `json:"hash" pattern:"^[0-9a-f]{64}$" doc:"Hash of the reviewed definition, after_hash of the change: 409 if the server has changed the tool since."`
 }
 
 type changeDecisionsJSON struct {
-	Verdict string               `json:"verdict" enum:"accept,reject,keep" doc:"keep: see keepTool; for instructions the same as reject."`
+	Verdict string               `json:"verdict" enum:"accept,reject,keep" doc:"keep: see keepTool; for instructions and skills the same as reject."`
 	Changes []changeDecisionJSON `json:"changes" minItems:"1" maxItems:"500" nullable:"false"`
 }
 

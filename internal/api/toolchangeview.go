@@ -13,17 +13,17 @@ type toolChangeJSON struct {
 	ID            string     `json:"id" format:"uuid"`
 	ConnectorID   string     `json:"connector_id" format:"uuid"`
 	ConnectorSlug string     `json:"connector_slug"`
-	Tool          string     `json:"tool" doc:"The server's name for it. Empty if the server's instructions changed: see /instructions."`
+	Tool          string     `json:"tool" doc:"The server's name for it. Empty if the server's instructions changed: see /instructions. skill: and a URI for a skill: see /skills."`
 	SyncRunID     *string    `json:"sync_run_id" format:"uuid" doc:"The sync that found it. Null if unknown."`
 	SeenAt        time.Time  `json:"seen_at"`
 	BeforeHash    *string    `json:"before_hash" doc:"The definition served to agents. Null if none."`
 	AfterHash     *string    `json:"after_hash" doc:"The server's new definition, for accept or reject. Null if the tool was removed."`
-	Kinds         []string   `json:"kinds" nullable:"false" doc:"new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, endpoint_changed, request_changed, other, cosmetic."`
+	Kinds         []string   `json:"kinds" nullable:"false" doc:"new_tool, new_skill, removed, hidden_text, instruction_like, shadows, new_link, instructions, skill_files, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, endpoint_changed, request_changed, other, cosmetic."`
 	Risk          string     `json:"risk" enum:"none,low,high"`
 	State         string     `json:"state" enum:"waiting,accepted,rejected,kept,automatic,superseded" doc:"kept: before_hash stays in service by decision. automatic: accepted by the connector's tool_changes. superseded: the server changed the tool again before a decision."`
 	DecidedBy     *string    `json:"decided_by" doc:"Null if not decided, or decided by policy."`
 	DecidedAt     *time.Time `json:"decided_at"`
-	Agents        int        `json:"agents" doc:"Number of agents granted the tool; for instructions, the connector."`
+	Agents        int        `json:"agents" doc:"Number of agents granted the tool; for instructions, the connector; for a skill, its resources."`
 	Calls30d      int        `json:"calls_30d" doc:"Calls in the last 30 days, among the connector's latest 100,000; for instructions, of all its tools."`
 }
 

@@ -85,6 +85,12 @@ func (e SkillEntry) Description() string {
 	return f.Description
 }
 
+// Fields returns the frontmatter, decoded.
+func (e SkillEntry) Fields() (fields map[string]any) {
+	_ = json.Unmarshal(e.Frontmatter, &fields)
+	return fields
+}
+
 // Bytes returns the size of all files.
 func (e SkillEntry) Bytes() (sum int64) {
 	for _, f := range e.Files {

@@ -2,16 +2,17 @@ package ctl
 
 import (
 	"context"
+	"strings"
 
 	"patchbay/client"
 )
 
 type changeCommands struct {
 	List    changeList    `cmd:"" help:"List changes."`
-	Accept  changeAccept  `cmd:"" help:"Accept a tool's current definition."`
+	Accept  changeAccept  `cmd:"" help:"Accept a tool's or skill's current definition."`
 	Reject  changeReject  `cmd:"" help:"Reject a tool's current definition and stop serving the tool."`
 	Keep    changeKeep    `cmd:"" help:"Keep serving the accepted definition until the next change."`
-	Restore changeRestore `cmd:"" help:"Restore an earlier definition of a tool."`
+	Restore changeRestore `cmd:"" help:"Restore an earlier definition of a tool or skill."`
 	Decide  changeDecide  `cmd:"" help:"Decide all waiting changes of a connector."`
 }
 
@@ -37,10 +38,13 @@ func (c changeList) Run(ctx context.Context, s *session) error {
 	return s.printValue(list, t)
 }
 
-// changeVerdict decides one definition of a tool; later changes are not decided.
+// skillURI returns the URI of a skill, which the list of changes names so.
+func (v changeVerdict) skillURI() (uri string, isSkill bool) { return strings.CutPrefix(v.Tool, "skill:") }
+
+// changeVerdict decides one definition of a tool or skill; later changes are not decided.
 type changeVerdict struct {
 	connectorRef
-	Tool string `arg:"" help:"The server's name for the tool."`
+	Tool string `arg:"" help:"The server's name for the tool, or skill: and a skill's URI, as listed."`
 	Hash string `required:"" placeholder:"HASH" help:"Hash of the reviewed definition, from the list. Fails if the server has changed the tool since."`
 }
 
@@ -53,6 +57,13 @@ func (c changeAccept) Run(ctx context.Context, s *session) error {
 	api, err := s.openClient()
 	if err != nil {
 		return err
+	}
+	if uri, isSkill := c.skillURI(); isSkill {
+		skill, err := api.AcceptSkill(ctx, c.Connector, uri, c.toRequest())
+		if err != nil {
+			return err
+		}
+		return s.printSentence(skill, "Accepted the current definition of %s.", skill.Name)
 	}
 	tool, err := api.AcceptTool(ctx, c.Connector, c.Tool, c.toRequest())
 	if err != nil {
@@ -68,6 +79,13 @@ func (c changeReject) Run(ctx context.Context, s *session) error {
 	api, err := s.openClient()
 	if err != nil {
 		return err
+	}
+	if uri, isSkill := c.skillURI(); isSkill {
+		skill, err := api.RejectSkill(ctx, c.Connector, uri, c.toRequest())
+		if err != nil {
+			return err
+		}
+		return s.printSentence(skill, "Rejected the current definition of %s.", skill.Name)
 	}
 	tool, err := api.RejectTool(ctx, c.Connector, c.Tool, c.toRequest())
 	if err != nil {
@@ -98,6 +116,13 @@ func (c changeRestore) Run(ctx context.Context, s *session) error {
 	api, err := s.openClient()
 	if err != nil {
 		return err
+	}
+	if uri, isSkill := c.skillURI(); isSkill {
+		skill, err := api.RestoreSkill(ctx, c.Connector, uri, client.EarlierVersion{Hash: c.Hash})
+		if err != nil {
+			return err
+		}
+		return s.printSentence(skill, "Restored an earlier definition of %s.", skill.Name)
 	}
 	tool, err := api.RestoreTool(ctx, c.Connector, c.Tool, client.EarlierVersion{Hash: c.Hash})
 	if err != nil {

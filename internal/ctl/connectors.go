@@ -28,6 +28,7 @@ type connectorCommands struct {
 	Tools      connectorTools      `cmd:"" help:"List a connector's tools."`
 	Prompts    connectorPrompts    `cmd:"" help:"List a connector's prompts."`
 	Resources  connectorResources  `cmd:"" help:"List a connector's resources and resource templates."`
+	Skills     connectorSkills     `cmd:"" help:"List the skills that a server offers."`
 	Try        connectorTry        `cmd:"" help:"Call a tool as yourself, without an agent."`
 	Send       connectorSend       `cmd:"" help:"Send a request outside MCP that the connector allows."`
 	Test       connectorTest       `cmd:"" help:"Test a server without adding it."`

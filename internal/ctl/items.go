@@ -69,3 +69,24 @@ func (c connectorResources) Run(ctx context.Context, s *session) error {
 	}
 	return s.printValue(all, t)
 }
+
+type connectorSkills struct {
+	connectorRef
+}
+
+// Run prints a row for each skill.
+func (c connectorSkills) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	list, err := api.ListSkills(ctx, c.Connector)
+	if err != nil {
+		return err
+	}
+	t := newTable("SKILL", "URI", "REVIEW", "FILES", "BYTES", "CHANGED", "HASH", "DESCRIPTION")
+	for _, skill := range list.Items {
+		t.addRow(skill.Name, skill.URI, skill.Review, skill.Files, skill.Bytes, skill.ChangedAt, skill.Hash, shorten(skill.Description))
+	}
+	return s.printValue(list.Items, t)
+}

@@ -121,7 +121,8 @@ func toSkill(r dbgen.SkillsRow) connectors.Skill {
 	return s
 }
 
-// decideSkill accepts a skill's current definition or rejects it in favour of the one accepted before, if there is one.
+// decideSkill accepts a skill's current definition or rejects it in favour of the one accepted before, if there is one. To keep that
+// one is the same.
 func (t *tenant) decideSkill(ctx context.Context, uri string, d ToolDecision) error {
 	row, err := t.q.LockSkill(ctx, t.id, d.Connector, uri)
 	if err != nil {
@@ -136,8 +137,6 @@ func (t *tenant) decideSkill(ctx context.Context, uri string, d ToolDecision) er
 		return fault.Errorf(fault.Conflict, "The skill matches the accepted version.")
 	case row.Review == connectors.ReviewRejected && !d.Accept:
 		return fault.Errorf(fault.Conflict, "The skill is already rejected.")
-	case d.Keep:
-		return fault.Errorf(fault.Conflict, "Reject the change: agents keep the accepted version of the skill.")
 	}
 	decided := dbgen.DecideSkillParams{TenantID: t.id, ConnectorID: d.Connector, Uri: uri, AcceptedHash: row.AcceptedHash, Review: connectors.ReviewRejected}
 	state := connectors.ChangeRejected
