@@ -39,7 +39,9 @@ func (c changeList) Run(ctx context.Context, s *session) error {
 }
 
 // skillURI returns the URI of a skill, which the list of changes names so.
-func (v changeVerdict) skillURI() (uri string, isSkill bool) { return strings.CutPrefix(v.Tool, "skill:") }
+func (v changeVerdict) skillURI() (uri string, isSkill bool) {
+	return strings.CutPrefix(v.Tool, "skill:")
+}
 
 // changeVerdict decides one definition of a tool or skill; later changes are not decided.
 type changeVerdict struct {

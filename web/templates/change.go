@@ -64,6 +64,7 @@ type ChangePage struct {
 	Frame     Frame
 	Tool      string
 	ToolHref  string
+	OfSkill   bool // a skill changed; ToolHref is the list of skills
 	OfServer  bool // the server's instructions changed; ToolHref is the server's
 	Connector string
 	State     State

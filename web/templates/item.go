@@ -11,7 +11,7 @@ type ConnectorPromptsPage struct {
 	Pager    Pager
 }
 
-// ConnectorResourcesPage lists a connector's resources and resource templates.
+// ConnectorResourcesPage lists a connector's resources, resource templates and skills.
 type ConnectorResourcesPage struct {
 	Frame     Frame
 	Head      ConnectorHead
@@ -21,6 +21,7 @@ type ConnectorResourcesPage struct {
 	Resources ItemTable
 	Pager     Pager // of Resources
 	Templates ItemTable
+	Skills    ItemTable
 	More      string // that not all templates are shown; empty: they are
 }
 
@@ -53,7 +54,7 @@ type ItemRow struct {
 	Badges    []Badge
 	Changed   *When  // nil: not shown
 	Connector string // of an agent's item; empty: not shown
-	Href      string // of the grant
+	Href      string // of the grant, or of a skill's changes; empty: none
 	State     State  // of an agent's item
 }
 

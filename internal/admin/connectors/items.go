@@ -44,11 +44,12 @@ func (h *Handler) connectorPrompts(w http.ResponseWriter, r *http.Request) error
 	}))
 }
 
-// connectorResources lists a connector's resources, and the first 200 of its resource templates.
+// connectorResources lists a connector's resources, the first 200 of its resource templates, and its skills.
 func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) error {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	var c connectors.Connector
 	var resources, all store.List[connectors.StoredItem]
+	var skills []connectors.Skill
 	var total int
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if c, err = tx.Connectors().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
@@ -59,7 +60,10 @@ func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) err
 			return err
 		}
 		f.Kind, f.Page = connectors.ItemTemplate, store.Page{Limit: store.MaxLimit}
-		all, err = tx.Connectors().ListItems(r.Context(), f)
+		if all, err = tx.Connectors().ListItems(r.Context(), f); err != nil || query != "" {
+			return err
+		}
+		skills, err = tx.Skills().List(r.Context(), c.ID)
 		return err
 	})
 	if err != nil {
@@ -81,6 +85,10 @@ func (h *Handler) connectorResources(w http.ResponseWriter, r *http.Request) err
 			Title: i18n.T(r.Context(), "Resource templates"), First: i18n.T(r.Context(), "URI template"), Rows: h.itemRows(r.Context(), all.Items),
 			Count: i18n.N(r.Context(), len(all.Items), "%s resource template", "%s resource templates"),
 		},
+		Skills: templates.ItemTable{
+			Title: i18n.T(r.Context(), "Skills"), First: i18n.T(r.Context(), "URI"), Rows: h.skillRows(r.Context(), c, skills),
+			Count: i18n.N(r.Context(), len(skills), "%s skill", "%s skills"),
+		},
 	}
 	if all.Next != "" {
 		page.More = i18n.T(r.Context(), "Showing the first %s. Filter to find others.", i18n.Number(r.Context(), store.MaxLimit))
@@ -99,6 +107,35 @@ func (h *Handler) itemRows(ctx context.Context, items []connectors.StoredItem) [
 		}
 	}
 	return rows
+}
+
+// maxShownFiles bounds the files that a skill's row names.
+const maxShownFiles = 8
+
+func (h *Handler) skillRows(ctx context.Context, c connectors.Connector, skills []connectors.Skill) []templates.ItemRow {
+	rows := make([]templates.ItemRow, len(skills))
+	for i, s := range skills {
+		entry, changed := connectors.DecodeSkill(s.Current.Raw), shell.NewWhen(ctx, s.ChangedAt, h.Now())
+		rows[i] = templates.ItemRow{
+			Key: shell.CleanText(s.URI), Title: s.Name(), About: shell.ShortenText(shell.CleanText(entry.Description()), shell.MaxName), Changed: &changed,
+			Href: shell.ReviewedPath(c.Slug, connectors.SkillTool(s.URI)) + "/changes",
+		}
+		for _, f := range entry.Files[:min(len(entry.Files), maxShownFiles)] {
+			name := strings.TrimPrefix(f.URI, connectors.SkillRoot(s.URI)+"/")
+			rows[i].Details = append(rows[i].Details, shell.CleanText(name)+" · "+shell.FormatBytes(ctx, f.Size))
+		}
+		if more := len(entry.Files) - maxShownFiles; more > 0 {
+			rows[i].Details = append(rows[i].Details, i18n.N(ctx, more, "%s more", "%s more"))
+		}
+		if s.Review != connectors.ReviewAccepted {
+			rows[i].Badges = []templates.Badge{{Kind: templates.BadgeWarn, Text: i18n.T(ctx, skillReviews[s.Review]), Title: i18n.T(ctx, "Agents get files only as accepted. A changed file is refused until an admin accepts it.")}}
+		}
+	}
+	return rows
+}
+
+var skillReviews = map[connectors.Review]i18n.Key{
+	connectors.ReviewNew: "waits for review", connectors.ReviewChanged: "changed, waits for review", connectors.ReviewRejected: "rejected",
 }
 
 // kindNames are the nouns of counts and changes.

@@ -67,7 +67,9 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, v manage.
 	v.Tool = shell.PathValue(r, "tool")
 	return h.submitDecision(w, r, decidedText(r.Context(), v), &v, func(hash connectors.Hash) (err error) {
 		v.Hash = &hash
-		if v.Tool == connectors.InstructionsTool {
+		if uri, isSkill := connectors.SkillOfTool(v.Tool); isSkill {
+			_, err = h.Registry.DecideSkill(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), uri, v)
+		} else if v.Tool == connectors.InstructionsTool {
 			_, err = h.Registry.DecideInstructions(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), v)
 		} else {
 			_, err = h.Registry.DecideTool(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), v)
@@ -106,6 +108,12 @@ func (h *Handler) submitDecision(w http.ResponseWriter, r *http.Request, done st
 	return h.Respond.Back(w, r, returnTo, flash)
 }
 
+// keepsAccepted reports whether a rejected change leaves agents what was accepted: they keep instructions and skills.
+func keepsAccepted(tool string) bool {
+	_, isSkill := connectors.SkillOfTool(tool)
+	return isSkill || tool == connectors.InstructionsTool
+}
+
 // decidedText is the message after a decision. It has placeholders for the names of tool and connector.
 func decidedText(ctx context.Context, v manage.ToolVerdict) string {
 	switch {
@@ -113,7 +121,7 @@ func decidedText(ctx context.Context, v manage.ToolVerdict) string {
 		return i18n.T(ctx, "Accepted: %s of %s. Agents now get the new version.")
 	case v.Keep:
 		return i18n.T(ctx, "Kept: %s of %s. Agents keep the accepted version.")
-	case v.Tool == connectors.InstructionsTool:
+	case keepsAccepted(v.Tool):
 		return i18n.T(ctx, "Rejected: %s of %s. Agents keep the accepted version.")
 	}
 	return i18n.T(ctx, "Rejected: %s of %s. Agents can't see it.")

@@ -25,10 +25,13 @@ func changeRow(ctx context.Context, c connectors.ToolChange, now time.Time) temp
 	}
 }
 
-// ChangedName names a tool, or the server's instructions.
+// ChangedName names a tool, a skill, or the server's instructions.
 func ChangedName(ctx context.Context, tool string) string {
 	if tool == connectors.InstructionsTool {
 		return i18n.T(ctx, "Server instructions")
+	}
+	if uri, isSkill := connectors.SkillOfTool(tool); isSkill {
+		return i18n.T(ctx, "Skill %s", shell.ShortenText(uri, shell.MaxName))
 	}
 	return shell.ShortenText(tool, shell.MaxName)
 }

@@ -81,6 +81,9 @@ func (h *Handler) newChangePage(r *http.Request, among manage.ToolChangePage, to
 	if tool == connectors.InstructionsTool {
 		view.OfServer, view.ToolHref = true, shell.ConnectorPath(c.Slug)
 	}
+	if _, view.OfSkill = connectors.SkillOfTool(tool); view.OfSkill {
+		view.ToolHref = shell.ConnectorPath(c.Slug) + "/resources"
+	}
 	for _, change := range among.History.Items {
 		row := changeRow(r.Context(), change, h.Now())
 		row.Connector, row.Href = "", withReturnTo(shell.ChangeHref(c.Slug, tool, change.ID), list)
@@ -98,7 +101,7 @@ func fillDecisions(ctx context.Context, view *templates.ChangePage, among manage
 	if !can.Manage || !among.Newest || shown.After == nil || !shown.State.IsDecidable() {
 		return
 	}
-	isTool := shown.Tool != connectors.InstructionsTool
+	isTool := !keepsAccepted(shown.Tool)
 	view.CanAccept, view.CanReject = true, shown.State != connectors.ChangeRejected && (isTool || shown.State == connectors.ChangeWaiting)
 	view.CanKeep = isTool && shown.Before != nil && shown.State != connectors.ChangeKept && connectors.CanKeep(shown.Kinds)
 	view.Decision = decisionHelp(ctx, *view, *shown)
@@ -110,6 +113,10 @@ func fillDecisions(ctx context.Context, view *templates.ChangePage, among manage
 // decisionHelp says what the buttons do.
 func decisionHelp(ctx context.Context, view templates.ChangePage, c manage.ShownChange) string {
 	switch {
+	case view.OfSkill && !view.CanReject:
+		return i18n.T(ctx, "If accepted, agents get the new version.")
+	case view.OfSkill:
+		return i18n.T(ctx, "Agents get files only as accepted. A changed file is refused until an admin accepts it.")
 	case c.Tool == connectors.InstructionsTool && !view.CanReject:
 		return i18n.T(ctx, "If accepted, agents get the new instructions.")
 	case c.Tool == connectors.InstructionsTool:

@@ -121,6 +121,9 @@ func descriptionChange(ctx context.Context, c manage.ShownChange) []templates.Te
 	if c.Tool == connectors.InstructionsTool {
 		read, where = connectors.InstructionsIn, i18n.T(ctx, "Instructions")
 	}
+	if _, isSkill := connectors.SkillOfTool(c.Tool); isSkill {
+		read = func(raw []byte) string { return connectors.DecodeSkill(raw).Description() }
+	}
 	before, now := "", read(c.AfterRaw)
 	if c.BeforeRaw != nil {
 		before = read(c.BeforeRaw)

@@ -1,0 +1,40 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/testing/htmlcheck"
+)
+
+func TestSkillChange_IsShownAndDecided(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.Connector(t, func(c *connectors.Draft) { c.Name, c.Slug = "Acme", "acme" })
+	d.Synced(t, c.ID, "search")
+	first := d.SkillIn(t, d.Tenant, c.ID, true)
+	now := d.SkillIn(t, d.Tenant, c.ID, false, "more.md")
+	b := d.signInAsRole(connectors.RoleAdmin)
+	path := "/connectors/acme/tools/" + url.PathEscape(connectors.SkillTool(fixture.SkillURI))
+	p := b.get("/changes")
+	p.want(t, http.StatusOK, "1 change", "Skill "+fixture.SkillURI, "High risk", "changed files")
+	p = b.get("/connectors/acme/resources")
+	p.want(t, http.StatusOK, "1 skill", fixture.SkillURI, "Refund a customer", "more.md", "changed, waits for review")
+	htmlcheck.Parse(t, p.Body).Sound(t)
+	p = b.get(path + "/changes")
+	p.want(t, http.StatusOK, "A file was added to the skill.", "skill://acme/refunds/more.md", "Open skills", "Agents get files only as accepted.")
+	htmlcheck.Parse(t, p.Body).Sound(t)
+
+	b.submit(path+"/accept", url.Values{"hash": {first.Hash.String()}}).want(t, http.StatusOK, "The skill changed again. Review the latest version.")
+	form := url.Values{"hash": {now.Hash.String()}}
+	b.submit(path+"/reject", form).want(t, http.StatusOK, "Rejected: Skill "+fixture.SkillURI+" of Acme. Agents keep the accepted version.")
+	form.Set("sure", "yes")
+	b.submit(path+"/accept", form).want(t, http.StatusOK, "Accepted: Skill "+fixture.SkillURI+" of Acme. Agents now get the new version.")
+	b.get("/audit?action=skill.accept").want(t, http.StatusOK, "acme")
+	if d.signInAsRole(connectors.RoleViewer).get(path + "/changes").says("Accept<") {
+		t.Error("a viewer decides nothing")
+	}
+}
