@@ -4,8 +4,6 @@ package e2e_test
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -129,7 +127,8 @@ func openAppHost(t *testing.T, base string) *appHost {
 		t.Fatal(err)
 	}
 	h := &appHost{t: t}
-	proxy := &httputil.ReverseProxy{Transport: localTransport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+	failed := func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) } // as when an app is closed
+	proxy := &httputil.ReverseProxy{Transport: localTransport, FlushInterval: -1, ErrorHandler: failed, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.URL.Path = "/" + r.In.PathValue("path")
 		r.Out.Header.Set("Authorization", "Bearer "+r.In.PathValue("token"))
