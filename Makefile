@@ -8,13 +8,14 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 PATIENCE     = 10m
 E2E_PATIENCE = 30m
 # Tests that start Patchbay, a browser, Node or a pooler as processes. Their files have the build tag e2e.
+INTEROP_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:build e2e && interop$$' .)
 E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:build e2e$$' .)
 
 # Generated, and held fresh by `make check`.
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release sbom reproducible test e2e check format lint fresh renames manifests race conformance openapi-conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
+.PHONY: help run build release sbom reproducible test e2e interop check format lint fresh renames manifests race conformance openapi-conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +70,11 @@ e2e: ## run the tests that start processes: Patchbay itself, PostgreSQL, a brows
 	@scripts/get-postgres
 	@files=$(E2E_FILES); names=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t .*/\1/p' $$files | paste -sd'|'); \
 	$(GO) test -tags e2e -parallel 3 -timeout $(E2E_PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
+
+interop: ## run the tests with large packages of others, such as the example apps in a browser (docs/conformance.md)
+	@scripts/get-postgres
+	@files=$(INTEROP_FILES); names=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t .*/\1/p' $$files | paste -sd'|'); \
+	$(GO) test -tags e2e,interop -timeout $(E2E_PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
 
 check: format lint fresh manifests race e2e ## everything a change has to pass
 
