@@ -20,6 +20,9 @@ var agentSteps = map[string]func(*gatewayAgent, context.Context) error{
 	"json-schema-2020-12-preservation":    (*gatewayAgent).echoSchema,
 	"http-standard-headers":               (*gatewayAgent).askEverything,
 	"http-custom-headers":                 (*gatewayAgent).callAsGiven,
+	"sep-2640-client-verify-digest":       (*gatewayAgent).loadSkill,
+	"sep-2640-client-verify-size":         (*gatewayAgent).loadSkill,
+	"sep-2640-client-verify-frontmatter":  (*gatewayAgent).loadSkill,
 }
 
 // callAll calls each tool with its required arguments.
@@ -98,6 +101,18 @@ func (a *gatewayAgent) askEverything(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// loadSkill reads the skill of the scenarios as a host does: another file of it only after its SKILL.md. Those that tamper with the
+// SKILL.md expect that Patchbay refuses it.
+func (a *gatewayAgent) loadSkill(ctx context.Context) error {
+	const root = "skill://pdf-processing/"
+	_, err := a.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: root + "SKILL.md"})
+	if err != nil {
+		return nil //nolint:nilerr // refused, as expected
+	}
+	_, err = a.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: root + "references/FORMS.md"})
+	return errors.Join(errors.New("the tampered SKILL.md was served"), err)
 }
 
 // callAsGiven makes the calls in MCP_CONFORMANCE_CONTEXT.

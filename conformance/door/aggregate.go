@@ -23,9 +23,9 @@ func (n exposedNames) nameFor(own string) string {
 // missingResource begins the URI of a resource that no server has. The suite looks for it in the error.
 const missingResource = "test://nonexistent"
 
-// uriFor returns the exposed URI of a resource or template.
+// uriFor returns the exposed URI of a resource or template. Those of skills are from lists.
 func (n exposedNames) uriFor(own string) string {
-	if own == "" || strings.HasPrefix(own, "patchbay+") || strings.HasPrefix(own, missingResource) {
+	if own == "" || strings.HasPrefix(own, "patchbay+") || strings.HasPrefix(own, "skill://") || strings.HasPrefix(own, missingResource) {
 		return own
 	}
 	return "patchbay+" + n.slug + ":" + own

@@ -34,6 +34,7 @@ type request struct {
 
 type requestParams struct {
 	Name      string `json:"name"`
+	URI       string `json:"uri"`
 	TaskID    string `json:"taskId"`
 	Arguments struct {
 		Name    string  `json:"name"`
@@ -113,13 +114,19 @@ func (s *server) handleRequest(r *http.Request, m *request) (jsonMembers, *rpcEr
 	case "server/discover":
 		return jsonMembers{
 			"resultType": "complete", "supportedVersions": []string{"2026-07-28"}, "ttlMs": 0, "cacheScope": "private",
-			"capabilities": jsonMembers{"tools": jsonMembers{"listChanged": true}, "extensions": jsonMembers{tasksExtension: jsonMembers{}}},
+			"capabilities": jsonMembers{"tools": jsonMembers{"listChanged": true}, "resources": jsonMembers{}, "extensions": jsonMembers{tasksExtension: jsonMembers{}, skillsExtension: jsonMembers{}}},
 			"_meta":        jsonMembers{"io.modelcontextprotocol/serverInfo": jsonMembers{"name": "tasks", "version": "1"}},
 		}, nil
 	case "tools/list":
 		return jsonMembers{"resultType": "complete", "tools": listTools(), "ttlMs": 0, "cacheScope": "private"}, nil
 	case "tools/call":
 		return s.callTool(r.Context(), m.Params)
+	case "skills/list":
+		return listSkills(), nil
+	case "resources/list":
+		return listResources(), nil
+	case "resources/read":
+		return readResource(m.Params.URI)
 	case "tasks/get", "tasks/update", "tasks/cancel":
 		return s.handleTask(m)
 	default:
@@ -130,8 +137,11 @@ func (s *server) handleRequest(r *http.Request, m *request) (jsonMembers, *rpcEr
 // hasMatchingHeaders reports whether the headers that mirror the request are missing or right.
 func hasMatchingHeaders(h http.Header, m *request) bool {
 	name := m.Params.TaskID
-	if m.Method == "tools/call" {
+	switch m.Method {
+	case "tools/call":
 		name = m.Params.Name
+	case "resources/read":
+		name = m.Params.URI
 	}
 	method, mirrored := h.Get("Mcp-Method"), h.Get("Mcp-Name")
 	return (method == "" || method == m.Method) && (mirrored == "" || name == "" || mirrored == name)
