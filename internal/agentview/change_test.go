@@ -32,7 +32,7 @@ func changeCases(t *testing.T) (stories []changeCase) {
 		t.Fatal(len(files), err)
 	}
 	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), "instructions_") { // about server instructions, not a tool
+		if base := filepath.Base(file); strings.HasPrefix(base, "instructions_") || strings.HasPrefix(base, "skill_") { // not about a tool
 			continue
 		}
 		archive, err := txtar.ParseFile(file)
