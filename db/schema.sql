@@ -656,6 +656,42 @@ CREATE OR REPLACE FUNCTION public.tenant()
  STABLE PARALLEL SAFE
 AS $function$ select nullif(current_setting('app.tenant_id', true), '')::uuid $function$
 
+create table access_requests (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid not null,
+    connector_id uuid not null,
+    all_tools boolean not null,
+    tools text[] not null default '{}'::text[],
+    reason text not null,
+    until timestamp with time zone,
+    asker uuid not null,
+    asked_by text not null,
+    asked_at timestamp with time zone not null default now(),
+    state text not null default 'open'::text,
+    decided_by text not null default ''::text,
+    decided_at timestamp with time zone,
+    note text not null default ''::text,
+    constraint access_requests_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint access_requests_all_or_named CHECK ((all_tools = (cardinality(tools) = 0))),
+    constraint access_requests_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint access_requests_decided CHECK (((state = 'open'::text) = (decided_at IS NULL))),
+    constraint access_requests_note_length CHECK ((length(note) <= 1000)),
+    constraint access_requests_pkey PRIMARY KEY (tenant_id, id),
+    constraint access_requests_reason_length CHECK (((length(reason) >= 1) AND (length(reason) <= 1000))),
+    constraint access_requests_state_known CHECK ((state = ANY (ARRAY['open'::text, 'accepted'::text, 'refused'::text, 'withdrawn'::text]))),
+    constraint access_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint access_requests_tools_number CHECK ((cardinality(tools) <= 100))
+);
+CREATE INDEX access_requests_agent_idx ON public.access_requests USING btree (tenant_id, agent_id);
+CREATE INDEX access_requests_connector_idx ON public.access_requests USING btree (tenant_id, connector_id);
+CREATE INDEX access_requests_open_idx ON public.access_requests USING btree (tenant_id, id) WHERE (state = 'open'::text);
+CREATE UNIQUE INDEX access_requests_open_key ON public.access_requests USING btree (tenant_id, asker, agent_id, connector_id) WHERE (state = 'open'::text);
+alter table access_requests enable row level security;
+alter table access_requests force row level security;
+create policy tenant_rows on access_requests for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on access_requests to patchbay_app;
+
 create table account_requests (
     tenant_id uuid not null,
     id uuid not null,

@@ -77,6 +77,11 @@ select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}':
 from agent_grants g
 where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id;
 
+-- name: AccessRequestState :one
+select (to_jsonb(r) - '{tenant_id,id,agent_id,connector_id,asker,asked_at}'::text[])::jsonb as state
+from access_requests r
+where r.tenant_id = @tenant_id and r.id = @id;
+
 -- name: ConnectorState :one
 -- Only settings, not the results of syncs.
 select (to_jsonb(c) - '{tenant_id,id,version,auth_behaviour,tool_count,tools_hash,tools_last_synced_at,next_sync_at,last_error_code,last_error_message,

@@ -78,7 +78,7 @@ func resolveTarget(e Entry, d entryDetail, names Names) (first, second string) {
 	switch kind {
 	case "agent", "agent_token", "agent_client":
 		return cmp.Or(names.Agents[e.Target], d.Name, e.Target), d.Name
-	case "agent_grant", "agent_allowance":
+	case "agent_grant", "agent_allowance", "access_request":
 		return cmp.Or(names.Agents[left], left), cmp.Or(names.Connectors[right], right)
 	case "tool", "endpoint", "skill":
 		if right == "" {

@@ -23,6 +23,8 @@ type (
 	SessionID struct{ uuid.UUID }
 	// InvitationID names an invitation.
 	InvitationID struct{ uuid.UUID }
+	// AccessRequestID names a request for access.
+	AccessRequestID struct{ uuid.UUID }
 	// AgentTokenID names an agent's token; it is part of the token and not secret.
 	AgentTokenID struct{ uuid.UUID }
 	// AccountRequestID names a call without an account; clients see it, it is not secret.

@@ -11,15 +11,17 @@ type NoticeKind string
 
 // The kinds. Released names do not change: programs match them.
 const (
-	NoticeToolChange    NoticeKind = "tool_change.waiting"
-	NoticeNeedsAuth     NoticeKind = "connector.needs_auth"
-	NoticeDown          NoticeKind = "connector.down"
-	NoticeRecovered     NoticeKind = "connector.recovered"
-	NoticeToolsVanished NoticeKind = "connector.tools_vanished"
-	NoticeLapsing       NoticeKind = "grant.lapsing"
-	NoticeApproval      NoticeKind = "approval.waiting"
-	NoticeWebhookOff    NoticeKind = "webhook.disabled"
-	NoticeWebhookTest   NoticeKind = "webhook.test" // sent by hand, in no list
+	NoticeToolChange     NoticeKind = "tool_change.waiting"
+	NoticeNeedsAuth      NoticeKind = "connector.needs_auth"
+	NoticeDown           NoticeKind = "connector.down"
+	NoticeRecovered      NoticeKind = "connector.recovered"
+	NoticeToolsVanished  NoticeKind = "connector.tools_vanished"
+	NoticeLapsing        NoticeKind = "grant.lapsing"
+	NoticeApproval       NoticeKind = "approval.waiting"
+	NoticeAccessRequest  NoticeKind = "access_request.waiting"
+	NoticeAccessDecision NoticeKind = "access_request.decided"
+	NoticeWebhookOff     NoticeKind = "webhook.disabled"
+	NoticeWebhookTest    NoticeKind = "webhook.test" // sent by hand, in no list
 )
 
 // The kinds of events that a server causes. They are no notices.
@@ -30,7 +32,7 @@ const (
 
 // NoticeKinds are the kinds for webhooks, in display order.
 var NoticeKinds = []NoticeKind{
-	NoticeApproval, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeToolsVanished, NoticeWebhookOff,
+	NoticeApproval, NoticeAccessRequest, NoticeAccessDecision, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeToolsVanished, NoticeWebhookOff,
 }
 
 // EventKinds are sent to webhooks that name them, and not to those of all kinds, which a server could flood.

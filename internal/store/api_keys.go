@@ -40,11 +40,14 @@ func (t People) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIKe
 	return toAPIKey(row), nil
 }
 
-// RevokeAPIKey revokes a key and the open invitations that were sent with it. It is idempotent.
+// RevokeAPIKey revokes a key, with its open requests for access and the open invitations that were sent with it. It is idempotent.
 func (t People) RevokeAPIKey(ctx context.Context, id connectors.APIKeyID) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.RevokeAPIKey(ctx, tx.id, id)
 		if err := affectedError(n, err, "API key"); err != nil {
+			return err
+		}
+		if err := tx.q.WithdrawAccessRequestsOf(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
 		return tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID)

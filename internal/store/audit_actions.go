@@ -78,6 +78,11 @@ var Actions = map[string]Action{
 	"member_client.allow": {Effect: EffectCreate}, // an OAuth client acts as the member
 	"member_client.end":   {Effect: EffectDelete},
 
+	"access_request.ask":      {Effect: EffectCreate},
+	"access_request.accept":   {Effect: EffectUpdate}, // the grant is agent_grant.set
+	"access_request.refuse":   {Effect: EffectUpdate},
+	"access_request.withdraw": {Effect: EffectUpdate},
+
 	"agent_grant.set":   {Effect: EffectUpsert},
 	"agent_grant.shape": {Effect: EffectUpdate}, // how answers are shortened
 	"agent_grant.drop":  {Effect: EffectDelete},

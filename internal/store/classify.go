@@ -60,6 +60,8 @@ var constraintFaults = map[string]constraintFault{
 	"member_tokens_agent_client_fkey": {fault.NotFound, "", "", "No such client."},
 	"agent_tokens_agent_client_fkey":  {fault.NotFound, "", "", "No such client."},
 	"agent_tokens_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
+	"access_requests_agent_fkey":      {fault.NotFound, "", "", "No such agent."},
+	"access_requests_open_key":        {fault.Conflict, "", "", "You already asked for this agent's access to the connector. Withdraw that request first."},
 	"agent_grants_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
 	"sso_identities_member_fkey":      {fault.NotFound, "", "", "No such member."},
 	"memberships_user_id_fkey":        {fault.NotFound, "", "", "No such person."},

@@ -41,6 +41,7 @@ type outsider struct {
 	noticesOf
 	streamOf
 	invitationTo
+	accessRequestOf
 	sessionOf
 	toSSO
 	clientOf
@@ -444,7 +445,7 @@ var vaultAttempts = map[string]attempt{
 
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
 var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors.HoldsClientSecret": true,
-	"Self": true, "Audit.Check": true, "Audit.State": true, "Audit.CheckOutcomes": true, "Audit.OutcomeState": true, "Audit.Export": true, "Audit.Cut": true, "Audit.End": true, "Audit.Signer": true, "People.Invitations": true, "People.Invite": true, "Rename": true, "Calls.SetQuota": true, "Calls.SetOperatorQuota": true, "Calls.QuotaUses": true, "Calls.ToolQuotaUse": true, "SetCallSettings": true, "People.IssueAccount": true, "People.CreateAPIKey": true, "Agents.Create": true, "Connectors.Create": true,
+	"Self": true, "Audit.Check": true, "Audit.State": true, "Audit.CheckOutcomes": true, "Audit.OutcomeState": true, "Audit.Export": true, "Audit.Cut": true, "Audit.End": true, "Audit.Signer": true, "AccessRequests.CountOpen": true, "AccessRequests.List": true, "People.Invitations": true, "People.Invite": true, "Rename": true, "Calls.SetQuota": true, "Calls.SetOperatorQuota": true, "Calls.QuotaUses": true, "Calls.ToolQuotaUse": true, "SetCallSettings": true, "People.IssueAccount": true, "People.CreateAPIKey": true, "Agents.Create": true, "Connectors.Create": true,
 	"Syncs.QueueAll": true, "Syncs.NewestSweep": true, "Accounts.DeleteFlows": true, "Connectors.Stats": true, "Audit.Record": true, "Tools.Definitions": true, "Syncs.FinishUnchanged": true, "Connectors.DeleteCredentials": true, "MarkUsed": true, "ConnectorSecrets": true,
 	"Accounts.SaveRegistration": true, "Accounts.DeleteRegistration": true, "Connectors.Lock": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "Connectors.DeleteClientSecret": true, "Connectors.DeleteEnvironment": true, "Accounts.ExpiringCredentials": true, "Connectors.SetAuthBehaviour": true, "Accounts.RenewMachineTokens": true,
@@ -465,7 +466,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 		min      int // of methods
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts, registryAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts, registryAttempts, accessRequestAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts)},
 	} {
 		names := methodNames(door.methods)

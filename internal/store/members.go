@@ -148,12 +148,15 @@ func (t People) SetRole(ctx context.Context, id connectors.UserID, role connecto
 	})
 }
 
-// RemoveMember ends a membership and revokes the member's open invitations. It deletes an account that the
+// RemoveMember ends a membership, withdraws the member's requests for access and revokes the open invitations. It deletes an account that the
 // tenant issued. It disables the member's personal agents and returns their slugs. It fails with Conflict for
 // the last owner.
 func (t People) RemoveMember(ctx context.Context, id connectors.UserID) (agents []string, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.requireOtherOwner(ctx, id); err != nil {
+			return err
+		}
+		if err := tx.q.WithdrawAccessRequestsOf(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
 		if err := tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID); err != nil {

@@ -44,6 +44,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillNotices(t)
 	o.fillStream(t)
 	o.fillInvitations(t)
+	o.fillAccessRequests(t)
 	o.fillSessions(t)
 	o.fillSSO(t)
 	o.fillClients(t)

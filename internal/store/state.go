@@ -84,6 +84,13 @@ func OfInvitation(id connectors.InvitationID) StateReader {
 	}
 }
 
+// OfAccessRequest is a request for access.
+func OfAccessRequest(id connectors.AccessRequestID) StateReader {
+	return func(ctx context.Context, t *Tenant) (State, error) {
+		return toState(t.q.AccessRequestState(ctx, t.id, id))
+	}
+}
+
 // OfAPIKey is an API key.
 func OfAPIKey(id connectors.APIKeyID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {

@@ -31,6 +31,19 @@ func (q *Queries) APIKeyState(ctx context.Context, tenantID connectors.TenantID,
 	return i, err
 }
 
+const accessRequestState = `-- name: AccessRequestState :one
+select (to_jsonb(r) - '{tenant_id,id,agent_id,connector_id,asker,asked_at}'::text[])::jsonb as state
+from access_requests r
+where r.tenant_id = $1 and r.id = $2
+`
+
+func (q *Queries) AccessRequestState(ctx context.Context, tenantID connectors.TenantID, iD connectors.AccessRequestID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, accessRequestState, tenantID, iD)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
+}
+
 const agentClientState = `-- name: AgentClientState :one
 select (to_jsonb(c) - '{tenant_id,id,code_mac,challenge,code_expires_at,code_used_at,salt,generation,rotated_at,created_at,expires_at}'::text[])::jsonb as state
 from agent_clients c

@@ -11,6 +11,24 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+type AccessRequest struct {
+	TenantID    connectors.TenantID
+	ID          connectors.AccessRequestID
+	AgentID     connectors.AgentID
+	ConnectorID connectors.ConnectorID
+	AllTools    bool
+	Tools       []string
+	Reason      string
+	Until       *time.Time
+	Asker       uuid.UUID
+	AskedBy     string
+	AskedAt     time.Time
+	State       string
+	DecidedBy   string
+	DecidedAt   *time.Time
+	Note        string
+}
+
 type AccountRevocation struct {
 	TenantID      connectors.TenantID
 	ID            connectors.CredentialID
