@@ -11,6 +11,13 @@ import (
 	"strconv"
 )
 
+// AcceptAccess: Accept a request: the agent's grant is widened up to the end. Requires role admin.
+func (c *Client) AcceptAccess(ctx context.Context, id string, in AccessRequestAccept) (AccessRequest, error) {
+	var out AccessRequest
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "access_requests", url.PathEscape(id), "accept"}, nil, in, &out)
+	return out, err
+}
+
 // AcceptCosmeticToolChanges: Accept all waiting cosmetic changes, which no model acts on. Requires role admin.
 func (c *Client) AcceptCosmeticToolChanges(ctx context.Context) (Accepted, error) {
 	var out Accepted
@@ -67,6 +74,13 @@ func (c *Client) AddMember(ctx context.Context, in MemberCreate) (Member, error)
 func (c *Client) ApproveToolCall(ctx context.Context, id string, in Approve) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "tool_calls", url.PathEscape(id), "approve"}, nil, in, &out)
+	return out, err
+}
+
+// AskAccess: Ask for an agent's access to a connector or tools. Requires role member.
+func (c *Client) AskAccess(ctx context.Context, in AccessRequestCreate) (AccessRequest, error) {
+	var out AccessRequest
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "access_requests"}, nil, in, &out)
 	return out, err
 }
 
@@ -346,6 +360,13 @@ func (q ExportConnectorsQuery) values() url.Values {
 func (c *Client) ExportConnectors(ctx context.Context, q ExportConnectorsQuery) (File, error) {
 	var out File
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "export"}, q.values(), nil, &out)
+	return out, err
+}
+
+// GetAccessRequest: Read a request for access with what a decision rests on. Requires role viewer.
+func (c *Client) GetAccessRequest(ctx context.Context, id string) (AccessReview, error) {
+	var out AccessReview
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "access_requests", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
@@ -665,6 +686,46 @@ func (c *Client) AllAPIKeys(ctx context.Context, q ListAPIKeysQuery) iter.Seq2[A
 	return pages(func(cursor string) ([]APIKey, *string, error) {
 		q.Cursor = cursor
 		page, err := c.ListAPIKeys(ctx, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ListAccessRequestsQuery has optional query parameters. Zero values are omitted.
+type ListAccessRequestsQuery struct {
+	// Empty: any. One of: open, accepted, refused, withdrawn.
+	State string
+	// Maximum number of items.
+	Limit int
+	// next_cursor of the previous page.
+	Cursor string
+}
+
+func (q ListAccessRequestsQuery) values() url.Values {
+	v := url.Values{}
+	if q.State != "" {
+		v.Set("state", q.State)
+	}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	return v
+}
+
+// ListAccessRequests: List requests for access, newest first. Requires role viewer.
+func (c *Client) ListAccessRequests(ctx context.Context, q ListAccessRequestsQuery) (AccessRequestList, error) {
+	var out AccessRequestList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "access_requests"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllAccessRequests iterates over all pages of [Client.ListAccessRequests].
+func (c *Client) AllAccessRequests(ctx context.Context, q ListAccessRequestsQuery) iter.Seq2[AccessRequest, error] {
+	return pages(func(cursor string) ([]AccessRequest, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListAccessRequests(ctx, q)
 		return page.Items, page.NextCursor, err
 	})
 }
@@ -2096,6 +2157,13 @@ func (c *Client) Redeliver(ctx context.Context, id string, delivery string) (Del
 	return out, err
 }
 
+// RefuseAccess: Refuse a request for access. Requires role admin.
+func (c *Client) RefuseAccess(ctx context.Context, id string, in AccessRequestRefuse) (AccessRequest, error) {
+	var out AccessRequest
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "access_requests", url.PathEscape(id), "refuse"}, nil, in, &out)
+	return out, err
+}
+
 // RejectInstructions: Reject a server's current instructions; agents keep the accepted ones. Requires role admin.
 func (c *Client) RejectInstructions(ctx context.Context, id string, in ToolVerdict) (Instructions, error) {
 	var out Instructions
@@ -2395,4 +2463,9 @@ func (c *Client) WhyAgentTool(ctx context.Context, id string, name string) (Why,
 	var out Why
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "tools", url.PathEscape(name), "why"}, nil, nil, &out)
 	return out, err
+}
+
+// WithdrawAccessRequest: Withdraw your open request for access. Requires role member.
+func (c *Client) WithdrawAccessRequest(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodPost, []string{"api", "v1", "access_requests", url.PathEscape(id), "withdraw"}, nil, nil, nil)
 }

@@ -29,6 +29,8 @@ var paths = map[string][]string{
 		"/api/v1/webhooks/{id}",
 	},
 	http.MethodGet: {
+		"/api/v1/access_requests",
+		"/api/v1/access_requests/{id}",
 		"/api/v1/agents",
 		"/api/v1/agents/{id}",
 		"/api/v1/agents/{id}/accounts",
@@ -108,6 +110,10 @@ var paths = map[string][]string{
 		"/api/v1/webhooks/{id}",
 	},
 	http.MethodPost: {
+		"/api/v1/access_requests",
+		"/api/v1/access_requests/{id}/accept",
+		"/api/v1/access_requests/{id}/refuse",
+		"/api/v1/access_requests/{id}/withdraw",
 		"/api/v1/agents",
 		"/api/v1/agents/{id}/connectors/{connector}/tools/{tool}/shaping/preview",
 		"/api/v1/agents/{id}/tokens",

@@ -20,6 +20,82 @@ type AcceptedTool struct {
 	Tool string `json:"tool"`
 }
 
+// AccessRequest is an API response.
+type AccessRequest struct {
+	// The agent's slug.
+	Agent     string    `json:"agent"`
+	AgentName string    `json:"agent_name"`
+	AskedAt   time.Time `json:"asked_at"`
+	AskedBy   string    `json:"asked_by"`
+	// The connector's slug.
+	Connector     string `json:"connector"`
+	ConnectorName string `json:"connector_name"`
+	// Null while open.
+	DecidedAt *time.Time `json:"decided_at"`
+	// Empty while open.
+	DecidedBy string `json:"decided_by"`
+	ID        string `json:"id"`
+	// Of the decision.
+	Note   string `json:"note"`
+	Reason string `json:"reason"`
+	// One of: open, accepted, refused, withdrawn.
+	State string `json:"state"`
+	// "all", including tools of later syncs, or server tool names.
+	Tools ToolSet `json:"tools"`
+	// The wanted end. Null: none.
+	Until *time.Time `json:"until"`
+}
+
+// AccessRequestAccept is an API request. Nil fields are omitted.
+type AccessRequestAccept struct {
+	// No end instead of the wanted one.
+	NoEnd *bool `json:"no_end,omitzero"`
+	// At most 1000 characters.
+	Note *string `json:"note,omitzero"`
+	// Another end. Null or absent: the wanted one.
+	Until *time.Time `json:"until,omitzero"`
+}
+
+// AccessRequestCreate is an API request. Nil fields are omitted.
+type AccessRequestCreate struct {
+	// An agent's id or slug.
+	Agent string `json:"agent"`
+	// A connector's id or slug.
+	Connector string `json:"connector"`
+	// 1–1000 characters.
+	Reason string `json:"reason"`
+	// "all", including tools of later syncs, or server tool names.
+	Tools ToolSet `json:"tools"`
+	// The wanted end. Null or absent: none.
+	Until *time.Time `json:"until,omitzero"`
+}
+
+// AccessRequestList is an API response.
+type AccessRequestList struct {
+	Items []AccessRequest `json:"items"`
+	// Pass it as cursor for the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// AccessRequestRefuse is an API request. Nil fields are omitted.
+type AccessRequestRefuse struct {
+	// At most 1000 characters.
+	Note *string `json:"note,omitzero"`
+}
+
+// AccessReview is an API response.
+type AccessReview struct {
+	// What the agent has now. For admins, as all below.
+	Granted GrantPart `json:"granted"`
+	// What the agent would have if the request were accepted now.
+	Grants GrantPart `json:"grants"`
+	// Other agents with access to the connector, at most 20.
+	Others  []OtherGrantAgent `json:"others"`
+	Request AccessRequest     `json:"request"`
+	// The requested tools that the server lists, at most 100.
+	Review []RequestedTool `json:"review"`
+}
+
 // Agent is an API response.
 type Agent struct {
 	// Which tool calls need approval. always_ask_all: prompts and resources do, too. One of: auto, always_ask, trusted_only, always_ask_all.
@@ -1365,6 +1441,17 @@ type GrantEnds struct {
 	Until *time.Time `json:"until,omitzero"`
 }
 
+// GrantPart is an API response.
+type GrantPart struct {
+	// Overrides the agent's approval mode. Null: the agent's.
+	Approval  *string   `json:"approval"`
+	Ends      GrantEnds `json:"ends"`
+	Prompts   string    `json:"prompts"`
+	Resources string    `json:"resources"`
+	// "all", including tools of later syncs, or server tool names.
+	Tools ToolSet `json:"tools"`
+}
+
 // Health is an API response.
 type Health struct {
 	Authorized Authorized `json:"authorized"`
@@ -1824,6 +1911,16 @@ type OperationPatch struct {
 	MaxPages *int64 `json:"max_pages,omitzero"`
 }
 
+// OtherGrantAgent is an API response.
+type OtherGrantAgent struct {
+	// The agent's slug.
+	Agent    string `json:"agent"`
+	AllTools bool   `json:"all_tools"`
+	Name     string `json:"name"`
+	// Named tools.
+	Tools int64 `json:"tools"`
+}
+
 // Overview is an API response.
 type Overview struct {
 	// Number of connectors by status.
@@ -2015,6 +2112,21 @@ type RegistryPatch struct {
 	AllConnectors *bool    `json:"all_connectors,omitzero"`
 	Name          *string  `json:"name,omitzero"`
 	TokenRequired *bool    `json:"token_required,omitzero"`
+}
+
+// RequestedTool is an API response.
+type RequestedTool struct {
+	// Of all agents in the last 30 days.
+	Calls int64 `json:"calls"`
+	// As the server states it. One of: read_only, writes, destructive, unsaid.
+	Effect  string `json:"effect"`
+	Enabled bool   `json:"enabled"`
+	Failed  int64  `json:"failed"`
+	// Calls of this agent that were not granted.
+	Refused int64 `json:"refused"`
+	// The state of the review of its definition.
+	Review string `json:"review"`
+	Tool   string `json:"tool"`
 }
 
 // Resource is an API response.

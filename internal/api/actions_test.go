@@ -28,6 +28,7 @@ var thingQueries = map[string]string{
 	"usage": `select 'mark', jsonb_build_object('since', since), '{}'::jsonb from usage_marks where tenant_id = $1`,
 	"invitation": `select id::text, to_jsonb(t) - '{tenant_id,id,token_hash,invited_by,invited_by_name,created_at,sent_at}'::text[],
 		jsonb_build_object('link', token_hash) from invitations t where tenant_id = $1`,
+	"request": `select id::text, to_jsonb(t) - '{tenant_id,id,agent_id,connector_id,asker,asked_at}'::text[], '{}'::jsonb from access_requests t where tenant_id = $1`,
 	"key": `select id::text, to_jsonb(t) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[],
 		jsonb_build_object('secret', secret_mac) from api_keys t where tenant_id = $1`,
 	"agent": `select id::text, to_jsonb(t) - '{tenant_id,id,created_at,updated_at}'::text[], '{}'::jsonb from agents t where tenant_id = $1`,

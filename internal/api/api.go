@@ -168,6 +168,7 @@ func (h *Handler) mountOperations() {
 	h.mountRegistries()
 	h.mountAPIKeys()
 	h.mountMembers()
+	h.mountAccessRequests()
 	h.mountInvitations()
 	h.mountTenant()
 	h.mountSSO()

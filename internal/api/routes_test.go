@@ -146,6 +146,12 @@ var routes = map[string]struct {
 	"POST /api/v1/sso/domains":                                                     {connectors.PermOwn, `{"domain": "acme.example"}`},
 	"POST /api/v1/sso/domains/verify":                                              {connectors.PermOwn, `{"domain": "nowhere.example"}`},
 	"POST /api/v1/sso/domains/release":                                             {connectors.PermOwn, `{"domain": "nowhere.example"}`},
+	"GET /api/v1/access_requests":                                                  {connectors.PermRead, ""},
+	"POST /api/v1/access_requests":                                                 {connectors.PermOperate, `{"agent": "nothing", "connector": "nothing", "tools": "all", "reason": "For a report."}`},
+	"GET /api/v1/access_requests/{id}":                                             {connectors.PermRead, ""},
+	"POST /api/v1/access_requests/{id}/accept":                                     {connectors.PermManage, ""},
+	"POST /api/v1/access_requests/{id}/refuse":                                     {connectors.PermManage, ""},
+	"POST /api/v1/access_requests/{id}/withdraw":                                   {connectors.PermOperate, ""},
 	"GET /api/v1/invitations":                                                      {connectors.PermOwn, ""},
 	"POST /api/v1/invitations":                                                     {connectors.PermOwn, `{"email": "b@example.com", "role": "viewer"}`},
 	"POST /api/v1/invitations/{id}/send":                                           {connectors.PermOwn, ""},
@@ -196,6 +202,7 @@ type targets struct {
 	connector, agent, run, queued, key, member, call, token, webhook, delivery, invitation, registry string
 
 	exposed string // the agent's name of the connector's tool
+	request string // for access
 	offer   string // an entry of the catalog, which all tenants share
 
 	client, acting string // programs that act as the agent, and as the member
@@ -207,7 +214,7 @@ type targets struct {
 
 // targetsNamed uses one id for all things.
 func targetsNamed(id string) targets {
-	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, registry: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, registry: id, request: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) fillPattern(pattern string) string {
@@ -232,6 +239,8 @@ func (x targets) fillPattern(pattern string) string {
 		id = x.call
 	case strings.HasPrefix(pattern, "/api/v1/members"):
 		id, client = x.member, x.acting
+	case strings.HasPrefix(pattern, "/api/v1/access_requests"):
+		id = x.request
 	case strings.HasPrefix(pattern, "/api/v1/invitations"):
 		id = x.invitation
 	case strings.HasPrefix(pattern, "/api/v1/registries"):
@@ -274,6 +283,7 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 
 		invitation: w.createInvitation(t, tenant).String(),
 		registry:   w.createRegistry(t, tenant, a.Slug).String(),
+		request:    w.createAccessRequest(t, tenant, a, c).String(),
 		httpAPI:    w.createHTTPAPI(t, tenant).ID.String(),
 
 		exposed: connectors.ExposedName(c.Slug, "search"), offer: "linear",

@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -103,7 +104,7 @@ func AccessRequestNotice(r AccessRequest, c ConnectorName, agent AgentName) NewN
 		Kind:  NoticeAccessRequest,
 		Title: r.AskedBy + " asks for access of " + agent.Name + " to " + c.Name,
 		Body:  "An admin accepts or refuses the request, unless already decided.",
-		Link:  "/access/requests/" + r.ID.String(),
+		Link:  "/agents/" + url.PathEscape(agent.Slug),
 		Key:   "access_request " + r.ID.String(),
 		Data:  c.noticeData(data),
 	}
@@ -119,7 +120,7 @@ func AccessDecisionNotice(r AccessRequest, c ConnectorName, agent AgentName) New
 		Kind:  NoticeAccessDecision,
 		Title: title,
 		Body:  r.DecidedBy + " decided the request of " + r.AskedBy + ".",
-		Link:  "/access/requests/" + r.ID.String(),
+		Link:  "/agents/" + url.PathEscape(agent.Slug),
 		Key:   "access_decision " + r.ID.String(),
 		Data: c.noticeData(map[string]any{
 			"request_id": r.ID.String(), "agent": agent.Slug, "asked_by": r.AskedBy, "state": string(r.State), "decided_by": r.DecidedBy,

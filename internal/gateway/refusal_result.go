@@ -19,7 +19,6 @@ const reasonMember = "patchbay/reason"
 type refusalReason struct {
 	Code       string `json:"code"`
 	ConnectURL string `json:"connect_url,omitempty"`
-	AskURL     string `json:"ask_url,omitempty"`
 	RetryAfter int    `json:"retry_after_s,omitempty"`
 	RetryAt    string `json:"retry_at,omitempty"` // RFC 3339
 	CallID     string `json:"call_id,omitempty"`
@@ -61,10 +60,7 @@ func newRefusalResult(err error, page func() string) (json.RawMessage, error) {
 // appendPageURL adds that URL to a refusal's sentence, because many clients show only the text. Models may repeat
 // the text anywhere, so the page requires a sign-in. Links that need none are in the reason only.
 func appendPageURL(r *toolcall.RefusalError, page func() string) string {
-	switch {
-	case r.AskURL != "":
-		return r.Sentence + " A person can ask for it here: " + r.AskURL
-	case r.ConnectURL == "":
+	if r.ConnectURL == "" {
 		return r.Sentence
 	}
 	where := page()
@@ -88,7 +84,7 @@ func toRefusal(err error) (*toolcall.RefusalError, bool) {
 }
 
 func newReason(r *toolcall.RefusalError) refusalReason {
-	why := refusalReason{Code: string(r.Code), ConnectURL: r.ConnectURL, AskURL: r.AskURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
+	why := refusalReason{Code: string(r.Code), ConnectURL: r.ConnectURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
 	if !r.RetryAt.IsZero() {
 		why.RetryAt = r.RetryAt.Format(time.RFC3339)
 	}

@@ -105,35 +105,20 @@ func checkOpenRequests(ctx context.Context, tx *store.Tenant, asker uuid.UUID) e
 	return nil
 }
 
-// AccessRequests lists requests: all for those that manage access or read the audit log, else the actor's own.
+// AccessRequests lists requests.
 func (r *Registry) AccessRequests(ctx context.Context, a auth.Actor, f store.AccessRequestFilter) (store.List[store.RequestedAccess], error) {
 	if err := a.Require(connectors.PermRead); err != nil {
 		return store.List[store.RequestedAccess]{}, err
 	}
-	if !readsAllRequests(a) {
-		f.Asker = new(askerID(a))
-	}
 	return r.store.Tenant(a.Tenant.ID).AccessRequests().List(ctx, f)
 }
 
-// AccessRequest returns a request that the actor may read. Another's is not found.
+// AccessRequest returns a request.
 func (r *Registry) AccessRequest(ctx context.Context, a auth.Actor, id connectors.AccessRequestID) (store.RequestedAccess, error) {
 	if err := a.Require(connectors.PermRead); err != nil {
 		return store.RequestedAccess{}, err
 	}
-	return readRequest(ctx, r.store.Tenant(a.Tenant.ID), a, id)
-}
-
-func readsAllRequests(a auth.Actor) bool {
-	return a.Role.May(connectors.PermManage) || a.Role.May(connectors.PermAudit)
-}
-
-func readRequest(ctx context.Context, tx *store.Tenant, a auth.Actor, id connectors.AccessRequestID) (store.RequestedAccess, error) {
-	found, err := tx.AccessRequests().Get(ctx, id)
-	if err == nil && !readsAllRequests(a) && found.Asker != askerID(a) {
-		return store.RequestedAccess{}, fault.Errorf(fault.NotFound, "No such request.")
-	}
-	return found, err
+	return r.store.Tenant(a.Tenant.ID).AccessRequests().Get(ctx, id)
 }
 
 // WithdrawRequest ends an open request of the actor.
@@ -146,12 +131,12 @@ func (r *Registry) WithdrawRequest(ctx context.Context, a auth.Actor, id connect
 		if err != nil {
 			return err
 		}
-		found, err := readRequest(ctx, tx, a, id)
+		found, err := tx.AccessRequests().Get(ctx, id)
 		if err != nil {
 			return err
 		}
 		if found.Asker != askerID(a) {
-			return fault.Errorf(fault.Denied, "Only %s can withdraw this request.", found.AskedBy)
+			return fault.Errorf(fault.Conflict, "Only %s can withdraw this request. Refuse it instead.", found.AskedBy)
 		}
 		if err := tx.AccessRequests().Decide(ctx, id, store.AccessDecision{State: connectors.RequestWithdrawn, By: a.Decider()}); err != nil {
 			return err

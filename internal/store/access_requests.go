@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -103,4 +104,55 @@ func toRequestedAccess(r dbgen.AccessRequestRow) RequestedAccess {
 		Agent:     connectors.AgentName{Slug: r.Agent, Name: r.AgentName},
 		Connector: connectors.ConnectorName{ID: a.ConnectorID, Slug: r.Connector, Name: r.ConnectorName},
 	}
+}
+
+// Bounds of what is read for a decision.
+const (
+	requestCallAge   = 30 * 24 * time.Hour
+	maxRequestCalls  = 100_000
+	maxReviewedTools = 100
+	maxOtherGrants   = 20
+)
+
+// RequestedTool is a tool of a request, with its calls of the last 30 days.
+type RequestedTool struct {
+	Name    string
+	Effect  connectors.Effect
+	Review  connectors.Review
+	Enabled bool
+	Calls   int // of all agents
+	Failed  int
+	Refused int // of the request's agent, because the tool was not granted
+}
+
+// OtherGrant is another agent's grant of the connector.
+type OtherGrant struct {
+	Agent    connectors.AgentName
+	AllTools bool
+	Tools    int
+}
+
+// ReviewTools lists the tools of a request that the server lists, at most 100.
+func (t AccessRequests) ReviewTools(ctx context.Context, r connectors.AccessRequest) ([]RequestedTool, error) {
+	rows, err := t.q.RequestedTools(ctx, dbgen.RequestedToolsParams{
+		TenantID: t.id, ConnectorID: r.ConnectorID.UUID, AgentID: r.AgentID.UUID, AllTools: r.AllTools, Tools: cleanAll(r.Tools),
+		Since: minUUIDv7At(time.Now().Add(-requestCallAge)), MaxCalls: maxRequestCalls, MaxRows: maxReviewedTools,
+	})
+	return mapRows(rows, func(row dbgen.RequestedToolsRow) RequestedTool {
+		effect := connectors.EffectUnsaid
+		if row.Raw != nil {
+			effect = connectors.DecodeTool(row.Raw).Hints.Effect()
+		}
+		return RequestedTool{
+			Name: row.Name, Effect: effect, Review: row.Review, Enabled: row.Enabled, Calls: int(row.Calls), Failed: int(row.Failed), Refused: int(row.Refused),
+		}
+	}), err
+}
+
+// OtherGrants lists grants of the connector for other agents, at most 20.
+func (t AccessRequests) OtherGrants(ctx context.Context, r connectors.AccessRequest) ([]OtherGrant, error) {
+	rows, err := t.q.OtherGrants(ctx, dbgen.OtherGrantsParams{TenantID: t.id, ConnectorID: r.ConnectorID, AgentID: r.AgentID, MaxRows: maxOtherGrants})
+	return mapRows(rows, func(row dbgen.OtherGrantsRow) OtherGrant {
+		return OtherGrant{Agent: connectors.AgentName{Slug: row.Slug, Name: row.Name}, AllTools: row.AllTools, Tools: int(row.Tools)}
+	}), err
 }

@@ -106,8 +106,7 @@ func blockedRefusal(t *agentview.Tool) *RefusalError {
 	connector := t.Connector.Connector.Name
 	switch t.BlockedBy {
 	case agentview.HeldNotGranted:
-		return &RefusalError{Code: CodeNotGranted, askFor: &askFor{t.Connector.Connector.Slug, t.Name},
-			Sentence: fmt.Sprintf("This agent has no access to the tool %q of %q. An admin can grant it.", t.Name, connector)}
+		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent has no access to the tool %q of %q. An admin can grant it.", t.Name, connector)}
 	case agentview.HeldEnded:
 		return endedToolRefusal(t)
 	case agentview.HeldReview:

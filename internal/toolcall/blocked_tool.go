@@ -9,15 +9,12 @@ import (
 	"patchbay/internal/agentview"
 )
 
-// explainBlocked adds to the refusal of a held tool what changed and where an admin decides, and to that of a tool that is not
-// granted where a person asks for it. If the query fails, the refusal stays as it is.
+// explainBlocked adds to the refusal of a held tool what changed and where an admin decides. If the query fails,
+// the refusal stays as it is.
 func (e *explainer) explainBlocked(ctx context.Context, a *activeCall, err error) error {
 	refusal, ok := err.(*RefusalError) //nolint:errorlint // it is ours, and at the top
-	switch {
-	case !ok:
+	if !ok || refusal.Code != CodeHeld {
 		return err
-	case refusal.Code != CodeHeld:
-		return e.addAskURL(a.request.View.Agent, refusal)
 	}
 	tool, connector := a.request.Tool, &a.connector.Connector
 	switch tool.BlockedBy {

@@ -102,7 +102,7 @@ func (rs *requestSender) checkItem(ctx context.Context, q *UpstreamRequest, a *a
 		return nil, err
 	}
 	if refusal := ItemRefusal(q.View, q.Connector, q.Kind, q.Name); refusal != nil {
-		return nil, rs.explainer.explainAccess(q.View.Agent, refusal)
+		return nil, refusal
 	}
 	params, err := rs.upstreamParams(*q)
 	if err != nil {

@@ -23,7 +23,7 @@ func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind con
 	case kind == connectors.CallResource && connector.WithholdsSkill(name):
 		return newSkillRefusal(connector, skillHeld)
 	case !connector.Permits(kind, name):
-		return &RefusalError{Code: CodeNotGranted, askFor: &askFor{connector: connector.Connector.Slug}, Sentence: fmt.Sprintf(ungrantedSentences[kind], server)}
+		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(ungrantedSentences[kind], server)}
 	}
 	return nil
 }

@@ -35,15 +35,13 @@ type RefusalError struct {
 	Code       Code
 	Sentence   string        // says what to do
 	ConnectURL string        // page to connect the account; empty: none
-	AskURL     string        // page where a signed-in person asks for access; empty: none
 	RetryAfter time.Duration // 0: unknown
 	RetryAt    time.Time     // zero: unknown
 	CallID     connectors.ToolCallID
 	Elicit     *Elicitation // page for the client to open before it repeats the call; nil: none
 	Err        error        `json:"-"` // the cause, for the log only
 
-	askFor      *askFor // access that a person may ask for; nil: none
-	connectPage string  // page that requires a sign-in; empty: no account of the agent's own is missing
+	connectPage string // page that requires a sign-in; empty: no account of the agent's own is missing
 }
 
 // Error is the sentence and the cause, for logs.

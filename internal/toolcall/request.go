@@ -129,7 +129,7 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 		return nil, err
 	}
 	if err := q.checkPermission(); err != nil {
-		return nil, rs.explainer.explainAccess(q.View.Agent, err)
+		return nil, err
 	}
 	params, err := rs.upstreamParams(q)
 	if err != nil {

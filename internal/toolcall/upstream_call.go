@@ -78,7 +78,7 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 				return errPolicyStale
 			}
 			if a.request.Tool.HasEnded() {
-				return cs.explainer.addAskURL(a.request.View.Agent, endedToolRefusal(a.request.Tool))
+				return endedToolRefusal(a.request.Tool)
 			}
 			if s.Era() == mcp.EraModern && servesApps(a.connector) {
 				call.Meta = withUIExtension(call.Meta)

@@ -27,6 +27,7 @@ func NoticeRow(ctx context.Context, n connectors.Notice, role connectors.Role, n
 func noticeState(ctx context.Context, k connectors.NoticeKind) templates.State {
 	kinds := map[connectors.NoticeKind]templates.StateKind{
 		connectors.NoticeApproval: templates.StateBusy, connectors.NoticeToolChange: templates.StateWarn, connectors.NoticeNeedsAuth: templates.StateBad,
+		connectors.NoticeAccessRequest: templates.StateWarn, connectors.NoticeAccessDecision: templates.StateOK,
 		connectors.NoticeLapsing: templates.StateWarn, connectors.NoticeDown: templates.StateBad, connectors.NoticeRecovered: templates.StateOK,
 		connectors.NoticeToolsVanished: templates.StateBad, connectors.NoticeWebhookOff: templates.StateWarn,
 	}

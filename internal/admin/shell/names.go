@@ -378,6 +378,7 @@ func StatusText(status int) string {
 func KindName(ctx context.Context, k connectors.NoticeKind) string {
 	names := map[connectors.NoticeKind]string{
 		connectors.NoticeApproval: i18n.T(ctx, "Approval"), connectors.NoticeToolChange: i18n.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: i18n.T(ctx, "Needs authorization"),
+		connectors.NoticeAccessRequest: i18n.T(ctx, "Access requested"), connectors.NoticeAccessDecision: i18n.T(ctx, "Access decided"),
 		connectors.NoticeLapsing: i18n.T(ctx, "Access expires"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
 		connectors.NoticeToolsVanished: i18n.T(ctx, "Tools missing"),
 		connectors.EventListChanged:    i18n.T(ctx, "Server announces changes"), connectors.EventMessage: i18n.T(ctx, "Server error"),

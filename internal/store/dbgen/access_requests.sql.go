@@ -217,6 +217,146 @@ func (q *Queries) DecideAccessRequest(ctx context.Context, arg DecideAccessReque
 	return result.RowsAffected(), nil
 }
 
+const otherGrants = `-- name: OtherGrants :many
+select agents.slug, agents.name, agent_grants.all_tools, cardinality(agent_grants.tools)::integer as tools
+from agent_grants
+join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
+where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2 and agent_grants.agent_id <> $3
+  and (agent_grants.until is null or agent_grants.until > now())
+order by lower(agents.name), agents.id
+limit $4
+`
+
+type OtherGrantsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     connectors.AgentID
+	MaxRows     int32
+}
+
+type OtherGrantsRow struct {
+	Slug     string
+	Name     string
+	AllTools bool
+	Tools    int32
+}
+
+func (q *Queries) OtherGrants(ctx context.Context, arg OtherGrantsParams) ([]OtherGrantsRow, error) {
+	rows, err := q.db.Query(ctx, otherGrants,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OtherGrantsRow
+	for rows.Next() {
+		var i OtherGrantsRow
+		if err := rows.Scan(
+			&i.Slug,
+			&i.Name,
+			&i.AllTools,
+			&i.Tools,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const requestedTools = `-- name: RequestedTools :many
+with recent as (
+    select tool_calls.tool, tool_calls.status, tool_calls.error_code, tool_calls.agent_id
+    from tool_calls
+    where tool_calls.tenant_id = $1 and tool_calls.connector_id = $2::uuid and tool_calls.id > $6::uuid
+      and tool_calls.kind = 'tool'
+    order by tool_calls.id desc
+    limit $7
+), used as (
+    select recent.tool, count(*) as calls, count(*) filter (where recent.status = 'error') as failed,
+           count(*) filter (where recent.error_code = 'not_granted' and recent.agent_id = $8::uuid) as refused
+    from recent
+    group by recent.tool
+)
+select tools.name, tools.review, tools.enabled, coalesce(used.calls, 0)::bigint as calls, coalesce(used.failed, 0)::bigint as failed,
+       coalesce(used.refused, 0)::bigint as refused,
+       (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
+from tools
+join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+left join used on used.tool = tools.name
+where tools.tenant_id = $1 and tools.connector_id = $2::uuid and tools.removed_at is null
+  and ($3::boolean or tools.name = any($4::text[]))
+order by tools.name
+limit $5
+`
+
+type RequestedToolsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID uuid.UUID
+	AllTools    bool
+	Tools       []string
+	MaxRows     int32
+	Since       uuid.UUID
+	MaxCalls    int32
+	AgentID     uuid.UUID
+}
+
+type RequestedToolsRow struct {
+	Name    string
+	Review  connectors.Review
+	Enabled bool
+	Calls   int64
+	Failed  int64
+	Refused int64
+	Raw     []byte
+}
+
+// Tools that the server lists, with what the newest max_calls calls of the connector since @since tell of them. refused counts
+// the agent's calls that were not granted. raw is null for definitions above 64 KiB.
+func (q *Queries) RequestedTools(ctx context.Context, arg RequestedToolsParams) ([]RequestedToolsRow, error) {
+	rows, err := q.db.Query(ctx, requestedTools,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AllTools,
+		arg.Tools,
+		arg.MaxRows,
+		arg.Since,
+		arg.MaxCalls,
+		arg.AgentID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RequestedToolsRow
+	for rows.Next() {
+		var i RequestedToolsRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.Review,
+			&i.Enabled,
+			&i.Calls,
+			&i.Failed,
+			&i.Refused,
+			&i.Raw,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const withdrawAccessRequestsOf = `-- name: WithdrawAccessRequestsOf :exec
 update access_requests
 set state = 'withdrawn', decided_at = now()
