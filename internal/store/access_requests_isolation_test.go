@@ -34,6 +34,14 @@ var accessRequestAttempts = map[string]attempt{
 	"AccessRequests.List": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.AccessRequests().List(ctx, store.AccessRequestFilter{}))
 	},
+	"AccessRequests.ReviewTools": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.AccessRequests().ReviewTools(ctx, askedFor(o.agent.ID, o.connector.ID, uuid.New()))
+		return len(all) > 0, err
+	},
+	"AccessRequests.OtherGrants": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.AccessRequests().OtherGrants(ctx, askedFor(connectors.AgentID{}, o.connector.ID, uuid.New()))
+		return len(all) > 0, err
+	},
 	"AccessRequests.Decide": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.AccessRequests().Decide(ctx, o.accessRequest, store.AccessDecision{State: connectors.RequestAccepted, By: "Eve"})
 	},
