@@ -833,21 +833,47 @@ create table agent_tokens (
     last_used_at timestamp with time zone,
     agent_client_id uuid,
     resource text,
+    agent_workload_id uuid,
     constraint agent_tokens_agent_client_fkey FOREIGN KEY (tenant_id, agent_client_id) REFERENCES agent_clients(tenant_id, id) ON DELETE CASCADE,
     constraint agent_tokens_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_tokens_agent_workload_fkey FOREIGN KEY (tenant_id, agent_workload_id) REFERENCES agent_workloads(tenant_id, id) ON DELETE CASCADE NOT VALID,
     constraint agent_tokens_id_key UNIQUE (id),
     constraint agent_tokens_name_length CHECK ((length(name) <= 100)),
     constraint agent_tokens_of_a_client_bound CHECK (((agent_client_id IS NULL) OR ((resource IS NOT NULL) AND (expires_at IS NOT NULL)))),
+    constraint agent_tokens_of_a_workload_bound CHECK (((agent_workload_id IS NULL) OR ((agent_client_id IS NULL) AND (resource IS NOT NULL) AND (expires_at IS NOT NULL)))) NOT VALID,
     constraint agent_tokens_pkey PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX agent_tokens_agent_client_idx ON public.agent_tokens USING btree (tenant_id, agent_client_id) WHERE (agent_client_id IS NOT NULL);
 CREATE INDEX agent_tokens_agent_idx ON public.agent_tokens USING btree (tenant_id, agent_id);
+CREATE INDEX agent_tokens_agent_workload_idx ON public.agent_tokens USING btree (tenant_id, agent_workload_id, created_at) WHERE (agent_workload_id IS NOT NULL);
 CREATE TRIGGER recognised_by_a_living_key BEFORE INSERT OR UPDATE OF secret_mac ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION refuse_retired_mac();
 CREATE TRIGGER say_token_change AFTER DELETE OR UPDATE OF expires_at ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION say_change('token', 'tenant_id', 'id');
 alter table agent_tokens enable row level security;
 alter table agent_tokens force row level security;
 create policy tenant_rows on agent_tokens for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on agent_tokens to patchbay_app;
+
+create table agent_workloads (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid not null,
+    name text not null,
+    issuer text not null,
+    subject text not null,
+    keys jsonb,
+    created_at timestamp with time zone not null default now(),
+    last_used_at timestamp with time zone,
+    constraint agent_workloads_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_workloads_id_key UNIQUE (id),
+    constraint agent_workloads_lengths CHECK ((((octet_length(issuer) >= 1) AND (octet_length(issuer) <= 500)) AND ((octet_length(subject) >= 1) AND (octet_length(subject) <= 500)) AND (octet_length((keys)::text) <= 131072))),
+    constraint agent_workloads_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint agent_workloads_pkey PRIMARY KEY (tenant_id, id),
+    constraint agent_workloads_subject_key UNIQUE (tenant_id, agent_id, issuer, subject)
+);
+alter table agent_workloads enable row level security;
+alter table agent_workloads force row level security;
+create policy tenant_rows on agent_workloads for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on agent_workloads to patchbay_app;
 
 create table agents (
     tenant_id uuid not null,
@@ -2586,6 +2612,25 @@ alter table usage_marks enable row level security;
 alter table usage_marks force row level security;
 create policy tenant_rows on usage_marks for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on usage_marks to patchbay_app;
+
+create table used_assertions (
+    tenant_id uuid not null,
+    digest bytea not null,
+    assertion_hash bytea not null,
+    workload_id uuid not null,
+    token_id uuid not null,
+    used_at timestamp with time zone not null,
+    expires_at timestamp with time zone not null,
+    refused_at timestamp with time zone,
+    constraint used_assertions_hash_lengths CHECK (((octet_length(digest) = 32) AND (octet_length(assertion_hash) = 32))),
+    constraint used_assertions_pkey PRIMARY KEY (tenant_id, digest),
+    constraint used_assertions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX used_assertions_expires_idx ON public.used_assertions USING btree (tenant_id, expires_at);
+alter table used_assertions enable row level security;
+alter table used_assertions force row level security;
+create policy tenant_rows on used_assertions for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on used_assertions to patchbay_app;
 
 create table user_passwords (
     user_id uuid not null,

@@ -63,7 +63,7 @@ from agents a
 where a.tenant_id = @tenant_id and a.id = @id;
 
 -- name: AgentTokenState :one
-select (to_jsonb(k) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at,agent_client_id,resource}'::text[])::jsonb as state, k.secret_mac
+select (to_jsonb(k) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at,agent_client_id,resource,agent_workload_id}'::text[])::jsonb as state, k.secret_mac
 from agent_tokens k
 where k.tenant_id = @tenant_id and k.id = @id;
 
@@ -71,6 +71,11 @@ where k.tenant_id = @tenant_id and k.id = @id;
 select (to_jsonb(c) - '{tenant_id,id,code_mac,challenge,code_expires_at,code_used_at,salt,generation,rotated_at,created_at,expires_at}'::text[])::jsonb as state
 from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @id;
+
+-- name: WorkloadState :one
+select (to_jsonb(w) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])::jsonb as state
+from agent_workloads w
+where w.tenant_id = @tenant_id and w.id = @id;
 
 -- name: AgentGrantState :one
 select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[])::jsonb as state

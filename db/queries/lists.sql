@@ -31,7 +31,9 @@ where agents.tenant_id = @tenant_id and agents.enabled
                       where agent_tokens.tenant_id = agents.tenant_id and agent_tokens.agent_id = agents.id
                         and (agent_tokens.expires_at is null or agent_tokens.expires_at > now()))
           and not exists (select from agent_clients
-                          where agent_clients.tenant_id = agents.tenant_id and agent_clients.agent_id = agents.id and agent_clients.expires_at > now()));
+                          where agent_clients.tenant_id = agents.tenant_id and agent_clients.agent_id = agents.id and agent_clients.expires_at > now())
+          and not exists (select from agent_workloads
+                          where agent_workloads.tenant_id = agents.tenant_id and agent_workloads.agent_id = agents.id));
 
 -- name: AgentFigures :many
 -- calls and failed are of the newest max_calls calls since from_id. troubled: granted connectors that do not work for the
@@ -66,7 +68,10 @@ cross join lateral (
     select count(*) filter (where agent_tokens.expires_at is null or agent_tokens.expires_at > now())
            + (select count(*)
               from agent_clients
-              where agent_clients.tenant_id = agents.tenant_id and agent_clients.agent_id = agents.id and agent_clients.expires_at > now()) as tokens,
+              where agent_clients.tenant_id = agents.tenant_id and agent_clients.agent_id = agents.id and agent_clients.expires_at > now())
+           + (select count(*)
+              from agent_workloads
+              where agent_workloads.tenant_id = agents.tenant_id and agent_workloads.agent_id = agents.id) as tokens,
            coalesce(max(agent_tokens.last_used_at), 'epoch')::timestamptz as seen_at
     from agent_tokens
     where agent_tokens.tenant_id = agents.tenant_id and agent_tokens.agent_id = agents.id

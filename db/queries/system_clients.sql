@@ -6,6 +6,12 @@ select agent_clients.tenant_id
 from agent_clients
 where agent_clients.id = @id;
 
+-- name: Workload :one
+-- @sqlc-vet-disable tenant-scope
+select agent_workloads.*
+from agent_workloads
+where agent_workloads.id = @id;
+
 -- name: LockRegistrations :exec
 -- Serializes registrations, so that the count holds.
 select pg_advisory_xact_lock(hashtextextended('patchbay mcp clients', 0));
@@ -65,6 +71,11 @@ where expires_at < now() - interval '10 minutes';
 delete from spent_confirmations
 where until < now() - interval '10 minutes';
 
+-- name: DeleteExpiredAssertions :execrows
+-- @sqlc-vet-disable tenant-scope
+delete from used_assertions
+where expires_at < now() - interval '10 minutes';
+
 -- name: MemberToken :one
 -- The access token of a client that acts as a member, with the member's current state.
 -- @sqlc-vet-disable tenant-scope
@@ -98,4 +109,4 @@ where id = @id and (last_used_at is null or last_used_at < now() - interval '1 m
 -- name: DeleteEndedClientTokens :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from agent_tokens
-where agent_client_id is not null and expires_at < now() - interval '10 minutes';
+where (agent_client_id is not null or agent_workload_id is not null) and expires_at < now() - interval '10 minutes';

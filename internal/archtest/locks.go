@@ -36,6 +36,11 @@ var Locks = []Lock{
 		Because: "one place verifies ID tokens",
 	},
 	{
+		Library: "github.com/go-jose/go-jose",
+		For:     []string{"internal/authserver"},
+		Because: "one place verifies the JWTs of workloads",
+	},
+	{
 		Library: "code.dny.dev/ssrf",
 		For:     []string{"internal/safehttp"},
 		Because: "which addresses may be reached is decided in one place",

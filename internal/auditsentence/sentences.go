@@ -111,6 +111,10 @@ var sentences = map[string]i18n.Key{
 	"webhook.test":          "%s sent a test to the webhook %s",
 	"webhook.redeliver":     "%s sent an event to the webhook %s again",
 
+	"agent_workload.create": "%s added a workload to the agent %s",
+	"agent_workload.delete": "%s removed a workload of the agent %s",
+	"agent_workload.refuse": "%s refused a used JWT of a workload of the agent %s",
+
 	"registry.create":         "%s published the registry %s",
 	"registry.update":         "%s changed the registry %s",
 	"registry.rotate_address": "%s replaced the address of the registry %s",

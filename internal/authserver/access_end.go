@@ -168,7 +168,14 @@ func (s *Server) revokeAccess(ctx context.Context, token secret.Bearer, client s
 		return nil
 	case err != nil:
 		return err
-	case !s.verifyBearer(ctx, token, stored.SecretMAC) || stored.Client == nil: // tokens made by people are for an admin to delete
+	case !s.verifyBearer(ctx, token, stored.SecretMAC):
+		return nil
+	case stored.Workload != nil:
+		if client != "" && client != stored.Workload.String() {
+			return &oauthError{Code: "invalid_client", Description: "this token belongs to another client"}
+		}
+		return s.store.Tenant(stored.Tenant).Workloads().DropToken(ctx, *stored.Workload, stored.Token.ID)
+	case stored.Client == nil: // tokens made by people are for an admin to delete
 		return nil
 	}
 	return s.store.Tenant(stored.Tenant).Tx(ctx, func(tx *store.Tenant) error {

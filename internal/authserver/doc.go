@@ -11,6 +11,9 @@
 //  7. The access token is an agent token with an expiry and one resource (token.go, RFC 8707). Refresh tokens rotate. Reuse of an old one
 //     ends the access, except for some seconds, in which a repeated request gets the same response: a response may be lost.
 //
+// A workload has no person, browser or stored secret. It sends a JWT of its issuer (workload.go, RFC 7523), which is verified (assertion.go)
+// with the issuer's keys (keyset.go), counts once, and stands for one access token. There is no refresh token.
+//
 // A client's state is one row (agent_clients), deleted with its agent and with the person's membership (access_end.go).
 //
 // The pages are in package admin. Patchbay's own sign-ins at other servers are in packages oauth, connect and sso.

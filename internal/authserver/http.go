@@ -33,7 +33,7 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	var given tokenResponse
 	switch f.Get("grant_type") {
-	case "authorization_code", "refresh_token":
+	case "authorization_code", "refresh_token", jwtBearer:
 		if f.Get("client_id") == "" {
 			return invalidRequest("the client_id is missing")
 		}
@@ -43,8 +43,10 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 		given, err = s.exchangeCode(r.Context(), f)
 	case "refresh_token":
 		given, err = s.refreshTokens(r.Context(), f)
+	case jwtBearer:
+		given, err = s.exchangeAssertion(r.Context(), f)
 	default:
-		err = &oauthError{Code: "unsupported_grant_type", Description: "grant_type must be authorization_code or refresh_token"}
+		err = &oauthError{Code: "unsupported_grant_type", Description: "grant_type must be authorization_code, refresh_token or " + jwtBearer}
 	}
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type introspection struct {
 	Expires  int64  `json:"exp,omitempty"`
 	Issued   int64  `json:"iat,omitempty"`
 	Agent    string `json:"agent_id,omitempty"`
+	Workload string `json:"workload,omitempty"` // name of the workload that holds it
 }
 
 // introspectToken describes an access token of the actor's tenant.
@@ -57,6 +58,9 @@ func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.
 	}
 	if expires != nil {
 		is.Expires = expires.Unix()
+	}
+	if stored.Workload != nil {
+		is.Audience, is.ClientID, is.Workload = s.issuer+stored.Resource, stored.Workload.String(), stored.Token.Name
 	}
 	if stored.Client == nil {
 		return is, nil

@@ -37,7 +37,7 @@ func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 		IntrospectionEndpoint: s.issuer + introspectPath,
 		ResponseTypes:         []string{"code"},
 		ResponseModes:         []string{"query"},
-		GrantTypes:            []string{"authorization_code", "refresh_token"},
+		GrantTypes:            []string{"authorization_code", "refresh_token", jwtBearer},
 		TokenAuth:             none,
 		RevocationAuth:        none,
 		Challenges:            []string{"S256"},

@@ -60,6 +60,9 @@ type Server struct {
 	log       *slog.Logger
 	now       func() time.Time
 	renewals  *limit.Rate[connectors.AgentClientID]
+	keySets   *keySetCache
+	checkURL  func(raw string) (*url.URL, error)
+	exchanges *limit.Rate[connectors.AgentWorkloadID]
 }
 
 // New makes a Server.
@@ -72,6 +75,8 @@ func New(o Options) *Server {
 	}
 	return &Server{
 		store: o.Store, auth: o.Auth, issuer: o.BaseURL, log: o.Log, now: o.Now,
+		keySets: newKeySets(o), checkURL: o.CheckURL,
+		exchanges: limit.NewRate[connectors.AgentWorkloadID](maxExchangesPerMinute/time.Minute.Seconds(), maxExchangesPerMinute),
 		documents: newDocuments(o.HTTP, o.CheckURL, o.Now),
 		renewals:  limit.NewRate[connectors.AgentClientID](maxRenewalsPerMinute/time.Minute.Seconds(), maxRenewalsPerMinute),
 	}

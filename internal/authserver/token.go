@@ -21,7 +21,7 @@ type tokenResponse struct {
 	Access    string `json:"access_token"`
 	Type      string `json:"token_type"`
 	ExpiresIn int    `json:"expires_in"`
-	Refresh   string `json:"refresh_token"`
+	Refresh   string `json:"refresh_token,omitempty"` // empty: the client is a workload
 	Scope     string `json:"scope"`
 }
 

@@ -35,6 +35,8 @@ type (
 	// AgentClientID names a program that a person authorized; it is part of its codes and tokens and not
 	// secret.
 	AgentClientID struct{ uuid.UUID }
+	// AgentWorkloadID names a workload that gets an agent's tokens. It is the workload's client_id and not secret.
+	AgentWorkloadID struct{ uuid.UUID }
 	// ToolCallID names a tool call and its approval.
 	ToolCallID struct{ uuid.UUID }
 	// NoticeID names a notice.

@@ -25,7 +25,8 @@ type StoredAgentToken struct {
 	Token     connectors.AgentToken
 	SecretMAC []byte
 	Resource  string                    // the only gateway path that it opens; empty: all
-	Client    *connectors.AgentClientID // the OAuth client that holds it; nil: made by a person
+	Client    *connectors.AgentClientID // the OAuth client that holds it; nil: made by a person, or a workload's
+	Workload  *connectors.AgentWorkloadID
 }
 
 // GrantedConnector is a grant with the slug and name of its connector.

@@ -39,7 +39,7 @@ type LockedAgentClient struct {
 	Now           time.Time // database time, as all times here
 }
 
-// ClientToken is an access token of an OAuth client.
+// ClientToken is an access token of an OAuth client or a workload.
 type ClientToken struct {
 	ID        connectors.AgentTokenID
 	Prefix    string

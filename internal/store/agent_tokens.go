@@ -64,6 +64,7 @@ func (s SystemSessions) AgentToken(ctx context.Context, id connectors.AgentToken
 		SecretMAC: r.SecretMac,
 		Resource:  textOrEmpty(r.Resource),
 		Client:    r.AgentClientID,
+		Workload:  r.AgentWorkloadID,
 	}, nil
 }
 

@@ -144,6 +144,10 @@ var Actions = map[string]Action{
 	"webhook.test":          {Effect: EffectNone},
 	"webhook.redeliver":     {Effect: EffectNone},
 
+	"agent_workload.create": {Effect: EffectCreate},
+	"agent_workload.delete": {Effect: EffectDelete},
+	"agent_workload.refuse": {Effect: EffectNone}, // a JWT that was used before; once for each
+
 	"registry.create":         {Effect: EffectCreate},
 	"registry.update":         {Effect: EffectUpdate},
 	"registry.rotate_address": {Effect: EffectUpdate, Secret: "address"},

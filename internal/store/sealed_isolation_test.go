@@ -38,12 +38,12 @@ var settingsAttempts = map[string]attempt{
 		theirs, err := o.Door().Connectors().Get(ctx, connectors.Ref(o.connector.Slug))
 		return theirs.Vanished == nil, err
 	},
-	"FirstSteps": func(ctx context.Context, o outsider) (bool, error) {
-		s, err := o.door.FirstSteps(ctx)
+	"Lists.FirstSteps": func(ctx context.Context, o outsider) (bool, error) {
+		s, err := o.door.Lists().FirstSteps(ctx)
 		return s.Connector == o.connector.Slug, err
 	},
-	"DismissFirstSteps": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.DismissFirstSteps(ctx); err != nil {
+	"Lists.DismissFirstSteps": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Lists().DismissFirstSteps(ctx); err != nil {
 			return false, err
 		}
 		theirs, err := o.Door().Self(ctx)

@@ -21,6 +21,7 @@ import (
 // keysWithoutTenant are unique keys that do not begin with the tenant, each with its reason.
 var keysWithoutTenant = map[string]string{
 	"agent_clients.agent_clients_id_key":         "a code says its program's id, and is looked up before the tenant is known",
+	"agent_workloads.agent_workloads_id_key":     "a workload says its own id, and is looked up before the tenant is known",
 	"member_tokens.member_tokens_id_key":         "a token says its own id, and is looked up before the tenant is known",
 	"agent_tokens.agent_tokens_id_key":           "a token says its own id, and is looked up before the tenant is known",
 	"api_keys.api_keys_id_key":                   "a key says its own id, and is looked up before the tenant is known",

@@ -112,6 +112,11 @@ func OfAgentToken(id connectors.AgentTokenID) StateReader {
 	}
 }
 
+// OfWorkload is a workload of an agent.
+func OfWorkload(id connectors.AgentWorkloadID) StateReader {
+	return func(ctx context.Context, t *Tenant) (State, error) { return toState(t.q.WorkloadState(ctx, t.id, id)) }
+}
+
 // OfGrant is an agent's grant for a connector.
 func OfGrant(agent connectors.AgentID, connector connectors.ConnectorID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {

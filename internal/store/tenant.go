@@ -72,13 +72,13 @@ func (t *Tenant) RefuseInvalidResults(ctx context.Context, refuse bool) error {
 }
 
 // FirstSteps reads how far the tenant is on the way to its first agent call.
-func (t *Tenant) FirstSteps(ctx context.Context) (connectors.FirstSteps, error) {
+func (t Lists) FirstSteps(ctx context.Context) (connectors.FirstSteps, error) {
 	r, err := t.q.FirstSteps(ctx, t.id)
 	return connectors.FirstSteps{Connector: r.Connector, Agent: r.Agent, Granted: r.Granted, Used: r.Used}, err
 }
 
 // DismissFirstSteps hides the checklist of the first steps for good.
-func (t *Tenant) DismissFirstSteps(ctx context.Context) error {
+func (t Lists) DismissFirstSteps(ctx context.Context) error {
 	n, err := t.q.DismissFirstSteps(ctx, t.id)
 	return affectedError(n, err, "tenant")
 }

@@ -18,6 +18,9 @@ type Skills struct{ *tenant }
 // Agents is the part of a [Tenant] for agents, their tokens, grants, programs and access.
 type Agents struct{ *tenant }
 
+// Workloads is the part of a [Tenant] for workloads that get an agent's tokens for a JWT.
+type Workloads struct{ *tenant }
+
 // Calls is the part of a [Tenant] for tool calls, approvals, mail and quotas.
 type Calls struct{ *tenant }
 
@@ -39,7 +42,7 @@ type Audit struct{ *tenant }
 // Syncs is the part of a [Tenant] for syncs, their schedule and streams.
 type Syncs struct{ *tenant }
 
-// Lists is the part of a [Tenant] for the rows of pages, with figures from several tables.
+// Lists is the part of a [Tenant] for the rows of pages, with figures from several tables, and for its first steps.
 type Lists struct{ *tenant }
 
 // Lists returns the part for the rows of pages.
@@ -62,6 +65,9 @@ func (t *Tenant) Skills() Skills { return Skills{t.tenant} }
 
 // Agents returns the part for agents, their tokens, grants, programs and access.
 func (t *Tenant) Agents() Agents { return Agents{t.tenant} }
+
+// Workloads returns the part for workloads that get an agent's tokens for a JWT.
+func (t *Tenant) Workloads() Workloads { return Workloads{t.tenant} }
 
 // Calls returns the part for tool calls, approvals, mail and quotas.
 func (t *Tenant) Calls() Calls { return Calls{t.tenant} }

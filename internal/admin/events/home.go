@@ -48,7 +48,7 @@ func (s *stream) sendFirstSteps(last **connectors.FirstSteps, onPage bool) error
 	if !home.ShowsFirstSteps(s.actor) || *last != nil && (*last).Done() {
 		return nil
 	}
-	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).FirstSteps(s.ctx)
+	now, err := s.h.Store.Tenant(s.actor.Tenant.ID).Lists().FirstSteps(s.ctx)
 	if err != nil {
 		return fmt.Errorf("read the first steps: %w", err)
 	}

@@ -60,7 +60,7 @@ func FirstStepsView(ctx context.Context, s connectors.FirstSteps) templates.Firs
 
 // stepsDismiss hides the checklist for the tenant.
 func (h *Handler) stepsDismiss(w http.ResponseWriter, r *http.Request) error {
-	if err := h.TenantStore(r).DismissFirstSteps(r.Context()); err != nil {
+	if err := h.TenantStore(r).Lists().DismissFirstSteps(r.Context()); err != nil {
 		return err
 	}
 	return respond.See(w, r, "/")

@@ -32,7 +32,7 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 		if f, err = tx.Calls().Figures(r.Context(), now.Add(-shell.Week-time.Hour)); err != nil || !shown {
 			return err
 		}
-		steps, err = tx.FirstSteps(r.Context())
+		steps, err = tx.Lists().FirstSteps(r.Context())
 		return err
 	})
 	if err != nil {

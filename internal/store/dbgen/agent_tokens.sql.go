@@ -16,7 +16,7 @@ import (
 const agentTokens = `-- name: AgentTokens :many
 select id, agent_id, name, prefix, created_at, expires_at, last_used_at
 from agent_tokens
-where tenant_id = $1 and agent_id = $2 and agent_client_id is null
+where tenant_id = $1 and agent_id = $2 and agent_client_id is null and agent_workload_id is null
   and ($3::uuid is null or id < $3)
 order by id desc
 limit $4
@@ -39,7 +39,7 @@ type AgentTokensRow struct {
 	LastUsedAt *time.Time
 }
 
-// Only tokens created by hand. Tokens of an OAuth client end with the client.
+// Only tokens created by hand. Tokens of an OAuth client or a workload end with it.
 func (q *Queries) AgentTokens(ctx context.Context, arg AgentTokensParams) ([]AgentTokensRow, error) {
 	rows, err := q.db.Query(ctx, agentTokens,
 		arg.TenantID,
@@ -124,7 +124,7 @@ func (q *Queries) CreateAgentToken(ctx context.Context, arg CreateAgentTokenPara
 
 const deleteAgentToken = `-- name: DeleteAgentToken :one
 delete from agent_tokens
-where tenant_id = $1 and agent_id = $2 and id = $3 and agent_client_id is null
+where tenant_id = $1 and agent_id = $2 and id = $3 and agent_client_id is null and agent_workload_id is null
 returning id, agent_id, name, prefix, created_at, expires_at, last_used_at
 `
 

@@ -84,7 +84,7 @@ func (q *Queries) AgentState(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const agentTokenState = `-- name: AgentTokenState :one
-select (to_jsonb(k) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at,agent_client_id,resource}'::text[])::jsonb as state, k.secret_mac
+select (to_jsonb(k) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at,agent_client_id,resource,agent_workload_id}'::text[])::jsonb as state, k.secret_mac
 from agent_tokens k
 where k.tenant_id = $1 and k.id = $2
 `
@@ -388,4 +388,17 @@ func (q *Queries) WebhookState(ctx context.Context, tenantID connectors.TenantID
 	var i WebhookStateRow
 	err := row.Scan(&i.State, &i.Url, &i.Sealed)
 	return i, err
+}
+
+const workloadState = `-- name: WorkloadState :one
+select (to_jsonb(w) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])::jsonb as state
+from agent_workloads w
+where w.tenant_id = $1 and w.id = $2
+`
+
+func (q *Queries) WorkloadState(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentWorkloadID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, workloadState, tenantID, iD)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
 }

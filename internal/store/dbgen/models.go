@@ -80,17 +80,30 @@ type AgentGrant struct {
 }
 
 type AgentToken struct {
-	TenantID      connectors.TenantID
-	ID            connectors.AgentTokenID
-	AgentID       connectors.AgentID
-	Name          string
-	Prefix        string
-	SecretMac     []byte
-	CreatedAt     time.Time
-	ExpiresAt     *time.Time
-	LastUsedAt    *time.Time
-	AgentClientID *connectors.AgentClientID
-	Resource      *string
+	TenantID        connectors.TenantID
+	ID              connectors.AgentTokenID
+	AgentID         connectors.AgentID
+	Name            string
+	Prefix          string
+	SecretMac       []byte
+	CreatedAt       time.Time
+	ExpiresAt       *time.Time
+	LastUsedAt      *time.Time
+	AgentClientID   *connectors.AgentClientID
+	Resource        *string
+	AgentWorkloadID *connectors.AgentWorkloadID
+}
+
+type AgentWorkload struct {
+	TenantID   connectors.TenantID
+	ID         connectors.AgentWorkloadID
+	AgentID    connectors.AgentID
+	Name       string
+	Issuer     string
+	Subject    string
+	Keys       []byte
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
 }
 
 type ApiKey struct {
@@ -448,6 +461,17 @@ type UsageMark struct {
 	Counts      []int32
 	SyncsOk     int32
 	SyncsFailed int32
+}
+
+type UsedAssertion struct {
+	TenantID      connectors.TenantID
+	Digest        []byte
+	AssertionHash []byte
+	WorkloadID    connectors.AgentWorkloadID
+	TokenID       connectors.AgentTokenID
+	UsedAt        time.Time
+	ExpiresAt     time.Time
+	RefusedAt     *time.Time
 }
 
 type Webhook struct {

@@ -59,7 +59,7 @@ func (q *Queries) DeleteEndedAgentClients(ctx context.Context) (int64, error) {
 
 const deleteEndedClientTokens = `-- name: DeleteEndedClientTokens :execrows
 delete from agent_tokens
-where agent_client_id is not null and expires_at < now() - interval '10 minutes'
+where (agent_client_id is not null or agent_workload_id is not null) and expires_at < now() - interval '10 minutes'
 `
 
 // @sqlc-vet-disable tenant-scope
@@ -79,6 +79,20 @@ where expires_at < now() - interval '10 minutes'
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DeleteEndedMemberTokens(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteEndedMemberTokens)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteExpiredAssertions = `-- name: DeleteExpiredAssertions :execrows
+delete from used_assertions
+where expires_at < now() - interval '10 minutes'
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DeleteExpiredAssertions(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpiredAssertions)
 	if err != nil {
 		return 0, err
 	}
@@ -320,4 +334,28 @@ where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 mi
 func (q *Queries) TouchMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
 	_, err := q.db.Exec(ctx, touchMemberToken, id)
 	return err
+}
+
+const workload = `-- name: Workload :one
+select agent_workloads.tenant_id, agent_workloads.id, agent_workloads.agent_id, agent_workloads.name, agent_workloads.issuer, agent_workloads.subject, agent_workloads.keys, agent_workloads.created_at, agent_workloads.last_used_at
+from agent_workloads
+where agent_workloads.id = $1
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) Workload(ctx context.Context, id connectors.AgentWorkloadID) (AgentWorkload, error) {
+	row := q.db.QueryRow(ctx, workload, id)
+	var i AgentWorkload
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.AgentID,
+		&i.Name,
+		&i.Issuer,
+		&i.Subject,
+		&i.Keys,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+	)
+	return i, err
 }
