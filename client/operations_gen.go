@@ -218,6 +218,14 @@ func (c *Client) CreateAgentToken(ctx context.Context, id string, in AgentTokenC
 	return out, err
 }
 
+// CreateAgentWorkload: Let a workload act as the agent, without a stored secret. Requires role admin.
+// The workload sends a JWT of its issuer to /oauth/token as grant_type urn:ietf:params:oauth:grant-type:jwt-bearer, with its id as client_id. The JWT's aud is the URL of this Patchbay.
+func (c *Client) CreateAgentWorkload(ctx context.Context, id string, in WorkloadCreate) (Workload, error) {
+	var out Workload
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "workloads"}, nil, in, &out)
+	return out, err
+}
+
 // CreateConnector: Create a connector. Requires role admin.
 func (c *Client) CreateConnector(ctx context.Context, in ConnectorCreate) (Connector, error) {
 	var out Connector
@@ -264,6 +272,11 @@ func (c *Client) DeleteAgent(ctx context.Context, id string) error {
 // DeleteAgentCredential: Delete an agent's credential and revoke its account. Requires role admin.
 func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, nil, nil, nil)
+}
+
+// DeleteAgentWorkload: Remove a workload; its tokens stop working within a second. Requires role admin.
+func (c *Client) DeleteAgentWorkload(ctx context.Context, id string, workload string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "workloads", url.PathEscape(workload)}, nil, nil, nil)
 }
 
 // DeleteConnector: Delete a connector, its tools and its credentials. Requires role admin.
@@ -981,6 +994,13 @@ func (q ListAgentToolsQuery) values() url.Values {
 func (c *Client) ListAgentTools(ctx context.Context, id string, q ListAgentToolsQuery) (AgentTools, error) {
 	var out AgentTools
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "tools"}, q.values(), nil, &out)
+	return out, err
+}
+
+// ListAgentWorkloads: List an agent's workloads, newest first. Requires role viewer.
+func (c *Client) ListAgentWorkloads(ctx context.Context, id string) (WorkloadList, error) {
+	var out WorkloadList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "workloads"}, nil, nil, &out)
 	return out, err
 }
 

@@ -1581,6 +1581,11 @@ type ItemCounts struct {
 	Resources         KindCounts `json:"resources"`
 }
 
+// JwkSet is an API request. Nil fields are omitted.
+type JwkSet struct {
+	Keys []map[string]json.RawMessage `json:"keys"`
+}
+
 // KindCounts is an API response.
 type KindCounts struct {
 	Added   int64 `json:"added"`
@@ -3109,4 +3114,39 @@ type WhyCredential struct {
 	Owner string `json:"owner"`
 	// active, expired, refresh_failed, revoked, missing or not_needed. Empty if no connector is granted.
 	Status string `json:"status"`
+}
+
+// Workload is an API response.
+type Workload struct {
+	AgentID   string    `json:"agent_id"`
+	CreatedAt time.Time `json:"created_at"`
+	// false: the keys are read at the issuer.
+	HasKeys bool `json:"has_keys"`
+	// Its client_id at the token endpoint.
+	ID string `json:"id"`
+	// The iss of its JWTs.
+	Issuer string `json:"issuer"`
+	// When it last got a token. Null if never.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	Name       string     `json:"name"`
+	// The sub of its JWTs.
+	Subject string `json:"subject"`
+}
+
+// WorkloadCreate is an API request. Nil fields are omitted.
+type WorkloadCreate struct {
+	// The iss of its JWTs. Its keys are read at {issuer}/.well-known/openid-configuration.
+	Issuer string `json:"issuer"`
+	// The issuer's public keys as a JWK Set, if Patchbay can't reach the issuer. At most 20 keys and 64 KiB.
+	Keys *JwkSet `json:"keys,omitzero"`
+	Name string  `json:"name"`
+	// The sub of its JWTs, compared exactly.
+	Subject string `json:"subject"`
+}
+
+// WorkloadList is an API response.
+type WorkloadList struct {
+	Items []Workload `json:"items"`
+	// Pass it as cursor for the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
 }

@@ -73,7 +73,9 @@ from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @id;
 
 -- name: WorkloadState :one
-select (to_jsonb(w) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])::jsonb as state
+-- Keys are recorded by their hash: they may be long.
+select ((to_jsonb(w) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])
+        || jsonb_build_object('keys', encode(sha256(convert_to(w.keys::text, 'UTF8')), 'hex')))::jsonb as state
 from agent_workloads w
 where w.tenant_id = @tenant_id and w.id = @id;
 

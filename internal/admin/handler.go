@@ -94,7 +94,7 @@ func New(o Options) *Handler {
 	})
 	callPages := &calls.Handler{Shell: base, Calls: o.Calls, Registry: o.Registry, Store: o.Store}
 	toolPages := &tools.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Done: o.Done, Registry: o.Registry, Syncer: o.Syncer}
-	agentPages := &agents.Handler{Shell: base, Access: o.Access, Calls: o.Calls, Registry: o.Registry}
+	agentPages := &agents.Handler{Shell: base, AuthServer: o.AuthServer, Access: o.Access, Calls: o.Calls, Registry: o.Registry}
 	connectorPages := &connectorpages.Handler{Shell: base, Calls: o.Calls, ProgramSync: o.ProgramSync, Registry: o.Registry, Syncer: o.Syncer, ToolPages: toolPages}
 	accountPages := &accounts.Handler{
 		Shell: base, Auth: o.Auth, Connect: o.Connect, Registry: o.Registry, SyncWait: o.SyncWait, Syncer: o.Syncer, ConnectorPages: connectorPages,

@@ -140,6 +140,8 @@ var auditRows = map[string]auditRow{
 	"POST /agents/{id}/unused":                        {kinds: "agent_grant.set", testedInAPI: true},
 	"POST /agents/{id}/pins":                          {kinds: "agent_grant.set", testedInAPI: true},
 	"POST /agents/{id}/tokens":                        {kinds: "agent_token.create", form: url.Values{"name": {"new"}}},
+	"POST /agents/{id}/workloads":                     {kinds: "agent_workload.create", form: url.Values{"name": {"new"}, "kind": {"github"}, "subject": {"repo:acme/app:ref:refs/heads/main"}}},
+	"POST /agents/{id}/workloads/{workload}/remove":   {kinds: "agent_workload.delete"},
 	"POST /agents/{id}/tokens/{token}/revoke":         {kinds: "agent_token.revoke"},
 	"POST /agents/{id}/programs/{program}/revoke":     {kinds: "agent_client.end"},
 	"POST /agents/{id}/connectors/{connector}":        {kinds: "agent_grant.set", form: url.Values{"all": {"on"}}},

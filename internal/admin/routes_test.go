@@ -200,6 +200,8 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /agents/{id}/connectors/{connector}/choose":                connectors.PermManage,
 	"POST /agents/{id}/connectors/{connector}/remove":                connectors.PermManage,
 	"POST /agents/{id}/tokens":                                       connectors.PermManage,
+	"POST /agents/{id}/workloads":                                    connectors.PermManage,
+	"POST /agents/{id}/workloads/{workload}/remove":                  connectors.PermManage,
 	"POST /agents/{id}/tokens/{token}/revoke":                        connectors.PermManage,
 	"POST /connectors":                                               connectors.PermManage,
 	"POST /connectors/test":                                          connectors.PermManage,
@@ -366,8 +368,8 @@ func TestRoutes_OtherTenantOrMissingIsNotFound(t *testing.T) {
 	own, theirs := d.ownThings(), d.createThings(d.Other)
 	before := d.snapshot()
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
-	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere, registry: nowhere}
-	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd, session: odd, registry: odd}
+	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, workload: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere, registry: nowhere}
+	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, workload: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd, session: odd, registry: odd}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if !strings.Contains(pattern, "{") {

@@ -8,7 +8,7 @@ import (
 
 // things are the ids for path parameters.
 type things struct {
-	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session, program, acting, registry string
+	connector, agent, member, key, invitation, tool, link, token, workload, waiting, picture, webhook, delivery, change, run, session, program, acting, registry string
 
 	offer string // an entry of the catalog, which all tenants share
 	reset string // the token of a link to set a new password
@@ -41,7 +41,7 @@ func (x things) fill(pattern string) string {
 		id = x.webhook
 	}
 	return strings.NewReplacer(
-		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change, "{run}", x.run, "{slug}", x.offer, "{program}", program,
+		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{workload}", x.workload, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change, "{run}", x.run, "{slug}", x.offer, "{program}", program,
 	).Replace(pattern)
 }
 
@@ -79,14 +79,15 @@ func (d *dashboard) createThings(tenant connectors.TenantID) things {
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		change:    d.createCosmeticChange(tenant, c.ID).String(),
 		connector: c.ID.String(), tool: "search", run: run.ID.String(),
-		agent:   a.ID.String(),
-		token:   d.createToken(tenant, a.ID).String(),
-		waiting: d.createWaitingCall(tenant, a, c).String(),
-		picture: d.createPictureCall(tenant, a, c).String(),
-		member:  member.String(),
-		session: d.createSession(member).String(),
-		program: d.ProgramIn(d.t, tenant, a.ID, member).String(),
-		acting:  d.ProgramAsIn(d.t, tenant, member, connectors.ScopeAdmin).String(),
+		agent:    a.ID.String(),
+		token:    d.createToken(tenant, a.ID).String(),
+		workload: d.createWorkload(tenant, a.ID).String(),
+		waiting:  d.createWaitingCall(tenant, a, c).String(),
+		picture:  d.createPictureCall(tenant, a, c).String(),
+		member:   member.String(),
+		session:  d.createSession(member).String(),
+		program:  d.ProgramIn(d.t, tenant, a.ID, member).String(),
+		acting:   d.ProgramAsIn(d.t, tenant, member, connectors.ScopeAdmin).String(),
 
 		invitation: d.createInvitation(tenant).String(),
 		registry:   d.createRegistry(tenant, a.Slug).String(),

@@ -23,11 +23,15 @@ func newAuthServer(w *world, egress *safehttp.Policy) *authserver.Server {
 
 // clientActions are the actions about OAuth clients.
 var clientActions = map[string]actionCase{
-	"usage.reset":         {thing: "usage", prepare: requestAction("POST", "/api/v1/usage/reset", nil)},
-	"agent_client.allow":  {thing: "program", prepare: authorizeProgram("/mcp")},
-	"agent_client.end":    {thing: "program", prepare: requestAction("DELETE", "/api/v1/agents/{id}/clients/{client_id}", nil)},
-	"member_client.allow": {thing: "program", prepare: authorizeProgram("/mcp/admin")},
-	"member_client.end":   {thing: "program", prepare: requestAction("DELETE", "/api/v1/members/{id}/clients/{client_id}", nil)},
+	"usage.reset":        {thing: "usage", prepare: requestAction("POST", "/api/v1/usage/reset", nil)},
+	"agent_client.allow": {thing: "program", prepare: authorizeProgram("/mcp")},
+	"agent_client.end":   {thing: "program", prepare: requestAction("DELETE", "/api/v1/agents/{id}/clients/{client_id}", nil)},
+	"agent_workload.create": {thing: "workload", prepare: requestAction("POST", "/api/v1/agents/{id}/workloads",
+		`{"name": "A", "issuer": "https://issuer.example.com", "subject": "a", "keys": `+workloadKeys+`}`)},
+	"agent_workload.delete": {thing: "workload", prepare: requestAction("DELETE", "/api/v1/agents/{id}/workloads/{workload}", nil)},
+	"agent_workload.refuse": {alsoChanges: true, prepare: replayAssertion},
+	"member_client.allow":   {thing: "program", prepare: authorizeProgram("/mcp/admin")},
+	"member_client.end":     {thing: "program", prepare: requestAction("DELETE", "/api/v1/members/{id}/clients/{client_id}", nil)},
 }
 
 // authorizeProgram authorizes a program for a resource.

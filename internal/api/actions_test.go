@@ -32,8 +32,10 @@ var thingQueries = map[string]string{
 	"key": `select id::text, to_jsonb(t) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[],
 		jsonb_build_object('secret', secret_mac) from api_keys t where tenant_id = $1`,
 	"agent": `select id::text, to_jsonb(t) - '{tenant_id,id,created_at,updated_at}'::text[], '{}'::jsonb from agents t where tenant_id = $1`,
-	"token": `select id::text, to_jsonb(t) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at,agent_client_id,resource}'::text[],
+	"token": `select id::text, to_jsonb(t) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at,agent_client_id,resource,agent_workload_id}'::text[],
 		jsonb_build_object('secret', secret_mac) from agent_tokens t where tenant_id = $1`,
+	"workload": `select id::text, (to_jsonb(t) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])
+			|| jsonb_build_object('keys', encode(sha256(convert_to(keys::text, 'UTF8')), 'hex')), '{}'::jsonb from agent_workloads t where tenant_id = $1`,
 	"program": `select id::text, jsonb_build_object('agent_id', agent_id, 'user_id', user_id, 'client_id', client_id, 'client_name', client_name, 'client_host', client_host,
 			'resource', resource, 'redirect_uri', redirect_uri, 'scope', scope, 'by_sso', by_sso), '{}'::jsonb from agent_clients where tenant_id = $1`,
 	"grant": `select agent_id || '/' || connector_id, to_jsonb(t) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[], '{}'::jsonb

@@ -146,6 +146,7 @@ func (h *Handler) mountOperations() {
 	h.mountCatalog()
 	h.mountAgents()
 	h.mountAgentTokens()
+	h.mountAgentWorkloads()
 	h.mountAgentAccounts()
 	h.mountAgentClients()
 	h.mountMemberClients()

@@ -22,6 +22,7 @@ var dangerousOperations = map[string]string{
 	"POST /api/v1/import":                                      "can change credentials of existing connectors",
 	"DELETE /api/v1/agents/{id}":                               "permanently deletes its credentials",
 	"POST /api/v1/agents/{id}/tokens":                          "the token outlives its creator's access",
+	"POST /api/v1/agents/{id}/workloads":                       "the workload's access outlives its creator's",
 	"POST /api/v1/api_keys":                                    "the key outlives its creator's access",
 	"POST /api/v1/members":                                     "gives a person access",
 	"PATCH /api/v1/members/{id}":                               "changes a person's permissions",

@@ -56,6 +56,7 @@ var harmlessOperations = map[string]string{
 	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 "it closes, and should be done fast",
 	"POST /api/v1/usage/reset":                                       "nothing is deleted, and it is on record",
 	"DELETE /api/v1/members/{id}/clients/{client_id}":                "it closes, and should be done fast",
+	"DELETE /api/v1/agents/{id}/workloads/{workload}":                "it closes, and should be done fast",
 	"DELETE /api/v1/agents/{id}/tokens/{token_id}":                   "it closes, and should be done fast",
 
 	"PATCH /api/v1/connectors/{id}/tools":                                          "daily work on tools, which can be taken back and is on record",

@@ -21,6 +21,8 @@
 //	GET                  /export                                        viewer
 //	GET                  /agents, /agents/{id}                          viewer
 //	POST PATCH DELETE    /agents, /agents/{id}                          admin
+//	GET                  /agents/{id}/workloads                         viewer
+//	POST DELETE          /agents/{id}/workloads                         admin
 //	GET                  /agents/{id}/mcp_config                        viewer; with direct=true admin
 //	GET                  /notices                                       viewer
 //	POST                 /notices/read                                  viewer, as a person

@@ -60,6 +60,8 @@ var auditedRoutes = map[string]string{
 	"DELETE /api/v1/agents/{id}":                                             "agent.delete",
 	"POST /api/v1/agents/{id}/tokens":                                        "agent_token.create",
 	"DELETE /api/v1/agents/{id}/tokens/{token_id}":                           "agent_token.revoke",
+	"POST /api/v1/agents/{id}/workloads":                                     "agent_workload.create",
+	"DELETE /api/v1/agents/{id}/workloads/{workload}":                        "agent_workload.delete",
 	"PUT /api/v1/agents/{id}/connectors/{connector}":                         "agent_grant.set",
 	"DELETE /api/v1/agents/{id}/connectors/{connector}":                      "agent_grant.drop",
 	"PUT /api/v1/agents/{id}/connectors/{connector}/tools/{tool}/shaping":    "agent_grant.shape",

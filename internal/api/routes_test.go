@@ -166,6 +166,9 @@ var routes = map[string]struct {
 	"GET /api/v1/audit_events/key":                               {connectors.PermRead, ""},
 	"GET /api/v1/notices":                                        {connectors.PermRead, ""},
 	"POST /api/v1/notices/read":                                  {connectors.PermRead, ""},
+	"GET /api/v1/agents/{id}/workloads":                          {connectors.PermRead, ""},
+	"POST /api/v1/agents/{id}/workloads":                         {connectors.PermManage, `{"name": "A", "issuer": "https://issuer.example.com", "subject": "a"}`},
+	"DELETE /api/v1/agents/{id}/workloads/{workload}":            {connectors.PermManage, ""},
 	"GET /api/v1/registries":                                     {connectors.PermManage, ""},
 	"POST /api/v1/registries":                                    {connectors.PermManage, `{"name": "A", "all_connectors": true}`},
 	"GET /api/v1/registries/{id}":                                {connectors.PermManage, ""},
@@ -199,7 +202,7 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 
 // targets are the ids of one tenant's things.
 type targets struct {
-	connector, agent, run, queued, key, member, call, token, webhook, delivery, invitation, registry string
+	connector, agent, run, queued, key, member, call, token, webhook, delivery, invitation, registry, workload string
 
 	exposed string // the agent's name of the connector's tool
 	request string // for access
@@ -214,7 +217,7 @@ type targets struct {
 
 // targetsNamed uses one id for all things.
 func targetsNamed(id string) targets {
-	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, registry: id, request: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, registry: id, request: id, workload: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) fillPattern(pattern string) string {
@@ -248,7 +251,7 @@ func (x targets) fillPattern(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{delivery}", x.delivery, "{name}", tool, "{tool}", "search", "{slug}", x.offer, "{uri}", url.PathEscape(fixture.SkillURI)).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{workload}", x.workload, "{delivery}", x.delivery, "{name}", tool, "{tool}", "search", "{slug}", x.offer, "{uri}", url.PathEscape(fixture.SkillURI)).Replace(pattern)
 }
 
 func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets {
@@ -284,6 +287,7 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 		invitation: w.createInvitation(t, tenant).String(),
 		registry:   w.createRegistry(t, tenant, a.Slug).String(),
 		request:    w.createAccessRequest(t, tenant, a, c).String(),
+		workload:   w.createWorkload(t, tenant, a.ID).String(),
 		httpAPI:    w.createHTTPAPI(t, tenant).ID.String(),
 
 		exposed: connectors.ExposedName(c.Slug, "search"), offer: "linear",

@@ -58,7 +58,7 @@ func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
 }
 
 // pathParams are the parameters that name a thing.
-var pathParams = []string{"{id}", "{agent}", "{connector}", "{token_id}", "{delivery}", "/why"}
+var pathParams = []string{"{id}", "{agent}", "{connector}", "{token_id}", "{workload}", "{delivery}", "/why"}
 
 // swapParam takes one parameter from other, and the rest from mine.
 func swapParam(pattern, param string, mine, other targets) targets {
@@ -70,13 +70,15 @@ func swapParam(pattern, param string, mine, other targets) targets {
 		x.connector = other.connector
 	case "{token_id}":
 		x.token = other.token
+	case "{workload}":
+		x.workload = other.workload
 	case "{delivery}":
 		x.delivery = other.delivery
 	case "/why":
 		x.exposed = other.exposed
 	case "{id}":
 		x = other
-		x.token, x.delivery, x.exposed = mine.token, mine.delivery, mine.exposed
+		x.token, x.workload, x.delivery, x.exposed = mine.token, mine.workload, mine.delivery, mine.exposed
 		if strings.HasPrefix(pattern, "/api/v1/agents") {
 			x.connector = mine.connector
 		} else {

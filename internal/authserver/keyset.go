@@ -3,6 +3,8 @@ package authserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -125,7 +127,7 @@ func (c *keySetCache) readKeys(ctx context.Context, issuer string) ([]jose.JSONW
 		return nil, err
 	}
 	if meta.Issuer != issuer {
-		return nil, fault.Errorf(fault.Upstream, "The metadata is of another issuer.")
+		return nil, errors.New("the metadata is of another issuer")
 	}
 	var set rawKeySet
 	if err := c.readDocument(ctx, meta.Keys, &set); err != nil {
@@ -149,14 +151,14 @@ func (c *keySetCache) readDocument(ctx context.Context, at string, into any) err
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return fault.Errorf(fault.Upstream, "HTTP %d.", res.StatusCode)
+		return fmt.Errorf("HTTP %d", res.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxKeysBytes+1))
 	if err != nil {
 		return err
 	}
 	if len(body) > maxKeysBytes {
-		return fault.Errorf(fault.Upstream, "The document is longer than %d bytes.", maxKeysBytes)
+		return fmt.Errorf("the document is longer than %d bytes", maxKeysBytes)
 	}
 	return json.Unmarshal(body, into)
 }

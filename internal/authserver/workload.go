@@ -82,8 +82,8 @@ func (s *Server) decideExchange(ctx context.Context, id connectors.AgentWorkload
 
 // refusedUse is a use of a JWT that was used before.
 type refusedUse struct {
-	agent string // slug
-	first bool
+	agent   string // slug
+	earlier store.AssertionUse
 }
 
 // redeemAssertion records the use of a JWT and issues its token in one transaction. A JWT stands for one token: a
@@ -109,9 +109,8 @@ func (s *Server) redeemAssertion(
 		case err != nil:
 			return err
 		case earlier != nil && !earlier.IsRepeat(use, replayGrace):
-			first, err := tx.Workloads().RefuseAssertion(ctx, *earlier)
-			refused = &refusedUse{agent: locked.AgentSlug, first: first}
-			return err
+			refused = &refusedUse{agent: locked.AgentSlug, earlier: *earlier}
+			return nil
 		case earlier != nil:
 			if err := tx.Workloads().ReplaceAssertionToken(ctx, *earlier, id); err != nil {
 				return err
@@ -129,11 +128,14 @@ func (s *Server) redeemAssertion(
 
 // recordReplay audits the refusal of a used JWT, once for each: a caller could repeat it without end.
 func (s *Server) recordReplay(ctx context.Context, tenant connectors.TenantID, w connectors.Workload, r refusedUse) error {
-	if !r.first {
-		return nil
-	}
-	return s.store.Tenant(tenant).Audit().Record(ctx, store.Event{
-		ActorType: "system", ActorName: "Patchbay", Action: "agent_workload.refuse", Target: r.agent, Detail: workloadDetail(w),
+	return s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
+		first, err := tx.Workloads().RefuseAssertion(ctx, r.earlier)
+		if err != nil || !first {
+			return err
+		}
+		return tx.Audit().Record(ctx, store.Event{
+			ActorType: "system", ActorName: "Patchbay", Action: "agent_workload.refuse", Target: r.agent, Detail: workloadDetail(w),
+		})
 	})
 }
 

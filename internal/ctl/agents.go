@@ -14,6 +14,7 @@ type agentCommands struct {
 	Get          agentGet          `cmd:"" help:"Show an agent as JSON."`
 	Add          agentAdd          `cmd:"" help:"Create an agent."`
 	Delete       agentDelete       `cmd:"" help:"Delete an agent with its tokens and credentials."`
+	Workloads    workloadCommands  `cmd:"" help:"Manage workloads, which get the agent's tokens without a stored secret."`
 	Grants       agentGrants       `cmd:"" help:"List an agent's grants."`
 	Grant        agentGrant        `cmd:"" help:"Grant an agent access to a connector: all its tools, or some."`
 	Drop         agentDrop         `cmd:"" help:"Remove an agent's access to a connector."`

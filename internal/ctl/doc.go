@@ -2,7 +2,7 @@
 // by package client.
 //
 //	patchbay ctl connectors list|get|add|delete|sync|tools|test|credentials
-//	patchbay ctl agents     list|get|add|delete|grants|grant|drop|tools|why
+//	patchbay ctl agents     list|get|add|delete|grants|grant|drop|tools|why|workloads
 //	patchbay ctl tokens     list|create|revoke                       agents.go
 //	patchbay ctl call       AGENT TOOL [ARGUMENTS]
 //	patchbay ctl calls      list|get|cancel

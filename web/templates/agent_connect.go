@@ -13,6 +13,21 @@ type AgentConnectPage struct {
 	New       *NewAPIKey // the new token; nil: none
 	Programs  []SignedInRow
 	Snippets  []Snippet
+
+	Workloads     []WorkloadRow
+	WorkloadForm  Form     // sends name, kind, issuer, subject and keys to the agent's address + "/workloads"
+	WorkloadKinds []Option //
+	TokenRequest  string   // how the newest workload gets a token
+}
+
+// WorkloadRow is one workload. Removing posts to Remove.
+type WorkloadRow struct {
+	Name     string
+	Issuer   string
+	Subject  string
+	ClientID string
+	LastUsed When
+	Remove   string
 }
 
 // AgentTokenRow is one token. Revoking posts to Revoke.

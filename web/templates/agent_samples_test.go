@@ -54,6 +54,11 @@ func agentConnect(f templates.Frame) templates.AgentConnectPage {
 			{Name: "laptop", Prefix: "pb_agent_0189aaaa", State: templates.State{Kind: templates.StateOK, Text: "Active"}, Created: longAgo, LastUsed: ago, Expires: never, Revoke: "/agents/support/tokens/1/revoke"},
 			{Name: "a token with a name that goes on", Prefix: "pb_agent_0188bbbb", State: templates.State{Kind: templates.StateOff, Text: "Expired"}, Created: longAgo, LastUsed: never, Expires: longAgo, Revoke: "/agents/support/tokens/2/revoke"},
 		},
+		WorkloadKinds: []templates.Option{{Value: "github", Label: "GitHub Actions"}, {Value: "kubernetes", Label: "Kubernetes"}, {Value: "other", Label: "Other"}},
+		TokenRequest:  "curl https://patchbay.example.com/oauth/token \\\n  -d client_id=0189aaaa-0000-7000-8000-000000000000",
+		Workloads: []templates.WorkloadRow{
+			{Name: "deploy", Issuer: "https://token.actions.githubusercontent.com", Subject: "repo:acme/app:ref:refs/heads/main", ClientID: "0189aaaa-0000-7000-8000-000000000000", LastUsed: ago, Remove: "/agents/support/workloads/1/remove"},
+		},
 		Snippets: []templates.Snippet{
 			{Client: "Claude Code", Where: "Run in a terminal.", Text: "claude mcp add --transport http patchbay https://patchbay.example.com/mcp --header \"Authorization: Bearer pb_agent_…\"", Open: true},
 			{Client: "Cursor", Where: "Add this to ~/.cursor/mcp.json.", Text: "{\n  \"mcpServers\": {\n    \"patchbay\": {\n      \"url\": \"https://patchbay.example.com/mcp\"\n    }\n  }\n}"},

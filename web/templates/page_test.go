@@ -29,7 +29,7 @@ var routes = []string{
 	"POST /connectors/{id}/agents/{agent}/credential", "POST /connectors/{id}/agents/{agent}/credential/delete",
 	"GET /start/agent", "POST /start/agent", "POST /start/dismiss", "GET /connectors/{id}/start",
 	"GET /tools", "GET /search", "GET /events", "GET /agents", "POST /agents", "GET /agents/new", "GET /agents/{id}", "POST /agents/{id}", "POST /agents/{id}/delete",
-	"GET /agents/{id}/access", "GET /agents/{id}/tools", "GET /agents/{id}/resources", "GET /agents/{id}/tools/{name}", "POST /agents/{id}/tools/{name}/shaping", "GET /agents/{id}/connect", "GET /agents/{id}/settings", "POST /agents/{id}/tokens", "POST /agents/{id}/tokens/{token}/revoke",
+	"GET /agents/{id}/access", "GET /agents/{id}/tools", "GET /agents/{id}/resources", "GET /agents/{id}/tools/{name}", "POST /agents/{id}/tools/{name}/shaping", "GET /agents/{id}/connect", "GET /agents/{id}/settings", "POST /agents/{id}/tokens", "POST /agents/{id}/tokens/{token}/revoke", "POST /agents/{id}/workloads", "POST /agents/{id}/workloads/{workload}/remove",
 	"GET /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}/choose", "GET /agents/{id}/unused", "POST /agents/{id}/unused", "POST /agents/{id}/pins", "POST /agents/{id}/connectors/{connector}/remove", "POST /agents/{id}/connectors/{connector}/allowances/{tool}/end",
 	"GET /calls", "GET /calls/{id}", "GET /calls/{id}/pictures/{n}", "POST /calls/{id}/cancel", "GET /approvals", "GET /approvals/{id}", "POST /approvals/{id}/approve", "POST /approvals/{id}/deny", "POST /connectors/{id}/tools/{name}/try",
 	"GET /changes", "POST /changes/accept_cosmetic", "GET /connectors/{id}/tools/{name}/changes", "GET /connectors/{id}/tools/{name}/changes/{change}",

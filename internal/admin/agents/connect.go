@@ -18,8 +18,11 @@ import (
 
 // agentConnect explains how a program reaches the gateway as an agent.
 func (h *Handler) agentConnect(w http.ResponseWriter, r *http.Request) error {
-	return h.agentConnectPage(w, r, http.StatusOK, templates.Form{}, nil)
+	return h.agentConnectPage(w, r, http.StatusOK, connectForms{}, nil)
 }
+
+// connectForms are the forms of the page, as they were posted.
+type connectForms struct{ token, workload templates.Form }
 
 // tokenCreate creates a token and shows it on the response page alone. A redirect would carry it through the
 // session or the address.
@@ -30,12 +33,12 @@ func (h *Handler) tokenCreate(w http.ResponseWriter, r *http.Request) error {
 	}
 	created, err := h.issueToken(r, f)
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
-		return h.agentConnectPage(w, r, respond.Status(problem.Kind), f.ToForm(problem), nil)
+		return h.agentConnectPage(w, r, respond.Status(problem.Kind), connectForms{token: f.ToForm(problem)}, nil)
 	}
 	if err != nil {
 		return err
 	}
-	return h.agentConnectPage(w, r, http.StatusOK, templates.Form{}, created)
+	return h.agentConnectPage(w, r, http.StatusOK, connectForms{}, created)
 }
 
 func (h *Handler) issueToken(r *http.Request, f shell.PostedForm) (*templates.NewAPIKey, error) {
@@ -62,12 +65,13 @@ func (h *Handler) tokenRevoke(w http.ResponseWriter, r *http.Request) error {
 	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Token revoked.")})
 }
 
-func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, created *templates.NewAPIKey) error {
+func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, status int, f connectForms, created *templates.NewAPIKey) error {
 	var (
 		a        connectors.Agent
 		tokens   store.List[connectors.AgentToken]
 		granted  store.List[store.GrantedConnector]
 		programs []templates.SignedInRow
+		jobs     []connectors.Workload
 	)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if a, err = tx.Agents().Get(r.Context(), shell.PathRef(r, "id")); err != nil {
@@ -77,6 +81,9 @@ func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, statu
 			return err
 		}
 		if granted, err = tx.Agents().Grants(r.Context(), a.ID, store.Page{Limit: maxAddresses}); err != nil {
+			return err
+		}
+		if jobs, err = tx.Workloads().List(r.Context(), a.ID); err != nil {
 			return err
 		}
 		programs, err = h.agentPrograms(r.Context(), tx.Agents(), shell.Actor(r), a)
@@ -95,11 +102,12 @@ func (h *Handler) agentConnectPage(w http.ResponseWriter, r *http.Request, statu
 		Addresses: gatewayAddresses(r.Context(), h.BaseURL, granted.Items),
 		Count:     i18n.N(r.Context(), len(tokens.Items), "%s token", "%s tokens"),
 		Files:     shell.FilesPager(shell.AgentPath(string(shell.PathRef(r, "id"))) + "/connect"),
-		Form:      f,
+		Form:      f.token,
 		New:       created,
 		Programs:  programs,
 		Snippets:  clientSnippets(r.Context(), h.BaseURL+"/mcp", cmp.Or(text, tokenPlaceholder)),
 	}
+	h.addWorkloads(r.Context(), &page, a, jobs, f.workload)
 	for _, t := range tokens.Items {
 		page.Tokens = append(page.Tokens, tokenRow(r.Context(), a, t, h.Now()))
 	}

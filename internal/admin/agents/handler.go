@@ -3,6 +3,7 @@ package agents
 import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/agentview"
+	"patchbay/internal/authserver"
 	"patchbay/internal/manage"
 	"patchbay/internal/toolcall"
 )
@@ -11,9 +12,10 @@ import (
 type Handler struct {
 	*shell.Shell
 
-	Access   *agentview.Cache
-	Calls    *toolcall.Executor
-	Registry *manage.Registry
+	AuthServer *authserver.Server
+	Access     *agentview.Cache
+	Calls      *toolcall.Executor
+	Registry   *manage.Registry
 }
 
 // Mount adds the routes.
@@ -47,6 +49,8 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Admins.Post("/agents/{id}/delete", h.agentDelete)
 	r.Admins.Post("/agents/{id}/tokens", h.tokenCreate)
 	r.Admins.Post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)
+	r.Admins.Post("/agents/{id}/workloads", h.workloadAdd)
+	r.Admins.Post("/agents/{id}/workloads/{workload}/remove", h.workloadRemove)
 	r.Admins.Post("/agents/{id}/connectors/{connector}", h.grantSave)
 	r.Admins.Post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
 	r.Admins.Post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)

@@ -391,11 +391,13 @@ func (q *Queries) WebhookState(ctx context.Context, tenantID connectors.TenantID
 }
 
 const workloadState = `-- name: WorkloadState :one
-select (to_jsonb(w) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])::jsonb as state
+select ((to_jsonb(w) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])
+        || jsonb_build_object('keys', encode(sha256(convert_to(w.keys::text, 'UTF8')), 'hex')))::jsonb as state
 from agent_workloads w
 where w.tenant_id = $1 and w.id = $2
 `
 
+// Keys are recorded by their hash: they may be long.
 func (q *Queries) WorkloadState(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentWorkloadID) ([]byte, error) {
 	row := q.db.QueryRow(ctx, workloadState, tenantID, iD)
 	var state []byte
