@@ -15,7 +15,7 @@ var limits = map[string]string{
 	"unknown invitation links":               "`internal/auth` TestInvitation_UnknownTokensAreLimited",
 	"passwords that are checked":             "`internal/auth` TestHasher_BoundsWaiters",
 	"unknown agent tokens":                   "`internal/gateway` TestUnknownTokens_AreLimitedPerAddress",
-	"refreshes at `/oauth/token`":            "`internal/authserver` TestAProgramRenewsItsTokensSoOftenAMinute, TestGuessesTakeNothingOfAProgramsRenewals",
+	"refreshes at `/oauth/token`; JWTs":      "`internal/authserver` TestWorkload_ExchangesAreLimited, TestAProgramRenewsItsTokensSoOftenAMinute, TestGuessesTakeNothingOfAProgramsRenewals",
 	"gateway requests":                       "`internal/gateway` TestRateLimit_SetsRetryAfter, TestRateLimit_AddressIsSharedByTenant, TestRateLimit_FollowsAgentCallLimit, TestRateLimit_CountsBatchMessages, TestRateLimit_RefusesBatchWhileInDebt",
 	"calls":                                  "`internal/toolcall` TestLimit_RefusesTooManyCalls, TestLimit_SpansProcesses",
 	"calls of a tool":                        "`internal/toolcall` TestQuota_DayLimitResetsNextDay, TestQuota_DayLimitSpansProcesses, TestQuota_DayCountSurvivesRestart; `internal/api` TestAToolsQuotaIsAnsweredWith429",

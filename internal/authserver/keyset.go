@@ -163,7 +163,7 @@ func (c *keySetCache) readDocument(ctx context.Context, at string, into any) err
 	return json.Unmarshal(body, into)
 }
 
-// rawKeySet is a JWK Set (RFC 7517 section 5) whose keys are parsed one by one.
+// rawKeySet is a JWK Set (RFC 7517 section 5). Its keys are parsed one by one.
 type rawKeySet struct {
 	Keys []json.RawMessage `json:"keys"`
 }

@@ -179,3 +179,26 @@ func TestAddWorkload_RefusesWhatIsUnsafe(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 }
+
+func TestWorkload_ExchangesAreLimited(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	w := c.workload(subject)
+	for range 70 {
+		if r := c.exchange(w, "x"); r.Status != http.StatusBadRequest { // a wrong JWT takes nothing of the workload's rate
+			t.Fatalf("%+v", r)
+		}
+	}
+	for range 60 {
+		if r := c.exchange(w, c.valid()); r.Status != http.StatusOK {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if r := c.exchange(w, c.valid()); r.Status != http.StatusTooManyRequests || r.Header.Get("Retry-After") == "" {
+		t.Errorf("%+v", r)
+	}
+	c.later(2 * time.Second)
+	if r := c.exchange(w, c.valid()); r.Status != http.StatusOK {
+		t.Errorf("later: %+v", r)
+	}
+}
