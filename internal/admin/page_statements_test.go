@@ -89,7 +89,7 @@ func (d *dashboard) countPageQueries(b *browser, ids things) map[string]int64 {
 var extraStatements = map[string]int64{
 	"GET /connectors/{id}/tools/{tool}/changes": 2, "GET /connectors/{id}/tools/{tool}/changes/{change}": 2,
 	"GET /approvals/{id}": 1, "GET /audit": 1, "GET /connectors/{id}/calls": 1, "GET /connectors/{id}/tools": 1, "GET /tasks": 1,
-	"GET /connectors": 4, "GET /calls": 2, "GET /": 6, "GET /notices": 3, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 3, "GET /agents/{id}": 10, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/resources": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 6,
+	"GET /connectors": 4, "GET /calls": 2, "GET /": 6, "GET /notices": 3, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 3, "GET /agents/{id}": 10, "GET /agents/{id}/access": 5, "GET /agents/{id}/connect": 1, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/resources": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 6,
 }
 
 func TestAPIConnector_TakesADocumentOfSixteenMebibytes(t *testing.T) {
