@@ -122,9 +122,15 @@ func (j *schemaChecker) acceptsKeyword(key string, v any) bool {
 	return true
 }
 
+// maxInteger is JavaScript's Number.MAX_SAFE_INTEGER. Zod 4 writes it as the bound of every integer.
+const maxInteger = 1<<53 - 1
+
 // isNumber refuses numbers that JavaScript cannot represent exactly.
 func isNumber(v any) bool {
 	n, ok := v.(json.Number)
+	if integer, err := n.Int64(); err == nil {
+		return ok && -maxInteger <= integer && integer <= maxInteger
+	}
 	return ok && len(n) <= 15 && !strings.ContainsAny(n.String(), "eE")
 }
 

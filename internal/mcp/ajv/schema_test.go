@@ -17,6 +17,7 @@ func TestCompiles(t *testing.T) {
 		`{"type":"object","if":{},"contains":false,"items":[{}],"additionalItems":false,"prefixItems":7,"patternProperties":{"^x-":true},"const":{"a":[1]},"anyOf":[true]}`,
 		`{"type":"object","dependencies":{"a":["b"],"c":{}},"enum":[{}],"uniqueItems":true,"description":7,"default":{"$ref":7},"examples":"none"}`,
 		`{"type":"object","allOf":[{"$ref":"#"}]}`,
+		`{"type":"object","properties":{"n":{"type":"integer","minimum":-9007199254740991,"maximum":9007199254740991}}}`, // as Zod 4 writes
 	} {
 		if !ajv.Compiles([]byte(schema)) {
 			t.Errorf("%s is refused", schema)
@@ -40,7 +41,7 @@ func TestCompiles_RefusedSchemas(t *testing.T) {
 		`{"enum":"x"}`, `{"enum":[]}`, `{"required":true}`, `{"required":[7]}`, `{"format":7}`, `{"format":"constructor"}`,
 		`{"id":"x"}`, `{"$id":"x"}`, `{"$anchor":"x"}`, `{"x":{"$id":"y"}}`, `{"nullable":true}`, `{"nullable":false,"type":"null"}`, `{"nullable":"x","type":"null"}`,
 		`{"uniqueItems":1}`, `{"items":"x"}`, `{"items":[]}`, `{"anyOf":[]}`, `{"anyOf":{}}`, `{"not":7}`, `{"properties":[]}`, `{"dependencies":{"a":"b"}}`,
-		`{"properties":{"__proto__":{}}}`, `{"$async":true}`, `{"maximum":1e99}`,
+		`{"properties":{"__proto__":{}}}`, `{"$async":true}`, `{"maximum":1e99}`, `{"maximum":9007199254740992}`, `{"maximum":0.1234567890123456}`,
 		strings.Repeat(`{"not":`, 70) + `{}` + strings.Repeat(`}`, 70),
 	} {
 		if ajv.Compiles(fmt.Appendf(nil, `{"type":"object","properties":{"p":%s}}`, property)) {
