@@ -1,0 +1,137 @@
+//go:build e2e && interop
+
+package e2e_test
+
+import "regexp"
+
+// interopServer is an MCP server of another publisher. In args and env, {port}, {dir}, {node} and {modules} stand for the port to listen
+// on, the home of the programs, Node.js and the npm packages.
+type interopServer struct {
+	slug   string
+	name   string // npm package, or Go package where script is empty
+	script string // of the npm package
+	args   []string
+	env    []string
+	path   string // of the server's address; empty: stdio
+	modern bool   // of 2026-07-28, else of 2025-11-25
+	sse    bool   // HTTP+SSE of 2024-11-05, else Streamable HTTP
+	calls  []interopCall
+	note   string // of the table
+}
+
+// interopCall is a call that changes nothing.
+type interopCall struct {
+	tool      string
+	arguments string         // JSON; empty: none. {dir} as above
+	differs   *regexp.Regexp // what differs from one call to the next
+}
+
+func (s interopServer) transport() string {
+	switch {
+	case s.path == "":
+		return "stdio"
+	case s.sse:
+		return "sse"
+	}
+	return "streamable_http"
+}
+
+const (
+	everythingPackage = "@modelcontextprotocol/server-everything"
+	memoryPackage     = "@modelcontextprotocol/server-memory"
+	memoryScript      = "{modules}/" + memoryPackage + "/dist/index.js"
+)
+
+var (
+	everythingCalls = []interopCall{
+		{tool: "echo", arguments: `{"message":"5 < 6 & ✓"}`},
+		{tool: "get-sum", arguments: `{"a":1,"b":2}`},
+		{tool: "get-structured-content", arguments: `{"location":"New York"}`},
+		{tool: "get-tiny-image"},
+		{tool: "get-annotated-message", arguments: `{"messageType":"error","includeImage":true}`},
+		{tool: "get-resource-links", arguments: `{"count":2}`},
+	}
+	memoryCalls = []interopCall{{tool: "read_graph"}, {tool: "search_nodes", arguments: `{"query":"nothing"}`}}
+	greetCalls  = []interopCall{{tool: "greet", arguments: `{"name":"Ann"}`}, {tool: "greet (structured)", arguments: `{"name":"Ann"}`}}
+)
+
+// interopServers start without an account and without a network. Their keys are of no worth.
+var interopServers = []interopServer{
+	{slug: "antv-chart", name: "@antv/mcp-server-chart", script: "build/index.js"},
+	{slug: "brave", name: "@brave/brave-search-mcp-server", script: "dist/index.js", env: []string{"BRAVE_API_KEY=0"}},
+	{slug: "chrome-devtools", name: "chrome-devtools-mcp", script: "build/src/bin/chrome-devtools-mcp.js"},
+	{slug: "cloudflare", name: "@cloudflare/mcp-server-cloudflare", script: "dist/index.js", args: []string{"run", "0"}, env: []string{"CLOUDFLARE_API_TOKEN=0"}},
+	{slug: "context7", name: "@upstash/context7-mcp", script: "dist/index.js"},
+	{slug: "eslint", name: "@eslint/mcp", script: "src/mcp-cli.js"},
+	{slug: "everything", name: everythingPackage, script: "dist/index.js", calls: everythingCalls},
+	{
+		slug: "everything-http", name: everythingPackage, script: "dist/index.js", args: []string{"streamableHttp"}, env: []string{"PORT={port}"},
+		path: "/mcp", calls: everythingCalls,
+	},
+	{
+		slug: "everything-sse", name: everythingPackage, script: "dist/index.js", args: []string{"sse"}, env: []string{"PORT={port}"},
+		path: "/sse", sse: true, calls: everythingCalls,
+	},
+	{slug: "exa", name: "exa-mcp-server", script: "dist/stdio.cjs", env: []string{"EXA_API_KEY=0"}},
+	{
+		slug: "filesystem", name: "@modelcontextprotocol/server-filesystem", script: "dist/index.js", args: []string{"{dir}"},
+		calls: []interopCall{{tool: "list_allowed_directories"}, {tool: "read_text_file", arguments: `{"path":"{dir}/missing"}`}},
+	},
+	{slug: "firecrawl", name: "firecrawl-mcp", script: "dist/index.js", env: []string{"FIRECRAWL_API_KEY=fc-0"}},
+	{slug: "gitlab", name: "@zereight/mcp-gitlab", script: "build/index.js", env: []string{"GITLAB_PERSONAL_ACCESS_TOKEN=glpat-0"}},
+	{
+		slug: "github-go", name: "github.com/github/github-mcp-server/cmd/github-mcp-server", args: []string{"stdio"},
+		env: []string{"GITHUB_PERSONAL_ACCESS_TOKEN=ghp_0"},
+	},
+	{slug: "go-sdk", name: "github.com/modelcontextprotocol/go-sdk/examples/server/everything", calls: greetCalls},
+	{
+		slug: "go-sdk-http", name: "github.com/modelcontextprotocol/go-sdk/examples/server/everything", args: []string{"-http", "localhost:{port}"},
+		path: "/", calls: greetCalls,
+	},
+	{
+		slug: "go-sdk-memory", name: "github.com/modelcontextprotocol/go-sdk/examples/server/memory", args: []string{"-http", "localhost:{port}"},
+		path: "/", calls: memoryCalls,
+	},
+	{
+		slug: "go-sdk-sse", name: "github.com/modelcontextprotocol/go-sdk/examples/server/sse", args: []string{"-port", "{port}"},
+		path: "/greeter1", sse: true, calls: []interopCall{{tool: "greet1", arguments: `{"name":"Ann"}`}},
+	},
+	{slug: "hubspot", name: "@hubspot/mcp-server", script: "dist/index.js", env: []string{"PRIVATE_APP_ACCESS_TOKEN=pat-0"}},
+	{
+		slug: "mcp-go", name: "github.com/mark3labs/mcp-go/examples/everything",
+		calls: []interopCall{{tool: "echo", arguments: `{"message":"5 < 6 & ✓"}`}, {tool: "add", arguments: `{"a":1,"b":2}`}, {tool: "getTinyImage"}},
+	},
+	{
+		slug: "mcp-proxy-http", modern: true, name: "mcp-proxy", script: "dist/bin/mcp-proxy.mjs", args: []string{"--port", "{port}", "--server", "stream", "{node}", memoryScript},
+		env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, path: "/mcp", calls: memoryCalls,
+	},
+	{
+		slug: "mcp-proxy-sse", name: "mcp-proxy", script: "dist/bin/mcp-proxy.mjs", args: []string{"--port", "{port}", "--server", "sse", "{node}", memoryScript},
+		env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, path: "/sse", sse: true, calls: memoryCalls,
+	},
+	{slug: "memory", name: memoryPackage, script: "dist/index.js", env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, calls: memoryCalls},
+	{slug: "next-devtools", name: "next-devtools-mcp", script: "dist/index.js", env: []string{"NEXT_TELEMETRY_DISABLED=1"}},
+	{slug: "notion", name: "@notionhq/notion-mcp-server", script: "bin/cli.mjs", env: []string{"NOTION_TOKEN=ntn_0"}},
+	{slug: "nx", name: "nx-mcp", script: "main.js"},
+	{slug: "playwright", name: "@playwright/mcp", script: "cli.js", calls: []interopCall{{tool: "browser_close"}}},
+	{slug: "playwright-http", name: "@playwright/mcp", script: "cli.js", args: []string{"--port", "{port}"}, path: "/mcp", calls: []interopCall{{tool: "browser_close"}}},
+	{
+		slug: "playwright-sse", name: "@playwright/mcp", script: "cli.js", args: []string{"--port", "{port}"}, path: "/sse", sse: true,
+		calls: []interopCall{{tool: "browser_close"}},
+	},
+	{
+		slug: "sequential-thinking", name: "@modelcontextprotocol/server-sequential-thinking", script: "dist/index.js",
+		calls: []interopCall{{tool: "sequentialthinking", arguments: `{"thought":"one","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}`}},
+	},
+	{slug: "shadcn", name: "shadcn", script: "dist/index.js", args: []string{"mcp"}, calls: []interopCall{{tool: "get_audit_checklist"}}},
+	{
+		slug: "supergateway-http", name: "supergateway", script: "dist/index.js",
+		args: []string{"--stdio", "{node} " + memoryScript, "--outputTransport", "streamableHttp", "--stateful", "--port", "{port}"},
+		env:  []string{"MEMORY_FILE_PATH={dir}/memory.json"}, path: "/mcp", calls: memoryCalls,
+	},
+	{
+		slug: "supergateway-sse", name: "supergateway", script: "dist/index.js", args: []string{"--stdio", "{node} " + memoryScript, "--port", "{port}"},
+		env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, path: "/sse", sse: true, calls: memoryCalls,
+	},
+	{slug: "tavily", name: "tavily-mcp", script: "build/index.js", env: []string{"TAVILY_API_KEY=tvly-0"}},
+}
