@@ -9,7 +9,7 @@ import "regexp"
 type interopServer struct {
 	slug   string
 	name   string // npm package, or Go package where script is empty
-	script string // of the npm package
+	script string // of the npm package, or servers/… that runs the package as a server
 	args   []string
 	env    []string
 	path   string // of the server's address; empty: stdio
@@ -52,6 +52,7 @@ var (
 		{tool: "get-resource-links", arguments: `{"count":2}`},
 	}
 	memoryCalls = []interopCall{{tool: "read_graph"}, {tool: "search_nodes", arguments: `{"query":"nothing"}`}}
+	addCalls    = []interopCall{{tool: "add", arguments: `{"a":1,"b":2}`}}
 	greetCalls  = []interopCall{{tool: "greet", arguments: `{"name":"Ann"}`}, {tool: "greet (structured)", arguments: `{"name":"Ann"}`}}
 )
 
@@ -73,6 +74,8 @@ var interopServers = []interopServer{
 		path: "/sse", sse: true, calls: everythingCalls,
 	},
 	{slug: "exa", name: "exa-mcp-server", script: "dist/stdio.cjs", env: []string{"EXA_API_KEY=0"}},
+	{slug: "fastmcp", name: "fastmcp", script: "servers/fastmcp.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
+	{slug: "fastmcp-sse", sse: true, name: "fastmcp", script: "servers/fastmcp.mjs", args: []string{"{port}"}, path: "/sse", calls: addCalls},
 	{
 		slug: "filesystem", name: "@modelcontextprotocol/server-filesystem", script: "dist/index.js", args: []string{"{dir}"},
 		calls: []interopCall{{tool: "list_allowed_directories"}, {tool: "read_text_file", arguments: `{"path":"{dir}/missing"}`}},
@@ -97,6 +100,7 @@ var interopServers = []interopServer{
 		path: "/greeter1", sse: true, calls: []interopCall{{tool: "greet1", arguments: `{"name":"Ann"}`}},
 	},
 	{slug: "hubspot", name: "@hubspot/mcp-server", script: "dist/index.js", env: []string{"PRIVATE_APP_ACCESS_TOKEN=pat-0"}},
+	{slug: "mastra", modern: true, name: "@mastra/mcp", script: "servers/mastra.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
 	{
 		slug: "mcp-go", name: "github.com/mark3labs/mcp-go/examples/everything",
 		calls: []interopCall{{tool: "echo", arguments: `{"message":"5 < 6 & ✓"}`}, {tool: "add", arguments: `{"a":1,"b":2}`}, {tool: "getTinyImage"}},
@@ -109,6 +113,7 @@ var interopServers = []interopServer{
 		slug: "mcp-proxy-sse", name: "mcp-proxy", script: "dist/bin/mcp-proxy.mjs", args: []string{"--port", "{port}", "--server", "sse", "{node}", memoryScript},
 		env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, path: "/sse", sse: true, calls: memoryCalls,
 	},
+	{slug: "mcp-use", name: "mcp-use", script: "servers/mcp-use.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
 	{slug: "memory", name: memoryPackage, script: "dist/index.js", env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, calls: memoryCalls},
 	{slug: "next-devtools", name: "next-devtools-mcp", script: "dist/index.js", env: []string{"NEXT_TELEMETRY_DISABLED=1"}},
 	{slug: "notion", name: "@notionhq/notion-mcp-server", script: "bin/cli.mjs", env: []string{"NOTION_TOKEN=ntn_0"}},
@@ -134,4 +139,5 @@ var interopServers = []interopServer{
 		env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, path: "/sse", sse: true, calls: memoryCalls,
 	},
 	{slug: "tavily", name: "tavily-mcp", script: "build/index.js", env: []string{"TAVILY_API_KEY=tvly-0"}},
+	{slug: "ts-v1-json", name: "@modelcontextprotocol/sdk", script: "servers/ts-v1.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
 }

@@ -158,13 +158,18 @@ func (s *plainSession) callTool(name, arguments string) string {
 	if err := json.Unmarshal(compact(s.t, r.Result), &result); err != nil {
 		s.t.Fatalf("tools/call: %v", err)
 	}
-	delete(result, "resultType")
-	if raw := result["_meta"]; raw != nil && json.Unmarshal(raw, &meta) == nil && len(meta) == 1 && meta["io.modelcontextprotocol/serverInfo"] != nil {
-		delete(result, "_meta")
+	if raw := result["_meta"]; raw != nil && json.Unmarshal(raw, &meta) != nil {
+		s.t.Fatalf("tools/call: _meta is %s", raw)
 	}
+	delete(result, "resultType")
+	delete(result, "_meta")
+	delete(meta, "io.modelcontextprotocol/serverInfo")
 	var out strings.Builder
 	for _, member := range slices.Sorted(maps.Keys(result)) {
 		fmt.Fprintf(&out, "%s: %s\n", member, result[member])
+	}
+	for _, member := range slices.Sorted(maps.Keys(meta)) {
+		fmt.Fprintf(&out, "_meta %s: %s\n", member, meta[member])
 	}
 	return out.String()
 }

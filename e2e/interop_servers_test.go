@@ -117,7 +117,11 @@ func (s interopServer) command(t *testing.T, dir string, port int) (path string,
 	if s.script == "" {
 		return goProgram(t, s.name), args, env
 	}
-	return path, append([]string{filepath.Join(modules, s.name, s.script)}, args...), env
+	script := filepath.Join(modules, s.name, s.script)
+	if strings.HasPrefix(s.script, "servers/") {
+		script = filepath.Join(filepath.Dir(modules), s.script)
+	}
+	return path, append([]string{script}, args...), env
 }
 
 // interopHost is an installation that runs the programs of servers.
