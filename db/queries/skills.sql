@@ -24,6 +24,12 @@ set current_hash = excluded.current_hash,
     changed_at = case when skills.current_hash = excluded.current_hash then skills.changed_at else now() end,
     removed_at = null;
 
+-- name: WithholdSkills :exec
+-- Entries that are not served, as skills that the server removed. No definition has their hash: nothing of them can be accepted.
+insert into skills (tenant_id, connector_id, uri, current_hash, review, removed_at)
+select @tenant_id, @connector_id, unnest(@uris::text[]), sha256(''::bytea), 'new', now()
+on conflict (tenant_id, connector_id, uri) do nothing;
+
 -- name: RemoveSkills :exec
 update skills
 set removed_at = now()
@@ -60,10 +66,12 @@ set accepted_hash = @accepted_hash, review = @review
 where tenant_id = @tenant_id and connector_id = @connector_id and uri = @uri;
 
 -- name: AccessSkills :many
--- Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one.
+-- Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one. Of the others, only
+-- the URIs: their files stay withheld. Those of the scheme skill always are.
 select skills.connector_id, skills.uri, accepted.raw as accepted_raw
 from agent_grants
-join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id and skills.removed_at is null
-left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash
+join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
+  and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
+left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
 where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
 order by skills.connector_id, skills.uri;

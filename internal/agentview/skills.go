@@ -32,13 +32,13 @@ type connectorSkills struct {
 	accepted []Skill                           // by URI
 	entries  map[string]connectors.SkillEntry  // accepted ones, by URI
 	files    map[string][]connectors.SkillFile // accepted ones, by URI: a skill may lie within another one
-	roots    map[string]bool                   // directories of skills, accepted or not, in one form
+	roots    []string                          // directories of skills, accepted or not, see sortRoots
 }
 
 func (s *connectorSkills) readRows() {
-	s.entries, s.files, s.roots = map[string]connectors.SkillEntry{}, map[string][]connectors.SkillFile{}, map[string]bool{}
+	s.entries, s.files = map[string]connectors.SkillEntry{}, map[string][]connectors.SkillFile{}
 	for _, row := range s.rows {
-		s.roots[foldURI(connectors.SkillRoot(row.URI))] = true
+		s.roots = append(s.roots, foldURI(connectors.SkillRoot(row.URI))+"/")
 		if row.Accepted == nil {
 			continue
 		}
@@ -48,7 +48,21 @@ func (s *connectorSkills) readRows() {
 			s.files[f.URI] = append(s.files[f.URI], f)
 		}
 	}
+	s.roots = sortRoots(s.roots)
 	slices.SortFunc(s.accepted, func(a, b Skill) int { return strings.Compare(a.URI, b.URI) }) // the database may collate differently
+}
+
+// sortRoots sorts directories, which end with a slash, and drops those within others: then only the last one that is not after
+// a URI can have it.
+func sortRoots(roots []string) []string {
+	slices.Sort(roots)
+	outer := roots[:0]
+	for _, root := range roots {
+		if len(outer) == 0 || !strings.HasPrefix(root, outer[len(outer)-1]) {
+			outer = append(outer, root)
+		}
+	}
+	return outer
 }
 
 // indexedSkills returns the skills of the connector.
@@ -81,9 +95,6 @@ func (connector *ConnectorView) grantsSkills() bool {
 	return connector.Grant.IncludesItems(connectors.ItemResource)
 }
 
-// HasSkills reports whether the server lists skills, accepted or not.
-func (connector *ConnectorView) HasSkills() bool { return len(connector.skills.rows) > 0 }
-
 // SkillAt returns an accepted skill that the agent's grant includes; ok is false if there is none.
 func (connector *ConnectorView) SkillAt(uri string) (s Skill, ok bool) {
 	i := slices.IndexFunc(connector.Skills(), func(s Skill) bool { return s.URI == uri })
@@ -93,7 +104,8 @@ func (connector *ConnectorView) SkillAt(uri string) (s Skill, ok bool) {
 	return connector.Skills()[i], true
 }
 
-// IsSkillURI reports whether a URI is in the directory of a skill that the server lists, accepted or not, however it is written.
+// IsSkillURI reports whether a URI is in the directory of a skill that the server lists or listed, accepted or not, however it is
+// written.
 // Each URI with the scheme skill is one, with or without such a skill.
 func (connector *ConnectorView) IsSkillURI(uri string) bool {
 	return hasSkillScheme(uri) || connector.inSkill(uri)
@@ -106,22 +118,15 @@ func hasSkillScheme(uri string) bool {
 	return strings.HasPrefix(foldURI(uri), SkillScheme)
 }
 
-// inSkill reports whether a URI is in the directory of a skill that the server lists.
+// inSkill reports whether a URI is in the directory of a skill that the server lists or listed. Servers choose the URIs of whole
+// results, so that its time grows with their length only.
 func (connector *ConnectorView) inSkill(uri string) bool {
-	if !connector.HasSkills() {
+	if len(connector.skills.rows) == 0 {
 		return false
 	}
-	roots := connector.indexedSkills().roots
-	for dir := foldURI(uri); ; {
-		if roots[dir] {
-			return true
-		}
-		end := strings.LastIndexByte(dir, '/')
-		if end < 0 {
-			return false
-		}
-		dir = dir[:end]
-	}
+	roots, place := connector.indexedSkills().roots, foldURI(uri)+"/"
+	after, found := slices.BinarySearch(roots, place)
+	return found || after > 0 && strings.HasPrefix(place, roots[after-1])
 }
 
 // WithholdsSkill reports whether a URI is in the directory of a skill that the agent's grant includes, and was not accepted.

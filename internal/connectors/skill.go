@@ -107,15 +107,16 @@ func ReadSkill(raw json.RawMessage) (d Definition, defect string) {
 		Frontmatter map[string]any  `json:"frontmatter"`
 		Resources   json.RawMessage `json:"resources"`
 	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	err := dec.Decode(&entry)
+	d.Name = SkillTool(entry.URI) // also of an entry with members of other types
 	if len(raw) > maxSkillEntry {
 		return d, "The entry is larger than 512 KiB."
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if dec.Decode(&entry) != nil || entry.Frontmatter == nil {
+	if err != nil || entry.Frontmatter == nil {
 		return d, "The entry isn't an object with a frontmatter."
 	}
-	d.Name = SkillTool(entry.URI)
 	if defect := checkSkillURI(entry.URI); defect != "" {
 		return d, defect
 	}
@@ -276,11 +277,22 @@ func checkSkillURI(uri string) (defect string) {
 	return ""
 }
 
-// HashSkills identifies a list of skills; nil: there are none.
-func HashSkills(skills []Definition) *Hash {
-	if len(skills) == 0 {
+// WithheldSkills returns the URIs of entries that are not served, as far as they can be one of a skill.
+func WithheldSkills(quarantined []Quarantined) (uris []string) {
+	for _, q := range quarantined {
+		if uri, isSkill := SkillOfTool(*q.Name); isSkill && uri != "" && len(uri) <= maxSkillURI {
+			uris = append(uris, uri)
+		}
+	}
+	slices.Sort(uris)
+	return slices.Compact(uris)
+}
+
+// HashSkills identifies a list of skills with its quarantined entries; nil: there are none.
+func HashSkills(skills []Definition, quarantined []Quarantined) *Hash {
+	if len(skills)+len(quarantined) == 0 {
 		return nil
 	}
-	h := ListHash(skills, nil)
+	h := ListHash(skills, quarantined)
 	return &h
 }

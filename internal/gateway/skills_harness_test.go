@@ -176,9 +176,32 @@ func newSkillEnv(t *testing.T, e era) (env *testEnv, servers map[string]*skillSe
 	for _, slug := range []string{"one", "two"} {
 		servers[slug] = newSkillServer(t, slug, e)
 		c := env.newConnector(t, slug, servers[slug].URL)
+		env.acceptSkills(t, slug)
 		env.Grant(t, agent.ID, c.ID)
 	}
 	return env, servers, env.Token(t, agent.ID)
+}
+
+// acceptSkills accepts the waiting skills of a connector.
+func (b *testEnv) acceptSkills(t *testing.T, slug string) {
+	t.Helper()
+	st := b.St.Tenant(b.Tenant)
+	c, err := st.Connectors().Get(t.Context(), connectors.Ref(slug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	skills, err := st.Skills().List(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range skills {
+		if s.Review == connectors.ReviewAccepted {
+			continue
+		}
+		if err := st.Tools().Decide(t.Context(), store.ToolDecision{Connector: c.ID, Tool: connectors.SkillTool(s.URI), Accept: true, By: "Ada"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // decideSkill decides the waiting change of a connector's skill.

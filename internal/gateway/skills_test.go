@@ -262,6 +262,7 @@ func TestSkills_FrontmatterIsCompared(t *testing.T) {
 	}
 	agent := env.newAutoAgent(t)
 	env.Grant(t, agent.ID, env.newConnector(t, "one", server.URL).ID)
+	env.acceptSkills(t, "one")
 	c := newSkillClient(t, env.url+"/mcp/one", env.Token(t, agent.ID), modern)
 	if answer := c.send("resources/read", uriParams(refundsSkill)); !strings.HasPrefix(answer, "error ") {
 		t.Errorf("read: %s", answer)

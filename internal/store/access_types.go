@@ -75,9 +75,9 @@ type AccessItem struct {
 	connectors.Item
 }
 
-// AccessSkill is a skill that the server of a granted connector lists.
+// AccessSkill is a skill that the server of a granted connector lists, or listed.
 type AccessSkill struct {
 	ConnectorID connectors.ConnectorID
 	URI         string
-	Accepted    []byte // its accepted definition; nil: none
+	Accepted    []byte // its accepted definition; nil: none, or the server no longer lists it
 }

@@ -43,6 +43,7 @@ type SkillWrite struct {
 	Hash        *connectors.Hash     // of the list; nil: no skills
 	Diff        connectors.ToolDiff
 	Definitions []connectors.Definition
+	Withheld    []string // URIs of entries that are not served
 }
 
 // Save writes the differences of a list of skills, with their changes and a notice of those that wait.
@@ -77,6 +78,11 @@ func (t *tenant) writeSkills(ctx context.Context, q *dbgen.Queries, id connector
 	}
 	if len(w.Diff.Removed) > 0 {
 		if err := q.RemoveSkills(ctx, t.id, id, skillURIs(w.Diff.Removed)); err != nil {
+			return err
+		}
+	}
+	if len(w.Withheld) > 0 {
+		if err := q.WithholdSkills(ctx, t.id, id, cleanAll(w.Withheld)); err != nil {
 			return err
 		}
 	}

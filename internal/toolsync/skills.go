@@ -66,7 +66,7 @@ func (r *run) saveSkills(ctx context.Context, found serverSkills) {
 }
 
 func (r *run) storeSkills(ctx context.Context, found serverSkills) error {
-	hash := connectors.HashSkills(found.skills)
+	hash := connectors.HashSkills(found.skills, found.quarantined)
 	if found.unread || equalHashes(hash, r.connector.SkillsHash) {
 		return nil
 	}
@@ -85,7 +85,9 @@ func (r *run) storeSkills(ctx context.Context, found serverSkills) error {
 	if err := ctx.Err(); err != nil { // a diff that ctx ended is incomplete
 		return err
 	}
-	err = st.Skills().Save(ctx, r.connector.ID, store.SkillWrite{Run: r.id, Hash: hash, Diff: diff, Definitions: found.skills})
+	err = st.Skills().Save(ctx, r.connector.ID, store.SkillWrite{
+		Run: r.id, Hash: hash, Diff: diff, Definitions: found.skills, Withheld: connectors.WithheldSkills(found.quarantined),
+	})
 	if err == nil {
 		r.connector.SkillsHash = hash
 	}

@@ -15,8 +15,9 @@ import (
 const accessSkills = `-- name: AccessSkills :many
 select skills.connector_id, skills.uri, accepted.raw as accepted_raw
 from agent_grants
-join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id and skills.removed_at is null
-left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash
+join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
+  and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
+left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
 order by skills.connector_id, skills.uri
 `
@@ -27,7 +28,8 @@ type AccessSkillsRow struct {
 	AcceptedRaw []byte
 }
 
-// Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one.
+// Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one. Of the others, only
+// the URIs: their files stay withheld. Those of the scheme skill always are.
 func (q *Queries) AccessSkills(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessSkillsRow, error) {
 	rows, err := q.db.Query(ctx, accessSkills, tenantID, agentID)
 	if err != nil {
@@ -226,6 +228,18 @@ func (q *Queries) Skills(ctx context.Context, tenantID connectors.TenantID, conn
 		return nil, err
 	}
 	return items, nil
+}
+
+const withholdSkills = `-- name: WithholdSkills :exec
+insert into skills (tenant_id, connector_id, uri, current_hash, review, removed_at)
+select $1, $2, unnest($3::text[]), sha256(''::bytea), 'new', now()
+on conflict (tenant_id, connector_id, uri) do nothing
+`
+
+// Entries that are not served, as skills that the server removed. No definition has their hash: nothing of them can be accepted.
+func (q *Queries) WithholdSkills(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, uris []string) error {
+	_, err := q.db.Exec(ctx, withholdSkills, tenantID, connectorID, uris)
+	return err
 }
 
 const writeSkills = `-- name: WriteSkills :exec
