@@ -2192,6 +2192,7 @@ func (c *Client) RejectInstructions(ctx context.Context, id string, in ToolVerdi
 }
 
 // RejectSkill: Reject a skill's current definition; agents keep the accepted one. Requires role admin.
+// To reject the accepted definition withdraws it: agents no longer get the skill.
 func (c *Client) RejectSkill(ctx context.Context, id string, uri string, in ToolVerdict) (ShownSkill, error) {
 	var out ShownSkill
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "skills", url.PathEscape(uri), "reject"}, nil, in, &out)

@@ -90,6 +90,7 @@ func (h *Handler) mountSkills() {
 	registerOperation(h, operation{
 		method: http.MethodPost, path: path + "/{uri}/reject", id: "rejectSkill", tag: tag,
 		summary: "Reject a skill's current definition; agents keep the accepted one", permission: connectors.PermManage, status: http.StatusOK,
+		description: "To reject the accepted definition withdraws it: agents no longer get the skill.",
 	}, func(ctx context.Context, actor auth.Actor, in *skillVerdictInput) (*response[shownSkillJSON], error) {
 		return h.decideSkill(ctx, actor, in, false)
 	})

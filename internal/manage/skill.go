@@ -8,9 +8,9 @@ import (
 	"patchbay/internal/store"
 )
 
-// DecideSkill accepts a skill's current definition for all agents, or rejects it in favour of the accepted one. It requires an
-// admin, because it changes what every agent is told to do. Conflict means that nothing is pending, or that the server changed the
-// skill again.
+// DecideSkill accepts a skill's current definition for all agents, or rejects it in favour of the accepted one. To reject that one
+// withdraws the skill. It requires an admin, because it changes what every agent is told to do. Conflict means that nothing is
+// pending, or that the server changed the skill again.
 func (r *Registry) DecideSkill(ctx context.Context, a auth.Actor, ref connectors.Ref, uri string, v ToolVerdict) (skill connectors.Skill, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return skill, err

@@ -329,8 +329,8 @@ var tenantAttempts = map[string]attempt{
 		return base.ListHash != nil || len(base.Tools) > 0, err
 	},
 	"Skills.Baseline": func(ctx context.Context, o outsider) (bool, error) {
-		base, err := o.door.Skills().Baseline(ctx, o.connector.ID)
-		return len(base.Skills) > 0, err
+		known, err := o.door.Skills().Baseline(ctx, o.connector.ID)
+		return len(known) > 0, err
 	},
 	"Skills.List": func(ctx context.Context, o outsider) (bool, error) {
 		skills, err := o.door.Skills().List(ctx, o.connector.ID)

@@ -9,32 +9,23 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store/dbgen"
+	"patchbay/internal/toolchange"
 )
 
-// SkillBaseline is what a list of skills is compared with.
-type SkillBaseline struct {
-	First  bool                   // the connector was never synced
-	Skills []connectors.ToolState // by the names of [connectors.SkillTool]; removed ones too
-}
-
-// Baseline reads the known skills of a connector.
-func (t Skills) Baseline(ctx context.Context, id connectors.ConnectorID) (base SkillBaseline, err error) {
-	var known dbgen.ConnectorBaseRow
+// Baseline reads the known skills of a connector, by the names of [connectors.SkillTool]; removed ones too.
+func (t Skills) Baseline(ctx context.Context, id connectors.ConnectorID) ([]connectors.ToolState, error) {
 	var rows []dbgen.SkillStatesRow
-	err = t.scope.runReadBatch(ctx,
-		func(q *dbgen.Queries) (err error) { known, err = q.ConnectorBase(ctx, t.id, id); return err },
+	err := t.scope.runReadBatch(ctx,
+		func(q *dbgen.Queries) error { _, err := q.ConnectorBase(ctx, t.id, id); return err },
 		func(q *dbgen.Queries) (err error) { rows, err = q.SkillStates(ctx, t.id, id); return err },
 	)
-	if err != nil {
-		return base, rowError(err, "connector")
+	return mapRows(rows, toSkillState), rowError(err, "connector")
+}
+
+func toSkillState(r dbgen.SkillStatesRow) connectors.ToolState {
+	return connectors.ToolState{
+		Name: connectors.SkillTool(r.Uri), Current: *toHash(r.CurrentHash), Accepted: toHash(r.AcceptedHash), Review: r.Review, Removed: r.Removed,
 	}
-	base.First = known.ToolsHash == nil
-	for _, r := range rows {
-		base.Skills = append(base.Skills, connectors.ToolState{
-			Name: connectors.SkillTool(r.Uri), Current: *toHash(r.CurrentHash), Accepted: toHash(r.AcceptedHash), Review: r.Review, Removed: r.Removed,
-		})
-	}
-	return base, nil
 }
 
 // SkillWrite is what a sync found of a connector's skills.
@@ -128,7 +119,7 @@ func toSkill(r dbgen.SkillsRow) connectors.Skill {
 }
 
 // decideSkill accepts a skill's current definition or rejects it in favour of the one accepted before, if there is one. To keep that
-// one is the same.
+// one is the same. To reject the accepted one withdraws it.
 func (t *tenant) decideSkill(ctx context.Context, uri string, d ToolDecision) error {
 	row, err := t.q.LockSkill(ctx, t.id, d.Connector, uri)
 	if err != nil {
@@ -137,6 +128,8 @@ func (t *tenant) decideSkill(ctx context.Context, uri string, d ToolDecision) er
 	switch {
 	case row.Removed:
 		return fault.Errorf(fault.Conflict, "The server no longer lists this skill.").WithType(TypeToolChanged)
+	case withdrawsSkill(row, d):
+		return t.withdrawSkill(ctx, uri, row, d)
 	case d.Hash != nil && *d.Hash != *toHash(row.CurrentHash):
 		return fault.Errorf(fault.Conflict, "The skill changed again. Review the latest version.").WithType(TypeToolChanged)
 	case row.Review == connectors.ReviewAccepted:
@@ -160,6 +153,53 @@ func (t *tenant) decideSkill(ctx context.Context, uri string, d ToolDecision) er
 		return nil
 	}
 	return err
+}
+
+// withdrawsSkill reports whether a decision rejects the version that agents get. If the server lists another one, which was
+// rejected, the decision names it.
+func withdrawsSkill(row dbgen.LockSkillRow, d ToolDecision) bool {
+	if d.Accept || d.Keep || row.AcceptedHash == nil {
+		return false
+	}
+	named := d.Hash != nil && *d.Hash == *toHash(row.AcceptedHash)
+	return row.Review == connectors.ReviewAccepted && (named || d.Hash == nil) || row.Review == connectors.ReviewRejected && named
+}
+
+// withdrawSkill ends that agents get a skill. The change has the version twice, see isWithdrawal.
+func (t *tenant) withdrawSkill(ctx context.Context, uri string, row dbgen.LockSkillRow, d ToolDecision) error {
+	err := t.q.InsertDecidedChange(ctx, dbgen.InsertDecidedChangeParams{
+		TenantID: t.id, ID: connectors.ToolChangeID{UUID: newID()}, ConnectorID: d.Connector, Tool: d.Tool,
+		BeforeHash: row.AcceptedHash, AfterHash: row.AcceptedHash, Kinds: []string{string(toolchange.NewSkill)}, Risk: string(toolchange.High),
+		State: connectors.ChangeRejected, DecidedBy: cleanText(d.By),
+	})
+	if err != nil {
+		return err
+	}
+	return t.q.DecideSkill(ctx, dbgen.DecideSkillParams{TenantID: t.id, ConnectorID: d.Connector, Uri: uri, Review: connectors.ReviewRejected})
+}
+
+// isWithdrawal reports whether a change is that of an accepted skill that a person rejected, or accepted again then.
+func isWithdrawal(c connectors.ToolChange) bool {
+	_, isSkill := connectors.SkillOfTool(c.Tool)
+	return isSkill && c.Before != nil && c.After != nil && *c.Before == *c.After
+}
+
+// undoWithdrawal serves agents a withdrawn skill again, or withdraws it again.
+func (t *tenant) undoWithdrawal(ctx context.Context, last connectors.ToolChange, by string) error {
+	uri, _ := connectors.SkillOfTool(last.Tool)
+	decided := dbgen.DecideSkillParams{TenantID: t.id, ConnectorID: last.ConnectorID, Uri: uri, Review: connectors.ReviewRejected}
+	state := connectors.ChangeRejected
+	if last.State == connectors.ChangeRejected && isWithdrawal(last) {
+		decided.AcceptedHash, decided.Review, state = last.After[:], connectors.ReviewAccepted, connectors.ChangeAccepted
+	}
+	_, err := t.q.DecideChange(ctx, dbgen.DecideChangeParams{
+		TenantID: t.id, ConnectorID: last.ConnectorID, Tool: last.Tool, State: state, DecidedBy: cleanText(by),
+		ID: connectors.ToolChangeID{UUID: newID()}, Hash: last.After[:],
+	})
+	if err != nil {
+		return rowError(err, "change")
+	}
+	return t.q.DecideSkill(ctx, decided)
 }
 
 // restoreSkill serves agents an earlier definition of a skill. They get a file while the server has it with that digest.

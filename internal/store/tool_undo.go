@@ -71,6 +71,9 @@ func (t *tenant) undoDecision(ctx context.Context, d Decision, by string) (conne
 	if last.ID != d.Change || !decided || !last.DecidedAt.Equal(d.DecidedAt) || last.After == nil || current == nil || *last.After != *current {
 		return last, fault.Errorf(fault.Conflict, "The change was decided again, or the server changed it. Nothing was undone.").WithType(TypeToolChanged)
 	}
+	if isWithdrawal(last) || len(history.Items) > 1 && isWithdrawal(history.Items[1]) && isDecidedAgain(last, history.Items[1]) {
+		return last, t.undoWithdrawal(ctx, last, by)
+	}
 	if len(history.Items) > 1 && isDecidedAgain(last, history.Items[1]) {
 		return last, t.repeatDecision(ctx, last, history.Items[1].State, by)
 	}

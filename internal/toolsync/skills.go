@@ -71,11 +71,12 @@ func (r *run) storeSkills(ctx context.Context, found serverSkills) error {
 		return nil
 	}
 	st := r.store.Tenant(r.tenant)
-	base, err := st.Skills().Baseline(ctx, r.connector.ID)
+	known, err := st.Skills().Baseline(ctx, r.connector.ID)
 	if err != nil {
 		return err
 	}
-	c := connectors.Comparison{Old: base.Skills, List: found.skills, Policy: r.connector.ToolChanges, First: base.First, Done: ctx.Done()}
+	// The policy decides also at the first sync: unlike tools, skills are instructions that no person has read.
+	c := connectors.Comparison{Old: known, List: found.skills, Policy: r.connector.ToolChanges, Done: ctx.Done()}
 	if hashes := c.AcceptedNeeded(); len(hashes) > 0 {
 		if c.Accepted, err = st.Tools().Definitions(ctx, hashes); err != nil {
 			return err
