@@ -39,6 +39,8 @@ var interopClients = []struct {
 type clientReport struct {
 	Tools                    []string
 	Echo, Structured, Misfit struct{ Value, Threw string }
+	Progress                 []struct{ Progress, Total float64 } // of events-….mjs, as Logged
+	Logged                   string
 }
 
 // TestClientsListAndCall lists and calls the tools of server-everything through the gateway with each client. Arguments that do not fit

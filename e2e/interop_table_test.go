@@ -19,7 +19,7 @@ func wantRow(t *testing.T, file string, cells ...any) {
 	t.Helper()
 	row := "|"
 	for _, cell := range cells {
-		row += fmt.Sprintf(" %v |", cell)
+		row += strings.TrimRight(fmt.Sprintf(" %v", cell), " ") + " |"
 	}
 	interopTables.Lock()
 	defer interopTables.Unlock()

@@ -1,4 +1,4 @@
 import { token, url } from "./report.mjs";
-import { reportBridge } from "./sdk.mjs";
+import { openBridge, reportSession } from "./sdk.mjs";
 
-await reportBridge("mcp-remote/dist/proxy.js", [url, "--header", `Authorization: Bearer ${token}`]);
+await reportSession(await openBridge("mcp-remote/dist/proxy.js", [url, "--header", `Authorization: Bearer ${token}`]));

@@ -1,4 +1,4 @@
 import { token, url } from "./report.mjs";
-import { reportBridge } from "./sdk.mjs";
+import { openBridge, reportSession } from "./sdk.mjs";
 
-await reportBridge("supergateway/dist/index.js", ["--streamableHttp", url, "--oauth2Bearer", token]);
+await reportSession(await openBridge("supergateway/dist/index.js", ["--streamableHttp", url, "--oauth2Bearer", token]));
