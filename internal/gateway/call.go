@@ -73,7 +73,6 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if lent := outcome.PooledResult(); lent != nil {
 		r.AfterReply(lent.Release)
 	}
-	outcome.Raw = withholdSkills(tool.Connector, outcome.Raw, toolBlocks)
 	return b.exposeApps(tool.Connector, b.shapeAnswer(ctx, r, tool, &outcome), toolResult), nil
 }
 

@@ -45,7 +45,7 @@ func (b *backend) getPrompt(ctx context.Context, r *serve.Request) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	return b.exposeApps(connector, withholdSkills(connector, raw, promptBlocks), promptResult), nil
+	return b.exposeApps(connector, raw, promptResult), nil
 }
 
 // readResource serves resources/read with the upstream URI. The URIs of the contents are exposed again. Resources that

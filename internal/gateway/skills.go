@@ -14,7 +14,6 @@ import (
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/serve"
-	"patchbay/internal/toolcall"
 )
 
 // Skills (SEP-2640) are answered from what was accepted, without the server. Their files are resources: package toolcall compares
@@ -195,99 +194,4 @@ func (b *backend) findDirectoryConnector(uri string) (*agentview.ConnectorView, 
 		return nil, ""
 	}
 	return found[0], uri
-}
-
-// blockPaths are where a result has content blocks.
-type blockPaths [][]string
-
-var (
-	toolBlocks   = blockPaths{{"content", "[]"}}
-	taskBlocks   = blockPaths{{"content", "[]"}, {"result", "content", "[]"}}
-	promptBlocks = blockPaths{{"messages", "[]", "content"}, {"messages", "[]", "content", "[]"}}
-)
-
-// uriPaths returns the places of the URIs of embedded resources.
-func (p blockPaths) uriPaths() []string {
-	var all []string
-	for _, path := range p {
-		place := ""
-		for _, name := range path {
-			if name == "[]" {
-				place += name
-			} else {
-				place += "." + name
-			}
-		}
-		all = append(all, place+".resource.uri")
-	}
-	return all
-}
-
-// mayEmbed reports whether a result may have an embedded resource: escapes may spell the word, too.
-func mayEmbed(raw json.RawMessage) bool {
-	return bytes.Contains(raw, []byte(`"resource"`)) || bytes.Contains(raw, []byte(`\u00`))
-}
-
-// withholdSkills returns a result with its embedded files of skills as they were accepted. Others are replaced by a sentence.
-// All other results stay byte for byte.
-func withholdSkills(connector *agentview.ConnectorView, raw json.RawMessage, blocks blockPaths) json.RawMessage {
-	if !mayEmbed(raw) || !toolcall.ContainsSkillFile(connector, raw, blocks.uriPaths()...) {
-		return raw
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var result any
-	if dec.Decode(&result) != nil {
-		return raw // no client can read it either
-	}
-	for _, path := range blocks {
-		result = editBlocks(result, path, func(block map[string]any) map[string]any { return withholdBlock(connector, block) })
-	}
-	edited, err := encodeJSON(result)
-	if err != nil {
-		return raw
-	}
-	return edited
-}
-
-// editBlocks replaces the objects at a path.
-func editBlocks(value any, path []string, edit func(map[string]any) map[string]any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		if len(path) == 0 {
-			return edit(v)
-		}
-		if child, ok := v[path[0]]; ok {
-			v[path[0]] = editBlocks(child, path[1:], edit)
-		}
-	case []any:
-		if len(path) > 0 && path[0] == "[]" {
-			for i := range v {
-				v[i] = editBlocks(v[i], path[1:], edit)
-			}
-		}
-	}
-	return value
-}
-
-// withholdBlock returns an embedded file of a skill as it was accepted, or a sentence.
-func withholdBlock(connector *agentview.ConnectorView, block map[string]any) map[string]any {
-	resource, _ := block["resource"].(map[string]any)
-	uri, _ := resource["uri"].(string)
-	if resource == nil || !connector.IsSkillURI(uri) {
-		return block
-	}
-	contents, err := encodeJSON(map[string]any{"contents": []any{resource}})
-	if err == nil {
-		contents, err = toolcall.CheckEmbeddedSkill(connector, uri, contents)
-	}
-	var result struct{ Contents []any }
-	if err == nil && json.Unmarshal(contents, &result) == nil && len(result.Contents) == 1 {
-		return map[string]any{"type": "resource", "resource": result.Contents[0]}
-	}
-	refusal, ok := toRefusal(err)
-	if !ok {
-		return map[string]any{"type": "text", "text": "Patchbay withheld a file of a skill."}
-	}
-	return map[string]any{"type": "text", "text": refusal.Sentence}
 }

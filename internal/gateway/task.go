@@ -33,14 +33,14 @@ func (b *backend) handleTask(ctx context.Context, r *serve.Request) (raw json.Ra
 	if err != nil {
 		return nil, newRequestError(err, noPageURL)
 	}
-	if !mayEmbed(raw) && !bytes.Contains(raw, uiMark) && !bytes.Contains(raw, skillMark) {
+	if !bytes.Contains(raw, uiMark) && !bytes.Contains(raw, skillMark) {
 		return raw, nil
 	}
 	connector := b.h.caller.TaskConnector(b.view, r.Params)
 	if connector == nil {
-		return withholdSkills(&agentview.ConnectorView{}, raw, taskBlocks), nil
+		return raw, nil
 	}
-	return b.exposeApps(connector, withholdSkills(connector, raw, taskBlocks), toolResult, taskResult), nil
+	return b.exposeApps(connector, raw, toolResult, taskResult), nil
 }
 
 // missingTasks refuses a method of the extension to a client that does not declare it (2026-07-28, "Missing Required

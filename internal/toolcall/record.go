@@ -56,6 +56,9 @@ func (rec *callRecorder) recoverPanic(a *activeCall, out *Outcome, err *error) {
 func (rec *callRecorder) finishCall(ctx context.Context, a *activeCall, result *mcp.Result, err error) (Outcome, error) {
 	out := Outcome{CallID: a.call.ID, Call: a.call}
 	if err == nil {
+		if result.Task == nil && result.InputRequired == nil {
+			result = withholdSkillsOf(a.connector, result)
+		}
 		err = rec.fillOutcome(ctx, a, result, &out)
 	}
 	if out.Task && result.Task != nil {

@@ -58,7 +58,7 @@ func cutFrontmatter(document []byte) (text []byte, ok bool) {
 type frontmatterComparison struct{ left int }
 
 func (c *frontmatterComparison) equalValue(node *yaml.Node, value any) bool {
-	if c.left--; c.left < 0 {
+	if c.left--; c.left < 0 || node.Style&yaml.TaggedStyle != 0 { // parsers differ about tags
 		return false
 	}
 	switch node.Kind {
@@ -93,7 +93,7 @@ func (c *frontmatterComparison) equalObjects(node *yaml.Node, value any) bool {
 	for i := 0; i < len(node.Content); i += 2 {
 		key := node.Content[i]
 		member, listed := object[key.Value]
-		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" || !listed || seen[key.Value] || !c.equalValue(node.Content[i+1], member) {
+		if key.Kind != yaml.ScalarNode || key.Style&yaml.TaggedStyle != 0 || key.Tag == "!!merge" || !listed || seen[key.Value] || !c.equalValue(node.Content[i+1], member) {
 			return false
 		}
 		seen[key.Value] = true

@@ -29,30 +29,28 @@ func newSkillRefusal(connector *agentview.ConnectorView, sentence string) error 
 	return &RefusalError{Code: CodeHeld, Sentence: fmt.Sprintf(sentence, connector.Connector.Name)}
 }
 
-// checkResource compares the result of a read with the accepted skills, and returns what the agent gets: of a file of a skill
-// nothing but its bytes and media type.
+// checkResource compares the result of a read or a prompt with the accepted skills, and returns what the agent gets: of a file of
+// a skill nothing but its bytes and media type.
 func (q *UpstreamRequest) checkResource(raw json.RawMessage) (json.RawMessage, error) {
 	switch {
+	case q.Kind == connectors.CallPrompt:
+		return withholdSkills(q.Connector, raw, promptBlocks), nil
 	case q.Kind != connectors.CallResource:
 		return raw, nil
 	case q.Connector.IsSkillURI(q.Name):
-		return CheckSkillFile(q.Connector, q.Name, raw)
-	case ContainsSkillFile(q.Connector, raw, ".contents[].uri"):
+		return checkSkillFile(q.Connector, q.Name, raw)
+	case containsSkillFile(q.Connector, raw, ".contents[].uri"):
 		return nil, newSkillRefusal(q.Connector, skillEmbedded)
 	}
 	return raw, nil
 }
 
-// ContainsSkillFile reports whether one of the paths of a JSON document has the URI of a file of a skill.
-func ContainsSkillFile(connector *agentview.ConnectorView, raw json.RawMessage, paths ...string) (found bool) {
-	edits := mcp.StringEdits{}
-	for _, path := range paths {
-		edits[path] = func(uri string) (string, bool) {
-			found = found || connector.IsSkillURI(uri)
-			return "", false
-		}
-	}
-	_, err := mcp.EditStrings(raw, edits)
+// containsSkillFile reports whether a path of a JSON document has the URI of a file of a skill.
+func containsSkillFile(connector *agentview.ConnectorView, raw json.RawMessage, path string) (found bool) {
+	_, err := mcp.EditStrings(raw, mcp.StringEdits{path: func(uri string) (string, bool) {
+		found = found || connector.IsSkillURI(uri)
+		return "", false
+	}})
 	return found || err != nil
 }
 
@@ -79,9 +77,9 @@ func (c skillContents) decodeBytes() ([]byte, bool) {
 // mediaType is the form of a media type that is relayed, with at most a charset.
 var mediaType = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,80}(; ?charset=[A-Za-z0-9-]{1,20})?$`)
 
-// CheckSkillFile returns the result of a read of a skill's file with one content and without other members. It fails unless the
+// checkSkillFile returns the result of a read of a skill's file with one content and without other members. It fails unless the
 // bytes have a digest and a size that were accepted.
-func CheckSkillFile(connector *agentview.ConnectorView, uri string, raw json.RawMessage) (json.RawMessage, error) {
+func checkSkillFile(connector *agentview.ConnectorView, uri string, raw json.RawMessage) (json.RawMessage, error) {
 	var result struct {
 		Contents []skillContents `json:"contents"`
 	}
@@ -101,14 +99,6 @@ func CheckSkillFile(connector *agentview.ConnectorView, uri string, raw json.Raw
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(result)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// CheckEmbeddedSkill is [CheckSkillFile] for a file in the result of a call, which the agent's grant must include.
-func CheckEmbeddedSkill(connector *agentview.ConnectorView, uri string, contents json.RawMessage) (json.RawMessage, error) {
-	if !connector.Permits(connectors.CallResource, uri) {
-		return nil, newSkillRefusal(connector, skillHeld)
-	}
-	return CheckSkillFile(connector, uri, contents)
 }
 
 func checkSkillContents(connector *agentview.ConnectorView, file skillContents) error {

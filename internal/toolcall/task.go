@@ -190,6 +190,7 @@ func (r taskRequest) handshakeSender(v *agentview.View) (func(context.Context, *
 
 // recordState checks and records a task's state, and returns what the client gets. The result of a task may be refused.
 func (tr *taskRequests) recordState(ctx context.Context, q *UpstreamRequest, t taskHandle, raw json.RawMessage) (json.RawMessage, error) {
+	raw = withholdSkills(q.Connector, raw, taskBlocks)
 	var state taskState
 	if isTask := json.Unmarshal(raw, &state) == nil && state.Status != ""; !isTask {
 		return raw, nil

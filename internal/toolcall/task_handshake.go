@@ -318,7 +318,7 @@ func (r *handshakeRequest) awaitUpstream(ctx context.Context) (json.RawMessage, 
 	case err != nil:
 		return nil, err
 	}
-	return mcp.WithRelatedTask(result.Raw, r.handle), nil
+	return mcp.WithRelatedTask(withholdSkillsOf(connector, result).Raw, r.handle), nil
 }
 
 // newRelayCall has the callbacks of the client that waits.

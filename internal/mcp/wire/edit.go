@@ -11,13 +11,23 @@ import (
 // with "[]" for array elements: ".contents[].uri". An edit that returns false keeps the string.
 type StringEdits map[string]func(string) (string, bool)
 
+// ObjectEdits maps paths to edits of whole objects, which come after those of the strings in them. An edit that returns false
+// keeps the object. An object with a replaced string is not to be replaced.
+type ObjectEdits map[string]func(object []byte) ([]byte, bool)
+
 // EditStrings returns raw with some strings replaced. All other bytes stay. Values that no path leads to are only scanned, so
 // memory does not grow with their depth or names.
-func EditStrings(raw []byte, edits StringEdits) ([]byte, error) {
+func EditStrings(raw []byte, edits StringEdits) ([]byte, error) { return EditObjects(raw, edits, nil) }
+
+// EditObjects is [EditStrings] that also replaces objects.
+func EditObjects(raw []byte, edits StringEdits, objects ObjectEdits) ([]byte, error) {
 	e := editor{scanner: scanner{data: raw}}
 	root := e.newNode()
 	for path, edit := range edits {
-		root.addEdit(path, edit)
+		root.addPath(path).edit = edit
+	}
+	for path, edit := range objects {
+		root.addPath(path).editObject = edit
 	}
 	if err := e.editValue(root); err != nil {
 		return nil, fmt.Errorf("edit JSON: %w", err)
@@ -36,10 +46,11 @@ type editor struct {
 
 // editNode is a step of the paths of edits.
 type editNode struct {
-	editor  *editor
-	edit    func(string) (string, bool) // nil: the string stays
-	members map[string]*editNode
-	element *editNode // nil: arrays stay
+	editor     *editor
+	edit       func(string) (string, bool) // nil: the string stays
+	editObject func([]byte) ([]byte, bool) // nil: the object stays
+	members    map[string]*editNode
+	element    *editNode // nil: arrays stay
 
 	// Functions of the node, made once: a document can have a million objects.
 	readMember  func(key []byte) error
@@ -53,8 +64,8 @@ func (e *editor) newNode() *editNode {
 	return n
 }
 
-// addEdit adds an edit at a path below n.
-func (n *editNode) addEdit(path string, edit func(string) (string, bool)) {
+// addPath returns the node of a path below n.
+func (n *editNode) addPath(path string) *editNode {
 	for path != "" {
 		if rest, ok := strings.CutPrefix(path, "[]"); ok {
 			if n.element == nil {
@@ -73,13 +84,15 @@ func (n *editNode) addEdit(path string, edit func(string) (string, bool)) {
 		}
 		n = n.members[name]
 	}
-	n.edit = edit
+	return n
 }
 
 // editValue reads a value at a node; nil: no path leads to it.
 func (e *editor) editValue(n *editNode) error {
 	switch c := e.peek(); {
 	case n == nil:
+	case c == '{' && n.editObject != nil:
+		return e.replaceObject(n)
 	case c == '{' && len(n.members) > 0:
 		return e.readObject(n.readMember)
 	case c == '[' && n.element != nil:
@@ -88,6 +101,19 @@ func (e *editor) editValue(n *editNode) error {
 		return e.editString(n.edit)
 	}
 	return e.skipValue()
+}
+
+// replaceObject reads an object, then edits it.
+func (e *editor) replaceObject(n *editNode) error {
+	start := e.pos
+	if err := e.readObject(n.readMember); err != nil {
+		return err
+	}
+	if next, ok := n.editObject(e.data[start:e.pos]); ok {
+		e.out = append(append(e.out, e.data[e.copied:start]...), next...)
+		e.copied = e.pos
+	}
+	return nil
 }
 
 func (e *editor) editString(edit func(string) (string, bool)) error {
