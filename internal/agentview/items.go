@@ -1,6 +1,8 @@
 package agentview
 
 import (
+	"encoding/json"
+	"path"
 	"slices"
 
 	"patchbay/internal/connectors"
@@ -24,10 +26,23 @@ func (connector *ConnectorView) GrantedItems(kind connectors.ItemKind) []connect
 	}
 	for _, i := range connector.Items {
 		if i.Kind == kind && (kind != connectors.ItemResource || connector.offersResource(i.Key)) {
+			if files := connector.SkillFiles(i.Key); kind == connectors.ItemResource && len(files) > 0 {
+				i.Raw = listSkillFile(files[0])
+			}
 			items = append(items, i)
 		}
 	}
 	return items
+}
+
+// listSkillFile returns the list entry of a file of an accepted skill. What the server lists of it was not reviewed.
+func listSkillFile(f connectors.SkillFile) []byte {
+	entry := map[string]any{"uri": f.URI, "name": path.Base(f.URI), "size": f.Size}
+	if path.Ext(f.URI) == ".md" {
+		entry["mimeType"] = "text/markdown"
+	}
+	raw, _ := json.Marshal(entry) // it always marshals
+	return raw
 }
 
 // offersResource reports whether a resource can be read: the files of a skill can once they are accepted.

@@ -51,7 +51,7 @@ func newSkillServer(t *testing.T, name string, e era) *skillServer {
 			"skills/list":    s.answer(s.listSkills),
 			"resources/read": s.answer(s.readResource),
 			"resources/list": s.answer(func(mcptest.Call) string {
-				return `{"resources":[{"uri":"` + refundsMail + `","name":"mail"},{"uri":"skill://acme/secret/SKILL.md","name":"secret"},{"uri":"file:///notes","name":"notes"}]}`
+				return `{"resources":[{"uri":"` + refundsMail + `","name":"mail","description":"unreviewed words"},{"uri":"skill://acme/secret/SKILL.md","name":"secret"},{"uri":"file:///notes","name":"notes"}]}`
 			}),
 			"tools/call": s.answer(func(mcptest.Call) string {
 				return `{"content":[{"type":"resource","resource":{"uri":"` + refundsMail + `","text":` + quoted(s.file(refundsMail)) + `,"_meta":{"say":"it"}}},` +

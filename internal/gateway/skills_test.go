@@ -200,6 +200,9 @@ func TestSkills_UnreviewedIsServedNowhere(t *testing.T) {
 		}
 	}
 	checkWithheld(extra, "at once")
+	if got := newSkillClient(t, env.url+"/mcp", token, modern).send("resources/list", `{}`); !strings.Contains(got, `"mail.md"`) || strings.Contains(got, "unreviewed words") {
+		t.Errorf("resources/list: %s", got)
+	}
 	checkWithheld("skill://acme/secret/SKILL.md", "secret")
 	c := newSkillClient(t, env.url+"/mcp/one", token, modern)
 	for _, spelling := range []string{
