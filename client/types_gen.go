@@ -236,7 +236,7 @@ type AgentGrantList struct {
 type AgentGrantPut struct {
 	// Overrides the agent's approval mode. Null or absent: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
-	// When parts of the grant end. Absent: unchanged. {}: never.
+	// When parts of the grant end. {}: never. Absent: until is unchanged, and tools with their own end are removed unless tools names them.
 	Ends *GrantEnds `json:"ends,omitzero"`
 	// Tools that stay in a lean list, at most 50 per agent. Absent: unchanged.
 	PinnedTools []string `json:"pinned_tools,omitzero"`

@@ -44,13 +44,21 @@ select agents.id,
        recent.calls, recent.failed
 from agents
 cross join lateral (
-    select count(*) as connectors,
-           coalesce(sum(case when grants.all_tools then connectors.tool_count else cardinality(grants.tools) end), 0)::bigint as tools,
+    select count(*) filter (where grants.until is null or grants.until > now() or named.tools > 0) as connectors,
+           coalesce(sum(case when grants.all_tools and (grants.until is null or grants.until > now()) then connectors.tool_count else named.tools end), 0)::bigint as tools,
            count(*) filter (where state.bad) as troubled,
            coalesce((array_agg(connectors.name order by lower(connectors.name)) filter (where state.bad))[1], '')::text as trouble,
            coalesce((array_agg(state.bare order by lower(connectors.name)) filter (where state.bad))[1], false)::boolean as lacks_account
     from agent_grants grants
     join connectors on connectors.tenant_id = grants.tenant_id and connectors.id = grants.connector_id
+    left join lateral (
+        select count(*) as tools
+        from (
+            select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+            union
+            select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+        ) named
+    ) named on true
     cross join lateral (
         select connectors.auth_type <> 'none' and not exists (
                    select from credentials
@@ -163,13 +171,24 @@ where connectors.tenant_id = @tenant_id and connectors.id = any(@ids::uuid[]);
 -- of all rows that match.
 select connectors.id, connectors.slug, connectors.name, connectors.tool_count, connectors.icon_hash, connectors.url,
        connectors.enabled, connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)))::text as status,
-       (grants.agent_id is not null)::boolean as granted, coalesce(grants.all_tools, false)::boolean as all_tools,
-       coalesce(cardinality(grants.tools), 0)::integer as tools, grants.approval,
+       (grants.agent_id is not null)::boolean as granted,
+       coalesce(grants.all_tools and (grants.until is null or grants.until > now()), false)::boolean as all_tools,
+       named.tools::integer as tools, grants.approval, grants.until,
+       coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended,
        coalesce(grants.prompts, '')::text as prompts, coalesce(grants.resources, '')::text as resources,
        count(*) over () as count
 from connectors
 left join agent_grants grants
     on grants.tenant_id = connectors.tenant_id and grants.connector_id = connectors.id and grants.agent_id = @agent_id::uuid
+left join lateral (
+    -- the tools that are named and have not ended
+    select count(*) as tools
+    from (
+        select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+        union
+        select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+    ) named
+) named on true
 left join (
     select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
            count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
@@ -183,20 +202,31 @@ where connectors.tenant_id = @tenant_id
   and (@access::text = ''
        or @access::text = 'granted' and grants.agent_id is not null
        or @access::text = 'none' and grants.agent_id is null
-       or @access::text = 'all' and grants.all_tools
-       or @access::text = 'some' and not grants.all_tools)
+       or @access::text = 'all' and grants.all_tools and (grants.until is null or grants.until > now())
+       or @access::text = 'some' and grants.agent_id is not null and not (grants.all_tools and (grants.until is null or grants.until > now())))
 order by lower(connectors.name), connectors.id
 limit @max_rows offset @skip_rows;
 
 -- name: AccessAgents :many
 -- The agents of a tenant, with the grant of one connector each; without one: a column of the matrix. As AccessRows.
 select agents.id, agents.slug, agents.name, agents.enabled, agents.approval as own_approval,
-       (grants.agent_id is not null)::boolean as granted, coalesce(grants.all_tools, false)::boolean as all_tools,
-       coalesce(cardinality(grants.tools), 0)::integer as tools, grants.approval,
+       (grants.agent_id is not null)::boolean as granted,
+       coalesce(grants.all_tools and (grants.until is null or grants.until > now()), false)::boolean as all_tools,
+       named.tools::integer as tools, grants.approval, grants.until,
+       coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended,
        count(*) over () as count
 from agents
 left join agent_grants grants
     on grants.tenant_id = agents.tenant_id and grants.agent_id = agents.id and grants.connector_id = sqlc.narg(connector_id)::uuid
+left join lateral (
+    -- the tools that are named and have not ended
+    select count(*) as tools
+    from (
+        select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+        union
+        select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+    ) named
+) named on true
 where agents.tenant_id = @tenant_id
   and (@pattern::text = '' or agents.name ilike @pattern or agents.slug ilike @pattern)
   and (@access::text = ''
@@ -206,8 +236,18 @@ order by lower(agents.name), agents.id
 limit @max_rows offset @skip_rows;
 
 -- name: GrantsAmong :many
-select grants.agent_id, grants.connector_id, grants.all_tools, cardinality(grants.tools)::integer as tools
+select grants.agent_id, grants.connector_id, (grants.all_tools and (grants.until is null or grants.until > now()))::boolean as all_tools,
+       named.tools::integer as tools, grants.until, coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended
 from agent_grants grants
+left join lateral (
+    -- the tools that are named and have not ended
+    select count(*) as tools
+    from (
+        select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+        union
+        select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+    ) named
+) named on true
 where grants.tenant_id = @tenant_id and grants.agent_id = any(@agent_ids::uuid[]) and grants.connector_id = any(@connector_ids::uuid[]);
 
 -- name: CallParts :many

@@ -31,7 +31,7 @@ func viewGrantEnds(e *connectors.GrantEnds) (out grantEndsJSON) {
 	return out
 }
 
-// toEnds returns nil for nil: the ends stay.
+// toEnds returns nil for nil: the grant's end stays, and those of single tools go.
 func (e *grantEndsJSON) toEnds() *connectors.GrantEnds {
 	if e == nil {
 		return nil

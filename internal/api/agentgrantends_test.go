@@ -9,8 +9,9 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// A change that says nothing of ends keeps them: a temporary right never becomes permanent unsaid.
-func TestAgentGrant_EndsStayUnlessSent(t *testing.T) {
+// A change without ends keeps until, so that no temporary right becomes permanent. Ends of single tools go with the tools that
+// it replaces.
+func TestAgentGrant_UntilStaysUnlessSent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	admin, agent, c := w.createKey(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
@@ -22,8 +23,7 @@ func TestAgentGrant_EndsStayUnlessSent(t *testing.T) {
 	}{
 		{`{"tools": ["a"], "ends": {"until": "2090-01-31T13:00:00.9+01:00", "tools": [{"tool": "b", "until": null}]}}`,
 			map[string]any{"until": "2090-01-31T12:00:00Z", "tools": []any{map[string]any{"tool": "b", "until": nil}}}, false},
-		{`{"tools": ["a", "c"]}`,
-			map[string]any{"until": "2090-01-31T12:00:00Z", "tools": []any{map[string]any{"tool": "b", "until": nil}}}, false},
+		{`{"tools": ["a", "c"]}`, map[string]any{"until": "2090-01-31T12:00:00Z"}, false},
 		{`{"tools": ["a"], "ends": {"until": "2001-01-01T00:00:00Z"}}`, map[string]any{"until": "2001-01-01T00:00:00Z"}, true},
 		{`{"tools": ["a"], "ends": {}}`, map[string]any{}, false},
 	} {

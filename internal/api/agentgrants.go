@@ -101,7 +101,7 @@ type agentGrantPut struct {
 	PinnedTools  []string       `json:"pinned_tools,omitempty" nullable:"false" maxItems:"50" doc:"Tools that stay in a lean list, at most 50 per agent. Absent: unchanged."`
 	Prompts      *string        `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval."`
 	Resources    *string        `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"As prompts, with listed_and_templates as the default with all tools."`
-	Ends         *grantEndsJSON `json:"ends,omitempty" doc:"When parts of the grant end. Absent: unchanged. {}: never."`
+	Ends         *grantEndsJSON `json:"ends,omitempty" doc:"When parts of the grant end. {}: never. Absent: until is unchanged, and tools with their own end are removed unless tools names them."`
 }
 
 func (p agentGrantPut) toGrant() (connectors.Grant, error) {

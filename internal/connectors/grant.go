@@ -43,7 +43,7 @@ type Grant struct {
 	PinnedTools []string
 	Prompts     PromptAccess   // empty: the default of Normalized
 	Resources   ResourceAccess // likewise
-	// Ends are the ends of the grant. nil: it has none; in a change, those of the existing grant stay.
+	// Ends are the ends of the grant. nil: it has none; in a change, Until of the existing grant stays, and its Tools go.
 	Ends *GrantEnds
 	// Shaping shortens answers, by the upstream's name of the tool. A new grant has none, and a change of the grant keeps it.
 	Shaping   map[string]Shaping

@@ -14,6 +14,12 @@ type GrantEnds struct {
 	Tools map[string]*time.Time
 }
 
+// Until returns the end of the grant but for tools with ends of their own; nil: never.
+func (g Grant) Until() *time.Time { return g.Ends.generalEnd() }
+
+// ToolEnds returns the tools with ends of their own; a nil end is never.
+func (g Grant) ToolEnds() map[string]*time.Time { return g.Ends.toolEnds() }
+
 func (e *GrantEnds) generalEnd() *time.Time {
 	if e == nil {
 		return nil

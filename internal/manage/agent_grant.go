@@ -13,7 +13,8 @@ import (
 )
 
 // Grant sets an agent's grant for a connector. It fills in the ids of g. Tools that do not exist yet may be
-// named. Without a choice of prompts, resources or ends an existing grant keeps its own.
+// named. Without a choice of prompts or resources an existing grant keeps its own. Without ends it keeps its end, and loses
+// the tools with ends of their own, which g replaces.
 func (r *Registry) Grant(
 	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, g connectors.Grant,
 ) (granted store.GrantedConnector, err error) {
@@ -62,8 +63,8 @@ func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (conne
 	if g.PinnedTools == nil {
 		g.PinnedTools = was.PinnedTools
 	}
-	if g.Ends == nil {
-		g.Ends = was.Ends
+	if g.Ends == nil && was.Ends != nil {
+		g.Ends = &connectors.GrantEnds{Until: was.Ends.Until}
 	}
 	g = g.Normalized()
 	if err := fault.InvalidFields(g.Validate()...); err != nil || len(g.PinnedTools) <= len(was.PinnedTools) {

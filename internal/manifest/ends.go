@@ -27,3 +27,11 @@ func canonicalEnd(end *time.Time) *time.Time {
 	}
 	return new(end.UTC().Truncate(time.Second))
 }
+
+// endsOrNone returns the ends in a file. A file without any removes those of the existing grant, which the plan shows.
+func endsOrNone(wanted *client.GrantEnds, live client.GrantEnds) *client.GrantEnds {
+	if wanted == nil && (live.Until != nil || len(live.Tools) > 0) {
+		return &client.GrantEnds{}
+	}
+	return wanted
+}

@@ -87,6 +87,42 @@ func TestGrants_PromptsAreComparedIfTheFileHasThem(t *testing.T) {
 	}
 }
 
+// A file that narrows a grant also removes tools with ends of their own, and the plan shows each end that it removes.
+func TestGrants_EndsThatTheFileLacksAreRemoved(t *testing.T) {
+	t.Parallel()
+	friday := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
+	grant := granted(false, []string{"a"}, "none", "none")
+	grant.Ends = client.GrantEnds{Until: &friday, Tools: []client.ToolEnd{{Tool: "delete"}}}
+	state := State{
+		Connectors: map[string]client.Connector{"c": {Slug: "c"}}, Agents: map[string]client.Agent{"robot": {Slug: "robot"}},
+		Grants: map[string]map[string]client.AgentGrant{"robot": {"c": grant}},
+	}
+	live := map[string]any{"until": "2027-01-01T12:00:00Z", "tools": []any{map[string]any{"tool": "delete", "until": nil}}}
+	for text, want := range map[string][]Field{
+		"agents: {robot: {connectors: {c: [a]}}}": {{"ends", live, map[string]any{}}},
+		`agents: {robot: {connectors: {c: {tools: [a], ends: {until: "2027-01-01T12:00:00Z"}}}}}`: {
+			{"ends", live, map[string]any{"until": "2027-01-01T12:00:00Z"}},
+		},
+		`agents: {robot: {connectors: {c: {tools: [a], ends: {until: "2027-01-01T12:00:00Z", tools: [{tool: delete, until: null}]}}}}}`: nil,
+	} {
+		file, err := Read([]byte(text), Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := Plan(t.Context(), nil, file, state, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields []Field
+		for _, step := range steps {
+			fields = append(fields, step.Fields...)
+		}
+		if diff := cmp.Diff(want, fields); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
 func TestGrants_ShapingIsComparedIfTheFileHasIt(t *testing.T) {
 	t.Parallel()
 	grant := granted(true, nil, "listed", "listed_and_templates")

@@ -276,6 +276,7 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	is, there := p.state.Grants[agent][connector]
 	action, had := Create, Document(nil)
 	if there {
+		g.Put.Ends = endsOrNone(g.Put.Ends, is.Ends)
 		action, had = Change, grantDocument(client.AgentGrantPut{
 			Tools: is.Tools, Approval: is.Approval, TrustedTools: is.TrustedTools, PinnedTools: is.PinnedTools, Prompts: &is.Prompts, Resources: &is.Resources,
 			Ends: &is.Ends,
@@ -319,8 +320,8 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	return nil
 }
 
-// grantDocument returns a grant in canonical order, for comparison. Prompts, resources, pinned tools and ends that a file does
-// not choose stay as they are.
+// grantDocument returns a grant in canonical order, for comparison. Prompts, resources and pinned tools that a file does not
+// choose stay as they are.
 func grantDocument(put client.AgentGrantPut) Document {
 	put.Ends = canonicalEnds(put.Ends)
 	doc := toDocument(put)

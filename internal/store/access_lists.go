@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -35,8 +36,10 @@ type AccessFilter struct {
 // Reach is how much of a connector an agent may use.
 type Reach struct {
 	Granted  bool
-	AllTools bool
-	Tools    int                      // named tools
+	AllTools bool                     // and they have not ended
+	Tools    int                      // named tools that have not ended
+	Until    *time.Time               // end of the grant but for tools with ends of their own; nil: never
+	Ended    bool                     // all of it has ended
 	Approval *connectors.ApprovalMode // nil: the agent's own
 
 	Prompts   connectors.PromptAccess
@@ -77,7 +80,7 @@ func (t Lists) AgentAccess(ctx context.Context, agent connectors.AgentID, f Acce
 	for i, r := range rows {
 		list[i] = ConnectorReach{
 			ID: r.ID, Slug: r.Slug, Name: r.Name, Mark: ConnectorMark{URL: r.Url, IconHash: toHash(r.IconHash)}, Status: connectors.ConnectorStatus(r.Status), ToolCount: int(r.ToolCount),
-			Reach: Reach{Granted: r.Granted, AllTools: r.AllTools, Tools: int(r.Tools), Approval: r.Approval, Prompts: connectors.PromptAccess(r.Prompts), Resources: connectors.ResourceAccess(r.Resources)},
+			Reach: Reach{Granted: r.Granted, AllTools: r.AllTools, Tools: int(r.Tools), Until: toUTC(r.Until), Ended: r.GrantEnded, Approval: r.Approval, Prompts: connectors.PromptAccess(r.Prompts), Resources: connectors.ResourceAccess(r.Resources)},
 		}
 	}
 	return list, int(rows[0].Count), nil
@@ -100,7 +103,7 @@ func (t Lists) ConnectorAccess(ctx context.Context, connector *connectors.Connec
 	for i, r := range rows {
 		list[i] = AgentReach{
 			ID: r.ID, Slug: r.Slug, Name: r.Name, Enabled: r.Enabled, Own: r.OwnApproval,
-			Reach: Reach{Granted: r.Granted, AllTools: r.AllTools, Tools: int(r.Tools), Approval: r.Approval},
+			Reach: Reach{Granted: r.Granted, AllTools: r.AllTools, Tools: int(r.Tools), Until: toUTC(r.Until), Ended: r.GrantEnded, Approval: r.Approval},
 		}
 	}
 	return list, int(rows[0].Count), nil
@@ -144,7 +147,7 @@ func (t Lists) Matrix(ctx context.Context, agents, targets AccessFilter) (m Acce
 		rows, err := tx.q.GrantsAmong(ctx, tx.id, agentIDs, connectorIDs)
 		m.reaches = make(map[matrixKey]Reach, len(rows))
 		for _, r := range rows {
-			m.reaches[matrixKey{r.AgentID, r.ConnectorID}] = Reach{Granted: true, AllTools: r.AllTools, Tools: int(r.Tools)}
+			m.reaches[matrixKey{r.AgentID, r.ConnectorID}] = Reach{Granted: true, AllTools: r.AllTools, Tools: int(r.Tools), Until: toUTC(r.Until), Ended: r.GrantEnded}
 		}
 		return err
 	})

@@ -27,6 +27,7 @@ type fieldProps struct {
 	Placeholder  string
 	Autocomplete string
 	Min, Max     string
+	Step         string
 	MaxLength    string
 }
 

@@ -3,7 +3,7 @@ package templates
 import "strconv"
 
 // GrantPage is an agent's grant of one connector. Its form sends all ("true" or "false"), tool (repeated),
-// trusted (likewise), approval ("": the agent's), prompts and resources ("": the default) to Action. With do ("show", "choose" or "drop"), q and
+// trusted (likewise), tool_end (the GrantTool.End of each), until and until_in, approval ("": the agent's), prompts and resources ("": the default) to Action. With do ("show", "choose" or "drop"), q and
 // effect it goes to Action + "/choose", which shows the page with other checkboxes ticked and stores nothing.
 type GrantPage struct {
 	Frame      Frame
@@ -13,6 +13,8 @@ type GrantPage struct {
 	Action     string
 	Granted    bool
 	Form       Form
+	Until      string   // "Ends on 31 Jan 2027, 18:00:00 UTC"; empty: never
+	Durations  []Option // common durations from now
 	Approvals  []Option
 	TrustsHere bool        // the agent's approval mode trusts some tools
 	Reaches    []GrantLink // the agent's granted connectors, and this one
@@ -52,6 +54,7 @@ type GrantTool struct {
 	Tokens  int    // estimated size in a request; 0: not known
 	Size    string // "120 tokens"
 	Granted bool
+	End     string // the value of tool_end, for a tool with an end of its own that has not come
 	Trusted bool
 	Hidden  bool   // the filter hides it
 	Now     State  // what the agent gets now, as a sentence; empty if it is the usual

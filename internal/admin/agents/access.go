@@ -99,7 +99,7 @@ func (h *Handler) accessRows(ctx context.Context, a connectors.Agent, reaches []
 			continue
 		}
 		g := connectors.Grant{AllTools: c.AllTools, Tools: make([]string, c.Reach.Tools), Approval: c.Approval, Prompts: c.Prompts, Resources: c.Resources}
-		rows[i].Tools, rows[i].Items, rows[i].Approval = grantedTools(ctx, g, c.ToolCount), grantedItems(ctx, g), grantApproval(ctx, a, g)
+		rows[i].Tools, rows[i].Items, rows[i].Approval = reachText(ctx, c.Reach, c.ToolCount, h.Now()), grantedItems(ctx, g), grantApproval(ctx, a, g)
 		if connector := view.Connector(c.Slug); connector != nil {
 			rows[i].Tokens = i18n.Number(ctx, connector.Size(toolfmt.OpenAI).Tokens)
 		}

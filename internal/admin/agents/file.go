@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"patchbay/internal/admin/shell"
 	toolpages "patchbay/internal/admin/tools"
@@ -74,6 +75,9 @@ var grantColumns = []export.Column[store.GrantedConnector]{
 	{Name: "enabled", Of: func(g store.GrantedConnector) any { return g.Enabled }},
 	{Name: "all_tools", Of: func(g store.GrantedConnector) any { return g.AllTools }},
 	{Name: "tools", Of: func(g store.GrantedConnector) any { return g.Tools }},
+	{Name: "until", Of: func(g store.GrantedConnector) any { return g.Until() }},
+	{Name: "tool_ends", Of: func(g store.GrantedConnector) any { return toolEndsValue(g.ToolEnds()) }},
+	{Name: "ended", Of: func(g store.GrantedConnector) any { return g.HasEnded(time.Now()) }},
 	{Name: "approval", Of: func(g store.GrantedConnector) any {
 		if g.Approval == nil {
 			return nil // the agent's
@@ -83,6 +87,18 @@ var grantColumns = []export.Column[store.GrantedConnector]{
 	{Name: "trusted_tools", Of: func(g store.GrantedConnector) any { return g.TrustedTools }},
 	{Name: "pinned_tools", Of: func(g store.GrantedConnector) any { return g.PinnedTools }},
 	{Name: "shaping", Of: func(g store.GrantedConnector) any { return shapingValue(g.Shaping) }},
+}
+
+// toolEndsValue is when single tools end, by tool; nil: none has an end of its own.
+func toolEndsValue(ends map[string]*time.Time) any {
+	if len(ends) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(ends)
+	if err != nil {
+		return nil
+	}
+	return json.RawMessage(raw)
 }
 
 // shapingValue is how answers are shortened, by tool; nil: not at all.

@@ -24,7 +24,14 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	grant := readGrant(f, g)
+	grant, err := h.readGrant(f, g)
+	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
+		g.replaceGrant(grant)
+		return h.grantPage(w, r, respond.Status(problem.Kind), g, f.ToForm(problem))
+	}
+	if err != nil {
+		return err
+	}
 	if asked, err := h.askBroadGrant(w, r, f, g, grant); asked || err != nil {
 		return err
 	}
@@ -38,20 +45,32 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.Respond.Back(w, r, shell.AgentPath(g.agent.Slug)+"/access", respond.Flash{
 		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "“%s” can use %s of “%s”.", g.agent.Name, i18n.Lower(r.Context(), grantedTools(r.Context(), grant, -1)), g.connector.Name),
+		Text: i18n.T(r.Context(), "“%s” can use %s of “%s”.", g.agent.Name, i18n.Lower(r.Context(), grantedTools(r.Context(), grant.Normalized().At(h.Now()), -1)), g.connector.Name),
 	})
 }
 
 // readGrant reads the form's grant. Tools that the form does not list keep their state.
-func readGrant(f shell.PostedForm, g grantState) connectors.Grant {
+func (h *Handler) readGrant(f shell.PostedForm, g grantState) (connectors.Grant, error) {
 	grant := connectors.Grant{
 		AllTools:     f.Checked("all"),
 		TrustedTools: append(unlistedNames(g, g.grant.TrustedTools), f.Values["trusted"]...),
 		Prompts:      connectors.PromptAccess(f.Text("prompts")),
 		Resources:    connectors.ResourceAccess(f.Text("resources")),
 	}
+	temporary, err := readToolEnds(f)
+	if err != nil {
+		return grant, err
+	}
+	grant.Ends = &connectors.GrantEnds{Tools: unlistedEnds(g)}
+	for _, name := range f.Values["tool"] {
+		if end, hasEnd := temporary[name]; hasEnd {
+			grant.Ends.Tools[name] = end
+		} else if !grant.AllTools {
+			grant.Tools = append(grant.Tools, name)
+		}
+	}
 	if !grant.AllTools {
-		grant.Tools = append(unlistedNames(g, g.grant.Tools), f.Values["tool"]...)
+		grant.Tools = append(unlistedNames(g, g.grant.Tools), grant.Tools...)
 	}
 	if f.Values.Has("pinned") {
 		grant.PinnedTools = f.Values["pinned"]
@@ -59,7 +78,8 @@ func readGrant(f shell.PostedForm, g grantState) connectors.Grant {
 	if mode := connectors.ApprovalMode(f.Text("approval")); mode != "" {
 		grant.Approval = &mode
 	}
-	return grant
+	grant.Ends.Until, err = readUntil(f, g.grant.Until(), h.Now())
+	return grant, err
 }
 
 // unlistedNames are the names that the form omits because there are too many.
@@ -84,7 +104,8 @@ func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.Respond.Back(w, r, shell.AgentPath(string(shell.PathRef(r, "id")))+"/access", respond.Flash{
-		Kind: respond.Notice, Text: i18n.T(r.Context(), "Access removed."), Undo: &respond.Undo{Action: strings.TrimSuffix(r.URL.Path, "/remove"), Form: regrantForm(g.grant)},
+		Kind: respond.Notice, Text: i18n.T(r.Context(), "Access removed."),
+		Undo: &respond.Undo{Action: strings.TrimSuffix(r.URL.Path, "/remove"), Form: regrantForm(g.grant)},
 	})
 }
 
@@ -92,7 +113,11 @@ func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
 func regrantForm(g connectors.Grant) url.Values {
 	f := url.Values{
 		"all": {strconv.FormatBool(g.AllTools)}, "tool": g.Tools, "trusted": g.TrustedTools,
-		"prompts": {string(g.Prompts)}, "resources": {string(g.Resources)},
+		"prompts": {string(g.Prompts)}, "resources": {string(g.Resources)}, "until": {formatInputTime(g.Until())},
+	}
+	for tool, end := range g.ToolEnds() {
+		f.Add("tool_end", formatToolEnd(tool, end))
+		f.Add("tool", tool)
 	}
 	if len(g.PinnedTools) > 0 {
 		f["pinned"] = g.PinnedTools

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"patchbay/internal/admin/shell"
 	toolpages "patchbay/internal/admin/tools"
@@ -21,6 +22,8 @@ type grantState struct {
 	connector    connectors.Connector
 	grant        connectors.Grant // zero if there is none
 	exists       bool
+	toolEnds     map[string]*time.Time // of tools with ends of their own, chosen or not
+	now          time.Time
 	choices      []store.ToolChoice
 	view         *agentview.View                 // what the agent sees now
 	explanations map[string]agentview.ToolAccess // of the connector's tools; empty if it is not granted
@@ -55,8 +58,9 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return g, err
 	}
-	g.grant, g.exists = granted.Grant, err == nil
-	if g.choices, err = tenant.Agents().ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
+	g.grant, g.exists, g.now = granted.Grant, err == nil, h.Now()
+	g.toolEnds = g.grant.ToolEnds()
+	if g.choices, err = tenant.Agents().ToolChoices(r.Context(), g.connector.ID, grantedNames(g.grant)); err != nil {
 		return g, err
 	}
 	if g.view, err = h.Access.LoadFrom(r.Context(), tenant.Agents(), g.agent.ID); err != nil {
@@ -68,7 +72,7 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 
 // grantForm is the form of a grant. A new one has no tool, so that nothing is granted by mistake.
 func grantForm(g grantState) templates.Form {
-	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources)}
+	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources), "until": formatInputTime(g.grant.Until())}
 	if g.grant.AllTools {
 		values["all"] = "true"
 	}
@@ -93,6 +97,8 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Action:     grantPath(g.agent.Slug, g.connector.Slug),
 		Granted:    g.exists,
 		Form:       f,
+		Until:      grantEndText(r.Context(), g),
+		Durations:  untilOptions(r.Context()),
 		Approvals:  grantApprovals(r.Context(), g.agent),
 		TrustsHere: g.agent.Approval == connectors.ApprovalTrustedOnly,
 		Reaches:    grantLinks(r.Context(), g),
@@ -104,7 +110,7 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Shown:      shown,
 		Estimate:   toolpages.EstimateText(r.Context(), toolfmt.OpenAI),
 		ItemNotes:  itemNotes(r.Context(), g),
-		Goes:       []string{grantedTools(r.Context(), g.grant, -1), i18n.T(r.Context(), "its approval rule")},
+		Goes:       []string{grantText(r.Context(), g.grant, -1, g.now), i18n.T(r.Context(), "its approval rule")},
 	}
 	page.PromptChoices, page.ResourceChoices = promptChoices(r.Context(), g.exists), resourceChoices(r.Context(), g.exists)
 	if len(g.choices) == store.MaxToolChoices {

@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,25 +19,25 @@ import (
 
 // grantTools are the connector's tools, and chosen ones that no longer exist.
 func grantTools(ctx context.Context, g grantState) []templates.GrantTool {
-	granted, trusted := toSet(g.grant.Tools), toSet(g.grant.TrustedTools)
+	granted, trusted := toSet(grantedNames(g.grant)), toSet(g.grant.TrustedTools)
 	var tools []templates.GrantTool
 	for _, choice := range g.choices {
 		t := g.newToolRow(ctx, choice)
-		t.Granted, t.Trusted = !g.grant.AllTools && granted[choice.Name], trusted[choice.Name]
+		t.Granted, t.Trusted = g.choosesTool(choice.Name), trusted[choice.Name]
+		g.addToolEnd(ctx, &t)
 		tools = append(tools, t)
 		delete(granted, choice.Name)
 	}
 	if len(g.choices) == store.MaxToolChoices {
 		return tools
 	}
-	for _, name := range g.grant.Tools {
-		if granted[name] {
-			delete(granted, name)
-			tools = append(tools, templates.GrantTool{
-				Name: name, Shown: shell.ShortenText(name, shell.MaxName), Granted: true, Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
-				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "missing"), Title: i18n.T(ctx, "Not listed by the server.")}},
-			})
+	for _, name := range slices.Sorted(maps.Keys(granted)) {
+		t := templates.GrantTool{
+			Name: name, Shown: shell.ShortenText(name, shell.MaxName), Granted: g.choosesTool(name), Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
+			Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: i18n.T(ctx, "missing"), Title: i18n.T(ctx, "Not listed by the server.")}},
 		}
+		g.addToolEnd(ctx, &t)
+		tools = append(tools, t)
 	}
 	return tools
 }
@@ -178,7 +179,7 @@ func grantLinks(ctx context.Context, g grantState) []templates.GrantLink {
 		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: i18n.T(ctx, "Not granted"), Here: true,
 	}
 	if g.exists {
-		link.Tools, link.Approval = grantedTools(ctx, g.grant, g.connector.ToolCount), grantApproval(ctx, g.agent, g.grant)
+		link.Tools, link.Approval = grantText(ctx, g.grant, g.connector.ToolCount, g.now), grantApproval(ctx, g.agent, g.grant)
 	}
 	index, _ := slices.BinarySearchFunc(links, link, func(a, b templates.GrantLink) int { return cmp.Compare(a.Href, b.Href) })
 	return slices.Insert(links, index, link)

@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"patchbay/internal/admin/shell"
-	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
@@ -53,7 +53,7 @@ func (h *Handler) accessMatrix(w http.ResponseWriter, r *http.Request) error {
 	for _, a := range m.Agents {
 		row := templates.MatrixRow{Name: a.Name, Href: shell.AgentPath(a.Slug) + "/access"}
 		for _, c := range m.Connectors {
-			cell := matrixCell(ctx, m.Reach(a.ID, c.ID), c.ToolCount)
+			cell := matrixCell(ctx, m.Reach(a.ID, c.ID), c.ToolCount, h.Now())
 			cell.Href, cell.Label = grantPath(a.Slug, c.Slug), a.Name+", "+c.Name+": "+cell.Label
 			row.Cells = append(row.Cells, cell)
 		}
@@ -67,15 +67,18 @@ func readSkip(query url.Values, name string) int {
 	return max(0, min(skip, 1_000_000))
 }
 
-func matrixCell(ctx context.Context, reach store.Reach, available int) templates.MatrixCell {
+func matrixCell(ctx context.Context, reach store.Reach, available int, now time.Time) templates.MatrixCell {
 	switch {
 	case !reach.Granted:
 		return templates.MatrixCell{Kind: templates.MatrixNone, Text: "–", Label: i18n.T(ctx, "No access")}
-	case reach.AllTools:
+	case reach.Ended:
+		return templates.MatrixCell{Kind: templates.MatrixNone, Text: i18n.T(ctx, "Ended"), Label: reachText(ctx, reach, available, now)}
+	case reach.AllTools && reach.Until == nil:
 		return templates.MatrixCell{Kind: templates.MatrixAll, Text: i18n.T(ctx, "All"), Label: i18n.T(ctx, "All tools")}
+	case reach.AllTools:
+		return templates.MatrixCell{Kind: templates.MatrixAll, Text: i18n.T(ctx, "All"), Label: reachText(ctx, reach, -1, now)}
 	}
-	g := connectors.Grant{Tools: make([]string, reach.Tools)}
-	return templates.MatrixCell{Kind: templates.MatrixSome, Text: i18n.Number(ctx, reach.Tools), Label: grantedTools(ctx, g, available)}
+	return templates.MatrixCell{Kind: templates.MatrixSome, Text: i18n.Number(ctx, reach.Tools), Label: reachText(ctx, reach, available, now)}
 }
 
 // matrixPager leads along one side of the matrix.

@@ -70,6 +70,12 @@ func (h *Handler) connectorAccess(w http.ResponseWriter, r *http.Request) error 
 			if !a.AllTools {
 				row.Tools = i18n.N(ctx, c.ToolCount, "%[2]s of %[1]s tool", "%[2]s of %[1]s tools", i18n.Number(ctx, a.Tools))
 			}
+			switch end := shell.FormatEnd(ctx, a.Until, h.Now()); {
+			case a.Ended:
+				row.Tools = end
+			case a.Until != nil && a.Until.After(h.Now()):
+				row.Tools += " · " + end
+			}
 		}
 		page.Rows = append(page.Rows, row)
 	}

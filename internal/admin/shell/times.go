@@ -26,6 +26,18 @@ func NewWhenOrNever(ctx context.Context, t *time.Time, now time.Time) templates.
 	return NewWhen(ctx, *t, now)
 }
 
+// FormatEnd says when access ends or ended; empty: never.
+func FormatEnd(ctx context.Context, end *time.Time, now time.Time) string {
+	if end == nil {
+		return ""
+	}
+	at := end.UTC().Format(i18n.T(ctx, "2 Jan 2006, 15:04:05 UTC"))
+	if end.After(now) {
+		return i18n.T(ctx, "Ends on %s", at)
+	}
+	return i18n.T(ctx, "Ended on %s", at)
+}
+
 // NewSince is NewWhen as the time that has passed: "for 8 minutes".
 func NewSince(ctx context.Context, t, now time.Time) templates.When {
 	w, d := NewWhen(ctx, t, now), now.Sub(t)

@@ -15,12 +15,23 @@ import (
 
 const accessAgents = `-- name: AccessAgents :many
 select agents.id, agents.slug, agents.name, agents.enabled, agents.approval as own_approval,
-       (grants.agent_id is not null)::boolean as granted, coalesce(grants.all_tools, false)::boolean as all_tools,
-       coalesce(cardinality(grants.tools), 0)::integer as tools, grants.approval,
+       (grants.agent_id is not null)::boolean as granted,
+       coalesce(grants.all_tools and (grants.until is null or grants.until > now()), false)::boolean as all_tools,
+       named.tools::integer as tools, grants.approval, grants.until,
+       coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended,
        count(*) over () as count
 from agents
 left join agent_grants grants
     on grants.tenant_id = agents.tenant_id and grants.agent_id = agents.id and grants.connector_id = $1::uuid
+left join lateral (
+    -- the tools that are named and have not ended
+    select count(*) as tools
+    from (
+        select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+        union
+        select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+    ) named
+) named on true
 where agents.tenant_id = $2
   and ($3::text = '' or agents.name ilike $3 or agents.slug ilike $3)
   and ($4::text = ''
@@ -49,6 +60,8 @@ type AccessAgentsRow struct {
 	AllTools    bool
 	Tools       int32
 	Approval    *connectors.ApprovalMode
+	Until       *time.Time
+	GrantEnded  bool
 	Count       int64
 }
 
@@ -79,6 +92,8 @@ func (q *Queries) AccessAgents(ctx context.Context, arg AccessAgentsParams) ([]A
 			&i.AllTools,
 			&i.Tools,
 			&i.Approval,
+			&i.Until,
+			&i.GrantEnded,
 			&i.Count,
 		); err != nil {
 			return nil, err
@@ -94,13 +109,24 @@ func (q *Queries) AccessAgents(ctx context.Context, arg AccessAgentsParams) ([]A
 const accessRows = `-- name: AccessRows :many
 select connectors.id, connectors.slug, connectors.name, connectors.tool_count, connectors.icon_hash, connectors.url,
        connectors.enabled, connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)))::text as status,
-       (grants.agent_id is not null)::boolean as granted, coalesce(grants.all_tools, false)::boolean as all_tools,
-       coalesce(cardinality(grants.tools), 0)::integer as tools, grants.approval,
+       (grants.agent_id is not null)::boolean as granted,
+       coalesce(grants.all_tools and (grants.until is null or grants.until > now()), false)::boolean as all_tools,
+       named.tools::integer as tools, grants.approval, grants.until,
+       coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended,
        coalesce(grants.prompts, '')::text as prompts, coalesce(grants.resources, '')::text as resources,
        count(*) over () as count
 from connectors
 left join agent_grants grants
     on grants.tenant_id = connectors.tenant_id and grants.connector_id = connectors.id and grants.agent_id = $1::uuid
+left join lateral (
+    -- the tools that are named and have not ended
+    select count(*) as tools
+    from (
+        select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+        union
+        select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+    ) named
+) named on true
 left join (
     select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
            count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
@@ -114,8 +140,8 @@ where connectors.tenant_id = $2
   and ($5::text = ''
        or $5::text = 'granted' and grants.agent_id is not null
        or $5::text = 'none' and grants.agent_id is null
-       or $5::text = 'all' and grants.all_tools
-       or $5::text = 'some' and not grants.all_tools)
+       or $5::text = 'all' and grants.all_tools and (grants.until is null or grants.until > now())
+       or $5::text = 'some' and grants.agent_id is not null and not (grants.all_tools and (grants.until is null or grants.until > now())))
 order by lower(connectors.name), connectors.id
 limit $7 offset $6
 `
@@ -131,21 +157,23 @@ type AccessRowsParams struct {
 }
 
 type AccessRowsRow struct {
-	ID        connectors.ConnectorID
-	Slug      string
-	Name      string
-	ToolCount int32
-	IconHash  []byte
-	Url       string
-	Enabled   bool
-	Status    string
-	Granted   bool
-	AllTools  bool
-	Tools     int32
-	Approval  *connectors.ApprovalMode
-	Prompts   string
-	Resources string
-	Count     int64
+	ID         connectors.ConnectorID
+	Slug       string
+	Name       string
+	ToolCount  int32
+	IconHash   []byte
+	Url        string
+	Enabled    bool
+	Status     string
+	Granted    bool
+	AllTools   bool
+	Tools      int32
+	Approval   *connectors.ApprovalMode
+	Until      *time.Time
+	GrantEnded bool
+	Prompts    string
+	Resources  string
+	Count      int64
 }
 
 // The connectors of a tenant, with the grant of one agent each. access: 'granted', 'all', 'some', 'none', or empty. count is
@@ -180,6 +208,8 @@ func (q *Queries) AccessRows(ctx context.Context, arg AccessRowsParams) ([]Acces
 			&i.AllTools,
 			&i.Tools,
 			&i.Approval,
+			&i.Until,
+			&i.GrantEnded,
 			&i.Prompts,
 			&i.Resources,
 			&i.Count,
@@ -201,13 +231,21 @@ select agents.id,
        recent.calls, recent.failed
 from agents
 cross join lateral (
-    select count(*) as connectors,
-           coalesce(sum(case when grants.all_tools then connectors.tool_count else cardinality(grants.tools) end), 0)::bigint as tools,
+    select count(*) filter (where grants.until is null or grants.until > now() or named.tools > 0) as connectors,
+           coalesce(sum(case when grants.all_tools and (grants.until is null or grants.until > now()) then connectors.tool_count else named.tools end), 0)::bigint as tools,
            count(*) filter (where state.bad) as troubled,
            coalesce((array_agg(connectors.name order by lower(connectors.name)) filter (where state.bad))[1], '')::text as trouble,
            coalesce((array_agg(state.bare order by lower(connectors.name)) filter (where state.bad))[1], false)::boolean as lacks_account
     from agent_grants grants
     join connectors on connectors.tenant_id = grants.tenant_id and connectors.id = grants.connector_id
+    left join lateral (
+        select count(*) as tools
+        from (
+            select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+            union
+            select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+        ) named
+    ) named on true
     cross join lateral (
         select connectors.auth_type <> 'none' and not exists (
                    select from credentials
@@ -834,8 +872,18 @@ func (q *Queries) CountToolChanges(ctx context.Context, arg CountToolChangesPara
 }
 
 const grantsAmong = `-- name: GrantsAmong :many
-select grants.agent_id, grants.connector_id, grants.all_tools, cardinality(grants.tools)::integer as tools
+select grants.agent_id, grants.connector_id, (grants.all_tools and (grants.until is null or grants.until > now()))::boolean as all_tools,
+       named.tools::integer as tools, grants.until, coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended
 from agent_grants grants
+left join lateral (
+    -- the tools that are named and have not ended
+    select count(*) as tools
+    from (
+        select unnest(grants.tools) as tool where grants.until is null or grants.until > now()
+        union
+        select own.key from jsonb_each_text(grants.tool_ends) own where own.value is null or own.value::timestamptz > now()
+    ) named
+) named on true
 where grants.tenant_id = $1 and grants.agent_id = any($2::uuid[]) and grants.connector_id = any($3::uuid[])
 `
 
@@ -844,6 +892,8 @@ type GrantsAmongRow struct {
 	ConnectorID connectors.ConnectorID
 	AllTools    bool
 	Tools       int32
+	Until       *time.Time
+	GrantEnded  bool
 }
 
 func (q *Queries) GrantsAmong(ctx context.Context, tenantID connectors.TenantID, agentIds []uuid.UUID, connectorIds []uuid.UUID) ([]GrantsAmongRow, error) {
@@ -860,6 +910,8 @@ func (q *Queries) GrantsAmong(ctx context.Context, tenantID connectors.TenantID,
 			&i.ConnectorID,
 			&i.AllTools,
 			&i.Tools,
+			&i.Until,
+			&i.GrantEnded,
 		); err != nil {
 			return nil, err
 		}
