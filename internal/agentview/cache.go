@@ -236,7 +236,7 @@ func (c *Cache) loadView(ctx context.Context, entry *agentEntry, wait *store.Wai
 
 // cachedView returns the view in memory if it is fresh, else nil.
 func (c *Cache) cachedView(entry *agentEntry, now time.Time) *View {
-	if l := entry.view.Load(); l != nil && c.isFresh(l.stamp, now) && !isPast(l.endsAt, now) {
+	if l := entry.view.Load(); l != nil && c.isFresh(l.stamp, now) && !isPast(l.endsAt, now) && !l.isOldEnding(now) {
 		return l.View
 	}
 	return nil

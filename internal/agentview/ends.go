@@ -4,7 +4,7 @@ import "time"
 
 // Ends of grants are decided by the database's time: the time that remains at a read is added to the moment at which the read
 // began, by the process's own clock. So no process permits a call after the end, however its clock is set, and each refuses
-// up to one round trip earlier. A view is not used after the first end in it.
+// up to one round trip earlier. A view is not used after the first end in it, and at most for maxEndingAge before.
 
 // localTime returns a time of the database by the process's clock, at most one round trip too early; zero for nil.
 func (b *viewBuilder) localTime(end *time.Time) time.Time {
@@ -21,6 +21,7 @@ func (b *viewBuilder) setEnds(connector *ConnectorView) {
 		return
 	}
 	connector.endsAt = b.localTime(ends.Until)
+	connector.lastEndsAt = b.localTime(connector.granted.LastEnd())
 	next := connector.granted.NextEnd(b.rows.Now)
 	if next.IsZero() {
 		return
@@ -45,6 +46,14 @@ func (connector *ConnectorView) HasEnded() bool {
 	return !connector.endsAt.IsZero() && isPast(connector.endsAt, connector.cache.now())
 }
 
+// PermitsNothing reports whether all of the grant has ended by now, tools with their own ends included.
+func (connector *ConnectorView) PermitsNothing() bool {
+	return !connector.lastEndsAt.IsZero() && isPast(connector.lastEndsAt, connector.cache.now())
+}
+
+// HasEnds reports whether a part of the grant ends or ended.
+func (connector *ConnectorView) HasEnds() bool { return connector.granted.Ends != nil }
+
 // Until returns when the grant ends or ended, but for tools with their own ends; nil: never.
 func (connector *ConnectorView) Until() *time.Time {
 	if connector.granted.Ends == nil {
@@ -53,7 +62,18 @@ func (connector *ConnectorView) Until() *time.Time {
 	return connector.granted.Ends.Until
 }
 
-func isPast(end, now time.Time) bool { return !end.IsZero() && !end.After(now) }
+// isPast compares the monotonic and the wall clock. The monotonic clock stands still while the machine is suspended.
+func isPast(end, now time.Time) bool {
+	return !end.IsZero() && (!end.After(now) || !end.Round(0).After(now.Round(0)))
+}
+
+// maxEndingAge bounds the age of a cached view in which a grant will end.
+const maxEndingAge = 5 * time.Minute
+
+// isOldEnding reports whether the view must be read again because a grant in it will end.
+func (l *loadedView) isOldEnding(now time.Time) bool {
+	return !l.endsAt.IsZero() && isPast(l.stamp.readAt.Add(maxEndingAge), now)
+}
 
 // afterNextEnd signals at the next end of a grant of an agent with listeners; nil: none follows.
 func (c *Cache) afterNextEnd() <-chan time.Time {
@@ -68,7 +88,7 @@ func (c *Cache) afterNextEnd() <-chan time.Time {
 	if next.IsZero() {
 		return nil
 	}
-	return time.After(next.Sub(c.now()))
+	return time.After(min(next.Sub(c.now()), maxEndingAge)) // a timer stands still while the machine is suspended
 }
 
 // markEnded marks the entries with an end that has come, for a notification of their listeners.

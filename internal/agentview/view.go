@@ -40,6 +40,7 @@ type ConnectorView struct {
 	Tools        []*Tool              // listed tools, by name
 
 	granted         connectors.Grant // with what has ended
+	lastEndsAt      time.Time        // of all of the grant, by the process's clock; zero: a part has no end
 	endsAt          time.Time        // of the grant but for tools with their own ends, by the process's clock; zero: none
 	tools           map[string]*Tool // by upstream name, unlisted ones included
 	byConnectorName map[string]*Tool // by the name at the connector's own address; nil: the same as tools

@@ -122,6 +122,17 @@ func (g Grant) HasEnded(now time.Time) bool {
 	return true
 }
 
+// LastEnd returns when all of the grant ends or ended; nil: a part has no end.
+func (g Grant) LastEnd() *time.Time {
+	last := g.Until()
+	for _, end := range g.ToolEnds() {
+		if isLater(end, last) {
+			last = end
+		}
+	}
+	return last
+}
+
 // ToolEnd returns when the grant of a tool ends or ended; nil: never. isGranted is false for a tool that it never included.
 func (g Grant) ToolEnd(tool string) (end *time.Time, isGranted bool) {
 	own, hasOwn := g.Ends.toolEnds()[tool]

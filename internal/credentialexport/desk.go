@@ -100,7 +100,9 @@ func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 			return err
 		}
 		isGranted := func(s Server) bool {
-			return slices.ContainsFunc(list, func(c connectors.Connector) bool { return c.ID == s.Connector.ID })
+			return slices.ContainsFunc(list, func(r store.AccessConnector) bool {
+				return r.Connector.ID == s.Connector.ID && (r.Grant.Ends == nil || len(s.Headers) == 0)
+			})
 		}
 		if !all(b.Servers, isGranted) {
 			return fault.Errorf(fault.Conflict, "Access for the agent %q just changed. Try again.", current.Name)
@@ -117,28 +119,35 @@ func disabledError(a connectors.Agent) error {
 	return fault.Errorf(fault.Conflict, "The agent %q is disabled. Enable it first.", a.Name)
 }
 
-// listGranted returns the enabled connectors that are granted to an agent.
-func listGranted(ctx context.Context, tenant store.Agents, agent connectors.AgentID) ([]connectors.Connector, error) {
+// listGranted returns the grants of an agent for enabled connectors, without those that have ended.
+func listGranted(ctx context.Context, tenant store.Agents, agent connectors.AgentID) ([]store.AccessConnector, error) {
 	grants, err := tenant.GrantedConnectors(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
-	var enabled []connectors.Connector
+	var enabled []store.AccessConnector
 	for _, r := range grants {
-		if r.Connector.Enabled {
-			enabled = append(enabled, r.Connector)
+		if r.Connector.Enabled && !r.Ended {
+			enabled = append(enabled, r)
 		}
 	}
 	return enabled, nil
 }
 
-func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, list []connectors.Connector) []Server {
+func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, list []store.AccessConnector) []Server {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	servers := make([]Server, len(list))
 	var group errgroup.Group
 	group.SetLimit(maxConcurrent)
-	for i, c := range list {
+	for i, granted := range list {
+		c := granted.Connector
+		if granted.Grant.Ends != nil { // the credential would work after the end
+			f := fault.Errorf(fault.Conflict, "The access to %q ends, so its credential only works through the gateway.", c.Name)
+			f.Code = "temporary_grant"
+			servers[i] = Server{Connector: c, Fault: f}
+			continue
+		}
 		servers[i] = Server{Connector: c, Fault: fault.Errorf(fault.Internal, "Something went wrong on our side.")} // if resolveServer panics
 		group.Go(safe.Try(safe.Task, func() error {
 			servers[i] = d.resolveServer(ctx, tenant, agent, c)

@@ -210,3 +210,32 @@ func TestOpen_RequiresAnAdmin(t *testing.T) {
 		}
 	}
 }
+
+func TestOpen_EndedAndTemporaryGrantsHaveNoCredential(t *testing.T) {
+	t.Parallel()
+	b := newHandoverTest(t, oauthtest.Behaviour{})
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	add := func(ends *connectors.GrantEnds) connectors.Connector {
+		c := b.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
+		if err := b.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
+			ConnectorID: c.ID, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{AccessToken: "hush", ExpiresAt: &future},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		b.Grant(t, b.agent.ID, c.ID, fixture.Named("search"), func(g *connectors.Grant) { g.Ends = ends })
+		return c
+	}
+	permanent, ended := add(nil), add(&connectors.GrantEnds{Until: &past})
+	temporary := []connectors.Connector{
+		add(&connectors.GrantEnds{Until: &future}), add(&connectors.GrantEnds{Tools: map[string]*time.Time{"delete": &future}}),
+	}
+	got := b.open(t, b.desk(0))
+	if _, listed := got[ended.Slug]; listed || len(got[permanent.Slug].Headers) != 1 {
+		t.Errorf("the ended one is listed: %v; the permanent one has %+v (%v)", listed, got[permanent.Slug].Headers, got[permanent.Slug].Fault)
+	}
+	for _, c := range temporary {
+		if s := got[c.Slug]; s.Fault == nil || s.Fault.Code != "temporary_grant" || len(s.Headers) != 0 {
+			t.Errorf("a temporary grant: %+v", s)
+		}
+	}
+}

@@ -19,11 +19,14 @@ func (b *backend) Describe(_ context.Context, p *serve.Client) serve.Description
 			Name:         "patchbay",
 			Version:      b.h.version,
 			Title:        "Patchbay",
-			Instructions: buildInstructions(b.view.Connectors) + leanInstructions(b.view),
+			Instructions: buildInstructions(withoutEnded(b.view.Connectors)) + leanInstructions(b.view),
 			Capabilities: allCapabilities(b.view, p),
 		}
 	}
 	c := b.connector.Connector
+	if b.connector.PermitsNothing() { // the request waited
+		return serve.Description{Name: c.Slug, Version: "unknown", Capabilities: relayCapabilities(b.connector, p)}
+	}
 	return serve.Description{
 		Name:         cmp.Or(c.Server.Name, c.Slug),
 		Version:      cmp.Or(c.Server.Version, "unknown"),

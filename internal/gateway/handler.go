@@ -210,7 +210,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	slug, ok := parseSlug(r.URL.Path)
 	if b.connectorSlug = slug; slug != "" {
 		b.connector = b.view.Connector(slug)
-		ok = b.connector != nil
+		ok = b.connector != nil && !b.connector.PermitsNothing()
 	}
 	if !ok {
 		return fault.Errorf(fault.NotFound, "This agent has no access to this connector. An admin can grant or enable it.")

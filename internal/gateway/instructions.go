@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -33,6 +34,11 @@ func buildInstructions(reaches []*agentview.ConnectorView) string {
 		b.WriteString(part)
 	}
 	return b.String()
+}
+
+// withoutEnded returns the connectors without those whose grants have ended.
+func withoutEnded(all []*agentview.ConnectorView) []*agentview.ConnectorView {
+	return slices.DeleteFunc(slices.Clone(all), (*agentview.ConnectorView).PermitsNothing)
 }
 
 // leanInstructions says how to use a lean list; empty: the list is full.

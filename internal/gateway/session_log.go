@@ -75,7 +75,11 @@ func (l *sessionLogger) sendMessage(slug string, params json.RawMessage) {
 
 func (l *sessionLogger) mayReceive(ctx context.Context, slug string) bool {
 	view, err := l.h.views.ByAgent(ctx, l.tenant, connectors.Ref(l.agent.String()))
-	return err == nil && view.Agent.Enabled && view.Connector(slug) != nil
+	if err != nil || !view.Agent.Enabled {
+		return false
+	}
+	connector := view.Connector(slug)
+	return connector != nil && !connector.PermitsNothing()
 }
 
 // withLogger puts a connector's slug in front of a message's logger: at the address of all connectors, a client cannot tell

@@ -93,6 +93,7 @@ func mapRows[R, T any](rows []R, item func(R) T) []T {
 func toAccessReach(r dbgen.AccessReachesRow) AccessConnector {
 	return AccessConnector{
 		Grant:     toAgentGrant(r.AgentGrant),
+		Ended:     toAgentGrant(r.AgentGrant).HasEnded(r.Now),
 		Connector: toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames, Status: string(r.Connector.Status)}),
 	}
 }

@@ -52,6 +52,7 @@ type Access struct {
 // AccessConnector is a granted connector. Its DiscoveredTools is empty: see Access.Tools.
 type AccessConnector struct {
 	Grant     connectors.Grant
+	Ended     bool // by the database's time: all of the grant has ended
 	Connector connectors.Connector
 }
 

@@ -1,8 +1,10 @@
 package toolcall_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,4 +121,57 @@ func TestEnd_EndsAllowances(t *testing.T) {
 	if len(all.Items) != 0 {
 		t.Errorf("%d allowances returned with the grant", len(all.Items))
 	}
+}
+
+// After the end a task gets no new input, and its client still reads its state.
+func TestEnd_TasksGetNoMoreInput(t *testing.T) {
+	t.Parallel()
+	t.Run("2026-07-28", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, withModernDialer)
+		c := b.connector(t, b.remote)
+		a, updates := b.newTrustedAgent(t, c), atomic.Int64{}
+		b.remote.set(answerModern(map[string]func(string) string{
+			"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
+			"tasks/get":  func(string) string { return `{"resultType":"complete","taskId":"own-id","status":"working"}` },
+			"tasks/update": func(string) string {
+				updates.Add(1)
+				return `{"resultType":"complete"}`
+			},
+		}))
+		end := b.endSoon(t, a.ID, c.ID, 3*time.Second)
+		request := b.order(t, b.process, a, c, "search", "")
+		request.Task = true
+		out, err := b.Call(t.Context(), request)
+		must(t, err)
+		b.wantNoInput(t, request, taskParams(t, out.Raw), end)
+		if n := updates.Load(); n != 0 {
+			t.Errorf("%d updates reached the server", n)
+		}
+	})
+	t.Run("2025-11-25", func(t *testing.T) {
+		t.Parallel()
+		b := newTaskBench(t, "")
+		a := b.newTrustedAgent(t, b.c)
+		end := b.endSoon(t, a.ID, b.c.ID, 4*time.Second)
+		request := b.order(t, b.process, a, b.c, "research", "")
+		request.Task, request.MultiRound, request.Capabilities = true, true, json.RawMessage(`{"elicitation":{}}`)
+		out, err := b.Call(t.Context(), request)
+		must(t, err)
+		receive(t, b.server.Began)
+		b.wantNoInput(t, request, taskParams(t, out.Raw), end)
+	})
+}
+
+// wantNoInput waits for the end, sends input for a task, and reads the task.
+func (b *bench) wantNoInput(t *testing.T, request toolcall.CallRequest, params json.RawMessage, end time.Time) {
+	t.Helper()
+	b.passEnd(t, end)
+	input := json.RawMessage(strings.TrimSuffix(string(params), "}") + `,"inputResponses":{"k":{"action":"accept"}}}`)
+	_, err := b.TaskRequest(t.Context(), request.View, request.Client, "tasks/update", input)
+	if r := asRefusal(t, err, toolcall.CodeNotGranted); !strings.Contains(r.Sentence, "ended at") {
+		t.Errorf("refused with %q", r.Sentence)
+	}
+	_, err = b.TaskRequest(t.Context(), request.View, request.Client, "tasks/get", params)
+	must(t, err)
 }

@@ -172,6 +172,8 @@ func checkAnswer(v *agentview.View, head keptAnswer) (connector *agentview.Conne
 		switch {
 		case tool == nil:
 			return connector, lostToolRefusal()
+		case tool.HasEnded(): // the read may have waited since the view was loaded
+			return connector, endedToolRefusal(tool)
 		case tool.BlockedBy != "" || !tool.Listed():
 			return connector, blockedRefusal(tool)
 		}

@@ -34,10 +34,11 @@ type UpstreamRequest struct {
 
 	isByAdmin   bool // needs no grant
 	lastCheck   policyCheck
-	approvedBy  string      // the person; empty: no approval
-	approvedAs  []byte      // call hash of the approved use; nil: not approved
-	continued   *callState  // the state of an approved use that the request continues; nil: none
-	taskSession taskSession // of the task that the request is about
+	approvedBy  string       // the person; empty: no approval
+	approvedAs  []byte       // call hash of the approved use; nil: not approved
+	continued   *callState   // the state of an approved use that the request continues; nil: none
+	taskSession taskSession  // of the task that the request is about
+	taskEnd     func() error // refuses new input for a task after the end of its grant; nil: no end
 	// send replaces Method and Params; nil: they are sent.
 	send func(context.Context, *mcp.Session) (json.RawMessage, error)
 }

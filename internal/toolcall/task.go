@@ -137,6 +137,14 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 	}
 	q := UpstreamRequest{View: v, Connector: connector, Method: r.method, taskSession: r.task.taskSession}
 	q.Wait = client.Wait
+	if r.method == "tasks/update" {
+		if q.taskEnd, err = tr.newTaskEnd(ctx, &q, r.task); err != nil {
+			return nil, err
+		}
+		if err := q.checkEnd(); err != nil {
+			return nil, err
+		}
+	}
 	if r.task.IsHandshake {
 		if r.method == "tasks/update" {
 			return tr.questions.answerQuestion(ctx, &q, r)

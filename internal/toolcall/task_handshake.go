@@ -287,6 +287,17 @@ func (r *handshakeRequest) awaitUpstream(ctx context.Context) (json.RawMessage, 
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
+	q := UpstreamRequest{View: r.view, Connector: connector, Client: Client{Wait: r.client.Wait}}
+	taskEnd, err := r.tasks.newTaskEnd(ctx, &q, r.task)
+	if err != nil {
+		return nil, err
+	}
+	if q.taskEnd = taskEnd; q.taskEnd != nil {
+		if err := q.checkEnd(); err != nil {
+			return nil, err
+		}
+		r.client.refuseInputAfter(taskEnd)
+	}
 	a := &activeCall{
 		request: &CallRequest{View: r.view, Client: r.client}, connector: connector, call: connectors.ToolCall{ID: r.task.Call},
 		taskSession: r.task.taskSession, taskHandle: r.handle,
