@@ -40,7 +40,7 @@ func TestPages_AreValidAndLinkToRoutes(t *testing.T) {
 	b.post("/connectors/linear/tools/search/try", url.Values{"agent": {"support"}})
 	agent, connector := d.findAgentAndConnector("support", "linear")
 	hook, _ := d.createWebhook(d.Tenant)
-	registry := d.createRegistry(d.Tenant, "support")
+	registry, request := d.createRegistry(d.Tenant, "support"), d.createAccessRequest(d.Tenant, agent.ID, connector.ID)
 	waiting, picture := d.createWaitingCall(d.Tenant, agent, connector), d.createPictureCall(d.Tenant, agent, connector)
 	up.SetTools(append(mcptest.Tools(3), `{"name":"a/b c?","description":"<b>New</b>"}`, `{"name":7}`)...)
 	b.submit("/connectors/linear/sync_tools", nil)
@@ -59,7 +59,7 @@ func TestPages_AreValidAndLinkToRoutes(t *testing.T) {
 				continue
 			}
 			for _, slug := range []string{"linear", "sentry", "gone", "notes"} {
-				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, reset: reset, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), registry: registry.String(), change: change.String(), run: run}.fill(pattern)
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, reset: reset, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), registry: registry.String(), change: change.String(), run: run, request: request.String()}.fill(pattern)
 				t.Run(string(role)+" "+path, func(t *testing.T) {
 					p := b.get(path)
 					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes" || slug == "sentry" && (strings.Contains(pattern, "{change}") || strings.Contains(pattern, "{run}"))) && p.Status == http.StatusNotFound {

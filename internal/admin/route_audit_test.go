@@ -149,6 +149,10 @@ var auditRows = map[string]auditRow{
 	"POST /agents/{id}/connectors/{connector}/remove": {kinds: "agent_grant.drop"},
 	"POST /agents/{id}/tools/{exposed}/shaping":       {kinds: "agent_grant.shape", testedInAPI: true},
 	"POST /agents/{id}/access":                        {kinds: "agent_grant.drop", setup: formOf(func(own things) url.Values { return url.Values{"do": {"remove"}, "connector": {own.connector}} })},
+	"POST /access/request":                            {kinds: "access_request.ask", testedInAPI: true},
+	"POST /access/requests/{id}/accept":               {kinds: "agent_grant.set access_request.accept", testedInAPI: true},
+	"POST /access/requests/{id}/refuse":               {kinds: "access_request.refuse", testedInAPI: true},
+	"POST /access/requests/{id}/withdraw":             {kinds: "access_request.withdraw", testedInAPI: true},
 	"POST /connectors/{id}/access":                    {kinds: "agent_grant.drop", setup: formOf(func(own things) url.Values { return url.Values{"do": {"remove"}, "agent": {own.agent}} })},
 	"POST /bulk/connectors": {kinds: "connector.update", setup: formOf(func(own things) url.Values {
 		return url.Values{"do": {"tag"}, "word": {"crm"}, "connector": {own.connector}}

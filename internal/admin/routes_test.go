@@ -110,6 +110,13 @@ var routeRoles = map[string]connectors.Permission{
 	"GET /agents/{id}":                          connectors.PermRead,
 	"GET /agents/{id}/access":                   connectors.PermRead,
 	"GET /access":                               connectors.PermRead,
+	"GET /access/requests":                      connectors.PermRead,
+	"GET /access/requests/{id}":                 connectors.PermRead,
+	"GET /access/request":                       connectors.PermOperate,
+	"POST /access/request":                      connectors.PermOperate,
+	"POST /access/requests/{id}/withdraw":       connectors.PermOperate,
+	"POST /access/requests/{id}/accept":         connectors.PermManage,
+	"POST /access/requests/{id}/refuse":         connectors.PermManage,
 	"GET /connectors/{id}/access":               connectors.PermRead,
 	"GET /connectors/{id}/calls":                connectors.PermRead,
 	"GET /connectors/{id}/changes":              connectors.PermRead,
@@ -368,8 +375,8 @@ func TestRoutes_OtherTenantOrMissingIsNotFound(t *testing.T) {
 	own, theirs := d.ownThings(), d.createThings(d.Other)
 	before := d.snapshot()
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
-	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, workload: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere, registry: nowhere}
-	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, workload: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd, session: odd, registry: odd}
+	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, workload: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere, registry: nowhere, request: nowhere}
+	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, workload: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd, session: odd, registry: odd, request: odd}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if !strings.Contains(pattern, "{") {

@@ -3,12 +3,14 @@ package admin_test
 import (
 	"strings"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 )
 
 // things are the ids for path parameters.
 type things struct {
-	connector, agent, member, key, invitation, tool, link, token, workload, waiting, picture, webhook, delivery, change, run, session, program, acting, registry string
+	connector, agent, member, key, invitation, tool, link, token, workload, waiting, picture, webhook, delivery, change, run, session, program, acting, registry, request string
 
 	offer string // an entry of the catalog, which all tenants share
 	reset string // the token of a link to set a new password
@@ -23,6 +25,8 @@ func (x things) fill(pattern string) string {
 		id = x.picture
 	case strings.HasPrefix(pattern, "/calls"), strings.HasPrefix(pattern, "/approvals"):
 		id = x.waiting
+	case strings.HasPrefix(pattern, "/access/requests"):
+		id = x.request
 	case strings.HasPrefix(pattern, "/agents"), strings.HasPrefix(pattern, "/exports/agents/"):
 		id, token = x.agent, x.token
 	case strings.HasPrefix(pattern, "/account/sessions"):
@@ -91,6 +95,18 @@ func (d *dashboard) createThings(tenant connectors.TenantID) things {
 
 		invitation: d.createInvitation(tenant).String(),
 		registry:   d.createRegistry(tenant, a.Slug).String(),
+		request:    d.createAccessRequest(tenant, a.ID, c.ID).String(),
 		key:        d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
 	}
+}
+
+func (d *dashboard) createAccessRequest(tenant connectors.TenantID, agent connectors.AgentID, connector connectors.ConnectorID) connectors.AccessRequestID {
+	d.t.Helper()
+	id, err := d.St.Tenant(tenant).AccessRequests().Create(d.t.Context(), connectors.AccessRequest{
+		AgentID: agent, ConnectorID: connector, Tools: []string{"search"}, Reason: "For a report.", Asker: uuid.New(), AskedBy: "Ada",
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return id
 }

@@ -1,7 +1,6 @@
 package connectors
 
 import (
-	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -94,6 +93,9 @@ func (r AccessRequest) Adds(g Grant, now time.Time) bool {
 	return false
 }
 
+// pagePath is the request's page in the dashboard.
+func (r AccessRequest) pagePath() string { return "/access/requests/" + r.ID.String() }
+
 // AccessRequestNotice is the notice of an open request, without its reason.
 func AccessRequestNotice(r AccessRequest, c ConnectorName, agent AgentName) NewNotice {
 	data := map[string]any{"request_id": r.ID.String(), "agent": agent.Slug, "asked_by": r.AskedBy}
@@ -104,7 +106,7 @@ func AccessRequestNotice(r AccessRequest, c ConnectorName, agent AgentName) NewN
 		Kind:  NoticeAccessRequest,
 		Title: r.AskedBy + " asks for access of " + agent.Name + " to " + c.Name,
 		Body:  "An admin accepts or refuses the request, unless already decided.",
-		Link:  "/agents/" + url.PathEscape(agent.Slug),
+		Link:  r.pagePath(),
 		Key:   "access_request " + r.ID.String(),
 		Data:  c.noticeData(data),
 	}
@@ -120,7 +122,7 @@ func AccessDecisionNotice(r AccessRequest, c ConnectorName, agent AgentName) New
 		Kind:  NoticeAccessDecision,
 		Title: title,
 		Body:  r.DecidedBy + " decided the request of " + r.AskedBy + ".",
-		Link:  "/agents/" + url.PathEscape(agent.Slug),
+		Link:  r.pagePath(),
 		Key:   "access_decision " + r.ID.String(),
 		Data: c.noticeData(map[string]any{
 			"request_id": r.ID.String(), "agent": agent.Slug, "asked_by": r.AskedBy, "state": string(r.State), "decided_by": r.DecidedBy,

@@ -11,12 +11,14 @@ import (
 
 // AccessReview is what a decision on a request rests on. Only Request is set for those that do not manage access.
 type AccessReview struct {
-	Request store.RequestedAccess
-	Before  *connectors.Grant // the agent's current grant; nil: none
-	After   connectors.Grant  // the grant if the request is accepted now
-	Tools   []store.RequestedTool
-	Others  []store.OtherGrant
-	MayEnd  bool // the actor may withdraw the request
+	Request   store.RequestedAccess
+	Agent     connectors.Agent
+	Connector connectors.Connector
+	Before    *connectors.Grant // the agent's current grant; nil: none
+	After     connectors.Grant  // the grant if the request is accepted now
+	Tools     []store.RequestedTool
+	Others    []store.OtherGrant
+	MayEnd    bool // the actor may withdraw the request
 }
 
 // ReviewRequest reads a request with what a decision rests on, in one snapshot.
@@ -44,6 +46,7 @@ func (v *AccessReview) readFacts(ctx context.Context, tx *store.Tenant) error {
 	if err != nil {
 		return err
 	}
+	v.Agent, v.Connector = owner, target
 	granted, err := tx.Agents().Grant(ctx, owner.ID, target.ID)
 	switch {
 	case err == nil:

@@ -113,6 +113,7 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 		}}},
 		AgentPager: templates.Pager{From: 51, To: 56, Total: 56, Previous: "/access"}, ConnectorPager: templates.Pager{From: 1, To: 20, Total: 303, Next: "/access?connectors=20"},
 	}
+	accessRequestSamples(pages, f)
 	pages["access-matrix"] = templates.AccessMatrix(matrix)
 	pages["access-matrix-none"] = templates.AccessMatrix(templates.AccessMatrixPage{Frame: f, Filtered: true})
 	pages["grant"] = templates.Grant(grantPage(f))

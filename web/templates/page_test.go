@@ -18,7 +18,7 @@ import (
 // routes are the targets of the pages' links.
 var routes = []string{
 	"GET /{$}", "GET /connectors", "POST /connectors", "GET /connectors/new", "POST /connectors/test", "GET /connectors/import", "POST /connectors/import", "POST /connectors/import/preview", "GET /connectors/export", "GET /catalog", "POST /catalog/{slug}/add", "GET /catalog/registry", "POST /catalog/registry", "POST /catalog/registry/preview", "POST /sync_tools", "GET /connectors/{id}", "POST /connectors/{id}",
-	"GET /access", "POST /bulk/connectors", "POST /agents/{id}/access", "GET /connectors/{id}/access", "POST /connectors/{id}/access", "GET /connectors/{id}/calls", "GET /connectors/{id}/changes",
+	"GET /access", "GET /access/requests", "GET /access/requests/{id}", "GET /access/request", "POST /access/request", "POST /access/requests/{id}/accept", "POST /access/requests/{id}/refuse", "POST /access/requests/{id}/withdraw", "POST /bulk/connectors", "POST /agents/{id}/access", "GET /connectors/{id}/access", "POST /connectors/{id}/access", "GET /connectors/{id}/calls", "GET /connectors/{id}/changes",
 	"GET /connectors/{id}/operations", "POST /connectors/{id}/operations", "POST /connectors/{id}/operations/select", "GET /connectors/{id}/endpoint", "POST /connectors/{id}/endpoint", "POST /connectors/{id}/tools/{name}/answer",
 	"GET /connectors/{id}/prompts", "GET /connectors/{id}/resources",
 	"GET /connectors/{id}/tools", "GET /connectors/{id}/tools/{name}", "GET /connectors/{id}/credentials", "GET /connectors/{id}/credentials/missing", "GET /connectors/{id}/runs", "GET /connectors/{id}/settings",

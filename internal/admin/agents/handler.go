@@ -22,6 +22,13 @@ type Handler struct {
 func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Get("/agents", h.agentList)
 	r.Viewers.Get("/access", h.accessMatrix)
+	r.Viewers.Get("/access/requests", h.accessRequestList)
+	r.Viewers.Get("/access/requests/{id}", h.accessRequestShow)
+	r.Members.Get("/access/request", h.accessAskShow)
+	r.Members.Post("/access/request", h.accessAsk)
+	r.Members.Post("/access/requests/{id}/withdraw", h.accessRequestWithdraw)
+	r.Admins.Post("/access/requests/{id}/accept", h.accessRequestAccept)
+	r.Admins.Post("/access/requests/{id}/refuse", h.accessRequestRefuse)
 	r.Viewers.Get("/agents/{id}", h.agentShow)
 	r.Viewers.Get("/agents/{id}/access", h.agentAccess)
 	r.Viewers.Get("/agents/{id}/tools", h.agentTools)

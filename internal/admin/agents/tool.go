@@ -111,6 +111,9 @@ func whyLinks(ctx context.Context, a connectors.Agent, w agentview.ToolAccess, c
 		return nil
 	}
 	var links []templates.Link
+	if w.State == agentview.HeldNotGranted && can.Sync && !can.Manage {
+		links = append(links, templates.Link{Text: i18n.T(ctx, "Ask for access"), Href: askPath(a.Slug, w.Connector, w.Tool)})
+	}
 	if can.Manage {
 		links = append(links, templates.Link{Text: i18n.T(ctx, "Change access"), Href: grantPath(a.Slug, w.Connector)})
 	}

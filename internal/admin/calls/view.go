@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -278,8 +279,16 @@ func repairLink(ctx context.Context, c connectors.ToolCall, can templates.Permis
 	case toolcall.CodeHeld:
 		return &templates.Link{Text: i18n.T(ctx, "Open change"), Href: shell.ReviewedPath(c.ConnectorSlug, c.Tool) + "/changes"}
 	case toolcall.CodeNotGranted:
-		if c.AgentID != nil && can.Manage {
+		switch {
+		case c.AgentID == nil:
+		case can.Manage:
 			return &templates.Link{Text: i18n.T(ctx, "Grant access"), Href: shell.AgentPath(c.AgentSlug) + shell.ConnectorPath(c.ConnectorSlug)}
+		case can.Sync:
+			query := url.Values{"agent": {c.AgentSlug}, "connector": {c.ConnectorSlug}}
+			if c.Kind == connectors.CallTool {
+				query.Set("tool", c.Tool)
+			}
+			return &templates.Link{Text: i18n.T(ctx, "Ask for access"), Href: shell.AskAccessPath(query)}
 		}
 	case toolcall.CodeUpstream, toolcall.CodeTimeout, toolcall.CodeCircuitOpen:
 		return &templates.Link{Text: i18n.T(ctx, "Open connector"), Href: shell.ConnectorPath(c.ConnectorSlug)}

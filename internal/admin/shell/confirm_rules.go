@@ -148,6 +148,10 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /agents/{id}/connectors/{connector}/choose": {Reason: "routine, reversible and audited"},
 	"POST /agents/{id}/connectors/{connector}/remove": {Reason: "it only removes access"},
 	"POST /agents/{id}/access":                        {Reason: "routine, reversible and audited; a page asks before broad grants"},
+	"POST /access/request":                            {Reason: "it grants nothing until an admin accepts it"},
+	"POST /access/requests/{id}/accept":               {Reason: "routine, reversible and audited; a page asks before a broad grant"},
+	"POST /access/requests/{id}/refuse":               {Reason: "it grants nothing"},
+	"POST /access/requests/{id}/withdraw":             {Reason: "it grants nothing"},
 	"POST /connectors/{id}/access":                    {Reason: "routine, reversible and audited; a page asks before broad grants"},
 	"POST /bulk/connectors":                           {Reason: "routine, reversible and audited; a page asks before broad grants"},
 

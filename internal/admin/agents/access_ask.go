@@ -1,0 +1,192 @@
+package agents
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"patchbay/internal/admin/shell"
+	toolpages "patchbay/internal/admin/tools"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// Values of the field "until", besides a number of hours and nothing for no end.
+const (
+	endOnDate  = "custom"
+	endAsAsked = "asked"
+)
+
+// offeredEnds are the common choices of an end, in hours. The second is the default of a request.
+var offeredEnds = []int{24, 7 * 24, 30 * 24, 90 * 24}
+
+// accessAskShow shows the form of a request, filled in from agent, connector and tool of the address.
+func (h *Handler) accessAskShow(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	tools := query["tool"]
+	form := templates.Form{Values: map[string]string{
+		"agent": query.Get("agent"), "connector": query.Get("connector"), "all": strconv.FormatBool(len(tools) == 0), "until": strconv.Itoa(offeredEnds[1]),
+	}}
+	return h.accessAskPage(w, r, http.StatusOK, form, tools)
+}
+
+// askState is what the form of a request shows.
+type askState struct {
+	agents     []connectors.Agent
+	connectors []connectors.Connector
+	agent      connectors.Agent // zero unless the form names an agent and a connector
+	connector  connectors.Connector
+	choices    []store.ToolChoice
+}
+
+func (h *Handler) loadAsk(r *http.Request, form templates.Form) (s askState, chosen bool, err error) {
+	ctx := r.Context()
+	err = h.TenantStore(r).Snapshot(ctx, func(tx *store.Tenant) error {
+		agent, agentErr := tx.Agents().Get(ctx, connectors.Ref(form.Value("agent")))
+		connector, connectorErr := tx.Connectors().Get(ctx, connectors.Ref(form.Value("connector")))
+		if agentErr == nil && connectorErr == nil {
+			s.agent, s.connector, chosen = agent, connector, true
+			s.choices, err = tx.Agents().ToolChoices(ctx, connector.ID, nil)
+			return err
+		}
+		for _, err := range []error{agentErr, connectorErr} {
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				return err
+			}
+		}
+		agents, err := tx.Agents().List(ctx, store.Page{Limit: store.MaxLimit})
+		if err != nil {
+			return err
+		}
+		all, err := tx.Connectors().List(ctx, store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
+		s.agents, s.connectors = agents.Items, all.Items
+		return err
+	})
+	return s, chosen, err
+}
+
+func (h *Handler) accessAskPage(w http.ResponseWriter, r *http.Request, status int, form templates.Form, tools []string) error {
+	s, chosen, err := h.loadAsk(r, form)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	page := templates.AccessAskPage{
+		Frame: h.NewFrame(r, templates.NavAgents, shell.NewCrumb(i18n.T(ctx, "Access requests"), "/access/requests"), shell.NewCrumb(i18n.T(ctx, "Ask for access"), "")),
+		Form:  form, Chosen: chosen, Other: "/access/request", Ends: append(endOptions(ctx), templates.Option{Value: "", Label: i18n.T(ctx, "No end")}),
+	}
+	for _, a := range s.agents {
+		page.Agents = append(page.Agents, templates.Option{Value: a.Slug, Label: a.Name})
+	}
+	for _, c := range s.connectors {
+		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
+	}
+	if chosen {
+		page.Title = s.agent.Name + " → " + s.connector.Name
+		page.Tools = askedTools(ctx, s.choices, tools)
+		if len(s.choices) == store.MaxToolChoices {
+			page.More = i18n.T(ctx, "First %s shown. Ask for others through the API.", i18n.Number(ctx, store.MaxToolChoices))
+		}
+	}
+	return h.Respond.Page(w, r, status, templates.AccessAsk(page))
+}
+
+// askedTools are the tools of the form. A chosen one that the server does not list is shown, too.
+func askedTools(ctx context.Context, choices []store.ToolChoice, chosen []string) []templates.AskedTool {
+	var tools []templates.AskedTool
+	listed := map[string]bool{}
+	for _, c := range choices {
+		t := templates.AskedTool{Name: c.Name, Shown: shell.CleanText(c.Name), Title: shell.ShortenText(c.Title, shell.MaxName), Checked: slices.Contains(chosen, c.Name)}
+		if c.Raw != nil {
+			t.Badges = shell.HintBadges(ctx, connectors.DecodeTool(c.Raw))
+		}
+		if badge, ok := toolpages.ReviewBadge(ctx, c.Review); ok {
+			t.Badges = append(t.Badges, badge)
+		}
+		tools, listed[c.Name] = append(tools, t), true
+	}
+	for _, name := range chosen {
+		if name != "" && !listed[name] {
+			tools = append(tools, templates.AskedTool{Name: name, Shown: shell.ShortenText(name, shell.MaxName), Checked: true})
+			listed[name] = true
+		}
+	}
+	slices.SortStableFunc(tools, func(a, b templates.AskedTool) int { return boolOrder(b.Checked) - boolOrder(a.Checked) })
+	return tools
+}
+
+func boolOrder(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// endOptions offers the common ends and a date.
+func endOptions(ctx context.Context) []templates.Option {
+	var options []templates.Option
+	for _, hours := range offeredEnds {
+		options = append(options, templates.Option{Value: strconv.Itoa(hours), Label: i18n.T(ctx, "After %s", shell.FormatSpan(ctx, time.Duration(hours)*time.Hour))})
+	}
+	return append(options, templates.Option{Value: endOnDate, Label: i18n.T(ctx, "On a date…")})
+}
+
+// readEnd reads the chosen end; nil: none.
+func readEnd(f shell.PostedForm, now time.Time) (*time.Time, error) {
+	switch chosen := f.Text("until"); chosen {
+	case "":
+		return nil, nil
+	case endOnDate:
+		day, err := f.ReadLastDay("until_date")
+		if err == nil && day == nil {
+			err = fault.InvalidFields(fault.Field{Location: "until_date", Message: "Enter a date like 2027-01-31."})
+		}
+		return day, err
+	default:
+		hours, err := strconv.Atoi(chosen)
+		if err != nil || !slices.Contains(offeredEnds, hours) {
+			return nil, fault.InvalidFields(fault.Field{Location: "until", Message: "Choose one of the listed values."})
+		}
+		return new(now.Add(time.Duration(hours) * time.Hour)), nil
+	}
+}
+
+// accessAsk stores a request for access.
+func (h *Handler) accessAsk(w http.ResponseWriter, r *http.Request) error {
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	asked, err := h.askFor(r, f)
+	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
+		return h.accessAskPage(w, r, respond.Status(problem.Kind), f.ToForm(problem), f.Values["tool"])
+	}
+	if err != nil {
+		return err
+	}
+	return h.Respond.Back(w, r, accessRequestPath(asked.ID), respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Request sent. Admins were notified.")})
+}
+
+func (h *Handler) askFor(r *http.Request, f shell.PostedForm) (store.RequestedAccess, error) {
+	until, err := readEnd(f, h.Now())
+	if err != nil {
+		return store.RequestedAccess{}, err
+	}
+	return h.Registry.AskAccess(r.Context(), shell.Actor(r), manage.AccessAsk{
+		Agent: connectors.Ref(f.Text("agent")), Connector: connectors.Ref(f.Text("connector")),
+		AllTools: f.Checked("all"), Tools: f.Values["tool"], Reason: f.Text("reason"), Until: until,
+	})
+}
+
+// askPath is the address of the form of a request for a tool.
+func askPath(agent, connector, tool string) string {
+	return shell.AskAccessPath(url.Values{"agent": {agent}, "connector": {connector}, "tool": {tool}})
+}
