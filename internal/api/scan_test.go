@@ -147,7 +147,6 @@ var expectedStatus = map[string]int{
 	"POST /api/v1/connectors/{id}/tools/{name}/restore":              http.StatusNotFound, // the history has no such definition
 	"POST /api/v1/connectors/{id}/instructions/restore":              http.StatusNotFound,
 	"POST /api/v1/connectors/{id}/skills/{uri}/accept":               http.StatusConflict,
-	"POST /api/v1/connectors/{id}/skills/{uri}/reject":               http.StatusConflict,
 	"POST /api/v1/connectors/{id}/skills/{uri}/restore":              http.StatusNotFound,
 	"POST /api/v1/tool_changes/decide":                               http.StatusNotFound, // its connector
 	"POST /api/v1/connectors/{id}/instructions/accept":               http.StatusConflict,

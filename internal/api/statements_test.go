@@ -77,8 +77,9 @@ func TestReads_StatementsDoNotGrowWithConnectors(t *testing.T) {
 		"GET /api/v1/agents/{id}/tools": true, "GET /api/v1/agents/{id}/tools/{name}/why": true,
 		"GET /api/v1/agents/{id}/prompts": true, "GET /api/v1/agents/{id}/resources": true, "GET /api/v1/agents/{id}/resource_templates": true,
 		"GET /api/v1/agents/{id}/size": true, "GET /api/v1/agents/{id}/unused_tools": true,
-		"GET /api/v1/overview":            true, // the figures are read from several tables in one round trip
-		"GET /api/v1/audit_events/verify": true, // it computes two hash chains, and stores the results
+		"GET /api/v1/overview":             true, // the figures are read from several tables in one round trip
+		"GET /api/v1/access_requests/{id}": true, // what review, history and other grants know
+		"GET /api/v1/audit_events/verify":  true, // it computes two hash chains, and stores the results
 	}
 	w := newWorld(t)
 	owner, ids := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Tenant)

@@ -46,7 +46,7 @@ func (s *Service) HistoryDaysFor(t connectors.Tenant) int {
 
 // HistorySince returns the start of a tenant's history; nil: none yet. Older rows that are kept do not count.
 func (s *Service) HistorySince(ctx context.Context, t connectors.Tenant) (*time.Time, error) {
-	at, err := s.store.Tenant(t.ID).OldestHistory(ctx)
+	at, err := s.store.Tenant(t.ID).Lists().OldestHistory(ctx)
 	if err != nil || at.IsZero() {
 		return nil, err
 	}

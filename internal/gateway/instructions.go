@@ -36,7 +36,7 @@ func buildInstructions(reaches []*agentview.ConnectorView) string {
 	return b.String()
 }
 
-// withoutEnded returns the connectors without those whose grants have ended.
+// withoutEnded returns the connectors without those of ended grants.
 func withoutEnded(all []*agentview.ConnectorView) []*agentview.ConnectorView {
 	return slices.DeleteFunc(slices.Clone(all), (*agentview.ConnectorView).PermitsNothing)
 }

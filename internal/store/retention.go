@@ -21,7 +21,7 @@ func (t *Tenant) SetHistoryDays(ctx context.Context, days int) error {
 }
 
 // OldestHistory returns the time of the tenant's oldest call, run or change; zero: none.
-func (t *Tenant) OldestHistory(ctx context.Context) (time.Time, error) {
+func (t Lists) OldestHistory(ctx context.Context) (time.Time, error) {
 	at, err := t.q.OldestHistory(ctx, t.id)
 	if err != nil || at.Unix() == 0 {
 		return time.Time{}, err

@@ -229,8 +229,8 @@ var retentionAttempts = map[string]attempt{
 		}
 		return rows > 0, nil
 	},
-	"OldestHistory": func(ctx context.Context, o outsider) (bool, error) {
-		at, err := o.door.OldestHistory(ctx)
+	"Lists.OldestHistory": func(ctx context.Context, o outsider) (bool, error) {
+		at, err := o.door.Lists().OldestHistory(ctx)
 		return !at.IsZero(), err
 	},
 	"SetHistoryDays": func(ctx context.Context, o outsider) (bool, error) {
