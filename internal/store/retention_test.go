@@ -243,4 +243,4 @@ var retentionAttempts = map[string]attempt{
 }
 
 // ownHistory are the methods that are about the outsider's own rows.
-var ownHistory = map[string]bool{"SweepHistory": true, "OldestHistory": true, "SetHistoryDays": true}
+var ownHistory = map[string]bool{"SweepHistory": true, "Lists.OldestHistory": true, "SetHistoryDays": true}
