@@ -467,7 +467,7 @@ func TestFinish_KeepsConfiguredClient(t *testing.T) {
 // An account of a server that binds tokens to keys is refreshed and used with the key of its connection.
 func TestFinish_BoundTokens(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, oauthtest.Behaviour{DPoP: true, Nonce: "n-1", Rotate: true}, oauthtest.ResourceBehaviour{Nonce: "n-2"})
+	b := newBundle(t, oauthtest.Behaviour{DPoP: true, Nonce: "n-1", Rotate: true}, oauthtest.ResourceBehaviour{TakesProofs: true, Nonce: "n-2"})
 	c := b.protected(t)
 	b.connect(t, c, nil)
 	g := b.grant(t, c, nil)

@@ -23,6 +23,7 @@ const StepProbe oauth.Step = "mcp_server"
 type probeResult struct {
 	resourceMetadata string                   // URL of its challenge; empty: none
 	scope            string                   // of its challenge
+	takesProofs      bool                     // its challenge has the DPoP scheme
 	behaviour        connectors.AuthBehaviour // empty: unknown
 	step             oauth.TraceStep
 }
@@ -71,6 +72,7 @@ func (b *Broker) listTools(ctx context.Context, c connectors.Connector) error {
 // addChallenge uses the challenge with the most parameters (RFC 9728 section 5.1).
 func (a *probeResult) addChallenge(all []mcp.Challenge) {
 	const metadata = "resource_metadata"
+	a.takesProofs = slices.ContainsFunc(all, func(c mcp.Challenge) bool { return c.Scheme == "dpop" })
 	best := slices.IndexFunc(all, func(c mcp.Challenge) bool { return c.Params[metadata] != "" })
 	if best < 0 {
 		best = slices.IndexFunc(all, func(c mcp.Challenge) bool { return c.Scheme == "bearer" || c.Scheme == "dpop" })

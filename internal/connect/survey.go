@@ -41,7 +41,7 @@ func (b *Broker) discoverServer(ctx context.Context, p target) (authSurvey, erro
 	s := authSurvey{target: p, at: b.now(), asked: b.probeServer(ctx, p.connector)}
 	var err error
 	s.discovery, err = b.oauth.Discover(ctx, oauth.Target{
-		ServerURL: p.connector.URL, ResourceMetadata: s.asked.resourceMetadata, Overrides: toOverrides(p.connector.OAuth),
+		ServerURL: p.connector.URL, ResourceMetadata: s.asked.resourceMetadata, TakesProofs: s.asked.takesProofs, Overrides: toOverrides(p.connector.OAuth),
 	})
 	if err != nil {
 		return s, err

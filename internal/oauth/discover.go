@@ -15,6 +15,8 @@ type Target struct {
 	// ResourceMetadata is the challenge's resource_metadata URL; empty: none.
 	ResourceMetadata string
 	Overrides        Overrides
+	// TakesProofs: the MCP server's challenge has the DPoP scheme.
+	TakesProofs bool
 	// IsAPI: the server is an HTTP API. It is not asked for its authorization server, which the overrides name, and no resource is
 	// sent unless they name one.
 	IsAPI bool
@@ -59,13 +61,15 @@ func (c *Client) Discover(ctx context.Context, t Target) (*Discovery, error) {
 
 // discovery is one run.
 type discovery struct {
-	client    *Client
-	target    Target
-	server    *url.URL
-	found     *Discovery
-	temporary *Error // first failure that may be temporary
-	mismatch  *Error // first document of another issuer
-	forbidden *Error // first issuer that must not be contacted
+	client *Client
+	target Target
+	server *url.URL
+	found  *Discovery
+
+	takesProofs bool   // by the resource
+	temporary   *Error // first failure that may be temporary
+	mismatch    *Error // first document of another issuer
+	forbidden   *Error // first issuer that must not be contacted
 }
 
 func (d *discovery) run(ctx context.Context) error {
@@ -84,6 +88,10 @@ func (d *discovery) run(ctx context.Context) error {
 	if err := find(ctx); err != nil {
 		return err
 	}
+	if !d.takesProofs {
+		// A resource that knows bearer tokens alone would refuse bound ones, whatever its authorization server offers.
+		d.found.Server.DPoPSigningAlgs = nil
+	}
 	d.found.Server.PinnedAuthMethod = d.target.Overrides.TokenEndpointAuthMethod
 	d.found.Server.AllowMissingPKCE = d.target.Overrides.AllowMissingPKCEMetadata
 	return nil
@@ -95,7 +103,7 @@ func (d *discovery) findForResource(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.found.ResourceScopes = resource.ScopesSupported
+	d.found.ResourceScopes, d.takesProofs = resource.ScopesSupported, d.target.TakesProofs || resource.TakesProofs
 	d.chooseResource(resource)
 	return d.findServer(ctx, resource.AuthorizationServers)
 }

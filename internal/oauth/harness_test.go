@@ -130,8 +130,13 @@ func (f *flow) exchange(q url.Values) error {
 // connected is a flow that came to its end.
 func connected(t testing.TB, as *oauthtest.Server) *flow {
 	t.Helper()
+	return connectedTo(t, as, oauthtest.ResourceBehaviour{})
+}
+
+func connectedTo(t testing.TB, as *oauthtest.Server, resource oauthtest.ResourceBehaviour) *flow {
+	t.Helper()
 	f := newFlow(t)
-	f.discover(oauth.Target{ServerURL: as.Protect(t, oauthtest.ResourceBehaviour{}).URL})
+	f.discover(oauth.Target{ServerURL: as.Protect(t, resource).URL})
 	f.register(oauth.RegisterRequest{})
 	if err := f.exchange(f.authorize()); err != nil {
 		t.Fatalf("exchange: %v", err)

@@ -105,6 +105,7 @@ type ResourceMetadata struct {
 	Resource             string
 	AuthorizationServers []string
 	ScopesSupported      []string
+	TakesProofs          bool // it requires tokens that are bound to a key, or names algorithms of proofs
 }
 
 // ParseResourceMetadata decodes a protected resource's document leniently and unchecked. ok is false for
@@ -118,6 +119,7 @@ func ParseResourceMetadata(body []byte) (m ResourceMetadata, ok bool) {
 		Resource:             o.textField("resource"),
 		AuthorizationServers: o.textListField("authorization_servers"),
 		ScopesSupported:      scopeTokens(o.textListField("scopes_supported")),
+		TakesProofs:          o.boolField("dpop_bound_access_tokens_required") || len(o.textListField("dpop_signing_alg_values_supported")) > 0,
 	}
 	return m, m.Resource != "" || len(m.AuthorizationServers) > 0
 }

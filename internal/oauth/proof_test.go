@@ -44,7 +44,7 @@ func TestProofs_BindTokens(t *testing.T) {
 			t.Parallel()
 			as := oauthtest.Start(t, oauthtest.Behaviour{DPoP: true, Nonce: nonce, Rotate: true})
 			var bodies []string
-			mcp := as.Protect(t, oauthtest.ResourceBehaviour{Nonce: nonce, Next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			mcp := as.Protect(t, oauthtest.ResourceBehaviour{TakesProofs: true, Nonce: nonce, Next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				body := make([]byte, 16)
 				n, _ := r.Body.Read(body)
 				bodies = append(bodies, string(body[:n]))
@@ -97,7 +97,7 @@ func TestProofs_BindTokens(t *testing.T) {
 func TestProofs_NonceIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	as := oauthtest.Start(t, oauthtest.Behaviour{DPoP: true, Nonce: "n-1"})
-	f := connected(t, as)
+	f := connectedTo(t, as, oauthtest.ResourceBehaviour{TakesProofs: true})
 	if n := as.Count(oauthtest.Exchange); n != 2 {
 		t.Errorf("%d requests for the token", n)
 	}
@@ -126,7 +126,7 @@ func TestProofs_ServersWithoutThemGetNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			as := oauthtest.Start(t, oauthtest.Behaviour{Edit: edit})
-			if f := connected(t, as); f.Token.Proof != nil {
+			if f := connectedTo(t, as, oauthtest.ResourceBehaviour{TakesProofs: true}); f.Token.Proof != nil {
 				t.Error("the token has a key")
 			}
 			for _, r := range as.Requests() {
@@ -138,11 +138,27 @@ func TestProofs_ServersWithoutThemGetNone(t *testing.T) {
 	}
 }
 
+// An authorization server may offer proofs for a resource that knows bearer tokens alone.
+func TestProofs_AreForResourcesThatTakeThem(t *testing.T) {
+	t.Parallel()
+	offers := oauthtest.Behaviour{Edit: func(d oauthtest.Document) { d["dpop_signing_alg_values_supported"] = []string{"ES256"} }}
+	as := oauthtest.Start(t, offers)
+	connected(t, as)
+	if sent := as.Requests(oauthtest.Exchange)[0]; sent.Header.Get("DPoP") != "" {
+		t.Error("a proof was sent for a resource that asked for none")
+	}
+	f := newFlow(t)
+	f.discover(oauth.Target{ServerURL: as.Protect(t, oauthtest.ResourceBehaviour{Path: "/other"}).URL, TakesProofs: true}) // by its challenge
+	if len(f.Peer.Server.DPoPSigningAlgs) == 0 {
+		t.Error("the challenge counts for nothing")
+	}
+}
+
 // A server may offer proofs and issue a bearer token all the same.
 func TestProofs_BearerTokenNeedsNoKey(t *testing.T) {
 	t.Parallel()
 	as := oauthtest.Start(t, oauthtest.Behaviour{Edit: func(d oauthtest.Document) { d["dpop_signing_alg_values_supported"] = []string{"ES256"} }})
-	f := connected(t, as)
+	f := connectedTo(t, as, oauthtest.ResourceBehaviour{TakesProofs: true})
 	if f.Token.Proof != nil {
 		t.Error("the token has a key")
 	}

@@ -445,7 +445,7 @@ func TestProbe_StoredAccountIsUsedWhileItStaysValid(t *testing.T) {
 // Tokens that are bound to a key (RFC 9449) are proven in each request, whatever nonces the servers want.
 func TestSync_ProvesBoundTokens(t *testing.T) {
 	t.Parallel()
-	g := newOAuthServer(t, oauthtest.Behaviour{DPoP: true, Nonce: "n-1"}, oauthtest.ResourceBehaviour{Nonce: "n-2"}, machineDraft)
+	g := newOAuthServer(t, oauthtest.Behaviour{DPoP: true, Nonce: "n-1"}, oauthtest.ResourceBehaviour{TakesProofs: true, Nonce: "n-2"}, machineDraft)
 	g.storeSecret(t, connectors.Secret{ClientSecret: "s3cret"})
 	g.mustSync(t, g.connector)
 	g.resource.Set(func(r *oauthtest.ResourceBehaviour) { r.Nonce = "n-3" })

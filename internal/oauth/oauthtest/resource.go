@@ -30,6 +30,7 @@ type ResourceBehaviour struct {
 	OpenMethods []string          // JSON-RPC methods that need no token
 	StepUp      map[string]string // JSON-RPC method → scope without which it is answered 403
 	RefuseAll   bool              // 401 for good tokens, too
+	TakesProofs bool              // the document says that tokens have to be bound to a key
 	Nonce       string            // that proofs of bound tokens must have; empty: none
 	Next        http.Handler      // what is protected; nil: answers {}
 }
@@ -149,6 +150,9 @@ func (r *Resource) serveMetadata(w http.ResponseWriter, req *http.Request) {
 	}
 	if b.Scopes != nil {
 		doc["scopes_supported"] = b.Scopes
+	}
+	if b.TakesProofs {
+		doc["dpop_bound_access_tokens_required"] = true
 	}
 	sendJSON(w, http.StatusOK, doc)
 }
