@@ -237,13 +237,11 @@ func (h *interopHost) checkServer(t *testing.T, s interopServer) {
 	if len(s.calls) > 0 {
 		calls = fmt.Sprintf("%d of %d", same, len(s.calls))
 	}
-	version := ""
+	version := npmVersion
 	if s.script == "" {
-		version = goVersion(t, s.name)
-	} else {
-		version = npmVersion(t, s.name)
+		version = goVersion
 	}
-	wantRow(t, serversTable, s.slug, s.name, version, s.transport(), len(direct), fmt.Sprintf("%d of %d", equal, len(direct)), calls, s.note)
+	wantRow(t, serversTable, s.slug, s.name, version(t, s.name), s.transport(), len(direct), fmt.Sprintf("%d of %d", equal, len(direct)), calls, s.note)
 }
 
 // showDifference shows two texts around their first difference.

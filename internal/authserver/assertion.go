@@ -50,12 +50,12 @@ func (s *Server) verifyAssertion(ctx context.Context, tenant connectors.TenantID
 	}
 	signed, err := jose.ParseSignedCompact(text, assertionAlgorithms)
 	if err != nil || len(signed.Signatures) != 1 {
-		return a, "no JWT with an accepted algorithm", nil
+		return a, "no JWT with an accepted algorithm", nil //nolint:nilerr // a reason to refuse it
 	}
 	payload := signed.UnsafePayloadWithoutVerification()
 	var claims jwt.Claims
 	if err := josejson.Unmarshal(payload, &claims); err != nil {
-		return a, "unreadable claims", nil
+		return a, "unreadable claims", nil //nolint:nilerr // likewise
 	}
 	if why := s.checkClaims(w, claims); why != "" {
 		return a, why, nil

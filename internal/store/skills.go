@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -52,7 +53,7 @@ func (t Skills) Save(ctx context.Context, id connectors.ConnectorID, w SkillWrit
 }
 
 func (t *tenant) writeSkills(ctx context.Context, q *dbgen.Queries, id connectors.ConnectorID, w SkillWrite) error {
-	writes := append(w.Diff.Added[:len(w.Diff.Added):len(w.Diff.Added)], w.Diff.Changed...)
+	writes := slices.Concat(w.Diff.Added, w.Diff.Changed)
 	if defs := neededDefinitions(writes, SyncResult{Definitions: w.Definitions}); len(defs) > 0 {
 		if err := q.InsertDefinitions(ctx, t.definitionColumns(defs)); err != nil {
 			return err

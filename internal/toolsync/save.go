@@ -101,9 +101,9 @@ func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []conn
 
 func toDefinitions(list mcp.ToolList) ([]connectors.Definition, []connectors.Quarantined) {
 	tools := make([]connectors.Definition, 0, len(list.Tools))
-	quarantined := make([]connectors.Quarantined, len(list.Quarantined))
-	for i, q := range list.Quarantined {
-		quarantined[i] = connectors.Quarantined{Name: q.Name, Reason: q.Reason, Raw: q.Raw}
+	quarantined := make([]connectors.Quarantined, 0, len(list.Quarantined))
+	for _, q := range list.Quarantined {
+		quarantined = append(quarantined, connectors.Quarantined{Name: q.Name, Reason: q.Reason, Raw: q.Raw})
 	}
 	for _, t := range list.Tools {
 		if _, isSkill := connectors.SkillOfTool(t.Name); isSkill {
