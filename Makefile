@@ -5,7 +5,7 @@ SHELL := /bin/sh
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
 # A package's tests that hang end with all stacks after that time.
-PATIENCE     = 10m
+PATIENCE     = 20m
 E2E_PATIENCE = 30m
 # Tests that start Patchbay, a browser, Node or a pooler as processes. Their files have the build tag e2e.
 INTEROP_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:build e2e && interop$$' .)

@@ -53,7 +53,7 @@ func openSession(t *testing.T, api http.HandlerFunc, opts ...func(*apiserver.Ser
 	}
 	dialer := &mcp.Dialer{HTTP: remote.Client(), Version: "test"}
 	session, err := dialer.Dial(t.Context(), mcp.Target{
-		URL: apiserver.URL, HTTP: &http.Client{Transport: apiserver.New(s)}, Era: mcp.EraModern, Timeout: 5 * time.Second, Backoff: time.Millisecond,
+		URL: apiserver.URL, HTTP: &http.Client{Transport: apiserver.New(s)}, Era: mcp.EraModern, Timeout: 30 * time.Second, Backoff: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
