@@ -27,7 +27,8 @@ func (connector *ConnectorView) GrantedItems(kind connectors.ItemKind) []connect
 	for _, i := range connector.Items {
 		if i.Kind == kind && (kind != connectors.ItemResource || connector.offersResource(i.Key)) {
 			if files := connector.SkillFiles(i.Key); kind == connectors.ItemResource && len(files) > 0 {
-				i.Raw = listSkillFile(files[0])
+				skill, _ := connector.SkillAt(i.Key)
+				i.Raw = listSkillFile(files[0], connectors.DecodeSkill(skill.Definition))
 			}
 			items = append(items, i)
 		}
@@ -35,9 +36,13 @@ func (connector *ConnectorView) GrantedItems(kind connectors.ItemKind) []connect
 	return items
 }
 
-// listSkillFile returns the list entry of a file of an accepted skill. What the server lists of it was not reviewed.
-func listSkillFile(f connectors.SkillFile) []byte {
+// listSkillFile returns the list entry of a file of an accepted skill, with name and description of the frontmatter if it is the
+// skill's own file; of is empty for others. What the server lists of it was not reviewed.
+func listSkillFile(f connectors.SkillFile, of connectors.SkillEntry) []byte {
 	entry := map[string]any{"uri": f.URI, "name": path.Base(f.URI), "size": f.Size}
+	if name, ok := of.Fields()["name"].(string); ok {
+		entry["name"], entry["description"] = name, of.Description()
+	}
 	if path.Ext(f.URI) == ".md" {
 		entry["mimeType"] = "text/markdown"
 	}
