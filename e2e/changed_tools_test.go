@@ -145,9 +145,9 @@ const arguments = `{"owner":"acme","repo":"shop","title":"A title","path":"notes
 // TestTheTableHasEveryKindOfRisk keeps the table whole: a kind that Patchbay learns to tell needs its row.
 func TestTheTableHasEveryKindOfRisk(t *testing.T) {
 	t.Parallel()
-	// They are in internal/toolchange/testdata, instructions_test.go, and internal/toolsync/api_change_test.go.
+	// They are in internal/toolchange/testdata, instructions_test.go, internal/toolsync/api_change_test.go, and in tests of skills.
 	elsewhere := kinds(toolchange.RequiredRemoved, toolchange.TypeChanged, toolchange.OutputSchema, toolchange.Other, toolchange.Instructions,
-		toolchange.EndpointChanged, toolchange.RequestChanged)
+		toolchange.EndpointChanged, toolchange.RequestChanged, toolchange.NewSkill, toolchange.SkillFiles)
 	for _, kind := range toolchange.Kinds() {
 		met := slices.ContainsFunc(changedTools, func(c changedTool) bool { return slices.Contains(c.kinds, kind) })
 		if !met && !slices.Contains(elsewhere, kind) {
