@@ -2088,7 +2088,7 @@ type Registry struct {
 	// Clients must send an agent's token, and see what that agent may use.
 	TokenRequired bool      `json:"token_required"`
 	UpdatedAt     time.Time `json:"updated_at"`
-	// The URL for clients, only in the response that creates it. Anyone who has it can read the list.
+	// The URL for clients, only in the response that creates it. It is a secret: it opens the list.
 	URL *string `json:"url,omitzero"`
 }
 

@@ -24,7 +24,7 @@ type registryJSON struct {
 	UpdatedAt     time.Time  `json:"updated_at"`
 	RotatedAt     *time.Time `json:"rotated_at" doc:"Last change of the address. Null if none."`
 	LastUsedAt    *time.Time `json:"last_used_at" doc:"Null if never."`
-	URL           string     `json:"url,omitempty" doc:"The URL for clients, only in the response that creates it. Anyone who has it can read the list."`
+	URL           string     `json:"url,omitempty" doc:"The URL for clients, only in the response that creates it. It is a secret: it opens the list."`
 }
 
 func viewRegistry(r connectors.Registry) registryJSON {
