@@ -30,7 +30,7 @@ func TestRetries_OfIdempotentMethodsOnly(t *testing.T) {
 		"RateLimit field":    {"getNote", `{"id":"1"}`, 429, []string{"RateLimit", `"default";r=0;t=3`}, []time.Duration{3 * time.Second, 3 * time.Second}, -1},
 		"RateLimit is left":  {"getNote", `{"id":"1"}`, 403, []string{"RateLimit", `"default";r=7;t=3`}, nil, -1},
 		"a limit as GitHub":  {"getNote", `{"id":"1"}`, 403, []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1"}, []time.Duration{time.Second, time.Second}, -1},
-		"after the deadline": {"getNote", `{"id":"1"}`, 429, []string{"Retry-After", "20"}, nil, 20 * time.Second},
+		"after the deadline": {"getNote", `{"id":"1"}`, 429, []string{"Retry-After", "60"}, nil, time.Minute},
 		"reset too late":     {"getNote", `{"id":"1"}`, 429, []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", soon}, nil, time.Hour},
 		"POST":               {"addNote", `{"text":"a"}`, 503, []string{"Retry-After", "1"}, nil, time.Second},
 	} {
