@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
 )
 
 const leanNames = "call_reading call_writing call_destroying describe_tools find_tools"
@@ -219,9 +221,44 @@ func (w *twin) addAgent(t *testing.T, e era, opts ...func(*connectors.Agent)) {
 	call := func(params string) string { return w.callWithTasks(t, token, params) }
 	if e == legacy {
 		session := connect(t, w.url+"/mcp", token, e)
-		call = func(params string) string { return callBySession(t, session, params) }
+		call = func(params string) string {
+			defer w.decideCalls(t)()
+			return callBySession(t, session, params)
+		}
 	}
 	w.call = func(params string) string { return repeatCall(t, func() string { return call(params) }) }
+}
+
+// deniedReason is the reason of calls that decideCalls denies.
+const deniedReason = "better not"
+
+// decideCalls decides the agent's calls that wait for approval, until end is called. It denies those that may write.
+func (w *twin) decideCalls(t *testing.T) (end func()) {
+	t.Helper()
+	person, agent := w.person(t), w.agent.ID
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for ; ctx.Err() == nil; <-tick.C {
+			inbox, err := w.caller.ListPendingApprovals(ctx, person, store.Page{Limit: store.MaxLimit})
+			if err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			for _, waiting := range inbox.Items {
+				if waiting.AgentID != agent {
+					continue
+				}
+				d := toolcall.Decision{Approve: waiting.Tool == "read_note", Reason: deniedReason}
+				if _, err := w.caller.Decide(context.WithoutCancel(ctx), person, waiting.ID, d); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
 }
 
 // repeatCall makes a call until the process has a share of the quota, which it gets within a second.
@@ -243,20 +280,17 @@ func repeatCall(t *testing.T, call func() string) string {
 
 // TestLean_PermitsWhatFullPermits makes the same calls as two agents with the same random grants, approval mode and quotas, in both
 // eras. One has a full list and calls by name. The other has a lean list and calls through the tool that fits, or by name. Both
-// get the same answers and leave the same records. Without tasks a call waits for its approval, so that agents of 2025-11-25 need
-// none.
+// get the same answers and leave the same records. A client of 2026-07-28 gets a task for a call that waits for approval; one of
+// 2025-11-25 gets the answer after the decision.
 func TestLean_PermitsWhatFullPermits(t *testing.T) {
 	t.Parallel()
 	full, thin := newTwin(t), newTwin(t)
 	random := rand.New(rand.NewPCG(7, 26))
-	compared, overQuota := 0, 0
+	compared, overQuota, denied := 0, 0, 0
 	for round := range 12 {
 		mode := pick(random, connectors.ApprovalAuto, connectors.ApprovalAuto, connectors.ApprovalTrustedOnly, connectors.ApprovalAlwaysAsk)
 		list := pick(random, connectors.ToolListLean, connectors.ToolListAuto)
-		e := modern
-		if round%3 == 0 {
-			e, mode = legacy, connectors.ApprovalAuto
-		}
+		e := eras[round%len(eras)]
 		named := func(a *connectors.Agent) { a.Name, a.Approval = "Twin", mode }
 		full.addAgent(t, e, named)
 		thin.addAgent(t, e, named, func(a *connectors.Agent) { a.ToolList = list })
@@ -287,6 +321,9 @@ func TestLean_PermitsWhatFullPermits(t *testing.T) {
 			if strings.Contains(want, "quota_exceeded") {
 				overQuota++
 			}
+			if strings.Contains(want, deniedReason) {
+				denied++
+			}
 		}
 		if known == "" {
 			continue
@@ -300,8 +337,8 @@ func TestLean_PermitsWhatFullPermits(t *testing.T) {
 			t.Fatalf("%s, %s: %s", e, mode, diff)
 		}
 	}
-	if compared < 40 || overQuota == 0 {
-		t.Errorf("only %d records were compared, %d calls were over a quota", compared, overQuota)
+	if compared < 40 || overQuota == 0 || denied == 0 {
+		t.Errorf("only %d records were compared, %d calls were over a quota, %d denied", compared, overQuota, denied)
 	}
 }
 
