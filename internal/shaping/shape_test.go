@@ -372,7 +372,7 @@ func BenchmarkShape(b *testing.B) {
 	text := rows(450)
 	raw := textResult(text, `,"structuredContent":`+text)
 	for name, rule := range map[string]shaping.Rule{
-		"budget": {Budget: 1000}, "fields": {Fields: filter(b, `.items |= map({id, title})`)}, "below": {Budget: 1 << 20},
+		"off": {}, "budget": {Budget: 1000}, "fields": {Fields: filter(b, `.items |= map({id, title})`)}, "below": {Budget: 1 << 20},
 		"both": {Budget: 1000, Fields: filter(b, `.items |= map({id, title})`)},
 	} {
 		b.Run(name, func(b *testing.B) {
