@@ -101,10 +101,14 @@ func (v *View) LeanSize(f toolfmt.Format) Size {
 
 // ListSize returns the size of the agent's list, full or lean.
 func (v *View) ListSize(f toolfmt.Format) Size {
+	size := v.Size(f)
 	if v.Lean {
-		return v.LeanSize(f)
+		size = v.LeanSize(f)
 	}
-	return v.Size(f)
+	for _, e := range appendResultReader(nil, v.ResultReader()) {
+		size.Add(MeasureTool(resultReader, e.raw, f))
+	}
+	return size
 }
 
 // leanEntries returns the entries of a lean list.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
@@ -61,7 +62,18 @@ func (v *View) connectorDirectory() string {
 }
 
 func fitsDirectory(text string) bool {
-	return toolfmt.Tokens(toolfmt.OpenAI, encodeJSON(findText+text)) <= maxDirectoryTokens
+	return toolfmt.Tokens(toolfmt.OpenAI, encodeJSON(findText+text))+rareTokens(text) <= maxDirectoryTokens
+}
+
+// rareTokens bounds the tokens of the characters of a text that are no letters of a living script, such as emoji: a token for each
+// byte. [toolfmt.Tokens] was not fitted to them.
+func rareTokens(text string) (tokens int) {
+	for _, r := range text {
+		if r > unicode.MaxLatin1 && r != '…' && (r > 0xffff || !unicode.IsLetter(r) && !unicode.IsMark(r)) {
+			tokens += utf8.RuneLen(r)
+		}
+	}
+	return tokens
 }
 
 // directoryRow is one connector in the directory.

@@ -64,10 +64,24 @@ func TestLeanList_OfThousandToolsIsSmall(t *testing.T) {
 			t.Errorf("%d connectors with %d tools: the list has %d tokens (%v), about %d", connectorCount, n, exact, err, leanTokens(list))
 		}
 		var read struct {
-			Tools []struct{ Name, Description string }
+			Tools []struct {
+				Name, Description string
+				Annotations       json.RawMessage
+			}
 		}
 		if err := json.Unmarshal(list, &read); err != nil || len(read.Tools) != 5 {
 			t.Fatalf("%d tools, %v", len(read.Tools), err)
+		}
+		for i, want := range []string{
+			`call_reading {"readOnlyHint":true,"openWorldHint":true}`,
+			`call_writing {"readOnlyHint":false,"destructiveHint":false,"openWorldHint":true}`,
+			`call_destroying {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}`,
+			`describe_tools {"readOnlyHint":true,"openWorldHint":false}`,
+			`find_tools {"readOnlyHint":true,"openWorldHint":false}`,
+		} {
+			if tool := read.Tools[i]; tool.Name+" "+string(tool.Annotations) != want {
+				t.Errorf("%s %s, not %s", tool.Name, tool.Annotations, want)
+			}
 		}
 		directory := read.Tools[4].Description
 		if tokens := leanTokens([]byte(directory)); read.Tools[4].Name != agentview.FindTools || tokens > 600 {
@@ -170,5 +184,29 @@ func TestFindTools_IndexCountsAsMemoryOfTheView(t *testing.T) {
 	b.waitForNotices(t)
 	if left := b.cache.Bytes(); left >= before {
 		t.Errorf("%d bytes stay of %d without the view", left, before)
+	}
+}
+
+// TestDirectory_OfRareCharactersIsSmall counts names for which the estimate of tokens is too low.
+func TestDirectory_OfRareCharactersIsSmall(t *testing.T) {
+	t.Parallel()
+	vocabulary := codec.NewO200kBase()
+	for _, name := range []string{"𒐫🧿🪬 ⸻ ﷽ %d", "🧑🏽‍🚀👩‍👩‍👧‍👦 %d", "Ünïcödé %d", "発注と在庫の管理 %d"} {
+		b := newTestEnv(t)
+		agent := b.Agent(t, func(a *connectors.Agent) { a.ToolList = connectors.ToolListLean })
+		for i := range 20 {
+			c := b.Connector(t, slug(fmt.Sprintf("c%d", i)), func(d *connectors.Draft) { d.Name = fmt.Sprintf(name, i) })
+			b.Synced(t, c.ID, "list_notes", "get_note")
+			b.Grant(t, agent.ID, c.ID)
+		}
+		var read struct {
+			Tools []struct{ Description string }
+		}
+		if err := json.Unmarshal(b.view(t, agent.ID).ListResult(agentview.Tools, true), &read); err != nil || len(read.Tools) != 5 {
+			t.Fatalf("%d tools, %v", len(read.Tools), err)
+		}
+		if exact, err := vocabulary.Count(read.Tools[4].Description); err != nil || exact > 600 || exact < 150 {
+			t.Errorf("%s: %d tokens, %v: %s", name, exact, err, read.Tools[4].Description)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if tool == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %q.", truncateName(r.Name)))
 	}
-	if r.Peer.Modern && !isLean { // the headers mirror the parameters of the tool that the client named
+	if r.Peer.Modern && !isLean && b.mirrorsParams(tool, r.Header) { // the headers mirror the parameters of the tool that the client named
 		if mismatch := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); mismatch != "" {
 			return nil, serve.HeaderMismatch(mismatch)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -83,6 +84,20 @@ func (b *backend) unwrapCall(r *serve.Request) (json.RawMessage, error) {
 	}
 	r.Name, r.Arguments = name, arguments
 	return nil, nil
+}
+
+// mirrorsParams reports whether the headers of a direct call must mirror the tool's parameters. A client that has the tool in no list
+// may know it by name alone, so it may leave all of them out.
+func (b *backend) mirrorsParams(tool *agentview.Tool, header http.Header) bool {
+	if b.connector != nil || !b.view.Lean || slices.Contains(b.view.PinnedTools(), tool) {
+		return true
+	}
+	for name := range header {
+		if strings.HasPrefix(name, "Mcp-Param-") {
+			return true
+		}
+	}
+	return false
 }
 
 // callReason says why a tool is called as [agentview.Tool.CallWith] says.

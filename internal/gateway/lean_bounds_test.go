@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -113,6 +114,42 @@ func TestLeanTools_CountAsCallsInFlight(t *testing.T) {
 			if got := call(t, s, name, arguments); got.IsError {
 				t.Errorf("%s answers %.200s", name, textOf(got))
 			}
+		}
+	}
+}
+
+// TestLeanList_DirectCallNeedsNoMirroredParams calls a tool of which the client knows the name alone (2026-07-28, "Custom Headers").
+func TestLeanList_DirectCallNeedsNoMirroredParams(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{})
+	up.AddTool(&sdk.Tool{Name: "sum", InputSchema: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "42"}}}, nil
+		})
+	c := b.newConnector(t, "one", up.url)
+	full, thin, pinned := b.newAutoAgent(t), b.newAutoAgent(t, lean), b.newAutoAgent(t, lean)
+	b.Grant(t, full.ID, c.ID)
+	b.Grant(t, thin.ID, c.ID)
+	b.Grant(t, pinned.ID, c.ID, func(g *connectors.Grant) { g.PinnedTools = []string{"sum"} })
+	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp_one__sum","arguments":{"region":"eu"},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	for name, tc := range map[string]struct {
+		agent  connectors.AgentID
+		header []string
+		want   string
+	}{
+		"in a full list":          {full.ID, nil, "Mcp-Param-Region must occur once"},
+		"in a full list, sent":    {full.ID, []string{"Mcp-Param-Region", "eu"}, `"42"`},
+		"in no list":              {thin.ID, nil, `"42"`},
+		"in no list, sent":        {thin.ID, []string{"Mcp-Param-Region", "eu"}, `"42"`},
+		"in no list, sent wrong":  {thin.ID, []string{"Mcp-Param-Region", "us"}, "differs from the call's parameter"},
+		"in no list, another one": {thin.ID, []string{"Mcp-Param-Other", "eu"}, "Mcp-Param-Region must occur once"},
+		"pinned":                  {pinned.ID, nil, "Mcp-Param-Region must occur once"},
+	} {
+		got := post(t, b.url+"/mcp", body, append([]string{"Authorization", bearerHeader(b.Token(t, tc.agent))}, tc.header...)...)
+		if !strings.Contains(got.body, tc.want) {
+			t.Errorf("%s: %s, not %s", name, got.body, tc.want)
 		}
 	}
 }

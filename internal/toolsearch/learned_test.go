@@ -81,3 +81,37 @@ func TestKnownTerms_LeavesOtherWordsOut(t *testing.T) {
 		t.Errorf("%d terms of a long question", len(got))
 	}
 }
+
+// TestHistory_IsBoundByWhatIsAsked lets one call lead from a question to another tool than it asks for.
+func TestHistory_IsBoundByWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	names := []string{"get_invoice", "delete_invoice", "list_payments"}
+	var tools []toolsearch.Tool
+	for _, name := range names {
+		tools = append(tools, toolsearch.Tool{Name: name, Key: name})
+	}
+	index := toolsearch.New(tools)
+	for _, tc := range []struct{ learned, from, asked, want string }{
+		{"delete_invoice", "get the invoice", "get the invoice of March", "get_invoice"},
+		{"delete_invoice", "delete the invoice", "invoice", "delete_invoice"}, // no verb
+		{"delete_invoice", "delete the invoice", "remove the invoice of March", "delete_invoice"},
+		{"list_payments", "get the invoice", "get_invoice", "get_invoice"},
+		{"list_payments", "get the invoice", "get the invoice of March", "list_payments"}, // what history is for
+	} {
+		var learned toolsearch.Learned
+		for range 20 {
+			learned = learnWords(learned, tc.from, tc.learned)
+		}
+		hits := index.Search(tc.asked, 3, learned)
+		if len(hits) == 0 || names[hits[0].Tool] != tc.want {
+			t.Errorf("%q after %q led to %s: %v", tc.asked, tc.from, tc.learned, hits)
+		}
+		for _, hit := range hits {
+			for _, r := range hit.Reasons {
+				if r.Field == toolsearch.FieldHistory && names[hit.Tool] != tc.want {
+					t.Errorf("%q: %s has a reason by history", tc.asked, names[hit.Tool])
+				}
+			}
+		}
+	}
+}

@@ -14,7 +14,8 @@ const (
 type question struct {
 	words  []askedWord
 	first  actions // of its first verb
-	all    actions // of all verbs
+	all    actions // of all verbs; reading without a verb
+	verbs  actions // of all verbs
 	number grammaticalNumber
 }
 
@@ -31,6 +32,7 @@ func readQuestion(text string) question {
 			q.addWord(word)
 		}
 	}
+	q.verbs = q.all
 	if q.all == 0 {
 		q.first, q.all = reading, reading // "status of the build"
 	}

@@ -81,7 +81,7 @@ const everyGroup = -1
 
 func (x *Index) searchGroup(words string, limit int, learned Learned, group int) []Hit {
 	q := readQuestion(words)
-	s := newScores(x)
+	s := newScores(x, &q)
 	concepts := x.findConcepts(q.words, learned)
 	for i := range concepts {
 		s.addConcept(&concepts[i])
@@ -89,7 +89,7 @@ func (x *Index) searchGroup(words string, limit int, learned Learned, group int)
 	s.addBoosts(concepts, &q)
 	hits := s.bestHits(min(limit, MaxHits), group)
 	for i := range hits {
-		hits[i].Reasons = x.explainHit(uint32(hits[i].Tool), concepts)
+		hits[i].Reasons = s.explainHit(uint32(hits[i].Tool), concepts)
 	}
 	return hits
 }
@@ -101,14 +101,37 @@ type scores struct {
 	current []float64 // of the concept that is added
 	covered []float64 // sum of the idf of the concepts that a tool has
 	named   []float64 // number of the words of its name that the question has
+	history []float64 // the part of points that is by history
+	verbs   actions   // of the question
+	asked   int       // number of words of the question
+	byName  bool      // the question is the name of a tool
 	groups  []float64 // of connectors: points of the best tool for each concept
 	called  []bool    // connectors that the question calls by name
 }
 
-func newScores(x *Index) *scores {
+func newScores(x *Index, q *question) *scores {
 	n := len(x.names)
-	all := make([]float64, 4*n)
-	return &scores{index: x, points: all[:n], current: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n:], groups: make([]float64, len(x.groupIDs)), called: make([]bool, len(x.groupIDs))}
+	all := make([]float64, 5*n)
+	return &scores{
+		index: x, points: all[:n], current: all[n : 2*n], covered: all[2*n : 3*n], named: all[3*n : 4*n], history: all[4*n:],
+		verbs: q.verbs, asked: len(q.words), groups: make([]float64, len(x.groupIDs)), called: make([]bool, len(x.groupIDs)),
+	}
+}
+
+// suitsVerbs reports whether history may lead the question to a tool. A tool that deletes is found by history only if the question
+// deletes, or has no verb: no earlier call makes it the answer to "get the invoice".
+func (s *scores) suitsVerbs(tool uint32) bool {
+	return s.index.actions[tool]&actDelete == 0 || s.verbs == 0 || s.verbs&s.index.actions[tool] != 0
+}
+
+// isNamed reports whether the question is the name of the tool.
+func (s *scores) isNamed(tool uint32) bool {
+	return s.asked == int(s.index.nameLens[tool]) && s.named[tool] >= float64(s.asked)
+}
+
+// usesHistory reports whether history counts for a tool: where the question is a name, for tools of that name alone.
+func (s *scores) usesHistory(tool uint32) bool {
+	return s.suitsVerbs(tool) && (!s.byName || s.isNamed(tool))
 }
 
 // addConcept adds the best variant of a concept to each tool that has one.
@@ -136,14 +159,16 @@ func (s *scores) addConcept(c *concept) {
 	for _, l := range c.learned {
 		for key := range l.tools {
 			tool, found := s.index.byKey[key]
-			if !found || learned[tool] {
+			if !found || learned[tool] || !s.suitsVerbs(tool) {
 				continue
 			}
 			learned[tool] = true
 			if s.current[tool] == 0 {
 				touched = append(touched, tool)
 			}
-			s.current[tool] += s.index.historyPoints(c, key)
+			points := s.index.historyPoints(c, key)
+			s.current[tool] += points
+			s.history[tool] += points
 		}
 	}
 	best := make([]float64, len(s.groups))
@@ -199,7 +224,13 @@ func (s *scores) addBoosts(concepts []concept, q *question) {
 		bestGroup = max(bestGroup, points)
 	}
 	for tool, points := range s.points {
-		if points == 0 {
+		s.byName = s.byName || points > s.history[tool] && s.index.nameLens[tool] > 1 && s.isNamed(uint32(tool))
+	}
+	for tool, points := range s.points {
+		if !s.usesHistory(uint32(tool)) {
+			points -= s.history[tool]
+		}
+		if s.points[tool] = max(0, points); points <= 0 {
 			continue
 		}
 		group := s.groups[s.index.groups[tool]] / bestGroup
@@ -277,14 +308,15 @@ func (s *scores) compareHits(a, b Hit) int {
 }
 
 // explainHit returns the words that count for a tool, by field.
-func (x *Index) explainHit(tool uint32, concepts []concept) []Reason {
+func (s *scores) explainHit(tool uint32, concepts []concept) []Reason {
+	x := s.index
 	var all []Reason
 	for i := range concepts {
 		c := &concepts[i]
 		if best, points := x.bestVariant(tool, c); points > 0 {
 			all = x.appendFields(all, c.word, best, points)
 		}
-		if points := x.historyPoints(c, x.keys[tool]); points > 0 {
+		if points := x.historyPoints(c, x.keys[tool]); points > 0 && s.usesHistory(tool) {
 			all = append(all, Reason{c.word, c.word, FieldHistory, points})
 		}
 	}
