@@ -95,7 +95,10 @@ func New(o Options) *Cache {
 		tokenQuerySlots: make(chan struct{}, maxTokenQueries), unusedGate: limit.NewGate[connectors.TenantID](maxUnused, 0),
 		learning: newLearning(o),
 	}
-	c.embedder = &embedder{client: o.Embeddings, store: o.Store, log: o.Log, now: o.Now, count: c.countIndex, queue: make(chan *View, maxQueuedViews)}
+	c.embedder = &embedder{
+		client: o.Embeddings, store: o.Store, log: o.Log, now: o.Now, count: c.countIndex, queue: make(chan *View, maxQueuedViews),
+		questions: limit.NewRate[connectors.TenantID](questionRate, questionBurst),
+	}
 	c.schemas.budget = o.Bytes / schemaBudgetShare
 	c.resetEntries()
 	return c

@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/embeddings"
+	"patchbay/internal/limit"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsearch"
 )
@@ -23,12 +24,16 @@ type embedder struct {
 	now    func() time.Time
 	count  func(v *View, bytes int64) // of the memory of the view
 	queue  chan *View
+
+	questions *limit.Rate[connectors.TenantID]
 }
 
 const (
 	maxQueuedViews  = 256
 	vectorsRetry    = time.Minute // after a failure
 	questionTimeout = 300 * time.Millisecond
+	questionRate    = 5 // of a tenant, a second; the others are searched by words
+	questionBurst   = 30
 	maxEmbeddedText = 2000 // bytes of a definition or a question
 	maxSimilar      = 50   // tools that the vectors rank
 	maxReasoned     = 5    // of these, tools with the reason
@@ -54,6 +59,9 @@ func (v *View) similarTools(ctx context.Context, s ToolSearch) []similarTool {
 	vectors := v.search.vectors.Load()
 	if vectors == nil {
 		e.enqueueView(v)
+		return nil
+	}
+	if wait, _ := e.questions.Take(v.Tenant.ID, e.now()); wait > 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)

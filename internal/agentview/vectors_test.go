@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/embeddings"
@@ -22,6 +23,7 @@ import (
 type embeddingEndpoint struct {
 	*httptest.Server
 	tools  atomic.Int64 // embedded
+	asked  atomic.Int64 // questions
 	fails  atomic.Bool
 	silent atomic.Bool
 	end    chan struct{}
@@ -58,7 +60,9 @@ func (e *embeddingEndpoint) answer(w http.ResponseWriter, r *http.Request) {
 		Data []item `json:"data"`
 	}
 	for i, text := range asked.Input {
-		if text != felineQuestion {
+		if text == felineQuestion {
+			e.asked.Add(1)
+		} else {
 			e.tools.Add(1)
 		}
 		vector := []float32{1, 0}
@@ -135,6 +139,28 @@ func TestVectors_RankByMeaning(t *testing.T) {
 	if embedded := endpoint.tools.Load(); embedded != 100 {
 		t.Errorf("%d tools were embedded", embedded)
 	}
+}
+
+// TestVectors_QuestionsAreBounded searches often in one moment: the endpoint is the operator's, for all tenants.
+func TestVectors_QuestionsAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	endpoint := newEmbeddingEndpoint(t)
+	var later atomic.Int64
+	b.cache = newConnectedCache(t, b.St, agentview.Options{Embeddings: endpoint.client("one"), Now: func() time.Time {
+		return time.Unix(1_900_000_000+later.Load(), 0)
+	}})
+	v := viewIn(t, b.cache, b.Tenant, b.newNoteAgent(t, b.Tenant, 100).ID)
+	b.wantByMeaning(t, v)
+	for range 100 {
+		findFeline(t, v)
+	}
+	const burst = 30
+	if asked := endpoint.asked.Load(); asked != burst {
+		t.Errorf("the endpoint was asked %d times", asked)
+	}
+	later.Add(10)
+	b.wantByMeaning(t, v)
 }
 
 func TestVectors_OfAnotherModelReplaceThem(t *testing.T) {
