@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The clients of three official SDKs read a lean list in each era that they speak. The inspector finds a tool and calls it.
+// The clients of three official SDKs, in each era that they speak, and the inspector find a tool in a lean list and call it.
 func TestClientsWorkThroughALeanList(t *testing.T) {
 	t.Parallel()
 	needPeers(t)
@@ -26,6 +26,9 @@ func TestClientsWorkThroughALeanList(t *testing.T) {
 	for _, r := range read {
 		if r.Error != "" || !slices.Equal(slices.Sorted(slices.Values(r.Lists["tools"])), want) {
 			t.Errorf("%s: %q, %s", r.Client, r.Lists["tools"], r.Error)
+		}
+		if len(r.Found) != 2 || r.Found[0] != "mcp_box__echo" || !strings.Contains(r.Found[1], "hello") {
+			t.Errorf("%s found %q", r.Client, r.Found)
 		}
 	}
 	if got := g.inspect(t, "", "tools/call", "--tool-name", "find_tools", "--tool-arg", "words=echo a text"); !strings.Contains(got, "mcp_box__echo") {

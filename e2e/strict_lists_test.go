@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"patchbay/internal/mcp/mcptest"
 )
 
@@ -62,6 +64,7 @@ type readLists struct {
 	URL    string
 	Client string
 	Lists  map[string][]string
+	Found  []string // in a lean list: the tool, and what it answered
 	Error  string
 }
 
@@ -131,10 +134,36 @@ func readByGo(t *testing.T, g gate, urls []string) (all []readLists) {
 	for _, url := range urls {
 		for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 			agent := g.enter(t, strings.TrimPrefix(url, g.base+"/mcp"), "", revision)
-			all = append(all, readLists{URL: url, Client: "Go " + revision, Lists: agent.readLists()})
+			r := readLists{URL: url, Client: "Go " + revision, Lists: agent.readLists()}
+			if slices.Contains(r.Lists["tools"], "find_tools") {
+				r.Found = agent.findEcho(t)
+			}
+			all = append(all, r)
 		}
 	}
 	return all
+}
+
+// findEcho looks for a tool that echoes, and calls it as its entry says.
+func (a *sdkAgent) findEcho(t *testing.T) []string {
+	t.Helper()
+	var answer struct {
+		Tools []struct {
+			CallWith   string `json:"call_with"`
+			Definition sdk.Tool
+		}
+	}
+	found, err := a.CallTool(a.ctx, &sdk.CallToolParams{Name: "find_tools", Arguments: object{"words": "echo a text"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := json.Marshal(found.StructuredContent)
+	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Tools) == 0 {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	name := answer.Tools[0].Definition.Name
+	called, err := a.CallTool(a.ctx, &sdk.CallToolParams{Name: answer.Tools[0].CallWith, Arguments: object{"name": name, "arguments": object{"text": "hello"}}})
+	return []string{name, text(t, called, err)}
 }
 
 func (a *sdkAgent) readLists() map[string][]string {

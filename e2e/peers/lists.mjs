@@ -3,7 +3,7 @@
 //   node lists.mjs TOKEN URL…
 //
 // It prints a JSON object for each address and client: {"url", "client", "lists"}. lists has the names or URIs of each list, or the error
-// with which the client refused it. "error" stands in place of lists where the client did not connect.
+// with which the client refused it. Of a lean list, "found" is the tool that was found, and what it answered. "error" stands in place of lists where the client did not connect.
 import * as newest from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -33,6 +33,14 @@ async function read(client, list) {
   }
 }
 
+// find looks for a tool that echoes, and calls it as its entry says.
+async function find(client) {
+  const found = await client.callTool({ name: "find_tools", arguments: { words: "echo a text" } });
+  const { call_with: name, definition } = found.structuredContent.tools[0];
+  const answer = await client.callTool({ name, arguments: { name: definition.name, arguments: { text: "hello" } } });
+  return [definition.name, answer.content[0].text];
+}
+
 for (const url of urls) {
   for (const [name, [make, Transport]] of Object.entries(clients)) {
     const out = { url, client: name };
@@ -43,6 +51,7 @@ for (const url of urls) {
       for (const list of Object.keys(lists)) {
         out.lists[list] = await read(client, list).catch((error) => [`refused: ${error.message}`]);
       }
+      if (out.lists.tools.includes("find_tools")) out.found = await find(client);
       await client.close();
     } catch (error) {
       out.error = error.message;
