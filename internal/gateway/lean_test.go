@@ -196,12 +196,12 @@ func TestLeanList_ChangesAreNotified(t *testing.T) {
 // twin is one of two tenants with the same connectors, quotas and grants.
 type twin struct {
 	*testEnv
-	one, two connectors.Connector
-	agent    connectors.Agent
-	call     func(params string) string
+	one, two, three connectors.Connector
+	agent           connectors.Agent
+	call            func(params string) string
 }
 
-// newTwin makes a tenant with two connectors. Some tools have an alias, are disabled, or have a quota.
+// newTwin makes a tenant with three connectors. Some tools have an alias, are disabled, are held or new, or have a quota.
 func newTwin(t *testing.T) *twin {
 	t.Helper()
 	b := newTestEnv(t)
@@ -209,7 +209,11 @@ func newTwin(t *testing.T) *twin {
 	w := &twin{testEnv: b, one: b.newConnector(t, "one", up.url), two: b.newConnector(t, "two", up.url)}
 	b.curated(t, w.two, store.CuratedTool{Name: "drop_note"}, // disabled
 		store.CuratedTool{Name: "add_note", Curation: connectors.Curation{Enabled: true, Alias: "jot"}})
-	b.curated(t, w.one, store.CuratedTool{Name: "read_note", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerDay: 6}}})
+	b.curated(t, w.one, store.CuratedTool{Name: "read_note", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerDay: 3}}})
+	changing := newUpstream(t, sdk.StreamableHTTPOptions{}).withHintedTools()
+	w.three = b.newConnector(t, "three", changing.url, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesHoldAll })
+	changing.withEchoTools("read_note", "jot") // without hints; new
+	b.syncConnector(t, w.three)
 	return w
 }
 
@@ -286,8 +290,8 @@ func TestLean_PermitsWhatFullPermits(t *testing.T) {
 	t.Parallel()
 	full, thin := newTwin(t), newTwin(t)
 	random := rand.New(rand.NewPCG(7, 26))
-	compared, overQuota, denied := 0, 0, 0
-	for round := range 12 {
+	compared, overQuota, denied, held := 0, 0, 0, 0
+	for round := range 14 {
 		mode := pick(random, connectors.ApprovalAuto, connectors.ApprovalAuto, connectors.ApprovalTrustedOnly, connectors.ApprovalAlwaysAsk)
 		list := pick(random, connectors.ToolListLean, connectors.ToolListAuto)
 		e := eras[round%len(eras)]
@@ -296,6 +300,7 @@ func TestLean_PermitsWhatFullPermits(t *testing.T) {
 		thin.addAgent(t, e, named, func(a *connectors.Agent) { a.ToolList = list })
 		for _, of := range []func(*twin) connectors.ConnectorID{
 			func(w *twin) connectors.ConnectorID { return w.one.ID }, func(w *twin) connectors.ConnectorID { return w.two.ID },
+			func(w *twin) connectors.ConnectorID { return w.three.ID },
 		} {
 			if random.IntN(4) == 0 {
 				continue
@@ -324,6 +329,9 @@ func TestLean_PermitsWhatFullPermits(t *testing.T) {
 			if strings.Contains(want, deniedReason) {
 				denied++
 			}
+			if strings.Contains(want, `"code":"held"`) {
+				held++
+			}
 		}
 		if known == "" {
 			continue
@@ -337,15 +345,15 @@ func TestLean_PermitsWhatFullPermits(t *testing.T) {
 			t.Fatalf("%s, %s: %s", e, mode, diff)
 		}
 	}
-	if compared < 40 || overQuota == 0 || denied == 0 {
-		t.Errorf("only %d records were compared, %d calls were over a quota, %d denied", compared, overQuota, denied)
+	if compared < 40 || overQuota == 0 || denied == 0 || held == 0 {
+		t.Errorf("only %d records were compared, %d calls were over a quota, %d denied, %d held", compared, overQuota, denied, held)
 	}
 }
 
 // randomCall returns a call by name, and the same through the tool of a lean list that fits, or again by name. tool is the name of
 // a tool of the view; empty: the view has none of that name.
 func randomCall(random *rand.Rand, view *agentview.View) (direct, through, tool string) {
-	name := pick(random, "mcp_one__", "mcp_two__", "mcp_none__") + pick(random, "read_note", "add_note", "drop_note", "jot", "none")
+	name := pick(random, "mcp_one__", "mcp_two__", "mcp_three__", "mcp_none__") + pick(random, "read_note", "add_note", "drop_note", "jot", "none")
 	arguments := pick(random, `{"text":"hi"}`, `{"text":"hi"}`, `{"text":7}`, `{}`)
 	direct = fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments)
 	through = direct
@@ -413,8 +421,11 @@ func callBySession(t *testing.T, s *sdk.ClientSession, params string) string {
 	return stableJSON(t, raw)
 }
 
-// untilReset is the time that is left of a quota's day.
-var untilReset = regexp.MustCompile(` UTC, in [^.]*\.`)
+// untilReset is the time that is left of a quota's day, serverPort the port of a test's server.
+var (
+	untilReset = regexp.MustCompile(` UTC, in [^.]*\.`)
+	serverPort = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+)
 
 func stableJSON(t *testing.T, raw []byte) string {
 	t.Helper()
@@ -427,7 +438,7 @@ func stableJSON(t *testing.T, raw []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return untilReset.ReplaceAllString(string(plain), " UTC.")
+	return serverPort.ReplaceAllString(untilReset.ReplaceAllString(string(plain), " UTC."), "host")
 }
 
 // removeVolatile removes ids and times.
@@ -460,7 +471,7 @@ func (b *testEnv) recordedCalls(t *testing.T, agent connectors.AgentID) []connec
 		c := &calls[i]
 		c.ID, c.AgentID, c.AgentSlug, c.TokenID, c.TokenName, c.CredentialID, c.InstanceID, c.ConnectorID = connectors.ToolCallID{}, nil, "", nil, "", nil, nil, nil
 		c.CallOrigin, c.StartedAt, c.CompletedAt, c.Duration, c.Waited = connectors.CallOrigin{}, time.Time{}, nil, 0, 0
-		c.Task, c.TaskHandle = nil, ""
+		c.Task, c.TaskHandle, c.ErrorMessage = nil, "", serverPort.ReplaceAllString(c.ErrorMessage, "host")
 	}
 	return calls
 }
