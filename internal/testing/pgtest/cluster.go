@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/postgres"
 )
 
-// copyCluster copies a cluster with a migrated template into dir, so that a test binary needs neither initdb nor the
+// copyCluster copies a cluster with the templates into dir, so that a test binary needs neither initdb nor the
 // migrations. The first binary makes it, in the user's cache directory; it is made again for other migrations or
 // another PostgreSQL. Without a cache directory it does nothing.
 func copyCluster(ctx context.Context, dir string) error {
@@ -34,7 +34,7 @@ func copyCluster(ctx context.Context, dir string) error {
 		return fmt.Errorf("lock the test cluster: %w", err)
 	}
 	defer unlock()
-	made := filepath.Join(parent, "test-cluster-"+strings.ReplaceAll(binaries.Version, " ", "_")+"-"+db.Fingerprint())
+	made := filepath.Join(parent, "test-cluster-"+strings.ReplaceAll(binaries.Version, " ", "_")+"-"+db.Fingerprint()+"-"+resetFingerprint())
 	if _, err := os.Stat(made); err != nil {
 		if err := makeCluster(ctx, parent, made); err != nil {
 			return err
@@ -47,7 +47,7 @@ func copyCluster(ctx context.Context, dir string) error {
 	return copyTree(ctx, made, filepath.Join(into, "data"))
 }
 
-// makeCluster makes the cluster and removes those of other migrations.
+// makeCluster makes the cluster and removes the old ones.
 func makeCluster(ctx context.Context, parent, made string) error {
 	old, _ := filepath.Glob(filepath.Join(parent, "test-cluster-*"))
 	for _, path := range old {
@@ -66,7 +66,7 @@ func makeCluster(ctx context.Context, parent, made string) error {
 	}
 	s, err := connectServer(cluster.URL())
 	if err == nil {
-		_, err = s.template(ctx)
+		_, err = s.resettableTemplate(ctx)
 		s.pool.Close()
 		close(s.drops)
 	}

@@ -18,14 +18,16 @@ import (
 	"patchbay/db"
 )
 
-// shared is what the tests of one binary share: the server and its template.
+// shared is what the tests of one binary share: the server and its templates.
 type shared struct {
-	address  *url.URL
-	pool     *pgxpool.Pool // to the maintenance database, as its owner
-	template func(context.Context) (string, error)
-	drops    chan string
-	made     atomic.Int64
-	prefix   string // of our databases' names
+	address *url.URL
+	pool    *pgxpool.Pool // to the maintenance database, as its owner
+	drops   chan string
+	made    atomic.Int64
+	prefix  string // of our databases' names
+
+	templatesMu sync.Mutex
+	templates   map[string]bool // those that are there; guarded by templatesMu
 }
 
 // open connects to the server once per binary.
@@ -53,22 +55,9 @@ func connectServer(raw string) (*shared, error) {
 	}
 	s := &shared{
 		address: address, pool: pool,
-		drops:  make(chan string, 4096),
-		prefix: fmt.Sprintf("patchbay_test_%d_%d_", time.Now().Unix(), os.Getpid()),
-	}
-	var once sync.Mutex
-	var name string
-	s.template = func(ctx context.Context) (string, error) {
-		once.Lock()
-		defer once.Unlock()
-		if name != "" {
-			return name, nil
-		}
-		made, err := s.makeTemplate(context.WithoutCancel(ctx))
-		if err == nil {
-			name = made
-		}
-		return made, err
+		templates: map[string]bool{},
+		drops:     make(chan string, 4096),
+		prefix:    fmt.Sprintf("patchbay_test_%d_%d_", time.Now().Unix(), os.Getpid()),
 	}
 	go s.dropAll()
 	return s, nil
@@ -105,37 +94,78 @@ func (s *shared) dropAll() {
 	}
 }
 
-// makeTemplate migrates a database beside the template's name and renames it when whole: binaries that share a
-// server must not clone a half-migrated one.
-func (s *shared) makeTemplate(ctx context.Context) (string, error) {
-	name := "patchbay_template_" + db.Fingerprint()
+// migratedTemplate returns the name of the template that the migrations made.
+func (s *shared) migratedTemplate(ctx context.Context) (string, error) {
+	return s.ensureTemplate(ctx, "patchbay_template_"+db.Fingerprint(), "template1", func(ctx context.Context, url string) error {
+		return db.Migrate(ctx, url, slog.New(slog.DiscardHandler))
+	})
+}
+
+// resettableTemplate returns the name of a copy of it that has fixture.reset.
+func (s *shared) resettableTemplate(ctx context.Context) (string, error) {
+	migrated, err := s.migratedTemplate(ctx)
+	if err != nil {
+		return "", err
+	}
+	return s.ensureTemplate(ctx, migrated+"_"+resetFingerprint(), migrated, func(ctx context.Context, url string) error {
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			return fmt.Errorf("connect to a template: %w", err)
+		}
+		defer conn.Close(ctx)
+		if _, err := conn.Exec(ctx, resetSQL); err != nil {
+			return fmt.Errorf("remember the rows of the migrations: %w", err)
+		}
+		return nil
+	})
+}
+
+// ensureTemplate returns name once that database is there: from's copy, which fill has changed.
+func (s *shared) ensureTemplate(ctx context.Context, name, from string, fill func(ctx context.Context, url string) error) (string, error) {
+	s.templatesMu.Lock()
+	defer s.templatesMu.Unlock()
+	if s.templates[name] {
+		return name, nil
+	}
+	if err := s.makeTemplate(context.WithoutCancel(ctx), name, from, fill); err != nil {
+		return "", err
+	}
+	s.templates[name] = true
+	return name, nil
+}
+
+// makeTemplate fills a database beside the template's name and renames it when whole: binaries that share a server
+// must not clone a half-made one.
+func (s *shared) makeTemplate(ctx context.Context, name, from string, fill func(ctx context.Context, url string) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return "", fmt.Errorf("connect to the test server: %w", err)
+		return fmt.Errorf("connect to the test server: %w", err)
 	}
 	defer conn.Release()
 	if _, err := conn.Exec(ctx, `select pg_advisory_lock(hashtext('patchbay templates'))`); err != nil {
-		return "", fmt.Errorf("lock templates: %w", err)
+		return fmt.Errorf("lock templates: %w", err)
 	}
 	defer conn.Exec(ctx, `select pg_advisory_unlock(hashtext('patchbay templates'))`) //nolint:errcheck // ends with the connection, too
 
 	var there bool
 	if err := conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, name).Scan(&there); err != nil || there {
-		return name, err
+		return err
 	}
 	unfinished := name + "_new"
-	for _, statement := range []string{"drop database if exists " + quote(unfinished) + " with (force)", "create database " + quote(unfinished)} {
+	for _, statement := range []string{
+		"drop database if exists " + quote(unfinished) + " with (force)", "create database " + quote(unfinished) + " template " + quote(from),
+	} {
 		if _, err := conn.Exec(ctx, statement); err != nil {
-			return "", fmt.Errorf("make a database: %w", err)
+			return fmt.Errorf("make a database: %w", err)
 		}
 	}
-	if err := db.Migrate(ctx, s.url(unfinished), slog.New(slog.DiscardHandler)); err != nil {
-		return "", err
+	if err := fill(ctx, s.url(unfinished)); err != nil {
+		return err
 	}
-	return name, rename(ctx, conn, unfinished, name)
+	return rename(ctx, conn, unfinished, name)
 }
 
-// rename waits for the migration's last connections to be gone.
+// rename waits for the last connections of what filled it to be gone.
 func rename(ctx context.Context, conn *pgxpool.Conn, from, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

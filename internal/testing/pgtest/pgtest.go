@@ -14,14 +14,14 @@ const poolSize = 6
 // URL returns the address of a fresh, migrated database as the owner of its tables. It is dropped after the test.
 func URL(t testing.TB) string {
 	t.Helper()
-	return clone(t, func(s *shared) (string, error) { return s.template(t.Context()) })
+	return clone(t, func(s *shared) (string, error) { return s.migratedTemplate(t.Context()) })
 }
 
-// Make returns the address of a fresh, migrated database as the owner of its tables, for more than one test. drop
-// removes it, and need not be called: the server ends with the test binary.
-func Make(t testing.TB) (url string, drop func()) {
+// Resettable returns the address of a fresh, migrated database as the owner of its tables, for one test after another:
+// ResetQuery deletes what a test left. drop removes it, and need not be called: the server ends with the test binary.
+func Resettable(t testing.TB) (url string, drop func()) {
 	t.Helper()
-	return cloneTemplate(t, func(s *shared) (string, error) { return s.template(t.Context()) })
+	return cloneTemplate(t, func(s *shared) (string, error) { return s.resettableTemplate(t.Context()) })
 }
 
 // Empty returns the address of a fresh database without any table, for tests of the migrations.
