@@ -111,7 +111,7 @@ func TestCheckOutcomes_FindsChangedOutcome(t *testing.T) {
 	t.Parallel()
 	const (
 		third  = ` where tenant_id = $1 and id = $2`
-		asOwn  = `alter table tool_calls disable trigger user; `
+		asOwn  = `set session_replication_role = replica; `
 		change = `update tool_calls set `
 		last   = `(select max(n) from call_outcomes where tenant_id = $1)`
 		again  = `outcome_hash((select hash from call_outcomes b where b.tenant_id = o.tenant_id and b.n = o.n - 1), o.n, o.tenant_id, o.at, o.kind, o.calls, o.body)`
