@@ -27,14 +27,13 @@ var writingSQL = regexp.MustCompile(`(?i)\b(insert into|delete from|update \w+\s
 var handleMethod = regexp.MustCompile(`^\((\*` + regexp.QuoteMeta(storePath) + `\.(Tenant|Vault|System)|` + regexp.QuoteMeta(storePath) + `\.\w+)\)\.[A-Z]`)
 
 // LoadTyped type-checks packages of the module at root, without their tests. It needs what go build compiles.
-// overlay replaces and adds files.
-func LoadTyped(root string, overlay map[string][]byte, paths ...string) ([]*packages.Package, error) {
+func LoadTyped(root string, paths ...string) ([]*packages.Package, error) {
 	patterns := make([]string, len(paths))
 	for i, path := range paths {
 		patterns[i] = "./" + path
 	}
 	loaded, err := packages.Load(&packages.Config{
-		Dir: root, Overlay: overlay, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
+		Dir: root, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
 		Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
 	}, patterns...)
 	if err != nil {

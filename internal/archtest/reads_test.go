@@ -1,8 +1,12 @@
 package archtest_test
 
 import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +20,7 @@ import (
 // exampleName begins the full names of the functions in readsExample.
 const exampleName = "retention.example."
 
-// loadReaders type-checks the store and all packages above it, with readsExample in one of them.
+// loadReaders type-checks the store and all packages above it, and readsExample as one more file of package retention.
 var loadReaders = sync.OnceValues(func() ([]*typed.Package, error) {
 	root, err := archtest.Root()
 	if err != nil {
@@ -28,9 +32,45 @@ var loadReaders = sync.OnceValues(func() ([]*typed.Package, error) {
 			paths = append(paths, room.Path)
 		}
 	}
-	example := filepath.Join(root, "internal/retention/zz_example.go")
-	return archtest.LoadTyped(root, map[string][]byte{example: []byte(readsExample)}, paths...)
+	loaded, err := archtest.LoadTyped(root, paths...)
+	if err != nil {
+		return nil, err
+	}
+	example, err := loadExample(loaded)
+	return append(loaded, example), err
 })
+
+// loadExample type-checks readsExample. As an overlay of archtest.LoadTyped, each package of the standard library and of
+// others would be read from source, too.
+func loadExample(loaded []*typed.Package) (*typed.Package, error) {
+	known := importer{}
+	for _, p := range loaded {
+		if strings.HasSuffix(p.PkgPath, "/internal/store") {
+			known[p.PkgPath] = p.Types
+			for path, imported := range p.Imports {
+				known[path] = imported.Types
+			}
+		}
+	}
+	files, path := token.NewFileSet(), archtest.Module+"/internal/retention"
+	file, err := parser.ParseFile(files, "example.go", readsExample, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	checked, err := (&types.Config{Importer: known}).Check(path, files, []*ast.File{file}, info)
+	return &typed.Package{PkgPath: path, Fset: files, Syntax: []*ast.File{file}, Types: checked, TypesInfo: info}, err
+}
+
+// importer has the packages that an example may import.
+type importer map[string]*types.Package
+
+func (i importer) Import(path string) (*types.Package, error) {
+	if p := i[path]; p != nil {
+		return p, nil
+	}
+	return nil, errors.New("the store does not import " + path)
+}
 
 // complaintsAbout divides complaints into those about the example, by the names of its methods, and the others.
 func complaintsAbout(wrong []string) (example, others []string) {
