@@ -15,11 +15,17 @@ const resultReader = "read_result"
 
 // ResultReader returns the name of the tool that reads shortened answers; empty: no answer is shortened.
 func (v *View) ResultReader() string {
-	if slices.ContainsFunc(v.Connectors, func(c *ConnectorView) bool { return c.shapes }) {
+	if v.Shapes() {
 		return resultReader
 	}
 	return ""
 }
+
+// Shapes reports whether answers of a tool are shortened.
+func (v *View) Shapes() bool { return slices.ContainsFunc(v.Connectors, (*ConnectorView).Shapes) }
+
+// Shapes reports whether answers of a tool of the connector are shortened.
+func (connector *ConnectorView) Shapes() bool { return connector.shapes }
 
 // ResultReader is [View.ResultReader] at the connector's own address, where the server may have tools of that name.
 func (connector *ConnectorView) ResultReader() string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/shaping"
 	"patchbay/internal/toolcall"
@@ -34,14 +35,34 @@ func (b *backend) shapeAnswer(ctx context.Context, r *serve.Request, tool *agent
 	if tool.Shaping.IsZero() {
 		return outcome.Raw
 	}
-	n := shaping.Notice{ID: outcome.CallID.String(), Tool: b.resultReader()}
-	if r.Peer.Version >= linksSince {
-		n.URI = toolcall.ResultScheme + n.ID
-	}
-	if shaped := b.h.caller.ShapeAnswer(ctx, b.view, tool, outcome, n); shaped != nil {
+	if shaped := b.h.caller.ShapeAnswer(ctx, b.view, tool, outcome, b.newNotice(r, outcome.CallID)); shaped != nil {
 		return shaped
 	}
 	return outcome.Raw
+}
+
+// shapeTask is shapeAnswer for the result in an answer about a task.
+func (b *backend) shapeTask(ctx context.Context, r *serve.Request, raw json.RawMessage) json.RawMessage {
+	hasResult := r.Method == "tasks/result" || r.Peer.Modern && r.Method == "tasks/get"
+	if !hasResult || !b.view.Shapes() {
+		return raw
+	}
+	q := toolcall.UpstreamRequest{View: b.view, Connector: b.connector, Method: r.Method, Params: r.Params, Origin: b.origin}
+	q.Wait = &b.wait
+	notice := func(id connectors.ToolCallID) shaping.Notice { return b.newNotice(r, id) }
+	if shaped := b.h.caller.ShapeTask(ctx, q, raw, notice); shaped != nil {
+		return shaped
+	}
+	return raw
+}
+
+// newNotice says how the client reads the whole answer of a call.
+func (b *backend) newNotice(r *serve.Request, id connectors.ToolCallID) shaping.Notice {
+	n := shaping.Notice{ID: id.String(), Tool: b.resultReader()}
+	if r.Peer.Version >= linksSince {
+		n.URI = toolcall.ResultScheme + n.ID
+	}
+	return n
 }
 
 // readAnswer serves the tool that reads shortened answers.

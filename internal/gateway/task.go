@@ -33,6 +33,7 @@ func (b *backend) handleTask(ctx context.Context, r *serve.Request) (raw json.Ra
 	if err != nil {
 		return nil, newRequestError(err, noPageURL)
 	}
+	raw = b.shapeTask(ctx, r, raw)
 	if !bytes.Contains(raw, uiMark) && !bytes.Contains(raw, skillMark) {
 		return raw, nil
 	}

@@ -96,6 +96,43 @@ func (c *Executor) ShapeAnswer(ctx context.Context, v *agentview.View, tool *age
 	return s.Raw
 }
 
+// ShapeTask shortens the result of a call that became a task, in the answer raw of tasks/result, or of tasks/get in the form of the
+// extension. notice is asked for the id of the call. nil: the answer stays as it is. Of one call one answer is kept, so that each
+// request gets the same.
+func (c *Executor) ShapeTask(ctx context.Context, q UpstreamRequest, raw json.RawMessage, notice func(connectors.ToolCallID) shaping.Notice) json.RawMessage {
+	t, _, err := c.tasks.openTask(q.View, q.Params)
+	if err != nil || q.Connector != nil && q.Connector.Connector.ID != t.Connector { // its answers aren't read at this address
+		return nil
+	}
+	connector, err := findTaskConnector(q.View, t)
+	if err != nil || !connector.Shapes() {
+		return nil
+	}
+	result := raw
+	if q.Method == "tasks/get" {
+		result, _ = findMember(raw, "result")
+	}
+	if len(result) == 0 {
+		return nil
+	}
+	var call connectors.ToolCall
+	err = c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
+		call, err = c.o.Store.Tenant(q.View.Tenant.ID).Calls().Get(ctx, t.Call)
+		return err
+	})
+	if err != nil {
+		return nil
+	}
+	if _, err := checkAnswer(q.View, keptAnswer{Connector: t.Connector, Tool: call.Tool}); err != nil { // the rest couldn't be read
+		return nil
+	}
+	shaped := c.ShapeAnswer(ctx, q.View, connector.Tool(call.Tool), &Outcome{CallID: t.Call, Raw: result}, notice(t.Call))
+	if shaped != nil && q.Method == "tasks/get" {
+		return withMember(raw, "result", shaped)
+	}
+	return shaped
+}
+
 // applyRule leaves an answer whole on which shaping panics.
 func (as *answerShaper) applyRule(ctx context.Context, rule shaping.Rule, raw json.RawMessage, n shaping.Notice) (s shaping.Shaped, shaped bool) {
 	err := safe.Try(safe.Call, func() error {
