@@ -190,14 +190,14 @@ const toolOverheadBytes = 600
 // listEntries returns the entries of a list over all connectors.
 func (b *viewBuilder) listEntries(k Kind) []listEntry {
 	if k == Tools && b.view.Lean {
-		return appendResultReader(b.view.leanEntries(), b.view.ResultReader())
+		return appendResultReader(b.view.leanEntries(), b.view.Shapes(), b.view.ResultReader())
 	}
 	var all []listEntry
 	for _, connector := range b.view.Connectors {
 		all = append(all, b.reachEntries(connector, k)...)
 	}
 	if k == Tools {
-		all = appendResultReader(all, b.view.ResultReader())
+		all = appendResultReader(all, b.view.Shapes(), b.view.ResultReader())
 	}
 	return all
 }
@@ -220,7 +220,7 @@ func (b *viewBuilder) reachEntries(connector *ConnectorView, k Kind) []listEntry
 // renderList renders the list of this connector alone, under the server's own names.
 func (connector *ConnectorView) renderList(k Kind) *servedList {
 	if k == Tools {
-		return connector.cache.internList(k, appendResultReader(connector.toolEntries(false), connector.ResultReader()))
+		return connector.cache.internList(k, appendResultReader(connector.toolEntries(false), connector.shapes, connector.ResultReader()))
 	}
 	entries := itemEntries(connector.GrantedItems(k.itemKind()), k, func(string) string { return "" })
 	for i := range entries {

@@ -13,13 +13,9 @@ import (
 // free at the address of all connectors.
 const resultReader = "read_result"
 
-// ResultReader returns the name of the tool that reads shortened answers; empty: no answer is shortened.
-func (v *View) ResultReader() string {
-	if v.Shapes() {
-		return resultReader
-	}
-	return ""
-}
+// ResultReader is the name of the tool that reads shortened answers. It is listed while answers are shortened, and can be called
+// after that as well: the answers of before are kept for a time.
+func (v *View) ResultReader() string { return resultReader }
 
 // Shapes reports whether answers of a tool are shortened.
 func (v *View) Shapes() bool { return slices.ContainsFunc(v.Connectors, (*ConnectorView).Shapes) }
@@ -27,11 +23,9 @@ func (v *View) Shapes() bool { return slices.ContainsFunc(v.Connectors, (*Connec
 // Shapes reports whether answers of a tool of the connector are shortened.
 func (connector *ConnectorView) Shapes() bool { return connector.shapes }
 
-// ResultReader is [View.ResultReader] at the connector's own address, where the server may have tools of that name.
+// ResultReader is [View.ResultReader] at the connector's own address, where the server may have tools of that name. Empty: it has
+// tools of all names.
 func (connector *ConnectorView) ResultReader() string {
-	if !connector.shapes {
-		return ""
-	}
 	for _, prefix := range []string{"", "patchbay_", "patchbay_patchbay_"} {
 		if connector.ConnectorName(prefix+resultReader) == nil {
 			return prefix + resultReader
@@ -55,8 +49,8 @@ const resultReaderDefinition = `,"title":"Read the rest of an answer","descripti
 	`},"required":["id"],"additionalProperties":false},` +
 	`"annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`
 
-func appendResultReader(entries []listEntry, name string) []listEntry {
-	if name == "" {
+func appendResultReader(entries []listEntry, shapes bool, name string) []listEntry {
+	if !shapes || name == "" {
 		return entries
 	}
 	return append(entries, listEntry{raw: []byte(`{"name":"` + name + `"` + resultReaderDefinition)})

@@ -22,8 +22,11 @@ const linksSince = "2025-06-18"
 // maxWholeAnswer bounds an answer that resources/read returns, in bytes.
 const maxWholeAnswer = 1 << 20
 
-// resultReader returns the name of the tool that reads shortened answers at this address; empty: it has none.
+// resultReader returns the name of the tool that reads shortened answers at this address; empty: it has none, or none are kept.
 func (b *backend) resultReader() string {
+	if b.view.Tenant.CallHistory == connectors.HistoryNone {
+		return ""
+	}
 	if b.connector != nil {
 		return b.connector.ResultReader()
 	}

@@ -163,6 +163,33 @@ func TestShapedAnswerNeedsItsGrant(t *testing.T) {
 	}
 }
 
+// An answer that was shortened is read after the last rule is gone, though the tool for it is listed no more.
+func TestShapedAnswerIsReadAfterItsRule(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").withList("read_result").url)
+	b.Grant(t, agent.ID, c.ID)
+	token := b.Token(t, agent.ID)
+	for address, names := range map[string][2]string{"/mcp": {"mcp_peer__list", "read_result"}, "/mcp/peer": {"list", "patchbay_read_result"}} {
+		for _, e := range eras {
+			b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+			s := connect(t, b.url+address, token, e)
+			id := answerID.FindStringSubmatch(textOf(call(t, s, names[0], nil)))[1]
+			b.shape(t, agent, c, "list", connectors.Shaping{})
+			if list := toolNames(t, s); strings.HasSuffix(list, " "+names[1]) {
+				t.Errorf("%s, %s: it lists %q", address, e, list)
+			}
+			if r := call(t, s, names[1], map[string]any{"id": id, "part": "0", "limit": 10}); r.IsError || !strings.HasPrefix(textOf(r), longAnswer()[:10]) {
+				t.Errorf("%s, %s: it says %.200s", address, e, textOf(r))
+			}
+			if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay://results/" + id}); err != nil {
+				t.Errorf("%s, %s: the resource: %v", address, e, err)
+			}
+		}
+	}
+}
+
 func TestShapingNeedsTheHistory(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
@@ -174,6 +201,9 @@ func TestShapingNeedsTheHistory(t *testing.T) {
 	session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
 	if got := call(t, session, "mcp_peer__list", nil); textOf(got) != longAnswer() || toolNames(t, session) != "mcp_peer__list" {
 		t.Errorf("without a history it says %.200s", textOf(got))
+	}
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "read_result"}); err == nil || !strings.Contains(err.Error(), `No tool named "read_result"`) {
+		t.Errorf("the reader: %v", err)
 	}
 }
 
