@@ -190,6 +190,30 @@ func TestShapedAnswerIsReadAfterItsRule(t *testing.T) {
 	}
 }
 
+// At a connector's own address, answers of the others are not read.
+func TestShapedAnswerIsReadAtItsConnector(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list")
+	for _, slug := range []string{"peer", "second"} {
+		c := b.newConnector(t, slug, up.url)
+		b.Grant(t, agent.ID, c.ID)
+		b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	}
+	token := b.Token(t, agent.ID)
+	id := answerID.FindStringSubmatch(textOf(call(t, connect(t, b.url+"/mcp", token, modern), "mcp_peer__list", nil)))[1]
+	for address, isRead := range map[string]bool{"/mcp": true, "/mcp/peer": true, "/mcp/second": false} {
+		s := connect(t, b.url+address, token, modern)
+		if r := call(t, s, "read_result", map[string]any{"id": id}); r.IsError == isRead {
+			t.Errorf("%s: %.200s", address, textOf(r))
+		}
+		if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "patchbay://results/" + id}); (err == nil) != isRead {
+			t.Errorf("%s: the resource: %v", address, err)
+		}
+	}
+}
+
 func TestShapingNeedsTheHistory(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
