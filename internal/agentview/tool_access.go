@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -181,9 +180,8 @@ func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connector
 // findUngranted finds an existing tool of a connector without a grant, by the name that the agent would see.
 // Both results are empty if there is none.
 func findUngranted(ctx context.Context, db *store.Tenant, v *View, exposed string) (connector, tool string, err error) {
-	rest, ours := strings.CutPrefix(exposed, "mcp_")
-	slug, _, whole := strings.Cut(rest, "__")
-	if !ours || !whole || v.connectors[slug] != nil || !connectors.ValidSlug(slug) {
+	slug, ok := connectors.ExposedSlug(exposed)
+	if !ok || v.connectors[slug] != nil {
 		return "", "", nil
 	}
 	c, err := db.Connectors().Get(ctx, connectors.Ref(slug))

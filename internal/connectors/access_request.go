@@ -93,6 +93,9 @@ func (r AccessRequest) Adds(g Grant, now time.Time) bool {
 	return false
 }
 
+// AskAccessPath is the dashboard's form of a request.
+const AskAccessPath = "/access/request"
+
 // pagePath is the request's page in the dashboard.
 func (r AccessRequest) pagePath() string { return "/access/requests/" + r.ID.String() }
 

@@ -54,6 +54,13 @@ func ExposedNameWithin(limit int, slug, tool string) string {
 	return withSuffix(limit, slug, tool, tool)
 }
 
+// ExposedSlug returns the connector's slug in an exposed name, whether or not there is such a tool.
+func ExposedSlug(exposed string) (slug string, ok bool) {
+	rest, isExposed := strings.CutPrefix(exposed, "mcp_")
+	slug, _, isWhole := strings.Cut(rest, "__")
+	return slug, isExposed && isWhole && ValidSlug(slug)
+}
+
 func exposedPrefix(slug string) string { return "mcp_" + slug + "__" }
 
 func withSuffix(limit int, slug, tool, hashed string) string {

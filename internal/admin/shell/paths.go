@@ -29,7 +29,7 @@ func AccountPath(connector, agent string) string {
 }
 
 // AskAccessPath is the form of a request for access, filled in from agent, connector and tool of the query.
-func AskAccessPath(query url.Values) string { return WithQuery("/access/request", query) }
+func AskAccessPath(query url.Values) string { return WithQuery(connectors.AskAccessPath, query) }
 
 // AgentPath is the address of an agent.
 func AgentPath(slug string) string { return "/agents/" + url.PathEscape(slug) }
