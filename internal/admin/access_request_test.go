@@ -85,6 +85,23 @@ func TestAccessRequest_AcceptedOnItsPage(t *testing.T) {
 	member.post("/access/request", askForm("until", "24")).want(t, http.StatusConflict, "The agent has this access already.")
 }
 
+// The pages that refusals name are filled in, whatever names the agent: its id, and the tool as the agent sees it.
+func TestAccessAsk_FilledInFromRefusal(t *testing.T) {
+	t.Parallel()
+	d, a := newAskedDashboard(t)
+	member, agent := d.signInAsRole(connectors.RoleMember), "/access/request?agent="+a.ID.String()
+	for query, checked := range map[string]string{
+		"&connector=linear&tool=search": `value="search" checked`, "&name=mcp_linear__search": `value="search" checked`,
+		"&connector=linear": `name="all" value="true" checked`, "&name=mcp_linear__absent": `name="all" value="false" checked`,
+	} {
+		member.get(agent+query).want(t, http.StatusOK, "Support → Linear", `name="agent" value="support"`, checked)
+	}
+	for _, query := range []string{"&name=mcp_absent__search", "&connector=absent", "&name=nothing"} {
+		member.get(agent+query).want(t, http.StatusOK, "Continue", `value="support" selected`)
+	}
+	member.get("/access/request?agent=absent&name=mcp_linear__search").want(t, http.StatusOK, "Continue")
+}
+
 func TestAccessRequest_WithdrawnOrRefused(t *testing.T) {
 	t.Parallel()
 	d, _ := newAskedDashboard(t)

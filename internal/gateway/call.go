@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
@@ -30,7 +29,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		}
 	}
 	if tool == nil {
-		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %q.", truncateName(r.Name)))
+		return nil, b.newUnknownToolError(r.Name)
 	}
 	if r.Peer.Modern && !isLean && b.mirrorsParams(tool, r.Header) { // the headers mirror the parameters of the tool that the client named
 		if mismatch := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); mismatch != "" {
@@ -76,11 +75,11 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	return b.exposeApps(tool.Connector, b.shapeAnswer(ctx, r, tool, &outcome), toolResult), nil
 }
 
-// pageFor returns a function for the URL where a signed-in person connects the agent's account.
-func (b *backend) pageFor(ctx context.Context, c connectors.Connector) func() string {
-	return func() string {
-		if b.h.accountPageURL == nil {
-			return ""
+// pageFor returns a function for the URL where a signed-in person connects the agent's account, or asks for its access.
+func (b *backend) pageFor(ctx context.Context, c connectors.Connector) pageFinder {
+	return func(r *toolcall.RefusalError) string {
+		if r.ConnectURL == "" || b.h.accountPageURL == nil {
+			return b.askURL(r)
 		}
 		return b.h.accountPageURL(ctx, b.view.Tenant.ID, c, b.view.Agent)
 	}

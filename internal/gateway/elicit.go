@@ -34,7 +34,7 @@ func newElicitationError(r *toolcall.RefusalError) error {
 		URL     string `json:"url"`
 		Message string `json:"message"`
 	}
-	why := newReason(r)
+	why := newReason(r, noPageURL)
 	why.ConnectURL = r.Elicit.URL
 	data, err := json.Marshal(map[string]any{
 		"elicitations": []page{{Mode: "url", ID: r.Elicit.ID.String(), URL: r.Elicit.URL, Message: r.Elicit.Message}},
@@ -43,7 +43,7 @@ func newElicitationError(r *toolcall.RefusalError) error {
 	if err != nil {
 		return err
 	}
-	return &serve.RPCError{Code: codeElicit, Message: appendPageURL(r, func() string { return r.Elicit.URL }), Data: data}
+	return &serve.RPCError{Code: codeElicit, Message: appendPageURL(r, func(*toolcall.RefusalError) string { return r.Elicit.URL }), Data: data}
 }
 
 // watchAccounts signals, at once and after each change, that an account of the agent may be connected; nil for

@@ -213,7 +213,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 		ok = b.connector != nil && !b.connector.PermitsNothing()
 	}
 	if !ok {
-		return fault.Errorf(fault.NotFound, "This agent has no access to this connector. An admin can grant or enable it.")
+		return b.newUngrantedError(slug)
 	}
 	return nil
 }

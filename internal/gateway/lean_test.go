@@ -230,7 +230,8 @@ func (w *twin) addAgent(t *testing.T, e era, opts ...func(*connectors.Agent)) {
 			return callBySession(t, session, params)
 		}
 	}
-	w.call = func(params string) string { return repeatCall(t, func() string { return call(params) }) }
+	pages := strings.NewReplacer(w.url, "", w.agent.ID.String(), "AGENT") // a refusal names the page to ask for access
+	w.call = func(params string) string { return pages.Replace(repeatCall(t, func() string { return call(params) })) }
 }
 
 // deniedReason is the reason of calls that decideCalls denies.

@@ -59,7 +59,7 @@ func (b *backend) readResource(ctx context.Context, r *serve.Request) (json.RawM
 	}
 	connector, uri := b.findResourceConnector(ctx, r.Name)
 	if connector == nil {
-		return nil, newNotFoundError(r, nil)
+		return nil, newNotFoundError(r, nil, noPageURL)
 	}
 	raw, err := b.queryUpstream(ctx, r, connector, connectors.CallResource, uri, replaceAt(".uri", uri))
 	if err == nil {
@@ -89,14 +89,14 @@ func (b *backend) findResourceConnector(ctx context.Context, uri string) (*agent
 }
 
 // newNotFoundError is the error for a resource that the agent cannot read; refusal says why; nil: no server has it.
-func newNotFoundError(r *serve.Request, refusal *toolcall.RefusalError) error {
+func newNotFoundError(r *serve.Request, refusal *toolcall.RefusalError, page pageFinder) error {
 	code := codeNoResource
 	if r.Peer.Modern {
 		code = mcp.CodeInvalidParams
 	}
 	message, fields := "No such resource.", map[string]any{"uri": r.Name}
 	if refusal != nil {
-		message, fields[reasonMember] = refusal.Sentence, newReason(refusal)
+		message, fields[reasonMember] = appendPageURL(refusal, page), newReason(refusal, page)
 	}
 	data, err := json.Marshal(fields)
 	if err != nil {
@@ -107,9 +107,9 @@ func newNotFoundError(r *serve.Request, refusal *toolcall.RefusalError) error {
 
 // newReadError converts the error of a request about a resource. To the client, a resource that the agent may not read is
 // none.
-func newReadError(r *serve.Request, err error, page func() string) error {
+func newReadError(r *serve.Request, err error, page pageFinder) error {
 	if refusal, ok := toRefusal(err); ok && refusal.Code == toolcall.CodeNotGranted {
-		return newNotFoundError(r, refusal)
+		return newNotFoundError(r, refusal, page)
 	}
 	return newRequestError(err, page)
 }

@@ -19,6 +19,7 @@ const reasonMember = "patchbay/reason"
 type refusalReason struct {
 	Code       string `json:"code"`
 	ConnectURL string `json:"connect_url,omitempty"`
+	AskURL     string `json:"ask_url,omitempty"` // page where a signed-in person asks for access
 	RetryAfter int    `json:"retry_after_s,omitempty"`
 	RetryAt    string `json:"retry_at,omitempty"` // RFC 3339
 	CallID     string `json:"call_id,omitempty"`
@@ -36,10 +37,9 @@ type refusalResult struct {
 	Meta    map[string]refusalReason `json:"_meta"`
 }
 
-// newRefusalResult converts the error of a tool call to a tool result or a protocol error. page returns the URL
-// where a signed-in person connects a missing account. Arguments that do not match the schema are a result, because a model
+// newRefusalResult converts the error of a tool call to a tool result or a protocol error. Arguments that do not match the schema are a result, because a model
 // can correct them (SEP-1303).
-func newRefusalResult(err error, page func() string) (json.RawMessage, error) {
+func newRefusalResult(err error, page pageFinder) (json.RawMessage, error) {
 	r, ok := toRefusal(err)
 	if bad, isBad := errors.AsType[*toolcall.InvalidArgumentsError](err); isBad && bad.Mismatch {
 		r, ok = &toolcall.RefusalError{Code: toolcall.CodeInvalidArguments, Sentence: bad.Sentence}, true
@@ -53,19 +53,25 @@ func newRefusalResult(err error, page func() string) (json.RawMessage, error) {
 	return json.Marshal(refusalResult{
 		Content: []textContent{{Type: "text", Text: appendPageURL(r, page)}},
 		IsError: true,
-		Meta:    map[string]refusalReason{reasonMember: newReason(r)},
+		Meta:    map[string]refusalReason{reasonMember: newReason(r, page)},
 	})
 }
 
+// pageFinder returns the URL of the page where a signed-in person connects a missing account, or asks for access; empty: none.
+type pageFinder func(r *toolcall.RefusalError) string
+
 // appendPageURL adds that URL to a refusal's sentence, because many clients show only the text. Models may repeat
 // the text anywhere, so the page requires a sign-in. Links that need none are in the reason only.
-func appendPageURL(r *toolcall.RefusalError, page func() string) string {
-	if r.ConnectURL == "" {
+func appendPageURL(r *toolcall.RefusalError, page pageFinder) string {
+	if r.ConnectURL == "" && r.Ask == nil {
 		return r.Sentence
 	}
-	where := page()
-	if where == "" {
+	where := page(r)
+	switch {
+	case where == "":
 		return r.Sentence
+	case r.Ask != nil:
+		return r.Sentence + " A person can ask for access here: " + where
 	}
 	return r.Sentence + " A person can do that here: " + where
 }
@@ -83,8 +89,11 @@ func toRefusal(err error) (*toolcall.RefusalError, bool) {
 	return nil, false
 }
 
-func newReason(r *toolcall.RefusalError) refusalReason {
+func newReason(r *toolcall.RefusalError, page pageFinder) refusalReason {
 	why := refusalReason{Code: string(r.Code), ConnectURL: r.ConnectURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
+	if r.Ask != nil {
+		why.AskURL = page(r)
+	}
 	if !r.RetryAt.IsZero() {
 		why.RetryAt = r.RetryAt.Format(time.RFC3339)
 	}
@@ -107,7 +116,7 @@ func toProtocolError(err error) error {
 }
 
 // newTaskError converts the error of a tool call that was to be a task.
-func newTaskError(err error, page func() string) error {
+func newTaskError(err error, page pageFinder) error {
 	if r, ok := toRefusal(err); ok && r.Elicit != nil {
 		return newElicitationError(r)
 	}
@@ -118,12 +127,12 @@ func newTaskError(err error, page func() string) error {
 const codeRefused = -32000
 
 // newRequestError converts the error of a request other than tools/call.
-func newRequestError(err error, page func() string) error {
+func newRequestError(err error, page pageFinder) error {
 	r, ok := toRefusal(err)
 	if !ok {
 		return toProtocolError(err)
 	}
-	data, marshalErr := json.Marshal(map[string]refusalReason{reasonMember: newReason(r)})
+	data, marshalErr := json.Marshal(map[string]refusalReason{reasonMember: newReason(r, page)})
 	if marshalErr != nil {
 		return marshalErr
 	}

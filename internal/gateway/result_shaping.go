@@ -89,7 +89,7 @@ func (b *backend) readAnswer(ctx context.Context, r *serve.Request) (json.RawMes
 		Part: in.Part, JQ: in.JQ, Grep: in.Grep, Context: in.Context, Offset: in.Offset, Line: in.Line, Limit: in.Limit,
 	})
 	if err != nil {
-		return newRefusalResult(err, noPageURL)
+		return newRefusalResult(err, b.askURL)
 	}
 	return json.Marshal(struct {
 		Content []textContent `json:"content"`
@@ -115,7 +115,7 @@ func (b *backend) readWholeAnswer(ctx context.Context, r *serve.Request) (raw js
 		return nil, true, serve.InvalidParams(fmt.Sprintf("The answer is longer than %d MB. Read it with %s, id %q.", maxWholeAnswer>>20, cmp.Or(b.resultReader(), "read_result"), id))
 	}
 	if err != nil {
-		return nil, true, newReadError(r, err, noPageURL)
+		return nil, true, newReadError(r, err, b.askURL)
 	}
 	contents := map[string]string{"uri": r.Name, "mimeType": "application/json", "text": string(answer)}
 	raw, err = json.Marshal(map[string]any{"contents": []any{contents}})

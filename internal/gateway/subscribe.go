@@ -38,9 +38,9 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	isSubscribe := r.Method == "resources/subscribe"
 	switch {
 	case connector == nil:
-		return nil, newNotFoundError(r, nil)
+		return nil, newNotFoundError(r, nil, noPageURL)
 	case isSubscribe && !canRead(b.view, connector, own):
-		return nil, newReadError(r, toolcall.ItemRefusal(b.view, connector, connectors.CallResource, own), noPageURL)
+		return nil, newReadError(r, toolcall.ItemRefusal(b.view, connector, connectors.CallResource, own), b.askURL)
 	case !canSubscribe(connector):
 		return nil, &serve.RPCError{Code: mcp.CodeMethodNotFound, Message: "This resource's server does not announce changes."}
 	case r.Peer.Session == "":
@@ -64,8 +64,8 @@ func (b *backend) updateSubscription(ctx context.Context, r *serve.Request) (jso
 	return []byte("{}"), nil
 }
 
-// noPageURL is for a refusal that no account page can fix.
-func noPageURL() string { return "" }
+// noPageURL is for a refusal that no page can fix.
+func noPageURL(*toolcall.RefusalError) string { return "" }
 
 // canRead reports whether the agent may read a resource, by the server's own URI.
 func canRead(v *agentview.View, connector *agentview.ConnectorView, uri string) bool {

@@ -31,7 +31,7 @@ func (b *backend) handleTask(ctx context.Context, r *serve.Request) (raw json.Ra
 		raw, err = b.h.caller.TaskRequest(ctx, b.view, b.newClient(r), r.Method, r.Params)
 	}
 	if err != nil {
-		return nil, newRequestError(err, noPageURL)
+		return nil, newRequestError(err, b.askURL)
 	}
 	raw = b.shapeTask(ctx, r, raw)
 	if !bytes.Contains(raw, uiMark) && !bytes.Contains(raw, skillMark) {

@@ -157,8 +157,17 @@ func TestUngrantedConnector_LooksUnknown(t *testing.T) {
 	if unknown.status != http.StatusNotFound {
 		t.Errorf("an unknown one: %d", unknown.status)
 	}
-	for _, slug := range []string{"secret", "disabled", "UPPER", "a/b"} {
-		if got := post(t, b.url+"/mcp/"+slug, listTools, "Authorization", token); got.status != unknown.status || got.body != unknown.body {
+	if page := b.url + "/access/request?agent=" + agent.ID.String() + `\u0026connector=nothing"`; !strings.Contains(unknown.body, page) {
+		t.Errorf("%s doesn't name %s", unknown.body, page)
+	}
+	for _, slug := range []string{"secret", "disabled"} {
+		got := post(t, b.url+"/mcp/"+slug, listTools, "Authorization", token)
+		if got.status != unknown.status || strings.ReplaceAll(got.body, slug, "nothing") != unknown.body {
+			t.Errorf("%s: %d %s", slug, got.status, got.body)
+		}
+	}
+	for _, slug := range []string{"UPPER", "a/b"} { // no connector has such a slug
+		if got := post(t, b.url+"/mcp/"+slug, listTools, "Authorization", token); got.status != unknown.status || strings.Contains(got.body, "/access/") {
 			t.Errorf("%s: %d %s", slug, got.status, got.body)
 		}
 	}

@@ -17,14 +17,14 @@ const endFormat = "2006-01-02 15:04:05 MST"
 // endedToolRefusal refuses a tool with a grant that has ended.
 func endedToolRefusal(t *agentview.Tool) *RefusalError {
 	c := t.Connector.Connector
-	return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(
+	return &RefusalError{Code: CodeNotGranted, Ask: wantTool(t), Sentence: fmt.Sprintf(
 		"This agent's access to the tool %q of %q ended at %s.", t.Name, c.Name, t.End.UTC().Format(endFormat))}
 }
 
 // endedRefusal refuses the use of a connector with a grant that has ended.
 func endedRefusal(connector *agentview.ConnectorView) *RefusalError {
 	c := connector.Connector
-	return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(
+	return &RefusalError{Code: CodeNotGranted, Ask: wantConnector(connector), Sentence: fmt.Sprintf(
 		"This agent's access to %q ended at %s.", c.Name, connector.Until().UTC().Format(endFormat))}
 }
 

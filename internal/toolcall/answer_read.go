@@ -171,7 +171,7 @@ func checkAnswer(v *agentview.View, head keptAnswer) (connector *agentview.Conne
 		tool := connector.Tool(head.Tool)
 		switch {
 		case tool == nil:
-			return connector, lostToolRefusal()
+			return connector, lostToolRefusal(head)
 		case tool.HasEnded(): // the read may have waited since the view was loaded
 			return connector, endedToolRefusal(tool)
 		case tool.BlockedBy != "" || !tool.Listed():
@@ -179,9 +179,12 @@ func checkAnswer(v *agentview.View, head keptAnswer) (connector *agentview.Conne
 		}
 		return connector, nil
 	}
-	return nil, lostToolRefusal()
+	return nil, lostToolRefusal(head)
 }
 
-func lostToolRefusal() *RefusalError {
-	return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool that gave this answer."}
+func lostToolRefusal(head keptAnswer) *RefusalError {
+	return &RefusalError{
+		Code: CodeNotGranted, Sentence: "This agent lost access to the tool that gave this answer.",
+		Ask: &WantedAccess{connectors.Ref(head.Connector.String()), head.Tool},
+	}
 }

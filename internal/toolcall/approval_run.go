@@ -88,7 +88,9 @@ func (ap *approvals) reloadOrder(ctx context.Context, a *activeCall, row connect
 	}
 	tool := findTool(view, row)
 	if tool == nil {
-		return a.withCallID(row.ID, &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool."})
+		return a.withCallID(row.ID, &RefusalError{
+			Code: CodeNotGranted, Sentence: "This agent lost access to the tool.", Ask: &WantedAccess{connectors.Ref(row.ConnectorID.String()), row.Tool},
+		})
 	}
 	if tool.BlockedBy != "" || !tool.Listed() {
 		return blockedRefusal(tool)

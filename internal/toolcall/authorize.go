@@ -76,7 +76,7 @@ func (z *authorizer) recheckTool(ctx context.Context, a *activeCall) error {
 	case !view.Agent.Enabled:
 		return disabledRefusal()
 	case tool == nil:
-		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool."}
+		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool.", Ask: wantTool(a.request.Tool)}
 	case tool.BlockedBy != "" || !tool.Listed():
 		return blockedRefusal(tool)
 	}
@@ -106,7 +106,9 @@ func blockedRefusal(t *agentview.Tool) *RefusalError {
 	connector := t.Connector.Connector.Name
 	switch t.BlockedBy {
 	case agentview.HeldNotGranted:
-		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent has no access to the tool %q of %q. An admin can grant it.", t.Name, connector)}
+		return &RefusalError{
+			Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent has no access to the tool %q of %q. An admin can grant it.", t.Name, connector), Ask: wantTool(t),
+		}
 	case agentview.HeldEnded:
 		return endedToolRefusal(t)
 	case agentview.HeldReview:

@@ -77,14 +77,16 @@ func (c *Executor) newAdminView(ctx context.Context, actor auth.Actor, connector
 
 // methodRefusal returns why an agent may not send a method outside MCP; nil: it may.
 func methodRefusal(v *agentview.View, connector *agentview.ConnectorView, method string) error {
-	refuse := func(sentence string) error {
+	refuse := func(sentence string) *RefusalError {
 		return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf(sentence, connector.Connector.Name)}
 	}
 	switch {
 	case !connector.Connector.AllowsMethod(method):
 		return refuse("The connector %q doesn't allow this method. An admin can allow it.")
 	case !connector.Grant.AllTools:
-		return refuse("Methods outside MCP need access to all tools of %q. An admin can grant it.")
+		refusal := refuse("Methods outside MCP need access to all tools of %q. An admin can grant it.")
+		refusal.Ask = wantConnector(connector)
+		return refusal
 	case connector.Grant.ApprovalMode(v.Agent.Approval) != connectors.ApprovalAuto:
 		return refuse("This agent's calls to %q need approval, and methods outside MCP can't wait for it. An admin can change that.")
 	}

@@ -3,6 +3,7 @@ package toolcall
 import (
 	"time"
 
+	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 )
 
@@ -38,10 +39,25 @@ type RefusalError struct {
 	RetryAfter time.Duration // 0: unknown
 	RetryAt    time.Time     // zero: unknown
 	CallID     connectors.ToolCallID
-	Elicit     *Elicitation // page for the client to open before it repeats the call; nil: none
-	Err        error        `json:"-"` // the cause, for the log only
+	Elicit     *Elicitation  // page for the client to open before it repeats the call; nil: none
+	Ask        *WantedAccess // access that a person may ask for; nil: none helps
+	Err        error         `json:"-"` // the cause, for the log only
 
 	connectPage string // page that requires a sign-in; empty: no account of the agent's own is missing
+}
+
+// WantedAccess is the access that a refused agent lacks. It names only what the agent knows already.
+type WantedAccess struct {
+	Connector connectors.Ref
+	Tool      string // the upstream's name; empty: all tools
+}
+
+func wantTool(t *agentview.Tool) *WantedAccess {
+	return &WantedAccess{connectors.Ref(t.Connector.Connector.Slug), t.Name}
+}
+
+func wantConnector(connector *agentview.ConnectorView) *WantedAccess {
+	return &WantedAccess{Connector: connectors.Ref(connector.Connector.Slug)}
 }
 
 // Error is the sentence and the cause, for logs.

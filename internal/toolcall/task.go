@@ -111,7 +111,7 @@ func (c *Executor) TaskConnector(v *agentview.View, params json.RawMessage) *age
 func findTaskConnector(v *agentview.View, t taskHandle) (*agentview.ConnectorView, error) {
 	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })
 	if index < 0 {
-		return nil, &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to this task's connector.", CallID: t.Call}
+		return nil, &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to this task's connector.", CallID: t.Call, Ask: &WantedAccess{Connector: connectors.Ref(t.Connector.String())}}
 	}
 	return v.Connectors[index], nil
 }

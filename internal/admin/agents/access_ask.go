@@ -28,13 +28,17 @@ const (
 // offeredEnds are the common choices of an end, in hours. The second is the default of a request.
 var offeredEnds = []int{24, 7 * 24, 30 * 24, 90 * 24}
 
-// accessAskShow shows the form of a request, filled in from agent, connector and tool of the address.
+// accessAskShow shows the form of a request, filled in from agent, connector and tool of the address, or from agent and name, a
+// tool's name for the agent.
 func (h *Handler) accessAskShow(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	tools := query["tool"]
 	form := templates.Form{Values: map[string]string{
 		"agent": query.Get("agent"), "connector": query.Get("connector"), "all": strconv.FormatBool(len(tools) == 0), "until": strconv.Itoa(offeredEnds[1]),
 	}}
+	if name := query.Get("name"); name != "" {
+		form.Values["name"], form.Values["all"] = name, "false"
+	}
 	return h.accessAskPage(w, r, http.StatusOK, form, tools)
 }
 
@@ -42,25 +46,31 @@ func (h *Handler) accessAskShow(w http.ResponseWriter, r *http.Request) error {
 type askState struct {
 	agents     []connectors.Agent
 	connectors []connectors.Connector
-	agent      connectors.Agent // zero unless the form names an agent and a connector
-	connector  connectors.Connector
+	agent      connectors.Agent     // zero unless the form names one
+	connector  connectors.Connector // likewise
+	named      string               // the upstream's name of the form's tool; empty: none
 	choices    []store.ToolChoice
 }
 
 func (h *Handler) loadAsk(r *http.Request, form templates.Form) (s askState, chosen bool, err error) {
 	ctx := r.Context()
 	err = h.TenantStore(r).Snapshot(ctx, func(tx *store.Tenant) error {
-		agent, agentErr := tx.Agents().Get(ctx, connectors.Ref(form.Value("agent")))
-		connector, connectorErr := tx.Connectors().Get(ctx, connectors.Ref(form.Value("connector")))
-		if agentErr == nil && connectorErr == nil {
-			s.agent, s.connector, chosen = agent, connector, true
-			s.choices, err = tx.Agents().ToolChoices(ctx, connector.ID, nil)
+		if s.agent, err = tx.Agents().Get(ctx, connectors.Ref(form.Value("agent"))); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
-		for _, err := range []error{agentErr, connectorErr} {
-			if err != nil && !fault.Is(err, fault.NotFound) {
+		isAgent := err == nil
+		connector := connectors.Ref(form.Value("connector"))
+		if name := form.Value("name"); isAgent && name != "" {
+			if connector, s.named, err = h.findNamed(ctx, tx, s.agent.ID, name); err != nil {
 				return err
 			}
+		}
+		if s.connector, err = tx.Connectors().Get(ctx, connector); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		if chosen = isAgent && err == nil; chosen {
+			s.choices, err = tx.Agents().ToolChoices(ctx, s.connector.ID, nil)
+			return err
 		}
 		agents, err := tx.Agents().List(ctx, store.Page{Limit: store.MaxLimit})
 		if err != nil {
@@ -73,11 +83,21 @@ func (h *Handler) loadAsk(r *http.Request, form templates.Form) (s askState, cho
 	return s, chosen, err
 }
 
+// findNamed returns the connector of a tool's name for the agent, and the upstream's name. A name of no tool may name a connector.
+func (h *Handler) findNamed(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, name string) (connector connectors.Ref, tool string, err error) {
+	named, err := h.Access.WhyIn(ctx, tx, agent, name)
+	if slug, ok := connectors.ExposedSlug(name); ok && named.Tool == "" {
+		return connectors.Ref(slug), "", err
+	}
+	return connectors.Ref(named.Connector), named.Tool, err
+}
+
 func (h *Handler) accessAskPage(w http.ResponseWriter, r *http.Request, status int, form templates.Form, tools []string) error {
 	s, chosen, err := h.loadAsk(r, form)
 	if err != nil {
 		return err
 	}
+	form.Values["agent"], form.Values["connector"] = s.agent.Slug, s.connector.Slug // the form may have had ids
 	ctx := r.Context()
 	page := templates.AccessAskPage{
 		Frame: h.NewFrame(r, templates.NavAgents, shell.NewCrumb(i18n.T(ctx, "Access requests"), "/access/requests"), shell.NewCrumb(i18n.T(ctx, "Ask for access"), "")),
@@ -91,6 +111,9 @@ func (h *Handler) accessAskPage(w http.ResponseWriter, r *http.Request, status i
 	}
 	if chosen {
 		page.Title = s.agent.Name + " → " + s.connector.Name
+		if s.named != "" {
+			tools = append(tools, s.named)
+		}
 		page.Tools = askedTools(ctx, s.choices, tools)
 		if len(s.choices) == store.MaxToolChoices {
 			page.More = i18n.T(ctx, "First %s shown. Ask for others through the API.", i18n.Number(ctx, store.MaxToolChoices))
