@@ -116,11 +116,7 @@ func (c agentGrants) Run(ctx context.Context, s *session) error {
 	}
 	t := newTable("CONNECTOR", "TOOLS", "PROMPTS", "RESOURCES", "APPROVAL", "TRUSTED", "SINCE")
 	for _, g := range list {
-		tools := g.Tools.Names
-		if g.Tools.All {
-			tools = []string{"all"}
-		}
-		t.addRow(g.Connector, tools, g.Prompts, g.Resources, g.Approval, g.TrustedTools, g.CreatedAt)
+		t.addRow(g.Connector, toolNames(g.Tools), g.Prompts, g.Resources, g.Approval, g.TrustedTools, g.CreatedAt)
 	}
 	return s.printValue(list, t)
 }

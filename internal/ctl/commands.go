@@ -22,6 +22,7 @@ type Commands struct {
 	Call       callCommand       `cmd:"" help:"Call a tool as an agent."`
 	Calls      callsCommands     `cmd:"" help:"List, show and cancel calls."`
 	Approvals  approvalCommands  `cmd:"" help:"Approve and deny waiting calls."`
+	Access     accessCommands    `cmd:"" help:"Ask for an agent's access, and decide requests."`
 	Changes    changeCommands    `cmd:"" help:"Review tool and skill changes."`
 	API        apiCommand        `cmd:"" name:"api" help:"Send any API request: members, invitations, API keys, webhooks, registries, settings, audit log."`
 	Manifest   manifestCommand   `cmd:"" help:"Print the installation's configuration for patchbay apply."`
