@@ -24,13 +24,16 @@ var MailChoices = []MailChoice{MailNone, MailApprovals, MailAll}
 // Valid reports whether the choice is known.
 func (c MailChoice) Valid() bool { return slices.Contains(MailChoices, c) }
 
-// Kinds are the kinds of notices that the choice includes.
+// Kinds are the kinds of notices that the choice includes. Requests for access are for those that decide, decisions for the asker.
 func (c MailChoice) Kinds() []NoticeKind {
 	switch c {
 	case MailApprovals:
 		return []NoticeKind{NoticeApproval}
 	case MailAll:
-		return []NoticeKind{NoticeApproval, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeToolsVanished, NoticeWebhookOff}
+		return []NoticeKind{
+			NoticeApproval, NoticeAccessRequest, NoticeAccessDecision, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeToolsVanished,
+			NoticeWebhookOff,
+		}
 	default:
 		return nil
 	}

@@ -45,7 +45,7 @@ func (s *Service) SendNews(ctx context.Context, tenant connectors.TenantID, user
 		if self, err = tx.Self(ctx); err != nil {
 			return err
 		}
-		news, err = readNews(ctx, tx, user, to.Choice, since)
+		news, err = readNews(ctx, tx, user, to, since)
 		return err
 	})
 	if fault.Is(err, fault.NotFound) || err == nil && (len(news) == 0 || !to.Role.May(connectors.PermOperate)) {
@@ -57,7 +57,7 @@ func (s *Service) SendNews(ctx context.Context, tenant connectors.TenantID, user
 	return s.sendMail(ctx, "news", s.newsMail(i18n.With(ctx, i18n.ByCode(to.Language)), to.Email, self.Name, news))
 }
 
-func readNews(ctx context.Context, tx *store.Tenant, user connectors.UserID, choice connectors.MailChoice, since time.Time) ([]connectors.Notice, error) {
+func readNews(ctx context.Context, tx *store.Tenant, user connectors.UserID, to store.MailPreference, since time.Time) ([]connectors.Notice, error) {
 	list, err := tx.People().Notices(ctx, &user, store.Page{Limit: maxNews})
 	if err != nil {
 		return nil, err
@@ -72,9 +72,13 @@ func readNews(ctx context.Context, tx *store.Tenant, user connectors.UserID, cho
 			waiting["/approvals/"+n.Call.String()] = true
 		}
 	}
+	requests, err := readRequestNews(ctx, tx, user, to.Role)
+	if err != nil {
+		return nil, err
+	}
 	return slices.DeleteFunc(list.Items, func(n connectors.Notice) bool {
-		isOver := n.Kind == connectors.NoticeApproval && !waiting[n.Link]
-		return n.Read || isOver || !n.At.After(since) || !slices.Contains(choice.Kinds(), n.Kind)
+		isOver := n.Kind == connectors.NoticeApproval && !waiting[n.Link] || !requests.concern(n)
+		return n.Read || isOver || !n.At.After(since) || !slices.Contains(to.Choice.Kinds(), n.Kind)
 	}), nil
 }
 

@@ -39,7 +39,15 @@ with due as (
           select from notices
           where notices.tenant_id = memberships.tenant_id
             and notices.at > coalesce(memberships.mailed_at, memberships.created_at)
-            and notices.kind = any(case memberships.mail when 'approvals' then $2::text[] else $3::text[] end))
+            and notices.kind = any(case memberships.mail when 'approvals' then $2::text[] else $3::text[] end)
+            and case notices.kind
+                when 'access_request.waiting' then memberships.role in ('owner', 'admin')
+                when 'access_request.decided' then exists (
+                    select from access_requests
+                    where access_requests.tenant_id = notices.tenant_id and access_requests.id = (notices.data ->> 'request_id')::uuid
+                      and access_requests.asker = memberships.user_id)
+                else true
+            end)
     order by memberships.mailed_at nulls first, memberships.tenant_id, memberships.user_id
     limit $4
     for update of memberships skip locked
