@@ -140,6 +140,31 @@ func TestAccessRequest_BroadGrantIsAsked(t *testing.T) {
 	admin.submit(path+"/accept", url.Values{"until": {"asked"}, "note": {"Fine."}, "sure": {"yes"}}).want(t, http.StatusOK, "Accepted.", "Fine.")
 }
 
+// All tools of a grant that has ended are granted again only after the same question.
+func TestEndedGrant_BroadAgainIsAsked(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.addConnectorAt("Linear", "https://mcp.example.com/mcp")
+	d.Resynced(t, c.ID, fixture.DefinitionOf("delete", `{"name":"delete","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`))
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	past := time.Now().Add(-time.Hour)
+	d.Grant(t, a.ID, c.ID, func(g *connectors.Grant) { g.Ends = &connectors.GrantEnds{Until: &past} })
+	admin := d.signInAsRole(connectors.RoleAdmin)
+	path := d.signInAsRole(connectors.RoleMember).post("/access/request", askForm("all", "true")).Location
+	for name, p := range map[string]page{
+		"a request": admin.post(path+"/accept", url.Values{"until": {"asked"}}),
+		"the bar":   admin.post("/agents/support/access", url.Values{"do": {"grant"}, "connector": {"linear"}}),
+	} {
+		if p.Status != http.StatusUnprocessableEntity || !p.says("destructive.") {
+			t.Errorf("%s: %d\n%s", name, p.Status, plainText(p.Body))
+		}
+	}
+	admin.submit("/agents/support/access", url.Values{"do": {"grant"}, "connector": {"linear"}, "sure": {"yes"}}).want(t, http.StatusOK, "Access to 1 connector changed.")
+	if g, err := d.Door().Agents().Grant(t.Context(), a.ID, c.ID); err != nil || g.Until() != nil || !g.AllTools {
+		t.Errorf("granted %+v, %v", g.Grant, err)
+	}
+}
+
 func TestAccessRequest_OtherTenantNotFound(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

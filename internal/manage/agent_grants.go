@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"time"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -20,9 +21,12 @@ type GrantChange struct {
 	Sure     bool                     // the person was asked; false: a broad change fails with a [BroadGrantsError]
 }
 
-// applyTo returns the grant after the change.
-func (c GrantChange) applyTo(g connectors.Grant) connectors.Grant {
+// applyTo returns the grant after the change at a time. All tools of a grant that has ended are granted again, without an end.
+func (c GrantChange) applyTo(g connectors.Grant, now time.Time) connectors.Grant {
 	if c.AllTools {
+		if until := g.Until(); until != nil && !until.After(now) {
+			g.Ends = &connectors.GrantEnds{}
+		}
 		g.AllTools, g.Tools = true, nil
 	}
 	if c.Approval != nil {
@@ -118,15 +122,16 @@ func (c *grantChanger) changeGrant(ctx context.Context, tx *store.Tenant, p gran
 		return tx.RecordChange(ctx, grantEvent(c.actor, "agent_grant.drop", p.agent, p.connector, nil), before, state)
 	}
 	g := granted.Grant
-	next := c.change.applyTo(g)
+	now := time.Now()
+	next := c.change.applyTo(g, now)
 	next.AgentID, next.ConnectorID = p.agent.ID, p.connector.ID
-	if !exists && !c.change.AllTools || exists && next.AllTools == g.AllTools && sameApproval(next.Approval, g.Approval) {
+	if !exists && !c.change.AllTools || exists && next.AllTools == g.AllTools && next.Ends == g.Ends && sameApproval(next.Approval, g.Approval) {
 		return nil
 	}
 	if next, err = fillGrant(ctx, tx, next); err != nil {
 		return err
 	}
-	c.noteBroad(p, g, next, exists)
+	c.noteBroad(p, g.At(now), next.At(now), exists)
 	if err := tx.Agents().SetGrant(ctx, next); err != nil {
 		return err
 	}

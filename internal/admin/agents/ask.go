@@ -25,12 +25,12 @@ func (h *Handler) askBroadGrant(w http.ResponseWriter, r *http.Request, f shell.
 		return false, nil
 	}
 	ctx := r.Context()
-	before := &g.grant
+	before := new(g.grant.At(h.Now())) // to grant again what has ended is to grant it
 	if !g.exists {
 		before = nil
 	}
 	var destructive []string
-	broad := grant.BroadenedFrom(before, g.agent.Approval)
+	broad := grant.At(h.Now()).BroadenedFrom(before, g.agent.Approval)
 	if broad.AllTools {
 		tools, err := h.TenantStore(r).Agents().DestructiveTools(ctx, []connectors.ConnectorID{g.connector.ID})
 		if err != nil {
