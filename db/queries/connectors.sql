@@ -146,7 +146,7 @@ delete from connectors
 where tenant_id = @tenant_id and id = @id;
 
 -- name: ConnectorBase :one
-select tools_hash, server_instructions, accepted_instructions, instructions_review
+select tools_hash, server_instructions, accepted_instructions, instructions_review, tool_changes
 from connectors
 where tenant_id = @tenant_id and id = @id;
 

@@ -5,6 +5,17 @@ from skills
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by uri;
 
+-- name: CountOutdatedSkills :one
+-- As CountOutdatedTools.
+select count(*)
+from (select unnest(@uris::text[]) as uri,
+             unnest(@current_hashes::bytea[]) as current_hash,
+             unnest(@accepted_hashes::bytea[]) as accepted_hash,
+             unnest(@reviews::text[]) as review) base
+left join skills on skills.tenant_id = @tenant_id and skills.connector_id = @connector_id and skills.uri = base.uri
+where skills.current_hash is distinct from base.current_hash or skills.accepted_hash is distinct from base.accepted_hash
+   or coalesce(skills.review, '') <> base.review;
+
 -- name: SetSkillsHash :execrows
 update connectors
 set skills_hash = @skills_hash

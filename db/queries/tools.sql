@@ -89,6 +89,17 @@ from tools
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by name;
 
+-- name: CountOutdatedTools :one
+-- Tools with another state than the one that a list was compared with.
+select count(*)
+from (select unnest(@names::text[]) as name,
+             unnest(@current_hashes::bytea[]) as current_hash,
+             unnest(@accepted_hashes::bytea[]) as accepted_hash,
+             unnest(@reviews::text[]) as review) base
+left join tools on tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = base.name
+where tools.current_hash is distinct from base.current_hash or tools.accepted_hash is distinct from base.accepted_hash
+   or coalesce(tools.review, '') <> base.review;
+
 -- name: Quarantined :many
 -- The page ends early at max_bytes, as in Tools.
 with page as (

@@ -18,6 +18,7 @@ type ToolDiff struct {
 	Unchanged int
 
 	Instructions *InstructionsWrite // nil: unchanged
+	Policy       ToolChangePolicy   // by which it was decided; empty: it was not compared
 }
 
 // ToolWrite is the new state of one tool.
@@ -26,7 +27,8 @@ type ToolWrite struct {
 	Current  Hash
 	Accepted *Hash // nil: nothing accepted yet
 	Review   Review
-	Returned bool // it was removed before
+	Returned bool       // it was removed before
+	Base     *ToolState // the state that was compared; nil: the tool was not known
 
 	change *toolchange.Change // nil: already decided
 }
@@ -104,7 +106,7 @@ func (c Comparison) statesByName() map[string]ToolState {
 func Diff(c Comparison) ToolDiff {
 	c.budget = toolchange.NewBudget(c.Done)
 	c.budget.IsForeign = c.findForeign()
-	var d ToolDiff
+	d := ToolDiff{Policy: c.Policy}
 	old, there := c.statesByName(), make(map[string]bool, len(c.List))
 	for _, def := range c.List {
 		if there[def.Name] {
@@ -117,10 +119,12 @@ func Diff(c Comparison) ToolDiff {
 			d.Added = append(d.Added, c.decideNew(def))
 		case s.Removed:
 			w := c.decideKnown(s, def)
-			w.Returned = true
+			w.Base, w.Returned = &s, true
 			d.Added = append(d.Added, w)
 		case s.Current != def.Hash:
-			d.Changed = append(d.Changed, c.decideKnown(s, def))
+			w := c.decideKnown(s, def)
+			w.Base = &s
+			d.Changed = append(d.Changed, w)
 		default:
 			d.Unchanged++
 		}

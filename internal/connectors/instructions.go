@@ -55,6 +55,7 @@ type InstructionsWrite struct {
 	Review      Review
 	Accepted    string       // for agents, where held
 	Definitions []Definition // of the change
+	Base        Instructions // the state that was compared
 }
 
 // decideInstructions decides the server's instructions. A first sync accepts them.
@@ -64,11 +65,11 @@ func (c Comparison) decideInstructions() (w *InstructionsWrite, change *ChangeWr
 	case c.First || c.ServerInstructions == old.Current: // the decision stands
 		return nil, nil
 	case c.ServerInstructions == old.Accepted: // reverted
-		return &InstructionsWrite{Review: ReviewAccepted}, nil
+		return &InstructionsWrite{Review: ReviewAccepted, Base: old}, nil
 	}
 	before, now := InstructionsDefinition(old.Accepted), InstructionsDefinition(c.ServerInstructions)
 	found := c.budget.Compare(before.Raw, now.Raw, c.Names)
-	w = &InstructionsWrite{Review: ReviewAccepted, Definitions: []Definition{before, now}}
+	w = &InstructionsWrite{Review: ReviewAccepted, Definitions: []Definition{before, now}, Base: old}
 	change = &ChangeWrite{Tool: InstructionsTool, Before: &before.Hash, After: &now.Hash, Kinds: found.Kinds, Risk: found.Risk, State: ChangeAutomatic}
 	if old.Review == ReviewRejected || !c.Policy.allowsChange(found) { // a change does not restore refused instructions
 		w.Review, w.Accepted, change.State = ReviewChanged, old.Accepted, ChangeWaiting

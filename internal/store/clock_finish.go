@@ -21,7 +21,7 @@ type ClaimedRun struct {
 }
 
 // FinishClaimed ends a scheduled sync with a new or changed list. One transaction stores the run and the
-// changes and releases the claim. A lost claim is NotFound, and nothing is written.
+// changes and releases the claim. A lost claim is NotFound, and nothing is written; nor is it with ErrOutdated.
 func (t Syncs) FinishClaimed(ctx context.Context, r ClaimedRun, res SyncResult) (connectors.SyncRun, error) {
 	run, err := t.finishRun(ctx, res, func(tx *Tenant) (dbgen.SyncRun, error) {
 		return tx.q.EndClaimedRun(ctx, dbgen.EndClaimedRunParams{

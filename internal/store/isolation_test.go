@@ -330,7 +330,7 @@ var tenantAttempts = map[string]attempt{
 	},
 	"Skills.Baseline": func(ctx context.Context, o outsider) (bool, error) {
 		known, err := o.door.Skills().Baseline(ctx, o.connector.ID)
-		return len(known) > 0, err
+		return len(known.Skills) > 0, err
 	},
 	"Skills.List": func(ctx context.Context, o outsider) (bool, error) {
 		skills, err := o.door.Skills().List(ctx, o.connector.ID)

@@ -13,14 +13,21 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// Baseline reads the known skills of a connector, by the names of [connectors.SkillTool]; removed ones too.
-func (t Skills) Baseline(ctx context.Context, id connectors.ConnectorID) ([]connectors.ToolState, error) {
+// SkillBaseline is what a list of skills is compared with.
+type SkillBaseline struct {
+	Policy connectors.ToolChangePolicy
+	Skills []connectors.ToolState // by the names of [connectors.SkillTool]; removed ones too
+}
+
+// Baseline reads the known skills of a connector.
+func (t Skills) Baseline(ctx context.Context, id connectors.ConnectorID) (SkillBaseline, error) {
+	var known dbgen.ConnectorBaseRow
 	var rows []dbgen.SkillStatesRow
 	err := t.scope.runReadBatch(ctx,
-		func(q *dbgen.Queries) error { _, err := q.ConnectorBase(ctx, t.id, id); return err },
+		func(q *dbgen.Queries) (err error) { known, err = q.ConnectorBase(ctx, t.id, id); return err },
 		func(q *dbgen.Queries) (err error) { rows, err = q.SkillStates(ctx, t.id, id); return err },
 	)
-	return mapRows(rows, toSkillState), rowError(err, "connector")
+	return SkillBaseline{Policy: known.ToolChanges, Skills: mapRows(rows, toSkillState)}, rowError(err, "connector")
 }
 
 func toSkillState(r dbgen.SkillStatesRow) connectors.ToolState {
@@ -38,11 +45,15 @@ type SkillWrite struct {
 	Withheld    []string // URIs of entries that are not served
 }
 
-// Save writes the differences of a list of skills, with their changes and a notice of those that wait.
+// Save writes the differences of a list of skills, with their changes and a notice of those that wait. With ErrOutdated nothing is
+// written.
 func (t Skills) Save(ctx context.Context, id connectors.ConnectorID, w SkillWrite) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		n, err := tx.q.SetSkillsHash(ctx, hashBytes(w.Hash), tx.id, id) // locks the connector
 		if err := affectedError(n, err, "connector"); err != nil {
+			return err
+		}
+		if err := tx.checkComparedSkills(ctx, id, w.Diff); err != nil {
 			return err
 		}
 		if err := tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error { return tx.writeSkills(ctx, q, id, w) }); err != nil {

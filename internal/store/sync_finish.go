@@ -14,7 +14,8 @@ import (
 
 // SyncBaseline is what a sync's result is compared with.
 type SyncBaseline struct {
-	ListHash     *connectors.Hash       // of the known list; nil: none
+	ListHash     *connectors.Hash // of the known list; nil: none
+	Policy       connectors.ToolChangePolicy
 	Tools        []connectors.ToolState // including removed ones
 	Instructions connectors.Instructions
 }
@@ -31,7 +32,7 @@ func (t Syncs) Baseline(ctx context.Context, id connectors.ConnectorID) (SyncBas
 		return SyncBaseline{}, rowError(err, "connector")
 	}
 	base := SyncBaseline{
-		ListHash: toHash(known.ToolsHash), Tools: make([]connectors.ToolState, len(rows)),
+		ListHash: toHash(known.ToolsHash), Policy: known.ToolChanges, Tools: make([]connectors.ToolState, len(rows)),
 		Instructions: toInstructions(known.ServerInstructions, known.AcceptedInstructions, known.InstructionsReview),
 	}
 	for i, r := range rows {
@@ -76,7 +77,7 @@ func (t Syncs) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, lis
 }
 
 // Finish ends a run and writes the changes, in one transaction with a constant number of statements. A run
-// that has ended is a Conflict, and nothing is written.
+// that has ended is a Conflict, and nothing is written; nor is it with ErrOutdated.
 func (t Syncs) Finish(ctx context.Context, id connectors.SyncRunID, res SyncResult) (connectors.SyncRun, error) {
 	return t.finishRun(ctx, res, func(tx *Tenant) (dbgen.SyncRun, error) {
 		row, err := tx.q.FinishRun(ctx, dbgen.FinishRunParams{
@@ -105,6 +106,9 @@ func (t *tenant) finishRun(ctx context.Context, res SyncResult, end func(tx *Ten
 			return err
 		}
 		run = toSyncRun(row)
+		if err := tx.checkComparedTools(ctx, row.ConnectorID, res.Diff); err != nil {
+			return err
+		}
 		if err := tx.writeTools(ctx, row, res); err != nil {
 			return tx.notifyChange(err, "connector", row.ConnectorID)
 		}

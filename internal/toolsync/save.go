@@ -49,11 +49,27 @@ func (r *run) finishRun(ctx context.Context, l listing) (connectors.SyncRun, err
 	if err != nil || unchanged {
 		return done, err
 	}
-	diff, err := r.compareTools(ctx, st, l.tools)
-	if err != nil {
-		return done, err
+	err = retryOutdated(ctx, func() error {
+		diff, err := r.compareTools(ctx, st, l.tools)
+		if err == nil {
+			done, err = st.Syncs().Finish(ctx, r.id, r.newSyncResult(l, diff))
+		}
+		return err
+	})
+	return done, err
+}
+
+// maxComparisons bounds how often a list is compared because people decided meanwhile.
+const maxComparisons = 20
+
+// retryOutdated compares and stores a list again while the result is outdated, see [store.ErrOutdated].
+func retryOutdated(ctx context.Context, compareAndStore func() error) error {
+	for n := 1; ; n++ {
+		err := compareAndStore()
+		if !errors.Is(err, store.ErrOutdated) || n == maxComparisons || ctx.Err() != nil {
+			return err
+		}
 	}
-	return st.Syncs().Finish(ctx, r.id, r.newSyncResult(l, diff))
 }
 
 func (r *run) newSyncResult(l listing, diff connectors.ToolDiff) store.SyncResult {
@@ -82,7 +98,7 @@ func (r *run) readComparison(ctx context.Context, st *store.Tenant, tools []conn
 		return connectors.Comparison{}, err
 	}
 	c := connectors.Comparison{
-		Old: base.Tools, List: tools, Policy: r.connector.ToolChanges, First: base.ListHash == nil,
+		Old: base.Tools, List: tools, Policy: base.Policy, First: base.ListHash == nil,
 		Instructions: base.Instructions, ServerInstructions: r.observation.Server.Instructions,
 	}
 	if c.Origins, err = r.readOrigins(ctx, st, c.First); err != nil {

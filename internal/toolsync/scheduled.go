@@ -136,15 +136,18 @@ func (r *scheduledRun) storeListing(ctx context.Context, list listing) (done con
 	})
 }
 
-func (r *scheduledRun) storeDiff(ctx context.Context, l listing) (connectors.SyncRun, error) {
+func (r *scheduledRun) storeDiff(ctx context.Context, l listing) (done connectors.SyncRun, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	st := r.store.Tenant(r.tenant)
-	diff, err := r.compareTools(ctx, st, l.tools)
-	if err != nil {
-		return connectors.SyncRun{}, err
-	}
-	return st.Syncs().FinishClaimed(ctx, store.ClaimedRun{ID: r.id, Claim: r.claim, Began: r.startedAt}, r.newSyncResult(l, diff))
+	err = retryOutdated(ctx, func() error {
+		diff, err := r.compareTools(ctx, st, l.tools)
+		if err == nil {
+			done, err = st.Syncs().FinishClaimed(ctx, store.ClaimedRun{ID: r.id, Claim: r.claim, Began: r.startedAt}, r.newSyncResult(l, diff))
+		}
+		return err
+	})
+	return done, err
 }
 
 // recordKnownList stores a run for an unchanged list when something else changed: the sync works again, or the

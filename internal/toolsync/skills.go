@@ -60,7 +60,10 @@ func (s *Syncer) readSkills(ctx context.Context, session *mcp.Session, c connect
 // saveSkills stores the skills if they changed. A failure is logged and does not fail the sync: agents are served what was
 // accepted before.
 func (r *run) saveSkills(ctx context.Context, found serverSkills) {
-	if err := r.store.RetryStarted(ctx, func(ctx context.Context) error { return r.storeSkills(ctx, found) }); err != nil {
+	err := r.store.RetryStarted(ctx, func(ctx context.Context) error {
+		return retryOutdated(ctx, func() error { return r.storeSkills(ctx, found) })
+	})
+	if err != nil {
 		r.log.WarnContext(ctx, "skills not stored", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
 	}
 }
@@ -76,7 +79,7 @@ func (r *run) storeSkills(ctx context.Context, found serverSkills) error {
 		return err
 	}
 	// The policy decides also at the first sync: unlike tools, skills are instructions that no person has read.
-	c := connectors.Comparison{Old: known, List: found.skills, Policy: r.connector.ToolChanges, Done: ctx.Done()}
+	c := connectors.Comparison{Old: known.Skills, List: found.skills, Policy: known.Policy, Done: ctx.Done()}
 	if hashes := c.AcceptedNeeded(); len(hashes) > 0 {
 		if c.Accepted, err = st.Tools().Definitions(ctx, hashes); err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 )
 
 const connectorBase = `-- name: ConnectorBase :one
-select tools_hash, server_instructions, accepted_instructions, instructions_review
+select tools_hash, server_instructions, accepted_instructions, instructions_review, tool_changes
 from connectors
 where tenant_id = $1 and id = $2
 `
@@ -24,6 +24,7 @@ type ConnectorBaseRow struct {
 	ServerInstructions   string
 	AcceptedInstructions *string
 	InstructionsReview   connectors.Review
+	ToolChanges          connectors.ToolChangePolicy
 }
 
 func (q *Queries) ConnectorBase(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) (ConnectorBaseRow, error) {
@@ -34,6 +35,7 @@ func (q *Queries) ConnectorBase(ctx context.Context, tenantID connectors.TenantI
 		&i.ServerInstructions,
 		&i.AcceptedInstructions,
 		&i.InstructionsReview,
+		&i.ToolChanges,
 	)
 	return i, err
 }

@@ -50,6 +50,41 @@ func (q *Queries) AccessSkills(ctx context.Context, tenantID connectors.TenantID
 	return items, nil
 }
 
+const countOutdatedSkills = `-- name: CountOutdatedSkills :one
+select count(*)
+from (select unnest($1::text[]) as uri,
+             unnest($2::bytea[]) as current_hash,
+             unnest($3::bytea[]) as accepted_hash,
+             unnest($4::text[]) as review) base
+left join skills on skills.tenant_id = $5 and skills.connector_id = $6 and skills.uri = base.uri
+where skills.current_hash is distinct from base.current_hash or skills.accepted_hash is distinct from base.accepted_hash
+   or coalesce(skills.review, '') <> base.review
+`
+
+type CountOutdatedSkillsParams struct {
+	Uris           []string
+	CurrentHashes  [][]byte
+	AcceptedHashes [][]byte
+	Reviews        []string
+	TenantID       connectors.TenantID
+	ConnectorID    connectors.ConnectorID
+}
+
+// As CountOutdatedTools.
+func (q *Queries) CountOutdatedSkills(ctx context.Context, arg CountOutdatedSkillsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countOutdatedSkills,
+		arg.Uris,
+		arg.CurrentHashes,
+		arg.AcceptedHashes,
+		arg.Reviews,
+		arg.TenantID,
+		arg.ConnectorID,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const decideSkill = `-- name: DecideSkill :exec
 update skills
 set accepted_hash = $1, review = $2

@@ -13,6 +13,41 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const countOutdatedTools = `-- name: CountOutdatedTools :one
+select count(*)
+from (select unnest($1::text[]) as name,
+             unnest($2::bytea[]) as current_hash,
+             unnest($3::bytea[]) as accepted_hash,
+             unnest($4::text[]) as review) base
+left join tools on tools.tenant_id = $5 and tools.connector_id = $6 and tools.name = base.name
+where tools.current_hash is distinct from base.current_hash or tools.accepted_hash is distinct from base.accepted_hash
+   or coalesce(tools.review, '') <> base.review
+`
+
+type CountOutdatedToolsParams struct {
+	Names          []string
+	CurrentHashes  [][]byte
+	AcceptedHashes [][]byte
+	Reviews        []string
+	TenantID       connectors.TenantID
+	ConnectorID    connectors.ConnectorID
+}
+
+// Tools with another state than the one that a list was compared with.
+func (q *Queries) CountOutdatedTools(ctx context.Context, arg CountOutdatedToolsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countOutdatedTools,
+		arg.Names,
+		arg.CurrentHashes,
+		arg.AcceptedHashes,
+		arg.Reviews,
+		arg.TenantID,
+		arg.ConnectorID,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const curateTools = `-- name: CurateTools :exec
 update tools
 set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' '),
