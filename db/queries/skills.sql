@@ -77,12 +77,20 @@ set accepted_hash = @accepted_hash, review = @review
 where tenant_id = @tenant_id and connector_id = @connector_id and uri = @uri;
 
 -- name: AccessSkills :many
--- Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one. Of the others, only
--- the URIs: their files stay withheld. Those of the scheme skill always are.
-select skills.connector_id, skills.uri, accepted.raw as accepted_raw
-from agent_grants
-join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
-  and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
-left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
-where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
-order by skills.connector_id, skills.uri;
+-- Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one and the agent has not
+-- reached its limits before: by slug and URI, connectors with granted resources first. Of the others, only the URIs: their files stay
+-- withheld. Those of the scheme skill always are.
+select known.connector_id, known.uri, served.raw as accepted_raw, (known.hash is not null and served.hash is null)::boolean as over_limit
+from (select skills.connector_id, skills.uri, accepted.hash,
+             count(accepted.hash) over places as number,
+             sum(octet_length(accepted.raw)) over places as bytes
+      from agent_grants
+      join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+      join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
+        and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
+      left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
+      where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
+      window places as (order by not connectors.enabled, agent_grants.resources = 'none', connectors.slug, skills.uri)) known
+left join tool_definitions served on served.tenant_id = @tenant_id and served.hash = known.hash
+  and known.number <= @max_skills::bigint and known.bytes <= @max_bytes::bigint
+order by known.connector_id, known.uri;

@@ -1,6 +1,7 @@
 package agentview
 
 import (
+	"log/slog"
 	"net/url"
 	"path"
 	"slices"
@@ -33,12 +34,17 @@ type connectorSkills struct {
 	entries  map[string]connectors.SkillEntry  // accepted ones, by URI
 	files    map[string][]connectors.SkillFile // accepted ones, by URI: a skill may lie within another one
 	roots    []string                          // directories of skills, accepted or not, see sortRoots
+	over     []string                          // those of accepted skills over the agent's limit
 }
 
 func (s *connectorSkills) readRows() {
 	s.entries, s.files = map[string]connectors.SkillEntry{}, map[string][]connectors.SkillFile{}
 	for _, row := range s.rows {
-		s.roots = append(s.roots, foldURI(connectors.SkillRoot(row.URI))+"/")
+		root := foldURI(connectors.SkillRoot(row.URI)) + "/"
+		s.roots = append(s.roots, root)
+		if row.OverLimit {
+			s.over = append(s.over, root)
+		}
 		if row.Accepted == nil {
 			continue
 		}
@@ -48,7 +54,7 @@ func (s *connectorSkills) readRows() {
 			s.files[f.URI] = append(s.files[f.URI], f)
 		}
 	}
-	s.roots = sortRoots(s.roots)
+	s.roots, s.over = sortRoots(s.roots), sortRoots(s.over)
 	slices.SortFunc(s.accepted, func(a, b Skill) int { return strings.Compare(a.URI, b.URI) }) // the database may collate differently
 }
 
@@ -72,11 +78,21 @@ func (connector *ConnectorView) indexedSkills() *connectorSkills {
 	return s
 }
 
-// addSkills adds the skills of the connectors.
+// addSkills adds the skills of the connectors, up to the limit.
 func (b *viewBuilder) addSkills() {
+	over := 0
+	defer func() {
+		if over > 0 {
+			b.cache.log.Warn("skills over an agent's limit are not served", slog.String("tenant_id", b.view.Tenant.ID.String()),
+				slog.String("agent_id", b.view.Agent.ID.String()), slog.Int("skills", over))
+		}
+	}()
 	for _, row := range b.rows.Skills {
 		if connector := b.reachByID[row.ConnectorID]; connector != nil {
 			connector.skills.rows = append(connector.skills.rows, row)
+			if row.OverLimit {
+				over++
+			}
 			b.view.bytes += int64(skillRowBytes + 2*len(row.Accepted) + len(row.URI)) // the index has the accepted one decoded
 		}
 	}
@@ -124,9 +140,20 @@ func (connector *ConnectorView) inSkill(uri string) bool {
 	if len(connector.skills.rows) == 0 {
 		return false
 	}
-	roots, place := connector.indexedSkills().roots, foldURI(uri)+"/"
+	return hasRoot(connector.indexedSkills().roots, uri)
+}
+
+// hasRoot reports whether a URI is in one of the directories that sortRoots returned.
+func hasRoot(roots []string, uri string) bool {
+	place := foldURI(uri) + "/"
 	after, found := slices.BinarySearch(roots, place)
 	return found || after > 0 && strings.HasPrefix(place, roots[after-1])
+}
+
+// HasSkillOverLimit reports whether a URI is in the directory of an accepted skill that is not served, because the agent has
+// [store.MaxServedSkills] or [store.MaxServedSkillBytes] before it.
+func (connector *ConnectorView) HasSkillOverLimit(uri string) bool {
+	return connector.WithholdsSkill(uri) && hasRoot(connector.indexedSkills().over, uri)
 }
 
 // WithholdsSkill reports whether a URI is in the directory of a skill that the agent's grant includes, and was not accepted.

@@ -128,6 +128,9 @@ func (b *backend) getSkill(ctx context.Context, uri string) (json.RawMessage, er
 			}
 			return slices.Concat([]byte(`{"skill":`), definition, []byte("}")), nil
 		}
+		if connector.HasSkillOverLimit(own) {
+			return nil, serve.InvalidParams(fmt.Sprintf("The agent has more skills than Patchbay serves: that at %s is beyond the limit. An admin can grant fewer connectors.", truncateName(uri)))
+		}
 		if connector.WithholdsSkill(own) {
 			return nil, serve.InvalidParams(fmt.Sprintf("The skill at %s waits for a review. An admin can accept it.", truncateName(uri)))
 		}

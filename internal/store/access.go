@@ -30,7 +30,7 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 		func(q *dbgen.Queries) (err error) { reaches, err = q.AccessReaches(ctx, t.id, agent); return err },
 		func(q *dbgen.Queries) (err error) { tools, err = q.AccessTools(ctx, t.id, agent); return err },
 		func(q *dbgen.Queries) (err error) { items, err = q.AccessItems(ctx, t.id, agent); return err },
-		func(q *dbgen.Queries) (err error) { skills, err = q.AccessSkills(ctx, t.id, agent); return err },
+		func(q *dbgen.Queries) (err error) { skills, err = t.readAccessSkills(ctx, q, agent); return err },
 		func(q *dbgen.Queries) (err error) { allowances, err = q.AccessAllowances(ctx, t.id, agent); return err },
 	)
 	if err != nil {
@@ -117,8 +117,12 @@ func toAccessItem(r dbgen.AccessItemsRow) AccessItem {
 	return AccessItem{ConnectorID: r.ConnectorID, Item: connectors.Item{Kind: r.Kind, Key: r.Key, Raw: r.Raw}}
 }
 
+func (t *tenant) readAccessSkills(ctx context.Context, q *dbgen.Queries, agent connectors.AgentID) ([]dbgen.AccessSkillsRow, error) {
+	return q.AccessSkills(ctx, dbgen.AccessSkillsParams{TenantID: t.id, AgentID: agent, MaxSkills: MaxServedSkills, MaxBytes: MaxServedSkillBytes})
+}
+
 func toAccessSkill(r dbgen.AccessSkillsRow) AccessSkill {
-	return AccessSkill{ConnectorID: r.ConnectorID, URI: r.Uri, Accepted: r.AcceptedRaw}
+	return AccessSkill{ConnectorID: r.ConnectorID, URI: r.Uri, Accepted: r.AcceptedRaw, OverLimit: r.OverLimit}
 }
 
 // CredentialFor reads the agent's credential for a connector; agent nil: the shared credential.

@@ -9,6 +9,12 @@ import (
 // MaxServedBytes bounds the definitions of all tools of an agent, in total: they are in memory at once.
 const MaxServedBytes = 32 << 20
 
+// MaxServedSkills and MaxServedSkillBytes bound the skills of an agent and their definitions.
+const (
+	MaxServedSkills     = 1000
+	MaxServedSkillBytes = 8 << 20
+)
+
 // NewAgentToken is an agent token to store. The caller makes the id because the token's text contains it.
 type NewAgentToken struct {
 	ID        connectors.AgentTokenID
@@ -80,5 +86,6 @@ type AccessItem struct {
 type AccessSkill struct {
 	ConnectorID connectors.ConnectorID
 	URI         string
-	Accepted    []byte // its accepted definition; nil: none, or the server no longer lists it
+	Accepted    []byte // its accepted definition; nil: none, over the limit, or the server no longer lists it
+	OverLimit   bool   // it was accepted, and the agent has too many skills before it
 }

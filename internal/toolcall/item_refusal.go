@@ -20,6 +20,8 @@ func ItemRefusal(v *agentview.View, connector *agentview.ConnectorView, kind con
 		return endedRefusal(connector)
 	case kind == connectors.CallMethod:
 		return methodRefusal(v, connector, name)
+	case kind == connectors.CallResource && connector.HasSkillOverLimit(name):
+		return newSkillRefusal(connector, skillOverLimit)
 	case kind == connectors.CallResource && connector.WithholdsSkill(name):
 		return newSkillRefusal(connector, skillHeld)
 	case !connector.Permits(kind, name):

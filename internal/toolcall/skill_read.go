@@ -19,10 +19,11 @@ import (
 
 // Sentences about files of skills.
 const (
-	skillChanged  = "%q changed this file of a skill. Agents get it once an admin accepts the new version."
-	skillHeld     = "This file isn't in a version of a skill of %q that an admin accepted."
-	skillDiffers  = "The SKILL.md that %q sent doesn't have the frontmatter that was reviewed."
-	skillEmbedded = "The result of %q contains a file of a skill. Read that file by its own URI."
+	skillChanged   = "%q changed this file of a skill. Agents get it once an admin accepts the new version."
+	skillHeld      = "This file isn't in a version of a skill of %q that an admin accepted."
+	skillDiffers   = "The SKILL.md that %q sent doesn't have the frontmatter that was reviewed."
+	skillOverLimit = "This agent has more skills than Patchbay serves, and this one of %q is beyond the limit. An admin can grant fewer connectors."
+	skillEmbedded  = "The result of %q contains a file of a skill. Read that file by its own URI."
 )
 
 func newSkillRefusal(connector *agentview.ConnectorView, sentence string) error {

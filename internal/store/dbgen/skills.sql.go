@@ -13,25 +13,46 @@ import (
 )
 
 const accessSkills = `-- name: AccessSkills :many
-select skills.connector_id, skills.uri, accepted.raw as accepted_raw
-from agent_grants
-join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
-  and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
-left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
-where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
-order by skills.connector_id, skills.uri
+select known.connector_id, known.uri, served.raw as accepted_raw, (known.hash is not null and served.hash is null)::boolean as over_limit
+from (select skills.connector_id, skills.uri, accepted.hash,
+             count(accepted.hash) over places as number,
+             sum(octet_length(accepted.raw)) over places as bytes
+      from agent_grants
+      join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+      join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
+        and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
+      left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
+      where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
+      window places as (order by not connectors.enabled, agent_grants.resources = 'none', connectors.slug, skills.uri)) known
+left join tool_definitions served on served.tenant_id = $1 and served.hash = known.hash
+  and known.number <= $3::bigint and known.bytes <= $4::bigint
+order by known.connector_id, known.uri
 `
+
+type AccessSkillsParams struct {
+	TenantID  connectors.TenantID
+	AgentID   connectors.AgentID
+	MaxSkills int64
+	MaxBytes  int64
+}
 
 type AccessSkillsRow struct {
 	ConnectorID connectors.ConnectorID
 	Uri         string
 	AcceptedRaw []byte
+	OverLimit   bool
 }
 
-// Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one. Of the others, only
-// the URIs: their files stay withheld. Those of the scheme skill always are.
-func (q *Queries) AccessSkills(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessSkillsRow, error) {
-	rows, err := q.db.Query(ctx, accessSkills, tenantID, agentID)
+// Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one and the agent has not
+// reached its limits before: by slug and URI, connectors with granted resources first. Of the others, only the URIs: their files stay
+// withheld. Those of the scheme skill always are.
+func (q *Queries) AccessSkills(ctx context.Context, arg AccessSkillsParams) ([]AccessSkillsRow, error) {
+	rows, err := q.db.Query(ctx, accessSkills,
+		arg.TenantID,
+		arg.AgentID,
+		arg.MaxSkills,
+		arg.MaxBytes,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +60,12 @@ func (q *Queries) AccessSkills(ctx context.Context, tenantID connectors.TenantID
 	var items []AccessSkillsRow
 	for rows.Next() {
 		var i AccessSkillsRow
-		if err := rows.Scan(&i.ConnectorID, &i.Uri, &i.AcceptedRaw); err != nil {
+		if err := rows.Scan(
+			&i.ConnectorID,
+			&i.Uri,
+			&i.AcceptedRaw,
+			&i.OverLimit,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
