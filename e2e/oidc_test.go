@@ -55,8 +55,8 @@ func TestOAuthWorksWithAServerThatWeDidNotWrite(t *testing.T) {
 	if err != nil {
 		t.Fatalf("exchange: %v", err)
 	}
-	if first.Account != "ada@example.com" || first.RefreshToken == "" || time.Until(first.ExpiresAt) < 50*time.Minute || !as.accepts("/mcp", first.AccessToken.Reveal()) {
-		t.Errorf("first token: of %s, expires %s, scopes %v", first.Account, first.ExpiresAt, first.Scopes)
+	if first.Identity.Name != "ada@example.com" || first.RefreshToken == "" || time.Until(first.ExpiresAt) < 50*time.Minute || !as.accepts("/mcp", first.AccessToken.Reveal()) {
+		t.Errorf("first token: of %s, expires %s, scopes %v", first.Identity.Name, first.ExpiresAt, first.Scopes)
 	}
 	if as.accepts("/open/mcp", first.AccessToken.Reveal()) {
 		t.Error("the token is good for another resource")

@@ -95,7 +95,7 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 		ends = nil // it may not expire, and only the resource's refusal would show
 	}
 	return store.NewGrant{
-		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin, Account: token.Account,
+		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin, Account: token.Identity.Name,
 		GrantTokens: store.GrantTokens{
 			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()),
 			ProofKey: secret.Text(token.Proof.Encode().Reveal()), Bound: token.Proof != nil,

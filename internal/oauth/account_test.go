@@ -30,8 +30,8 @@ func TestAnIDTokenTellsWhoTheAccountIs(t *testing.T) {
 	} {
 		token := "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
 		got, err := answered(t, http.StatusOK, fmt.Sprintf(`{"access_token":"a","expires_in":60,"id_token":%q}`, token))
-		if err != nil || got.Account != want {
-			t.Errorf("%s: account %q, %v, want %q", claims, got.Account, err, want)
+		if err != nil || got.Identity.Name != want {
+			t.Errorf("%s: account %q, %v, want %q", claims, got.Identity.Name, err, want)
 		}
 	}
 }
@@ -40,8 +40,8 @@ func TestAnOddIDTokenCostsNoAccessToken(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{`""`, `7`, `"a.b"`, `"a.!.c"`, `"` + strings.Repeat("x", 300<<10) + `"`, `{"email":"x"}`} {
 		got, err := answered(t, http.StatusOK, `{"access_token":"a","expires_in":60,"id_token":`+token+`}`)
-		if err != nil || got.Account != "" || got.AccessToken != "a" {
-			t.Errorf("%.20s: account %q, %v", token, got.Account, err)
+		if err != nil || got.Identity.Name != "" || got.AccessToken != "a" {
+			t.Errorf("%.20s: account %q, %v", token, got.Identity.Name, err)
 		}
 	}
 }
@@ -52,8 +52,8 @@ func TestTheExchangeNamesTheAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			as := oauthtest.Start(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"email": "ann@example.com"}, Answer: form})
-			if got := connected(t, as).Token; got.Account != "ann@example.com" || got.AccessToken == oauth.Secret("") {
-				t.Errorf("token of %q", got.Account)
+			if got := connected(t, as).Token; got.Identity.Name != "ann@example.com" || got.AccessToken == oauth.Secret("") {
+				t.Errorf("token of %q", got.Identity.Name)
 			}
 		})
 	}

@@ -137,7 +137,7 @@ func (d *discovery) shownIssuer(issuer string) string {
 // convertEndpoints writes the hosts of a document's endpoints in xn-- form. The issuer is an identifier and stays as
 // published.
 func (d *discovery) convertEndpoints(m *Metadata) {
-	for _, raw := range []*string{&m.AuthorizationEndpoint, &m.TokenEndpoint, &m.RegistrationEndpoint, &m.RevocationEndpoint} {
+	for _, raw := range []*string{&m.AuthorizationEndpoint, &m.TokenEndpoint, &m.RegistrationEndpoint, &m.RevocationEndpoint, &m.UserinfoEndpoint} {
 		*raw = d.client.asciiURL(*raw)
 	}
 }
@@ -161,6 +161,7 @@ func (d *discovery) checkEndpoints(m *Metadata, step TraceStep) *Error {
 	for what, endpoint := range map[string]*string{
 		"registration endpoint": &m.RegistrationEndpoint,
 		"revocation endpoint":   &m.RevocationEndpoint,
+		"userinfo endpoint":     &m.UserinfoEndpoint,
 	} {
 		if *endpoint != "" && d.client.checkURL(StepServer, what, *endpoint) != nil {
 			d.addTrace(step, "Its "+what+" isn't allowed: left out.")

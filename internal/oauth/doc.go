@@ -9,6 +9,7 @@
 //	ReadCallback ───────────── iss is checked before other parameters ─► code
 //	      │
 //	Client.Exchange ────────── code + verifier ─► Token
+//	Client.ReadIdentity ────── the account, by id_token or userinfo (OpenID Connect Core section 5.3)
 //	Client.Refresh ─────────── refresh token ─► Token; one request, never retried
 //	Client.Revoke ──────────── RFC 7009
 //

@@ -19,6 +19,7 @@ const (
 	StepRefresh           Step = "refresh"              // refresh token → token
 	StepClientCredentials Step = "client_credentials"   // client → token
 	StepRevoke            Step = "revoke"               // RFC 7009
+	StepUserinfo          Step = "userinfo"             // OpenID Connect Core section 5.3
 )
 
 // Kind is a class of failures with the same reaction.

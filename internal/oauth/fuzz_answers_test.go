@@ -52,8 +52,8 @@ func FuzzIDToken(f *testing.F) {
 		if err != nil {
 			return // no JSON, by the head
 		}
-		if utf8.RuneCountInString(answer.Account) > 200 || strings.ContainsFunc(answer.Account, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			t.Errorf("the account is %q", answer.Account)
+		if utf8.RuneCountInString(answer.Identity.Name) > 200 || strings.ContainsFunc(answer.Identity.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("the account is %q", answer.Identity.Name)
 		}
 	})
 }

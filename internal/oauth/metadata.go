@@ -16,6 +16,7 @@ type Metadata struct {
 	DocumentTokenEndpoint string `json:"document_token_endpoint,omitempty"`
 	RegistrationEndpoint  string `json:"registration_endpoint,omitempty"`
 	RevocationEndpoint    string `json:"revocation_endpoint,omitempty"`
+	UserinfoEndpoint      string `json:"userinfo_endpoint,omitempty"` // OpenID Connect Discovery section 3
 
 	ScopesSupported               []string `json:"scopes_supported,omitempty"`
 	GrantTypesSupported           []string `json:"grant_types_supported,omitempty"`
@@ -89,6 +90,7 @@ func ParseMetadata(body []byte) (m Metadata, ok bool) {
 		TokenEndpoint:                     o.textField("token_endpoint"),
 		RegistrationEndpoint:              o.textField("registration_endpoint"),
 		RevocationEndpoint:                o.textField("revocation_endpoint"),
+		UserinfoEndpoint:                  o.textField("userinfo_endpoint"),
 		ScopesSupported:                   scopeTokens(o.textListField("scopes_supported")),
 		GrantTypesSupported:               o.textListField("grant_types_supported"),
 		TokenEndpointAuthMethods:          o.textListField("token_endpoint_auth_methods_supported"),

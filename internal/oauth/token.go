@@ -24,8 +24,8 @@ type Token struct {
 	ExpiryAssumed bool
 	// Scopes are the granted scopes; nil: as requested (RFC 6749 section 5.1).
 	Scopes []string
-	// Account is the account's name by the id_token; empty: unknown. It is remote text, plain and bounded.
-	Account string
+	// Identity is the account by the id_token, without its issuer.
+	Identity Identity
 }
 
 // nests are the fields in which some servers nest the token.
@@ -52,7 +52,7 @@ func parseToken(o jsonObject, now time.Time, proof *ProofKey) (Token, bool) {
 		AccessToken:  Secret(o.longTextField("access_token")),
 		RefreshToken: Secret(o.longTextField("refresh_token")),
 		Scopes:       o.scopeField(),
-		Account:      accountFrom(o.longTextField("id_token")),
+		Identity:     readIDToken(o.longTextField("id_token")),
 	}
 	seconds, ok := o.secondsField("expires_in")
 	if t.ExpiryAssumed = !ok || seconds <= 0; t.ExpiryAssumed {

@@ -37,6 +37,7 @@ type Behaviour struct {
 	DPoP           bool     // tokens are bound to the key of a proof (RFC 9449), which is required
 	Nonce          string   // that proofs must have; empty: none
 	IDToken        Document // claims of an id_token that comes with an access token; nil: none
+	Userinfo       Document // claims of the userinfo endpoint, for tokens with the scope openid; nil: no endpoint
 	Token          Trouble  // what happens to token requests
 	RetryAfter     string   // header with Trouble
 	// Hold makes token requests wait until it is closed, after they were counted.
@@ -123,5 +124,6 @@ const (
 	Refresh           Kind = "refresh_token"
 	ClientCredentials Kind = "client_credentials"
 	Revoke            Kind = "revoke"
+	Userinfo          Kind = "userinfo"
 	Other             Kind = "other"
 )

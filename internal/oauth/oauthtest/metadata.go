@@ -43,6 +43,7 @@ func (s *Server) metadataDocument(b Behaviour) Document {
 	set("issuer", b.DocumentIssuer, b.DocumentIssuer != "")
 	set("registration_endpoint", s.Issuer+"/register", !b.NoRegistration)
 	set("revocation_endpoint", s.Issuer+"/revoke", !b.NoRevocation)
+	set("userinfo_endpoint", s.Issuer+"/userinfo", b.Userinfo != nil)
 	set("scopes_supported", b.Scopes, b.Scopes != nil)
 	set("token_endpoint_auth_methods_supported", b.AuthMethods, b.AuthMethods != nil)
 	set("code_challenge_methods_supported", b.PKCE, b.PKCE != nil)

@@ -206,6 +206,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		request.Kind = Kind(request.Form.Get("grant_type"))
 	case path == "/revoke":
 		request.Kind = Revoke
+	case path == "/userinfo":
+		request.Kind = Userinfo
 	default:
 		request.Kind = Other
 	}
@@ -226,6 +228,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveAuthorize(w, r, b)
 	case Revoke:
 		s.serveRevoke(w, request, b)
+	case Userinfo:
+		s.serveUserinfo(w, request, b)
 	case Other:
 		s.mux.ServeHTTP(w, r)
 	default:
