@@ -130,6 +130,8 @@ type AgentAccount struct {
 	Enabled bool `json:"enabled"`
 	// Null if none.
 	Error *string `json:"error"`
+	// Who an oauth2 account is, by ID token or userinfo. Null if unknown.
+	Identity *Identity `json:"identity"`
 	// The connector's name.
 	Name string `json:"name"`
 	// When it was connected. Null if missing.
@@ -706,6 +708,8 @@ type Compared struct {
 type ConnectRequest struct {
 	// The agent's id or slug. Null or absent: the account for all agents.
 	Agent *string `json:"agent,omitzero"`
+	// Whether authorize_url may connect another account than the stored one. Otherwise that is refused, as it always is by connect_url.
+	Replace *bool `json:"replace,omitzero"`
 	// Patchbay path to return to after connecting.
 	ReturnTo *string `json:"return_to,omitzero"`
 }
@@ -1016,8 +1020,10 @@ type Credential struct {
 	// The agent's name. Empty if shared.
 	AgentName string `json:"agent_name"`
 	// Null if none.
-	Error       *string    `json:"error"`
-	ExpiresAt   *time.Time `json:"expires_at"`
+	Error     *string    `json:"error"`
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Who an oauth2 account is, by ID token or userinfo. Null if unknown. Visible like account.
+	Identity    *Identity  `json:"identity"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	Scopes      []string   `json:"scopes"`
@@ -1471,6 +1477,21 @@ type HealthHour struct {
 	MeanMS int64     `json:"mean_ms"`
 	// Syncs that the server answered, including refused credentials.
 	Ok int64 `json:"ok"`
+}
+
+// Identity is an API response.
+type Identity struct {
+	Email string `json:"email"`
+	// The authorization server.
+	Issuer string `json:"issuer"`
+	// Email, else user name, else full name. Empty if unknown.
+	Name string `json:"name"`
+	// The organisation's name, else its id.
+	Organisation string `json:"organisation"`
+	// Empty if unknown.
+	OrganisationID string `json:"organisation_id"`
+	// Its id of the account, which never changes. Empty if unknown.
+	Subject string `json:"subject"`
 }
 
 // Import is an API response.

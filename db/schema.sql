@@ -1821,6 +1821,7 @@ create table oauth_flows (
     sealed bytea not null,
     created_at timestamp with time zone not null default now(),
     expires_at timestamp with time zone not null default (now() + '00:10:00'::interval),
+    replaces boolean not null default false,
     constraint oauth_flows_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint oauth_flows_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint oauth_flows_origin_given CHECK ((origin <> ''::text)),

@@ -46,7 +46,7 @@ order by connector_id, kind, tool;
 -- Status is computed as in Credentials.
 select id, connector_id, agent_id, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
-             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;

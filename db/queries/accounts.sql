@@ -12,6 +12,7 @@ where p.tenant_id = @tenant_id and p.agent_id = any(@agents::uuid[]);
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
        connectors.id as connector_id, connectors.slug, connectors.name, coalesce(nullif(connectors.server_url, ''), connectors.url)::text as credential_url, connectors.auth_type, connectors.enabled,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
+       coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status,
@@ -116,6 +117,7 @@ with accounts as (
 )
 select accounts.id as agent_id, accounts.slug, accounts.name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
        coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
+       coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,
        coalesce(credentials.error, '')::text as error, credentials.upstream, credentials.updated_at
 from accounts

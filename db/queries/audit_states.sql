@@ -110,7 +110,7 @@ where w.tenant_id = @tenant_id and w.id = @id;
 
 -- name: ConnectorSecretStates :many
 -- The shared credential first, then those of agents.
-select connector_id, agent_id, origin, type, status, account, scopes, sealed
+select connector_id, agent_id, origin, type, status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, sealed
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by agent_id nulls first;

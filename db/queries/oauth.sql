@@ -29,9 +29,9 @@ with swept as (
     where oauth_flows.tenant_id = @tenant_id and oauth_flows.expires_at < now()
 )
 insert into oauth_flows (tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id,
-                         resource, scopes, redirect_uri, return_to, sealed)
+                         resource, scopes, redirect_uri, return_to, replaces, sealed)
 values (@tenant_id, @id, @state_hash, @browser_hash, @connector_id, @agent_id, @started_by, @origin, @metadata, @client_id,
-        @resource, @scopes, @redirect_uri, @return_to, @sealed);
+        @resource, @scopes, @redirect_uri, @return_to, @replaces, @sealed);
 
 -- name: DeleteFlows :exec
 delete from oauth_flows
@@ -57,11 +57,12 @@ insert into connect_links (tenant_id, token_hash, connector_id, agent_id, made_b
 values (@tenant_id, @token_hash, @connector_id, @agent_id, @made_by, @return_to, @expires_at);
 
 -- name: SaveGrant :exec
--- The row keeps its id. A concurrent refresh of the replaced grant fails by its version.
+-- The row keeps its id, unless the account is another. A concurrent refresh of the replaced grant fails by its version.
 insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
 values (@tenant_id, @id, @connector_id, @agent_id, 'oauth2', @origin, @sealed, @account, @scopes, @expires_at, @grant_meta, now())
 on conflict on constraint credentials_owner_key do update
-set type = excluded.type,
+set id = case when @replaces::boolean then excluded.id else credentials.id end,
+    type = excluded.type,
     connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,

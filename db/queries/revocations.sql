@@ -1,8 +1,8 @@
 -- name: Revocation :one
 -- client_sealed is the secret of the connector's own client, if the grant is for that client. superseded: the same
--- client has a newer grant of the same account. Many servers end all grants of a user with one revocation. If the name
--- of either account is unknown, the accounts count as the same for the same agent and the same connector or origin. A
--- grant that replaced this one has its created_at as connected_at.
+-- client has a newer grant of the same account. Many servers end all grants of a user with one revocation. Accounts are
+-- compared by subject, else by name. If the name of either is unknown, the accounts count as the same for the same agent
+-- and the same connector or origin. A grant that replaced this one has its created_at as connected_at.
 select sqlc.embed(r), coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
        coalesce(c.issuer, '')::text as client_issuer, c.sealed as client_sealed,
        exists (
@@ -13,6 +13,8 @@ select sqlc.embed(r), coalesce(c.client_id, '')::text as client_id, coalesce(c.o
              and newer.grant_meta ->> 'client_id' = r.grant_meta ->> 'client_id'
              and newer.grant_meta #>> '{server,issuer}' = r.grant_meta #>> '{server,issuer}'
              and case
+                 when newer.grant_meta #>> '{identity,subject}' is not null and r.grant_meta #>> '{identity,subject}' is not null
+                     then newer.grant_meta #>> '{identity,subject}' = r.grant_meta #>> '{identity,subject}'
                  when newer.account = '' or r.account = '' then newer.agent_id is not distinct from r.agent_id
                      and (newer.connector_id = r.connector_id or newer.origin = r.origin)
                  else newer.account = r.account end

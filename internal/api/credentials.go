@@ -16,24 +16,25 @@ import (
 
 // credentialJSON is a stored credential, without its secret.
 type credentialJSON struct {
-	AgentID     *string    `json:"agent_id" doc:"Null if shared."`
-	Agent       string     `json:"agent" doc:"The agent's slug. Empty if shared."`
-	AgentName   string     `json:"agent_name" doc:"The agent's name. Empty if shared."`
-	Type        string     `json:"type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Status      string     `json:"status" enum:"active,expired,refresh_failed,revoked,missing" doc:"missing: none stored; only in lists with status=missing."`
-	Account     string     `json:"account" doc:"The account's name, if known. Visible to managers and the agent's owner."`
-	Scopes      []string   `json:"scopes" nullable:"false"`
-	ExpiresAt   *time.Time `json:"expires_at"`
-	RefreshedAt *time.Time `json:"refreshed_at"`
-	LastUsedAt  *time.Time `json:"last_used_at"`
-	Error       *string    `json:"error" doc:"Null if none."`
+	AgentID     *string       `json:"agent_id" doc:"Null if shared."`
+	Agent       string        `json:"agent" doc:"The agent's slug. Empty if shared."`
+	AgentName   string        `json:"agent_name" doc:"The agent's name. Empty if shared."`
+	Type        string        `json:"type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
+	Status      string        `json:"status" enum:"active,expired,refresh_failed,revoked,missing" doc:"missing: none stored; only in lists with status=missing."`
+	Account     string        `json:"account" doc:"The account's name, if known. Visible to managers and the agent's owner."`
+	Identity    *identityJSON `json:"identity" doc:"The oauth2 account by ID token or userinfo. Null if unknown. Visible like account."`
+	Scopes      []string      `json:"scopes" nullable:"false"`
+	ExpiresAt   *time.Time    `json:"expires_at"`
+	RefreshedAt *time.Time    `json:"refreshed_at"`
+	LastUsedAt  *time.Time    `json:"last_used_at"`
+	Error       *string       `json:"error" doc:"Null if none."`
 
 	Upstream *upstreamSaidJSON `json:"upstream" doc:"The server's response when the account failed or ended. Null if none. Its text is visible like account."`
 }
 
 // TransformSchema implements huma.SchemaTransformer.
 func (credentialJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return setNullable(s, "upstream")
+	return setNullable(s, "upstream", "identity")
 }
 
 // secretPut is the secret of a connector's auth type. It is never read back.
@@ -74,6 +75,7 @@ func viewCredential(c connectors.Credential) credentialJSON {
 		Type:        string(c.Type),
 		Status:      string(c.Status),
 		Account:     c.Account,
+		Identity:    viewIdentity(c.Identity),
 		Scopes:      c.Scopes,
 		ExpiresAt:   toUTC(c.ExpiresAt),
 		RefreshedAt: toUTC(c.RefreshedAt),

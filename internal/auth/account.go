@@ -156,7 +156,7 @@ func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []conne
 	}
 	var named []connectors.AgentID
 	for _, c := range list {
-		if c.AgentID != nil && (c.Account != "" || c.Upstream != nil) {
+		if c.AgentID != nil && (c.Account != "" || c.Identity != (connectors.Identity{}) || c.Upstream != nil) {
 			named = append(named, *c.AgentID)
 		}
 	}
@@ -169,7 +169,7 @@ func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []conne
 			continue
 		}
 		if m, ok := whose[*c.AgentID]; ok && (a.UserID == nil || *a.UserID != m.UserID) {
-			list[i].Account, list[i].Upstream = "", c.Upstream.WithoutSaid()
+			list[i].Account, list[i].Identity, list[i].Upstream = "", connectors.Identity{}, c.Upstream.WithoutSaid()
 		}
 	}
 	return nil

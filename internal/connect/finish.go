@@ -39,6 +39,7 @@ type Connection struct {
 	ReturnTo  string                // a local path; empty: none given
 	Run       *connectors.SyncRunID // queued sync; nil: none
 	ByLink    bool                  // started from a link
+	Account   string                // that signed in; empty: unknown
 	// Restarted is the next authorization URL for the same browser, with fewer scopes or another client. Nothing is
 	// connected yet: Run is nil. It happens at most twice.
 	Restarted *Authorization
@@ -88,7 +89,10 @@ func (b *Broker) finishFlow(ctx context.Context, q url.Values, br BrowserBinding
 	if err != nil {
 		return b.handleRefusal(ctx, back, peer, code, err)
 	}
-	return b.storeGrant(ctx, back, peer, token)
+	g := newGrant(f, peer, token)
+	g.Meta.Identity = b.readIdentity(ctx, back, peer, token)
+	g.Account = g.Meta.Identity.Name
+	return b.storeGrant(ctx, back, peer, g)
 }
 
 // takeFlow deletes and returns the flow of a callback: no second callback finds it.

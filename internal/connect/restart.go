@@ -45,7 +45,7 @@ func (b *Broker) restartFlow(ctx context.Context, back callbackFlow, refusal err
 	s := authSurvey{
 		target: back.target, at: b.now(), scopes: scopes, discovery: &oauth.Discovery{Server: f.Server, Resource: f.Resource}, isRecognised: true,
 	}
-	d, err := b.buildFlow(ctx, s, flowRequest{by: f.StartedBy, returnTo: f.ReturnTo, try: back.try + 1, browserHash: f.BrowserHash})
+	d, err := b.buildFlow(ctx, s, flowRequest{by: f.StartedBy, returnTo: f.ReturnTo, replaces: f.Replaces, try: back.try + 1, browserHash: f.BrowserHash})
 	if err != nil {
 		return Connection{}, err
 	}

@@ -28,6 +28,7 @@ type StartRequest struct {
 	Connector connectors.Ref
 	Agent     *connectors.Ref // agent of the account; nil: shared
 	ReturnTo  string          // a local path; others are ignored
+	Replaces  bool            // another account than the stored one is accepted
 	Browser   secret.Text     // binding: [SessionBinding]
 }
 
@@ -47,7 +48,7 @@ func (b *Broker) Start(ctx context.Context, a auth.Actor, o StartRequest) (Autho
 	if err != nil {
 		return Authorization{}, err
 	}
-	d, err := b.prepareFlow(ctx, p, flowRequest{by: newStarter(a), began: new(a.Event(actBegin, "")), browserHash: browserHash(o.Browser), returnTo: o.ReturnTo})
+	d, err := b.prepareFlow(ctx, p, flowRequest{by: newStarter(a), began: new(a.Event(actBegin, "")), browserHash: browserHash(o.Browser), returnTo: o.ReturnTo, replaces: o.Replaces})
 	if err != nil {
 		return Authorization{}, err
 	}
@@ -60,6 +61,7 @@ type flowRequest struct {
 	began       *store.Event // audit event; nil: a restart, without event
 	browserHash []byte       // empty: no binding
 	returnTo    string
+	replaces    bool // another account than the stored one is accepted
 	try         int // restarts so far
 }
 
@@ -107,7 +109,7 @@ func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (
 		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(),
 		StartedBy: who.by, Origin: s.connector.CredentialOrigin(), Server: s.discovery.Server, ClientID: client.ClientID,
 		Resource: s.discovery.Resource, Scopes: s.scopes, RedirectURI: b.RedirectURI(),
-		ReturnTo: respond.OwnPath(who.returnTo, ""), Verifier: secret.Text(pkce.Verifier.Reveal()),
+		ReturnTo: respond.OwnPath(who.returnTo, ""), Replaces: who.replaces, Verifier: secret.Text(pkce.Verifier.Reveal()),
 	}}, nil
 }
 

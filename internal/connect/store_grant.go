@@ -13,8 +13,7 @@ import (
 )
 
 // storeGrant stores the grant, its audit event and a sync in one transaction.
-func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.Peer, token oauth.Token) (Connection, error) {
-	g := newGrant(back.flow, peer, token)
+func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.Peer, g store.NewGrant) (Connection, error) {
 	old, unread := b.carryStepUps(ctx, back.target, &g)
 	done := back.toFinished()
 	err := b.tenantStore(back.tenant).Tx(ctx, func(tx *store.Tenant) error {
@@ -35,7 +34,10 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		if err := back.recheckMember(ctx, tx); err != nil {
 			return err
 		}
-		done.Connector, done.Agent = now.connector, now.agent
+		if g.Replaces, err = back.checkAccount(ctx, tx, g.Meta.Identity); err != nil {
+			return err
+		}
+		done.Connector, done.Agent, done.Account = now.connector, now.agent, g.Meta.Identity.Label()
 		if err := tx.Accounts().SaveGrant(ctx, g); err != nil {
 			return err
 		}
@@ -51,7 +53,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		b.revokeGrant(ctx, back.target, peer, g.GrantTokens)
 	}
 	if err != nil {
-		return Connection{}, err
+		return back.toFinished(), err
 	}
 	b.logConnected(ctx, back, done.Run)
 	return done, nil
@@ -63,6 +65,8 @@ func shouldRevoke(err error, g store.NewGrant, old *store.Grant, unread error) b
 	switch {
 	case err == nil, errors.Is(err, store.ErrCommitUnknown): // it is stored, or may be
 		return false
+	case errors.Is(err, errOtherSubject):
+		return true
 	case fault.Is(err, fault.Malformed): // the connector has changed, or the starting member has left
 		return true
 	case fault.Is(unread, fault.Unavailable):
@@ -95,7 +99,7 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 		ends = nil // it may not expire, and only the resource's refusal would show
 	}
 	return store.NewGrant{
-		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin, Account: token.Identity.Name,
+		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin,
 		GrantTokens: store.GrantTokens{
 			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()),
 			ProofKey: secret.Text(token.Proof.Encode().Reveal()), Bound: token.Proof != nil,
@@ -132,6 +136,9 @@ func (r callbackFlow) auditEvent(p target, g store.NewGrant) store.Event {
 	}
 	e = p.describeEvent(e)
 	e.Detail["issuer"], e.Detail["scopes"] = r.flow.Server.Issuer, g.Scopes
+	if g.Replaces {
+		e.Detail["replaced"] = true
+	}
 	return e
 }
 

@@ -41,6 +41,7 @@ type Credential struct {
 	Origin      string // the only origin that it is sent to
 	Status      CredentialStatus
 	Account     string // the account, if known: the user name of basic
+	Identity    Identity // the account at the authorization server, of oauth2
 	Scopes      []string
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time

@@ -25,12 +25,16 @@ const (
 	reasonNoRefresh           = "The authorization server doesn't let our client refresh its token." + connectAgain
 	reasonScopes              = "The server needs more access than was granted." + connectAgain
 	reasonTooManyStepUps      = "The server keeps needing more access. Ask its operator for the scopes, set them on the connector, then reconnect."
+	reasonOtherAccount        = "The authorization server answered a token refresh with another account." + connectAgain
 	reasonExpired             = "The access has expired." + connectAgain
 )
 
 // formerTooManyStepUps is reasonTooManyStepUps in rows that earlier versions stored. A row has no code for its reason,
 // and its count of step-ups does not tell this reason from reasonScopes.
 const formerTooManyStepUps = "The server keeps asking for more access than it was granted. Ask its operator which scopes it needs, set them on the connector, and connect again."
+
+// errOtherAccount means that a refresh brought a token of another account (OpenID Connect Core section 12.2). It is not stored or used.
+var errOtherAccount = errors.New("the refreshed token is of another account")
 
 // ErrTooManyStepUps is the cause of a missing credential that reconnecting does not fix: maxStepUps was
 // reached.

@@ -3,6 +3,7 @@ package credentials
 import (
 	"context"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
 	"patchbay/internal/safehttp"
@@ -29,7 +30,15 @@ func (r *refreshRun) requestToken(ctx context.Context, g store.Grant) (store.Gra
 	if err != nil {
 		return store.GrantTokens{}, err
 	}
-	return mergeToken(g.Tokens, token), nil
+	now := connectors.Identity(token.Identity)
+	if now.Issuer = peer.Server.Issuer; now.IsOther(g.Identity) {
+		return store.GrantTokens{}, errOtherAccount
+	}
+	tokens := mergeToken(g.Tokens, token)
+	if !tokens.Meta.Identity.IsKnown() && now.IsKnown() {
+		tokens.Meta.Identity = now
+	}
+	return tokens, nil
 }
 
 // newPeer is the grant's authorization server and client, with the client's current secret.

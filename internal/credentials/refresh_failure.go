@@ -23,6 +23,9 @@ type refreshFailure struct {
 // classifyFailure decides by the kind of failure. Only a response about the grant or the client ends it; other
 // failures are retried. lost: an earlier request may have rotated the token without its response arriving.
 func classifyFailure(g store.Grant, lost bool, refusal error) refreshFailure {
+	if errors.Is(refusal, errOtherAccount) {
+		return refreshFailure{endReason: reasonOtherAccount}
+	}
 	failed, ok := errors.AsType[*oauth.Error](refusal)
 	if !ok {
 		return refreshFailure{delay: localDelay(refusal)}

@@ -133,10 +133,12 @@ func (t Agents) CredentialFor(
 	if err != nil {
 		return connectors.Credential{}, rowError(err, "credential")
 	}
-	return toCredential(dbgen.Credential{
+	c := toCredential(dbgen.Credential{
 		ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin,
 		Status: connectors.CredentialStatus(r.Status), Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt,
 		RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Version: r.Version,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-	}), nil
+	})
+	c.Identity = decodeIdentity(r.Identity)
+	return c, nil
 }

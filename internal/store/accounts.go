@@ -28,12 +28,13 @@ type AgentAccount struct {
 	ConnectorEnabled bool
 	AuthType         connectors.AuthType
 
-	Type    connectors.AuthType         // of the stored credential; empty: none
-	Status  connectors.CredentialStatus // empty: none stored
-	Account string                      // account name at the server; empty: unknown
-	Error   string                      // why it stopped working; empty: no failure known
-	Said    *connectors.Upstream        // what the server said then; nil: nothing
-	Since   *time.Time                  // when it was stored; nil: none stored
+	Type     connectors.AuthType         // of the stored credential; empty: none
+	Status   connectors.CredentialStatus // empty: none stored
+	Account  string                      // account name at the server; empty: unknown
+	Identity connectors.Identity         // of an account of oauth2; zero: unknown
+	Error    string                      // why it stopped working; empty: no failure known
+	Said     *connectors.Upstream        // what the server said then; nil: nothing
+	Since    *time.Time                  // when it was stored; nil: none stored
 }
 
 // IsStored reports whether an account or a secret is stored, usable or not.
@@ -69,7 +70,7 @@ func (t Accounts) AgentAccounts(ctx context.Context, agents ...connectors.AgentI
 			AgentID: r.AgentID, AgentSlug: r.AgentSlug, AgentName: r.AgentName, AgentEnabled: r.AgentEnabled,
 			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.Name, CredentialURL: r.CredentialUrl, ConnectorEnabled: r.Enabled,
 			AuthType: r.AuthType, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
-			Error: r.Error, Since: toUTC(since),
+			Identity: decodeIdentity(r.Identity), Error: r.Error, Since: toUTC(since),
 		}
 		if r.Error != "" {
 			all[i].Said = decodeUpstream(r.Upstream)

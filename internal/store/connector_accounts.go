@@ -70,6 +70,7 @@ func toConnectorAccount(connector connectors.ConnectorID, r dbgen.ConnectorAccou
 		Granted: r.Granted,
 		Credential: connectors.Credential{
 			ConnectorID: connector, AgentID: &agent, AgentSlug: r.Slug, AgentName: r.Name, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
+			Identity: decodeIdentity(r.Identity),
 			Scopes: r.Scopes, ExpiresAt: toUTC(r.ExpiresAt), RefreshedAt: toUTC(r.RefreshedAt), LastUsedAt: toUTC(r.LastUsedAt), Error: r.Error,
 		},
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
@@ -24,7 +25,7 @@ func (t Connectors) Credentials(ctx context.Context, id connectors.ConnectorID, 
 			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Upstream: r.Upstream,
 			Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		})
-		c.AgentSlug, c.AgentName = r.AgentSlug, r.AgentName
+		c.AgentSlug, c.AgentName, c.Identity = r.AgentSlug, r.AgentName, decodeIdentity(r.Identity)
 		return c
 	}
 	return newList(p, rows, item, "credentials", func(r dbgen.CredentialsRow) []string { return []string{r.ID.String()} }), nil
@@ -88,6 +89,15 @@ func credentialAD(tenant connectors.TenantID, id connectors.ConnectorID, agent *
 		row = id.String() + "/" + agent.String()
 	}
 	return secret.AD{Tenant: tenant.String(), Table: "credentials", Column: "sealed", Row: row + "/" + origin}
+}
+
+// decodeIdentity reads the account of a grant's metadata; zero: unknown.
+func decodeIdentity(raw []byte) connectors.Identity {
+	var i connectors.Identity
+	if json.Unmarshal(raw, &i) != nil {
+		return connectors.Identity{}
+	}
+	return i
 }
 
 func toCredential(r dbgen.Credential) connectors.Credential {

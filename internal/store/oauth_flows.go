@@ -29,6 +29,7 @@ func (t Accounts) SaveFlow(ctx context.Context, f NewFlow) error {
 		TenantID: t.id, ID: id, StateHash: f.StateHash, BrowserHash: f.BrowserHash, ConnectorID: f.ConnectorID, AgentID: f.AgentID,
 		StartedBy: startedBy, Origin: f.Origin, Metadata: metadata, ClientID: cleanText(f.ClientID), Resource: cleanText(f.Resource),
 		Scopes: nonNilTexts(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: cleanText(f.ReturnTo),
+		Replaces: f.Replaces,
 	}
 	return t.sealAndRetry(ctx, f.Verifier, flowAD(t.id, id), func(sealed []byte) error {
 		p.Sealed = sealed
@@ -50,7 +51,7 @@ func (s SystemSessions) TakeFlow(ctx context.Context, stateHash []byte) (Flow, e
 	f := Flow{
 		NewFlow: NewFlow{
 			StateHash: r.StateHash, BrowserHash: r.BrowserHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Origin: r.Origin,
-			ClientID: r.ClientID, Resource: r.Resource, Scopes: r.Scopes, RedirectURI: r.RedirectUri, ReturnTo: r.ReturnTo,
+			ClientID: r.ClientID, Resource: r.Resource, Scopes: r.Scopes, RedirectURI: r.RedirectUri, ReturnTo: r.ReturnTo, Replaces: r.Replaces,
 		},
 		ID: r.ID, Tenant: r.TenantID, CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), sealed: r.Sealed,
 	}

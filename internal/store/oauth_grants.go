@@ -43,7 +43,7 @@ func (t Accounts) SaveGrant(ctx context.Context, g NewGrant) error {
 	}
 	p := dbgen.SaveGrantParams{
 		TenantID: t.id, ID: connectors.CredentialID{UUID: newID()}, ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin,
-		Account: cleanText(g.Account), Scopes: nonNilTexts(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta,
+		Account: cleanText(g.Account), Scopes: nonNilTexts(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta, Replaces: g.Replaces,
 	}
 	return t.sealAndRetry(ctx, plain, credentialAD(t.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) error {
 		p.Sealed = sealed
@@ -89,6 +89,7 @@ func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
 	if err := json.Unmarshal(row.GrantMeta, &g.Tokens.Meta); err != nil {
 		return Grant{}, fmt.Errorf("read a grant's metadata: %w", err)
 	}
+	g.Identity = g.Tokens.Meta.Identity
 	return g, nil
 }
 

@@ -32,6 +32,7 @@ type NewFlow struct {
 	Scopes      []string
 	RedirectURI string
 	ReturnTo    string
+	Replaces    bool // another account than the stored one is accepted
 	Verifier    secret.Text
 }
 
@@ -77,6 +78,8 @@ type GrantMeta struct {
 	RefreshExpiresAt *time.Time `json:"refresh_expires_at,omitempty"` // expiry of that; nil: unknown
 	LostAnswer       bool       `json:"lost_answer,omitempty"`        // the last refresh was sent, and its result is unknown
 
+	Identity connectors.Identity `json:"identity,omitzero"` // of the account; zero: unknown
+
 	WantedScopes []string `json:"wanted_scopes,omitempty"` // scopes that the resource reported as missing, with the granted ones
 	StepUps      int      `json:"step_ups,omitempty"`      // how often
 }
@@ -100,6 +103,7 @@ type NewGrant struct {
 	AgentID     *connectors.AgentID // nil: the shared one
 	Origin      string              // connectors.Origin of the URL at the start of the flow
 	Account     string
+	Replaces    bool // it is of another account than the one before: the credential gets a new id
 }
 
 // Grant is a stored grant, opened.

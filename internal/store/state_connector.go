@@ -52,6 +52,9 @@ func OfCredential(id connectors.ConnectorID, agent *connectors.AgentID) StateRea
 				continue
 			}
 			state["type"], state["origin"], state["status"], state["account"], state["scopes"] = row.Type, row.Origin, row.Status, row.Account, row.Scopes
+			if identity := decodeIdentity(row.Identity); identity != (connectors.Identity{}) {
+				state["identity"] = identity
+			}
 			if err := t.addCredential(ctx, state, "secret", row); err != nil {
 				return nil, err
 			}

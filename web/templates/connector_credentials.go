@@ -38,6 +38,7 @@ type CredentialRow struct {
 	Stored   bool
 	State    State
 	Account  string // the account's name at the server; empty: not known
+	Known    bool   // another account is refused unless it is to replace this one
 	Scopes   []string
 	Facts    []Fact // times: set, expires, refreshed, used
 	Error    string // one sentence; empty: none

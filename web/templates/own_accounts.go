@@ -37,6 +37,7 @@ type OwnAccount struct {
 	Works     bool
 	State     State
 	Account   string // its name at the server; empty: not known
+	Known     bool   // another account is refused unless it is to replace this one
 	Since     *When  // nil: not connected
 	Error     string // why it no longer works
 	Said      Quote  // what the server said then

@@ -28,6 +28,7 @@ func (h *Handler) connectStart(w http.ResponseWriter, r *http.Request) error {
 	shell.ClearWriteDeadline(w)
 	started, err := h.Connect.Start(r.Context(), shell.Actor(r), connect.StartRequest{
 		Connector: shell.PathRef(r, "id"), Agent: agent, ReturnTo: respond.OwnPath(f.Text("return_to"), ""), Browser: h.sessionBinding(r),
+		Replaces: f.Text("replace") == "true",
 	})
 	if err != nil {
 		return h.renderConnectError(w, r, c, err)

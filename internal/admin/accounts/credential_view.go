@@ -50,8 +50,8 @@ func fillRow(ctx context.Context, row templates.CredentialRow, c connectors.Conn
 	if refused := c.LastError != nil && connectors.NeedsPerson(c.LastError.Code); refused && credential.AgentID == nil && credential.Status == connectors.CredentialActive {
 		row.State, row.Open = templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "Refused by the server")}, true
 	}
-	row.Account, row.Scopes, row.Error = shell.CleanText(credential.Account), credential.Scopes, i18n.TranslateKnown(ctx, credential.Error)
-	row.Said = respond.NewQuote(ctx, credential.Upstream)
+	row.Account, row.Scopes, row.Error = accountLabel(credential.Account, credential.Identity), credential.Scopes, i18n.TranslateKnown(ctx, credential.Error)
+	row.Said, row.Known = respond.NewQuote(ctx, credential.Upstream), credential.Identity.IsKnown()
 	row.Facts = credentialFacts(ctx, credential, now)
 	if a.EndsAt != nil && credential.Status == connectors.CredentialActive {
 		row.State = templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Expires %s", shell.FormatRelative(ctx, *a.EndsAt, now))}
@@ -60,6 +60,14 @@ func fillRow(ctx context.Context, row templates.CredentialRow, c connectors.Conn
 		row.Error = i18n.T(ctx, "The access has expired. Connect again.")
 	}
 	return row
+}
+
+// accountLabel names an account, with its organisation.
+func accountLabel(account string, i connectors.Identity) string {
+	if label := i.Label(); label != "" {
+		account = label
+	}
+	return shell.CleanText(account)
 }
 
 // accountStateOptions offers the states of the filter.
@@ -76,6 +84,9 @@ func accountStateOptions(ctx context.Context, t connectors.AuthType) []templates
 func credentialFacts(ctx context.Context, c connectors.Credential, now time.Time) []templates.Fact {
 	var facts []templates.Fact
 	add := func(label string, w templates.When) { facts = append(facts, templates.Fact{Label: label, When: &w}) }
+	if id := c.Identity.Subject; id != "" && id != c.Account {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Account ID"), Value: shell.ShortenText(shell.CleanText(id), shell.MaxName)})
+	}
 	if c.Type != connectors.AuthOAuth2 {
 		add(i18n.T(ctx, "Set"), shell.NewWhen(ctx, c.UpdatedAt, now))
 	}

@@ -72,6 +72,9 @@ func returnPath(done connect.Connection) string {
 // the connection.
 func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respond.Flash {
 	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Connected “%s”.", done.Connector.Name)}
+	if account := shell.CleanText(done.Account); account != "" {
+		flash.Text = i18n.T(r.Context(), "Connected “%s” as %s.", done.Connector.Name, account)
+	}
 	if done.Run == nil {
 		return flash
 	}

@@ -10,6 +10,10 @@ import (
 
 // ownAccountConnect redirects the person to the authorization server.
 func (h *Handler) ownAccountConnect(w http.ResponseWriter, r *http.Request) error {
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
 	own, err := h.findOwnAccount(r)
 	if err != nil {
 		return err
@@ -17,7 +21,9 @@ func (h *Handler) ownAccountConnect(w http.ResponseWriter, r *http.Request) erro
 	connector, agent := accountRefs(own)
 	path := ownAccountPath(own.AgentID, own.ConnectorID)
 	shell.ClearWriteDeadline(w)
-	started, err := h.Connect.Start(r.Context(), shell.Actor(r), connect.StartRequest{Connector: connector, Agent: agent, ReturnTo: path, Browser: h.sessionBinding(r)})
+	started, err := h.Connect.Start(r.Context(), shell.Actor(r), connect.StartRequest{
+		Connector: connector, Agent: agent, ReturnTo: path, Browser: h.sessionBinding(r), Replaces: f.Text("replace") == "true",
+	})
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, shell.PostedForm{}, problem)
 	}

@@ -73,7 +73,7 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 func ownAccount(ctx context.Context, person auth.Actor, a store.AgentAccount, now time.Time) templates.OwnAccount {
 	row := templates.OwnAccount{
 		Key: a.AgentSlug + "-" + a.ConnectorSlug, Connector: a.ConnectorName, Host: shell.HostWithUnicode(a.CredentialURL), Agent: a.AgentName, Auth: a.AuthType,
-		Stored: a.IsStored(), Works: a.IsUsable(), State: shell.CredentialState(ctx, a.AuthType, a.State()), Account: shell.CleanText(a.Account),
+		Stored: a.IsStored(), Works: a.IsUsable(), State: shell.CredentialState(ctx, a.AuthType, a.State()), Account: accountLabel(a.Account, a.Identity), Known: a.Identity.IsKnown(),
 		Path: ownAccountPath(a.AgentID, a.ConnectorID), Looks: !person.Role.May(connectors.PermOperate),
 	}
 	if !a.IsUsable() {

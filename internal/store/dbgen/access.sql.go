@@ -298,7 +298,7 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 const credentialByOwner = `-- name: CredentialByOwner :one
 select id, connector_id, agent_id, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
-             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
@@ -312,6 +312,7 @@ type CredentialByOwnerRow struct {
 	Origin      string
 	Status      string
 	Account     string
+	Identity    []byte
 	Scopes      []string
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time
@@ -334,6 +335,7 @@ func (q *Queries) CredentialByOwner(ctx context.Context, tenantID connectors.Ten
 		&i.Origin,
 		&i.Status,
 		&i.Account,
+		&i.Identity,
 		&i.Scopes,
 		&i.ExpiresAt,
 		&i.RefreshedAt,

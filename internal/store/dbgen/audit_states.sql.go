@@ -120,7 +120,7 @@ func (q *Queries) ConnectLinkState(ctx context.Context, tenantID connectors.Tena
 }
 
 const connectorSecretStates = `-- name: ConnectorSecretStates :many
-select connector_id, agent_id, origin, type, status, account, scopes, sealed
+select connector_id, agent_id, origin, type, status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, sealed
 from credentials
 where tenant_id = $1 and connector_id = $2
 order by agent_id nulls first
@@ -133,6 +133,7 @@ type ConnectorSecretStatesRow struct {
 	Type        connectors.AuthType
 	Status      connectors.CredentialStatus
 	Account     string
+	Identity    []byte
 	Scopes      []string
 	Sealed      []byte
 }
@@ -154,6 +155,7 @@ func (q *Queries) ConnectorSecretStates(ctx context.Context, tenantID connectors
 			&i.Type,
 			&i.Status,
 			&i.Account,
+			&i.Identity,
 			&i.Scopes,
 			&i.Sealed,
 		); err != nil {

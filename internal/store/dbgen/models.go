@@ -289,6 +289,7 @@ type OauthFlow struct {
 	Sealed      []byte
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
+	Replaces    bool
 }
 
 type Registry struct {

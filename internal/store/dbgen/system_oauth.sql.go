@@ -59,7 +59,7 @@ const consumeFlow = `-- name: ConsumeFlow :one
 
 delete from oauth_flows
 where state_hash = $1 and expires_at > now()
-returning tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id, resource, scopes, redirect_uri, return_to, sealed, created_at, expires_at
+returning tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id, resource, scopes, redirect_uri, return_to, sealed, created_at, expires_at, replaces
 `
 
 // OAuth callbacks and connect links, across tenants.
@@ -85,6 +85,7 @@ func (q *Queries) ConsumeFlow(ctx context.Context, stateHash []byte) (OauthFlow,
 		&i.Sealed,
 		&i.CreatedAt,
 		&i.ExpiresAt,
+		&i.Replaces,
 	)
 	return i, err
 }

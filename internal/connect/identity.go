@@ -1,0 +1,77 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+	"patchbay/internal/tracing"
+)
+
+// errOtherSubject means that another user signed in than the one of the stored account.
+var errOtherSubject = errors.New("the grant is of another user")
+
+// readIdentity returns the account that signed in. A failure leaves it incomplete and does not end the connection.
+func (b *Broker) readIdentity(ctx context.Context, back callbackFlow, peer oauth.Peer, token oauth.Token) connectors.Identity {
+	scopes := token.Scopes
+	if scopes == nil {
+		scopes = back.flow.Scopes // RFC 6749 section 5.1
+	}
+	ctx = safehttp.WithTenant(ctx, back.tenant.String())
+	found, err := tracing.Step(ctx, "oauth identity", failureClass, func(ctx context.Context) (oauth.Identity, error) {
+		return b.oauth.ReadIdentity(ctx, peer, token, scopes)
+	})
+	if err != nil {
+		b.log.WarnContext(ctx, "account not identified", append(back.logAttrs(), slog.Any("error", err))...)
+	}
+	return connectors.Identity(found)
+}
+
+// checkAccount compares the account that signed in with the stored one. isOther reports that the flow replaces one account by
+// another. A different account is refused unless the flow allows it, and so is an unknown one in place of a known one: it could be
+// any. The transaction tx has the connector's lock.
+func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, now connectors.Identity) (isOther bool, err error) {
+	was, err := tx.Agents().CredentialFor(ctx, r.connector.ID, r.agentID())
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	case was.Type != connectors.AuthOAuth2, was.Origin != r.flow.Origin, !was.Identity.IsKnown():
+		return false, nil
+	case r.flow.Replaces:
+		return !now.IsKnown() || now.IsOther(was.Identity), nil
+	case !now.IsKnown():
+		return false, r.refuseUnknownAccount(was.Identity)
+	case now.IsOther(was.Identity):
+		return true, r.refuseOtherAccount(was.Identity, now)
+	}
+	return false, nil
+}
+
+// refuseOtherAccount returns the refusal of another account. The visitor of a link does not learn which account is stored.
+func (r callbackFlow) refuseOtherAccount(was, now connectors.Identity) error {
+	f := fault.Errorf(fault.Conflict, "You signed in as %s, but %q is connected to %s. Sign in to that account, or choose Replace account.",
+		now.Label(), r.connector.Name, was.Label())
+	if r.flow.StartedBy.Type == typeLink {
+		f = fault.Errorf(fault.Conflict, "You signed in as %s, but %q is connected to another account. Sign in to that one, or ask %s to disconnect it first.",
+			now.Label(), r.connector.Name, r.flow.StartedBy.Name)
+	}
+	if was.Issuer != now.Issuer || was.Subject != now.Subject { // revoking a grant of the same user could end the stored one
+		f.Err = errOtherSubject
+	}
+	return f
+}
+
+func (r callbackFlow) refuseUnknownAccount(was connectors.Identity) error {
+	if r.flow.StartedBy.Type == typeLink {
+		return fault.Errorf(fault.Conflict, "The server didn't say who signed in, so the account can't be compared with the connected one. Try again later.")
+	}
+	return fault.Errorf(fault.Conflict, "The server didn't say who signed in, so the account can't be compared with %s. Try again, or choose Replace account.",
+		was.Label())
+}
