@@ -2455,6 +2455,8 @@ type SSO struct {
 	Issuer string `json:"issuer"`
 	// Whether people who sign in become members.
 	Joins bool `json:"joins"`
+	// Whether members' sign-ins give their own agents accounts at MCP servers (enterprise-managed authorization).
+	ManagedAccounts bool `json:"managed_accounts"`
 	// To register at the provider.
 	RedirectURI string `json:"redirect_uri"`
 	// When an owner last tested this provider and client. Null if not yet.
@@ -2504,6 +2506,8 @@ type SSOPatch struct {
 	// Changing it requires client_secret, and turns single sign-on off until tested in the dashboard.
 	Issuer *string `json:"issuer,omitzero"`
 	Joins  *bool   `json:"joins,omitzero"`
+	// Turning it off deletes these accounts and the sign-ins that they depend on.
+	ManagedAccounts *bool `json:"managed_accounts,omitzero"`
 }
 
 // SyncRequest is an API request. Nil fields are omitted.

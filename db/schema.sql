@@ -1573,10 +1573,13 @@ create table credentials (
     retry_at timestamp with time zone,
     connected_at timestamp with time zone,
     upstream jsonb,
+    member_id uuid,
     constraint credentials_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_grant_meta_object CHECK ((jsonb_typeof(grant_meta) = 'object'::text)),
     constraint credentials_lease_whole CHECK (((lease_id IS NULL) = (lease_until IS NULL))),
+    constraint credentials_managed_per_agent CHECK (((member_id IS NULL) OR ((agent_id IS NOT NULL) AND (type = 'oauth2'::text)))) NOT VALID,
+    constraint credentials_member_fkey FOREIGN KEY (tenant_id, member_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE NOT VALID,
     constraint credentials_origin_given CHECK ((origin <> ''::text)),
     constraint credentials_owner_key UNIQUE NULLS NOT DISTINCT (tenant_id, connector_id, agent_id),
     constraint credentials_pkey PRIMARY KEY (tenant_id, id),
@@ -1588,6 +1591,7 @@ create table credentials (
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX credentials_idle_idx ON public.credentials USING btree (updated_at, id) WHERE ((type = 'oauth2'::text) AND (status = ANY (ARRAY['active'::text, 'refresh_failed'::text])));
+CREATE INDEX credentials_member_idx ON public.credentials USING btree (tenant_id, member_id) WHERE (member_id IS NOT NULL);
 CREATE TRIGGER queue_revocation BEFORE DELETE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER queue_revocation_of_replaced BEFORE UPDATE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text) AND ((new.type <> 'oauth2'::text) OR (new.account IS DISTINCT FROM old.account) OR ((new.grant_meta ->> 'client_id'::text) IS DISTINCT FROM (old.grant_meta ->> 'client_id'::text)) OR ((new.grant_meta #>> '{server,issuer}'::text[]) IS DISTINCT FROM (old.grant_meta #>> '{server,issuer}'::text[]))))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();
@@ -2217,6 +2221,7 @@ create table sso_settings (
     tested_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    managed_accounts boolean not null default false,
     constraint sso_settings_break_glass_fkey FOREIGN KEY (tenant_id, break_glass) REFERENCES memberships(tenant_id, user_id),
     constraint sso_settings_default_role_known CHECK ((default_role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text]))),
     constraint sso_settings_enabled_tested CHECK (((NOT enabled) OR (tested_at IS NOT NULL))),
@@ -2230,6 +2235,22 @@ alter table sso_settings enable row level security;
 alter table sso_settings force row level security;
 create policy tenant_rows on sso_settings for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on sso_settings to patchbay_app;
+
+create table sso_tokens (
+    tenant_id uuid not null,
+    user_id uuid not null,
+    issuer text not null,
+    sealed bytea not null,
+    signed_in_at timestamp with time zone not null default now(),
+    constraint sso_tokens_issuer_length CHECK (((length(issuer) >= 1) AND (length(issuer) <= 2048))),
+    constraint sso_tokens_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
+    constraint sso_tokens_pkey PRIMARY KEY (tenant_id, user_id)
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.sso_tokens FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table sso_tokens enable row level security;
+alter table sso_tokens force row level security;
+create policy tenant_rows on sso_tokens for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on sso_tokens to patchbay_app;
 
 create table sync_hours (
     tenant_id uuid not null,

@@ -115,7 +115,9 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	h.auth.Sessions().ErrorFunc = h.refuseRequest // a session that cannot be read is a failure like any other
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, ASCIIURL: connectors.ASCIIURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), MemoryLimit: &mcp.MemoryLimit{Total: maxResponseMemory, PerKey: maxTenantResponseMemory}, TraceContext: s.traces.tracer.Told()}
-	h.credentials = credentials.NewRefreshing(credentials.Options{Store: d.Store, OAuth: authorization, Dialer: dialer, Log: s.log})
+	h.credentials = credentials.NewRefreshing(credentials.Options{
+		Store: d.Store, OAuth: authorization, Dialer: dialer, Log: s.log, ClientDocument: connect.DocumentURL(s.server.CIMDURL, h.baseURL.String()),
+	})
 	h.connect = connect.New(connect.Options{
 		Store:   d.Store,
 		OAuth:   authorization,

@@ -4,7 +4,7 @@ select credentials.id, credentials.connector_id, credentials.agent_id, credentia
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
              and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
        credentials.account, coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
-       credentials.upstream, credentials.version, credentials.created_at, credentials.updated_at,
+       credentials.upstream, credentials.version, credentials.created_at, credentials.updated_at, credentials.member_id,
        coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name
 from credentials
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
@@ -31,6 +31,7 @@ insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, se
 values (@tenant_id, @id, @connector_id, @agent_id, @type, @origin, @sealed, @account, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    member_id = null,
     connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,

@@ -63,6 +63,7 @@ values (@tenant_id, @id, @connector_id, @agent_id, 'oauth2', @origin, @sealed, @
 on conflict on constraint credentials_owner_key do update
 set id = case when @replaces::boolean then excluded.id else credentials.id end,
     type = excluded.type,
+    member_id = null,
     connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,

@@ -1,6 +1,6 @@
 -- name: SSO :one
 -- Without the client secret.
-select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at
+select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at, managed_accounts
 from sso_settings
 where tenant_id = @tenant_id;
 
@@ -12,8 +12,10 @@ where tenant_id = @tenant_id and issuer = @issuer and client_id = @client_id;
 
 -- name: SaveSSO :exec
 -- The secret is sealed for this issuer.
-insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at)
-values (@tenant_id, @issuer, @client_id, @sealed, @groups_claim, @joins, @default_role, @enabled, @enforced, @break_glass, @tested_at)
+insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at,
+                          managed_accounts)
+values (@tenant_id, @issuer, @client_id, @sealed, @groups_claim, @joins, @default_role, @enabled, @enforced, @break_glass, @tested_at,
+        @managed_accounts)
 on conflict (tenant_id) do update
 set issuer = excluded.issuer,
     client_id = excluded.client_id,
@@ -25,6 +27,7 @@ set issuer = excluded.issuer,
     enforced = excluded.enforced,
     break_glass = excluded.break_glass,
     tested_at = excluded.tested_at,
+    managed_accounts = excluded.managed_accounts,
     updated_at = now();
 
 -- name: UpdateSSO :execrows
@@ -39,6 +42,7 @@ set issuer = @issuer,
     enforced = @enforced,
     break_glass = @break_glass,
     tested_at = @tested_at,
+    managed_accounts = @managed_accounts,
     updated_at = now()
 where tenant_id = @tenant_id;
 
@@ -166,3 +170,76 @@ where tenant_id = @tenant_id;
 select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
 from memberships
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
+
+-- name: SaveSSOTokens :exec
+insert into sso_tokens (tenant_id, user_id, issuer, sealed)
+values (@tenant_id, @user_id, @issuer, @sealed)
+on conflict on constraint sso_tokens_pkey do update
+set issuer = excluded.issuer,
+    sealed = excluded.sealed,
+    signed_in_at = now();
+
+-- name: SSOTokens :one
+-- Only while the provider and the setting are what they were at the sign-in.
+select t.sealed, t.issuer, s.client_id, s.sealed as client_sealed
+from sso_tokens t
+join sso_settings s on s.tenant_id = t.tenant_id and s.issuer = t.issuer
+where t.tenant_id = @tenant_id and t.user_id = @user_id and s.enabled and s.managed_accounts;
+
+-- name: ManagedMember :one
+-- The member that an agent belongs to, if the member's sign-in can give it accounts.
+select p.user_id
+from personal_agents p
+join sso_tokens t on t.tenant_id = p.tenant_id and t.user_id = p.user_id
+join sso_settings s on s.tenant_id = t.tenant_id and s.issuer = t.issuer
+where p.tenant_id = @tenant_id and p.agent_id = @agent_id and s.enabled and s.managed_accounts;
+
+-- name: DeleteSSOTokens :exec
+delete from sso_tokens
+where tenant_id = @tenant_id;
+
+-- name: DeleteManagedAccounts :many
+delete from credentials
+where tenant_id = @tenant_id and member_id is not null
+returning connector_id;
+
+-- name: RenewManagedAccounts :many
+-- A member signed in again: the next use of an ended account requests a token.
+update credentials
+set status = 'active',
+    error = '',
+    upstream = null,
+    expires_at = now(),
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = @tenant_id and member_id = @member_id and status in ('revoked', 'refresh_failed')
+returning connector_id;
+
+-- name: AddManagedAccount :execrows
+-- An account without a token: its first use requests one. An account that a person connected stays.
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, grant_meta, connected_at, expires_at, member_id)
+select p.tenant_id, @id::uuid, @connector_id::uuid, p.agent_id, 'oauth2', @origin::text, @sealed::bytea, users.address, @grant_meta::jsonb, now(), now(),
+       p.user_id
+from personal_agents p
+join users on users.id = p.user_id
+where p.tenant_id = @tenant_id and p.agent_id = @agent_id and p.user_id = @user_id
+on conflict on constraint credentials_owner_key do update
+set origin = excluded.origin,
+    sealed = excluded.sealed,
+    account = excluded.account,
+    status = 'active',
+    scopes = '{}',
+    expires_at = now(),
+    grant_meta = excluded.grant_meta,
+    refreshed_at = null,
+    error = '',
+    upstream = null,
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = credentials.version + 1,
+    updated_at = now()
+where credentials.member_id = excluded.member_id and credentials.origin <> excluded.origin;

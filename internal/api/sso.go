@@ -26,6 +26,7 @@ type ssoJSON struct {
 	BreakGlassOwner *string         `json:"break_glass_owner" format:"uuid" doc:"The owner who can still use a password. Null if none."`
 	TestedAt        *time.Time      `json:"tested_at" doc:"When an owner last tested this provider and client. Null if not yet."`
 	Domains         []ssoDomainJSON `json:"domains" nullable:"false"`
+	ManagedAccounts bool            `json:"managed_accounts" doc:"Whether members' sign-ins give their own agents accounts at MCP servers (enterprise-managed authorization)."`
 }
 
 // ssoGroupJSON maps a group of the provider to a role.
@@ -55,6 +56,7 @@ type ssoPatch struct {
 	Enabled         *bool           `json:"enabled,omitempty" doc:"Requires a test in the dashboard and a verified domain."`
 	Enforced        *bool           `json:"enforced,omitempty"`
 	BreakGlassOwner *string         `json:"break_glass_owner,omitempty" doc:"An owner's id. Empty for none."`
+	ManagedAccounts *bool           `json:"managed_accounts,omitempty" doc:"Turning it off deletes these accounts and the sign-ins that they depend on."`
 }
 
 // ssoDomainInput names an e-mail domain.
@@ -65,7 +67,7 @@ type ssoDomainInput struct {
 func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
 	out := ssoJSON{
 		Issuer: s.Issuer, ClientID: s.ClientID, RedirectURI: h.sso.RedirectURI(), GroupsClaim: s.GroupsClaim, Groups: []ssoGroupJSON{}, Joins: s.Joins,
-		Enabled: s.Enabled, Enforced: s.Enforced, TestedAt: toUTC(s.TestedAt), Domains: []ssoDomainJSON{},
+		Enabled: s.Enabled, Enforced: s.Enforced, TestedAt: toUTC(s.TestedAt), Domains: []ssoDomainJSON{}, ManagedAccounts: s.ManagedAccounts,
 	}
 	if s.DefaultRole != "" {
 		out.DefaultRole = new(string(s.DefaultRole))
@@ -89,6 +91,7 @@ func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
 func (p ssoPatch) toChange() (sso.Change, error) {
 	c := sso.Change{
 		Issuer: p.Issuer, ClientID: p.ClientID, GroupsClaim: p.GroupsClaim, Joins: p.Joins, Enabled: p.Enabled, Enforced: p.Enforced,
+		ManagedAccounts: p.ManagedAccounts,
 	}
 	if p.ClientSecret != nil {
 		c.ClientSecret = secret.Text(*p.ClientSecret)

@@ -68,10 +68,16 @@ func New(o Options) *Broker {
 		b.now = time.Now
 	}
 	b.redactor = credentials.NewRefreshing(credentials.Options{Store: o.Store, Log: b.log})
-	if b.document == "" {
-		b.document = b.baseURL + documentPath
-	}
+	b.document = DocumentURL(b.document, b.baseURL)
 	return b
+}
+
+// DocumentURL returns the URL of our client metadata document: the configured one, else that below the base URL.
+func DocumentURL(configured, baseURL string) string {
+	if configured != "" {
+		return configured
+	}
+	return strings.TrimSuffix(baseURL, "/") + documentPath
 }
 
 // RedirectURI returns our redirect URI.

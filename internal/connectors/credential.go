@@ -40,8 +40,9 @@ type Credential struct {
 	Type        AuthType
 	Origin      string // the only origin that it is sent to
 	Status      CredentialStatus
-	Account     string // the account, if known: the user name of basic
+	Account     string   // the account, if known: the user name of basic
 	Identity    Identity // the account at the authorization server, of oauth2
+	Member      *UserID  // whose sign-in at the provider gives the tokens; nil: connected otherwise
 	Scopes      []string
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time

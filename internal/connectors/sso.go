@@ -17,9 +17,12 @@ type SSO struct {
 	Enabled     bool
 	Enforced    bool    // passwords are refused, except for BreakGlass
 	BreakGlass  *UserID // the owner with a password for emergencies
-	Domains     []SSODomain
-	TestedAt    *time.Time // nil: not tested with these settings
-	UpdatedAt   time.Time
+	// ManagedAccounts: members' sign-ins at the provider give their personal agents accounts at MCP servers (enterprise-managed
+	// authorization).
+	ManagedAccounts bool
+	Domains         []SSODomain
+	TestedAt        *time.Time // nil: not tested with these settings
+	UpdatedAt       time.Time
 }
 
 // GroupRole is the role of a provider's group.

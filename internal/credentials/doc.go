@@ -10,8 +10,9 @@
 //
 //	oauth2                                 an account that a person connected: refresh token (refresh_client.go)
 //	client_credentials, private_key_jwt    a machine: stored secret or key (machine.go)
+//	oauth2, managed                        a member's sign-in at the organisation's provider (managed.go)
 //
-// Both refresh in the same way (refresh.go):
+// All refresh in the same way (refresh.go):
 //
 //	due ──► one refresh for each version of a grant in a process ──► a lease of that version in the database, or a wait until the
 //	    version changes ──► one request ──► stored if lease and version still hold ──► used

@@ -19,6 +19,9 @@ func (r *Resolver) resolveGrant(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID,
 ) (*Credential, error) {
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
+	if r.canBeManaged(c, owner, g, err) {
+		g, err = r.addManagedAccount(ctx, tenant, c, *owner)
+	}
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
 		g, err = r.refreshInTime(ctx, tenant, c, g)
 	}
@@ -59,7 +62,7 @@ func (r *Resolver) refuseGrant(
 	return err
 }
 
-// RequestScopes handles a resource that asks for more scopes (403, insufficient_scope). A machine requests a
+// RequestScopes handles a resource that asks for more scopes (403, insufficient_scope). A machine or a managed account requests a
 // token with all of them at once. A person has to reconnect, with all of them. After maxStepUps the credential
 // is marked as refused, as by MarkRefused with refusal.
 func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID, u *Credential, scopes []string, refusal error) error {
@@ -71,7 +74,7 @@ func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID
 		return r.MarkRefused(ctx, tenant, u, reasonTooManyStepUps, refusal)
 	}
 	meta.WantedScopes, meta.StepUps = oauth.UnionScopes(u.scopes, append(meta.WantedScopes, scopes...)), meta.StepUps+1
-	if !isMachine(c.Auth.Type) {
+	if !isMachine(c.Auth.Type) && !u.managed {
 		return r.refuseGrant(ctx, tenant, u, meta, reasonScopes, refusal)
 	}
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, u.Agent)
@@ -100,7 +103,7 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 		}
 		u := &Credential{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: headers}
 		u.Revision, u.Refreshed = g.Version, g.RefreshedAt != nil
-		u.connector, u.meta, u.scopes = c, g.Tokens.Meta, g.Scopes
+		u.connector, u.meta, u.scopes, u.managed = c, g.Tokens.Meta, g.Scopes, g.Member != nil
 		u.Due = refreshDueAt(g, r.now())
 		return u, nil
 	case r.canRefresh(g):
@@ -112,7 +115,7 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 
 // canRefresh reports whether a new token can be requested.
 func (r *Resolver) canRefresh(g store.Grant) bool {
-	if isMachine(g.Type) {
+	if isMachine(g.Type) || g.Member != nil {
 		return r.oauth != nil
 	}
 	return r.oauth != nil && !g.Tokens.RefreshToken.Empty()

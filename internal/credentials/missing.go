@@ -76,6 +76,8 @@ func (r *Resolver) ExplainMissing(
 		return NewMissingError(c, agent)
 	case cause == "": // reconnected meanwhile
 		return newNotRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
+	case g.Member != nil:
+		return addGrantSaid(newCredentialRequired("The agent's account at %q can't be used: %s", c.Name, toClause(cause)), g)
 	case isMachine(c.Auth.Type):
 		return addGrantSaid(newCredentialRequired("The connector %q can't sign in: %s", c.Name, toClause(cause)), g)
 	}

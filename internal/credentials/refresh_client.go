@@ -14,8 +14,11 @@ import (
 // requestToken requests the next token of a grant.
 func (r *refreshRun) requestToken(ctx context.Context, g store.Grant) (store.GrantTokens, error) {
 	ctx = safehttp.WithTenant(ctx, r.tenant.String())
-	if isMachine(g.Type) {
+	switch {
+	case isMachine(g.Type):
 		return r.requestMachineToken(ctx, r.tenant, r.connector, g.Tokens)
+	case g.Member != nil:
+		return r.requestManagedToken(ctx, g)
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()

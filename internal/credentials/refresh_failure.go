@@ -30,6 +30,11 @@ func classifyFailure(g store.Grant, lost bool, refusal error) refreshFailure {
 	if !ok {
 		return refreshFailure{delay: localDelay(refusal)}
 	}
+	if g.Member != nil {
+		if consequence, ok := classifyManaged(failed); ok {
+			return consequence
+		}
+	}
 	switch failed.Kind {
 	case oauth.KindDead, oauth.KindClient:
 		return classifyEnd(g, lost, failed)
@@ -37,7 +42,7 @@ func classifyFailure(g store.Grant, lost bool, refusal error) refreshFailure {
 		wait := min(max(failed.RetryAfter, 2*time.Second), maxRetryDelay)
 		return refreshFailure{delay: store.Delay{Because: failed.Sentence(), Wait: wait}}
 	case oauth.KindUnknownOutcome, oauth.KindProtocol:
-		return refreshFailure{delay: store.Delay{Because: failed.Sentence(), Wait: maxRetryDelay, Lost: !isMachine(g.Type)}}
+		return refreshFailure{delay: store.Delay{Because: failed.Sentence(), Wait: maxRetryDelay, Lost: !isMachine(g.Type) && g.Member == nil}}
 	default:
 		return refreshFailure{delay: store.Delay{Because: failed.Sentence(), Wait: maxRetryDelay}}
 	}

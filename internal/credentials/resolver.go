@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
 	"patchbay/internal/secret"
@@ -28,11 +29,17 @@ type Resolver struct {
 	refreshes    singleflight.Group
 	secretLoads  singleflight.Group
 	refreshGroup taskGroup
+
+	clientDocument string                                    // URL of our client metadata; empty: none
+	unmanaged      *limit.Recent[managedServerID, time.Time] // until when a server counts as one without managed accounts
 }
 
 // New makes a Resolver that uses stored tokens and requests none.
 func New(st *store.Store) *Resolver {
-	return &Resolver{store: st, log: slog.New(slog.DiscardHandler), now: time.Now, lease: leaseDuration, refreshWait: maxRefreshWait}
+	return &Resolver{
+		store: st, log: slog.New(slog.DiscardHandler), now: time.Now, lease: leaseDuration, refreshWait: maxRefreshWait,
+		unmanaged: limit.NewRecent[managedServerID, time.Time](maxManagedServers),
+	}
 }
 
 // Options configure a Resolver that requests tokens. Store and OAuth are required.
@@ -46,12 +53,14 @@ type Options struct {
 	Lease  time.Duration    // of one refresh; 0: 30 seconds
 	// RefreshWait is the wait for a refresh while the old token is valid; 0: 2 seconds. The refresh goes on.
 	RefreshWait time.Duration
+	// ClientDocument is the URL of our client metadata, our client id where a server supports them; empty: none.
+	ClientDocument string
 }
 
 // NewRefreshing makes a Resolver that refreshes due tokens, and requests those of machines.
 func NewRefreshing(o Options) *Resolver {
 	r := New(o.Store)
-	r.oauth, r.dialer = o.OAuth, o.Dialer
+	r.oauth, r.dialer, r.clientDocument = o.OAuth, o.Dialer, o.ClientDocument
 	if o.Log != nil {
 		r.log = o.Log
 	}
@@ -82,6 +91,7 @@ type Credential struct {
 	connector connectors.Connector
 	meta      store.GrantMeta // of this version
 	scopes    []string
+	managed   bool // its tokens come from a member's sign-in at the provider
 }
 
 // Headers returns the headers that the agent sends to the connector. A missing or dead credential is a fault as by

@@ -18,6 +18,8 @@ const (
 	StepExchange          Step = "exchange"             // code → token
 	StepRefresh           Step = "refresh"              // refresh token → token
 	StepClientCredentials Step = "client_credentials"   // client → token
+	StepIdentity          Step = "identity"             // token of a sign-in → identity assertion
+	StepAssertion         Step = "assertion"            // JWT → token
 	StepRevoke            Step = "revoke"               // RFC 7009
 	StepUserinfo          Step = "userinfo"             // OpenID Connect Core section 5.3
 )

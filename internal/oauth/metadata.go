@@ -24,6 +24,7 @@ type Metadata struct {
 	TokenEndpointSigningAlgs      []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
 	CodeChallengeMethodsSupported []string `json:"code_challenge_methods_supported,omitempty"`
 	DPoPSigningAlgs               []string `json:"dpop_signing_alg_values_supported,omitempty"` // RFC 9449 section 5.1
+	GrantProfilesSupported        []string `json:"authorization_grant_profiles_supported,omitempty"`
 
 	ClientIDMetadataDocumentSupported bool `json:"client_id_metadata_document_supported,omitempty"`
 	// IssParameterSupported: every callback carries iss (RFC 9207).
@@ -97,6 +98,7 @@ func ParseMetadata(body []byte) (m Metadata, ok bool) {
 		TokenEndpointSigningAlgs:          o.textListField("token_endpoint_auth_signing_alg_values_supported"),
 		CodeChallengeMethodsSupported:     o.textListField("code_challenge_methods_supported"),
 		DPoPSigningAlgs:                   o.textListField("dpop_signing_alg_values_supported"),
+		GrantProfilesSupported:            o.textListField("authorization_grant_profiles_supported"),
 		ClientIDMetadataDocumentSupported: o.boolField("client_id_metadata_document_supported"),
 		IssParameterSupported:             o.boolField("authorization_response_iss_parameter_supported"),
 	}, true

@@ -26,18 +26,31 @@ type Peer struct {
 // the grant. x/oauth2 writes the request. Its client credentials flow takes every parameter, even the grant type; its
 // refresh has no place for the resource. The response is read here: x/oauth2 refuses several forms that are in use.
 func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.Values) (Token, error) {
+	response, failure := c.sendTokenRequest(ctx, step, p, form)
+	if failure != nil {
+		return Token{}, failure
+	}
+	t, failure := readTokenResponse(step, response, c.currentTime(), p.Proof)
+	if failure != nil {
+		return Token{}, failure
+	}
+	return t, nil
+}
+
+// sendTokenRequest sends the request of [Client.requestToken] and returns the response as it came.
+func (c *Client) sendTokenRequest(ctx context.Context, step Step, p Peer, form url.Values) (httpResponse, *Error) {
 	if p.Server.TokenEndpoint == "" {
-		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "it names no token endpoint"}
+		return httpResponse{}, &Error{Step: step, Kind: KindProtocol, Detail: "it names no token endpoint"}
 	}
 	if err := c.checkURL(step, "token endpoint", p.Server.TokenEndpoint); err != nil {
-		return Token{}, err
+		return httpResponse{}, err
 	}
 	if p.Resource != "" {
 		form.Set("resource", p.Resource)
 	}
 	auth, failure := c.newClientAuth(step, p)
 	if failure != nil {
-		return Token{}, failure
+		return httpResponse{}, failure
 	}
 	maps.Copy(form, auth.params)
 	config := clientcredentials.Config{
@@ -48,15 +61,11 @@ func (c *Client) requestToken(ctx context.Context, step Step, p Peer, form url.V
 	_, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport}))
 	switch {
 	case transport.failure != nil:
-		return Token{}, transport.failure
+		return httpResponse{}, transport.failure
 	case transport.response == nil:
-		return Token{}, &Error{Step: step, Kind: KindProtocol, Detail: "the request cannot be encoded", Err: err}
+		return httpResponse{}, &Error{Step: step, Kind: KindProtocol, Detail: "the request cannot be encoded", Err: err}
 	}
-	t, failure := readTokenResponse(step, *transport.response, c.currentTime(), p.Proof)
-	if failure != nil {
-		return Token{}, failure
-	}
-	return t, nil
+	return *transport.response, nil
 }
 
 // requestNewToken is requestToken for a token that no earlier one precedes: it is bound to a new key where the server offers it.

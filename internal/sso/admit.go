@@ -42,6 +42,11 @@ func (s *Service) admitMember(ctx context.Context, r Return, tenant connectors.T
 		if err := tx.SSO().BindSSOSubject(ctx, who.Subject, m.UserID); err != nil {
 			return err
 		}
+		if settings.ManagedAccounts {
+			if err := tx.SSO().SaveTokens(ctx, m.UserID, who.Subject.Issuer, who.tokens); err != nil {
+				return err
+			}
+		}
 		member = m
 		return a.recordEvent(ctx, m, "sso.sign_in", who.Subject.Issuer, map[string]any{"subject": who.Subject.ID, "email": who.Email, "groups": who.Groups, "role": m.Role})
 	})

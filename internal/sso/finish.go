@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
 
@@ -166,7 +167,12 @@ func (s *Service) exchangeCode(ctx context.Context, p *provider, settings connec
 	if token.AccessTokenHash != "" && token.VerifyAccessToken(tokens.AccessToken) != nil {
 		return identity{}, newRefusal("sso-at-hash", fault.Denied, "The provider's access token doesn't match its ID token (at_hash). Start again.")
 	}
-	return s.identifyPerson(ctx, p, settings, token, tokens)
+	who, err := s.identifyPerson(ctx, p, settings, token, tokens)
+	who.tokens = store.SSOTokens{
+		IDToken: secret.Text(raw), RefreshToken: secret.Text(tokens.RefreshToken),
+		TokenEndpoint: asciiURL(p.Endpoint().TokenURL), AuthMethods: p.meta.AuthMethods,
+	}
+	return who, err
 }
 
 // recordTest stores that an owner signed in with the current settings.

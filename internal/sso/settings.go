@@ -27,6 +27,8 @@ type Change struct {
 	Enabled      *bool
 	Enforced     *bool
 	BreakGlass   *connectors.UserID // zero id: none
+
+	ManagedAccounts *bool
 }
 
 // Settings returns the tenant's settings, for an owner.
@@ -60,8 +62,13 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 		if err := tx.SSO().Save(ctx, after, c.ClientSecret); err != nil {
 			return err
 		}
-		if after.Issuer != before.Issuer || after.ClientID != before.ClientID || after.Enabled != before.Enabled {
+		if changesProvider(before, after) {
 			if err := tx.People().EndSSOSessions(ctx); err != nil { // they would open again with the next provider
+				return err
+			}
+		}
+		if changesProvider(before, after) || before.ManagedAccounts && !after.ManagedAccounts {
+			if err := tx.SSO().DeleteTokens(ctx); err != nil {
 				return err
 			}
 		}
@@ -72,6 +79,11 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 		return err
 	})
 	return after, err
+}
+
+// changesProvider reports whether people no longer sign in where they did.
+func changesProvider(before, after connectors.SSO) bool {
+	return after.Issuer != before.Issuer || after.ClientID != before.ClientID || after.Enabled != before.Enabled
 }
 
 // Forget turns single sign-on off and deletes the provider with its client secret. The domains stay.
@@ -109,6 +121,7 @@ func (c Change) applyTo(s connectors.SSO) connectors.SSO {
 	setIfGiven(&s.DefaultRole, c.DefaultRole)
 	setIfGiven(&s.Enabled, c.Enabled)
 	setIfGiven(&s.Enforced, c.Enforced)
+	setIfGiven(&s.ManagedAccounts, c.ManagedAccounts)
 	if c.BreakGlass != nil {
 		s.BreakGlass = c.BreakGlass
 		if *c.BreakGlass == (connectors.UserID{}) {

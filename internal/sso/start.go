@@ -3,6 +3,7 @@ package sso
 import (
 	"context"
 	"net/url"
+	"slices"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/google/uuid"
@@ -81,13 +82,17 @@ func (s *Service) beginSignIn(ctx context.Context, tenant connectors.TenantID, f
 	if hint != "" {
 		options = append(options, oauth2.SetAuthURLParam("login_hint", hint))
 	}
+	config := s.oauthConfig(p, settings.ClientID, "", settings.GroupsClaim)
+	if settings.ManagedAccounts && f.Tester == nil && f.Confirms == nil && slices.Contains(p.meta.Scopes, oidc.ScopeOfflineAccess) {
+		config.Scopes = append(config.Scopes, oidc.ScopeOfflineAccess)
+	}
 	if f.Confirms != nil { // OpenID Connect Core §3.1.2.1
 		options = append(options, oauth2.SetAuthURLParam("max_age", "0"))
 		if settings.Issuer != noPromptLogin {
 			options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 		}
 	}
-	return s.oauthConfig(p, settings.ClientID, "", settings.GroupsClaim).AuthCodeURL(own.stateText(), options...), nil
+	return config.AuthCodeURL(own.stateText(), options...), nil
 }
 
 // noPromptLogin is a provider that refuses prompt=login: it supports none, consent and select_account.

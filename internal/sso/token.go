@@ -31,6 +31,8 @@ type identity struct {
 	Email   string
 	Name    string
 	Groups  []string
+
+	tokens store.SSOTokens // of this sign-in
 }
 
 // tokenExpectation is what an id token must match.

@@ -23,7 +23,7 @@ func (t Connectors) Credentials(ctx context.Context, id connectors.ConnectorID, 
 		c := toCredential(dbgen.Credential{
 			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin, Status: connectors.CredentialStatus(r.Status),
 			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Upstream: r.Upstream,
-			Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+			MemberID: r.MemberID, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		})
 		c.AgentSlug, c.AgentName, c.Identity = r.AgentSlug, r.AgentName, decodeIdentity(r.Identity)
 		return c
@@ -109,6 +109,7 @@ func toCredential(r dbgen.Credential) connectors.Credential {
 		Origin:      r.Origin,
 		Status:      r.Status,
 		Account:     r.Account,
+		Member:      r.MemberID,
 		Scopes:      r.Scopes,
 		ExpiresAt:   toUTC(r.ExpiresAt),
 		RefreshedAt: toUTC(r.RefreshedAt),

@@ -58,6 +58,9 @@ var sealedTables = []sealedTable{
 		return webhookSecretAD(r.tenantID(), connectors.WebhookID{UUID: r.uuidColumn("id")})
 	}},
 	{table: "sso_settings", adColumns: "issuer", ad: func(r sealedRow) secret.AD { return ssoSecretAD(r.tenantID(), r.textColumn("issuer")) }},
+	{table: "sso_tokens", primaryKey: "user_id", adColumns: "issuer", ad: func(r sealedRow) secret.AD {
+		return ssoTokensAD(r.tenantID(), connectors.UserID{UUID: r.uuidColumn("user_id")}, r.textColumn("issuer"))
+	}},
 	{table: "oauth_flows", primaryKey: "id", ad: func(r sealedRow) secret.AD { return flowAD(r.tenantID(), r.uuidColumn("id")) }},
 }
 

@@ -71,7 +71,7 @@ func (t SSO) Save(ctx context.Context, s connectors.SSO, client secret.Text) err
 func (t *tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Text) error {
 	p := dbgen.UpdateSSOParams{
 		TenantID: t.id, Issuer: cleanText(s.Issuer), ClientID: cleanText(s.ClientID), GroupsClaim: cleanText(s.GroupsClaim), Joins: s.Joins,
-		Enabled: s.Enabled, Enforced: s.Enforced, BreakGlass: s.BreakGlass, TestedAt: s.TestedAt,
+		Enabled: s.Enabled, Enforced: s.Enforced, BreakGlass: s.BreakGlass, TestedAt: s.TestedAt, ManagedAccounts: s.ManagedAccounts,
 	}
 	if s.DefaultRole != "" {
 		p.DefaultRole = &s.DefaultRole
@@ -84,6 +84,7 @@ func (t *tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Te
 		return t.q.SaveSSO(ctx, dbgen.SaveSSOParams{
 			TenantID: p.TenantID, Issuer: p.Issuer, ClientID: p.ClientID, Sealed: sealed, GroupsClaim: p.GroupsClaim, Joins: p.Joins,
 			DefaultRole: p.DefaultRole, Enabled: p.Enabled, Enforced: p.Enforced, BreakGlass: p.BreakGlass, TestedAt: p.TestedAt,
+			ManagedAccounts: p.ManagedAccounts,
 		})
 	})
 }
@@ -92,6 +93,9 @@ func (t *tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Te
 func (t SSO) Delete(ctx context.Context) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		if err := tx.People().EndSSOSessions(ctx); err != nil {
+			return err
+		}
+		if err := tx.SSO().DeleteTokens(ctx); err != nil {
 			return err
 		}
 		n, err := tx.q.DeleteSSO(ctx, tx.id)
@@ -141,6 +145,7 @@ func toSSO(r dbgen.SSORow) connectors.SSO {
 	s := connectors.SSO{
 		Issuer: r.Issuer, ClientID: r.ClientID, GroupsClaim: r.GroupsClaim, Joins: r.Joins, Enabled: r.Enabled, Enforced: r.Enforced,
 		BreakGlass: r.BreakGlass, TestedAt: toUTC(r.TestedAt), UpdatedAt: r.UpdatedAt.UTC(),
+		ManagedAccounts: r.ManagedAccounts,
 	}
 	if r.DefaultRole != nil {
 		s.DefaultRole = *r.DefaultRole

@@ -29,7 +29,7 @@ func flowOf(browser string) store.SSOFlow {
 }
 
 // ownSSO are the methods that an outsider calls with success: on what is its own.
-var ownSSO = map[string]bool{"SSO.Get": true, "SSO.Lock": true, "SSO.Save": true, "SSO.ClaimDomain": true, "SSO.Start": true, "SSO.JoinBySSO": true}
+var ownSSO = map[string]bool{"SSO.Get": true, "SSO.Lock": true, "SSO.Save": true, "SSO.ClaimDomain": true, "SSO.Start": true, "SSO.JoinBySSO": true, "SSO.DeleteTokens": true, "Accounts.AddManagedAccount": true}
 
 // ssoAttempts are the outsider's at how people sign in elsewhere.
 var ssoAttempts = map[string]attempt{
@@ -63,6 +63,27 @@ var ssoAttempts = map[string]attempt{
 		s := o.sso
 		s.TestedAt = new(time.Now())
 		return true, o.door.SSO().MarkTested(ctx, s)
+	},
+	"SSO.SaveTokens": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SSO().SaveTokens(ctx, o.member.UserID, o.subject.Issuer, store.SSOTokens{IDToken: "mine"})
+	},
+	"SSO.DeleteTokens": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SSO().DeleteTokens(ctx); err != nil {
+			return true, err
+		}
+		_, err := o.St.Vault(o.Tenant).ProviderSignIn(ctx, o.member.UserID)
+		return err != nil, err
+	},
+	"Accounts.ManagedMember": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Accounts().ManagedMember(ctx, o.agent.ID))
+	},
+	"Accounts.AddManagedAccount": func(ctx context.Context, o outsider) (bool, error) {
+		a := store.NewManagedAccount{ConnectorID: o.connector.ID, AgentID: o.agent.ID, Member: o.member.UserID, Origin: "https://mine.example.com"}
+		if err := o.door.Accounts().AddManagedAccount(ctx, a); err != nil {
+			return true, err
+		}
+		_, err := o.vault.Grant(ctx, o.connector.ID, &o.agent.ID)
+		return err == nil, nil
 	},
 	"SSO.ClaimDomain": func(ctx context.Context, o outsider) (bool, error) {
 		// That another tenant claims a domain, or has proven it, cannot be told by claiming it.
@@ -123,6 +144,9 @@ var ssoVaultAttempts = map[string]attempt{
 	"SSOSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.vault.SSOSecret(ctx, "https://login.example.com", "patchbay"))
 	},
+	"ProviderSignIn": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.vault.ProviderSignIn(ctx, o.member.UserID))
+	},
 }
 
 func (o *outsider) fillSSO(t *testing.T) {
@@ -132,12 +156,14 @@ func (o *outsider) fillSSO(t *testing.T) {
 	o.ssoFlow = flowOf("theirs")
 	given := connectors.SSO{
 		Issuer: o.subject.Issuer, ClientID: "patchbay", GroupsClaim: "groups", Groups: []connectors.GroupRole{{Group: "admins", Role: connectors.RoleAdmin}},
+		Enabled: true, TestedAt: new(time.Now()), ManagedAccounts: true,
 	}
 	for _, err := range []error{
 		door.SSO().Save(ctx, given, "theirs"),
 		door.SSO().ClaimDomain(ctx, "theirs.example", "patchbay=theirs"),
 		door.SSO().VerifyDomain(ctx, "theirs.example", connectors.ProofOperator),
 		door.SSO().BindSSOSubject(ctx, o.subject, o.member.UserID),
+		door.SSO().SaveTokens(ctx, o.member.UserID, o.subject.Issuer, store.SSOTokens{IDToken: "theirs", TokenEndpoint: o.subject.Issuer + "/token"}),
 		door.SSO().Start(ctx, o.ssoFlow),
 	} {
 		if err != nil {

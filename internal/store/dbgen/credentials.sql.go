@@ -118,8 +118,8 @@ const credentials = `-- name: Credentials :many
 select credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin,
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
              and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
-       credentials.account, coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
-       credentials.upstream, credentials.version, credentials.created_at, credentials.updated_at,
+       credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
+       credentials.upstream, credentials.version, credentials.created_at, credentials.updated_at, credentials.member_id,
        coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name
 from credentials
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
@@ -144,7 +144,6 @@ type CredentialsRow struct {
 	Origin      string
 	Status      string
 	Account     string
-	Identity    []byte
 	Scopes      []string
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time
@@ -154,6 +153,7 @@ type CredentialsRow struct {
 	Version     int32
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	MemberID    *connectors.UserID
 	AgentSlug   string
 	AgentName   string
 }
@@ -181,7 +181,6 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 			&i.Origin,
 			&i.Status,
 			&i.Account,
-			&i.Identity,
 			&i.Scopes,
 			&i.ExpiresAt,
 			&i.RefreshedAt,
@@ -191,6 +190,7 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.MemberID,
 			&i.AgentSlug,
 			&i.AgentName,
 		); err != nil {
@@ -265,7 +265,7 @@ func (q *Queries) RenewMachineTokens(ctx context.Context, tenantID connectors.Te
 }
 
 const sealedCredential = `-- name: SealedCredential :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
 `
@@ -297,12 +297,13 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 		&i.RetryAt,
 		&i.ConnectedAt,
 		&i.Upstream,
+		&i.MemberID,
 	)
 	return i, err
 }
 
 const sealedCredentialUsedLast = `-- name: SealedCredentialUsedLast :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not null
   and status in ('active', 'refresh_failed')
@@ -338,6 +339,7 @@ func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connect
 		&i.RetryAt,
 		&i.ConnectedAt,
 		&i.Upstream,
+		&i.MemberID,
 	)
 	return i, err
 }
@@ -347,6 +349,7 @@ insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, se
 values ($1, $2, $3, $4, $5, $6, $7, $8, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    member_id = null,
     connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,

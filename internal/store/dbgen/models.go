@@ -269,6 +269,7 @@ type Credential struct {
 	RetryAt     *time.Time
 	ConnectedAt *time.Time
 	Upstream    []byte
+	MemberID    *connectors.UserID
 }
 
 type OauthFlow struct {

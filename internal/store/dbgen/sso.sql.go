@@ -13,6 +13,61 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const addManagedAccount = `-- name: AddManagedAccount :execrows
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, grant_meta, connected_at, expires_at, member_id)
+select p.tenant_id, $1::uuid, $2::uuid, p.agent_id, 'oauth2', $3::text, $4::bytea, users.address, $5::jsonb, now(), now(),
+       p.user_id
+from personal_agents p
+join users on users.id = p.user_id
+where p.tenant_id = $6 and p.agent_id = $7 and p.user_id = $8
+on conflict on constraint credentials_owner_key do update
+set origin = excluded.origin,
+    sealed = excluded.sealed,
+    account = excluded.account,
+    status = 'active',
+    scopes = '{}',
+    expires_at = now(),
+    grant_meta = excluded.grant_meta,
+    refreshed_at = null,
+    error = '',
+    upstream = null,
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = credentials.version + 1,
+    updated_at = now()
+where credentials.member_id = excluded.member_id and credentials.origin <> excluded.origin
+`
+
+type AddManagedAccountParams struct {
+	ID          uuid.UUID
+	ConnectorID uuid.UUID
+	Origin      string
+	Sealed      []byte
+	GrantMeta   []byte
+	TenantID    connectors.TenantID
+	AgentID     connectors.AgentID
+	UserID      connectors.UserID
+}
+
+// An account without a token: its first use requests one. An account that a person connected stays.
+func (q *Queries) AddManagedAccount(ctx context.Context, arg AddManagedAccountParams) (int64, error) {
+	result, err := q.db.Exec(ctx, addManagedAccount,
+		arg.ID,
+		arg.ConnectorID,
+		arg.Origin,
+		arg.Sealed,
+		arg.GrantMeta,
+		arg.TenantID,
+		arg.AgentID,
+		arg.UserID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const addSSOGroup = `-- name: AddSSOGroup :exec
 insert into sso_groups (tenant_id, group_name, role)
 values ($1, $2, $3)
@@ -127,6 +182,32 @@ func (q *Queries) ConsumeSSOFlow(ctx context.Context, tenantID connectors.Tenant
 	return i, err
 }
 
+const deleteManagedAccounts = `-- name: DeleteManagedAccounts :many
+delete from credentials
+where tenant_id = $1 and member_id is not null
+returning connector_id
+`
+
+func (q *Queries) DeleteManagedAccounts(ctx context.Context, tenantID connectors.TenantID) ([]connectors.ConnectorID, error) {
+	rows, err := q.db.Query(ctx, deleteManagedAccounts, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.ConnectorID
+	for rows.Next() {
+		var connector_id connectors.ConnectorID
+		if err := rows.Scan(&connector_id); err != nil {
+			return nil, err
+		}
+		items = append(items, connector_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteSSO = `-- name: DeleteSSO :execrows
 delete from sso_settings
 where tenant_id = $1
@@ -160,6 +241,16 @@ func (q *Queries) DeleteSSOIdentities(ctx context.Context, tenantID connectors.T
 	return err
 }
 
+const deleteSSOTokens = `-- name: DeleteSSOTokens :exec
+delete from sso_tokens
+where tenant_id = $1
+`
+
+func (q *Queries) DeleteSSOTokens(ctx context.Context, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, deleteSSOTokens, tenantID)
+	return err
+}
+
 const hasUsablePassword = `-- name: HasUsablePassword :one
 select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
 from memberships
@@ -185,6 +276,22 @@ for update
 func (q *Queries) LockSSO(ctx context.Context, tenantID connectors.TenantID) error {
 	_, err := q.db.Exec(ctx, lockSSO, tenantID)
 	return err
+}
+
+const managedMember = `-- name: ManagedMember :one
+select p.user_id
+from personal_agents p
+join sso_tokens t on t.tenant_id = p.tenant_id and t.user_id = p.user_id
+join sso_settings s on s.tenant_id = t.tenant_id and s.issuer = t.issuer
+where p.tenant_id = $1 and p.agent_id = $2 and s.enabled and s.managed_accounts
+`
+
+// The member that an agent belongs to, if the member's sign-in can give it accounts.
+func (q *Queries) ManagedMember(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) (connectors.UserID, error) {
+	row := q.db.QueryRow(ctx, managedMember, tenantID, agentID)
+	var user_id connectors.UserID
+	err := row.Scan(&user_id)
+	return user_id, err
 }
 
 const markSSOTested = `-- name: MarkSSOTested :execrows
@@ -268,23 +375,60 @@ func (q *Queries) ReleaseSSODomain(ctx context.Context, tenantID connectors.Tena
 	return result.RowsAffected(), nil
 }
 
+const renewManagedAccounts = `-- name: RenewManagedAccounts :many
+update credentials
+set status = 'active',
+    error = '',
+    upstream = null,
+    expires_at = now(),
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = $1 and member_id = $2 and status in ('revoked', 'refresh_failed')
+returning connector_id
+`
+
+// A member signed in again: the next use of an ended account requests a token.
+func (q *Queries) RenewManagedAccounts(ctx context.Context, tenantID connectors.TenantID, memberID *connectors.UserID) ([]connectors.ConnectorID, error) {
+	rows, err := q.db.Query(ctx, renewManagedAccounts, tenantID, memberID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.ConnectorID
+	for rows.Next() {
+		var connector_id connectors.ConnectorID
+		if err := rows.Scan(&connector_id); err != nil {
+			return nil, err
+		}
+		items = append(items, connector_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const sSO = `-- name: SSO :one
-select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at
+select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at, managed_accounts
 from sso_settings
 where tenant_id = $1
 `
 
 type SSORow struct {
-	Issuer      string
-	ClientID    string
-	GroupsClaim string
-	Joins       bool
-	DefaultRole *connectors.Role
-	Enabled     bool
-	Enforced    bool
-	BreakGlass  *connectors.UserID
-	TestedAt    *time.Time
-	UpdatedAt   time.Time
+	Issuer          string
+	ClientID        string
+	GroupsClaim     string
+	Joins           bool
+	DefaultRole     *connectors.Role
+	Enabled         bool
+	Enforced        bool
+	BreakGlass      *connectors.UserID
+	TestedAt        *time.Time
+	UpdatedAt       time.Time
+	ManagedAccounts bool
 }
 
 // Without the client secret.
@@ -302,6 +446,7 @@ func (q *Queries) SSO(ctx context.Context, tenantID connectors.TenantID) (SSORow
 		&i.BreakGlass,
 		&i.TestedAt,
 		&i.UpdatedAt,
+		&i.ManagedAccounts,
 	)
 	return i, err
 }
@@ -424,9 +569,38 @@ func (q *Queries) SSOSubject(ctx context.Context, tenantID connectors.TenantID, 
 	return subject, err
 }
 
+const sSOTokens = `-- name: SSOTokens :one
+select t.sealed, t.issuer, s.client_id, s.sealed as client_sealed
+from sso_tokens t
+join sso_settings s on s.tenant_id = t.tenant_id and s.issuer = t.issuer
+where t.tenant_id = $1 and t.user_id = $2 and s.enabled and s.managed_accounts
+`
+
+type SSOTokensRow struct {
+	Sealed       []byte
+	Issuer       string
+	ClientID     string
+	ClientSealed []byte
+}
+
+// Only while the provider and the setting are what they were at the sign-in.
+func (q *Queries) SSOTokens(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (SSOTokensRow, error) {
+	row := q.db.QueryRow(ctx, sSOTokens, tenantID, userID)
+	var i SSOTokensRow
+	err := row.Scan(
+		&i.Sealed,
+		&i.Issuer,
+		&i.ClientID,
+		&i.ClientSealed,
+	)
+	return i, err
+}
+
 const saveSSO = `-- name: SaveSSO :exec
-insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at,
+                          managed_accounts)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+        $12)
 on conflict (tenant_id) do update
 set issuer = excluded.issuer,
     client_id = excluded.client_id,
@@ -438,21 +612,23 @@ set issuer = excluded.issuer,
     enforced = excluded.enforced,
     break_glass = excluded.break_glass,
     tested_at = excluded.tested_at,
+    managed_accounts = excluded.managed_accounts,
     updated_at = now()
 `
 
 type SaveSSOParams struct {
-	TenantID    connectors.TenantID
-	Issuer      string
-	ClientID    string
-	Sealed      []byte
-	GroupsClaim string
-	Joins       bool
-	DefaultRole *connectors.Role
-	Enabled     bool
-	Enforced    bool
-	BreakGlass  *connectors.UserID
-	TestedAt    *time.Time
+	TenantID        connectors.TenantID
+	Issuer          string
+	ClientID        string
+	Sealed          []byte
+	GroupsClaim     string
+	Joins           bool
+	DefaultRole     *connectors.Role
+	Enabled         bool
+	Enforced        bool
+	BreakGlass      *connectors.UserID
+	TestedAt        *time.Time
+	ManagedAccounts bool
 }
 
 // The secret is sealed for this issuer.
@@ -469,6 +645,33 @@ func (q *Queries) SaveSSO(ctx context.Context, arg SaveSSOParams) error {
 		arg.Enforced,
 		arg.BreakGlass,
 		arg.TestedAt,
+		arg.ManagedAccounts,
+	)
+	return err
+}
+
+const saveSSOTokens = `-- name: SaveSSOTokens :exec
+insert into sso_tokens (tenant_id, user_id, issuer, sealed)
+values ($1, $2, $3, $4)
+on conflict on constraint sso_tokens_pkey do update
+set issuer = excluded.issuer,
+    sealed = excluded.sealed,
+    signed_in_at = now()
+`
+
+type SaveSSOTokensParams struct {
+	TenantID connectors.TenantID
+	UserID   connectors.UserID
+	Issuer   string
+	Sealed   []byte
+}
+
+func (q *Queries) SaveSSOTokens(ctx context.Context, arg SaveSSOTokensParams) error {
+	_, err := q.db.Exec(ctx, saveSSOTokens,
+		arg.TenantID,
+		arg.UserID,
+		arg.Issuer,
+		arg.Sealed,
 	)
 	return err
 }
@@ -531,21 +734,23 @@ set issuer = $1,
     enforced = $7,
     break_glass = $8,
     tested_at = $9,
+    managed_accounts = $10,
     updated_at = now()
-where tenant_id = $10
+where tenant_id = $11
 `
 
 type UpdateSSOParams struct {
-	Issuer      string
-	ClientID    string
-	GroupsClaim string
-	Joins       bool
-	DefaultRole *connectors.Role
-	Enabled     bool
-	Enforced    bool
-	BreakGlass  *connectors.UserID
-	TestedAt    *time.Time
-	TenantID    connectors.TenantID
+	Issuer          string
+	ClientID        string
+	GroupsClaim     string
+	Joins           bool
+	DefaultRole     *connectors.Role
+	Enabled         bool
+	Enforced        bool
+	BreakGlass      *connectors.UserID
+	TestedAt        *time.Time
+	ManagedAccounts bool
+	TenantID        connectors.TenantID
 }
 
 // The secret stays. For another issuer it cannot be opened.
@@ -560,6 +765,7 @@ func (q *Queries) UpdateSSO(ctx context.Context, arg UpdateSSOParams) (int64, er
 		arg.Enforced,
 		arg.BreakGlass,
 		arg.TestedAt,
+		arg.ManagedAccounts,
 		arg.TenantID,
 	)
 	if err != nil {
