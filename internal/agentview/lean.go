@@ -105,7 +105,7 @@ func (v *View) ListSize(f toolfmt.Format) Size {
 	if v.Lean {
 		size = v.LeanSize(f)
 	}
-	for _, e := range appendResultReader(nil, v.ResultReader()) {
+	for _, e := range appendResultReader(nil, v.Shapes(), v.ResultReader()) {
 		size.Add(MeasureTool(resultReader, e.raw, f))
 	}
 	return size

@@ -118,7 +118,7 @@ const credentials = `-- name: Credentials :many
 select credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin,
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
              and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
-       credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
+       credentials.account, coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
        credentials.upstream, credentials.version, credentials.created_at, credentials.updated_at, credentials.member_id,
        coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name
 from credentials
@@ -144,6 +144,7 @@ type CredentialsRow struct {
 	Origin      string
 	Status      string
 	Account     string
+	Identity    []byte
 	Scopes      []string
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time
@@ -181,6 +182,7 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 			&i.Origin,
 			&i.Status,
 			&i.Account,
+			&i.Identity,
 			&i.Scopes,
 			&i.ExpiresAt,
 			&i.RefreshedAt,

@@ -408,9 +408,9 @@ with swept as (
     where oauth_flows.tenant_id = $1 and oauth_flows.expires_at < now()
 )
 insert into oauth_flows (tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id,
-                         resource, scopes, redirect_uri, return_to, sealed)
+                         resource, scopes, redirect_uri, return_to, replaces, sealed)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-        $11, $12, $13, $14, $15)
+        $11, $12, $13, $14, $15, $16)
 `
 
 type SaveFlowParams struct {
@@ -428,6 +428,7 @@ type SaveFlowParams struct {
 	Scopes      []string
 	RedirectUri string
 	ReturnTo    string
+	Replaces    bool
 	Sealed      []byte
 }
 
@@ -448,6 +449,7 @@ func (q *Queries) SaveFlow(ctx context.Context, arg SaveFlowParams) error {
 		arg.Scopes,
 		arg.RedirectUri,
 		arg.ReturnTo,
+		arg.Replaces,
 		arg.Sealed,
 	)
 	return err
@@ -457,7 +459,8 @@ const saveGrant = `-- name: SaveGrant :exec
 insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
 values ($1, $2, $3, $4, 'oauth2', $5, $6, $7, $8, $9, $10, now())
 on conflict on constraint credentials_owner_key do update
-set type = excluded.type,
+set id = case when $11::boolean then excluded.id else credentials.id end,
+    type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,
     origin = excluded.origin,
@@ -489,9 +492,10 @@ type SaveGrantParams struct {
 	Scopes      []string
 	ExpiresAt   *time.Time
 	GrantMeta   []byte
+	Replaces    bool
 }
 
-// The row keeps its id. A concurrent refresh of the replaced grant fails by its version.
+// The row keeps its id, unless the account is another. A concurrent refresh of the replaced grant fails by its version.
 func (q *Queries) SaveGrant(ctx context.Context, arg SaveGrantParams) error {
 	_, err := q.db.Exec(ctx, saveGrant,
 		arg.TenantID,
@@ -504,6 +508,7 @@ func (q *Queries) SaveGrant(ctx context.Context, arg SaveGrantParams) error {
 		arg.Scopes,
 		arg.ExpiresAt,
 		arg.GrantMeta,
+		arg.Replaces,
 	)
 	return err
 }
