@@ -43,7 +43,7 @@ with counted as materialized (
     from allowed, counted, lies
     where lies.number < @most::bigint and lies.bytes < @most_bytes::bigint
       and counted.number < @most_answers::bigint and counted.bytes < @most_answer_bytes::bigint
-    on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
+    on conflict (tenant_id, id) do update set sealed = excluded.sealed, expires_at = excluded.expires_at
     returning gateway_mail.id
 )
 select counted.number, counted.bytes, exists (select from allowed) as is_allowed, exists (select from stored) as is_stored

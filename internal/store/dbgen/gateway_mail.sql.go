@@ -211,7 +211,7 @@ from (
 ) lies
 where $7::boolean
    or lies.number < $8::bigint and lies.bytes < $9::bigint
-on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
+on conflict (tenant_id, id) do update set sealed = excluded.sealed, expires_at = excluded.expires_at
 `
 
 type PutMailParams struct {

@@ -41,7 +41,10 @@ with due as (
             and notices.at > coalesce(memberships.mailed_at, memberships.created_at)
             and notices.kind = any(case memberships.mail when 'approvals' then $2::text[] else $3::text[] end)
             and case notices.kind
-                when 'access_request.waiting' then memberships.role in ('owner', 'admin')
+                when 'access_request.waiting' then memberships.role in ('owner', 'admin') and exists (
+                    select from access_requests
+                    where access_requests.tenant_id = notices.tenant_id and access_requests.id = (notices.data ->> 'request_id')::uuid
+                      and access_requests.state = 'open')
                 when 'access_request.decided' then exists (
                     select from access_requests
                     where access_requests.tenant_id = notices.tenant_id and access_requests.id = (notices.data ->> 'request_id')::uuid
