@@ -1776,6 +1776,8 @@ type NamedToolPatch struct {
 
 // Needs is an API response.
 type Needs struct {
+	// Requests for access that wait for a decision.
+	Access int64 `json:"access"`
 	// Calls that wait for approval.
 	Approval int64 `json:"approval"`
 	// Connectors whose credential is missing, ended or refused.

@@ -11,6 +11,16 @@ where approvals.tenant_id = @tenant_id and approvals.state = 'waiting' and appro
 order by approvals.id desc
 limit @max_rows;
 
+-- name: AttentionRequests :many
+select r.id, r.asked_at, r.asked_by, agents.name as agent, connectors.name as connector, connectors.slug, connectors.url, connectors.icon_hash,
+       count(*) over () as total
+from access_requests r
+join agents on agents.tenant_id = r.tenant_id and agents.id = r.agent_id
+join connectors on connectors.tenant_id = r.tenant_id and connectors.id = r.connector_id
+where r.tenant_id = @tenant_id and r.state = 'open'
+order by r.id desc
+limit @max_rows;
+
 -- name: AttentionConnectors :many
 -- Connectors without a usable credential, and connectors that fail. Newest first within each kind. A connector that was
 -- never synced waits for its credential too, while its status says never_synced.
@@ -47,7 +57,7 @@ where listed.nth <= @max_rows::integer
 order by listed.needs_auth desc, listed.nth;
 
 -- name: CountNeeds :one
--- The counts of CountBadges, and how many rows AttentionConnectors, AttentionVanished and AttentionRenewals list together.
+-- The counts of CountBadges, the open requests for access, and how many rows AttentionConnectors, AttentionVanished and AttentionRenewals list together.
 select (
     select count(*)
     from approvals
@@ -56,7 +66,11 @@ select (
     select count(*)
     from tool_changes
     where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting'
-) as changes, ((
+) as changes, (
+    select count(*)
+    from access_requests
+    where access_requests.tenant_id = @tenant_id and access_requests.state = 'open'
+) as requests, ((
     select count(*)
     from connectors
     left join (

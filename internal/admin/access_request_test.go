@@ -165,6 +165,29 @@ func TestEndedGrant_BroadAgainIsAsked(t *testing.T) {
 	}
 }
 
+// Open requests are on the home page of those that decide, and the answer is on the asker's.
+func TestHome_ShowsRequestsAndAnswers(t *testing.T) {
+	t.Parallel()
+	d, _ := newAskedDashboard(t)
+	asker, other, admin := d.signInAsRole(connectors.RoleMember), d.signInAsRole(connectors.RoleMember), d.signInAsRole(connectors.RoleAdmin)
+	path := asker.post("/access/request", askForm()).Location
+	admin.get("/").want(t, http.StatusOK, "Access requests", "asks for Support", "Review request", path)
+	asker.get("/").want(t, http.StatusOK, "Access requests", "Open request", path)
+	admin.submit(path+"/accept", url.Values{"until": {"asked"}, "note": {"Until then."}}).want(t, http.StatusOK, "Accepted.")
+	if p := admin.get("/"); p.says("Review request") || p.says("Answers to your requests") {
+		t.Errorf("the decided request stays:\n%s", plainText(p.Body))
+	}
+	asker.get("/").want(t, http.StatusOK, "Answers to your requests", "Support → Linear", "Accepted by", "Until then.", path)
+	if p := other.get("/"); p.says("Answers to your requests") {
+		t.Error("another member is shown the answer")
+	}
+	asker.submit("/access/request", askForm("until", "720")).want(t, http.StatusOK, "Request sent.")
+	d.AsSystem(t, "update access_requests set decided_at = now() - interval '8 days' where decided_at is not null", nil)
+	if p := asker.get("/"); p.says("Answers to your requests") {
+		t.Error("an answer of last week is shown")
+	}
+}
+
 func TestAccessRequest_OtherTenantNotFound(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

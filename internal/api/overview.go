@@ -51,6 +51,7 @@ type overviewJSON struct {
 
 type needsJSON struct {
 	Approval      int `json:"approval" doc:"Calls that wait for approval."`
+	Access        int `json:"access" doc:"Requests for access that wait for a decision."`
 	Authorization int `json:"authorization" doc:"Connectors whose credential is missing, ended or refused."`
 	Server        int `json:"server" doc:"Connectors whose server does not answer correctly."`
 	Tools         int `json:"tools" doc:"Connectors that lost more than half of their tools."`
@@ -96,7 +97,7 @@ func viewOverview(needs connectors.Needs, f connectors.Figures, hours int, now t
 	total := connectors.TotalPeriod(parts)
 	out := overviewJSON{
 		Needs: needsJSON{
-			Approval: needs.Totals[connectors.NeedApproval], Authorization: needs.Totals[connectors.NeedAuthorization],
+			Approval: needs.Totals[connectors.NeedApproval], Access: needs.Totals[connectors.NeedAccess], Authorization: needs.Totals[connectors.NeedAuthorization],
 			Server: needs.Totals[connectors.NeedServer], Tools: needs.Totals[connectors.NeedTools], Renewal: needs.Totals[connectors.NeedRenewal], Review: needs.Totals[connectors.NeedReview],
 		},
 		Connectors: map[string]int{}, Tools: f.Tools, UsageSince: toUTC(f.Since), Total: viewFigures(&total), Hours: make([]overviewHourJSON, len(parts)),

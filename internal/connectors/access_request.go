@@ -96,8 +96,8 @@ func (r AccessRequest) Adds(g Grant, now time.Time) bool {
 // AskAccessPath is the dashboard's form of a request.
 const AskAccessPath = "/access/request"
 
-// PagePath is the request's page in the dashboard.
-func (r AccessRequest) PagePath() string { return "/access/requests/" + r.ID.String() }
+// AccessRequestPath is a request's page in the dashboard.
+func AccessRequestPath(id AccessRequestID) string { return "/access/requests/" + id.String() }
 
 // AccessRequestNotice is the notice of an open request, without its reason.
 func AccessRequestNotice(r AccessRequest, c ConnectorName, agent AgentName) NewNotice {
@@ -109,7 +109,7 @@ func AccessRequestNotice(r AccessRequest, c ConnectorName, agent AgentName) NewN
 		Kind:  NoticeAccessRequest,
 		Title: r.AskedBy + " asks for access of " + agent.Name + " to " + c.Name,
 		Body:  "An admin accepts or refuses the request, unless already decided.",
-		Link:  r.PagePath(),
+		Link:  AccessRequestPath(r.ID),
 		Key:   "access_request " + r.ID.String(),
 		Data:  c.noticeData(data),
 	}
@@ -125,7 +125,7 @@ func AccessDecisionNotice(r AccessRequest, c ConnectorName, agent AgentName) New
 		Kind:  NoticeAccessDecision,
 		Title: title,
 		Body:  r.DecidedBy + " decided the request of " + r.AskedBy + ".",
-		Link:  r.PagePath(),
+		Link:  AccessRequestPath(r.ID),
 		Key:   "access_decision " + r.ID.String(),
 		Data: c.noticeData(map[string]any{
 			"request_id": r.ID.String(), "agent": agent.Slug, "asked_by": r.AskedBy, "state": string(r.State), "decided_by": r.DecidedBy,

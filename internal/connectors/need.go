@@ -8,6 +8,7 @@ type NeedKind string
 // The kinds.
 const (
 	NeedApproval      NeedKind = "approval"      // a call waits for approval
+	NeedAccess        NeedKind = "access"        // a request for access waits for a decision
 	NeedAuthorization NeedKind = "authorization" // a connector's credential is missing, expired or refused
 	NeedServer        NeedKind = "server"        // a connector's server fails
 	NeedTools         NeedKind = "tools"         // all or most tools of a connector vanished
@@ -15,8 +16,8 @@ const (
 	NeedReview        NeedKind = "review"        // a definition is new or changed, and held
 )
 
-// NeedKinds are the kinds, most urgent first: waiting agents, failing servers, then the rest.
-var NeedKinds = []NeedKind{NeedApproval, NeedAuthorization, NeedServer, NeedTools, NeedRenewal, NeedReview}
+// NeedKinds are the kinds, most urgent first: waiting agents and people, failing servers, then the rest.
+var NeedKinds = []NeedKind{NeedApproval, NeedAccess, NeedAuthorization, NeedServer, NeedTools, NeedRenewal, NeedReview}
 
 // LapseWarning is how long before its end an account is reported.
 const LapseWarning = lapseWarning
@@ -29,10 +30,12 @@ type Need struct {
 	ConnectorSlug string
 	ConnectorURL  string
 	ConnectorIcon *Hash  // as of Connector
-	Agent         string // of an approval or of a renewal of one agent's account; else empty
+	Agent         string // of an approval, of a request or of a renewal of one agent's account; else empty
 	AgentSlug     string // of a renewal
 	Tool          string // of an approval or review: the server's name
 	Call          ToolCallID
+	Request       AccessRequestID
+	Asker         string    // of a request
 	Ends          time.Time // of an approval: its expiry
 	Auth          AuthType  // of authorization
 	Mode          CredentialMode

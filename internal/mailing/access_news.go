@@ -22,7 +22,7 @@ func readRequestNews(ctx context.Context, tx *store.Tenant, user connectors.User
 		list, err := tx.AccessRequests().List(ctx, f)
 		pages := map[string]bool{}
 		for _, r := range list.Items {
-			pages[r.PagePath()] = true
+			pages[connectors.AccessRequestPath(r.ID)] = true
 		}
 		return pages, err
 	}

@@ -11,12 +11,14 @@ import (
 func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs, error) {
 	rows := int32(max)
 	var calls []dbgen.AttentionApprovalsRow
+	var requests []dbgen.AttentionRequestsRow
 	var needy []dbgen.AttentionConnectorsRow
 	var vanished []dbgen.AttentionVanishedRow
 	var lapsing []dbgen.AttentionRenewalsRow
 	var changes []dbgen.AttentionReviewsRow
 	err := t.scope.runReadBatch(ctx,
 		func(q *dbgen.Queries) (err error) { calls, err = q.AttentionApprovals(ctx, t.id, rows); return err },
+		func(q *dbgen.Queries) (err error) { requests, err = q.AttentionRequests(ctx, t.id, rows); return err },
 		func(q *dbgen.Queries) (err error) { needy, err = q.AttentionConnectors(ctx, rows, t.id); return err },
 		func(q *dbgen.Queries) (err error) { vanished, err = q.AttentionVanished(ctx, t.id, rows); return err },
 		func(q *dbgen.Queries) (err error) {
@@ -36,6 +38,11 @@ func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs,
 	for _, r := range calls {
 		add(connectors.Need{
 			Kind: connectors.NeedApproval, At: r.AskedAt.UTC(), Connector: r.Connector, ConnectorSlug: r.Slug, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), Agent: r.Agent, Tool: r.Tool, Call: r.ID, Ends: r.ExpiresAt.UTC(),
+		}, r.Total)
+	}
+	for _, r := range requests {
+		add(connectors.Need{
+			Kind: connectors.NeedAccess, At: r.AskedAt.UTC(), Connector: r.Connector, ConnectorSlug: r.Slug, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), Agent: r.Agent, Request: r.ID, Asker: r.AskedBy,
 		}, r.Total)
 	}
 	for _, r := range needy {
@@ -75,16 +82,17 @@ func toNeed(r dbgen.AttentionConnectorsRow) connectors.Need {
 type BadgeCounts struct {
 	Approvals  int // calls that wait for approval
 	Changes    int // tool changes that wait for review
+	Requests   int // open requests for access
 	Connectors int // connectors and accounts that need attention
 }
 
 // Total is the number of all items.
-func (b BadgeCounts) Total() int { return b.Approvals + b.Changes + b.Connectors }
+func (b BadgeCounts) Total() int { return b.Approvals + b.Changes + b.Requests + b.Connectors }
 
 // Badges reads the counts.
 func (t *Tenant) Badges(ctx context.Context) (BadgeCounts, error) {
 	row, err := t.q.CountNeeds(ctx, t.id, connectors.LapseWarning.Seconds())
-	return BadgeCounts{Approvals: int(row.Approvals), Changes: int(row.Changes), Connectors: int(row.Connectors)}, err
+	return BadgeCounts{Approvals: int(row.Approvals), Changes: int(row.Changes), Requests: int(row.Requests), Connectors: int(row.Connectors)}, err
 }
 
 // UpdateBadges reads the counts that change often: the waiting approvals and changes.

@@ -41,6 +41,13 @@ func TestNeeds_MostUrgentFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	asked, err := o.Door().AccessRequests().Create(t.Context(), connectors.AccessRequest{
+		AgentID: o.agent.ID, ConnectorID: down.ID, AllTools: true, Reason: "For the report.", AskedBy: "Ann",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	n := needs(t, o.World, 50)
 	if b, err := o.Door().Badges(t.Context()); err != nil || b.Total() != n.Total() || b.Approvals != n.Totals[connectors.NeedApproval] {
 		t.Errorf("badges count %+v, %v, want %v", b, err, n.Totals)
@@ -57,6 +64,7 @@ func TestNeeds_MostUrgentFirst(t *testing.T) {
 			one.Kind == connectors.NeedTools && one.ConnectorSlug == emptied.Slug && one.Vanished.Tools == 1 && one.Vanished.Of == 1,
 			one.Kind == connectors.NeedRenewal && one.ConnectorSlug == lapsing.Slug && one.At.Equal(ends),
 			one.Kind == connectors.NeedReview && one.ConnectorSlug == o.changed.Slug,
+			one.Kind == connectors.NeedAccess && one.Request == asked && one.Asker == "Ann" && one.Agent == o.agent.Name,
 			one.Kind == connectors.NeedApproval && one.Call == o.waiting.ID && one.Agent == o.agent.Name:
 			named[one.Kind] = true
 		}

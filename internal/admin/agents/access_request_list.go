@@ -51,7 +51,7 @@ func accessRequestRow(ctx context.Context, r store.RequestedAccess, now time.Tim
 }
 
 func accessRequestPath(id connectors.AccessRequestID) string {
-	return "/access/requests/" + id.String()
+	return connectors.AccessRequestPath(id)
 }
 
 func requestStateOptions(ctx context.Context) []templates.Option {

@@ -24,10 +24,18 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	var needs connectors.Needs
 	var f connectors.Figures
 	var steps connectors.FirstSteps
-	shown := ShowsFirstSteps(shell.Actor(r))
+	var asked store.List[store.RequestedAccess]
+	actor := shell.Actor(r)
+	shown := ShowsFirstSteps(actor)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
 		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
 			return err
+		}
+		if actor.UserID != nil {
+			own := store.AccessRequestFilter{Asker: &actor.UserID.UUID, Page: store.Page{Limit: MaxNeedsShown}}
+			if asked, err = tx.AccessRequests().List(r.Context(), own); err != nil {
+				return err
+			}
 		}
 		if f, err = tx.Calls().Figures(r.Context(), now.Add(-shell.Week-time.Hour)); err != nil || !shown {
 			return err
@@ -41,6 +49,7 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	page := templates.HomePage{Frame: h.NewFrame(r, templates.NavHome, shell.NewCrumb(i18n.T(r.Context(), "Home"), ""))}
 	page.Welcome = connectorCount(f) == 0
 	page.Needs = NeedsView(r.Context(), h.Shell, needs, page.Frame.Can)
+	page.Answers = answersView(r.Context(), h.Shell, asked.Items, now)
 	page.Figures = figuresView(r.Context(), &f, shell.FindTimeRange(r.URL.Query().Get("period")), now)
 	page.Figures.Resets = page.Frame.Can.Manage
 	if shown && !steps.Done() {
@@ -93,6 +102,11 @@ func needGroup(ctx context.Context, kind connectors.NeedKind) templates.NeedGrou
 		return templates.NeedGroup{
 			Title: i18n.T(ctx, "Calls waiting for approval"), Icon: "stamp", Kind: templates.StateWarn, All: templates.Link{Text: i18n.T(ctx, "All approvals"), Href: "/approvals"},
 		}
+	case connectors.NeedAccess:
+		return templates.NeedGroup{
+			Title: i18n.T(ctx, "Access requests"), Icon: "shield-check", Kind: templates.StateWarn,
+			All: templates.Link{Text: i18n.T(ctx, "All requests"), Href: "/access/requests"},
+		}
 	case connectors.NeedAuthorization:
 		return templates.NeedGroup{
 			Title: i18n.T(ctx, "Connectors need authorization"), Icon: "key-round", Kind: templates.StateBad,
@@ -136,6 +150,10 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 		row.Name, row.Mono, row.Since = shell.ShortenText(shell.CleanText(n.Tool), shell.MaxName), true, i18n.T(ctx, "asked")
 		row.Line = i18n.T(ctx, "%s via %s", n.Agent, n.Connector)
 		row.Action = choose(can.Sync, i18n.T(ctx, "Review call"), view.Href)
+	case connectors.NeedAccess:
+		view = templates.Link{Text: i18n.T(ctx, "Open request"), Href: connectors.AccessRequestPath(n.Request)}
+		row.Line, row.Since = i18n.T(ctx, "%s asks for %s", n.Asker, n.Agent), i18n.T(ctx, "asked")
+		row.Action = choose(can.Manage, i18n.T(ctx, "Review request"), view.Href)
 	case connectors.NeedAuthorization:
 		row.When = shell.NewSince(ctx, n.At, now)
 		row.Line = i18n.TranslateKnown(ctx, n.Reason)

@@ -214,6 +214,59 @@ func (q *Queries) AttentionRenewals(ctx context.Context, tenantID connectors.Ten
 	return items, nil
 }
 
+const attentionRequests = `-- name: AttentionRequests :many
+select r.id, r.asked_at, r.asked_by, agents.name as agent, connectors.name as connector, connectors.slug, connectors.url, connectors.icon_hash,
+       count(*) over () as total
+from access_requests r
+join agents on agents.tenant_id = r.tenant_id and agents.id = r.agent_id
+join connectors on connectors.tenant_id = r.tenant_id and connectors.id = r.connector_id
+where r.tenant_id = $1 and r.state = 'open'
+order by r.id desc
+limit $2
+`
+
+type AttentionRequestsRow struct {
+	ID        connectors.AccessRequestID
+	AskedAt   time.Time
+	AskedBy   string
+	Agent     string
+	Connector string
+	Slug      string
+	Url       string
+	IconHash  []byte
+	Total     int64
+}
+
+func (q *Queries) AttentionRequests(ctx context.Context, tenantID connectors.TenantID, maxRows int32) ([]AttentionRequestsRow, error) {
+	rows, err := q.db.Query(ctx, attentionRequests, tenantID, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AttentionRequestsRow
+	for rows.Next() {
+		var i AttentionRequestsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AskedAt,
+			&i.AskedBy,
+			&i.Agent,
+			&i.Connector,
+			&i.Slug,
+			&i.Url,
+			&i.IconHash,
+			&i.Total,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const attentionReviews = `-- name: AttentionReviews :many
 select tool_changes.id, connectors.slug, connectors.name as connector, connectors.url, connectors.icon_hash, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
        (tool_changes.before_hash is null)::boolean as is_new, count(*) over () as total
@@ -277,7 +330,11 @@ select (
     select count(*)
     from tool_changes
     where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting'
-) as changes, ((
+) as changes, (
+    select count(*)
+    from access_requests
+    where access_requests.tenant_id = $1 and access_requests.state = 'open'
+) as requests, ((
     select count(*)
     from connectors
     left join (
@@ -314,13 +371,19 @@ select (
 type CountNeedsRow struct {
 	Approvals  int64
 	Changes    int64
+	Requests   int64
 	Connectors int64
 }
 
-// The counts of CountBadges, and how many rows AttentionConnectors, AttentionVanished and AttentionRenewals list together.
+// The counts of CountBadges, the open requests for access, and how many rows AttentionConnectors, AttentionVanished and AttentionRenewals list together.
 func (q *Queries) CountNeeds(ctx context.Context, tenantID connectors.TenantID, seconds float64) (CountNeedsRow, error) {
 	row := q.db.QueryRow(ctx, countNeeds, tenantID, seconds)
 	var i CountNeedsRow
-	err := row.Scan(&i.Approvals, &i.Changes, &i.Connectors)
+	err := row.Scan(
+		&i.Approvals,
+		&i.Changes,
+		&i.Requests,
+		&i.Connectors,
+	)
 	return i, err
 }
