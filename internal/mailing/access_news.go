@@ -35,8 +35,8 @@ func readRequestNews(ctx context.Context, tx *store.Tenant, user connectors.User
 	return news, err
 }
 
-// concern reports whether a notice concerns the member. Notices of other kinds do.
-func (r requestNews) concern(n connectors.Notice) bool {
+// concernsMember reports whether a notice concerns the member. Notices of other kinds do.
+func (r requestNews) concernsMember(n connectors.Notice) bool {
 	switch n.Kind {
 	case connectors.NoticeAccessRequest:
 		return r.toDecide[n.Link]

@@ -77,7 +77,7 @@ func readNews(ctx context.Context, tx *store.Tenant, user connectors.UserID, to 
 		return nil, err
 	}
 	return slices.DeleteFunc(list.Items, func(n connectors.Notice) bool {
-		isOver := n.Kind == connectors.NoticeApproval && !waiting[n.Link] || !requests.concern(n)
+		isOver := n.Kind == connectors.NoticeApproval && !waiting[n.Link] || !requests.concernsMember(n)
 		return n.Read || isOver || !n.At.After(since) || !slices.Contains(to.Choice.Kinds(), n.Kind)
 	}), nil
 }
