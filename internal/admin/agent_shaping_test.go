@@ -30,6 +30,8 @@ func TestAgentTool_ShortensAnswers(t *testing.T) {
 	admin.get(path).want(t, http.StatusOK, "Shorten answers", "Maximum tokens", "stored encrypted for 24 hours", "The agent can read every field that is left out.")
 	lacks(admin.get(path), "Give whole answers")
 	admin.get(path+"?preview=1&fields=&budget=500").want(t, http.StatusOK, "of 10,000 characters in body", "tokens", ".body is 99 % of what this tool answers.", "Leave it out")
+	admin.get(path+"?preview=1&fields=.&budget=500").want(t, http.StatusOK, "Leave it out", url.Values{"fields": {". | del(.body?)"}}.Encode())
+	lacks(admin.get(path+"?preview=1&fields=.|del(.body?)&budget=500"), "Leave it out")
 	admin.get(path+"?preview=1&fields=map(&budget=").want(t, http.StatusOK, "valid jq")
 	admin.post(path+"/shaping", url.Values{"fields": {"map("}, "budget": {"500"}}).want(t, http.StatusUnprocessableEntity, "valid jq", "map(")
 	admin.post(path+"/shaping", url.Values{"budget": {"500"}}).want(t, http.StatusSeeOther)

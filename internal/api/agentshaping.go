@@ -122,7 +122,8 @@ func (h *Handler) previewAgentShaping(ctx context.Context, actor auth.Actor, in 
 		out.Answers[i] = shapedAnswerJSON{CallID: a.Call.String(), Shortened: a.Shaped, TokensBefore: a.Before, TokensAfter: a.After, Summary: a.Summary}
 	}
 	for i, a := range p.Advice {
-		out.Advice[i] = shapingAdviceJSON{Field: a.Field, Percent: a.Percent, Fields: a.Filter()}
+		out.Advice[i] = shapingAdviceJSON{Field: a.Field, Percent: a.Percent}
+		out.Advice[i].Fields, _ = a.Extend(rule.Fields)
 	}
 	return &response[shapingPreviewJSON]{Body: out}, nil
 }

@@ -23,11 +23,45 @@ const (
 
 // Filter is the jq filter that leaves out the field.
 func (a Advice) Filter() string {
-	path := strings.ReplaceAll(a.Field, "[]", "[]?")
-	if strings.HasPrefix(path, "[") {
-		path = "." + path
+	path := []byte("del(")
+	if strings.HasPrefix(a.Field, "[") {
+		path = append(path, '.')
 	}
-	return "del(" + path + "?)"
+	for at := 0; at < len(a.Field); {
+		next := at + 1
+		switch {
+		case a.Field[at] == '"': // a name, which may contain brackets
+			next = skipString([]byte(a.Field), at)
+		case strings.HasPrefix(a.Field[at:], "[]"):
+			next = at + len("[]")
+		}
+		path = append(path, a.Field[at:next]...)
+		if strings.HasSuffix(a.Field[at:next], "[]") {
+			path = append(path, '?')
+		}
+		at = next
+	}
+	return string(append(path, "?)"...))
+}
+
+// Extend adds the advice to a filter. adds: the filter did not follow it before.
+func (a Advice) Extend(filter string) (extended string, adds bool) {
+	filter = strings.TrimSpace(filter)
+	switch {
+	case filter == "":
+		return a.Filter(), true
+	case strings.Contains(filter, a.Filter()):
+		return filter, false
+	case strings.Contains(filter, "#"): // the last line may be a comment
+		return filter + "\n| " + a.Filter(), true
+	}
+	return filter + " | " + a.Filter(), true
+}
+
+// isWithin reports whether a field is below another one.
+func isWithin(field, outer string) bool {
+	rest, found := strings.CutPrefix(field, outer)
+	return found && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "["))
 }
 
 // Advise returns the largest fields of results, without those within another one.
@@ -59,8 +93,8 @@ func Advise(results []json.RawMessage) []Advice {
 	})
 	var out []Advice
 	for _, a := range all {
-		within := slices.ContainsFunc(out, func(b Advice) bool { return strings.HasPrefix(a.Field, b.Field) })
-		isAll := a.Percent > maxAdvice && slices.ContainsFunc(all, func(b Advice) bool { return a != b && strings.HasPrefix(b.Field, a.Field) })
+		within := slices.ContainsFunc(out, func(b Advice) bool { return isWithin(a.Field, b.Field) })
+		isAll := a.Percent > maxAdvice && slices.ContainsFunc(all, func(b Advice) bool { return isWithin(b.Field, a.Field) })
 		if !within && !isAll && len(out) < maxAdvised {
 			out = append(out, a)
 		}

@@ -83,7 +83,11 @@ func (h *Handler) shapingPanel(r *http.Request, page *agentToolPage) (*templates
 		})
 	}
 	for _, a := range p.Advice {
-		fill := url.Values{"fields": {a.Filter()}, "budget": {query.Get("budget")}, "preview": {"1"}}
+		fields, adds := a.Extend(rule.Fields)
+		if !adds {
+			continue
+		}
+		fill := url.Values{"fields": {fields}, "budget": {query.Get("budget")}, "preview": {"1"}}
 		panel.Advice = append(panel.Advice, templates.ShapingAdvice{
 			Text: i18n.T(r.Context(), "%s is %d %% of what this tool answers.", shell.ShortenText(a.Field, maxAdviceField), a.Percent), Fill: here + "?" + fill.Encode() + "#answers",
 		})
