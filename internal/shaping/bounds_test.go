@@ -16,14 +16,59 @@ func blocks(n int, text string) json.RawMessage {
 	return json.RawMessage(`{"content":[` + strings.TrimSuffix(strings.Repeat(`{"type":"text","text":`+string(quoted)+`},`, n), ",") + `]}`)
 }
 
-func TestShapeLeavesTooManyBlocks(t *testing.T) {
+func TestShapeOfManyBlocks(t *testing.T) {
 	text := strings.Repeat("some words ", 50)
-	s, ok := shaping.Rule{Budget: 1000}.Shape(t.Context(), blocks(1000, text), notice)
-	if !ok || len(parse(t, s.Raw).Content) != 1002 {
-		t.Errorf("1,000 blocks: shaped %v", ok)
+	for n, want := range map[int]string{1000: "", 1001: "1,000 of 1,001 content blocks", 2500: "1,000 of 2,500 content blocks"} {
+		raw := blocks(n, text)
+		s, ok := shaping.Rule{Budget: 1000, Fields: filter(t, ".a")}.Shape(t.Context(), raw, notice)
+		if !ok || len(parse(t, s.Raw).Content) != 1002 || !strings.Contains(s.Summary(), want) {
+			t.Errorf("%d blocks: shaped %v, %s", n, ok, s.Summary())
+		}
+		if got := readAll(t, raw, shaping.ReadRequest{Limit: 60_000, Part: "result"}); got != string(raw) {
+			t.Errorf("%d blocks: the reads are not the answer", n)
+		}
 	}
-	if _, ok := (shaping.Rule{Budget: 1000, Fields: filter(t, ".a")}).Shape(t.Context(), blocks(1001, text), notice); ok {
-		t.Error("1,001 blocks are shaped")
+	if _, ok := (shaping.Rule{Fields: filter(t, ".a")}).Shape(t.Context(), blocks(1001, text), notice); ok {
+		t.Error("without a budget, 1,001 blocks are shaped")
+	}
+}
+
+func TestShapeLeavesOutLinks(t *testing.T) {
+	link := `{"type":"resource_link","uri":"file:///notes/` + strings.Repeat("abc/", 100) + `","name":"a"},`
+	raw := json.RawMessage(`{"content":[{"type":"text","text":"first"},` + strings.Repeat(link, 500) + `{"type":"text","text":"last"}]}`)
+	s, ok := shaping.Rule{Budget: 1000}.Shape(t.Context(), raw, notice)
+	r := parse(t, s.Raw)
+	if last := len(r.Content) - 3; !ok || s.After > 1200 || last < 3 || r.Content[0].Text != "first" || r.Content[last].Text != "last" || r.Content[1].Type != "resource_link" {
+		t.Errorf("shaped %v to %d tokens: %.300s", ok, s.After, s.Raw)
+	}
+	if !strings.Contains(s.Summary(), " of 500 links") || shaping.Tokens(raw) < 20_000 {
+		t.Errorf("from %d tokens: %s", shaping.Tokens(raw), s.Summary())
+	}
+	if got := readAll(t, raw, shaping.ReadRequest{Part: "499", Limit: 60_000}); got != strings.TrimSuffix(link, ",") {
+		t.Errorf("the link is read as %s", got)
+	}
+	few := json.RawMessage(`{"content":[` + link + `{"type":"text","text":"last"}]}`)
+	if _, ok := (shaping.Rule{Budget: 1000}).Shape(t.Context(), few, notice); ok {
+		t.Error("one link is shaped")
+	}
+}
+
+// The form in which a server writes its answer is no way around a budget.
+func TestShapeOfUnusualForms(t *testing.T) {
+	text, _ := json.Marshal(strings.Repeat("some words ", 2000))
+	for name, raw := range map[string]string{
+		"a text as structured content": `{"content":[],"structuredContent":` + string(text) + `}`,
+		"an escaped name of the text":  `{"content":[{"\u0074ype":"text","\u0074ext":` + string(text) + `}]}`,
+		"an escaped name of a member":  `{"\u0063ontent":[{"type":"text","text":` + string(text) + `}]}`,
+		"another escaped name":         `{"content":[],"structured\u0043ontent":{"a":` + string(text) + `}}`,
+	} {
+		s, ok := shaping.Rule{Budget: 500, Fields: filter(t, ".")}.Shape(t.Context(), json.RawMessage(raw), notice)
+		if !ok || s.After > 600 || len(s.Raw) > 6000 || len(parse(t, s.Raw).Content) < 2 {
+			t.Errorf("%s: shaped %v to %d tokens, %d bytes", name, ok, s.After, len(s.Raw))
+		}
+		if got := readAll(t, json.RawMessage(raw), shaping.ReadRequest{Part: "result", Limit: 60_000}); got != raw {
+			t.Errorf("%s: the reads are not the answer", name)
+		}
 	}
 }
 

@@ -26,6 +26,8 @@ const (
 	UnitEntries    = "entries" // members of an object
 	UnitLines      = "lines"
 	UnitCharacters = "characters"
+	UnitBlocks     = "content blocks"
+	UnitLinks      = "links"
 )
 
 // Cut is one place where a document was shortened.
@@ -104,8 +106,8 @@ func appendComma(to []byte, kept int) []byte {
 
 // appendMembers appends an object. Short members stay whole, and the others share the rest of the budget.
 func (f *fitter) appendMembers(to, raw []byte, budget int, path []string) []byte {
-	all, ok := listMembers(raw, maxMembers)
-	if !ok {
+	all, more := listMembers(raw, maxMembers)
+	if more > 0 {
 		return f.appendFirstMembers(to, raw, budget, path)
 	}
 	sizes, order, rest := make([]int, len(all)), make([]int, len(all)), budget-2

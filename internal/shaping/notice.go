@@ -79,11 +79,11 @@ func (r parsedResult) encodeResult(n Notice, s Shaped) []byte {
 	out, found := []byte{'{'}, false
 	for i, m := range r.top {
 		out = append(append(appendComma(out, i), m.name...), ':')
-		switch string(m.name) {
-		case `"content"`:
+		switch {
+		case m.is(`"content"`):
 			found = true
 			out = append(r.appendContent(out, notice), ']')
-		case `"structuredContent"`:
+		case m.is(`"structuredContent"`):
 			out = r.appendStructured(out, m.value, sentence)
 		default:
 			out = append(out, m.value...)
@@ -98,8 +98,11 @@ func (r parsedResult) encodeResult(n Notice, s Shaped) []byte {
 // appendContent appends the blocks and the notice, without the closing bracket.
 func (r parsedResult) appendContent(to, notice []byte) []byte {
 	to = append(to, '[')
-	next := 0 // the parts are in the order of their blocks
+	next, kept := 0, 0 // the parts are in the order of their blocks
 	for i, b := range r.blocks {
+		if r.left[i] {
+			continue
+		}
 		block := b.value
 		if next < len(r.parts) && r.parts[next].block == i {
 			if p := r.parts[next]; !bytes.Equal(p.out, p.doc) {
@@ -107,9 +110,10 @@ func (r parsedResult) appendContent(to, notice []byte) []byte {
 			}
 			next++
 		}
-		to = append(appendComma(to, i), block...)
+		to = append(appendComma(to, kept), block...)
+		kept++
 	}
-	return append(appendComma(to, len(r.blocks)), notice...)
+	return append(appendComma(to, kept), notice...)
 }
 
 // replaceWithin returns block with another value in place of field, a slice of its array.

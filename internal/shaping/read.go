@@ -106,6 +106,7 @@ func (q *ReadRequest) checkBounds() error {
 // findPart returns a part of a result.
 func findPart(raw []byte, name string) (doc []byte, isJSON bool, err error) {
 	r, ok := parseResult(raw)
+	ok = ok && r.more == 0 // not all parts are known
 	if name == "result" || !ok || name == "" && len(r.parts) == 0 {
 		return raw, ok, nil
 	}

@@ -11,20 +11,29 @@ type member struct {
 	value []byte
 }
 
+// is reports whether a member has a quoted name, which may be written with escapes.
+func (m member) is(name string) bool {
+	if bytes.IndexByte(m.name, '\\') < 0 {
+		return string(m.name) == name
+	}
+	return string(quoteJSON(fieldName(m.name))) == name
+}
+
 // eachMember goes through the elements or members of a valid JSON array or object.
 func eachMember(raw []byte) iter.Seq[member] {
 	return func(yield func(member) bool) { scanMembers(raw, yield) }
 }
 
-// listMembers returns the elements or members of a valid JSON array or object; false: there are more than most.
-func listMembers(raw []byte, most int) (all []member, ok bool) {
+// listMembers returns the first elements or members of a valid JSON array or object, and the number of the others.
+func listMembers(raw []byte, most int) (all []member, more int) {
 	for m := range eachMember(raw) {
-		if len(all) == most {
-			return nil, false
+		if len(all) < most {
+			all = append(all, m)
+		} else {
+			more++
 		}
-		all = append(all, m)
 	}
-	return all, true
+	return all, more
 }
 
 func scanMembers(raw []byte, yield func(member) bool) {
@@ -50,7 +59,7 @@ func scanMembers(raw []byte, yield func(member) bool) {
 // findMember returns the value of the only member of a name; twice: there are several.
 func findMember(object []byte, name string) (value []byte, twice bool) {
 	for m := range eachMember(object) {
-		if string(m.name) == name {
+		if m.is(name) {
 			twice = value != nil
 			value = m.value
 		}
@@ -61,7 +70,7 @@ func findMember(object []byte, name string) (value []byte, twice bool) {
 // pickMember is findMember for an object that was read.
 func pickMember(all []member, name string) (value []byte, twice bool) {
 	for _, m := range all {
-		if string(m.name) == name {
+		if m.is(name) {
 			twice = value != nil
 			value = m.value
 		}

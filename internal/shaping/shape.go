@@ -43,22 +43,26 @@ type answerPart struct {
 // parsedResult is a result with its parts.
 type parsedResult struct {
 	top     []member
-	content []byte // an array; nil: none
-	blocks  []member
+	content []byte       // an array; nil: none
+	blocks  []member     // the first ones
+	more    int          // blocks after them, which are left out
+	links   []int        // the places of resource links in blocks
+	left    map[int]bool // of links, those that are left out
 	parts   []answerPart
 	isError bool
 }
 
-// maxBlocks bounds the content blocks of a result, and its members.
+// maxBlocks bounds the content blocks of a shortened result, and the members of a result.
 const maxBlocks = 1000
 
-// parseResult parses a result. false: it has too many blocks, or a form of which parts could be lost.
+// parseResult parses a result. false: it has a form of which parts could be lost.
 func parseResult(raw []byte) (r parsedResult, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '{' || !utf8.Valid(raw) || !json.Valid(raw) {
 		return r, false
 	}
-	if r.top, ok = listMembers(raw, maxBlocks); !ok {
+	more := 0
+	if r.top, more = listMembers(raw, maxBlocks); more > 0 {
 		return r, false
 	}
 	content, twice := pickMember(r.top, `"content"`)
@@ -69,17 +73,19 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 	}
 	r.isError, r.content = string(isError) == "true", content
 	if content != nil {
-		if r.blocks, ok = listMembers(content, maxBlocks); !ok {
-			return r, false
-		}
+		r.blocks, r.more = listMembers(content, maxBlocks)
 	}
 	for i, b := range r.blocks {
-		if field := textField(b.value); field != nil {
+		field, isLink := textField(b.value)
+		if isLink {
+			r.links = append(r.links, i)
+		}
+		if field != nil {
 			doc := []byte(jsonschema.Unquote(string(field)))
 			r.parts = append(r.parts, answerPart{block: i, field: field, doc: doc, isJSON: isDocument(doc)})
 		}
 	}
-	if len(structured) > 0 && (structured[0] == '{' || structured[0] == '[') {
+	if len(structured) > 0 && (structured[0] == '{' || structured[0] == '[' || structured[0] == '"') {
 		r.parts = append(r.parts, answerPart{block: -1, field: structured, doc: structured, isJSON: true})
 	}
 	return r, true
@@ -92,43 +98,45 @@ func isDocument(text []byte) bool {
 }
 
 // textField returns the text of a text block or of an embedded resource, as a JSON string; nil: it has none.
-func textField(block []byte) []byte {
+func textField(block []byte) (text []byte, isLink bool) {
 	if block[0] != '{' {
-		return nil
+		return nil, false
 	}
-	var kind, text, resource []byte
+	var kind, resource []byte
 	twice := false
 	for m := range eachMember(block) {
-		switch string(m.name) {
-		case `"type"`:
+		switch {
+		case m.is(`"type"`):
 			if kind != nil {
-				return nil
+				return nil, false
 			}
 			kind = m.value
-		case `"text"`:
+		case m.is(`"text"`):
 			twice = text != nil
 			text = m.value
-		case `"resource"`:
+		case m.is(`"resource"`):
 			resource = m.value
 		}
 	}
 	switch string(kind) {
+	case `"resource_link"`:
+		return nil, true
 	case `"resource"`:
 		if len(resource) == 0 || resource[0] != '{' {
-			return nil
+			return nil, false
 		}
 		text, twice = findMember(resource, `"text"`)
 	case `"text"`:
 	default:
-		return nil
+		return nil, false
 	}
 	if !twice && len(text) > 0 && text[0] == '"' {
-		return text
+		return text, false
 	}
-	return nil
+	return nil, false
 }
 
-// countSize returns the estimated tokens of what a model reads: the texts, or the structured content.
+// countSize returns the estimated tokens of what a model reads: the texts and links, or the structured content.
 func (r parsedResult) countSize(of func(answerPart) []byte) int {
 	texts, structured := 0, 0
 	for _, p := range r.parts {
@@ -136,6 +144,11 @@ func (r parsedResult) countSize(of func(answerPart) []byte) int {
 			structured = countTokens(of(p))
 		} else {
 			texts += countTokens(of(p))
+		}
+	}
+	for _, i := range r.links {
+		if !r.left[i] {
+			texts += countTokens(r.blocks[i].value)
 		}
 	}
 	return max(texts, structured)
@@ -153,7 +166,7 @@ func (rule Rule) Shape(ctx context.Context, raw json.RawMessage, notice Notice) 
 		return Shaped{}, false
 	}
 	r, ok := parseResult(raw)
-	if !ok || len(r.parts) == 0 {
+	if !ok || r.more > 0 && rule.Budget == 0 {
 		return Shaped{}, false
 	}
 	s := Shaped{}
@@ -162,8 +175,9 @@ func (rule Rule) Shape(ctx context.Context, raw json.RawMessage, notice Notice) 
 		rule.Fields, budget = nil, max(budget, ErrorBudget)
 	}
 	changed := rule.chooseFields(ctx, r.parts, &s)
-	if rule.Budget > 0 && r.fitBudget(budget, &s) {
-		changed = true
+	if rule.Budget > 0 {
+		changed = r.fitBudget(budget, &s) || changed
+		changed = r.leaveOutBlocks(budget, &s) || changed
 	}
 	if !changed {
 		return Shaped{}, false
@@ -186,7 +200,7 @@ func (rule Rule) chooseFields(ctx context.Context, parts []answerPart, s *Shaped
 	for i := range parts {
 		p := &parts[i]
 		p.out = p.doc
-		if rule.Fields == nil || !p.isJSON {
+		if rule.Fields == nil || !p.isJSON || p.doc[0] == '"' {
 			continue
 		}
 		if i > 0 && parts[0].isJSON && bytes.Equal(p.doc, parts[0].doc) { // a text often repeats the structured content
@@ -260,6 +274,29 @@ func (r parsedResult) fitBudget(budget int, s *Shaped) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// leaveOutBlocks leaves out the links beyond the budget, which is for all links together, and the blocks after maxBlocks.
+func (r *parsedResult) leaveOutBlocks(budget int, s *Shaped) (changed bool) {
+	used := 0
+	for _, i := range r.links {
+		if used <= budget {
+			used += countUpTo(r.blocks[i].value, budget-used)
+		}
+		if used > budget {
+			if r.left == nil {
+				r.left = map[int]bool{}
+			}
+			r.left[i] = true
+		}
+	}
+	if len(r.left) > 0 {
+		s.Cuts = append(s.Cuts, Cut{Kept: len(r.links) - len(r.left), Of: len(r.links), Unit: UnitLinks, bytes: len(r.content)})
+	}
+	if r.more > 0 {
+		s.Cuts = append(s.Cuts, Cut{Kept: len(r.blocks), Of: len(r.blocks) + r.more, Unit: UnitBlocks, bytes: len(r.content)})
+	}
+	return len(r.left) > 0 || r.more > 0
 }
 
 // divideBudget divides a budget: short texts stay whole, and the others share the rest.
