@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"patchbay/internal/agentview"
@@ -71,22 +72,22 @@ func (b *backend) newNotice(r *serve.Request, id connectors.ToolCallID) shaping.
 // readAnswer serves the tool that reads shortened answers.
 func (b *backend) readAnswer(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	var in struct {
-		ID      string `json:"id"`
-		Part    string `json:"part"`
-		JQ      string `json:"jq"`
-		Grep    string `json:"grep"`
-		Context int    `json:"context"`
-		Offset  int    `json:"offset"`
-		Line    int    `json:"line"`
-		Limit   int    `json:"limit"`
+		ID      string  `json:"id"`
+		Part    string  `json:"part"`
+		JQ      string  `json:"jq"`
+		Grep    string  `json:"grep"`
+		Context integer `json:"context"`
+		Offset  integer `json:"offset"`
+		Line    integer `json:"line"`
+		Limit   integer `json:"limit"`
 	}
 	decoder := json.NewDecoder(bytes.NewReader(r.Arguments))
 	decoder.DisallowUnknownFields()
 	if len(r.Arguments) == 0 || decoder.Decode(&in) != nil {
 		return newRefusalResult(newMismatchError("The arguments don't match the tool's input schema."), noPageURL)
 	}
-	page, err := b.h.caller.ReadAnswer(ctx, b.newReadRequest(in.ID, r.Arguments), shaping.ReadRequest{
-		Part: in.Part, JQ: in.JQ, Grep: in.Grep, Context: in.Context, Offset: in.Offset, Line: in.Line, Limit: in.Limit,
+	page, err := b.h.caller.ReadAnswer(ctx, b.newReadRequest(strings.TrimPrefix(in.ID, toolcall.ResultScheme), r.Arguments), shaping.ReadRequest{
+		Part: in.Part, JQ: in.JQ, Grep: in.Grep, Context: int(in.Context), Offset: int(in.Offset), Line: int(in.Line), Limit: int(in.Limit),
 	})
 	if err != nil {
 		return newRefusalResult(err, b.askURL)
@@ -94,6 +95,23 @@ func (b *backend) readAnswer(ctx context.Context, r *serve.Request) (json.RawMes
 	return json.Marshal(struct {
 		Content []textContent `json:"content"`
 	}{[]textContent{{Type: "text", Text: page.Text}, {Type: "text", Text: page.Footer()}}})
+}
+
+// integer is an integer as JSON Schema knows it: 10, 10.0 or 1e1.
+type integer int
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *integer) UnmarshalJSON(raw []byte) error {
+	var number float64
+	if err := json.Unmarshal(raw, &number); err != nil {
+		return err
+	}
+	const bound = 1 << 53
+	if number != math.Trunc(number) || number < -bound || number > bound {
+		return fmt.Errorf("%s is no integer", raw)
+	}
+	*n = integer(number)
+	return nil
 }
 
 func (b *backend) newReadRequest(id string, arguments json.RawMessage) toolcall.ReadRequest {

@@ -214,6 +214,34 @@ func TestShapedAnswerIsReadAtItsConnector(t *testing.T) {
 	}
 }
 
+// A model writes integers as JSON Schema allows, and takes the link of an answer for its id.
+func TestReadResult_TakesIntegersAndLinks(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.newAutoAgent(t)
+	c := b.newConnector(t, "peer", newUpstream(t, sdk.StreamableHTTPOptions{}).withList("list").url)
+	b.Grant(t, agent.ID, c.ID)
+	b.shape(t, agent, c, "list", connectors.Shaping{Budget: 1000})
+	session := connect(t, b.url+"/mcp", b.Token(t, agent.ID), modern)
+	id := answerID.FindStringSubmatch(textOf(call(t, session, "mcp_peer__list", nil)))[1]
+	for arguments, isRead := range map[string]bool{
+		`{"id":"` + id + `","part":"0","limit":10}`:                       true,
+		`{"id":"` + id + `","part":"0","limit":10.0,"offset":0.0}`:        true,
+		`{"id":"` + id + `","part":"0","limit":1e1}`:                      true,
+		`{"id":"patchbay://results/` + id + `","part":"0","limit":10}`:    true,
+		`{"id":"` + id + `","limit":10.5}`:                                false,
+		`{"id":"` + id + `","limit":"10"}`:                                false,
+		`{"id":"` + id + `","limit":1e300}`:                               false,
+		`{"id":"https://example.com/results/` + id + `"}`:                 false,
+		`{"id":"patchbay://results/patchbay://results/` + id + `","x":1}`: false,
+	} {
+		r := call(t, session, "read_result", json.RawMessage(arguments))
+		if r.IsError == isRead || isRead && !strings.HasPrefix(textOf(r), longAnswer()[:10]+"Bytes 0–10 of ") {
+			t.Errorf("%s: %.200s", arguments, textOf(r))
+		}
+	}
+}
+
 func TestShapingNeedsTheHistory(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
