@@ -30,7 +30,11 @@ func TestAgentTool_ShortensAnswers(t *testing.T) {
 	admin.get(path).want(t, http.StatusOK, "Shorten answers", "Maximum tokens", "stored encrypted for 24 hours", "The agent can read every field that is left out.")
 	lacks(admin.get(path), "Give whole answers")
 	admin.get(path+"?preview=1&fields=&budget=500").want(t, http.StatusOK, "of 10,000 characters in body", "tokens", ".body is 99 % of what this tool answers.", "Leave it out")
-	admin.get(path+"?preview=1&fields=.&budget=500").want(t, http.StatusOK, "Leave it out", url.Values{"fields": {". | del(.body?)"}}.Encode())
+	advised := admin.get(path + "?preview=1&fields=.&budget=500")
+	advised.want(t, http.StatusOK, "Leave it out", `name="fields" value=". | del(.body?)"`, url.Values{"fields": {". | del(.body?)"}}.Encode(), "Shortened answer", "<pre", "Shortened: ")
+	if len(advised.Body) > 60_000 {
+		t.Errorf("the preview has %d bytes", len(advised.Body))
+	}
 	lacks(admin.get(path+"?preview=1&fields=.|del(.body?)&budget=500"), "Leave it out")
 	admin.get(path+"?preview=1&fields=map(&budget=").want(t, http.StatusOK, "valid jq")
 	admin.post(path+"/shaping", url.Values{"fields": {"map("}, "budget": {"500"}}).want(t, http.StatusUnprocessableEntity, "valid jq", "map(")
@@ -39,6 +43,11 @@ func TestAgentTool_ShortensAnswers(t *testing.T) {
 	if file := admin.get("/exports/agents/support/access?format=json").Body; !strings.Contains(file, `{"search":{"budget":500}}`) {
 		t.Errorf("the file of the grants is %s", file)
 	}
+	admin.post(path+"/shaping", url.Values{"fields": {". | del(.body?)"}, "budget": {"500"}}).want(t, http.StatusSeeOther)
+	admin.get(path).want(t, http.StatusOK, "Answers are shortened.", "Undo", `<input type="hidden" name="fields" value="">`, `<input type="hidden" name="budget" value="500">`)
+	admin.post(path+"/shaping", url.Values{"budget": {"500"}}).want(t, http.StatusSeeOther)
+	admin.post(path+"/shaping", url.Values{"budget": {"500"}}).want(t, http.StatusSeeOther)
+	lacks(admin.get(path), "Undo")
 	admin.post(path+"/shaping", url.Values{"budget": {"500"}, "do": {"off"}}).want(t, http.StatusSeeOther)
 	lacks(admin.get(path), "Give whole answers")
 	admin.post(strings.Replace(path, "search", "none", 1)+"/shaping", url.Values{"budget": {"5"}}).want(t, http.StatusNotFound)

@@ -122,8 +122,7 @@ func (h *Handler) previewAgentShaping(ctx context.Context, actor auth.Actor, in 
 		out.Answers[i] = shapedAnswerJSON{CallID: a.Call.String(), Shortened: a.Shaped, TokensBefore: a.Before, TokensAfter: a.After, Summary: a.Summary}
 	}
 	for i, a := range p.Advice {
-		out.Advice[i] = shapingAdviceJSON{Field: a.Field, Percent: a.Percent}
-		out.Advice[i].Fields, _ = a.Extend(rule.Fields)
+		out.Advice[i] = shapingAdviceJSON{Field: a.Field, Percent: a.Percent, Fields: a.Fields}
 	}
 	return &response[shapingPreviewJSON]{Body: out}, nil
 }

@@ -92,7 +92,16 @@ const maxShapingPreviews = 5
 type ShapingPreview struct {
 	Current connectors.Shaping
 	Answers []PreviewedAnswer // newest first
-	Advice  []shaping.Advice
+	Advice  []PreviewedAdvice
+}
+
+// PreviewedAdvice is a field that the rule does not leave out yet.
+type PreviewedAdvice struct {
+	shaping.Advice
+
+	Fields string // the filter of the rule, and that of the advice
+	Before int    // estimated tokens of the newest answer under the rule
+	After  int    // with Fields
 }
 
 // PreviewedAnswer is a recorded answer under a rule.
@@ -137,8 +146,10 @@ func (r *Registry) PreviewShaping(ctx context.Context, a auth.Actor, ref Shaping
 	} else if err := checkShapingRule(*s); err != nil {
 		return p, err
 	}
-	p.Advice = shaping.Advise(results)
-	return p, p.applyRule(ctx, *s, results)
+	if err := p.applyRule(ctx, *s, results); err != nil {
+		return p, err
+	}
+	return p, p.addAdvice(ctx, *s, results)
 }
 
 func recordedAnswers(ctx context.Context, tx *store.Tenant, connector connectors.ConnectorID, tool string) (answers []PreviewedAnswer, results []json.RawMessage, err error) {
@@ -164,6 +175,22 @@ func recordedAnswers(ctx context.Context, tx *store.Tenant, connector connectors
 		answers, results = append(answers, PreviewedAnswer{Call: c.ID}), append(results, raw)
 	}
 	return answers, results, err
+}
+
+// addAdvice adds the largest fields, and what leaving them out does to the newest answer.
+func (p *ShapingPreview) addAdvice(ctx context.Context, s connectors.Shaping, results []json.RawMessage) error {
+	for _, a := range shaping.Advise(results) {
+		fields, adds := a.Extend(s.Fields)
+		if !adds || len(fields) > connectors.MaxShapingFields {
+			continue
+		}
+		newest := ShapingPreview{Answers: make([]PreviewedAnswer, 1)}
+		if err := newest.applyRule(ctx, connectors.Shaping{Fields: fields, Budget: s.Budget}, results[:1]); err != nil {
+			return err
+		}
+		p.Advice = append(p.Advice, PreviewedAdvice{Advice: a, Fields: fields, Before: p.Answers[0].After, After: newest.Answers[0].After})
+	}
+	return nil
 }
 
 func (p *ShapingPreview) applyRule(ctx context.Context, s connectors.Shaping, results []json.RawMessage) error {

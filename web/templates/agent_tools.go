@@ -91,10 +91,18 @@ type ShapedAnswer struct {
 	Before  string // tokens
 	After   string
 	Summary string // of what is left out; empty: nothing
+	Text    string // the shortened answer; empty: it is whole
 }
 
 // ShapingAdvice is a field that much of the answers consists of, and the page with a rule that leaves it out.
-type ShapingAdvice struct{ Text, Fill string }
+type ShapingAdvice struct {
+	Text   string
+	Fill   string // the page with a preview of the advice
+	Fields string // with Budget, the rule of the advice
+	Budget string
+	Before string // tokens of the newest answer
+	After  string
+}
 
 // askHref leads to the explanation why the searched name is not seen.
 func (p AgentToolsPage) askHref() string {

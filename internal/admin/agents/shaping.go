@@ -17,8 +17,11 @@ import (
 	"patchbay/web/templates"
 )
 
-// maxAdviceField bounds a field's path in an advice, in characters.
-const maxAdviceField = 60
+// Bounds in characters.
+const (
+	maxAdviceField = 60   // of a field's path in an advice
+	maxPreviewText = 4000 // of a previewed answer
+)
 
 // readShaping returns how answers of a listed tool are shortened.
 func readShaping(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, why agentview.ToolAccess) (connectors.Shaping, error) {
@@ -80,19 +83,26 @@ func (h *Handler) shapingPanel(r *http.Request, page *agentToolPage) (*templates
 	for _, a := range p.Answers {
 		panel.Answers = append(panel.Answers, templates.ShapedAnswer{
 			Href: shell.CallPath(a.Call), Before: i18n.Number(r.Context(), a.Before), After: i18n.Number(r.Context(), a.After), Summary: a.Summary,
+			Text: shell.ShortenText(a.Text, maxPreviewText),
 		})
 	}
 	for _, a := range p.Advice {
-		fields, adds := a.Extend(rule.Fields)
-		if !adds {
-			continue
-		}
-		fill := url.Values{"fields": {fields}, "budget": {query.Get("budget")}, "preview": {"1"}}
+		fill := url.Values{"fields": {a.Fields}, "budget": {query.Get("budget")}, "preview": {"1"}}
 		panel.Advice = append(panel.Advice, templates.ShapingAdvice{
 			Text: i18n.T(r.Context(), "%s is %d %% of what this tool answers.", shell.ShortenText(a.Field, maxAdviceField), a.Percent), Fill: here + "?" + fill.Encode() + "#answers",
+			Fields: a.Fields, Budget: query.Get("budget"), Before: i18n.Number(r.Context(), a.Before), After: i18n.Number(r.Context(), a.After),
 		})
 	}
 	return panel, nil
+}
+
+// undoShapingForm is the form that sets a rule again.
+func undoShapingForm(s connectors.Shaping) url.Values {
+	if s.IsZero() {
+		return url.Values{"do": {"off"}}
+	}
+	f := shapingForm(s)
+	return url.Values{"fields": {f.Value("fields")}, "budget": {f.Value("budget")}}
 }
 
 // shapingSave sets how answers are shortened, or stops it.
@@ -121,7 +131,11 @@ func (h *Handler) shapingSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.AgentPath(page.agent.Slug)+"/tools/"+url.PathEscape(page.why.Exposed), respond.Flash{Kind: respond.Notice, Text: said})
+	flash := respond.Flash{Kind: respond.Notice, Text: said}
+	if rule != page.shaping {
+		flash.Undo = &respond.Undo{Action: r.URL.Path, Form: undoShapingForm(page.shaping)}
+	}
+	return h.Respond.Back(w, r, shell.AgentPath(page.agent.Slug)+"/tools/"+url.PathEscape(page.why.Exposed), flash)
 }
 
 func (p *agentToolPage) toShapingRef() manage.ShapingRef {
