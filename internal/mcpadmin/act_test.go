@@ -3,6 +3,7 @@ package mcpadmin_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,38 @@ func TestTools_SetToolListAndPins(t *testing.T) {
 	a.callTool(t, "grant_tools", grant, nil)
 	want("lean")
 	a.callInvalid(t, "set_tool_list", map[string]any{"agent": "support", "tool_list": "short"})
+}
+
+func TestTools_ShortenAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.seedTool(t)
+	a := w.connect(t, w.newAPIKey(t, w.Tenant, connectors.RoleAdmin), newest, "accept")
+	want := func(rules string) {
+		t.Helper()
+		var got struct {
+			Items []struct {
+				Grants []struct {
+					Untrusted struct{ Shortened json.RawMessage }
+				}
+			}
+		}
+		a.callTool(t, "list_agents", nil, &got)
+		if len(got.Items) != 1 || len(got.Items[0].Grants) != 1 || string(got.Items[0].Grants[0].Untrusted.Shortened) != rules {
+			t.Errorf("want %s: %+v", rules, got)
+		}
+	}
+	a.callTool(t, "grant_tools", map[string]any{"agent": "support", "connector": "linear", "all_tools": true}, nil)
+	of := map[string]any{"agent": "support", "connector": "linear", "tool": "search"}
+	with := func(more map[string]any) map[string]any { maps.Copy(more, of); return more }
+	want("[]")
+	a.callTool(t, "shorten_answers", with(map[string]any{"fields": ".a", "budget": 500}), nil)
+	want(`[{"budget":500,"fields":".a","tool":"search"}]`)
+	a.callTool(t, "shorten_answers", with(map[string]any{"fields": ".b"}), nil)
+	want(`[{"fields":".b","tool":"search"}]`)
+	a.callTool(t, "shorten_answers", of, nil)
+	want("[]")
+	a.callInvalid(t, "shorten_answers", with(map[string]any{"budget": 5}))
 }
 
 func (a *mcpClient) acceptChange(t *testing.T, w *testEnv, up *mcptest.Server) {

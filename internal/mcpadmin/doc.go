@@ -1,8 +1,8 @@
 // Package mcpadmin is Patchbay's own MCP server for admins' assistants, at /mcp/admin.
 //
 //	tools       list_connectors, add_connector, test_connector, sync_tools, connect_account, add_http_api, get_http_api, set_document,
-//	            list_operations, pick_operations, save_endpoint, delete_endpoint, list_agents, set_tool_list, explain_access,
-//	            grant_tools, list_access_requests, ask_access, decide_access_request, withdraw_access_request, list_tool_changes,
+//	            list_operations, pick_operations, save_endpoint, delete_endpoint, list_agents, set_tool_list, shorten_answers,
+//	            explain_access, grant_tools, list_access_requests, ask_access, decide_access_request, withdraw_access_request, list_tool_changes,
 //	            review_tool_change, list_tool_calls, decide_approval, get_usage_stats, reset_usage_stats, list_audit_events
 //	resources   patchbay://connectors/{slug}, patchbay://agents/{slug}, patchbay://tools/{connector}/{name}
 //	prompts     connect_a_service, investigate_failures, review_changes, least_privilege

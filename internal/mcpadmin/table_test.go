@@ -101,6 +101,7 @@ var exampleArguments = map[string]map[string]any{
 	"list_connectors":         {"limit": 10},
 	"list_agents":             {"limit": 10},
 	"set_tool_list":           {"agent": "support", "tool_list": "lean"},
+	"shorten_answers":         {"agent": "support", "connector": "linear", "tool": "search", "budget": 500},
 	"explain_access":          {"agent": "support", "tool": "mcp_linear__search"},
 	"list_tool_changes":       {"state": "any"},
 	"list_audit_events":       {"action": "connector", "since": "2026-01-31T08:00:00Z"},

@@ -25,6 +25,17 @@ var agentTools = []tool{
 		),
 	}, setToolList),
 	newTool(tool{
+		name: "shorten_answers", title: "Shorten a tool's answers", permission: connectors.PermManage, operations: []string{"setAgentShaping", "clearAgentShaping"}, hints: toolHints{Idempotent: true},
+		description: "Sets the fields and the tokens that an agent gets of a tool's answers. It changes no access: the agent reads the rest with read_result. Without fields and budget it gets whole answers.",
+		input: objectSchema(
+			textProperty("agent", "The agent's slug or id.").asRequired(),
+			textProperty("connector", "The connector's slug or id.").asRequired(),
+			textProperty("tool", "The server's name for the tool.").asRequired(),
+			textProperty("fields", "A jq filter that chooses fields of answers in JSON. Default: all fields.").withMaxLength(connectors.MaxShapingFields),
+			integerProperty("budget", "Estimated tokens of an answer. Default: no bound.", connectors.MinShapingBudget, connectors.MaxShapingBudget),
+		),
+	}, shortenAnswers),
+	newTool(tool{
 		name: "explain_access", title: "Explain access", permission: connectors.PermRead, operations: []string{"whyAgentTool"}, hints: readOnlyHints,
 		description: "Explains whether an agent sees a tool and may call it, with which credential, whether a call needs approval, and how to fix missing access.",
 		input: objectSchema(
@@ -64,6 +75,8 @@ type untrustedGrant struct {
 	Tools        []string `json:"tools" jsonschema:"Granted tools, unless all are."`
 	TrustedTools []string `json:"trusted_tools" jsonschema:"With trusted_only, tools that need no approval."`
 	PinnedTools  []string `json:"pinned_tools" jsonschema:"Tools that stay in a lean list."`
+
+	Shortened []client.ToolShaping `json:"shortened" jsonschema:"Tools whose answers are shortened to fields (a jq filter) and a budget (tokens)."`
 }
 
 func viewGrant(g client.AgentGrant) grantView {
@@ -71,6 +84,7 @@ func viewGrant(g client.AgentGrant) grantView {
 		Connector: g.Connector, Enabled: g.Enabled, AllTools: g.Tools.All, Approval: g.Approval, Prompts: g.Prompts, Resources: g.Resources,
 		Untrusted: untrustedGrant{
 			Tools: append([]string{}, g.Tools.Names...), TrustedTools: append([]string{}, g.TrustedTools...), PinnedTools: append([]string{}, g.PinnedTools...),
+			Shortened: append([]client.ToolShaping{}, g.Shaping...),
 		},
 	}
 }
@@ -98,6 +112,22 @@ func viewAgent(ctx context.Context, c *caller, a client.Agent) (agentView, error
 		Page:   c.pageURL("agents", a.Slug),
 		Grants: newListPage(granted.Items, nil, viewGrant).Items, MoreGrants: granted.NextCursor != nil,
 	}, err
+}
+
+type shapingIn struct {
+	Agent     string `json:"agent"`
+	Connector string `json:"connector"`
+	Tool      string `json:"tool"`
+	Fields    string `json:"fields,omitempty"`
+	Budget    int64  `json:"budget,omitempty"`
+}
+
+func shortenAnswers(ctx context.Context, c *caller, in shapingIn) (shapingIn, string, error) {
+	if in.Fields == "" && in.Budget == 0 {
+		return in, "The agent gets whole answers.", c.ClearAgentShaping(ctx, in.Agent, in.Connector, in.Tool)
+	}
+	err := c.SetAgentShaping(ctx, in.Agent, in.Connector, in.Tool, client.Shaping{Fields: optionalText(in.Fields), Budget: &in.Budget})
+	return in, "Answers are shortened now, without a restart.", err
 }
 
 type toolListIn struct {
