@@ -370,7 +370,7 @@ func TestReadRefuses(t *testing.T) {
 
 func BenchmarkShape(b *testing.B) {
 	text := rows(450)
-	raw := textResult(text, `,"structuredContent":`+text)
+	raw, alone := textResult(text, `,"structuredContent":`+text), textResult(text, "")
 	for name, rule := range map[string]shaping.Rule{
 		"off": {}, "budget": {Budget: 1000}, "fields": {Fields: filter(b, `.items |= map({id, title})`)}, "below": {Budget: 1 << 20},
 		"both": {Budget: 1000, Fields: filter(b, `.items |= map({id, title})`)},
@@ -379,6 +379,12 @@ func BenchmarkShape(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
 				_, _ = rule.Shape(b.Context(), raw, notice)
+			}
+		})
+		b.Run(name+" of a text alone", func(b *testing.B) { // structured content that repeats the text is shortened once
+			b.SetBytes(int64(len(alone)))
+			for b.Loop() {
+				_, _ = rule.Shape(b.Context(), alone, notice)
 			}
 		})
 	}
