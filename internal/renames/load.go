@@ -33,6 +33,11 @@ func loadTree(ctx context.Context, repository, commit, dir string) (*tree, error
 	if err := extract(ctx, repository, commit, dir); err != nil {
 		return nil, err
 	}
+	return readTree(ctx, dir)
+}
+
+// readTree reads a folder that has nothing but the files of one version.
+func readTree(ctx context.Context, dir string) (*tree, error) {
 	t := &tree{dir: dir, files: map[string]bool{}, objects: map[string]map[int]object{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {

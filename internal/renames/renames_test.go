@@ -63,6 +63,7 @@ queue is "example.org/m/queue"
 
 func TestCompare_FindsWhatIsMoreThanARenaming(t *testing.T) {
 	t.Parallel()
+	base := loadFolder(t, filesBefore())
 	move := func(from, to string) func(map[string]string) {
 		return func(files map[string]string) { files[to] = files[from]; delete(files, from) }
 	}
@@ -97,21 +98,14 @@ func TestCompare_FindsWhatIsMoreThanARenaming(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := map[string]string{}
-			for _, f := range txtar.Parse([]byte(before)).Files {
-				files[f.Name] = string(f.Data)
-			}
-			repository := t.TempDir()
-			git(t, repository, "init", "-q")
-			commit(t, repository, files)
+			files := filesBefore()
 			for path, text := range files {
 				files[path] = strings.NewReplacer(tc.replace...).Replace(text)
 			}
 			if tc.change != nil {
 				tc.change(files)
 			}
-			commit(t, repository, files)
-			c, err := compareCommits(t.Context(), repository, [2]string{"HEAD~1", "HEAD"})
+			c, err := compare(base, loadFolder(t, files))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,12 +116,51 @@ func TestCompare_FindsWhatIsMoreThanARenaming(t *testing.T) {
 	}
 }
 
-// commit makes the files all that the repository has.
-func commit(t *testing.T, repository string, files map[string]string) {
+func TestCompareCommits_ReadsThemFromGit(t *testing.T) {
+	t.Parallel()
+	repository, files := t.TempDir(), filesBefore()
+	git(t, repository, "init", "-q")
+	for range 2 {
+		git(t, repository, "rm", "-rq", "--ignore-unmatch", ".")
+		writeFiles(t, repository, files)
+		git(t, repository, "add", "-A")
+		git(t, repository, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "a commit")
+		files["queue/queue.go"] = strings.ReplaceAll(files["queue/queue.go"], "seats", "slots")
+		files["queue/more.go"] = "package queue\n"
+	}
+	c, err := compareCommits(t.Context(), repository, [2]string{"HEAD~1", "HEAD"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(c.wrong, "\n"); len(c.renamed) != 1 || !strings.Contains(said, "more.go") || len(c.wrong) != 1 {
+		t.Errorf("it says %q of %v", said, c.renamed)
+	}
+}
+
+func filesBefore() map[string]string {
+	files := map[string]string{}
+	for _, f := range txtar.Parse([]byte(before)).Files {
+		files[f.Name] = string(f.Data)
+	}
+	return files
+}
+
+// loadFolder reads a new folder with these files.
+func loadFolder(t *testing.T, files map[string]string) *tree {
 	t.Helper()
-	git(t, repository, "rm", "-rq", "--ignore-unmatch", ".")
+	dir := t.TempDir()
+	writeFiles(t, dir, files)
+	read, err := readTree(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
 	for path, text := range files {
-		path = filepath.Join(repository, path)
+		path = filepath.Join(dir, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
 		}
@@ -135,8 +168,6 @@ func commit(t *testing.T, repository string, files map[string]string) {
 			t.Fatal(err)
 		}
 	}
-	git(t, repository, "add", "-A")
-	git(t, repository, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "a commit")
 }
 
 func git(t *testing.T, repository string, args ...string) {
