@@ -161,6 +161,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	}
 	admin.New(o).Mount(d.router)
 	d.server.Start()
+	d.server.Client().Transport.(*http.Transport).DisableCompression = true // TestPagesAreLight compresses each page
 	t.Cleanup(d.server.Close)
 	return d
 }
