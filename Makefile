@@ -51,15 +51,18 @@ GO_TEST = GOGC=off GOMEMLIMIT=600MiB $(GO) test -p $$((2 * $$(getconf _NPROCESSO
 # Packages without goroutines or locks: checks of source text, and readers of schemas. The race detector finds nothing
 # there and takes ten times as long. `make race` runs them without it, and packages with test files for !race twice.
 SEQUENTIAL = ./internal/archtest ./internal/renames ./internal/jsonschema ./internal/mcp/toolfmt ./internal/toolchange ./internal/shaping ./internal/toolsearch
+# These take longest and begin first: at the end, one of them would leave a core idle. The store and those that wait come
+# before others that compute.
+LONG = ./internal/store ./internal/admin ./internal/toolcall ./internal/jobs ./internal/toolsync ./internal/api ./internal/gateway ./cmd/server ./internal/agentview
 
 test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres
 ifdef RACE
 	$(GO_TEST) -shuffle=on $(SEQUENTIAL) $$(dirname $$(grep -rl --include='*_test.go' '^//go:build !race$$' ./internal) | sort -u)
-	$(GO_TEST) -race -shuffle=on $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
+	$(GO_TEST) -race -shuffle=on $(LONG) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
 	$(GO_TEST) -race -tags e2e ./internal/postgres
 else
-	CGO_ENABLED=0 $(GO_TEST) ./...
+	CGO_ENABLED=0 $(GO_TEST) $(LONG) ./...
 endif
 
 race: ## the same with the race detector, in random order
