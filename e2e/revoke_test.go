@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -11,14 +12,9 @@ import (
 )
 
 // revocations counts the deleted accounts that wait for their authorization server, and makes them due.
-func (w *connecting) revocations() (n int) {
+func (w *connecting) revocations(conn *pgx.Conn) (n int) {
 	w.t.Helper()
-	conn, err := pgx.Connect(w.t.Context(), w.database)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer conn.Close(w.t.Context())
-	err = conn.QueryRow(w.t.Context(), `
+	err := conn.QueryRow(w.t.Context(), `
 		with due as (update account_revocations set due_at = now() returning 1)
 		select count(*) from due`).Scan(&n)
 	if err != nil {
@@ -36,9 +32,14 @@ func TestDeletedAccountIsRevokedAfterAKill(t *testing.T) {
 	if n := w.as.counts()["live_refresh_tokens"]; n != 1 {
 		t.Fatalf("%d live refresh tokens", n)
 	}
+	conn, err := pgx.Connect(t.Context(), w.database) // one for all: it is asked forty times a second
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
 	w.as.pull("hold")
 	w.c.must(http.StatusNoContent, http.MethodDelete, "/api/v1/connectors/notes", nil)
-	if n := w.revocations(); n != 1 {
+	if n := w.revocations(conn); n != 1 {
 		t.Fatalf("%d revocations", n)
 	}
 	w.held(1)
@@ -51,7 +52,7 @@ func TestDeletedAccountIsRevokedAfterAKill(t *testing.T) {
 
 	w.serve()
 	eventually(t, func() error {
-		if n := w.revocations(); n != 0 {
+		if n := w.revocations(conn); n != 0 {
 			return fmt.Errorf("%d revocations are left", n)
 		}
 		return nil
