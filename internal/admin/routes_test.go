@@ -166,6 +166,7 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /connectors/{id}/tools/{tool}/curate":          connectors.PermManage,
 	"POST /connectors/{id}/tools/{tool}/accept":          connectors.PermManage,
 	"POST /connectors/{id}/tools/{tool}/keep":            connectors.PermManage,
+	"POST /connectors/{id}/tools/{tool}/withdraw":        connectors.PermManage,
 	"POST /connectors/{id}/tools/{tool}/restore":         connectors.PermManage,
 	"POST /connectors/{id}/instructions/restore":         connectors.PermManage,
 	"POST /changes/undo":                                 connectors.PermManage,

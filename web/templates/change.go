@@ -59,7 +59,8 @@ type ChangeRow struct {
 }
 
 // ChangePage shows one change of a tool. Its forms send hash to Action and the decision: "/accept", "/reject", "/keep",
-// "/restore".
+// "/restore",
+// "/withdraw".
 type ChangePage struct {
 	Frame     Frame
 	Tool      string
@@ -91,6 +92,7 @@ type ChangePage struct {
 	CanKeep   bool
 	Accepting *AskPage        // asks before a risky definition is accepted; nil: no question
 	Earlier   *EarlierVersion // nil: none to go back to
+	Withdraw  string          // hash of the version of a skill that agents get and an admin may withdraw; empty: none
 }
 
 // EarlierVersion is a definition that agents had before.

@@ -126,6 +126,7 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /agents/{id}/tools/{exposed}/shaping":       {Reason: "reversible and audited, and the agent can read what is left out"},
 	"POST /connectors/{id}/tools/{tool}/curate":       {Reason: "routine, reversible and audited"},
 	"POST /connectors/{id}/tools/{tool}/accept":       {Confirms: true, Act: "accept this change", Reason: "a risky change reaches agents; one without risk does not ask"},
+	"POST /connectors/{id}/tools/{tool}/withdraw":     {Reason: "it only removes access, and must be quick"},
 	"POST /connectors/{id}/tools/{tool}/keep":         {Reason: "agents keep the definition that they have"},
 	"POST /connectors/{id}/tools/{tool}/restore":      {Reason: "agents keep the definition that they have"},
 	"POST /connectors/{id}/instructions/restore":      {Reason: "agents keep the definition that they have"},

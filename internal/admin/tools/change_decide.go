@@ -65,7 +65,12 @@ func (h *Handler) changeRestore(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, v manage.ToolVerdict) error {
 	v.Tool = shell.PathValue(r, "tool")
-	return h.submitDecision(w, r, decidedText(r.Context(), v), &v, func(hash connectors.Hash) (err error) {
+	return h.submitVerdict(w, r, decidedText(r.Context(), v), v)
+}
+
+// submitVerdict is submitDecision of a verdict.
+func (h *Handler) submitVerdict(w http.ResponseWriter, r *http.Request, done string, v manage.ToolVerdict) error {
+	return h.submitDecision(w, r, done, &v, func(hash connectors.Hash) (err error) {
 		v.Hash = &hash
 		if uri, isSkill := connectors.SkillOfTool(v.Tool); isSkill {
 			_, err = h.Registry.DecideSkill(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), uri, v)

@@ -62,6 +62,9 @@ func (h *Handler) changePage(w http.ResponseWriter, r *http.Request, id *connect
 		fillDecisions(r.Context(), &view, among, view.Frame.Can)
 		view.Earlier = earlierVersion(r.Context(), among, view.Frame.Can, h.Now())
 	}
+	if err := h.fillWithdrawal(r, &view, tool); err != nil {
+		return err
+	}
 	return h.Respond.Page(w, r, http.StatusOK, templates.Change(view))
 }
 

@@ -40,6 +40,7 @@ func (h *Handler) Mount(r shell.Routes) {
 		r.Admins.Post(reviewed+"/restore", h.changeRestore)
 	}
 	r.Admins.Post("/connectors/{id}/tools/{tool}/keep", h.changeKeep)
+	r.Admins.PostUnless("/connectors/{id}/tools/{tool}/withdraw", shell.IsUnsure, h.skillWithdraw)
 	r.Admins.PostUnless("/changes/decide", decidesNothingRisky, h.changeDecideMany)
 	r.Admins.Post("/changes/undo", h.changeUndo)
 	r.Admins.Post("/changes/accept_cosmetic", h.changeAcceptCosmetic)
