@@ -118,6 +118,21 @@ func (b *backend) findAppTool(ctx context.Context, name string) (*agentview.Tool
 	return found[0], nil
 }
 
+// checkAppsOnly refuses a call of a tool for apps alone if the agent has read no UI resource of its server: the app is of another
+// one. Of several servers with open apps, no request says of which the app is (MCP Apps 2026-01-26).
+func (b *backend) checkAppsOnly(ctx context.Context, tool *agentview.Tool) error {
+	if b.connector != nil || !tool.AppsOnly() {
+		return nil
+	}
+	switch has, err := b.hasApp(ctx, tool.Connector); {
+	case err != nil:
+		return newRequestError(err, noPageURL)
+	case !has:
+		return serve.InvalidParams(fmt.Sprintf("The tool %q is for apps of its own server alone, and this agent has opened none.", truncateName(tool.Exposed)))
+	}
+	return nil
+}
+
 // newAmbiguousAppError names the tools that a call of an app may mean.
 func newAmbiguousAppError(name string, tools []*agentview.Tool) error {
 	names := make([]string, len(tools))

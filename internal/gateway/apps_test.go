@@ -223,6 +223,7 @@ func TestAppCalls_ByTheServersName(t *testing.T) {
 		call("two", `No tool named "two"`)       // it has no app yet
 		call("ask", `No tool named "ask"`)       // apps must not call it
 		call("absent", `No tool named "absent"`) // nor what is not there
+		call("mcp_two__refresh", "for apps of its own server alone")
 		if calls := p.servers["two"].takeCalls(); len(calls) != 0 {
 			t.Errorf("the other server is called: %v", calls)
 		}

@@ -31,6 +31,9 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if tool == nil {
 		return nil, b.newUnknownToolError(r.Name)
 	}
+	if err := b.checkAppsOnly(ctx, tool); err != nil {
+		return nil, err
+	}
 	if r.Peer.Modern && !isLean && b.mirrorsParams(tool, r.Header) { // the headers mirror the parameters of the tool that the client named
 		if mismatch := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); mismatch != "" {
 			return nil, serve.HeaderMismatch(mismatch)
