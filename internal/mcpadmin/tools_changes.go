@@ -19,13 +19,13 @@ var changeTools = []tool{
 		),
 	}, listToolChanges),
 	newTool(tool{
-		name: "review_tool_change", title: "Review a tool change", permission: connectors.PermManage, operations: []string{"acceptTool", "rejectTool", "keepTool"}, hints: destructiveHints,
-		description: "Accepts a changed definition (agents get it), rejects it (agents lose the tool), or keeps serving the accepted one. Refused if the server has changed the tool since hash. Asks the user to confirm.",
+		name: "review_tool_change", title: "Review a tool change", permission: connectors.PermManage, operations: []string{"acceptTool", "rejectTool", "keepTool", "acceptSkill", "rejectSkill"}, hints: destructiveHints,
+		description: "Accepts a changed definition (agents get it), rejects it (agents lose the tool), or keeps serving the accepted one. Agents keep a skill's accepted definition when another one is rejected; to reject that one withdraws the skill. Refused if the server has changed the tool since hash. Asks the user to confirm.",
 		input: objectSchema(
 			textProperty("connector", "The connector's slug or id.").asRequired(),
-			textProperty("tool", "The server's name for the tool.").asRequired(),
+			textProperty("tool", "The server's name for the tool, or skill: and a skill's URI, as listed.").asRequired(),
 			textProperty("hash", "The definition's hash, from list_tool_changes.").asRequired(),
-			choiceProperty("verdict", "accept, reject or keep.", "accept", "reject", "keep").asRequired(),
+			choiceProperty("verdict", "accept, reject, or keep (tools only).", "accept", "reject", "keep").asRequired(),
 		),
 		confirm: withArguments(askReview),
 	}, reviewToolChange),
@@ -82,13 +82,21 @@ type reviewIn struct {
 	Verdict   string `json:"verdict"`
 }
 
+var errSkillKept = invalidArguments("A skill can't be kept. Reject the new definition: agents keep the accepted one.")
+
 func askReview(_ context.Context, c *caller, in reviewIn) (question, error) {
 	page := c.pageURL("connectors", in.Connector, "tools", in.Tool, "changes")
 	does := "Accept definition %s of tool %s on connector %s and serve it to agents? See the changes: %s"
 	if in.Verdict == "reject" {
 		does = "Reject definition %s of tool %s on connector %s and stop serving the tool? See the changes: %s"
 	}
-	if in.Verdict == "keep" {
+	_, isSkill := connectors.SkillOfTool(in.Tool)
+	switch {
+	case isSkill && in.Verdict == "keep":
+		return question{}, errSkillKept
+	case isSkill && in.Verdict == "reject":
+		does = "Reject definition %s of %s on connector %s and not serve it? See the changes: %s"
+	case in.Verdict == "keep":
 		does = "Keep serving the accepted definition instead of %s for tool %s on connector %s? See the changes: %s"
 	}
 	return question{fmt.Sprintf(does, in.Hash[:min(len(in.Hash), 12)], quoteText(in.Tool), quoteText(in.Connector), page), page}, nil
@@ -101,6 +109,9 @@ type reviewResult struct {
 }
 
 func reviewToolChange(ctx context.Context, c *caller, in reviewIn) (reviewResult, string, error) {
+	if uri, isSkill := connectors.SkillOfTool(in.Tool); isSkill {
+		return reviewSkillChange(ctx, c, in, uri)
+	}
 	decide, says := c.AcceptTool, "The definition was accepted and is served to agents."
 	if in.Verdict == "reject" {
 		decide, says = c.RejectTool, "The definition was rejected and is not served to agents."
@@ -110,4 +121,26 @@ func reviewToolChange(ctx context.Context, c *caller, in reviewIn) (reviewResult
 	}
 	got, err := decide(ctx, in.Connector, in.Tool, client.ToolVerdict{Hash: &in.Hash})
 	return reviewResult{got.Review, got.Hash, got.Enabled}, says, err
+}
+
+func reviewSkillChange(ctx context.Context, c *caller, in reviewIn, uri string) (reviewResult, string, error) {
+	decide := c.AcceptSkill
+	switch in.Verdict {
+	case "keep":
+		return reviewResult{}, "", errSkillKept
+	case "reject":
+		decide = c.RejectSkill
+	}
+	got, err := decide(ctx, in.Connector, uri, client.ToolVerdict{Hash: &in.Hash})
+	if err != nil {
+		return reviewResult{}, "", err
+	}
+	says := "The definition was accepted, and agents get the skill."
+	switch {
+	case in.Verdict == "reject" && got.AcceptedHash != nil:
+		says = "The definition was rejected. Agents keep the accepted one."
+	case in.Verdict == "reject":
+		says = "The definition was rejected. Agents don't get the skill."
+	}
+	return reviewResult{got.Review, got.Hash, got.AcceptedHash != nil}, says, nil
 }
