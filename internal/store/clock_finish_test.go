@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
@@ -57,4 +59,25 @@ func TestFinishClaimed_LostClaimWritesNothing(t *testing.T) {
 		t.Errorf("the dead one's tool is there: %v", err)
 	}
 	unchanged(t, w, mine, "search")
+}
+
+func TestFinishClaimed_OutdatedComparisonWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	w.Synced(t, c.ID, "search")
+	w.MakeDue(t)
+	r := store.ClaimedRun{ID: store.NewSyncRunID(), Claim: claimDue(t, w, w.Instance, 10)[0], Began: time.Now()}
+	found := fixture.FirstResult(fixture.Definition("other"))
+	found.Diff.Policy = connectors.ToolChangesAuto // the connector has another one now
+	if _, err := w.Door().Syncs().FinishClaimed(t.Context(), r, found); !errors.Is(err, store.ErrOutdated) {
+		t.Fatalf("under another policy: %v", err)
+	}
+	if _, err := w.Door().Tools().Get(t.Context(), c.ID, "other"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the tool is there: %v", err)
+	}
+	found.Diff.Policy = c.ToolChanges
+	if _, err := w.Door().Syncs().FinishClaimed(t.Context(), r, found); err != nil {
+		t.Errorf("compared again: %v", err)
+	}
 }
