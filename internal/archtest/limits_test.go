@@ -30,6 +30,7 @@ var limits = map[string]string{
 	"connection tests in progress":           "`internal/toolsync` TestProbe_LimitsProbesPerTenant",
 	"searches for unused tools":              "`internal/agentview` TestUnused_GateIsPerTenant",
 	"full tool lists of agents":              "`internal/api` TestResponseGate_BoundsConcurrentResponses",
+	"skills served":                          "`internal/agentview` TestSkills_AgentHasALimit",
 	"event streams of pages":                 "`internal/admin` TestAPersonHasTenStreamsAtOnce, TestAProcessHasSoManyStreamsAtOnce",
 	"a request's body":                       "`internal/api` TestBodiesHaveAtMostFourMebibytes, TestDocument_UpToSixteenMebibytes; `internal/middleware` TestLimitBody",
 	"a request's headers":                    "`cmd/server` TestLongHead_IsRefused",
