@@ -56,7 +56,8 @@ var (
 	greetCalls  = []interopCall{{tool: "greet", arguments: `{"name":"Ann"}`}, {tool: "greet (structured)", arguments: `{"name":"Ann"}`}}
 )
 
-// interopServers start without an account and without a network. Their keys are of no worth.
+// interopServers start without an account and without a network. Their keys are of no worth. interop/absent.txt has others that cannot
+// be had, with the reasons.
 var interopServers = []interopServer{
 	{slug: "antv-chart", name: "@antv/mcp-server-chart", script: "build/index.js"},
 	{slug: "brave", name: "@brave/brave-search-mcp-server", script: "dist/index.js", env: []string{"BRAVE_API_KEY=0"}},

@@ -34,7 +34,9 @@ func TestSkillChange_IsShownAndDecided(t *testing.T) {
 	form.Set("sure", "yes")
 	b.submit(path+"/accept", form).want(t, http.StatusOK, "Accepted: Skill "+fixture.SkillURI+" of Acme. Agents now get the new version.")
 	b.get("/audit?action=skill.accept").want(t, http.StatusOK, "acme")
-	b.get(path+"/changes").want(t, http.StatusOK, "Agents get this skill.")
+	p = b.get(path + "/changes")
+	p.want(t, http.StatusOK, "Agents get this skill.")
+	htmlcheck.Parse(t, p.Body).Sound(t)
 	b.submit(path+"/withdraw", url.Values{"hash": {now.Hash.String()}}).want(t, http.StatusUnprocessableEntity, "Withdraw Skill "+fixture.SkillURI+"?", "Agents can no longer read its files.")
 	b.submit(path+"/withdraw", form).want(t, http.StatusOK, "Withdrawn: Skill "+fixture.SkillURI+" of Acme. Agents no longer get it.", "Undo")
 	if p := b.get(path + "/changes"); p.says("Agents get this skill.") || !p.says("Accept") {
