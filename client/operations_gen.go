@@ -318,9 +318,21 @@ func (c *Client) DenyToolCall(ctx context.Context, id string, in Deny) (ToolCall
 	return out, err
 }
 
+// DisableSCIM: Turn off SCIM; members stay. Requires role owner.
+func (c *Client) DisableSCIM(ctx context.Context) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "scim"}, nil, nil, nil)
+}
+
 // DropConnector: Remove an agent's access to a connector. Requires role admin.
 func (c *Client) DropConnector(ctx context.Context, id string, connector string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector)}, nil, nil, nil)
+}
+
+// EnableSCIM: Turn on SCIM; its token is shown once. Requires role owner.
+func (c *Client) EnableSCIM(ctx context.Context) (Scim, error) {
+	var out Scim
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "scim"}, nil, nil, &out)
+	return out, err
 }
 
 // EndAgentAllowanceQuery has optional query parameters. Zero values are omitted.
@@ -545,6 +557,14 @@ func (c *Client) GetOverview(ctx context.Context, q GetOverviewQuery) (Overview,
 func (c *Client) GetRegistry(ctx context.Context, id string) (Registry, error) {
 	var out Registry
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "registries", url.PathEscape(id)}, nil, nil, &out)
+	return out, err
+}
+
+// GetSCIM: Get the state of SCIM provisioning. Requires role owner.
+// The identity provider speaks SCIM 2.0 (RFC 7643, RFC 7644) at url, with Users and Groups. Roles come from the groups of single sign-on.
+func (c *Client) GetSCIM(ctx context.Context) (Scim, error) {
+	var out Scim
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "scim"}, nil, nil, &out)
 	return out, err
 }
 
@@ -2274,6 +2294,13 @@ func (c *Client) RevokeInvitation(ctx context.Context, id string) error {
 func (c *Client) RotateRegistryAddress(ctx context.Context, id string) (Registry, error) {
 	var out Registry
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "registries", url.PathEscape(id), "rotate_address"}, nil, nil, &out)
+	return out, err
+}
+
+// RotateSCIMToken: Replace the token, shown once; the previous one ends at once. Requires role owner.
+func (c *Client) RotateSCIMToken(ctx context.Context) (Scim, error) {
+	var out Scim
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "scim", "rotate_token"}, nil, nil, &out)
 	return out, err
 }
 

@@ -2228,6 +2228,28 @@ type RunRequest struct {
 	TookMS float64 `json:"took_ms"`
 }
 
+// Scim is an API response.
+type Scim struct {
+	// Null if off.
+	CreatedAt *time.Time `json:"created_at"`
+	Enabled   bool       `json:"enabled"`
+	Groups    int64      `json:"groups"`
+	// The provider's last request, to the minute. Null if none.
+	LastRequestAt *time.Time `json:"last_request_at"`
+	// Of these, members now.
+	Members int64 `json:"members"`
+	// Null if the token is the first.
+	RotatedAt *time.Time `json:"rotated_at"`
+	// Only in the response that creates it.
+	Token *string `json:"token,omitzero"`
+	// Null if off.
+	TokenPrefix *string `json:"token_prefix"`
+	// The base URL for the identity provider (RFC 7644).
+	URL string `json:"url"`
+	// People that the provider manages.
+	Users int64 `json:"users"`
+}
+
 // SealingKey is an API response.
 type SealingKey struct {
 	// Public id in hex, not secret.

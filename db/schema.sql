@@ -2014,6 +2014,83 @@ alter table revocation_clients force row level security;
 create policy tenant_rows on revocation_clients for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on revocation_clients to patchbay_app;
 
+create table scim_group_members (
+    tenant_id uuid not null,
+    group_id uuid not null,
+    scim_user_id uuid not null,
+    constraint scim_group_members_group_fkey FOREIGN KEY (tenant_id, group_id) REFERENCES scim_groups(tenant_id, id) ON DELETE CASCADE,
+    constraint scim_group_members_pkey PRIMARY KEY (tenant_id, group_id, scim_user_id),
+    constraint scim_group_members_user_fkey FOREIGN KEY (tenant_id, scim_user_id) REFERENCES scim_users(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX scim_group_members_user_idx ON public.scim_group_members USING btree (tenant_id, scim_user_id);
+alter table scim_group_members enable row level security;
+alter table scim_group_members force row level security;
+create policy tenant_rows on scim_group_members for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on scim_group_members to patchbay_app;
+
+create table scim_groups (
+    tenant_id uuid not null,
+    id uuid not null,
+    display_name text not null,
+    external_id text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint scim_groups_lengths CHECK ((((length(display_name) >= 1) AND (length(display_name) <= 320)) AND ((length(external_id) >= 1) AND (length(external_id) <= 320)))),
+    constraint scim_groups_pkey PRIMARY KEY (tenant_id, id),
+    constraint scim_groups_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES scim_settings(tenant_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX scim_groups_display_name_key ON public.scim_groups USING btree (tenant_id, lower(display_name));
+CREATE INDEX scim_groups_external_id_idx ON public.scim_groups USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
+alter table scim_groups enable row level security;
+alter table scim_groups force row level security;
+create policy tenant_rows on scim_groups for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on scim_groups to patchbay_app;
+
+create table scim_settings (
+    tenant_id uuid not null,
+    id uuid not null,
+    prefix text not null,
+    secret_mac bytea not null,
+    created_at timestamp with time zone not null default now(),
+    rotated_at timestamp with time zone,
+    last_request_at timestamp with time zone,
+    constraint scim_settings_id_key UNIQUE (id),
+    constraint scim_settings_pkey PRIMARY KEY (tenant_id),
+    constraint scim_settings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER recognised_by_a_living_key BEFORE INSERT OR UPDATE OF secret_mac ON public.scim_settings FOR EACH ROW EXECUTE FUNCTION refuse_retired_mac();
+alter table scim_settings enable row level security;
+alter table scim_settings force row level security;
+create policy tenant_rows on scim_settings for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on scim_settings to patchbay_app;
+
+create table scim_users (
+    tenant_id uuid not null,
+    id uuid not null,
+    user_name text not null,
+    external_id text,
+    email text not null,
+    active boolean not null,
+    user_id uuid,
+    attributes jsonb not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint scim_users_lengths CHECK ((((length(user_name) >= 1) AND (length(user_name) <= 320)) AND ((length(external_id) >= 1) AND (length(external_id) <= 320)) AND ((length(email) >= 3) AND (length(email) <= 254)) AND (octet_length((attributes)::text) <= 65536))),
+    constraint scim_users_member_active CHECK ((active OR (user_id IS NULL))),
+    constraint scim_users_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE SET NULL (user_id),
+    constraint scim_users_member_key UNIQUE (tenant_id, user_id),
+    constraint scim_users_pkey PRIMARY KEY (tenant_id, id),
+    constraint scim_users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES scim_settings(tenant_id) ON DELETE CASCADE
+);
+CREATE INDEX scim_users_email_idx ON public.scim_users USING btree (tenant_id, email);
+CREATE UNIQUE INDEX scim_users_email_key ON public.scim_users USING btree (tenant_id, email) WHERE active;
+CREATE INDEX scim_users_external_id_idx ON public.scim_users USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX scim_users_user_name_key ON public.scim_users USING btree (tenant_id, lower(user_name));
+alter table scim_users enable row level security;
+alter table scim_users force row level security;
+create policy tenant_rows on scim_users for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on scim_users to patchbay_app;
+
 create table search_terms (
     tenant_id uuid not null,
     connector_id uuid not null,

@@ -45,6 +45,12 @@ var publicStatus = map[string]int{
 
 	"GET /.well-known/oauth-authorization-server": http.StatusOK,
 
+	"GET /scim/v2/*":    http.StatusUnauthorized,
+	"POST /scim/v2/*":   http.StatusUnauthorized,
+	"PUT /scim/v2/*":    http.StatusUnauthorized,
+	"PATCH /scim/v2/*":  http.StatusUnauthorized,
+	"DELETE /scim/v2/*": http.StatusUnauthorized,
+
 	"GET /registry/*":     http.StatusNotFound,
 	"OPTIONS /registry/*": http.StatusNoContent,
 

@@ -14,6 +14,7 @@ import (
 	"patchbay/internal/mcpadmin"
 	"patchbay/internal/middleware"
 	"patchbay/internal/publicregistry"
+	"patchbay/internal/scim"
 	"patchbay/web"
 )
 
@@ -66,6 +67,7 @@ func (h *app) newRouter() http.Handler {
 		})
 		h.authServer.Mount(r)
 		h.registries.Mount(r)
+		h.scim.Mount(r)
 		h.admin.Mount(r)
 	})
 	return r
@@ -80,7 +82,7 @@ func (h *app) badMethod(w http.ResponseWriter, r *http.Request) {
 }
 
 // refuseUnauthenticated refuses a request before its authentication, with an OAuth error on OAuth's paths, and with
-// a registry's on its paths.
+// a registry's and SCIM's on theirs.
 func (h *app) refuseUnauthenticated(w http.ResponseWriter, r *http.Request, err error) {
 	if authserver.IsOAuthPath(r.URL.Path) {
 		h.authServer.WriteError(w, r, err)
@@ -88,6 +90,10 @@ func (h *app) refuseUnauthenticated(w http.ResponseWriter, r *http.Request, err 
 	}
 	if publicregistry.IsPath(r.URL.Path) {
 		h.registries.WriteError(w, r, err)
+		return
+	}
+	if scim.IsPath(r.URL.Path) {
+		h.scim.WriteError(w, r, err)
 		return
 	}
 	h.refuseRequest(w, r, err)

@@ -32,6 +32,7 @@ func TestUnauthenticated_RateLimitedAtEveryRoute(t *testing.T) {
 		{http.MethodPost, "/oauth/revoke", "application/json"},
 		{http.MethodPost, "/oauth/introspect", "application/json"},
 		{http.MethodGet, "/registry/a/v0.1/servers", "application/json"},
+		{http.MethodGet, "/scim/v2/Users", "application/scim+json"},
 	} {
 		handler := h.rootHandler() // with its own limit
 		refused := 0

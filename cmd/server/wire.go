@@ -29,6 +29,7 @@ import (
 	"patchbay/internal/publicregistry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/scim"
 	"patchbay/internal/sso"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/toolsync"
@@ -61,6 +62,7 @@ type app struct {
 	connect     *connect.Broker
 	webhooks    *webhooks.Post
 	registries  *publicregistry.Service
+	scim        *scim.Service
 	mailing     *mailing.Service // nil: no e-mail is sent
 	sso         *sso.Service
 	authServer  *authserver.Server
@@ -102,6 +104,13 @@ func (s *serverRun) buildApp(d *installation.Database, addr net.Addr, metrics *t
 	})
 	h.buildServices(egress)
 	return h, h.buildHandlers(egress)
+}
+
+// buildSCIM builds the address of the tenants' identity providers.
+func (h *app) buildSCIM() (*scim.Service, error) {
+	return scim.New(scim.Options{
+		Store: h.database.Store, BaseURL: h.baseURL, Rate: h.run.server.TenantRate, Throttled: h.metrics.RequestThrottled, Log: h.run.log, Now: h.now,
+	})
 }
 
 // buildServices builds the services below the handlers.
@@ -166,10 +175,13 @@ func (h *app) buildMailing() *mailing.Service {
 func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	s, d := h.run, h.database
 	reg := manage.New(d.Store, egress, installation.AllowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog)
+	if h.scim, err = h.buildSCIM(); err != nil {
+		return err
+	}
 	h.api, err = api.New(api.Options{
 		Store: d.Store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
 		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.Store, Credentials: h.credentials, Log: s.log}),
-		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, Mailing: h.mailing,
+		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, SCIM: h.scim, Mailing: h.mailing,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
 	})

@@ -52,6 +52,30 @@ select (to_jsonb(r) - '{tenant_id,id,address_hash,created_at,updated_at,rotated_
 from registries r
 where r.tenant_id = @tenant_id and r.id = @id;
 
+-- name: SCIMState :one
+select (to_jsonb(s) - '{tenant_id,id,secret_mac,created_at,rotated_at,last_request_at}'::text[])::jsonb as state, s.secret_mac
+from scim_settings s
+where s.tenant_id = @tenant_id;
+
+-- name: SCIMUserState :one
+select (to_jsonb(u) - '{tenant_id,id,user_id,attributes,created_at,updated_at}'::text[])::jsonb as state
+from scim_users u
+where u.tenant_id = @tenant_id and u.id = @id;
+
+-- name: SCIMGroupState :one
+-- Of the members, the number and the first 100.
+select (to_jsonb(g) - '{tenant_id,id,created_at,updated_at}'::text[]
+        || jsonb_build_object(
+            'members', array(select u.user_name
+                             from scim_group_members m
+                             join scim_users u on u.tenant_id = m.tenant_id and u.id = m.scim_user_id
+                             where m.tenant_id = g.tenant_id and m.group_id = g.id
+                             order by u.user_name
+                             limit 100),
+            'member_count', (select count(*) from scim_group_members m where m.tenant_id = g.tenant_id and m.group_id = g.id)))::jsonb as state
+from scim_groups g
+where g.tenant_id = @tenant_id and g.id = @id;
+
 -- name: APIKeyState :one
 select (to_jsonb(k) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[])::jsonb as state, k.secret_mac
 from api_keys k

@@ -99,6 +99,13 @@ from api_keys
 join tenants on tenants.id = api_keys.tenant_id
 where api_keys.id = @id;
 
+-- name: SCIMToken :one
+-- @sqlc-vet-disable tenant-scope
+select sqlc.embed(tenants), scim_settings.secret_mac, scim_settings.last_request_at
+from scim_settings
+join tenants on tenants.id = scim_settings.tenant_id
+where scim_settings.id = @id;
+
 -- name: TouchAPIKey :exec
 -- At most one write a minute: keys are used with every request, and the time is only displayed.
 -- @sqlc-vet-disable tenant-scope

@@ -93,6 +93,9 @@ from (
     from api_keys
     where revoked_at is null and (expires_at is null or expires_at > now())
     union all
+    select substring(secret_mac from 1 for 5)::bytea, 1, 0, 0
+    from scim_settings
+    union all
     select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
     from agent_tokens
     where expires_at is null or expires_at > now()

@@ -109,6 +109,7 @@ func changeSkill(t *testing.T, w *world, ids targets, _ string) {
 var allActions = func() map[string]actionCase {
 	all := maps.Clone(otherActs)
 	maps.Copy(all, ssoActions)
+	maps.Copy(all, scimActions)
 	maps.Copy(all, personActions)
 	maps.Copy(all, clientActions)
 	maps.Copy(all, requestActions)

@@ -47,6 +47,13 @@ var thingQueries = map[string]string{
 		|| (select coalesce(jsonb_object_agg('env ' || name, sealed), '{}') from connector_envs e, unnest(names) name where e.tenant_id = $1 and e.connector_id = t.id)
 		|| (select coalesce(jsonb_object_agg('client_secret', sealed), '{}') from connector_clients k where k.tenant_id = $1 and k.connector_id = t.id)
 		from connectors t where tenant_id = $1`,
+	"scim": `select tenant_id::text, to_jsonb(t) - '{tenant_id,id,secret_mac,created_at,rotated_at,last_request_at}'::text[],
+		jsonb_build_object('token', secret_mac) from scim_settings t where tenant_id = $1`,
+	"scim user": `select id::text, to_jsonb(t) - '{tenant_id,id,user_id,attributes,created_at,updated_at}'::text[], '{}'::jsonb from scim_users t where tenant_id = $1`,
+	"scim group": `select id::text, (to_jsonb(t) - '{tenant_id,id,created_at,updated_at}'::text[]) || jsonb_build_object(
+			'members', (select coalesce(jsonb_agg(user_name order by user_name), '[]') from scim_group_members m join scim_users u on u.id = scim_user_id where group_id = t.id),
+			'member_count', (select count(*) from scim_group_members m where group_id = t.id)),
+		'{}'::jsonb from scim_groups t where tenant_id = $1`,
 	"sso": `select tenant_id::text, (to_jsonb(t) - '{tenant_id,sealed,tested_at,created_at,updated_at}'::text[])
 			|| jsonb_build_object('groups', (select coalesce(jsonb_object_agg(group_name, role), '{}') from sso_groups g where g.tenant_id = $1)),
 		jsonb_build_object('client_secret', sealed) from sso_settings t where tenant_id = $1`,

@@ -22,6 +22,7 @@ import (
 	"patchbay/internal/middleware"
 	"patchbay/internal/publicregistry"
 	"patchbay/internal/respond"
+	"patchbay/internal/scim"
 	"patchbay/internal/sso"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
@@ -40,6 +41,7 @@ type Options struct {
 	Calls            *toolcall.Executor // calls of tools
 	Webhooks         *webhooks.Post     // receivers of notices
 	Registries       *publicregistry.Service
+	SCIM             *scim.Service
 	SSO              *sso.Service
 	Programs         *authserver.Server // the authorization server for programs
 	Auth             *auth.Service      // sessions are loaded by middleware before
@@ -64,6 +66,7 @@ type Handler struct {
 	calls            *toolcall.Executor
 	webhooks         *webhooks.Post
 	registries       *publicregistry.Service
+	scim             *scim.Service
 	auth             *auth.Service
 	sso              *sso.Service
 	mailing          *mailing.Service
@@ -103,6 +106,7 @@ func New(o Options) (*Handler, error) {
 		calls:            o.Calls,
 		webhooks:         o.Webhooks,
 		registries:       o.Registries,
+		scim:             o.SCIM,
 		auth:             o.Auth,
 		sso:              o.SSO,
 		mailing:          o.Mailing,
@@ -167,6 +171,7 @@ func (h *Handler) mountOperations() {
 	h.mountAudit()
 	h.mountWebhooks()
 	h.mountRegistries()
+	h.mountSCIM()
 	h.mountAPIKeys()
 	h.mountMembers()
 	h.mountAccessRequests()

@@ -90,6 +90,7 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 		SSO:        sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
 		Programs:   newAuthServer(w, egress),
 		Webhooks:   webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
+		SCIM:       newSCIM(t, w.St),
 		Registries: publicregistry.New(publicregistry.Options{Store: w.St, BaseURL: parseURL(t, baseURL), Log: log}),
 		Auth:       w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	}

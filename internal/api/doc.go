@@ -32,6 +32,8 @@
 //	POST                 /webhooks/{id}/deliveries/{delivery}/redeliver admin
 //	GET POST PATCH DELETE  /registries, /registries/{id}                admin
 //	POST                 /registries/{id}/rotate_address                admin
+//	GET POST DELETE      /scim                                          owner
+//	POST                 /scim/rotate_token                             owner
 //	GET POST DELETE      /api_keys, /api_keys/{id}                      owner
 //	GET POST PATCH DELETE  /members, /members/{id}                      owner
 //	GET PATCH            /tenant                                        owner

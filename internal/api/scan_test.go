@@ -130,6 +130,7 @@ var expectedStatus = map[string]int{
 	"POST /api/v1/access_requests":                                   http.StatusNotFound,   // no agent in the body
 	"POST /api/v1/access_requests/{id}/withdraw":                     http.StatusConflict,   // another's request
 	"POST /api/v1/access_requests/{id}/refuse":                       http.StatusConflict,   // it was accepted
+	"DELETE /api/v1/scim":                                            http.StatusNotFound,   // it is off
 	"DELETE /api/v1/sso":                                             http.StatusNotFound,   // it was never set up
 	"POST /api/v1/sso/check":                                         http.StatusBadGateway, // nothing listens at the provider's address
 	"POST /api/v1/sso/domains/verify":                                http.StatusNotFound,   // it was never claimed

@@ -31,6 +31,14 @@ var Locks = []Lock{
 		Because: "sealing is the business of secret",
 	},
 	{
+		Library: "github.com/elimity-com/scim",
+		For:     []string{"internal/scim"},
+	},
+	{
+		Library: "github.com/scim2/filter-parser",
+		For:     []string{"internal/scim"},
+	},
+	{
 		Library: "github.com/coreos/go-oidc",
 		For:     []string{"internal/sso"},
 		Because: "one place verifies ID tokens",

@@ -76,6 +76,7 @@ var Rooms = []Room{
 	{Path: "internal/mcpregistry", Floor: UseCases, Sentence: "reads the lists of servers that MCP registries publish"},
 	{Path: "internal/manage", Floor: UseCases, Sentence: "changes connectors, credentials and agents for admins"},
 	{Path: "internal/publicregistry", Floor: UseCases, Sentence: "publishes the connectors of a tenant to MCP clients, as an MCP registry"},
+	{Path: "internal/scim", Floor: UseCases, Sentence: "lets the organisation's identity provider manage members by SCIM"},
 	{Path: "internal/sso", Floor: UseCases, Sentence: "signs members in at the OpenID provider of their organisation"},
 	{Path: "internal/toolsync", Floor: UseCases, Sentence: "performs one sync run, from handshake to stored difference"},
 	{Path: "internal/toolcall", Floor: UseCases, Sentence: "performs one call of an agent: policy, approval, credential, upstream request, history"},

@@ -20,6 +20,7 @@ const (
 	KindKey      ActorKind = "key"
 	KindOperator ActorKind = "operator" // the command line, with access to the database
 	KindAgent    ActorKind = "agent"    // an agent, on the page to connect its missing account only
+	KindSCIM     ActorKind = "scim"     // the tenant's identity provider
 )
 
 // Actor is the caller of a request, in one tenant.

@@ -45,6 +45,10 @@ type (
 	WebhookID struct{ uuid.UUID }
 	// RegistryID names a published list of connectors; it authenticates nothing.
 	RegistryID struct{ uuid.UUID }
+	// SCIMUserID names a person of the tenant's identity provider; it is no [UserID].
+	SCIMUserID struct{ uuid.UUID }
+	// SCIMGroupID names a group of the tenant's identity provider.
+	SCIMGroupID struct{ uuid.UUID }
 	// DeliveryID names one notice's delivery to one webhook. Its receiver sees the same id at each attempt.
 	DeliveryID struct{ uuid.UUID }
 	// ToolChangeID names one change of a tool's definition.

@@ -18,6 +18,8 @@ const (
 
 	MemberBearer BearerKind = "pb_member_" // access token of a client that acts as a member
 
+	SCIMBearer BearerKind = "pb_scim_" // of a tenant's SCIM address
+
 	CodeBearer    BearerKind = "pb_code_"    // an authorization code
 	RefreshBearer BearerKind = "pb_refresh_" // a refresh token
 )
@@ -29,6 +31,8 @@ func (k BearerKind) macPurpose() string {
 		return "agent_token"
 	case MemberBearer:
 		return "member token"
+	case SCIMBearer:
+		return "SCIM token"
 	case CodeBearer:
 		return "authorization code"
 	case RefreshBearer:

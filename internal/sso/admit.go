@@ -3,8 +3,6 @@ package sso
 import (
 	"context"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -72,6 +70,13 @@ type admission struct {
 
 // findMember returns the member of the identity. A new one gets the role of the groups.
 func (a admission) findMember(ctx context.Context) (m connectors.Member, isNew bool, err error) {
+	gone, err := a.tx.SCIM().IsDeactivated(ctx, a.who.Email)
+	if err != nil {
+		return m, false, err
+	}
+	if gone {
+		return m, false, newRefusal("sso-deactivated", fault.Denied, "Your organisation has deactivated your account.")
+	}
 	m, err = a.tx.SSO().MemberBySubject(ctx, a.who.Subject)
 	if fault.Is(err, fault.NotFound) {
 		m, err = a.tx.SSO().MemberByEmail(ctx, a.who.Email)
@@ -86,7 +91,7 @@ func (a admission) findMember(ctx context.Context) (m connectors.Member, isNew b
 	if !ok {
 		return m, false, errNoGroup()
 	}
-	m, err = a.tx.SSO().JoinBySSO(ctx, store.NewMember{Email: a.who.Email, Name: cleanName(a.who.Name), Role: role})
+	m, err = a.tx.SSO().JoinBySSO(ctx, store.NewMember{Email: a.who.Email, Name: connectors.CleanPersonName(a.who.Name), Role: role})
 	if err != nil {
 		return m, false, err
 	}
@@ -101,6 +106,9 @@ func (a admission) applyGroupRole(ctx context.Context, m *connectors.Member) (re
 	}
 	was, err := a.tx.LockAndReadState(ctx, store.OfMember(m.UserID))
 	if err != nil {
+		return nil, err
+	}
+	if given, err := a.tx.SCIM().GivesRole(ctx, m.UserID); err != nil || given { // by the same groups, which may be newer than the token
 		return nil, err
 	}
 	role, ok := a.settings.RoleOf(a.who.Groups)
@@ -146,18 +154,4 @@ func (a admission) recordEvent(ctx context.Context, m connectors.Member, action,
 	e := by.Event(action, target)
 	e.Detail = detail
 	return a.tx.Audit().Record(ctx, e)
-}
-
-// cleanName returns the provider's name for a person as one line of bounded length.
-func cleanName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 { // bidirectional overrides and isolates
-			return -1
-		}
-		return r
-	}, name)
-	if runes := []rune(strings.TrimSpace(name)); len(runes) > 200 {
-		return string(runes[:200])
-	}
-	return strings.TrimSpace(name)
 }

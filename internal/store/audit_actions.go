@@ -57,6 +57,7 @@ var Actions = map[string]Action{
 	"member.add":                  {Effect: EffectCreate},
 	"member.join":                 {Effect: EffectCreate},
 	"member.role":                 {Effect: EffectUpdate},
+	"member.rename":               {Effect: EffectUpdate}, // by the identity provider
 	"member.remove":               {Effect: EffectDelete},
 	"member.sign_out":             {Effect: EffectNone},
 	"member.second_factor_remove": {Effect: EffectDelete},
@@ -152,6 +153,17 @@ var Actions = map[string]Action{
 	"registry.update":         {Effect: EffectUpdate},
 	"registry.rotate_address": {Effect: EffectUpdate, Secret: "address"},
 	"registry.delete":         {Effect: EffectDelete},
+
+	"scim.enable":       {Effect: EffectCreate},
+	"scim.rotate_token": {Effect: EffectUpdate, Secret: "token"},
+	"scim.disable":      {Effect: EffectDelete},
+	"scim.user_create":  {Effect: EffectCreate},
+	"scim.user_update":  {Effect: EffectUpdate},
+	"scim.user_delete":  {Effect: EffectDelete},
+	"scim.group_create": {Effect: EffectCreate},
+	"scim.group_update": {Effect: EffectUpdate},
+	"scim.group_delete": {Effect: EffectDelete},
+	"scim.refuse":       {Effect: EffectNone}, // the end of the last owner's membership
 
 	"sso.configure":      {Effect: EffectUpsert, Secret: "client_secret"},
 	"sso.forget":         {Effect: EffectDelete},

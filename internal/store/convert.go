@@ -39,6 +39,14 @@ func toUTC(t *time.Time) *time.Time {
 	return &u
 }
 
+// nullableText returns a text for a column; nil for an empty one.
+func nullableText(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return new(cleanText(s))
+}
+
 func textOrEmpty(s *string) string {
 	if s == nil {
 		return ""

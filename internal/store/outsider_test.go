@@ -50,6 +50,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillClients(t)
 	o.fillAccounts(t)
 	o.fillRegistries(t)
+	o.fillSCIM(t)
 	o.fillWorkloads(t)
 	return o
 }

@@ -27,6 +27,7 @@ var keysWithoutTenant = map[string]string{
 	"api_keys.api_keys_id_key":                   "a key says its own id, and is looked up before the tenant is known",
 	"connect_links.connect_links_token_hash_key": "a link is all that its visitor has",
 	"invitations.invitations_token_hash_key":     "a link is all that its visitor has",
+	"scim_settings.scim_settings_id_key":         "a token says its own id, and is looked up before the tenant is known",
 	"registries.registries_address_hash_key":     "an address is all that its reader has",
 	"sso_domains.sso_domains_verified_key":       "a domain is one tenant's, and whoever signs in says nothing but an address of it",
 	"oauth_flows.oauth_flows_state_hash_key":     "the state is all that comes back from an authorization server",

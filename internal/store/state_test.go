@@ -42,7 +42,8 @@ func (o outsider) states(ctx context.Context, ask func(context.Context, store.St
 		"key": store.OfAPIKey(o.key.ID), "agent": store.OfAgent(o.agent.ID), "token": store.OfAgentToken(o.token.ID),
 		"grant": store.OfGrant(o.agent.ID, o.connector.ID), "connector": store.ConnectorState(o.connector.ID), "client": store.OfClientSecret(o.withClient.ID),
 		"credential": store.OfCredential(o.connector.ID, &o.agent.ID), "account": store.OfCredential(o.grant.ConnectorID, nil),
-		"webhook": store.OfWebhook(o.webhook.ID), "program": store.OfAgentClient(o.client.ID), "registry": store.OfRegistry(o.registry.ID), "workload": store.OfWorkload(o.workload.ID),
+		"webhook": store.OfWebhook(o.webhook.ID), "program": store.OfAgentClient(o.client.ID), "registry": store.OfRegistry(o.registry.ID),
+		"scim": store.OfSCIM(), "scim user": store.OfSCIMUser(o.scimUser.ID), "scim group": store.OfSCIMGroup(o.scimGroup.ID), "workload": store.OfWorkload(o.workload.ID),
 	} {
 		if state, err := ask(ctx, of); err != nil || state != nil {
 			return true, fmt.Errorf("%s: %v, %w", name, state, err)

@@ -30,6 +30,9 @@ type People struct{ *tenant }
 // SSO is the part of a [Tenant] for single sign-on.
 type SSO struct{ *tenant }
 
+// SCIM is the part of a [Tenant] for the users and groups of its identity provider.
+type SCIM struct{ *tenant }
+
 // Webhooks is the part of a [Tenant] for webhooks and their deliveries.
 type Webhooks struct{ *tenant }
 
@@ -77,6 +80,9 @@ func (t *Tenant) People() People { return People{t.tenant} }
 
 // SSO returns the part for single sign-on.
 func (t *Tenant) SSO() SSO { return SSO{t.tenant} }
+
+// SCIM returns the part for the users and groups of the tenant's identity provider.
+func (t *Tenant) SCIM() SCIM { return SCIM{t.tenant} }
 
 // Webhooks returns the part for webhooks and their deliveries.
 func (t *Tenant) Webhooks() Webhooks { return Webhooks{t.tenant} }

@@ -187,6 +187,8 @@ func actorKind(ctx context.Context, kind string) string {
 		return i18n.T(ctx, "API key")
 	case auth.KindAgent:
 		return i18n.T(ctx, "agent")
+	case auth.KindSCIM:
+		return i18n.T(ctx, "identity provider")
 	case auth.KindOperator:
 		return i18n.T(ctx, "command line")
 	default:

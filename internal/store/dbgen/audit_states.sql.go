@@ -290,6 +290,59 @@ func (q *Queries) RegistryState(ctx context.Context, tenantID connectors.TenantI
 	return i, err
 }
 
+const sCIMGroupState = `-- name: SCIMGroupState :one
+select (to_jsonb(g) - '{tenant_id,id,created_at,updated_at}'::text[]
+        || jsonb_build_object(
+            'members', array(select u.user_name
+                             from scim_group_members m
+                             join scim_users u on u.tenant_id = m.tenant_id and u.id = m.scim_user_id
+                             where m.tenant_id = g.tenant_id and m.group_id = g.id
+                             order by u.user_name
+                             limit 100),
+            'member_count', (select count(*) from scim_group_members m where m.tenant_id = g.tenant_id and m.group_id = g.id)))::jsonb as state
+from scim_groups g
+where g.tenant_id = $1 and g.id = $2
+`
+
+// Of the members, the number and the first 100.
+func (q *Queries) SCIMGroupState(ctx context.Context, tenantID connectors.TenantID, iD connectors.SCIMGroupID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, sCIMGroupState, tenantID, iD)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
+}
+
+const sCIMState = `-- name: SCIMState :one
+select (to_jsonb(s) - '{tenant_id,id,secret_mac,created_at,rotated_at,last_request_at}'::text[])::jsonb as state, s.secret_mac
+from scim_settings s
+where s.tenant_id = $1
+`
+
+type SCIMStateRow struct {
+	State     []byte
+	SecretMac []byte
+}
+
+func (q *Queries) SCIMState(ctx context.Context, tenantID connectors.TenantID) (SCIMStateRow, error) {
+	row := q.db.QueryRow(ctx, sCIMState, tenantID)
+	var i SCIMStateRow
+	err := row.Scan(&i.State, &i.SecretMac)
+	return i, err
+}
+
+const sCIMUserState = `-- name: SCIMUserState :one
+select (to_jsonb(u) - '{tenant_id,id,user_id,attributes,created_at,updated_at}'::text[])::jsonb as state
+from scim_users u
+where u.tenant_id = $1 and u.id = $2
+`
+
+func (q *Queries) SCIMUserState(ctx context.Context, tenantID connectors.TenantID, iD connectors.SCIMUserID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, sCIMUserState, tenantID, iD)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
+}
+
 const sSODomainState = `-- name: SSODomainState :one
 select (to_jsonb(d) - '{tenant_id,proof,created_at}'::text[])::jsonb as state
 from sso_domains d

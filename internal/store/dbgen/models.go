@@ -306,6 +306,28 @@ type Registry struct {
 	LastUsedAt     *time.Time
 }
 
+type ScimGroup struct {
+	TenantID    connectors.TenantID
+	ID          connectors.SCIMGroupID
+	DisplayName string
+	ExternalID  *string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+type ScimUser struct {
+	TenantID   connectors.TenantID
+	ID         connectors.SCIMUserID
+	UserName   string
+	ExternalID *string
+	Email      string
+	Active     bool
+	UserID     *connectors.UserID
+	Attributes []byte
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
 type SyncRun struct {
 	TenantID         connectors.TenantID
 	ID               connectors.SyncRunID

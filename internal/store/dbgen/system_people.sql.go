@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
 
@@ -382,6 +383,54 @@ values ($1, $2)
 func (q *Queries) RecordSignInFailure(ctx context.Context, account string, address string) error {
 	_, err := q.db.Exec(ctx, recordSignInFailure, account, address)
 	return err
+}
+
+const sCIMToken = `-- name: SCIMToken :one
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, scim_settings.secret_mac, scim_settings.last_request_at
+from scim_settings
+join tenants on tenants.id = scim_settings.tenant_id
+where scim_settings.id = $1
+`
+
+type SCIMTokenRow struct {
+	Tenant        Tenant
+	SecretMac     []byte
+	LastRequestAt *time.Time
+}
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) SCIMToken(ctx context.Context, id uuid.UUID) (SCIMTokenRow, error) {
+	row := q.db.QueryRow(ctx, sCIMToken, id)
+	var i SCIMTokenRow
+	err := row.Scan(
+		&i.Tenant.ID,
+		&i.Tenant.Slug,
+		&i.Tenant.Name,
+		&i.Tenant.CreatedAt,
+		&i.Tenant.UpdatedAt,
+		&i.Tenant.CallHistory,
+		&i.Tenant.ApprovalTimeoutS,
+		&i.Tenant.HistoryDays,
+		&i.Tenant.DefaultApproval,
+		&i.Tenant.DefaultSyncIntervalS,
+		&i.Tenant.DefaultDefinitionAgeS,
+		&i.Tenant.DefaultToolChanges,
+		&i.Tenant.DefaultListen,
+		&i.Tenant.BodyReaders,
+		&i.Tenant.SecondFactorRequired,
+		&i.Tenant.CallsPerMinute,
+		&i.Tenant.CallsPerDay,
+		&i.Tenant.MostCallsPerMinute,
+		&i.Tenant.MostCallsPerDay,
+		&i.Tenant.DownAfterFailures,
+		&i.Tenant.DownAfterMinutes,
+		&i.Tenant.RefuseInvalidResults,
+		&i.Tenant.Sample,
+		&i.Tenant.FirstStepsDismissedAt,
+		&i.SecretMac,
+		&i.LastRequestAt,
+	)
+	return i, err
 }
 
 const setPasswordHash = `-- name: SetPasswordHash :exec

@@ -1,0 +1,84 @@
+package scim
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// change is one request's change of a tenant.
+type change struct {
+	tx       *store.Tenant
+	actor    auth.Actor
+	settings connectors.SSO
+	byGroups bool // the provider's groups decide roles
+	refused  *refusal
+}
+
+// refusal is why a membership had to stay. It is audited although the change is undone.
+type refusal struct {
+	email string
+	why   error
+}
+
+// runChange runs f in a transaction of the provider's tenant. The token must still be the current one.
+func (s *Service) runChange(r *http.Request, f func(context.Context, *change) error) error {
+	p := providerFrom(r.Context())
+	ctx := r.Context()
+	tenant := s.store.Tenant(p.actor.Tenant.ID)
+	var refused *refusal
+	err := tenant.Tx(ctx, func(tx *store.Tenant) error {
+		refused = nil
+		if _, err := tx.LockAndReadState(ctx, store.OfSCIM()); err != nil { // one change of a tenant at a time
+			return err
+		}
+		err := tx.SCIM().LockToken(ctx, p.token)
+		if fault.Is(err, fault.NotFound) {
+			return newTokenError("Unknown or replaced SCIM token.")
+		}
+		if err != nil {
+			return err
+		}
+		c := &change{tx: tx, actor: p.actor}
+		if err := c.loadSettings(ctx); err != nil {
+			return err
+		}
+		err = f(ctx, c)
+		refused = c.refused
+		return err
+	})
+	if err != nil && refused != nil {
+		e := p.actor.Event("scim.refuse", refused.email)
+		e.Detail = map[string]any{"reason": fault.As(refused.why).Message}
+		if recordErr := tenant.Audit().Record(ctx, e); recordErr != nil {
+			return recordErr
+		}
+	}
+	return err
+}
+
+// loadSettings reads which groups give which role. Without groups from the provider, members keep their roles.
+func (c *change) loadSettings(ctx context.Context) (err error) {
+	if c.settings, err = c.tx.SSO().Get(ctx); err != nil {
+		return err
+	}
+	return c.countGroups(ctx)
+}
+
+// countGroups finds out whether the provider's groups decide roles.
+func (c *change) countGroups(ctx context.Context) error {
+	_, groups, err := c.tx.SCIM().Groups(ctx, connectors.SCIMFilter{}, 0, 0)
+	c.byGroups = groups > 0 && c.settings.Governs()
+	return err
+}
+
+// record audits a change of a resource.
+func (c *change) record(ctx context.Context, action, target string, was store.State, of store.StateReader, detail map[string]any) error {
+	e := c.actor.Event(action, target)
+	e.Detail = detail
+	return c.tx.RecordChange(ctx, e, was, of)
+}
