@@ -80,7 +80,7 @@ func (h *Handler) getOverview(ctx context.Context, actor auth.Actor, in *overvie
 	var needs connectors.Needs
 	var f connectors.Figures
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if needs, err = tx.AttentionItems(ctx, 1); err != nil { // the counts are of all
+		if needs, err = tx.Lists().AttentionItems(ctx, 1); err != nil { // the counts are of all
 			return err
 		}
 		f, err = tx.Calls().Figures(ctx, now.Add(-time.Duration(in.Hours)*time.Hour))

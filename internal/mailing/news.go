@@ -62,7 +62,7 @@ func readNews(ctx context.Context, tx *store.Tenant, user connectors.UserID, to 
 	if err != nil {
 		return nil, err
 	}
-	needs, err := tx.AttentionItems(ctx, maxApprovals)
+	needs, err := tx.Lists().AttentionItems(ctx, maxApprovals)
 	if err != nil {
 		return nil, err
 	}

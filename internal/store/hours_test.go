@@ -31,14 +31,14 @@ var hourAttempts = map[string]attempt{
 		err := o.door.UpdateBadges(ctx, &b)
 		return b.Total() > 0, err
 	},
-	"AttentionItems": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.AttentionItems(ctx, 100)
+	"Lists.AttentionItems": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.Lists().AttentionItems(ctx, 100)
 		return len(n.List) > 0, err
 	},
 }
 
 // ownHours are the methods that show the outsider's own rows.
-var ownHours = map[string]bool{"Calls.MarkUsage": true, "Calls.Figures": true, "AttentionItems": true, "Badges": true, "UpdateBadges": true}
+var ownHours = map[string]bool{"Calls.MarkUsage": true, "Calls.Figures": true, "Lists.AttentionItems": true, "Badges": true, "UpdateBadges": true}
 
 func run(t *testing.T, w *fixture.World, sql string, args ...any) {
 	t.Helper()

@@ -8,7 +8,7 @@ import (
 )
 
 // AttentionItems returns what waits for a person, at most max of each kind, in one round trip.
-func (t *Tenant) AttentionItems(ctx context.Context, max int) (connectors.Needs, error) {
+func (t Lists) AttentionItems(ctx context.Context, max int) (connectors.Needs, error) {
 	rows := int32(max)
 	var calls []dbgen.AttentionApprovalsRow
 	var requests []dbgen.AttentionRequestsRow
@@ -78,7 +78,7 @@ func toNeed(r dbgen.AttentionConnectorsRow) connectors.Need {
 	return n
 }
 
-// BadgeCounts counts what [Tenant.AttentionItems] lists.
+// BadgeCounts counts what [Lists.AttentionItems] lists.
 type BadgeCounts struct {
 	Approvals  int // calls that wait for approval
 	Changes    int // tool changes that wait for review

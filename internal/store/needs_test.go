@@ -13,7 +13,7 @@ import (
 
 func needs(t *testing.T, w *fixture.World, max int) connectors.Needs {
 	t.Helper()
-	n, err := w.Door().AttentionItems(t.Context(), max)
+	n, err := w.Door().Lists().AttentionItems(t.Context(), max)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (s *stream) needsUpdates(hasSteps bool) func() error {
 		if err := s.sendFirstSteps(&steps, hasSteps); err != nil {
 			return err
 		}
-		needs, err := s.h.Store.Tenant(s.actor.Tenant.ID).AttentionItems(s.ctx, home.MaxNeedsShown)
+		needs, err := s.h.Store.Tenant(s.actor.Tenant.ID).Lists().AttentionItems(s.ctx, home.MaxNeedsShown)
 		if err != nil {
 			return fmt.Errorf("read what needs a person: %w", err)
 		}

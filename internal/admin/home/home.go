@@ -28,7 +28,7 @@ func (h *Handler) homeShow(w http.ResponseWriter, r *http.Request) error {
 	actor := shell.Actor(r)
 	shown := ShowsFirstSteps(actor)
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
+		if needs, err = tx.Lists().AttentionItems(r.Context(), MaxNeedsShown); err != nil {
 			return err
 		}
 		if actor.UserID != nil {

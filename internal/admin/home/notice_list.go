@@ -20,7 +20,7 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	var needs connectors.Needs
 	var total int
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
-		if needs, err = tx.AttentionItems(r.Context(), MaxNeedsShown); err != nil {
+		if needs, err = tx.Lists().AttentionItems(r.Context(), MaxNeedsShown); err != nil {
 			return err
 		}
 		if total, err = tx.Lists().Notices(r.Context()); err != nil {
