@@ -165,7 +165,7 @@ where m.tenant_id = @tenant_id and m.scim_user_id = any(@users::uuid[])
 order by m.scim_user_id, g.display_name;
 
 -- name: OtherPasswordOwners :one
--- Owners besides one who can sign in without the provider.
+-- Other owners with a password that opens the tenant.
 select count(*)
 from memberships
 where tenant_id = @tenant_id and role = 'owner' and user_id <> @user_id and has_password(user_id) and not sso_only;

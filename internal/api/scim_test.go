@@ -24,7 +24,7 @@ func newSCIM(t *testing.T, st *store.Store) *scim.Service {
 	return s
 }
 
-// providerWorld is a tenant whose identity provider speaks SCIM, with one user and one group.
+// providerWorld is a tenant with SCIM, and the ids of a user and a group.
 type providerWorld struct {
 	w           *world
 	handler     http.Handler
@@ -46,7 +46,7 @@ func newProvider(t *testing.T, w *world) *providerWorld {
 	return p
 }
 
-// populate creates a user, who becomes a viewer, and a group that gives role admin.
+// populate creates a user with role viewer, and a group that gives role admin.
 func (p *providerWorld) populate(t *testing.T) {
 	t.Helper()
 	settings := connectors.SSO{

@@ -13,6 +13,7 @@ var SeparateReads = map[string]string{
 	"gateway.backend.hasApp":                     "a recorded read of a UI resource stays recorded: any moment shows it",
 	"gateway.backend.findAppTool":                "the reads of a connector's UI resources say nothing of those of another one",
 	"admin/agents.Handler.agentTool":             "the preview applies a typed rule to calls that have ended",
+	"scim.change.findMember":                     "only one of the two runs, in a transaction that serializes the tenant's changes",
 	"api.Handler.previewAgentShaping":            "whether the agent and the connector exist is checked before the body is read",
 	"admin/people.Handler.accountPage":           "sessions, second factor and programs are panels of their own",
 	"admin/calls.Handler.approvalList":           "a waiting call does not change: what is known about it follows by its id",

@@ -43,8 +43,12 @@ func (s *Service) runChange(r *http.Request, f func(context.Context, *change) er
 		if err != nil {
 			return err
 		}
-		c := &change{tx: tx, actor: p.actor}
-		if err := c.loadSettings(ctx); err != nil {
+		settings, err := tx.SSO().Get(ctx)
+		if err != nil {
+			return err
+		}
+		c := &change{tx: tx, actor: p.actor, settings: settings}
+		if err := c.countGroups(ctx); err != nil {
 			return err
 		}
 		err = f(ctx, c)
@@ -61,23 +65,15 @@ func (s *Service) runChange(r *http.Request, f func(context.Context, *change) er
 	return err
 }
 
-// loadSettings reads which groups give which role. Without groups from the provider, members keep their roles.
-func (c *change) loadSettings(ctx context.Context) (err error) {
-	if c.settings, err = c.tx.SSO().Get(ctx); err != nil {
-		return err
-	}
-	return c.countGroups(ctx)
-}
-
-// countGroups finds out whether the provider's groups decide roles.
+// countGroups finds out whether the provider's groups decide roles. Without groups from it, members keep their roles.
 func (c *change) countGroups(ctx context.Context) error {
 	_, groups, err := c.tx.SCIM().Groups(ctx, connectors.SCIMFilter{}, 0, 0)
 	c.byGroups = groups > 0 && c.settings.Governs()
 	return err
 }
 
-// record audits a change of a resource.
-func (c *change) record(ctx context.Context, action, target string, was store.State, of store.StateReader, detail map[string]any) error {
+// recordEvent audits a change of a resource.
+func (c *change) recordEvent(ctx context.Context, action, target string, was store.State, of store.StateReader, detail map[string]any) error {
 	e := c.actor.Event(action, target)
 	e.Detail = detail
 	return c.tx.RecordChange(ctx, e, was, of)

@@ -6,8 +6,8 @@
 //  2. The library github.com/elimity-com/scim reads paths, bodies, filters and PATCH operations, and checks them by the schemas
 //     (resources.go). The dialects of Okta and Entra are among its tests.
 //  3. A change runs in one transaction, which locks the token: a replaced token changes nothing any more (change.go).
-//  4. A user who is active and has a role is a member. Roles come from the groups of the single sign-on settings (member.go). A user
-//     who is no longer active ends the membership with its sessions, tokens and accounts in the same transaction.
+//  4. An active user with a role is a member. Roles come from the groups of the single sign-on settings (member.go). Deactivation
+//     ends the membership with its sessions, tokens and accounts in the same transaction.
 //
-// SCIM never ends the membership of the last owner, of the break-glass owner, or of the last owner who can sign in.
+// SCIM never ends the membership of the last owner, of the break-glass owner, or of the last owner with a way to sign in.
 package scim

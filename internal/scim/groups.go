@@ -38,7 +38,7 @@ func (h groupResources) Create(r *http.Request, a library.ResourceAttributes) (m
 		if err := c.addMembers(ctx, g.ID, n.members); err != nil {
 			return err
 		}
-		if err := c.record(ctx, "scim.group_create", g.DisplayName, nil, store.OfSCIMGroup(g.ID), nil); err != nil {
+		if err := c.recordEvent(ctx, "scim.group_create", g.DisplayName, nil, store.OfSCIMGroup(g.ID), nil); err != nil {
 			return err
 		}
 		if err := c.countGroups(ctx); err != nil {
@@ -94,12 +94,16 @@ func (h groupResources) Get(r *http.Request, id string) (library.Resource, error
 	if err != nil {
 		return library.Resource{}, err
 	}
-	directory := h.store.Tenant(providerFrom(r.Context()).actor.Tenant.ID).SCIM()
-	g, err := directory.Group(r.Context(), connectors.SCIMGroupID{UUID: key})
-	if err != nil {
-		return library.Resource{}, err
-	}
-	return groupResource(r.Context(), directory, g, readProjection(r))
+	var found library.Resource
+	err = h.store.Tenant(providerFrom(r.Context()).actor.Tenant.ID).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		g, err := tx.SCIM().Group(r.Context(), connectors.SCIMGroupID{UUID: key})
+		if err != nil {
+			return err
+		}
+		found, err = groupResource(r.Context(), tx.SCIM(), g, readProjection(r))
+		return err
+	})
+	return found, err
 }
 
 // maxListedMembers bounds the groups' members in a list: a longer list needs excludedAttributes or a smaller count.
@@ -175,7 +179,7 @@ func (h groupResources) Patch(r *http.Request, id string, ops []library.PatchOpe
 	return made, err
 }
 
-// updateGroup stores what next makes of a group, and gives the users who came or went their roles.
+// updateGroup stores what next makes of a group, and updates the roles of added and removed users.
 func (h groupResources) updateGroup(r *http.Request, id string, next func(groupChange) (groupChange, error)) (updated library.Resource, err error) {
 	key, err := parseID(id)
 	if err != nil {
@@ -217,7 +221,7 @@ func (c *change) groupMembers(ctx context.Context, id connectors.SCIMGroupID) ([
 
 // storeGroup stores a changed group.
 func (c *change) storeGroup(ctx context.Context, old, n groupChange) error {
-	gone, came := without(old.members, n.members), without(n.members, old.members)
+	gone, came := subtractUsers(old.members, n.members), subtractUsers(n.members, old.members)
 	renamed := old.group.DisplayName != n.group.DisplayName
 	if len(gone)+len(came) == 0 && !renamed && old.group.ExternalID == n.group.ExternalID {
 		return nil
@@ -236,7 +240,7 @@ func (c *change) storeGroup(ctx context.Context, old, n groupChange) error {
 		return err
 	}
 	detail := map[string]any{"added": len(came), "removed": len(gone)}
-	if err := c.record(ctx, "scim.group_update", n.group.DisplayName, was, store.OfSCIMGroup(n.group.ID), detail); err != nil {
+	if err := c.recordEvent(ctx, "scim.group_update", n.group.DisplayName, was, store.OfSCIMGroup(n.group.ID), detail); err != nil {
 		return err
 	}
 	if !c.isMapped(old.group.DisplayName) && !c.isMapped(n.group.DisplayName) {
@@ -249,8 +253,8 @@ func (c *change) storeGroup(ctx context.Context, old, n groupChange) error {
 	return c.applyRoles(ctx, touched)
 }
 
-// without returns what all has and some has not.
-func without(all, some []connectors.SCIMUserID) []connectors.SCIMUserID {
+// subtractUsers returns the users of all that some lacks.
+func subtractUsers(all, some []connectors.SCIMUserID) []connectors.SCIMUserID {
 	known := make(map[connectors.SCIMUserID]bool, len(some))
 	for _, id := range some {
 		known[id] = true
@@ -286,7 +290,7 @@ func (h groupResources) Delete(r *http.Request, id string) error {
 		if err := c.tx.SCIM().DeleteGroup(ctx, g.ID); err != nil {
 			return err
 		}
-		if err := c.record(ctx, "scim.group_delete", g.DisplayName, was, store.OfSCIMGroup(g.ID), nil); err != nil {
+		if err := c.recordEvent(ctx, "scim.group_delete", g.DisplayName, was, store.OfSCIMGroup(g.ID), nil); err != nil {
 			return err
 		}
 		if err := c.countGroups(ctx); err != nil || !c.isMapped(g.DisplayName) {
@@ -387,7 +391,7 @@ func (n *groupChange) applyPatch(op library.PatchOperation) error {
 	}
 	var kept []connectors.SCIMUserID
 	for _, id := range n.members {
-		if !matches(membersAttribute, op.Path.ValueExpression, map[string]any{attrValue: id.String(), "type": "User"}) {
+		if !selectsValue(membersAttribute, op.Path.ValueExpression, map[string]any{attrValue: id.String(), "type": "User"}) {
 			kept = append(kept, id)
 		}
 	}
@@ -424,7 +428,7 @@ func (n *groupChange) setMembers(op string, value any) error {
 	case value == nil:
 		n.members = nil
 	default: // Microsoft Entra names the members to remove in the value
-		n.members = without(n.members, ids)
+		n.members = subtractUsers(n.members, ids)
 	}
 	return nil
 }

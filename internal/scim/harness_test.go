@@ -25,7 +25,7 @@ import (
 
 const baseURL = "https://patchbay.example.com"
 
-// directory is a world whose first tenant has SCIM on and an owner with a password.
+// directory is a world with SCIM in its first tenant, which has an owner with a password.
 type directory struct {
 	*fixture.World
 	service *scim.Service
@@ -174,7 +174,7 @@ type step struct {
 
 type anything struct{}
 
-func (d *directory) fill(text string) string {
+func (d *directory) fillIDs(text string) string {
 	for name, id := range d.ids {
 		text = strings.ReplaceAll(text, "{"+name+"}", id)
 	}
@@ -184,8 +184,8 @@ func (d *directory) fill(text string) string {
 func (d *directory) runSteps(t *testing.T, steps []step) {
 	t.Helper()
 	for _, s := range steps {
-		method, path, _ := strings.Cut(d.fill(s.do), " ")
-		got := d.send(t, method, path, d.fill(s.body))
+		method, path, _ := strings.Cut(d.fillIDs(s.do), " ")
+		got := d.send(t, method, path, d.fillIDs(s.body))
 		if got.status != s.status {
 			t.Fatalf("%s: %s: status %d, want %d: %s%s", s.name, s.do, got.status, s.status, got.text, d.log)
 		}
@@ -194,7 +194,7 @@ func (d *directory) runSteps(t *testing.T, steps []step) {
 		}
 		for at, want := range s.want {
 			if text, ok := want.(string); ok {
-				want = d.fill(text)
+				want = d.fillIDs(text)
 			}
 			value := got.at(at)
 			if _, any := want.(anything); any && value != nil || value == want {

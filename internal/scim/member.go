@@ -33,22 +33,22 @@ func (c *change) applyMembership(ctx context.Context, u *connectors.SCIMUser) er
 	}
 	role, ok, decides := c.roleOf(names)
 	switch {
-	case !ok && !decides: // a member who joined by other means stays
+	case !ok && !decides: // a member by other means stays
 		return nil
 	case !ok && u.Member == nil:
 		return nil
 	case !ok:
 		return c.endRole(ctx, u)
 	case u.Member == nil:
-		return c.join(ctx, u, role, decides)
+		return c.joinMember(ctx, u, role, decides)
 	case decides:
 		return c.setRole(ctx, *u.Member, role)
 	}
 	return nil
 }
 
-// join links a user to the member with their address, or makes a new member who signs in by single sign-on.
-func (c *change) join(ctx context.Context, u *connectors.SCIMUser, role connectors.Role, decides bool) error {
+// joinMember links a user to the member with their address, or makes a new member for single sign-on.
+func (c *change) joinMember(ctx context.Context, u *connectors.SCIMUser, role connectors.Role, decides bool) error {
 	m, err := c.tx.SSO().MemberByEmail(ctx, u.Email)
 	isNew := fault.Is(err, fault.NotFound)
 	if isNew {
@@ -70,7 +70,7 @@ func (c *change) join(ctx context.Context, u *connectors.SCIMUser, role connecto
 	return c.setRole(ctx, m.UserID, role)
 }
 
-// setRole changes a member's role. An owner who must stay one keeps it.
+// setRole changes a member's role. An owner that the tenant needs keeps it.
 func (c *change) setRole(ctx context.Context, member connectors.UserID, role connectors.Role) error {
 	m, err := c.tx.People().Member(ctx, member)
 	if err != nil || m.Role == role {
@@ -89,7 +89,7 @@ func (c *change) setRole(ctx context.Context, member connectors.UserID, role con
 	return c.recordMember(ctx, "member.role", member, m.Email, was, nil)
 }
 
-// ignoreConflict leaves an owner who must stay one as they are.
+// ignoreConflict drops the Conflict of an owner that the tenant needs.
 func ignoreConflict(err error) error {
 	if fault.Is(err, fault.Conflict) {
 		return nil
@@ -97,13 +97,15 @@ func ignoreConflict(err error) error {
 	return err
 }
 
-// endRole ends the membership of a user whose groups give no role any more, unless the owner must stay.
+// endRole ends the membership of a user without a role, unless the tenant needs the owner.
 func (c *change) endRole(ctx context.Context, u *connectors.SCIMUser) error {
-	return ignoreConflict(c.endMembership(ctx, u))
+	err := c.endMembership(ctx, u)
+	c.refused = nil
+	return ignoreConflict(err)
 }
 
 // endMembership ends a user's membership with the member's sessions, tokens and accounts. It fails with Conflict if
-// an owner has to stay. A user who is no member any more, and whose address a member has, ends that membership.
+// the tenant needs the owner. For a user without a member, it ends the membership with the user's address.
 func (c *change) endMembership(ctx context.Context, u *connectors.SCIMUser) error {
 	m, err := c.findMember(ctx, u)
 	if fault.Is(err, fault.NotFound) {
@@ -117,11 +119,11 @@ func (c *change) endMembership(ctx context.Context, u *connectors.SCIMUser) erro
 		return err
 	}
 	if err := c.checkOwnerStays(ctx, m); err != nil {
-		return c.refuse(m, err)
+		return c.noteRefusal(m, err)
 	}
 	agents, err := c.tx.SCIM().Deprovision(ctx, m.UserID)
 	if err != nil {
-		return c.refuse(m, err)
+		return c.noteRefusal(m, err)
 	}
 	u.Member = nil
 	return c.recordMember(ctx, "member.remove", m.UserID, m.Email, was, agents)
@@ -134,8 +136,8 @@ func (c *change) findMember(ctx context.Context, u *connectors.SCIMUser) (connec
 	return c.tx.SSO().MemberByEmail(ctx, u.Email)
 }
 
-// refuse keeps a Conflict for the audit log.
-func (c *change) refuse(m connectors.Member, err error) error {
+// noteRefusal keeps a Conflict for the audit log.
+func (c *change) noteRefusal(m connectors.Member, err error) error {
 	if fault.Is(err, fault.Conflict) {
 		c.refused = &refusal{email: m.Email, why: err}
 	}
@@ -143,7 +145,7 @@ func (c *change) refuse(m connectors.Member, err error) error {
 }
 
 // checkOwnerStays refuses to take the role of the break-glass owner and, without single sign-on, of the last owner
-// who can sign in with a password: no one could sign in to undo it. The store keeps the last owner.
+// with a password: no owner could sign in to undo it. The store keeps the last owner.
 func (c *change) checkOwnerStays(ctx context.Context, m connectors.Member) error {
 	if m.Role != connectors.RoleOwner {
 		return nil
@@ -171,5 +173,5 @@ func (c *change) recordMember(ctx context.Context, action string, member connect
 	if len(disabled) > 0 {
 		detail["disabled_agents"] = disabled
 	}
-	return c.record(ctx, action, email, was, store.OfMember(member), detail)
+	return c.recordEvent(ctx, action, email, was, store.OfMember(member), detail)
 }

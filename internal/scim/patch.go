@@ -73,7 +73,7 @@ func applyAt(a library.ResourceAttributes, op string, path parser.Path, value an
 	if sub, ok := attribute.SubAttributes().ContainsAttribute(part); ok {
 		part = sub.Name()
 	}
-	t := target{attribute: attribute, part: part, op: op, value: value}
+	t := patchTarget{attribute: attribute, part: part, op: op, value: value}
 	switch {
 	case op == library.PatchOperationRemove && part == "" && path.ValueExpression == nil:
 		delete(a, name)
@@ -110,8 +110,8 @@ func setValue(a map[string]any, name string, value any) {
 	}
 }
 
-// target is what an operation does to values of an attribute.
-type target struct {
+// patchTarget is what an operation does to values of an attribute.
+type patchTarget struct {
 	attribute schema.CoreAttribute
 	part      string // of each value; empty: the whole value
 	op        string
@@ -119,7 +119,7 @@ type target struct {
 }
 
 // setPart applies the operation to a part of a value.
-func (t target) setPart(object map[string]any) {
+func (t patchTarget) setPart(object map[string]any) {
 	if t.op == library.PatchOperationRemove {
 		delete(object, t.part)
 		return
@@ -128,7 +128,7 @@ func (t target) setPart(object map[string]any) {
 }
 
 // applyToList applies the operation to the values that an expression selects; nil: all.
-func (t target) applyToList(a map[string]any, name string, selects parser.Expression) error {
+func (t patchTarget) applyToList(a map[string]any, name string, selects parser.Expression) error {
 	list, _ := a[name].([]any)
 	switch {
 	case selects == nil && t.part == "" && t.op == library.PatchOperationReplace:
@@ -141,7 +141,7 @@ func (t target) applyToList(a map[string]any, name string, selects parser.Expres
 	kept, found := list[:0:0], false
 	for _, one := range list {
 		object, ok := one.(map[string]any)
-		if !ok || selects != nil && !matches(t.attribute, selects, object) {
+		if !ok || selects != nil && !selectsValue(t.attribute, selects, object) {
 			kept = append(kept, one)
 			continue
 		}
@@ -171,7 +171,7 @@ func (t target) applyToList(a map[string]any, name string, selects parser.Expres
 
 // newValue returns the value that an expression like type eq "work" describes, with the operation's part: Entra adds a
 // first work address by this path.
-func (t target) newValue(selects parser.Expression) (map[string]any, error) {
+func (t patchTarget) newValue(selects parser.Expression) (map[string]any, error) {
 	equality, ok := selects.(*parser.AttributeExpression)
 	if !ok || equality.Operator != parser.EQ {
 		return nil, newSCIMError(http.StatusBadRequest, scimerrors.ScimTypeNoTarget, "No value matches the path.")
@@ -222,8 +222,8 @@ func containsValue(list []any, value any) bool {
 	return false
 }
 
-// matches reports whether an expression selects a value of an attribute.
-func matches(attribute schema.CoreAttribute, selects parser.Expression, value map[string]any) bool {
+// selectsValue reports whether an expression selects a value of an attribute.
+func selectsValue(attribute schema.CoreAttribute, selects parser.Expression, value map[string]any) bool {
 	return filter.NewFilterValidator(selects, schema.Schema{Attributes: attribute.SubAttributes()}).PassesFilter(value) == nil
 }
 

@@ -104,7 +104,7 @@ func (s *Service) serveRequest(w http.ResponseWriter, r *http.Request) {
 		s.WriteError(w, r, err)
 		return
 	}
-	made := &response{header: http.Header{}}
+	made := &keptResponse{header: http.Header{}}
 	r.URL.Path = "/" + strings.TrimPrefix(r.URL.Path, pathPrefix)
 	s.server.ServeHTTP(made, r)
 	if p.failure != nil {
@@ -114,27 +114,27 @@ func (s *Service) serveRequest(w http.ResponseWriter, r *http.Request) {
 	made.writeTo(w)
 }
 
-// response keeps what the library answers, so that a failure of ours can replace it.
-type response struct {
+// keptResponse keeps what the library answers, so that a failure of ours can replace it.
+type keptResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
 // Header returns the header to send.
-func (p *response) Header() http.Header { return p.header }
+func (p *keptResponse) Header() http.Header { return p.header }
 
 // WriteHeader keeps the first status.
-func (p *response) WriteHeader(status int) {
+func (p *keptResponse) WriteHeader(status int) {
 	if p.status == 0 {
 		p.status = status
 	}
 }
 
 // Write keeps b.
-func (p *response) Write(b []byte) (int, error) { return p.body.Write(b) }
+func (p *keptResponse) Write(b []byte) (int, error) { return p.body.Write(b) }
 
-func (p *response) writeTo(w http.ResponseWriter) {
+func (p *keptResponse) writeTo(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Cache-Control", "no-store")
 	if p.status == 0 {

@@ -39,7 +39,7 @@ func (h userResources) Create(r *http.Request, a library.ResourceAttributes) (ma
 		if err != nil {
 			return err
 		}
-		if err := c.record(ctx, "scim.user_create", u.UserName, nil, store.OfSCIMUser(u.ID), nil); err != nil {
+		if err := c.recordEvent(ctx, "scim.user_create", u.UserName, nil, store.OfSCIMUser(u.ID), nil); err != nil {
 			return err
 		}
 		if err := c.applyUser(ctx, &u); err != nil {
@@ -65,12 +65,16 @@ func (h userResources) Get(r *http.Request, id string) (library.Resource, error)
 	if err != nil {
 		return library.Resource{}, err
 	}
-	directory := h.store.Tenant(providerFrom(r.Context()).actor.Tenant.ID).SCIM()
-	u, err := directory.User(r.Context(), connectors.SCIMUserID{UUID: key})
-	if err != nil {
-		return library.Resource{}, err
-	}
-	return userResource(r.Context(), directory, u, readProjection(r))
+	var found library.Resource
+	err = h.store.Tenant(providerFrom(r.Context()).actor.Tenant.ID).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		u, err := tx.SCIM().User(r.Context(), connectors.SCIMUserID{UUID: key})
+		if err != nil {
+			return err
+		}
+		found, err = userResource(r.Context(), tx.SCIM(), u, readProjection(r))
+		return err
+	})
+	return found, err
 }
 
 // GetAll lists a page of users.
@@ -187,7 +191,7 @@ func (c *change) storeUser(ctx context.Context, old connectors.SCIMUser, u *conn
 		if err := c.tx.SCIM().UpdateUser(ctx, *u); err != nil {
 			return err
 		}
-		if err := c.record(ctx, "scim.user_update", u.UserName, was, store.OfSCIMUser(u.ID), nil); err != nil {
+		if err := c.recordEvent(ctx, "scim.user_update", u.UserName, was, store.OfSCIMUser(u.ID), nil); err != nil {
 			return err
 		}
 	}
@@ -260,7 +264,7 @@ func (h userResources) Delete(r *http.Request, id string) error {
 		if err := c.tx.SCIM().DeleteUser(ctx, u.ID); err != nil {
 			return err
 		}
-		return c.record(ctx, "scim.user_delete", u.UserName, was, store.OfSCIMUser(u.ID), nil)
+		return c.recordEvent(ctx, "scim.user_delete", u.UserName, was, store.OfSCIMUser(u.ID), nil)
 	})
 }
 

@@ -89,7 +89,7 @@ func (t SCIM) GroupMembers(ctx context.Context, groups []connectors.SCIMGroupID)
 	return members, err
 }
 
-// AddGroupMembers adds users who are not in the group. It fails with NotFound if one does not exist.
+// AddGroupMembers adds users that the group lacks. It fails with NotFound if one does not exist.
 func (t SCIM) AddGroupMembers(ctx context.Context, id connectors.SCIMGroupID, users []connectors.SCIMUserID) error {
 	n, err := t.q.AddSCIMGroupMembers(ctx, t.id, id, scimUserUUIDs(users))
 	if err == nil && int(n) != len(users) {

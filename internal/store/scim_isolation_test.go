@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// scimOf is a tenant's SCIM address with a user who is a member, and a group of the user.
+// scimOf is a tenant's SCIM address with a user, its member and its group.
 type scimOf struct {
 	scimToken  store.NewSCIMToken
 	scimUser   connectors.SCIMUser
@@ -169,7 +169,7 @@ var scimAttempts = map[string]attempt{
 	},
 }
 
-// ownSCIM are the methods whose attempts must find nothing without an error.
+// ownSCIM are the methods that must find nothing, without an error.
 var ownSCIM = map[string]bool{
 	"SCIM.Enable": true, "SCIM.Touch": true, "SCIM.Users": true, "SCIM.CreateUser": true, "SCIM.IsDeactivated": true, "SCIM.GivesRole": true,
 	"SCIM.HasOtherPasswordOwner": true, "SCIM.RenameAccount": true, "SCIM.Groups": true, "SCIM.CreateGroup": true, "SCIM.GroupMembers": true,

@@ -317,7 +317,7 @@ from memberships
 where tenant_id = $1 and role = 'owner' and user_id <> $2 and has_password(user_id) and not sso_only
 `
 
-// Owners besides one who can sign in without the provider.
+// Other owners with a password that opens the tenant.
 func (q *Queries) OtherPasswordOwners(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (int64, error) {
 	row := q.db.QueryRow(ctx, otherPasswordOwners, tenantID, userID)
 	var count int64
