@@ -260,6 +260,7 @@ func (x targets) fillPattern(pattern string) string {
 
 func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets {
 	t.Helper()
+	w.enableSCIM(t, tenant)
 	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }, withURL("http://127.0.0.1:1/"))
 	a := w.AgentIn(t, tenant)
 	w.GrantIn(t, tenant, a.ID, c.ID)

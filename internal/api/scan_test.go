@@ -130,7 +130,7 @@ var expectedStatus = map[string]int{
 	"POST /api/v1/access_requests":                                   http.StatusNotFound,   // no agent in the body
 	"POST /api/v1/access_requests/{id}/withdraw":                     http.StatusConflict,   // another's request
 	"POST /api/v1/access_requests/{id}/refuse":                       http.StatusConflict,   // it was accepted
-	"DELETE /api/v1/scim":                                            http.StatusNotFound,   // it is off
+	"POST /api/v1/scim":                                              http.StatusConflict,   // it is on
 	"DELETE /api/v1/sso":                                             http.StatusNotFound,   // it was never set up
 	"POST /api/v1/sso/check":                                         http.StatusBadGateway, // nothing listens at the provider's address
 	"POST /api/v1/sso/domains/verify":                                http.StatusNotFound,   // it was never claimed
@@ -188,6 +188,7 @@ func (w *world) callRoute(t *testing.T, key, route string, ids targets) {
 		t.Errorf("%s: %d %s", route, got.status, got.body)
 	}
 	if ends { // a tenant has few webhooks and registries
+		w.enableSCIM(t, w.Tenant)
 		w.AsOwner(t, "delete from webhooks where id = '"+ids.webhook+"'", "delete from registries where id = '"+ids.registry+"'")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/scim"
@@ -22,6 +23,18 @@ func newSCIM(t *testing.T, st *store.Store) *scim.Service {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// enableSCIM turns SCIM on in a tenant where it is off.
+func (w *world) enableSCIM(t *testing.T, tenant connectors.TenantID) {
+	t.Helper()
+	self, err := w.St.Tenant(tenant).Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := newSCIM(t, w.St).Enable(t.Context(), auth.Operator(self)); err != nil && !fault.Is(err, fault.Conflict) {
+		t.Fatal(err)
+	}
 }
 
 // providerWorld is a tenant with SCIM, and the ids of a user and a group.
@@ -103,7 +116,10 @@ const patchHead = `{"schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"]
 
 // scimActions are the actions of SCIM.
 var scimActions = map[string]actionCase{
-	"scim.enable": {thing: "scim", prepare: requestAction("POST", "/api/v1/scim", nil)},
+	"scim.enable": {thing: "scim", prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		return w.sendRequest(t, w.createKey(t, connectors.RoleOwner), http.MethodPost, "/api/v1/scim", nil)
+	}},
 	"scim.rotate_token": {thing: "scim", prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		newProvider(t, w)
