@@ -130,7 +130,7 @@ type AgentAccount struct {
 	Enabled bool `json:"enabled"`
 	// Null if none.
 	Error *string `json:"error"`
-	// Who an oauth2 account is, by ID token or userinfo. Null if unknown.
+	// The oauth2 account by ID token or userinfo. Null if unknown.
 	Identity *Identity `json:"identity"`
 	// The connector's name.
 	Name string `json:"name"`
@@ -1022,7 +1022,7 @@ type Credential struct {
 	// Null if none.
 	Error     *string    `json:"error"`
 	ExpiresAt *time.Time `json:"expires_at"`
-	// Who an oauth2 account is, by ID token or userinfo. Null if unknown. Visible like account.
+	// The oauth2 account by ID token or userinfo. Null if unknown. Visible like account.
 	Identity    *Identity  `json:"identity"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
 	RefreshedAt *time.Time `json:"refreshed_at"`

@@ -75,7 +75,7 @@ func TestAgentAccounts_MemberManagesOwnAgentsAlone(t *testing.T) {
 
 	row := map[string]any{
 		"connector_id": c.ID.String(), "connector": c.Slug, "name": c.Name, "enabled": true, "auth_type": "basic", "state": "missing",
-		"account": "", "since": nil, "error": nil, "upstream": nil, "url": baseURL + "/account/connections/" + mine.ID.String() + "/" + c.ID.String(),
+		"account": "", "identity": nil, "since": nil, "error": nil, "upstream": nil, "url": baseURL + "/account/connections/" + mine.ID.String() + "/" + c.ID.String(),
 	}
 	read := func(actor reply) {
 		t.Helper()
