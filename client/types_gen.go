@@ -457,7 +457,9 @@ type APIKeyList struct {
 
 // Approval is an API response.
 type Approval struct {
-	AgentID string `json:"agent_id"`
+	// The account at the server that the call would use. Null if unknown, or another member's.
+	Account *string `json:"account"`
+	AgentID string  `json:"agent_id"`
 	// The server's annotations of the tool. Null if none.
 	Annotations json.RawMessage `json:"annotations"`
 	// All arguments. Null without permission to decide.
@@ -2744,6 +2746,8 @@ type Tool struct {
 
 // ToolCall is an API response.
 type ToolCall struct {
+	// The account at the server. Null if unknown, replaced since, another member's, and in lists.
+	Account *string `json:"account"`
 	// Client address of the request that started the call. Null if unknown, as for older calls.
 	Address *string `json:"address"`
 	// The agent's slug at the time.

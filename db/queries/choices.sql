@@ -29,15 +29,21 @@ group by counted.agent_id, counted.connector_id, counted.tool
 order by counted.agent_id, counted.connector_id, counted.tool;
 
 -- name: ApprovalDetails :many
--- Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB.
+-- Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB. The account is
+-- the one that the call would use now.
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
-       (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
+       (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw,
+       credentials.agent_id as account_agent, coalesce(credentials.account, '')::text as account,
+       coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity
 from approvals
 join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
 join connectors on connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id
 left join tools on tools.tenant_id = approvals.tenant_id and tools.connector_id = approvals.connector_id and tools.name = approvals.tool
 left join tool_definitions definition on definition.tenant_id = approvals.tenant_id and definition.hash = approvals.definition_hash
+left join credentials
+    on credentials.tenant_id = approvals.tenant_id and credentials.connector_id = approvals.connector_id
+       and credentials.agent_id is not distinct from case when connectors.credential_mode = 'per_agent' then approvals.agent_id end
 where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
 order by approvals.id;
 

@@ -2,15 +2,18 @@
 
 -- name: ToolCall :one
 -- The names are those that the agent, the connector and the token have now, and the title is of the called version of the tool.
--- A token without a name has its client's, or its prefix.
+-- A token without a name has its client's, or its prefix. A replaced or deleted account has no name.
 select sqlc.embed(tool_calls), coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
-       coalesce(tool_definitions.title, '')::text as tool_title, coalesce(nullif(agent_tokens.name, ''), agent_clients.client_name, agent_tokens.prefix, '')::text as token_name
+       coalesce(tool_definitions.title, '')::text as tool_title, coalesce(nullif(agent_tokens.name, ''), agent_clients.client_name, agent_tokens.prefix, '')::text as token_name,
+       credentials.agent_id as account_agent, (case when credentials.type = 'oauth2' then credentials.account else '' end)::text as account,
+       coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity
 from tool_calls
 left join agents on agents.tenant_id = tool_calls.tenant_id and agents.id = tool_calls.agent_id
 left join connectors on connectors.tenant_id = tool_calls.tenant_id and connectors.id = tool_calls.connector_id
 left join tool_definitions on tool_definitions.tenant_id = tool_calls.tenant_id and tool_definitions.hash = tool_calls.definition_hash
 left join agent_tokens on agent_tokens.tenant_id = tool_calls.tenant_id and agent_tokens.id = tool_calls.token_id
 left join agent_clients on agent_clients.tenant_id = agent_tokens.tenant_id and agent_clients.id = agent_tokens.agent_client_id
+left join credentials on credentials.tenant_id = tool_calls.tenant_id and credentials.id = tool_calls.credential_id
 where tool_calls.tenant_id = @tenant_id and tool_calls.id = @id;
 
 -- name: ToolCalls :many

@@ -23,6 +23,7 @@ type approvalJSON struct {
 	Kind           string          `json:"kind" enum:"tool,prompt,resource" doc:"What the agent asks to use. For prompts and resources, tool and name hold its name or URI."`
 	Tool           string          `json:"tool" doc:"The exposed name."`
 	Name           string          `json:"name" doc:"The server's name for it."`
+	Account        *string         `json:"account" doc:"The account at the server that the call would use. Null if unknown, or another member's."`
 	DefinitionHash string          `json:"definition_hash" doc:"The tool definition's hash."`
 	Annotations    json.RawMessage `json:"annotations" doc:"The server's annotations of the tool. Null if none."`
 	Effect         string          `json:"effect" doc:"What the tool may do and reach, as text. Empty if the agent no longer sees it."`
@@ -77,8 +78,16 @@ func (h *Handler) mountApprovals() {
 func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Paging) (*response[list[approvalJSON]], error) {
 	var page store.List[connectors.Approval]
 	var counts []store.CallCount
+	var about map[connectors.ToolCallID]store.ApprovalAbout
 	err := h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if page, err = tx.Calls().WaitingApprovals(ctx, in.toPage()); err != nil {
+			return err
+		}
+		ids := make([]connectors.ToolCallID, len(page.Items))
+		for i, a := range page.Items {
+			ids[i] = a.ID
+		}
+		if about, err = actor.ApprovalsAbout(ctx, tx, ids); err != nil {
 			return err
 		}
 		counts, err = countEarlierCalls(ctx, tx.Agents(), page.Items)
@@ -96,6 +105,7 @@ func (h *Handler) listApprovals(ctx context.Context, actor auth.Actor, in *Pagin
 		if err != nil {
 			return nil, err
 		}
+		item.Account = textOrNull(about[waiting.ID].Account.Label)
 		out.Items = append(out.Items, item)
 	}
 	return newListResponse(out, func(a approvalJSON) approvalJSON { return a }), nil

@@ -25,6 +25,7 @@ type toolCallJSON struct {
 	RequestID         *string            `json:"request_id" doc:"Id of that request, as in X-Request-Id and the log. Null if unknown."`
 	TokenID           *string            `json:"token_id" format:"uuid" doc:"The agent's token."`
 	CredentialID      *string            `json:"credential_id" format:"uuid" doc:"The credential used."`
+	Account           *string            `json:"account" doc:"The account at the server. Null if unknown, replaced since, another member's, and in lists."`
 	DefinitionHash    *string            `json:"definition_hash" doc:"The tool definition's hash."`
 	Arguments         json.RawMessage    `json:"arguments" doc:"As the tenant's call_history allows. Null if not kept, and in lists if long."`
 	Status            string             `json:"status" enum:"pending_approval,running,success,error,denied,cancelled"`
@@ -86,6 +87,7 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		RequestID:         textOrNull(c.RequestID),
 		TokenID:           idText(c.TokenID),
 		CredentialID:      idText(c.CredentialID),
+		Account:           textOrNull(c.Account.Label),
 		DefinitionHash:    idText(c.Definition),
 		Arguments:         storedJSON(c.Arguments),
 		Status:            string(c.Status),

@@ -148,6 +148,51 @@ func (a Actor) Decider() string {
 	return a.Name + " (by the program " + a.Program.Name + ")"
 }
 
+// HideAccountNames clears the names of other people's accounts, as HideAccounts does.
+func (a Actor) HideAccountNames(ctx context.Context, tx store.Accounts, names ...*connectors.AccountName) error {
+	list := make([]connectors.Credential, 0, len(names))
+	for _, n := range names {
+		if n.Label != "" && n.Owner != nil {
+			list = append(list, connectors.Credential{AgentID: n.Owner, Account: n.Label})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if err := a.HideAccounts(ctx, tx, list); err != nil {
+		return err
+	}
+	for _, n := range names {
+		if n.Label != "" && n.Owner != nil {
+			n.Label, list = list[0].Account, list[1:]
+		}
+	}
+	return nil
+}
+
+// ApprovalsAbout describes approvals, with the names of accounts that the actor may read.
+func (a Actor) ApprovalsAbout(ctx context.Context, tx *store.Tenant, ids []connectors.ToolCallID) (map[connectors.ToolCallID]store.ApprovalAbout, error) {
+	about, err := tx.Agents().ApprovalsAbout(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]*connectors.AccountName, len(ids))
+	for i, id := range ids {
+		name := about[id].Account
+		names[i] = &name
+	}
+	if err := a.HideAccountNames(ctx, tx.Accounts(), names...); err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		if one, ok := about[id]; ok {
+			one.Account = *names[i]
+			about[id] = one
+		}
+	}
+	return about, nil
+}
+
 // HideAccounts clears the account names of other people from credentials, and what the servers said of them. Both are for
 // their owner and for managers; existence and status are for all.
 func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []connectors.Credential) error {

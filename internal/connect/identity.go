@@ -32,26 +32,27 @@ func (b *Broker) readIdentity(ctx context.Context, back callbackFlow, peer oauth
 	return connectors.Identity(found)
 }
 
-// checkAccount compares the account that signed in with the stored one. isOther reports that the flow replaces one account by
-// another. A different account is refused unless the flow allows it, and so is an unknown one in place of a known one: it could be
+// checkAccount compares the account of a new grant with the stored one, and sets whether it replaces that one. A different account is refused unless the flow allows it, and so is an unknown one in place of a known one: it could be
 // any. The transaction tx has the connector's lock.
-func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, now connectors.Identity) (isOther bool, err error) {
+func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *store.NewGrant) error {
 	was, err := tx.Agents().CredentialFor(ctx, r.connector.ID, r.agentID())
-	switch {
-	case fault.Is(err, fault.NotFound):
-		return false, nil
-	case err != nil:
-		return false, err
-	case was.Type != connectors.AuthOAuth2, was.Origin != r.flow.Origin, !was.Identity.IsKnown():
-		return false, nil
-	case r.flow.Replaces:
-		return !now.IsKnown() || now.IsOther(was.Identity), nil
-	case !now.IsKnown():
-		return false, r.refuseUnknownAccount(was.Identity)
-	case now.IsOther(was.Identity):
-		return true, r.refuseOtherAccount(was.Identity, now)
+	if fault.Is(err, fault.NotFound) {
+		return nil
 	}
-	return false, nil
+	if err != nil {
+		return err
+	}
+	now, isKnown := g.Meta.Identity, was.Type == connectors.AuthOAuth2 && was.Origin == r.flow.Origin && was.Identity.IsKnown()
+	isSame := isKnown && now.IsKnown() && !now.IsOther(was.Identity)
+	g.Replaces = !isSame && (isKnown || was.Account != g.Account)
+	switch {
+	case !isKnown, isSame, r.flow.Replaces:
+		return nil
+	case !now.IsKnown():
+		return r.refuseUnknownAccount(was.Identity)
+	default:
+		return r.refuseOtherAccount(was.Identity, now)
+	}
 }
 
 // refuseOtherAccount returns the refusal of another account. The visitor of a link does not learn which account is stored.

@@ -106,6 +106,33 @@ func TestFinish_RefusesAnotherAccount(t *testing.T) {
 	}
 }
 
+func TestFinish_NewIDWhereAccountMayBeAnother(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		was, now string
+		newID    bool
+	}{
+		"both unknown": {},
+		"one address":  {was: "ann@example.com", now: "ann@example.com"},
+		"two":          {was: "ann@example.com", now: "bob@example.com", newID: true},
+		"then unknown": {was: "ann@example.com", newID: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+			c := b.protected(t)
+			b.setAccount(tc.was)
+			b.connect(t, c, nil)
+			before := b.grant(t, c, nil)
+			b.setAccount(tc.now)
+			b.connect(t, c, nil)
+			if after := b.grant(t, c, nil); (after.ID != before.ID) != tc.newID || after.Version != before.Version+1 {
+				t.Errorf("id %s, version %d, after %s, %d", after.ID, after.Version, before.ID, before.Version)
+			}
+		})
+	}
+}
+
 func TestFinish_ComparesWithinOneServer(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"sub": "7"}}, oauthtest.ResourceBehaviour{})

@@ -62,7 +62,7 @@ type flowRequest struct {
 	browserHash []byte       // empty: no binding
 	returnTo    string
 	replaces    bool // another account than the stored one is accepted
-	try         int // restarts so far
+	try         int  // restarts so far
 }
 
 // preparedFlow is a flow to store, with its authorization URL.

@@ -34,7 +34,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		if err := back.recheckMember(ctx, tx); err != nil {
 			return err
 		}
-		if g.Replaces, err = back.checkAccount(ctx, tx, g.Meta.Identity); err != nil {
+		if err := back.checkAccount(ctx, tx, &g); err != nil {
 			return err
 		}
 		done.Connector, done.Agent, done.Account = now.connector, now.agent, g.Meta.Identity.Label()

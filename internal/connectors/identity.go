@@ -13,6 +13,12 @@ type Identity struct {
 	Organisation   string `json:"organisation,omitempty"` // name of the organisation, else its id
 }
 
+// AccountName names the account of a credential for people that may know it.
+type AccountName struct {
+	Owner *AgentID // nil: all agents
+	Label string   // empty: unknown
+}
+
 // IsKnown reports whether the account can be compared with another.
 func (i Identity) IsKnown() bool { return i.Subject != "" }
 

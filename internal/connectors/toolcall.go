@@ -97,7 +97,8 @@ type ToolCall struct {
 	TokenID       *AgentTokenID
 	TokenName     string // now: its own, its client's, or its prefix; empty: not read, or revoked
 	CredentialID  *CredentialID
-	Definition    *Hash // of the tool
+	Account       AccountName // of that credential; zero: not read, or replaced since
+	Definition    *Hash       // of the tool
 	InstanceID    *InstanceID
 	Status        CallStatus
 	Outcome       CallOutcome

@@ -133,6 +133,7 @@ type ApprovalAbout struct {
 	Accepted      *connectors.Hash // definition that agents are served now; nil: none
 	Title         string           // of the tool when the call was made
 	Raw           []byte           // definition when the call was made; nil: too long
+	Account       connectors.AccountName
 }
 
 // ApprovalsAbout describes approvals by id. Unknown ids are left out.
@@ -149,6 +150,7 @@ func (t Agents) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID)
 	for _, r := range rows {
 		a := ApprovalAbout{
 			AgentSlug: r.AgentSlug, AgentName: r.AgentName, ConnectorSlug: r.ConnectorSlug, ConnectorName: r.ConnectorName, Title: r.Title, Raw: r.Raw,
+			Account: toAccountName(r.AccountAgent, r.Account, r.Identity),
 		}
 		if len(r.AcceptedHash) > 0 {
 			a.Accepted = new(connectors.Hash(r.AcceptedHash))

@@ -71,7 +71,7 @@ func toConnectorAccount(connector connectors.ConnectorID, r dbgen.ConnectorAccou
 		Credential: connectors.Credential{
 			ConnectorID: connector, AgentID: &agent, AgentSlug: r.Slug, AgentName: r.Name, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
 			Identity: decodeIdentity(r.Identity),
-			Scopes: r.Scopes, ExpiresAt: toUTC(r.ExpiresAt), RefreshedAt: toUTC(r.RefreshedAt), LastUsedAt: toUTC(r.LastUsedAt), Error: r.Error,
+			Scopes:   r.Scopes, ExpiresAt: toUTC(r.ExpiresAt), RefreshedAt: toUTC(r.RefreshedAt), LastUsedAt: toUTC(r.LastUsedAt), Error: r.Error,
 		},
 	}
 	if at := r.ExpiringAt.UTC(); at.Unix() != 0 {

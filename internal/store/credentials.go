@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -98,6 +99,11 @@ func decodeIdentity(raw []byte) connectors.Identity {
 		return connectors.Identity{}
 	}
 	return i
+}
+
+// toAccountName returns the label of an account by its identity, else by its name.
+func toAccountName(owner *connectors.AgentID, account string, identity []byte) connectors.AccountName {
+	return connectors.AccountName{Owner: owner, Label: cmp.Or(decodeIdentity(identity).Label(), account)}
 }
 
 func toCredential(r dbgen.Credential) connectors.Credential {

@@ -103,7 +103,7 @@ type NewGrant struct {
 	AgentID     *connectors.AgentID // nil: the shared one
 	Origin      string              // connectors.Origin of the URL at the start of the flow
 	Account     string
-	Replaces    bool // it is of another account than the one before: the credential gets a new id
+	Replaces    bool // it may be of another account than the one before: the credential gets a new id
 }
 
 // Grant is a stored grant, opened.

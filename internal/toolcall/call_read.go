@@ -16,7 +16,10 @@ func (c *Executor) Read(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	}
 	var call connectors.ToolCall
 	err := c.o.Store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) (err error) {
-		if call, err = tx.Calls().Get(ctx, id); err != nil || !call.HasBodies() {
+		if call, err = tx.Calls().Get(ctx, id); err != nil {
+			return err
+		}
+		if err := a.HideAccountNames(ctx, tx.Accounts(), &call.Account); err != nil || !call.HasBodies() {
 			return err
 		}
 		shown := call.WithoutBodies() // admins read the audit log
@@ -32,7 +35,13 @@ func (c *Executor) Read(ctx context.Context, a auth.Actor, id connectors.ToolCal
 
 // ReadSummary returns one call without an audit event, and without bodies if these are for auditors.
 func (c *Executor) ReadSummary(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
-	call, err := c.o.Store.Tenant(a.Tenant.ID).Calls().Get(ctx, id)
+	var call connectors.ToolCall
+	err := c.o.Store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if call, err = tx.Calls().Get(ctx, id); err != nil {
+			return err
+		}
+		return a.HideAccountNames(ctx, tx.Accounts(), &call.Account)
+	})
 	return hideBodies(a, call), err
 }
 

@@ -25,6 +25,7 @@ type ApprovalCard struct {
 	Agent     string
 	AgentHref string
 	Connector string
+	Account   string // that the call uses; empty: unknown
 	Mark      Mark // of the connector
 	Badges    []Badge
 	Effect    string     // the tool's effect, by its server's annotations

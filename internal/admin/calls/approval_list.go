@@ -45,7 +45,7 @@ func approvalEventsPath(list []toolcall.PendingApproval) string {
 	return "/events?on=approvals&after=" + list[0].ID.String()
 }
 
-// ApprovalCards builds a card for each call with three queries in total.
+// ApprovalCards builds a card for each call with a fixed number of queries.
 func (h *Handler) ApprovalCards(ctx context.Context, a auth.Actor, list []toolcall.PendingApproval) ([]templates.ApprovalCard, error) {
 	var ids []connectors.ToolCallID
 	var agents []connectors.AgentID
@@ -60,7 +60,7 @@ func (h *Handler) ApprovalCards(ctx context.Context, a auth.Actor, list []toolca
 	var counts []store.CallCount
 	var marks shell.Marks
 	err := h.Store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
-		if about, err = tx.Agents().ApprovalsAbout(ctx, ids); err != nil {
+		if about, err = a.ApprovalsAbout(ctx, tx, ids); err != nil {
 			return err
 		}
 		if counts, err = tx.Agents().CallCounts(ctx, agents, tools); err != nil {

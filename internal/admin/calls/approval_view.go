@@ -36,6 +36,7 @@ func approvalCard(ctx context.Context, asset templates.Assets, w pendingApproval
 		Agent:     w.about.AgentName,
 		AgentHref: shell.AgentPath(w.about.AgentSlug),
 		Connector: w.about.ConnectorName,
+		Account:   shell.ShortenText(shell.CleanText(w.about.Account.Label), shell.MaxName),
 		Badges:    approvalBadges(ctx, w, definition),
 		Effect:    approvalEffect(ctx, w, definition),
 		Risky:     changedSinceCall(ctx, w),

@@ -185,6 +185,7 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 	add(c.ApprovedBy != "", templates.Fact{Label: i18n.T(ctx, "Approved by"), Value: c.ApprovedBy})
 	add(true, templates.Fact{Label: i18n.T(ctx, "Sent"), Value: shell.FormatBytes(ctx, c.RequestBytes)})
 	add(c.Status.Ended(), templates.Fact{Label: i18n.T(ctx, "Received"), Value: shell.FormatBytes(ctx, c.ResponseBytes)})
+	add(c.Account.Label != "", templates.Fact{Label: i18n.T(ctx, "Account"), Value: shell.ShortenText(shell.CleanText(c.Account.Label), shell.MaxName)})
 	if c.CredentialID != nil {
 		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Credential"), Value: c.CredentialID.String(), Mono: true, Href: linkIf(c.ConnectorID != nil, shell.CredentialsPath(c.ConnectorSlug))})
 	}

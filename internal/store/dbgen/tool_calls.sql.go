@@ -255,13 +255,16 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 const toolCall = `-- name: ToolCall :one
 
 select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error, tool_calls.task_expires_at, tool_calls.waited_us, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
-       coalesce(tool_definitions.title, '')::text as tool_title, coalesce(nullif(agent_tokens.name, ''), agent_clients.client_name, agent_tokens.prefix, '')::text as token_name
+       coalesce(tool_definitions.title, '')::text as tool_title, coalesce(nullif(agent_tokens.name, ''), agent_clients.client_name, agent_tokens.prefix, '')::text as token_name,
+       credentials.agent_id as account_agent, (case when credentials.type = 'oauth2' then credentials.account else '' end)::text as account,
+       coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity
 from tool_calls
 left join agents on agents.tenant_id = tool_calls.tenant_id and agents.id = tool_calls.agent_id
 left join connectors on connectors.tenant_id = tool_calls.tenant_id and connectors.id = tool_calls.connector_id
 left join tool_definitions on tool_definitions.tenant_id = tool_calls.tenant_id and tool_definitions.hash = tool_calls.definition_hash
 left join agent_tokens on agent_tokens.tenant_id = tool_calls.tenant_id and agent_tokens.id = tool_calls.token_id
 left join agent_clients on agent_clients.tenant_id = agent_tokens.tenant_id and agent_clients.id = agent_tokens.agent_client_id
+left join credentials on credentials.tenant_id = tool_calls.tenant_id and credentials.id = tool_calls.credential_id
 where tool_calls.tenant_id = $1 and tool_calls.id = $2
 `
 
@@ -271,11 +274,14 @@ type ToolCallRow struct {
 	ConnectorName string
 	ToolTitle     string
 	TokenName     string
+	AccountAgent  *connectors.AgentID
+	Account       string
+	Identity      []byte
 }
 
 // Calls as read by a tenant, and pending approvals. Other calls are written in batches: system_calls.sql.
 // The names are those that the agent, the connector and the token have now, and the title is of the called version of the tool.
-// A token without a name has its client's, or its prefix.
+// A token without a name has its client's, or its prefix. A replaced or deleted account has no name.
 func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) (ToolCallRow, error) {
 	row := q.db.QueryRow(ctx, toolCall, tenantID, iD)
 	var i ToolCallRow
@@ -325,6 +331,9 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.ConnectorName,
 		&i.ToolTitle,
 		&i.TokenName,
+		&i.AccountAgent,
+		&i.Account,
+		&i.Identity,
 	)
 	return i, err
 }
