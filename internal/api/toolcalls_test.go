@@ -91,7 +91,7 @@ func TestACallIsShownAsTheHistoryKeptIt(t *testing.T) {
 	for field, want := range map[string]any{
 		"id": id.String(), "agent_id": a.ID.String(), "agent": a.Slug, "connector_id": c.ID.String(), "connector": c.Slug, "kind": "tool",
 		"tool": connectors.ExposedName(c.Slug, "search"), "name": "search", "source": "api", "caller": "test", "status": "success", "outcome": "ok",
-		"duration_ms": 1500.0, "is_error": false, "error": nil, "truncated": false, "task": nil, "token_id": nil, "credential_id": nil,
+		"duration_ms": 1500.0, "is_error": false, "error": nil, "truncated": false, "task": nil, "token_id": nil, "credential_id": nil, "account": nil,
 		"structured_valid": nil, "structured_error": nil, "new_session": false,
 	} {
 		if got[field] != want {
