@@ -119,7 +119,7 @@ func (h groupResources) GetAll(r *http.Request, p library.ListRequestParams) (li
 		return library.Page{}, newFilterError()
 	}
 	shown := readProjection(r)
-	if shown.has(attrMembers) {
+	if shown.showsAttribute(attrMembers) {
 		p.Count = min(p.Count, maxListedMembers)
 	}
 	page := library.Page{Resources: []library.Resource{}}
@@ -143,7 +143,7 @@ func (h groupResources) GetAll(r *http.Request, p library.ListRequestParams) (li
 
 // readMembers reads the members of groups if they are shown.
 func readMembers(ctx context.Context, directory store.SCIM, shown projection, groups ...connectors.SCIMGroup) (map[connectors.SCIMGroupID][]store.SCIMGroupMember, error) {
-	if !shown.has(attrMembers) || len(groups) == 0 {
+	if !shown.showsAttribute(attrMembers) || len(groups) == 0 {
 		return nil, nil
 	}
 	ids := make([]connectors.SCIMGroupID, len(groups))

@@ -140,8 +140,8 @@ func splitNames(list string) []string {
 	return names
 }
 
-// has reports whether the response has an attribute.
-func (p projection) has(name string) bool {
+// showsAttribute reports whether the response has an attribute.
+func (p projection) showsAttribute(name string) bool {
 	name = strings.ToLower(name)
 	return (len(p.only) == 0 || slices.Contains(p.only, name)) && !slices.Contains(p.without, name)
 }
@@ -149,7 +149,7 @@ func (p projection) has(name string) bool {
 // applyTo removes what the client does not ask for.
 func (p projection) applyTo(a library.ResourceAttributes) library.ResourceAttributes {
 	for name := range a {
-		if !p.has(name) && name != attrUserName && name != attrDisplayName { // these are returned by default and tell resources apart
+		if !p.showsAttribute(name) && name != attrUserName && name != attrDisplayName { // these are returned by default and tell resources apart
 			delete(a, name)
 		}
 	}

@@ -95,7 +95,7 @@ func (h userResources) GetAll(r *http.Request, p library.ListRequestParams) (lib
 		page.TotalResults = total
 		shown := readProjection(r)
 		groups := map[connectors.SCIMUserID][]store.SCIMUserGroup{}
-		if shown.has(attrGroups) {
+		if shown.showsAttribute(attrGroups) {
 			if groups, err = tx.SCIM().GroupsOf(r.Context(), userIDs(users)); err != nil {
 				return err
 			}
