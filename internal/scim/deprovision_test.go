@@ -35,7 +35,9 @@ func TestDeprovision_EndsTokensAndAccountsInOneTransaction(t *testing.T) {
 			if err := d.Door().Agents().MakePersonal(t.Context(), m.UserID, agent.ID); err != nil {
 				t.Fatal(err)
 			}
-			own := d.Connector(t, func(c *connectors.Draft) { c.Auth.Type, c.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent })
+			own := d.Connector(t, func(c *connectors.Draft) {
+				c.Auth.Type, c.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent
+			})
 			d.Credential(t, own.ID, &agent.ID, "secret")
 			d.Token(t, agent.ID)
 			d.AccessToken(t, d.Tenant, d.ProgramIn(t, d.Tenant, shared.ID, m.UserID), "/mcp")
