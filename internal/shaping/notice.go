@@ -80,10 +80,10 @@ func (r parsedResult) encodeResult(n Notice, s Shaped) []byte {
 	for i, m := range r.top {
 		out = append(append(appendComma(out, i), m.name...), ':')
 		switch {
-		case m.is(`"content"`):
+		case m.hasName(`"content"`):
 			found = true
 			out = append(r.appendContent(out, notice), ']')
-		case m.is(`"structuredContent"`):
+		case m.hasName(`"structuredContent"`):
 			out = r.appendStructured(out, m.value, sentence)
 		default:
 			out = append(out, m.value...)

@@ -11,8 +11,8 @@ type member struct {
 	value []byte
 }
 
-// is reports whether a member has a quoted name, which may be written with escapes.
-func (m member) is(name string) bool {
+// hasName reports whether a member has a quoted name, which may be written with escapes.
+func (m member) hasName(name string) bool {
 	if bytes.IndexByte(m.name, '\\') < 0 {
 		return string(m.name) == name
 	}
@@ -59,7 +59,7 @@ func scanMembers(raw []byte, yield func(member) bool) {
 // findMember returns the value of the only member of a name; twice: there are several.
 func findMember(object []byte, name string) (value []byte, twice bool) {
 	for m := range eachMember(object) {
-		if m.is(name) {
+		if m.hasName(name) {
 			twice = value != nil
 			value = m.value
 		}
@@ -70,7 +70,7 @@ func findMember(object []byte, name string) (value []byte, twice bool) {
 // pickMember is findMember for an object that was read.
 func pickMember(all []member, name string) (value []byte, twice bool) {
 	for _, m := range all {
-		if m.is(name) {
+		if m.hasName(name) {
 			twice = value != nil
 			value = m.value
 		}

@@ -106,15 +106,15 @@ func textField(block []byte) (text []byte, isLink bool) {
 	twice := false
 	for m := range eachMember(block) {
 		switch {
-		case m.is(`"type"`):
+		case m.hasName(`"type"`):
 			if kind != nil {
 				return nil, false
 			}
 			kind = m.value
-		case m.is(`"text"`):
+		case m.hasName(`"text"`):
 			twice = text != nil
 			text = m.value
-		case m.is(`"resource"`):
+		case m.hasName(`"resource"`):
 			resource = m.value
 		}
 	}

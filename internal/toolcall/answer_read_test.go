@@ -95,3 +95,38 @@ func TestKeptAnswer_IsReadFor24Hours(t *testing.T) {
 		}
 	}
 }
+
+// A server may answer at once though a client asks for a task. The stored result is shortened each time in the same way.
+func TestShapeTask_OfAStoredResult(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, withModernDialer)
+	c := b.connector(t, b.remote)
+	b.syncWith(t, c, `{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`, `{"name":"search","inputSchema":{"type":"object"}}`)
+	b.remote.set(answerModern(map[string]func(string) string{"tools/call": func(string) string {
+		return `{"resultType":"complete","content":[{"type":"text","text":"` + strings.Repeat("some words ", 1000) + `"}]}`
+	}}))
+	a := b.newTrustedAgent(t, c)
+	must(t, b.Door().Agents().SetShaping(t.Context(), a.ID, c.ID, "search", connectors.Shaping{Budget: 200}))
+	request := b.order(t, b.process, a, c, "search", "")
+	out, params := b.askForTask(t, b.process, request)
+	notice := func(id connectors.ToolCallID) shaping.Notice { return shaping.Notice{ID: id.String()} }
+	var first json.RawMessage
+	for range 2 {
+		raw, err := b.HandshakeTask(t.Context(), request.View, toolcall.Client{}, "tasks/result", params)
+		must(t, err)
+		q := toolcall.UpstreamRequest{View: request.View, Method: "tasks/result", Params: params}
+		shaped := b.ShapeTask(t.Context(), q, raw, notice)
+		if len(shaped) == 0 || len(shaped) > len(raw)/2 || first != nil && string(first) != string(shaped) {
+			t.Errorf("%d of %d bytes: %.300s", len(shaped), len(raw), shaped)
+		}
+		first = shaped
+		whole, err := b.KeptAnswer(t.Context(), toolcall.ReadRequest{View: request.View, ID: out.CallID.String()}, 1<<20)
+		if err != nil || string(whole) != string(raw) {
+			t.Errorf("%v: kept is %.300s", err, whole)
+		}
+		q.Connector = &agentview.ConnectorView{}
+		if b.ShapeTask(t.Context(), q, raw, notice) != nil {
+			t.Error("it is shortened at another connector's address")
+		}
+	}
+}
