@@ -2483,6 +2483,8 @@ type SSO struct {
 	Joins bool `json:"joins"`
 	// Whether members' sign-ins give their own agents accounts at MCP servers (enterprise-managed authorization).
 	ManagedAccounts bool `json:"managed_accounts"`
+	// Whether MCP clients sign members in with an identity assertion (ID-JAG) of the provider.
+	ManagedClients bool `json:"managed_clients"`
 	// To register at the provider.
 	RedirectURI string `json:"redirect_uri"`
 	// When an owner last tested this provider and client. Null if not yet.
@@ -2534,6 +2536,7 @@ type SSOPatch struct {
 	Joins  *bool   `json:"joins,omitzero"`
 	// Turning it off deletes these accounts and the sign-ins that they depend on.
 	ManagedAccounts *bool `json:"managed_accounts,omitzero"`
+	ManagedClients  *bool `json:"managed_clients,omitzero"`
 }
 
 // SyncRequest is an API request. Nil fields are omitted.

@@ -1861,10 +1861,13 @@ create table personal_agents (
     agent_id uuid not null,
     user_id uuid not null,
     created_at timestamp with time zone not null default now(),
+    client_id text,
     constraint personal_agents_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint personal_agents_client_length CHECK (((length(client_id) >= 1) AND (length(client_id) <= 2048))) NOT VALID,
     constraint personal_agents_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
     constraint personal_agents_pkey PRIMARY KEY (tenant_id, agent_id)
 );
+CREATE UNIQUE INDEX personal_agents_client_key ON public.personal_agents USING btree (tenant_id, user_id, md5(client_id)) WHERE (client_id IS NOT NULL);
 CREATE INDEX personal_agents_member_idx ON public.personal_agents USING btree (tenant_id, user_id);
 alter table personal_agents enable row level security;
 alter table personal_agents force row level security;
@@ -2279,6 +2282,7 @@ create table sso_identities (
     constraint sso_identities_user_key UNIQUE (tenant_id, issuer, user_id)
 );
 CREATE INDEX sso_identities_member_idx ON public.sso_identities USING btree (tenant_id, user_id);
+CREATE INDEX sso_identities_subject_idx ON public.sso_identities USING btree (issuer, subject);
 alter table sso_identities enable row level security;
 alter table sso_identities force row level security;
 create policy tenant_rows on sso_identities for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
@@ -2299,6 +2303,7 @@ create table sso_settings (
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     managed_accounts boolean not null default false,
+    managed_clients boolean not null default false,
     constraint sso_settings_break_glass_fkey FOREIGN KEY (tenant_id, break_glass) REFERENCES memberships(tenant_id, user_id),
     constraint sso_settings_default_role_known CHECK ((default_role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text]))),
     constraint sso_settings_enabled_tested CHECK (((NOT enabled) OR (tested_at IS NOT NULL))),

@@ -23,6 +23,7 @@ type scenarioRunner struct {
 	revision string // newest MCP revision of the agent; empty: all
 	out      io.Writer
 
+	owner     owner
 	connector string // slug
 }
 
@@ -44,6 +45,9 @@ func (c *scenarioRunner) runScenario(ctx context.Context) error {
 		return fmt.Errorf("create the connector: %w", err)
 	}
 	defer c.deleteConnector(ctx)
+	if c.scenario.identity.TokenEndpoint != "" {
+		return c.runEnterprise(ctx)
+	}
 	if err := c.signIn(ctx); err != nil || c.scenario.expected == refusedAtConnect || c.scenario.expected == refusedAtCallback {
 		return c.checkSignIn(err)
 	}
@@ -66,10 +70,14 @@ func (c *scenarioRunner) deleteConnector(ctx context.Context) {
 // newConnector returns a connector with a unique name and without scheduled syncs.
 func (c *scenarioRunner) newConnector() map[string]any {
 	name := strings.NewReplacer("/", " ", "_", " ").Replace(c.scenario.name)
-	return map[string]any{
+	connector := map[string]any{
 		"name": name + " " + c.connector, "slug": c.connector, "url": c.server, "auth": c.scenario.auth,
 		"timeout_ms": 30_000, "retry_attempts": 1, "sync_interval_s": 0,
 	}
+	if c.scenario.identity.TokenEndpoint != "" {
+		connector["credential_mode"] = "per_agent"
+	}
+	return connector
 }
 
 // signIn connects the account, if the connector uses OAuth.

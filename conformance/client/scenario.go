@@ -25,6 +25,8 @@ type testScenario struct {
 	// steps are the agent's actions after listing the tools.
 	steps   func(*gatewayAgent, context.Context) error
 	context []byte // MCP_CONFORMANCE_CONTEXT
+	// identity is that of the suite's identity provider; without a token endpoint there is none.
+	identity suiteIdentity
 	// unsupported says which feature Patchbay lacks; empty: none.
 	unsupported string
 }
@@ -35,6 +37,7 @@ type scenarioContext struct {
 	ClientSecret     string `json:"client_secret"`
 	PrivateKey       string `json:"private_key_pem"`
 	SigningAlgorithm string `json:"signing_algorithm"`
+	suiteIdentity
 }
 
 func readContext(text string) (scenarioContext, error) {
@@ -61,8 +64,7 @@ var expectedEnds = map[string]expectedEnd{
 
 // unsupportedScenarios need authentication that Patchbay does not support.
 var unsupportedScenarios = map[string]string{
-	"auth/enterprise-managed-authorization": "Patchbay has no enterprise-managed authorization (token exchange for an identity assertion)",
-	"auth/wif-jwt-bearer":                   "Patchbay has no JWT-bearer grant (workload identity federation)",
+	"auth/wif-jwt-bearer": "Patchbay has no JWT-bearer grant (workload identity federation)",
 }
 
 // findScenario returns the scenario with its context.
@@ -73,6 +75,7 @@ func findScenario(name, text string) (testScenario, error) {
 	}
 	s := testScenario{
 		name: name, auth: newAuth(name, g), expected: expectedEnds[name], steps: agentSteps[name], context: []byte(text), unsupported: unsupportedScenarios[name],
+		identity: g.suiteIdentity,
 	}
 	if s.steps == nil {
 		s.steps = func(*gatewayAgent, context.Context) error { return nil }

@@ -22,7 +22,7 @@ alter table sso_tokens enable row level security;
 alter table sso_tokens force row level security;
 grant select, insert, update, delete on sso_tokens to patchbay_app;
 
--- The member whose sign-in at the provider gives an account its tokens. It ends with the membership.
+-- The member of whom a sign-in at the provider gives an account its tokens. It ends with the membership.
 alter table credentials add column member_id uuid;
 alter table credentials add constraint credentials_member_fkey
     foreign key (tenant_id, member_id) references memberships (tenant_id, user_id) on delete cascade not valid;

@@ -144,6 +144,18 @@ select exists (
 insert into personal_agents (tenant_id, agent_id, user_id)
 values (@tenant_id, @agent_id, @user_id);
 
+-- name: AgentOfClient :one
+-- The agent as which a client acts that signs the user in by identity assertions.
+select agents.*
+from personal_agents p
+join agents on agents.tenant_id = p.tenant_id and agents.id = p.agent_id
+where p.tenant_id = @tenant_id and p.user_id = @user_id and md5(p.client_id) = md5(@client_id::text) and p.client_id = @client_id::text;
+
+-- name: SetAgentOfClient :execrows
+update personal_agents
+set client_id = @client_id::text
+where tenant_id = @tenant_id and user_id = @user_id and agent_id = @agent_id;
+
 -- name: IsAgentOfClients :one
 -- Reports whether the agent is a personal agent of the user, or a client that the user authorized acts as it.
 select (exists (

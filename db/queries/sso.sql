@@ -1,6 +1,6 @@
 -- name: SSO :one
 -- Without the client secret.
-select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at, managed_accounts
+select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at, managed_accounts, managed_clients
 from sso_settings
 where tenant_id = @tenant_id;
 
@@ -13,9 +13,9 @@ where tenant_id = @tenant_id and issuer = @issuer and client_id = @client_id;
 -- name: SaveSSO :exec
 -- The secret is sealed for this issuer.
 insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at,
-                          managed_accounts)
+                          managed_accounts, managed_clients)
 values (@tenant_id, @issuer, @client_id, @sealed, @groups_claim, @joins, @default_role, @enabled, @enforced, @break_glass, @tested_at,
-        @managed_accounts)
+        @managed_accounts, @managed_clients)
 on conflict (tenant_id) do update
 set issuer = excluded.issuer,
     client_id = excluded.client_id,
@@ -28,6 +28,7 @@ set issuer = excluded.issuer,
     break_glass = excluded.break_glass,
     tested_at = excluded.tested_at,
     managed_accounts = excluded.managed_accounts,
+    managed_clients = excluded.managed_clients,
     updated_at = now();
 
 -- name: UpdateSSO :execrows
@@ -43,6 +44,7 @@ set issuer = @issuer,
     break_glass = @break_glass,
     tested_at = @tested_at,
     managed_accounts = @managed_accounts,
+    managed_clients = @managed_clients,
     updated_at = now()
 where tenant_id = @tenant_id;
 

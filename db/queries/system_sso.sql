@@ -14,3 +14,12 @@ where sso_domains.domain = @domain
 -- @sqlc-vet-disable tenant-scope
 select exists (select from memberships where memberships.role = 'owner')::boolean as owned,
        exists (select from sso_settings where sso_settings.enabled)::boolean as sso;
+
+-- name: AssertedMembers :many
+-- The members that a provider's subject is, in tenants where its identity assertions sign members in.
+-- @sqlc-vet-disable tenant-scope
+select i.tenant_id, i.user_id
+from sso_identities i
+join sso_settings s on s.tenant_id = i.tenant_id and s.issuer = i.issuer
+where i.issuer = @issuer and i.subject = @subject and s.enabled and s.managed_clients
+limit 2;

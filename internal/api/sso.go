@@ -27,6 +27,7 @@ type ssoJSON struct {
 	TestedAt        *time.Time      `json:"tested_at" doc:"When an owner last tested this provider and client. Null if not yet."`
 	Domains         []ssoDomainJSON `json:"domains" nullable:"false"`
 	ManagedAccounts bool            `json:"managed_accounts" doc:"Whether members' sign-ins give their own agents accounts at MCP servers (enterprise-managed authorization)."`
+	ManagedClients  bool            `json:"managed_clients" doc:"Whether MCP clients sign members in with an identity assertion (ID-JAG) of the provider."`
 }
 
 // ssoGroupJSON maps a group of the provider to a role.
@@ -57,6 +58,7 @@ type ssoPatch struct {
 	Enforced        *bool           `json:"enforced,omitempty"`
 	BreakGlassOwner *string         `json:"break_glass_owner,omitempty" doc:"An owner's id. Empty for none."`
 	ManagedAccounts *bool           `json:"managed_accounts,omitempty" doc:"Turning it off deletes these accounts and the sign-ins that they depend on."`
+	ManagedClients  *bool           `json:"managed_clients,omitempty"`
 }
 
 // ssoDomainInput names an e-mail domain.
@@ -68,6 +70,7 @@ func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
 	out := ssoJSON{
 		Issuer: s.Issuer, ClientID: s.ClientID, RedirectURI: h.sso.RedirectURI(), GroupsClaim: s.GroupsClaim, Groups: []ssoGroupJSON{}, Joins: s.Joins,
 		Enabled: s.Enabled, Enforced: s.Enforced, TestedAt: toUTC(s.TestedAt), Domains: []ssoDomainJSON{}, ManagedAccounts: s.ManagedAccounts,
+		ManagedClients: s.ManagedClients,
 	}
 	if s.DefaultRole != "" {
 		out.DefaultRole = new(string(s.DefaultRole))
@@ -91,7 +94,7 @@ func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
 func (p ssoPatch) toChange() (sso.Change, error) {
 	c := sso.Change{
 		Issuer: p.Issuer, ClientID: p.ClientID, GroupsClaim: p.GroupsClaim, Joins: p.Joins, Enabled: p.Enabled, Enforced: p.Enforced,
-		ManagedAccounts: p.ManagedAccounts,
+		ManagedAccounts: p.ManagedAccounts, ManagedClients: p.ManagedClients,
 	}
 	if p.ClientSecret != nil {
 		c.ClientSecret = secret.Text(*p.ClientSecret)

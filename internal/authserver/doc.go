@@ -14,6 +14,9 @@
 // A workload has no person, browser or stored secret. It sends a JWT of its issuer (workload.go, RFC 7523), which is verified (assertion.go)
 // with the issuer's keys (keyset.go), counts once, and stands for one access token. There is no refresh token.
 //
+// A client may also sign a member in without a screen, with an identity assertion of the tenant's provider (identity.go, ID-JAG). It then
+// acts as the member's own agent for this client, by the rules of the consent screen, for the life of one access token.
+//
 // A client's state is one row (agent_clients), deleted with its agent and with the person's membership (access_end.go).
 //
 // The pages are in package admin. Patchbay's own sign-ins at other servers are in packages oauth, connect and sso.

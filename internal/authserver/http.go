@@ -44,7 +44,11 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	case "refresh_token":
 		given, err = s.refreshTokens(r.Context(), f)
 	case jwtBearer:
-		given, err = s.exchangeAssertion(r.Context(), f)
+		if isIdentityAssertion(f.Get("assertion")) {
+			given, err = s.exchangeIdentity(r.Context(), f)
+		} else {
+			given, err = s.exchangeAssertion(r.Context(), f)
+		}
 	default:
 		err = &oauthError{Code: "unsupported_grant_type", Description: "grant_type must be authorization_code, refresh_token or " + jwtBearer}
 	}

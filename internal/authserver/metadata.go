@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/oauth"
 )
 
 // serverMetadata is the authorization server metadata (RFC 8414 section 2).
@@ -23,6 +24,7 @@ type serverMetadata struct {
 	Scopes                []string `json:"scopes_supported"`
 	Iss                   bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 §3
 	Documents             bool     `json:"client_id_metadata_document_supported"`
+	GrantProfiles         []string `json:"authorization_grant_profiles_supported"`
 }
 
 func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
@@ -38,6 +40,7 @@ func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 		ResponseTypes:         []string{"code"},
 		ResponseModes:         []string{"query"},
 		GrantTypes:            []string{"authorization_code", "refresh_token", jwtBearer},
+		GrantProfiles:         []string{oauth.GrantProfileIdentity},
 		TokenAuth:             none,
 		RevocationAuth:        none,
 		Challenges:            []string{"S256"},

@@ -63,6 +63,7 @@ type Server struct {
 	keySets   *keySetCache
 	checkURL  func(raw string) (*url.URL, error)
 	exchanges *limit.Rate[connectors.AgentWorkloadID]
+	signIns   *limit.Rate[connectors.UserID] // by identity assertions
 }
 
 // New makes a Server.
@@ -77,6 +78,7 @@ func New(o Options) *Server {
 		store: o.Store, auth: o.Auth, issuer: o.BaseURL, log: o.Log, now: o.Now,
 		keySets: newKeySets(o), checkURL: o.CheckURL,
 		exchanges: limit.NewRate[connectors.AgentWorkloadID](maxExchangesPerMinute/time.Minute.Seconds(), maxExchangesPerMinute),
+		signIns:   limit.NewRate[connectors.UserID](maxExchangesPerMinute/time.Minute.Seconds(), maxExchangesPerMinute),
 		documents: newDocuments(o.HTTP, o.CheckURL, o.Now),
 		renewals:  limit.NewRate[connectors.AgentClientID](maxRenewalsPerMinute/time.Minute.Seconds(), maxRenewalsPerMinute),
 	}

@@ -42,7 +42,7 @@ type Credential struct {
 	Status      CredentialStatus
 	Account     string   // the account, if known: the user name of basic
 	Identity    Identity // the account at the authorization server, of oauth2
-	Member      *UserID  // whose sign-in at the provider gives the tokens; nil: connected otherwise
+	Member      *UserID  // the tokens come from this member's sign-in at the provider; nil: connected otherwise
 	Scopes      []string
 	ExpiresAt   *time.Time
 	RefreshedAt *time.Time

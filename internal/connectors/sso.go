@@ -20,6 +20,7 @@ type SSO struct {
 	// ManagedAccounts: members' sign-ins at the provider give their personal agents accounts at MCP servers (enterprise-managed
 	// authorization).
 	ManagedAccounts bool
+	ManagedClients  bool // clients sign members in with identity assertions of the provider
 	Domains         []SSODomain
 	TestedAt        *time.Time // nil: not tested with these settings
 	UpdatedAt       time.Time

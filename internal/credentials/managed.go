@@ -46,7 +46,7 @@ func (r *Resolver) canBeManaged(c connectors.Connector, owner *connectors.AgentI
 	return fault.Is(err, fault.NotFound) || err == nil && g.Member != nil && g.Origin != c.CredentialOrigin()
 }
 
-// addManagedAccount stores an account for an agent whose member signed in at the organisation's provider, if the server takes
+// addManagedAccount stores an account for an agent of a member with a sign-in at the organisation's provider, if the server takes
 // identity assertions of providers. Its first token is requested as that of any due grant. It fails with NotFound if there is none.
 func (r *Resolver) addManagedAccount(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent connectors.AgentID) (store.Grant, error) {
 	accounts := r.store.Tenant(tenant).Accounts()

@@ -25,7 +25,7 @@ import (
 
 const idJAG = "urn:ietf:params:oauth:token-type:id-jag"
 
-// enterprise is an identity provider, and an MCP server whose authorization server takes its assertions.
+// enterprise is an identity provider, and an MCP server with an authorization server that takes its assertions.
 type enterprise struct {
 	*fixture.World
 	provider, server *httptest.Server
@@ -44,7 +44,7 @@ type enterprise struct {
 	metadata     map[string]any // of the authorization server, over the default
 }
 
-// newEnterprise has a member who signed in, with a personal agent.
+// newEnterprise has a member with a sign-in and a personal agent.
 func newEnterprise(t *testing.T, opts ...func(*enterprise)) *enterprise {
 	t.Helper()
 	p := safehttp.New(safehttp.Options{Mode: safehttp.Local})

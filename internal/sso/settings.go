@@ -29,6 +29,7 @@ type Change struct {
 	BreakGlass   *connectors.UserID // zero id: none
 
 	ManagedAccounts *bool
+	ManagedClients  *bool
 }
 
 // Settings returns the tenant's settings, for an owner.
@@ -122,6 +123,7 @@ func (c Change) applyTo(s connectors.SSO) connectors.SSO {
 	setIfGiven(&s.Enabled, c.Enabled)
 	setIfGiven(&s.Enforced, c.Enforced)
 	setIfGiven(&s.ManagedAccounts, c.ManagedAccounts)
+	setIfGiven(&s.ManagedClients, c.ManagedClients)
 	if c.BreakGlass != nil {
 		s.BreakGlass = c.BreakGlass
 		if *c.BreakGlass == (connectors.UserID{}) {

@@ -35,7 +35,7 @@ type ProviderSignIn struct {
 	ClientSecret secret.Text
 }
 
-// NewManagedAccount is an account whose tokens come from a member's sign-in at the provider.
+// NewManagedAccount is an account with tokens from a member's sign-in at the provider.
 type NewManagedAccount struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     connectors.AgentID // personal agent of the member
@@ -134,4 +134,17 @@ func (v *Vault) ProviderSignIn(ctx context.Context, member connectors.UserID) (P
 // ssoTokensAD binds a sign-in to its tenant, member and issuer.
 func ssoTokensAD(tenant connectors.TenantID, user connectors.UserID, issuer string) secret.AD {
 	return secret.AD{Tenant: tenant.String(), Table: "sso_tokens", Column: "sealed", Row: user.String() + "/" + issuer}
+}
+
+// AssertedMember returns the member that a provider's subject is, in the tenant where identity assertions of the provider sign members
+// in. It fails with NotFound if there is none, and if there are several: an assertion does not say which is meant.
+func (s SystemSessions) AssertedMember(ctx context.Context, subject SSOSubject) (connectors.TenantID, connectors.UserID, error) {
+	rows, err := s.q.AssertedMembers(ctx, cleanText(subject.Issuer), cleanText(subject.ID))
+	switch {
+	case err != nil:
+		return connectors.TenantID{}, connectors.UserID{}, err
+	case len(rows) != 1:
+		return connectors.TenantID{}, connectors.UserID{}, newNotFound("member")
+	}
+	return rows[0].TenantID, rows[0].UserID, nil
 }

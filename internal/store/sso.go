@@ -71,7 +71,7 @@ func (t SSO) Save(ctx context.Context, s connectors.SSO, client secret.Text) err
 func (t *tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Text) error {
 	p := dbgen.UpdateSSOParams{
 		TenantID: t.id, Issuer: cleanText(s.Issuer), ClientID: cleanText(s.ClientID), GroupsClaim: cleanText(s.GroupsClaim), Joins: s.Joins,
-		Enabled: s.Enabled, Enforced: s.Enforced, BreakGlass: s.BreakGlass, TestedAt: s.TestedAt, ManagedAccounts: s.ManagedAccounts,
+		Enabled: s.Enabled, Enforced: s.Enforced, BreakGlass: s.BreakGlass, TestedAt: s.TestedAt, ManagedAccounts: s.ManagedAccounts, ManagedClients: s.ManagedClients,
 	}
 	if s.DefaultRole != "" {
 		p.DefaultRole = &s.DefaultRole
@@ -84,7 +84,7 @@ func (t *tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Te
 		return t.q.SaveSSO(ctx, dbgen.SaveSSOParams{
 			TenantID: p.TenantID, Issuer: p.Issuer, ClientID: p.ClientID, Sealed: sealed, GroupsClaim: p.GroupsClaim, Joins: p.Joins,
 			DefaultRole: p.DefaultRole, Enabled: p.Enabled, Enforced: p.Enforced, BreakGlass: p.BreakGlass, TestedAt: p.TestedAt,
-			ManagedAccounts: p.ManagedAccounts,
+			ManagedAccounts: p.ManagedAccounts, ManagedClients: p.ManagedClients,
 		})
 	})
 }
@@ -145,7 +145,7 @@ func toSSO(r dbgen.SSORow) connectors.SSO {
 	s := connectors.SSO{
 		Issuer: r.Issuer, ClientID: r.ClientID, GroupsClaim: r.GroupsClaim, Joins: r.Joins, Enabled: r.Enabled, Enforced: r.Enforced,
 		BreakGlass: r.BreakGlass, TestedAt: toUTC(r.TestedAt), UpdatedAt: r.UpdatedAt.UTC(),
-		ManagedAccounts: r.ManagedAccounts,
+		ManagedAccounts: r.ManagedAccounts, ManagedClients: r.ManagedClients,
 	}
 	if r.DefaultRole != nil {
 		s.DefaultRole = *r.DefaultRole

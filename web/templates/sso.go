@@ -25,5 +25,5 @@ type SSODomainRow struct {
 
 var ssoFields = []string{
 	"issuer", "client_id", "client_secret", "groups_claim", "groups", "default_role", "joins", "enabled", "enforced", "break_glass",
-	"managed_accounts",
+	"managed_accounts", "managed_clients",
 }

@@ -37,7 +37,7 @@ func ssoChange(f shell.PostedForm) sso.Change {
 		Issuer: new(f.Text("issuer")), ClientID: new(f.Text("client_id")), ClientSecret: f.Secret("client_secret"), GroupsClaim: new(f.Text("groups_claim")),
 		Groups: new(readGroups(f.Text("groups"))), Joins: new(f.Checked("joins")), DefaultRole: new(connectors.Role(f.Text("default_role"))),
 		Enabled: new(f.Checked("enabled")), Enforced: new(f.Checked("enforced")), BreakGlass: &connectors.UserID{},
-		ManagedAccounts: new(f.Checked("managed_accounts")),
+		ManagedAccounts: new(f.Checked("managed_accounts")), ManagedClients: new(f.Checked("managed_clients")),
 	}
 	if id, ok := connectors.Ref(f.Text("break_glass")).UUID(); ok {
 		c.BreakGlass.UUID = id

@@ -60,7 +60,7 @@ func ssoForm(s connectors.SSO) templates.Form {
 	v := map[string]string{
 		"issuer": s.Issuer, "client_id": s.ClientID, "groups_claim": s.GroupsClaim, "default_role": string(s.DefaultRole), "groups": groupLines(s.Groups),
 		"joins": strconv.FormatBool(s.Joins), "enabled": strconv.FormatBool(s.Enabled), "enforced": strconv.FormatBool(s.Enforced),
-		"managed_accounts": strconv.FormatBool(s.ManagedAccounts),
+		"managed_accounts": strconv.FormatBool(s.ManagedAccounts), "managed_clients": strconv.FormatBool(s.ManagedClients),
 	}
 	if s.GroupsClaim == "" {
 		v["groups_claim"] = "groups"

@@ -120,6 +120,34 @@ func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]A
 	return items, nil
 }
 
+const agentOfClient = `-- name: AgentOfClient :one
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
+from personal_agents p
+join agents on agents.tenant_id = p.tenant_id and agents.id = p.agent_id
+where p.tenant_id = $1 and p.user_id = $2 and md5(p.client_id) = md5($3::text) and p.client_id = $3::text
+`
+
+// The agent as which a client acts that signs the user in by identity assertions.
+func (q *Queries) AgentOfClient(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, clientID string) (Agent, error) {
+	row := q.db.QueryRow(ctx, agentOfClient, tenantID, userID, clientID)
+	var i Agent
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.Slug,
+		&i.Name,
+		&i.Description,
+		&i.Approval,
+		&i.Enabled,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.NameLimit,
+		&i.CallsPerMinute,
+		&i.ToolList,
+	)
+	return i, err
+}
+
 const clientOwner = `-- name: ClientOwner :one
 select memberships.role,
        coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
@@ -550,6 +578,32 @@ func (q *Queries) RotateAgentClient(ctx context.Context, arg RotateAgentClientPa
 		arg.TenantID,
 		arg.ID,
 		arg.Generation,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setAgentOfClient = `-- name: SetAgentOfClient :execrows
+update personal_agents
+set client_id = $1::text
+where tenant_id = $2 and user_id = $3 and agent_id = $4
+`
+
+type SetAgentOfClientParams struct {
+	ClientID string
+	TenantID connectors.TenantID
+	UserID   connectors.UserID
+	AgentID  connectors.AgentID
+}
+
+func (q *Queries) SetAgentOfClient(ctx context.Context, arg SetAgentOfClientParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setAgentOfClient,
+		arg.ClientID,
+		arg.TenantID,
+		arg.UserID,
+		arg.AgentID,
 	)
 	if err != nil {
 		return 0, err

@@ -412,7 +412,7 @@ func (q *Queries) RenewManagedAccounts(ctx context.Context, tenantID connectors.
 }
 
 const sSO = `-- name: SSO :one
-select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at, managed_accounts
+select issuer, client_id, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at, updated_at, managed_accounts, managed_clients
 from sso_settings
 where tenant_id = $1
 `
@@ -429,6 +429,7 @@ type SSORow struct {
 	TestedAt        *time.Time
 	UpdatedAt       time.Time
 	ManagedAccounts bool
+	ManagedClients  bool
 }
 
 // Without the client secret.
@@ -447,6 +448,7 @@ func (q *Queries) SSO(ctx context.Context, tenantID connectors.TenantID) (SSORow
 		&i.TestedAt,
 		&i.UpdatedAt,
 		&i.ManagedAccounts,
+		&i.ManagedClients,
 	)
 	return i, err
 }
@@ -598,9 +600,9 @@ func (q *Queries) SSOTokens(ctx context.Context, tenantID connectors.TenantID, u
 
 const saveSSO = `-- name: SaveSSO :exec
 insert into sso_settings (tenant_id, issuer, client_id, sealed, groups_claim, joins, default_role, enabled, enforced, break_glass, tested_at,
-                          managed_accounts)
+                          managed_accounts, managed_clients)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-        $12)
+        $12, $13)
 on conflict (tenant_id) do update
 set issuer = excluded.issuer,
     client_id = excluded.client_id,
@@ -613,6 +615,7 @@ set issuer = excluded.issuer,
     break_glass = excluded.break_glass,
     tested_at = excluded.tested_at,
     managed_accounts = excluded.managed_accounts,
+    managed_clients = excluded.managed_clients,
     updated_at = now()
 `
 
@@ -629,6 +632,7 @@ type SaveSSOParams struct {
 	BreakGlass      *connectors.UserID
 	TestedAt        *time.Time
 	ManagedAccounts bool
+	ManagedClients  bool
 }
 
 // The secret is sealed for this issuer.
@@ -646,6 +650,7 @@ func (q *Queries) SaveSSO(ctx context.Context, arg SaveSSOParams) error {
 		arg.BreakGlass,
 		arg.TestedAt,
 		arg.ManagedAccounts,
+		arg.ManagedClients,
 	)
 	return err
 }
@@ -735,8 +740,9 @@ set issuer = $1,
     break_glass = $8,
     tested_at = $9,
     managed_accounts = $10,
+    managed_clients = $11,
     updated_at = now()
-where tenant_id = $11
+where tenant_id = $12
 `
 
 type UpdateSSOParams struct {
@@ -750,6 +756,7 @@ type UpdateSSOParams struct {
 	BreakGlass      *connectors.UserID
 	TestedAt        *time.Time
 	ManagedAccounts bool
+	ManagedClients  bool
 	TenantID        connectors.TenantID
 }
 
@@ -766,6 +773,7 @@ func (q *Queries) UpdateSSO(ctx context.Context, arg UpdateSSOParams) (int64, er
 		arg.BreakGlass,
 		arg.TestedAt,
 		arg.ManagedAccounts,
+		arg.ManagedClients,
 		arg.TenantID,
 	)
 	if err != nil {

@@ -11,6 +11,41 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const assertedMembers = `-- name: AssertedMembers :many
+select i.tenant_id, i.user_id
+from sso_identities i
+join sso_settings s on s.tenant_id = i.tenant_id and s.issuer = i.issuer
+where i.issuer = $1 and i.subject = $2 and s.enabled and s.managed_clients
+limit 2
+`
+
+type AssertedMembersRow struct {
+	TenantID connectors.TenantID
+	UserID   connectors.UserID
+}
+
+// The members that a provider's subject is, in tenants where its identity assertions sign members in.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) AssertedMembers(ctx context.Context, issuer string, subject string) ([]AssertedMembersRow, error) {
+	rows, err := q.db.Query(ctx, assertedMembers, issuer, subject)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AssertedMembersRow
+	for rows.Next() {
+		var i AssertedMembersRow
+		if err := rows.Scan(&i.TenantID, &i.UserID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const sSOTenant = `-- name: SSOTenant :one
 
 select sso_domains.tenant_id
