@@ -62,6 +62,9 @@ func (b webBrowser) doRequest(req *http.Request) (webPage, error) {
 		return webPage{}, err
 	}
 	defer res.Body.Close()
+	if next, ok := strings.CutPrefix(res.Header.Get("Refresh"), "0; url="); ok {
+		return b.openPage(req.Context(), next)
+	}
 	document, err := html.Parse(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
 		return webPage{}, err

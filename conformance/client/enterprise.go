@@ -106,7 +106,7 @@ func (c *scenarioRunner) authorizeProgram(ctx context.Context, member webBrowser
 	if err != nil {
 		return "", err
 	}
-	verifier, resource := rand.Text()+rand.Text(), c.patchbay.URL+"/mcp"
+	verifier, resource := rand.Text()+rand.Text(), c.patchbay.URL+"/mcp/"+c.connector
 	sum := sha256.Sum256([]byte(verifier))
 	asked := c.patchbay.URL + "/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {made.ID}, "redirect_uri": {back}, "resource": {resource}, "state": {"conformance"},
