@@ -141,7 +141,7 @@ with counted as materialized (
     from allowed, counted, lies
     where lies.number < $9::bigint and lies.bytes < $10::bigint
       and counted.number < $11::bigint and counted.bytes < $12::bigint
-    on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
+    on conflict (tenant_id, id) do update set sealed = excluded.sealed, expires_at = excluded.expires_at
     returning gateway_mail.id
 )
 select counted.number, counted.bytes, exists (select from allowed) as is_allowed, exists (select from stored) as is_stored
@@ -211,7 +211,7 @@ from (
 ) lies
 where $7::boolean
    or lies.number < $8::bigint and lies.bytes < $9::bigint
-on conflict (tenant_id, id) do update set sealed = excluded.sealed, expires_at = excluded.expires_at
+on conflict (tenant_id, id) do update set expires_at = excluded.expires_at
 `
 
 type PutMailParams struct {
