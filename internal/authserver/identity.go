@@ -286,14 +286,14 @@ func (i identitySignIn) newClient(user connectors.UserID) (store.NewAgentClient,
 // findAgent returns the member's agent for this client. The first time it is a new personal agent without grants, as on the consent
 // screen.
 func (i identitySignIn) findAgent(ctx context.Context, tx *store.Tenant, a auth.Actor, n int) (connectors.Agent, error) {
-	agent, err := tx.Agents().AgentOfClient(ctx, *a.UserID, i.client.ID)
+	agent, err := tx.SSO().AgentOfClient(ctx, *a.UserID, i.client.ID)
 	if !fault.Is(err, fault.NotFound) {
 		return agent, err
 	}
 	if agent, err = i.makeAgent(ctx, tx, a, i.client.Name, n); err != nil {
 		return agent, err
 	}
-	return agent, tx.Agents().SetAgentOfClient(ctx, *a.UserID, agent.ID, i.client.ID)
+	return agent, tx.SSO().SetAgentOfClient(ctx, *a.UserID, agent.ID, i.client.ID)
 }
 
 // recordReplay audits the refusal of a used assertion, once for each.

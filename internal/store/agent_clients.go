@@ -214,13 +214,13 @@ func NewAgentTokenID() connectors.AgentTokenID {
 }
 
 // AgentOfClient returns the agent as which a client acts that signs a person in by identity assertions.
-func (t Agents) AgentOfClient(ctx context.Context, user connectors.UserID, client string) (connectors.Agent, error) {
+func (t SSO) AgentOfClient(ctx context.Context, user connectors.UserID, client string) (connectors.Agent, error) {
 	row, err := t.q.AgentOfClient(ctx, t.id, user, cleanText(client))
 	return toAgent(row), rowError(err, "agent")
 }
 
-// SetAgentOfClient makes a personal agent the one of [Agents.AgentOfClient].
-func (t Agents) SetAgentOfClient(ctx context.Context, user connectors.UserID, agent connectors.AgentID, client string) error {
+// SetAgentOfClient makes a personal agent the one of [SSO.AgentOfClient].
+func (t SSO) SetAgentOfClient(ctx context.Context, user connectors.UserID, agent connectors.AgentID, client string) error {
 	n, err := t.q.SetAgentOfClient(ctx, dbgen.SetAgentOfClientParams{ClientID: cleanText(client), TenantID: t.id, UserID: user, AgentID: agent})
 	return affectedError(n, err, "agent")
 }

@@ -64,11 +64,11 @@ var ssoAttempts = map[string]attempt{
 		s.TestedAt = new(time.Now())
 		return true, o.door.SSO().MarkTested(ctx, s)
 	},
-	"Agents.AgentOfClient": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.Agents().AgentOfClient(ctx, o.member.UserID, "their client"))
+	"SSO.AgentOfClient": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.SSO().AgentOfClient(ctx, o.member.UserID, "their client"))
 	},
-	"Agents.SetAgentOfClient": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Agents().SetAgentOfClient(ctx, o.member.UserID, o.agent.ID, "my client")
+	"SSO.SetAgentOfClient": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SSO().SetAgentOfClient(ctx, o.member.UserID, o.agent.ID, "my client")
 	},
 	"SSO.SaveTokens": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SSO().SaveTokens(ctx, o.member.UserID, o.subject.Issuer, store.SSOTokens{IDToken: "mine"})
