@@ -57,6 +57,7 @@ var constraintFaults = map[string]constraintFault{
 	"tool_calls_agent_fkey":           {fault.NotFound, "", "", "No such agent."},
 	"gateway_mail_agent_fkey":         {fault.NotFound, "", "", "No such agent."},
 	"gateway_mail_grant_fkey":         {fault.NotFound, "", "", "No such grant."},
+	"sso_tokens_member_fkey":          {fault.NotFound, "", "", "No such member."},
 	"agent_clients_agent_fkey":        {fault.NotFound, "", "", "No such agent."},
 	"agent_clients_member_fkey":       {fault.NotFound, "", "", "No such member."},
 	"account_requests_agent_fkey":     {fault.NotFound, "", "", "No such agent."},
