@@ -28,7 +28,7 @@ func (c *scenarioRunner) runEnterprise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer provider.close()
+	defer provider.closeServer()
 	if err := c.setUpProvider(ctx, provider); err != nil {
 		return fmt.Errorf("set up single sign-on: %w", err)
 	}
@@ -36,7 +36,7 @@ func (c *scenarioRunner) runEnterprise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := member.post(ctx, c.patchbay.URL+"/login/sso", url.Values{"email": {"ada@" + enterpriseDomain}})
+	page, err := member.postForm(ctx, c.patchbay.URL+"/login/sso", url.Values{"email": {"ada@" + enterpriseDomain}})
 	if err != nil {
 		return fmt.Errorf("sign in at the provider: %w", err)
 	}
@@ -81,9 +81,9 @@ func (c *scenarioRunner) setUpProvider(ctx context.Context, provider *identityPr
 	if err != nil {
 		return err
 	}
-	page, err := b.post(ctx, c.patchbay.URL+"/login", url.Values{"email": {c.owner.email}, "password": {c.owner.password}})
+	page, err := b.postForm(ctx, c.patchbay.URL+"/login", url.Values{"email": {c.owner.email}, "password": {c.owner.password}})
 	if err == nil && page.status == http.StatusOK {
-		page, err = b.post(ctx, c.patchbay.URL+"/settings/sso/test", url.Values{})
+		page, err = b.postForm(ctx, c.patchbay.URL+"/settings/sso/test", url.Values{})
 	}
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (c *scenarioRunner) authorizeProgram(ctx context.Context, member webBrowser
 		"response_type": {"code"}, "client_id": {made.ID}, "redirect_uri": {back}, "resource": {resource}, "state": {"conformance"},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
 	}.Encode()
-	page, err := member.post(ctx, asked, url.Values{"decision": {"allow"}, "agent": {""}})
+	page, err := member.postForm(ctx, asked, url.Values{"decision": {"allow"}, "agent": {""}})
 	if err != nil {
 		return "", err
 	}
@@ -132,8 +132,8 @@ func (c *scenarioRunner) authorizeProgram(ctx context.Context, member webBrowser
 	return given.Access, err
 }
 
-// post posts a form as a page of the same origin would.
-func (b webBrowser) post(ctx context.Context, address string, fields url.Values) (webPage, error) {
+// postForm posts a form as a page of the same origin would.
+func (b webBrowser) postForm(ctx context.Context, address string, fields url.Values) (webPage, error) {
 	at, err := url.Parse(address)
 	if err != nil {
 		return webPage{}, err

@@ -65,7 +65,7 @@ func startProvider(suite suiteIdentity) (*identityProvider, error) {
 	return p, nil
 }
 
-func (p *identityProvider) close() { _ = p.server.Close() }
+func (p *identityProvider) closeServer() { _ = p.server.Close() }
 
 func (p *identityProvider) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{

@@ -82,14 +82,14 @@ func (d *dashboard) countPageQueries(b *browser, ids things) map[string]int64 {
 
 // extraStatements are pages with more. A link page checks its sender, an agent's view is read as the gateway
 // reads it, with its allowances, and settings show quota use. Overviews, calls and the home page draw history, and the
-// latter, like the notifications, lists what needs attention in two round trips; the checklist of a new tenant is one more.
+// latter, like the notifications, lists what needs attention in two round trips, and requests for access; the checklist of a new tenant is one more.
 // Connectors are listed with their tags, accounts that expire, and the agents to which several can be granted. A change
 // names the agents that it reaches, or offers the version before it. A request for access has what a decision rests on. Lists with icons of connectors, and those that say
 // their total, have one more for it.
 var extraStatements = map[string]int64{
 	"GET /connectors/{id}/tools/{tool}/changes": 2, "GET /connectors/{id}/tools/{tool}/changes/{change}": 2,
 	"GET /approvals/{id}": 1, "GET /audit": 1, "GET /connectors/{id}/calls": 1, "GET /connectors/{id}/tools": 1, "GET /tasks": 1,
-	"GET /connectors": 4, "GET /calls": 2, "GET /": 6, "GET /notices": 3, "GET /settings": 1, "GET /access/requests/{id}": 3, "GET /connectors/{id}/resources": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 3, "GET /agents/{id}": 11, "GET /agents/{id}/access": 6, "GET /agents/{id}/connect": 1, "GET /agents/{id}/connectors/{connector}": 7, "GET /agents/{id}/tools": 3, "GET /agents/{id}/resources": 3, "GET /agents/{id}/unused": 6, "GET /agents/{id}/tools/{exposed}": 6,
+	"GET /connectors": 4, "GET /calls": 2, "GET /": 8, "GET /notices": 4, "GET /settings": 1, "GET /access/requests/{id}": 3, "GET /connectors/{id}/resources": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 3, "GET /agents/{id}": 11, "GET /agents/{id}/access": 6, "GET /agents/{id}/connect": 1, "GET /agents/{id}/connectors/{connector}": 7, "GET /agents/{id}/tools": 3, "GET /agents/{id}/resources": 3, "GET /agents/{id}/unused": 6, "GET /agents/{id}/tools/{exposed}": 6,
 }
 
 func TestAPIConnector_TakesADocumentOfSixteenMebibytes(t *testing.T) {

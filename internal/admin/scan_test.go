@@ -19,7 +19,8 @@ import (
 var notFoundRoutes = []string{
 	"POST /tenant",                                     // names no tenant
 	"GET /audit/export.jsonl", "GET /audit/export.sig", // likewise
-	"POST /agents/{id}/tools/{exposed}/shaping", // no connector has the tool
+	"POST /agents/{id}/tools/{exposed}/shaping",   // no connector has the tool
+	"POST /connectors/{id}/tools/{tool}/withdraw", // the tool is no skill
 	"GET /unsent",                                                                                                    // nothing waits
 	"POST /account/second-factor/confirm", "POST /account/second-factor/codes", "POST /account/second-factor/remove", // there is none
 	"POST /members/{id}/second-factor/remove",

@@ -175,7 +175,7 @@ func (s *Server) admitIdentity(
 	var decision tokenDecision
 	for n := 1; ; n++ {
 		err := s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) (err error) {
-			decision, err = in.decide(ctx, tx, user, n)
+			decision, err = in.decideMember(ctx, tx, user, n)
 			return err
 		})
 		switch {
@@ -202,9 +202,9 @@ type identitySignIn struct {
 	resource string
 }
 
-// decide issues the token, as the consent screen and the exchange of its code would. A refusal is committed with the use of the
+// decideMember issues the token, as the consent screen and the exchange of its code would. A refusal is committed with the use of the
 // assertion.
-func (i identitySignIn) decide(ctx context.Context, tx *store.Tenant, user connectors.UserID, n int) (tokenDecision, error) {
+func (i identitySignIn) decideMember(ctx context.Context, tx *store.Tenant, user connectors.UserID, n int) (tokenDecision, error) {
 	m, err := tx.People().Member(ctx, user)
 	if err != nil {
 		return tokenDecision{}, err

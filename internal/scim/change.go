@@ -48,7 +48,7 @@ func (s *Service) runChange(r *http.Request, f func(context.Context, *change) er
 			return err
 		}
 		c := &change{tx: tx, actor: p.actor, settings: settings}
-		if err := c.countGroups(ctx); err != nil {
+		if err := c.countGroups(ctx, tx.SCIM()); err != nil {
 			return err
 		}
 		err = f(ctx, c)
@@ -66,8 +66,8 @@ func (s *Service) runChange(r *http.Request, f func(context.Context, *change) er
 }
 
 // countGroups finds out whether the provider's groups decide roles. Without groups from it, members keep their roles.
-func (c *change) countGroups(ctx context.Context) error {
-	_, groups, err := c.tx.SCIM().Groups(ctx, connectors.SCIMFilter{}, 0, 0)
+func (c *change) countGroups(ctx context.Context, door store.SCIM) error {
+	_, groups, err := door.Groups(ctx, connectors.SCIMFilter{}, 0, 0)
 	c.byGroups = groups > 0 && c.settings.Governs()
 	return err
 }

@@ -41,7 +41,7 @@ func (h groupResources) Create(r *http.Request, a library.ResourceAttributes) (m
 		if err := c.recordEvent(ctx, "scim.group_create", g.DisplayName, nil, store.OfSCIMGroup(g.ID), nil); err != nil {
 			return err
 		}
-		if err := c.countGroups(ctx); err != nil {
+		if err := c.countGroups(ctx, c.tx.SCIM()); err != nil {
 			return err
 		}
 		if c.isMapped(g.DisplayName) {
@@ -293,7 +293,7 @@ func (h groupResources) Delete(r *http.Request, id string) error {
 		if err := c.recordEvent(ctx, "scim.group_delete", g.DisplayName, was, store.OfSCIMGroup(g.ID), nil); err != nil {
 			return err
 		}
-		if err := c.countGroups(ctx); err != nil || !c.isMapped(g.DisplayName) {
+		if err := c.countGroups(ctx, c.tx.SCIM()); err != nil || !c.isMapped(g.DisplayName) {
 			return err
 		}
 		return c.applyRoles(ctx, members)
