@@ -26,7 +26,7 @@ type ApprovalCard struct {
 	AgentHref string
 	Connector string
 	Account   string // that the call uses; empty: unknown
-	Mark      Mark // of the connector
+	Mark      Mark   // of the connector
 	Badges    []Badge
 	Effect    string     // the tool's effect, by its server's annotations
 	Risky     *Attention // a warning
