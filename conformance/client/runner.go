@@ -72,7 +72,7 @@ func (c *scenarioRunner) newConnector() map[string]any {
 	name := strings.NewReplacer("/", " ", "_", " ").Replace(c.scenario.name)
 	connector := map[string]any{
 		"name": name + " " + c.connector, "slug": c.connector, "url": c.server, "auth": c.scenario.auth,
-		"timeout_ms": 30_000, "retry_attempts": 1, "sync_interval_s": 0,
+		"timeout_ms": 30_000, "retry_attempts": 1, "sync_interval_s": 0, "tool_changes": "auto", // skills wait for review otherwise
 	}
 	if c.scenario.identity.TokenEndpoint != "" {
 		connector["credential_mode"] = "per_agent"
