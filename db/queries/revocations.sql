@@ -31,3 +31,17 @@ where tenant_id = @tenant_id and id = @id;
 update account_revocations
 set claimed_until = null
 where tenant_id = @tenant_id and id = @id;
+
+-- name: HoldsGrantOf :one
+-- Accounts are compared as in Revocation, without its rule for unknown accounts.
+select exists (
+    select from credentials
+    where tenant_id = @tenant_id
+      and type = 'oauth2'
+      and grant_meta ->> 'client_id' = @client_id::text
+      and grant_meta #>> '{server,issuer}' = @issuer::text
+      and case
+          when grant_meta #>> '{identity,subject}' is not null and @subject::text <> ''
+              then grant_meta #>> '{identity,subject}' = @subject::text
+          else account <> '' and account = @account::text end
+)::boolean;

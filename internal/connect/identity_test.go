@@ -106,6 +106,29 @@ func TestFinish_RefusesAnotherAccount(t *testing.T) {
 	}
 }
 
+func TestFinish_KeepsGrantOfAnotherAgent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"sub": "8", "email": "bot@example.com"}}, oauthtest.ResourceBehaviour{})
+	c, ann, bot := b.protected(t, perAgent), b.Agent(t), b.Agent(t)
+	b.connect(t, c, agentRef(bot))
+	b.signInAs(oauthtest.Document{"sub": "7", "email": "ann@example.com"})
+	b.connect(t, c, agentRef(ann))
+	reconnect := func(claims oauthtest.Document) {
+		t.Helper()
+		b.signInAs(claims)
+		_, err := b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, agentRef(ann))), b.browser())
+		faultOf(t, err, fault.Conflict, "")
+	}
+	reconnect(oauthtest.Document{"sub": "8", "email": "bot@example.com"})
+	if n := b.as.Count(oauthtest.Revoke); n != 0 {
+		t.Errorf("%d grants were revoked, and the stored one of the same account with them", n)
+	}
+	reconnect(oauthtest.Document{"sub": "9", "email": "bot@example.com"})
+	if n := b.as.Count(oauthtest.Revoke); n != 1 {
+		t.Errorf("%d grants of an account without a stored grant were revoked, want 1", n)
+	}
+}
+
 func TestFinish_NewIDWhereAccountMayBeAnother(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

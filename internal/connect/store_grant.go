@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -48,9 +49,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		return err
 	})
 	if shouldRevoke(err, g, old, unread) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
-		defer cancel()
-		b.revokeGrant(ctx, back.target, peer, g.GrantTokens)
+		b.revokeUnstored(ctx, back.target, peer, g)
 	}
 	if err != nil {
 		return back.toFinished(), err
@@ -73,6 +72,21 @@ func shouldRevoke(err error, g store.NewGrant, old *store.Grant, unread error) b
 		return false // there may be an account, as below
 	default: // the previous account stays, and could be revoked with it
 		return old == nil || old.Status == connectors.CredentialRevoked || !sameClient(*old, g)
+	}
+}
+
+// revokeUnstored revokes a grant that could not be stored, unless a stored grant could end with it: many servers end all grants of a
+// user with one revocation.
+func (b *Broker) revokeUnstored(ctx context.Context, p target, peer oauth.Peer, g store.NewGrant) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
+	defer cancel()
+	isHeld, err := b.tenantStore(p.tenant).Accounts().HoldsGrantOf(ctx, g)
+	if err != nil {
+		b.log.WarnContext(ctx, "grant not revoked", append(p.logAttrs(), slog.Any("error", err))...)
+		return
+	}
+	if !isHeld {
+		b.revokeGrant(ctx, p, peer, g.GrantTokens)
 	}
 }
 

@@ -80,3 +80,10 @@ func (t Accounts) ReleaseRevocation(ctx context.Context, id connectors.Credentia
 	n, err := t.q.ReleaseRevocation(ctx, t.id, id)
 	return affectedError(n, err, "revocation")
 }
+
+// HoldsGrantOf reports whether a stored grant is of the client and account of g. Revoking g could end that one too.
+func (t Accounts) HoldsGrantOf(ctx context.Context, g NewGrant) (bool, error) {
+	return t.q.HoldsGrantOf(ctx, dbgen.HoldsGrantOfParams{
+		TenantID: t.id, ClientID: g.Meta.ClientID, Issuer: g.Meta.Server.Issuer, Subject: g.Meta.Identity.Subject, Account: cleanText(g.Account),
+	})
+}

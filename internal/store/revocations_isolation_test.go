@@ -22,6 +22,13 @@ var revocationAttempts = map[string]attempt{
 		}
 		return true, o.door.Accounts().ReleaseRevocation(ctx, id)
 	},
+	"Accounts.HoldsGrantOf": func(ctx context.Context, o outsider) (bool, error) {
+		g := newGrant(o.connector)
+		if err := o.Door().Accounts().SaveGrant(ctx, g); err != nil {
+			return false, err
+		}
+		return o.door.Accounts().HoldsGrantOf(ctx, g)
+	},
 }
 
 var revocationVaultAttempts = map[string]attempt{

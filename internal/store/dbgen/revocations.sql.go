@@ -24,6 +24,42 @@ func (q *Queries) FinishRevocation(ctx context.Context, tenantID connectors.Tena
 	return result.RowsAffected(), nil
 }
 
+const holdsGrantOf = `-- name: HoldsGrantOf :one
+select exists (
+    select from credentials
+    where tenant_id = $1
+      and type = 'oauth2'
+      and grant_meta ->> 'client_id' = $2::text
+      and grant_meta #>> '{server,issuer}' = $3::text
+      and case
+          when grant_meta #>> '{identity,subject}' is not null and $4::text <> ''
+              then grant_meta #>> '{identity,subject}' = $4::text
+          else account <> '' and account = $5::text end
+)::boolean
+`
+
+type HoldsGrantOfParams struct {
+	TenantID connectors.TenantID
+	ClientID string
+	Issuer   string
+	Subject  string
+	Account  string
+}
+
+// Accounts are compared as in Revocation, without its rule for unknown accounts.
+func (q *Queries) HoldsGrantOf(ctx context.Context, arg HoldsGrantOfParams) (bool, error) {
+	row := q.db.QueryRow(ctx, holdsGrantOf,
+		arg.TenantID,
+		arg.ClientID,
+		arg.Issuer,
+		arg.Subject,
+		arg.Account,
+	)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const releaseRevocation = `-- name: ReleaseRevocation :execrows
 update account_revocations
 set claimed_until = null
