@@ -32,8 +32,9 @@ func (b *Broker) readIdentity(ctx context.Context, back callbackFlow, peer oauth
 	return connectors.Identity(found)
 }
 
-// checkAccount compares the account of a new grant with the stored one, and sets whether it replaces that one. A different account is refused unless the flow allows it, and so is an unknown one in place of a known one: it could be
-// any. The transaction tx has the connector's lock.
+// checkAccount compares the account of a new grant with the stored one, and sets whether it replaces that one. A different account is
+// refused unless the flow allows it, and so is an unknown one in place of a known one: it could be any. A known organisation stays when
+// the server names none, so that the next one is compared with it. The transaction tx has the connector's lock.
 func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *store.NewGrant) error {
 	was, err := tx.Agents().CredentialFor(ctx, r.connector.ID, r.agentID())
 	if fault.Is(err, fault.NotFound) {
@@ -45,6 +46,9 @@ func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *sto
 	now, isKnown := g.Meta.Identity, was.Type == connectors.AuthOAuth2 && was.Origin == r.flow.Origin && was.Identity.IsKnown()
 	isSame := isKnown && now.IsKnown() && !now.IsOther(was.Identity)
 	g.Replaces = !isSame && (isKnown || was.Account != g.Account)
+	if isSame && now.OrganisationID == "" && was.Identity.OrganisationID != "" {
+		g.Meta.Identity.OrganisationID, g.Meta.Identity.Organisation = was.Identity.OrganisationID, was.Identity.Organisation
+	}
 	switch {
 	case !isKnown, isSame, r.flow.Replaces:
 		return nil

@@ -129,6 +129,22 @@ func TestFinish_KeepsGrantOfAnotherAgent(t *testing.T) {
 	}
 }
 
+func TestFinish_KeepsOrganisationThatServerOmits(t *testing.T) {
+	t.Parallel()
+	type doc = oauthtest.Document
+	b := newBundle(t, oauthtest.Behaviour{IDToken: doc{"sub": "7", "email": "ann@example.com", "org_id": "o-1", "org_name": "Example"}}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	b.signInAs(doc{"sub": "7", "email": "ann.new@example.com"})
+	b.connect(t, c, nil)
+	if i := b.grant(t, c, nil).Identity; i.Label() != "ann.new@example.com (Example)" || i.OrganisationID != "o-1" {
+		t.Errorf("stored %+v", i)
+	}
+	b.signInAs(doc{"sub": "7", "email": "ann@example.com", "org_id": "o-2"})
+	_, err := b.connectAgain(t, c, false)
+	faultOf(t, err, fault.Conflict, "")
+}
+
 func TestFinish_NewIDWhereAccountMayBeAnother(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
