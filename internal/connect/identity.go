@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -53,7 +54,7 @@ func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *sto
 	case !isKnown, isSame, r.flow.Replaces:
 		return nil
 	case !now.IsKnown():
-		return r.refuseUnknownAccount(was.Identity)
+		return r.refuseUnknownAccount(was.Identity, g.Scopes)
 	default:
 		return r.refuseOtherAccount(was.Identity, now)
 	}
@@ -73,10 +74,20 @@ func (r callbackFlow) refuseOtherAccount(was, now connectors.Identity) error {
 	return f
 }
 
-func (r callbackFlow) refuseUnknownAccount(was connectors.Identity) error {
-	if r.flow.StartedBy.Type == typeLink {
+// refuseUnknownAccount returns the refusal of an unknown account. Without the granted scope openid, another try ends the same way.
+func (r callbackFlow) refuseUnknownAccount(was connectors.Identity, scopes []string) error {
+	isLink, hasOpenID := r.flow.StartedBy.Type == typeLink, slices.Contains(scopes, oauth.ScopeOpenID)
+	switch {
+	case isLink && hasOpenID:
 		return fault.Errorf(fault.Conflict, "The server didn't say who signed in, so the account can't be compared with the connected one. Try again later.")
+	case isLink:
+		return fault.Errorf(fault.Conflict, "The server didn't say who signed in: the scope openid wasn't granted. Ask %s to add it to the connector's scopes.",
+			r.flow.StartedBy.Name)
+	case hasOpenID:
+		return fault.Errorf(fault.Conflict, "The server didn't say who signed in, so the account can't be compared with %s. Try again, or choose Replace account.",
+			was.Label())
+	default:
+		return fault.Errorf(fault.Conflict, "The server didn't say who signed in: the scope openid wasn't granted. To compare the account with %s, add the scope to the connector, or choose Replace account.",
+			was.Label())
 	}
-	return fault.Errorf(fault.Conflict, "The server didn't say who signed in, so the account can't be compared with %s. Try again, or choose Replace account.",
-		was.Label())
 }

@@ -145,6 +145,29 @@ func TestFinish_KeepsOrganisationThatServerOmits(t *testing.T) {
 	faultOf(t, err, fault.Conflict, "")
 }
 
+func TestFinish_NamesMissingOpenIDScope(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		scope string // that the resource requires
+		says  string
+	}{
+		"not granted": {"read", "The server didn't say who signed in: the scope openid wasn't granted."},
+		"granted":     {"openid read", "The server didn't say who signed in, so the account can't be compared with 7."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"sub": "7"}}, oauthtest.ResourceBehaviour{Scope: tc.scope})
+			c := b.protected(t)
+			b.connect(t, c, nil)
+			b.signInAs(nil)
+			_, err := b.connectAgain(t, c, false)
+			if f := faultOf(t, err, fault.Conflict, ""); !strings.HasPrefix(f.Message, tc.says) {
+				t.Errorf("refused: %s", f.Message)
+			}
+		})
+	}
+}
+
 func TestFinish_NewIDWhereAccountMayBeAnother(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

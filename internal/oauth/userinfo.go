@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// openIDScope permits the userinfo endpoint (OpenID Connect Core section 3.1.2.1).
-const openIDScope = "openid"
+// ScopeOpenID asks for an ID token, and permits the userinfo endpoint (OpenID Connect Core section 3.1.2.1).
+const ScopeOpenID = "openid"
 
 // ReadIdentity returns the account of a token: by its id_token and, if that leaves subject or name open and the scopes permit it,
 // by the userinfo endpoint. scopes are the granted ones. The identity is as complete as it can be, also with an error.
@@ -32,7 +32,7 @@ func (c *Client) ReadIdentity(ctx context.Context, p Peer, t Token, scopes []str
 // permitsUserinfo reports whether the document's userinfo endpoint may get a token with these scopes. It gets none of a token
 // endpoint that an admin entered: the document does not know that one.
 func (m Metadata) permitsUserinfo(scopes []string) bool {
-	return m.UserinfoEndpoint != "" && !m.Assumed && !m.HasForeignTokenEndpoint() && slices.Contains(scopes, openIDScope)
+	return m.UserinfoEndpoint != "" && !m.Assumed && !m.HasForeignTokenEndpoint() && slices.Contains(scopes, ScopeOpenID)
 }
 
 // requestUserinfo reads the claims of the userinfo endpoint (OpenID Connect Core section 5.3).
