@@ -161,3 +161,38 @@ func TestRevokeDeleted_ReplacedByAnotherAccount(t *testing.T) {
 		})
 	}
 }
+
+func TestRevokeDeleted_ReplacedUnderOneName(t *testing.T) {
+	t.Parallel()
+	type doc = oauthtest.Document
+	for name, tc := range map[string]struct {
+		was, now doc
+		queued   int
+		revoked  bool
+	}{
+		"another subject of the same name": {doc{"sub": "7", "email": "ann@example.com"}, doc{"sub": "8", "email": "ann@example.com"}, 1, true},
+		"another subject without a name":   {doc{"sub": "7"}, doc{"sub": "8"}, 1, true},
+		"the same subject":                 {doc{"sub": "7"}, doc{"sub": "7"}, 0, false},
+		"unknown in place of one subject":  {doc{"sub": "7"}, nil, 1, false},
+		"now known":                        {nil, doc{"sub": "7"}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, oauthtest.Behaviour{IDToken: tc.was}, oauthtest.ResourceBehaviour{})
+			c := b.protected(t)
+			b.connect(t, c, nil)
+			refresh := b.grant(t, c, nil).Tokens.RefreshToken
+			b.signInAs(tc.now)
+			_, err := b.connectAgain(t, c, true)
+			must(t, err)
+			if n := b.count(t, "account_revocations"); n != tc.queued {
+				t.Errorf("%d revocations are queued, want %d", n, tc.queued)
+			}
+			if tc.revoked {
+				b.wantRevoked(t, refresh)
+			} else {
+				b.wantRevoked(t)
+			}
+		})
+	}
+}
