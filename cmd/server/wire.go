@@ -197,7 +197,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	}
 	h.admin = admin.New(admin.Options{
 		Store: d.Store, Auth: h.auth, SSO: h.sso, AuthServer: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
-		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, Mailing: h.mailing, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
+		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, SCIM: h.scim, Mailing: h.mailing, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})

@@ -153,6 +153,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 		AuthServer: d.newAuthServer(egress, base.String()),
 		Mailing:    mailing.New(mailing.Options{Store: d.St, Auth: d.auth, Sender: d.smtp.Sender(), BaseURL: base.String(), Log: log}),
 		Webhooks:   webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
+		SCIM:       newSCIM(t, d.St, base),
 		Registries: publicregistry.New(publicregistry.Options{Store: d.St, BaseURL: base, Log: log}),
 		BaseURL:    base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(serveTeapot),
 	}

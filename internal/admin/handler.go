@@ -31,6 +31,7 @@ import (
 	"patchbay/internal/middleware"
 	"patchbay/internal/publicregistry"
 	"patchbay/internal/respond"
+	"patchbay/internal/scim"
 	"patchbay/internal/sso"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
@@ -52,6 +53,7 @@ type Options struct {
 	Calls       *toolcall.Executor
 	Webhooks    *webhooks.Post
 	Registries  *publicregistry.Service
+	SCIM        *scim.Service
 	Mailing     *mailing.Service // nil: no e-mail is sent
 	History     *calllog.Writer
 	ServerLists *mcpregistry.Reader // of MCP registries
@@ -103,7 +105,7 @@ func New(o Options) *Handler {
 	signinPages := &signin.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, SSO: o.SSO, Mailing: o.Mailing, SSOStarts: signin.NewSSOStarts()}
 	peoplePages := &people.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, Mailing: o.Mailing, SigninPages: signinPages}
 	settingPages := &settings.Handler{
-		Shell: base, Auth: o.Auth, Connect: o.Connect, Registry: o.Registry, SSO: o.SSO, Version: o.Version, Webhooks: o.Webhooks, Registries: o.Registries,
+		Shell: base, Auth: o.Auth, Connect: o.Connect, Registry: o.Registry, SSO: o.SSO, Version: o.Version, Webhooks: o.Webhooks, Registries: o.Registries, SCIM: o.SCIM,
 	}
 	eventPages := &events.Handler{
 		Shell: base, Auth: o.Auth, Calls: o.Calls, Done: o.Done, History: o.History, Store: o.Store, Streams: events.NewStreams(o.Streams), Syncer: o.Syncer,

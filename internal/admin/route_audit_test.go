@@ -74,6 +74,9 @@ var auditRows = map[string]auditRow{
 	"GET /audit/export.sig":   {reason: "the signature of an export that is on record"},
 
 	"POST /settings":                     {kinds: "tenant.rename tenant.configure tenant.keep_history tenant.set_quota tenant.set_defaults tenant.require_second_factor", form: url.Values{"name": {"Renamed"}}},
+	"POST /settings/scim":                {kinds: "scim.enable"},
+	"POST /settings/scim/rotate":         {kinds: "scim.rotate_token", setup: enableSCIM},
+	"POST /settings/scim/disable":        {kinds: "scim.disable", setup: enableSCIM},
 	"POST /settings/sso":                 {kinds: "sso.configure", testedInAPI: true},
 	"POST /settings/sso/test":            {kinds: "sso.test", testedInAPI: true},
 	"POST /settings/sso/delete":          {kinds: "sso.forget", testedInAPI: true},
@@ -213,6 +216,14 @@ func postBefore(path string, form url.Values) func(*routeSetup) {
 	return func(g *routeSetup) {
 		g.t.Helper()
 		g.signInAsRole(connectors.RoleOwner).post(g.fill(path), form).want(g.t, http.StatusSeeOther)
+	}
+}
+
+// enableSCIM turns SCIM on, unless it is on already.
+func enableSCIM(g *routeSetup) {
+	g.t.Helper()
+	if p := g.signInAsRole(connectors.RoleOwner).post("/settings/scim", nil); p.Status != http.StatusOK && p.Status != http.StatusConflict {
+		g.t.Fatalf("SCIM is not on: status %d", p.Status)
 	}
 }
 

@@ -50,6 +50,10 @@ var routeRoles = map[string]connectors.Permission{
 	"GET /login/sso/callback":             anyone,
 
 	"GET /settings/sso":                  connectors.PermOwn,
+	"GET /settings/scim":                 connectors.PermOwn,
+	"POST /settings/scim":                connectors.PermOwn,
+	"POST /settings/scim/rotate":         connectors.PermOwn,
+	"POST /settings/scim/disable":        connectors.PermOwn,
 	"POST /settings/sso":                 connectors.PermOwn,
 	"POST /settings/sso/test":            connectors.PermOwn,
 	"POST /settings/sso/delete":          connectors.PermOwn,

@@ -26,8 +26,9 @@ var notFoundRoutes = []string{
 	"POST /members/{id}/second-factor/remove",
 	"GET /account/connections/{agent}/{connector}", // the agent belongs to no member
 	"POST /account/connections/{agent}/{connector}/connect", "POST /account/connections/{agent}/{connector}/credential", "POST /account/connections/{agent}/{connector}/disconnect",
-	"POST /account/programs/{id}/revoke",                                                                   // authorized by another member
-	"POST /account/sessions/{id}/revoke",                                                                   // another member's
+	"POST /account/programs/{id}/revoke",                        // authorized by another member
+	"POST /account/sessions/{id}/revoke",                        // another member's
+	"POST /settings/scim/rotate", "POST /settings/scim/disable", // it is off
 	"POST /settings/sso/delete", "POST /settings/sso/domains/verify", "POST /settings/sso/domains/release", // there is none
 	"POST /connectors/{id}/credential/delete",
 	"POST /connectors/{id}/agents/{agent}/credential/delete",

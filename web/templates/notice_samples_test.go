@@ -1,6 +1,8 @@
 package templates_test
 
 import (
+	"strings"
+
 	"github.com/a-h/templ"
 
 	"patchbay/web/templates"
@@ -19,6 +21,7 @@ func noticeSamples(pages map[string]templ.Component, with func(templates.Frame) 
 	pages["notices-empty"] = templates.Notices(templates.NoticesPage{Frame: asViewer(with(frame("Notifications", templates.NavNotices)))})
 	webhookSamples(pages, with)
 	registrySamples(pages, with)
+	scimSamples(pages, with)
 }
 
 func webhookSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
@@ -49,6 +52,14 @@ func webhookSamples(pages map[string]templ.Component, with func(templates.Frame)
 		},
 	})
 	pages["webhook-new"] = templates.Webhook(templates.WebhookPage{Frame: one, Webhook: chat, Choices: choices})
+}
+
+func scimSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(frame("SCIM", templates.NavSettings, templates.Crumb{Text: "Settings", Href: "/settings"}))
+	url := "https://patchbay.example.com/scim/v2"
+	facts := []templates.Fact{{Label: "URL", Value: url, Mono: true, Copy: true}, {Label: "Last request", When: &never}}
+	pages["scim"] = templates.SCIM(templates.SCIMPage{Frame: f, URL: url, Facts: facts[:1]})
+	pages["scim-on"] = templates.SCIM(templates.SCIMPage{Frame: f, URL: url, Facts: facts, Enabled: true, Token: "pb_scim_" + strings.Repeat("a", 80)})
 }
 
 func registrySamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {

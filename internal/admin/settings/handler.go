@@ -6,6 +6,7 @@ import (
 	"patchbay/internal/connect"
 	"patchbay/internal/manage"
 	"patchbay/internal/publicregistry"
+	"patchbay/internal/scim"
 	"patchbay/internal/sso"
 	"patchbay/internal/webhooks"
 )
@@ -17,6 +18,7 @@ type Handler struct {
 	Auth       *auth.Service
 	Connect    *connect.Broker
 	Registries *publicregistry.Service
+	SCIM       *scim.Service
 	Registry   *manage.Registry
 	SSO        *sso.Service
 	Version    string // of the program
@@ -62,4 +64,8 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Owners.Post("/settings/sso/domains", h.ssoClaim)
 	r.Owners.Post("/settings/sso/domains/verify", h.ssoVerify)
 	r.Owners.Post("/settings/sso/domains/release", h.ssoRelease)
+	r.Owners.Get("/settings/scim", h.scimShow)
+	r.Owners.Post("/settings/scim", h.scimEnable)
+	r.Owners.Post("/settings/scim/rotate", h.scimRotate)
+	r.Owners.Post("/settings/scim/disable", h.scimDisable)
 }
