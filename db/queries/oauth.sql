@@ -172,6 +172,12 @@ set status = 'refresh_failed',
 where tenant_id = @tenant_id and id = @id and version = @version and lease_id = @lease_id::uuid;
 
 -- name: SetClientSecret :exec
+-- Entering it again also confirms the authorization server of managed accounts.
+with confirmed as (
+    update connectors
+    set managed_issuer = ''
+    where connectors.tenant_id = @tenant_id and connectors.id = @connector_id and managed_issuer <> ''
+)
 insert into connector_clients (tenant_id, connector_id, client_id, origin, sealed)
 values (@tenant_id, @connector_id, @client_id, @origin, @sealed)
 on conflict on constraint connector_clients_pkey do update

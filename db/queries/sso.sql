@@ -221,27 +221,23 @@ where tenant_id = @tenant_id and member_id = @member_id and status in ('revoked'
 returning connector_id;
 
 -- name: AddManagedAccount :execrows
--- An account without a token: its first use requests one. An account that a person connected stays.
+-- An account without a token: its first use requests one. An account that exists stays.
 insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, grant_meta, connected_at, expires_at, member_id)
 select p.tenant_id, @id::uuid, @connector_id::uuid, p.agent_id, 'oauth2', @origin::text, @sealed::bytea, users.address, @grant_meta::jsonb, now(), now(),
        p.user_id
 from personal_agents p
 join users on users.id = p.user_id
 where p.tenant_id = @tenant_id and p.agent_id = @agent_id and p.user_id = @user_id
-on conflict on constraint credentials_owner_key do update
-set origin = excluded.origin,
-    sealed = excluded.sealed,
-    account = excluded.account,
-    status = 'active',
-    scopes = '{}',
-    expires_at = now(),
-    grant_meta = excluded.grant_meta,
-    refreshed_at = null,
-    error = '',
-    upstream = null,
-    lease_id = null,
-    lease_until = null,
-    retry_at = null,
-    version = credentials.version + 1,
-    updated_at = now()
-where credentials.member_id = excluded.member_id and credentials.origin <> excluded.origin;
+on conflict on constraint credentials_owner_key do nothing;
+
+-- name: PinManagedIssuer :one
+-- The first issuer stays until an admin confirms another one.
+with pinned as (
+    update connectors
+    set managed_issuer = @issuer
+    where connectors.tenant_id = @tenant_id and connectors.id = @id and managed_issuer <> @issuer and (managed_issuer = '' or @confirmed::boolean)
+    returning managed_issuer
+)
+select coalesce((select pinned.managed_issuer from pinned), connectors.managed_issuer)::text as issuer
+from connectors
+where connectors.tenant_id = @tenant_id and connectors.id = @id;

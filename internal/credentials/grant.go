@@ -19,7 +19,7 @@ func (r *Resolver) resolveGrant(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID,
 ) (*Credential, error) {
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
-	if r.canBeManaged(c, owner, g, err) {
+	if fault.Is(err, fault.NotFound) && r.canBeManaged(c, owner) {
 		g, err = r.addManagedAccount(ctx, tenant, c, *owner)
 	}
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
@@ -62,8 +62,8 @@ func (r *Resolver) refuseGrant(
 	return err
 }
 
-// RequestScopes handles a resource that asks for more scopes (403, insufficient_scope). A machine or a managed account requests a
-// token with all of them at once. A person has to reconnect, with all of them. After maxStepUps the credential
+// RequestScopes handles a resource that asks for more scopes (403, insufficient_scope). A machine requests a token with all of them at
+// once, a managed account with those that are configured or published. A person has to reconnect, with all of them. After maxStepUps the credential
 // is marked as refused, as by MarkRefused with refusal.
 func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID, u *Credential, scopes []string, refusal error) error {
 	c, meta := u.connector, u.meta

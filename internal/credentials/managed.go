@@ -3,7 +3,9 @@ package credentials
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -38,12 +40,9 @@ type managedServerID struct {
 	client    string
 }
 
-// canBeManaged reports whether an agent's account may be a managed one that is missing, or was stored for another origin.
-func (r *Resolver) canBeManaged(c connectors.Connector, owner *connectors.AgentID, g store.Grant, err error) bool {
-	if r.oauth == nil || owner == nil || c.Auth.Type != connectors.AuthOAuth2 || c.Transport == connectors.TransportAPI {
-		return false
-	}
-	return fault.Is(err, fault.NotFound) || err == nil && g.Member != nil && g.Origin != c.CredentialOrigin()
+// canBeManaged reports whether an agent's missing account may be a managed one.
+func (r *Resolver) canBeManaged(c connectors.Connector, owner *connectors.AgentID) bool {
+	return r.oauth != nil && owner != nil && c.Auth.Type == connectors.AuthOAuth2 && c.Transport != connectors.TransportAPI
 }
 
 // addManagedAccount stores an account for an agent of a member with a sign-in at the organisation's provider, if the server takes
@@ -106,6 +105,10 @@ func (r *Resolver) findManagedPeer(
 	if !server.AcceptsIdentityAssertions() {
 		return oauth.Peer{}, nil, &oauth.Error{Step: oauth.StepAssertion, Kind: oauth.KindNeedsClientID, Detail: "it takes no identity assertions"}
 	}
+	if found.Resource == "" {
+		// Without it the provider and the server could give us a token for another server, which this one then gets.
+		return oauth.Peer{}, nil, &oauth.Error{Step: oauth.StepResource, Kind: oauth.KindRefused, Detail: "the server's metadata names no resource"}
+	}
 	own := oauth.Registration{ClientID: c.OAuth.ClientID}
 	if own.ClientID != "" {
 		text, err := r.store.Vault(tenant).ClientSecret(ctx, c, server.Issuer)
@@ -144,6 +147,9 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 	if err != nil {
 		return g.Tokens, err
 	}
+	if err := r.checkPinned(ctx, peer.Server.Issuer); err != nil {
+		return g.Tokens, err
+	}
 	if peer.Proof, err = proofKey(g.Tokens); err != nil {
 		return g.Tokens, err
 	}
@@ -155,7 +161,7 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 		Resource: peer.Resource,
 	}
 	request := oauth.IdentityRequest{
-		Subject: subject, SubjectType: kind, Audience: peer.Server.Issuer, Scopes: scopesToRequest(r.connector, found, g.Tokens.Meta),
+		Subject: subject, SubjectType: kind, Audience: peer.Server.Issuer, Scopes: managedScopes(r.connector, found, g.Tokens.Meta),
 	}
 	identity, err := r.oauth.ExchangeIdentity(ctx, provider, request)
 	if failed, ok := errors.AsType[*oauth.Error](err); ok && failed.Kind == oauth.KindScope && len(r.connector.OAuth.Scopes) == 0 && request.Scopes != nil {
@@ -174,6 +180,26 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 		return g.Tokens, hideResponse(err)
 	}
 	return mergeManaged(g.Tokens, token, peer, scopes), nil
+}
+
+// checkPinned fails unless the authorization server is the connector's first one, or the one of its settings: the MCP server names it,
+// and could get tokens for another server.
+func (r *refreshRun) checkPinned(ctx context.Context, issuer string) error {
+	confirmed := checkSameServer(r.connector.OAuth.Issuer, issuer) == nil && r.connector.OAuth.Issuer != ""
+	pinned, err := r.store.Tenant(r.tenant).Accounts().PinManagedIssuer(ctx, r.connector.ID, issuer, confirmed)
+	if err != nil || pinned == issuer {
+		return err
+	}
+	return &oauth.Error{Step: oauth.StepServer, Kind: oauth.KindRefused, Detail: fmt.Sprintf(
+		"members' accounts are at the authorization server %s, which is now %s; to confirm, an admin enters its issuer in the connector's settings", pinned, issuer)}
+}
+
+// managedScopes are the configured scopes, else those in the resource's metadata. A step-up adds only what either lists: no person
+// sees it.
+func managedScopes(c connectors.Connector, found *oauth.Discovery, meta store.GrantMeta) []string {
+	known := slices.Concat(c.OAuth.Scopes, found.ResourceScopes)
+	meta.WantedScopes = slices.DeleteFunc(slices.Clone(meta.WantedScopes), func(s string) bool { return !slices.Contains(known, s) })
+	return scopesToRequest(c, found, meta)
 }
 
 func mergeManaged(tokens store.GrantTokens, t oauth.Token, peer oauth.Peer, scopes []string) store.GrantTokens {

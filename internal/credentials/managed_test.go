@@ -41,6 +41,7 @@ type enterprise struct {
 	refuse       string         // error of the provider; empty: none
 	refuseServer string         // error of the authorization server; empty: none
 	answer       map[string]any // of the provider, over the default
+	resource     map[string]any // the MCP server's metadata, over the default
 	metadata     map[string]any // of the authorization server, over the default
 }
 
@@ -106,7 +107,9 @@ func (w *enterprise) authorize(out http.ResponseWriter, r *http.Request) {
 	defer w.mu.Unlock()
 	switch r.URL.Path {
 	case "/.well-known/oauth-protected-resource/mcp":
-		_ = json.NewEncoder(out).Encode(map[string]any{"resource": w.server.URL + "/mcp", "authorization_servers": []string{w.server.URL}, "scopes_supported": []string{"read"}})
+		document := map[string]any{"resource": w.server.URL + "/mcp", "authorization_servers": []string{w.server.URL}, "scopes_supported": []string{"read"}}
+		maps.Copy(document, w.resource)
+		_ = json.NewEncoder(out).Encode(document)
 	case "/.well-known/oauth-authorization-server":
 		document := map[string]any{
 			"issuer": w.server.URL, "authorization_endpoint": w.server.URL + "/authorize", "token_endpoint": w.server.URL + "/token",
@@ -118,7 +121,11 @@ func (w *enterprise) authorize(out http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(out).Encode(document)
 	case "/token":
 		w.redemptions = append(w.redemptions, r.PostForm)
-		if id, _, _ := r.BasicAuth(); w.refuseServer != "" || id != url.QueryEscape("patchbay at the server") {
+		id, _, isSecret := r.BasicAuth()
+		if !isSecret {
+			id = url.QueryEscape(r.PostForm.Get("client_id"))
+		}
+		if w.refuseServer != "" || id != url.QueryEscape("patchbay at the server") {
 			out.WriteHeader(http.StatusBadRequest)
 			_ = json.NewEncoder(out).Encode(map[string]any{"error": w.refuseServer, "error_description": r.PostForm.Get("assertion")})
 			return
@@ -308,5 +315,84 @@ func TestManaged_EndsWithMembership(t *testing.T) {
 				t.Errorf("%d rows, %d tokens", n, w.tokens)
 			}
 		})
+	}
+}
+
+// An MCP server that names another server's authorization server gets no token of that one.
+func TestManaged_OtherServersTokenNotRequested(t *testing.T) {
+	t.Parallel()
+	w, other := newEnterprise(t), newEnterprise(t)
+	_, err := w.Door().Connectors().DeleteClientSecret(t.Context(), w.connector.ID) // which would be for the first server only
+	must(t, err)
+	w.metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{"none"}}
+	other.metadata = w.metadata
+	r := w.resolver()
+	_, err = w.sent(t, r)
+	must(t, err)
+	w.set(func() { w.resource = map[string]any{"authorization_servers": []string{other.server.URL}} })
+	w.expire(t)
+	got, err := w.sent(t, r)
+	if err == nil || !strings.Contains(fault.As(err).Message, "an admin enters its issuer") {
+		t.Fatalf("%q, %v", got, err)
+	}
+	second := w.Agent(t)
+	must(t, w.Door().Agents().MakePersonal(t.Context(), w.member.UserID, second.ID))
+	if headers, err := r.Headers(t.Context(), w.Tenant, w.connector, &second.ID); err == nil {
+		t.Errorf("a new account: %d headers", len(headers))
+	}
+	if len(w.exchanges) != 1 || len(other.redemptions) != 0 {
+		t.Errorf("%d exchanges, %d redemptions at the other server", len(w.exchanges), len(other.redemptions))
+	}
+	w.connector.OAuth.Issuer = other.server.URL // an admin confirms
+	pinned, err := w.Door().Accounts().PinManagedIssuer(t.Context(), w.connector.ID, other.server.URL, true)
+	if err != nil || pinned != other.server.URL {
+		t.Errorf("confirmed: %q, %v", pinned, err)
+	}
+}
+
+func TestManaged_ResourceIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	r := w.resolver()
+	_, err := w.sent(t, r)
+	must(t, err)
+	w.set(func() { w.resource = map[string]any{"resource": nil} })
+	w.expire(t)
+	if got, err := w.sent(t, r); err == nil || !strings.Contains(fault.As(err).Message, "names no resource") || len(w.exchanges) != 1 {
+		t.Errorf("%q, %v; %d exchanges", got, err, len(w.exchanges))
+	}
+	fresh := newEnterprise(t)
+	fresh.resource = map[string]any{"resource": nil}
+	_, err = fresh.sent(t, fresh.resolver())
+	wantMissing(t, err)
+}
+
+func TestManaged_StepUpOnlyToKnownScopes(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	r := w.resolver()
+	_, err := w.sent(t, r)
+	must(t, err)
+	u, err := r.Resolve(t.Context(), w.Tenant, w.connector, &w.agent.ID)
+	must(t, err)
+	w.set(func() { w.resource = map[string]any{"scopes_supported": []string{"read", "write"}} })
+	must(t, r.RequestScopes(t.Context(), w.Tenant, u, []string{"write", "admin"}, nil))
+	if got := w.exchanges[1].Get("scope"); got != "read write" {
+		t.Errorf("requested %q", got)
+	}
+}
+
+func TestManaged_StaysAtItsOrigin(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	r := w.resolver()
+	_, err := w.sent(t, r)
+	must(t, err)
+	moved := newEnterprise(t)
+	w.connector.URL = moved.server.URL + "/mcp"
+	_, err = w.sent(t, r)
+	wantMissing(t, err)
+	if len(w.exchanges) != 1 {
+		t.Errorf("%d exchanges", len(w.exchanges))
 	}
 }

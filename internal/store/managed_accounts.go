@@ -85,7 +85,7 @@ func (t Accounts) ManagedMember(ctx context.Context, agent connectors.AgentID) (
 	return id, rowError(err, "member")
 }
 
-// AddManagedAccount stores an account without a token, unless the agent has an account at the connector's origin.
+// AddManagedAccount stores an account without a token, unless the agent has an account at the connector.
 func (t Accounts) AddManagedAccount(ctx context.Context, a NewManagedAccount) error {
 	plain, meta, err := encodeTokens(GrantTokens{Meta: a.Meta})
 	if err != nil {
@@ -102,6 +102,13 @@ func (t Accounts) AddManagedAccount(ctx context.Context, a NewManagedAccount) er
 		}
 		return t.notifyChange(nil, "credential", a.ConnectorID)
 	})
+}
+
+// PinManagedIssuer returns the authorization server to which members' identities for a connector go: the first one, unless an admin
+// has confirmed another.
+func (t Accounts) PinManagedIssuer(ctx context.Context, id connectors.ConnectorID, issuer string, confirmed bool) (string, error) {
+	pinned, err := t.q.PinManagedIssuer(ctx, dbgen.PinManagedIssuerParams{TenantID: t.id, ID: id, Issuer: cleanText(issuer), Confirmed: confirmed})
+	return pinned, rowError(err, "connector")
 }
 
 // ProviderSignIn opens what a member's sign-in left, with the tenant's client. It fails with NotFound if the member has not signed in

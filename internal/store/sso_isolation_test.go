@@ -83,6 +83,9 @@ var ssoAttempts = map[string]attempt{
 	"Accounts.ManagedMember": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Accounts().ManagedMember(ctx, o.agent.ID))
 	},
+	"Accounts.PinManagedIssuer": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Accounts().PinManagedIssuer(ctx, o.connector.ID, "https://mine.example.com", true))
+	},
 	"Accounts.AddManagedAccount": func(ctx context.Context, o outsider) (bool, error) {
 		a := store.NewManagedAccount{ConnectorID: o.connector.ID, AgentID: o.agent.ID, Member: o.member.UserID, Origin: "https://mine.example.com"}
 		if err := o.door.Accounts().AddManagedAccount(ctx, a); err != nil {

@@ -222,6 +222,7 @@ type Connector struct {
 	AuthIn               connectors.KeyIn
 	ServerUrl            string
 	SkillsHash           []byte
+	ManagedIssuer        string
 }
 
 type ConnectorClient struct {

@@ -599,6 +599,11 @@ func (q *Queries) SaveRegistration(ctx context.Context, arg SaveRegistrationPara
 }
 
 const setClientSecret = `-- name: SetClientSecret :exec
+with confirmed as (
+    update connectors
+    set managed_issuer = ''
+    where connectors.tenant_id = $1 and connectors.id = $2 and managed_issuer <> ''
+)
 insert into connector_clients (tenant_id, connector_id, client_id, origin, sealed)
 values ($1, $2, $3, $4, $5)
 on conflict on constraint connector_clients_pkey do update
@@ -617,6 +622,7 @@ type SetClientSecretParams struct {
 	Sealed      []byte
 }
 
+// Entering it again also confirms the authorization server of managed accounts.
 func (q *Queries) SetClientSecret(ctx context.Context, arg SetClientSecretParams) error {
 	_, err := q.db.Exec(ctx, setClientSecret,
 		arg.TenantID,

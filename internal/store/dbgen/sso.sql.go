@@ -20,23 +20,7 @@ select p.tenant_id, $1::uuid, $2::uuid, p.agent_id, 'oauth2', $3::text, $4::byte
 from personal_agents p
 join users on users.id = p.user_id
 where p.tenant_id = $6 and p.agent_id = $7 and p.user_id = $8
-on conflict on constraint credentials_owner_key do update
-set origin = excluded.origin,
-    sealed = excluded.sealed,
-    account = excluded.account,
-    status = 'active',
-    scopes = '{}',
-    expires_at = now(),
-    grant_meta = excluded.grant_meta,
-    refreshed_at = null,
-    error = '',
-    upstream = null,
-    lease_id = null,
-    lease_until = null,
-    retry_at = null,
-    version = credentials.version + 1,
-    updated_at = now()
-where credentials.member_id = excluded.member_id and credentials.origin <> excluded.origin
+on conflict on constraint credentials_owner_key do nothing
 `
 
 type AddManagedAccountParams struct {
@@ -50,7 +34,7 @@ type AddManagedAccountParams struct {
 	UserID      connectors.UserID
 }
 
-// An account without a token: its first use requests one. An account that a person connected stays.
+// An account without a token: its first use requests one. An account that exists stays.
 func (q *Queries) AddManagedAccount(ctx context.Context, arg AddManagedAccountParams) (int64, error) {
 	result, err := q.db.Exec(ctx, addManagedAccount,
 		arg.ID,
@@ -360,6 +344,38 @@ func (q *Queries) MemberByEmail(ctx context.Context, tenantID connectors.TenantI
 		&i.SecondFactor,
 	)
 	return i, err
+}
+
+const pinManagedIssuer = `-- name: PinManagedIssuer :one
+with pinned as (
+    update connectors
+    set managed_issuer = $3
+    where connectors.tenant_id = $1 and connectors.id = $2 and managed_issuer <> $3 and (managed_issuer = '' or $4::boolean)
+    returning managed_issuer
+)
+select coalesce((select pinned.managed_issuer from pinned), connectors.managed_issuer)::text as issuer
+from connectors
+where connectors.tenant_id = $1 and connectors.id = $2
+`
+
+type PinManagedIssuerParams struct {
+	TenantID  connectors.TenantID
+	ID        connectors.ConnectorID
+	Issuer    string
+	Confirmed bool
+}
+
+// The first issuer stays until an admin confirms another one.
+func (q *Queries) PinManagedIssuer(ctx context.Context, arg PinManagedIssuerParams) (string, error) {
+	row := q.db.QueryRow(ctx, pinManagedIssuer,
+		arg.TenantID,
+		arg.ID,
+		arg.Issuer,
+		arg.Confirmed,
+	)
+	var issuer string
+	err := row.Scan(&issuer)
+	return issuer, err
 }
 
 const releaseSSODomain = `-- name: ReleaseSSODomain :execrows
