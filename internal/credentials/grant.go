@@ -121,11 +121,11 @@ func (r *Resolver) canRefresh(g store.Grant) bool {
 	return r.oauth != nil && !g.Tokens.RefreshToken.Empty()
 }
 
-// isTokenValid reports whether the token is valid for margin longer. An assumed expiry does not count: only the
-// resource knows.
+// isTokenValid reports whether the token is valid for margin longer. An assumed expiry does not count, because only the
+// resource knows; but a managed account ends with the provider's consent.
 func isTokenValid(g store.Grant, now time.Time, margin time.Duration) bool {
 	return !g.Tokens.AccessToken.Empty() &&
-		(g.ExpiresAt == nil || g.Tokens.Meta.ExpiryAssumed || now.Add(margin).Before(*g.ExpiresAt))
+		(g.ExpiresAt == nil || g.Tokens.Meta.ExpiryAssumed && g.Member == nil || now.Add(margin).Before(*g.ExpiresAt))
 }
 
 // isDue reports whether it is time to refresh: within the last fifth of the token's life, at least one and at

@@ -21,6 +21,7 @@ const (
 	unmanagedTTL      = 5 * time.Minute  // of the answer that a server takes no identity assertions
 	unknownTTL        = 30 * time.Second // of a failed discovery
 	subjectMargin     = 30 * time.Second // an ID token with less validity is not sent
+	maxManagedLife    = time.Hour        // of a token: then the provider is asked again
 )
 
 // Reasons of an ended managed account. The member's next sign-in at the provider lets it request a token again.
@@ -179,7 +180,7 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 	if err != nil {
 		return g.Tokens, hideResponse(err)
 	}
-	return mergeManaged(g.Tokens, token, peer, scopes), nil
+	return r.mergeManaged(g.Tokens, token, peer, scopes), nil
 }
 
 // checkPinned fails unless the authorization server is the connector's first one, or the one of its settings: the MCP server names it,
@@ -202,9 +203,12 @@ func managedScopes(c connectors.Connector, found *oauth.Discovery, meta store.Gr
 	return scopesToRequest(c, found, meta)
 }
 
-func mergeManaged(tokens store.GrantTokens, t oauth.Token, peer oauth.Peer, scopes []string) store.GrantTokens {
+func (r *Resolver) mergeManaged(tokens store.GrantTokens, t oauth.Token, peer oauth.Peer, scopes []string) store.GrantTokens {
 	tokens = mergeToken(tokens, t)
 	tokens.RefreshToken = ""
+	if latest := r.now().Add(maxManagedLife); tokens.ExpiresAt == nil || tokens.ExpiresAt.IsZero() || tokens.ExpiresAt.After(latest) {
+		tokens.ExpiresAt = &latest
+	}
 	if t.Scopes == nil {
 		tokens.Scopes = scopes
 	}

@@ -38,6 +38,7 @@ type enterprise struct {
 	exchanges    []url.Values
 	redemptions  []url.Values
 	tokens       int
+	expiresIn    any            // of a token; nil: one hour, 0: not said
 	refuse       string         // error of the provider; empty: none
 	refuseServer string         // error of the authorization server; empty: none
 	answer       map[string]any // of the provider, over the default
@@ -131,9 +132,14 @@ func (w *enterprise) authorize(out http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.tokens++
-		_ = json.NewEncoder(out).Encode(map[string]any{
-			"access_token": fmt.Sprint("token-", w.tokens), "token_type": "Bearer", "expires_in": 3600, "refresh_token": "must not be kept",
-		})
+		token := map[string]any{"access_token": fmt.Sprint("token-", w.tokens), "token_type": "Bearer", "expires_in": 3600, "refresh_token": "must not be kept"}
+		if w.expiresIn != nil {
+			token["expires_in"] = w.expiresIn
+		}
+		if w.expiresIn == 0 {
+			delete(token, "expires_in")
+		}
+		_ = json.NewEncoder(out).Encode(token)
 	default:
 		http.NotFound(out, r)
 	}
@@ -394,5 +400,35 @@ func TestManaged_StaysAtItsOrigin(t *testing.T) {
 	wantMissing(t, err)
 	if len(w.exchanges) != 1 {
 		t.Errorf("%d exchanges", len(w.exchanges))
+	}
+}
+
+func TestManaged_ProviderIsAskedHourly(t *testing.T) {
+	t.Parallel()
+	for name, expiresIn := range map[string]any{"no expiry": 0, "a day": 86400} {
+		for _, refusal := range []string{"invalid_client", "unauthorized_client", "invalid_scope", "of_our_own", "invalid_grant"} {
+			t.Run(name+" "+refusal, func(t *testing.T) {
+				t.Parallel()
+				w := newEnterprise(t)
+				w.expiresIn = expiresIn
+				now := time.Now()
+				r := credentials.NewRefreshing(credentials.Options{Store: w.St, OAuth: w.oauth, Now: func() time.Time { return now }})
+				_, err := w.sent(t, r)
+				must(t, err)
+				w.signIn(t, 3*time.Hour, "")
+				now = now.Add(50 * time.Minute)
+				if got, err := w.sent(t, r); err != nil || got != "Bearer token-1" || len(w.exchanges) != 1 {
+					t.Fatalf("within the hour: %q, %v; asked %d times", got, err, len(w.exchanges))
+				}
+				w.set(func() { w.refuse = refusal })
+				now = now.Add(10 * time.Minute)
+				if got, err := w.sent(t, r); err == nil {
+					t.Errorf("after an hour: %q", got)
+				}
+				if len(w.exchanges) < 2 || w.tokens != 1 {
+					t.Errorf("asked %d times, %d tokens", len(w.exchanges), w.tokens)
+				}
+			})
+		}
 	}
 }
