@@ -189,12 +189,43 @@ join sso_settings s on s.tenant_id = t.tenant_id and s.issuer = t.issuer
 where t.tenant_id = @tenant_id and t.user_id = @user_id and s.enabled and s.managed_accounts;
 
 -- name: ManagedMember :one
--- The member that an agent belongs to, if the member's sign-in can give it accounts.
+-- The member that an agent belongs to, if the member's sign-in can give it an account at the connector: only the member's own programs
+-- act as the agent, and no person has disconnected the account.
 select p.user_id
 from personal_agents p
 join sso_tokens t on t.tenant_id = p.tenant_id and t.user_id = p.user_id
 join sso_settings s on s.tenant_id = t.tenant_id and s.issuer = t.issuer
-where p.tenant_id = @tenant_id and p.agent_id = @agent_id and s.enabled and s.managed_accounts;
+where p.tenant_id = @tenant_id and p.agent_id = @agent_id and s.enabled and s.managed_accounts
+  and not (@connector_id::uuid = any(p.disconnected))
+  and not exists (select 1
+                  from agent_tokens
+                  where agent_tokens.tenant_id = p.tenant_id and agent_tokens.agent_id = p.agent_id and agent_tokens.agent_client_id is null)
+  and not exists (select 1
+                  from agent_workloads
+                  where agent_workloads.tenant_id = p.tenant_id and agent_workloads.agent_id = p.agent_id)
+  and not exists (select 1
+                  from agent_clients
+                  where agent_clients.tenant_id = p.tenant_id and agent_clients.agent_id = p.agent_id and agent_clients.user_id <> p.user_id);
+
+-- name: EndManagedAccounts :many
+-- Another person lets programs act as the agent.
+update credentials
+set status = 'revoked',
+    error = @error,
+    upstream = null,
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = @tenant_id and agent_id = @agent_id::uuid and member_id is not null and status in ('active', 'refresh_failed')
+  and member_id is distinct from sqlc.narg(by_member)
+returning connector_id;
+
+-- name: NoteDisconnected :exec
+update personal_agents
+set disconnected = array_append(disconnected, @connector_id::uuid)
+where tenant_id = @tenant_id and agent_id = @agent_id and not (@connector_id::uuid = any(disconnected));
 
 -- name: DeleteSSOTokens :exec
 delete from sso_tokens
@@ -227,7 +258,7 @@ select p.tenant_id, @id::uuid, @connector_id::uuid, p.agent_id, 'oauth2', @origi
        p.user_id
 from personal_agents p
 join users on users.id = p.user_id
-where p.tenant_id = @tenant_id and p.agent_id = @agent_id and p.user_id = @user_id
+where p.tenant_id = @tenant_id and p.agent_id = @agent_id and p.user_id = @user_id and not (@connector_id::uuid = any(p.disconnected))
 on conflict on constraint credentials_owner_key do nothing;
 
 -- name: PinManagedIssuer :one

@@ -50,7 +50,7 @@ func (r *Resolver) canBeManaged(c connectors.Connector, owner *connectors.AgentI
 // identity assertions of providers. Its first token is requested as that of any due grant. It fails with NotFound if there is none.
 func (r *Resolver) addManagedAccount(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent connectors.AgentID) (store.Grant, error) {
 	accounts := r.store.Tenant(tenant).Accounts()
-	member, err := accounts.ManagedMember(ctx, agent)
+	member, err := accounts.ManagedMember(ctx, agent, c.ID)
 	if err != nil {
 		return store.Grant{}, err
 	}

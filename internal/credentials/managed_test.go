@@ -432,3 +432,20 @@ func TestManaged_ProviderIsAskedHourly(t *testing.T) {
 		}
 	}
 }
+
+func TestManaged_StaysDisconnected(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	r := w.resolver()
+	_, err := w.sent(t, r)
+	must(t, err)
+	must(t, w.Door().Connectors().DeleteCredential(t.Context(), w.connector.ID, &w.agent.ID))
+	for _, when := range []string{"the next call", "the next sign-in"} {
+		_, err = w.sent(t, r)
+		wantMissing(t, err)
+		if len(w.exchanges) != 1 {
+			t.Errorf("%s: asked %d times", when, len(w.exchanges))
+		}
+		w.signIn(t, time.Hour, "")
+	}
+}

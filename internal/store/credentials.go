@@ -70,8 +70,13 @@ func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
 	})
 }
 
-// DeleteCredential deletes an agent's credential; agent nil: the shared one.
+// DeleteCredential deletes an agent's credential; agent nil: the shared one. A managed account does not take its place.
 func (t Connectors) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
+	if agent != nil {
+		if err := t.q.NoteDisconnected(ctx, id.UUID, t.id, *agent); err != nil {
+			return err
+		}
+	}
 	n, err := t.q.DeleteCredential(ctx, t.id, id, agent)
 	return t.notifyChange(affectedError(n, err, "credential"), "credential", id)
 }

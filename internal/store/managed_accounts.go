@@ -78,10 +78,10 @@ func (t SSO) DeleteTokens(ctx context.Context) error {
 	return err
 }
 
-// ManagedMember returns the member that an agent belongs to, if the member's sign-in at the provider can give the agent accounts.
-// Else it fails with NotFound.
-func (t Accounts) ManagedMember(ctx context.Context, agent connectors.AgentID) (connectors.UserID, error) {
-	id, err := t.q.ManagedMember(ctx, t.id, agent)
+// ManagedMember returns the member that an agent belongs to, if the member's sign-in at the provider can give the agent an account at
+// the connector. Else it fails with NotFound.
+func (t Accounts) ManagedMember(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (connectors.UserID, error) {
+	id, err := t.q.ManagedMember(ctx, t.id, agent, connector.UUID)
 	return id, rowError(err, "member")
 }
 

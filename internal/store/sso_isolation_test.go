@@ -81,7 +81,7 @@ var ssoAttempts = map[string]attempt{
 		return err != nil, err
 	},
 	"Accounts.ManagedMember": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.Accounts().ManagedMember(ctx, o.agent.ID))
+		return one(o.door.Accounts().ManagedMember(ctx, o.agent.ID, o.connector.ID))
 	},
 	"Accounts.PinManagedIssuer": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Accounts().PinManagedIssuer(ctx, o.connector.ID, "https://mine.example.com", true))

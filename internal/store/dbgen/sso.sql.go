@@ -19,7 +19,7 @@ select p.tenant_id, $1::uuid, $2::uuid, p.agent_id, 'oauth2', $3::text, $4::byte
        p.user_id
 from personal_agents p
 join users on users.id = p.user_id
-where p.tenant_id = $6 and p.agent_id = $7 and p.user_id = $8
+where p.tenant_id = $6 and p.agent_id = $7 and p.user_id = $8 and not ($2::uuid = any(p.disconnected))
 on conflict on constraint credentials_owner_key do nothing
 `
 
@@ -235,6 +235,54 @@ func (q *Queries) DeleteSSOTokens(ctx context.Context, tenantID connectors.Tenan
 	return err
 }
 
+const endManagedAccounts = `-- name: EndManagedAccounts :many
+update credentials
+set status = 'revoked',
+    error = $1,
+    upstream = null,
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = $2 and agent_id = $3::uuid and member_id is not null and status in ('active', 'refresh_failed')
+  and member_id is distinct from $4
+returning connector_id
+`
+
+type EndManagedAccountsParams struct {
+	Error    string
+	TenantID connectors.TenantID
+	AgentID  uuid.UUID
+	ByMember *connectors.UserID
+}
+
+// Another person lets programs act as the agent.
+func (q *Queries) EndManagedAccounts(ctx context.Context, arg EndManagedAccountsParams) ([]connectors.ConnectorID, error) {
+	rows, err := q.db.Query(ctx, endManagedAccounts,
+		arg.Error,
+		arg.TenantID,
+		arg.AgentID,
+		arg.ByMember,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.ConnectorID
+	for rows.Next() {
+		var connector_id connectors.ConnectorID
+		if err := rows.Scan(&connector_id); err != nil {
+			return nil, err
+		}
+		items = append(items, connector_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const hasUsablePassword = `-- name: HasUsablePassword :one
 select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
 from memberships
@@ -268,11 +316,22 @@ from personal_agents p
 join sso_tokens t on t.tenant_id = p.tenant_id and t.user_id = p.user_id
 join sso_settings s on s.tenant_id = t.tenant_id and s.issuer = t.issuer
 where p.tenant_id = $1 and p.agent_id = $2 and s.enabled and s.managed_accounts
+  and not ($3::uuid = any(p.disconnected))
+  and not exists (select 1
+                  from agent_tokens
+                  where agent_tokens.tenant_id = p.tenant_id and agent_tokens.agent_id = p.agent_id and agent_tokens.agent_client_id is null)
+  and not exists (select 1
+                  from agent_workloads
+                  where agent_workloads.tenant_id = p.tenant_id and agent_workloads.agent_id = p.agent_id)
+  and not exists (select 1
+                  from agent_clients
+                  where agent_clients.tenant_id = p.tenant_id and agent_clients.agent_id = p.agent_id and agent_clients.user_id <> p.user_id)
 `
 
-// The member that an agent belongs to, if the member's sign-in can give it accounts.
-func (q *Queries) ManagedMember(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) (connectors.UserID, error) {
-	row := q.db.QueryRow(ctx, managedMember, tenantID, agentID)
+// The member that an agent belongs to, if the member's sign-in can give it an account at the connector: only the member's own programs
+// act as the agent, and no person has disconnected the account.
+func (q *Queries) ManagedMember(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID, connectorID uuid.UUID) (connectors.UserID, error) {
+	row := q.db.QueryRow(ctx, managedMember, tenantID, agentID, connectorID)
 	var user_id connectors.UserID
 	err := row.Scan(&user_id)
 	return user_id, err
@@ -344,6 +403,17 @@ func (q *Queries) MemberByEmail(ctx context.Context, tenantID connectors.TenantI
 		&i.SecondFactor,
 	)
 	return i, err
+}
+
+const noteDisconnected = `-- name: NoteDisconnected :exec
+update personal_agents
+set disconnected = array_append(disconnected, $1::uuid)
+where tenant_id = $2 and agent_id = $3 and not ($1::uuid = any(disconnected))
+`
+
+func (q *Queries) NoteDisconnected(ctx context.Context, connectorID uuid.UUID, tenantID connectors.TenantID, agentID connectors.AgentID) error {
+	_, err := q.db.Exec(ctx, noteDisconnected, connectorID, tenantID, agentID)
+	return err
 }
 
 const pinManagedIssuer = `-- name: PinManagedIssuer :one
