@@ -91,7 +91,7 @@ func (p *idp) metadata(w http.ResponseWriter, _ *http.Request) {
 	doc := map[string]any{
 		"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 		"id_token_signing_alg_values_supported": []string{"ES256"}, "code_challenge_methods_supported": []string{"S256"},
-		"authorization_response_iss_parameter_supported": true, "scopes_supported": []string{"openid", "email", "groups"},
+		"authorization_response_iss_parameter_supported": true, "scopes_supported": []string{"openid", "email", "groups", "offline_access"},
 	}
 	if says.info != nil {
 		doc["userinfo_endpoint"] = p.URL + "/userinfo"

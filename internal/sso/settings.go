@@ -40,8 +40,8 @@ func (s *Service) Settings(ctx context.Context, a auth.Actor) (connectors.SSO, e
 	return s.store.Tenant(a.Tenant.ID).SSO().Get(ctx)
 }
 
-// Save changes the settings of the actor's tenant. Another provider or client turns single sign-on off until an
-// owner has tested it.
+// Save changes the settings of the actor's tenant. Another provider or client, and managed accounts, turn single sign-on off until
+// an owner has tested it.
 func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.SSO, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.SSO{}, err
@@ -135,7 +135,8 @@ func (c Change) applyTo(s connectors.SSO) connectors.SSO {
 	if s.GroupsClaim == "" {
 		s.GroupsClaim = "groups"
 	}
-	if s.Issuer != was.Issuer || s.ClientID != was.ClientID {
+	// With managed accounts a sign-in asks for more, which the provider may refuse.
+	if s.Issuer != was.Issuer || s.ClientID != was.ClientID || s.ManagedAccounts && !was.ManagedAccounts {
 		s.TestedAt, s.Enabled = nil, false
 	}
 	if !s.Enabled {

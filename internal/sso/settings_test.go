@@ -3,6 +3,8 @@ package sso_test
 import (
 	"context"
 	"net"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,5 +193,31 @@ func TestADomainIsProvenByItsRecord(t *testing.T) {
 		if err := w.sso.Claim(t.Context(), w.owner, wrong); field(err) != "domain" {
 			t.Errorf("%q is claimed: %v", wrong, err)
 		}
+	}
+}
+
+func TestSave_ManagedAccountsNeedTest(t *testing.T) {
+	t.Parallel()
+	w := newOffice(t)
+	w.on(w.owner, "acme.example")
+	on := sso.Change{ManagedAccounts: new(true), Enabled: new(true)}
+	after, err := w.sso.Save(t.Context(), w.owner, on)
+	if err != nil || after.Enabled || after.TestedAt != nil || !after.ManagedAccounts {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	if _, err := w.sso.Save(t.Context(), w.owner, on); field(err) != "enabled" {
+		t.Errorf("untested: %v", err)
+	}
+	to, err := w.sso.Try(t.Context(), w.owner, adasBrowser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(to)
+	if err != nil || !strings.Contains(u.Query().Get("scope"), "offline_access") {
+		t.Errorf("the test asks for %q, %v", u.Query().Get("scope"), err)
+	}
+	w.tried(w.owner)
+	if after, err = w.sso.Save(t.Context(), w.owner, on); err != nil || !after.Enabled {
+		t.Errorf("tested: %+v, %v", after, err)
 	}
 }

@@ -83,7 +83,7 @@ func (s *Service) beginSignIn(ctx context.Context, tenant connectors.TenantID, f
 		options = append(options, oauth2.SetAuthURLParam("login_hint", hint))
 	}
 	config := s.oauthConfig(p, settings.ClientID, "", settings.GroupsClaim)
-	if settings.ManagedAccounts && f.Tester == nil && f.Confirms == nil && slices.Contains(p.meta.Scopes, oidc.ScopeOfflineAccess) {
+	if settings.ManagedAccounts && f.Confirms == nil && slices.Contains(p.meta.Scopes, oidc.ScopeOfflineAccess) {
 		config.Scopes = append(config.Scopes, oidc.ScopeOfflineAccess)
 	}
 	if f.Confirms != nil { // OpenID Connect Core §3.1.2.1
