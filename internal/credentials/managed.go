@@ -72,11 +72,15 @@ func (r *Resolver) surveyManaged(ctx context.Context, tenant connectors.TenantID
 	if r.now().Before(r.unmanaged.Get(key)) {
 		return store.GrantMeta{}, unmanaged
 	}
+	caller := ctx
 	ctx, cancel := context.WithTimeout(safehttp.WithTenant(ctx, tenant.String()), machineTimeout)
 	defer cancel()
 	peer, _, err := r.findManagedPeer(ctx, tenant, c, "")
 	if err == nil {
 		return newManagedMeta(peer), nil
+	}
+	if caller.Err() != nil { // nothing is known about the server
+		return store.GrantMeta{}, caller.Err()
 	}
 	life := unknownTTL
 	failed, ok := errors.AsType[*oauth.Error](err)
@@ -93,7 +97,7 @@ func (r *Resolver) surveyManaged(ctx context.Context, tenant connectors.TenantID
 	return store.GrantMeta{}, unmanaged
 }
 
-// findManagedPeer finds the authorization server and our client there, and the scopes of its resource. It fails with
+// findManagedPeer finds the authorization server and our client there, without its secret, and the scopes of its resource. It fails with
 // KindNeedsClientID if the server takes no identity assertions, or none of a client without a person's consent.
 func (r *Resolver) findManagedPeer(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, knownIssuer string,
@@ -112,11 +116,9 @@ func (r *Resolver) findManagedPeer(
 	}
 	own := oauth.Registration{ClientID: c.OAuth.ClientID}
 	if own.ClientID != "" {
-		text, err := r.store.Vault(tenant).ClientSecret(ctx, c, server.Issuer)
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		if err := r.store.Vault(tenant).ClientSecretFits(ctx, c, server.Issuer); err != nil && !fault.Is(err, fault.NotFound) {
 			return oauth.Peer{}, nil, err
 		}
-		own.ClientSecret = oauth.Secret(text.Reveal())
 	}
 	registrable := server
 	registrable.RegistrationEndpoint = "" // the provider has to know the client's id
@@ -150,6 +152,13 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 	}
 	if err := r.checkPinned(ctx, peer.Server.Issuer); err != nil {
 		return g.Tokens, err
+	}
+	if peer.Client.Source == oauth.SourceConfigured {
+		text, err := r.vault.ClientSecret(ctx, r.connector, peer.Server.Issuer)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return g.Tokens, err
+		}
+		peer.Client.ClientSecret = oauth.Secret(text.Reveal())
 	}
 	if peer.Proof, err = proofKey(g.Tokens); err != nil {
 		return g.Tokens, err

@@ -1,6 +1,7 @@
 package credentials_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -38,6 +39,7 @@ type enterprise struct {
 	exchanges    []url.Values
 	redemptions  []url.Values
 	tokens       int
+	leave        func()         // called by a request for metadata, if set
 	expiresIn    any            // of a token; nil: one hour, 0: not said
 	refuse       string         // error of the provider; empty: none
 	refuseServer string         // error of the authorization server; empty: none
@@ -108,6 +110,11 @@ func (w *enterprise) authorize(out http.ResponseWriter, r *http.Request) {
 	defer w.mu.Unlock()
 	switch r.URL.Path {
 	case "/.well-known/oauth-protected-resource/mcp":
+		if w.leave != nil {
+			w.leave()
+			<-r.Context().Done()
+			return
+		}
 		document := map[string]any{"resource": w.server.URL + "/mcp", "authorization_servers": []string{w.server.URL}, "scopes_supported": []string{"read"}}
 		maps.Copy(document, w.resource)
 		_ = json.NewEncoder(out).Encode(document)
@@ -447,5 +454,32 @@ func TestManaged_StaysDisconnected(t *testing.T) {
 			t.Errorf("%s: asked %d times", when, len(w.exchanges))
 		}
 		w.signIn(t, time.Hour, "")
+	}
+}
+
+// A caller that leaves says nothing about the server, and a look at the server does not bind the client's secret to what it names.
+func TestManaged_SurveyLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	r := w.resolver()
+	ctx, cancel := context.WithCancel(t.Context())
+	w.set(func() { w.leave = cancel })
+	if _, err := r.Headers(ctx, w.Tenant, w.connector, &w.agent.ID); err == nil {
+		t.Fatal("headers for a caller that left")
+	}
+	w.set(func() { w.leave, w.refuse = nil, "access_denied" })
+	if _, err := w.sent(t, r); err == nil || len(w.exchanges) == 0 {
+		t.Errorf("%v; asked %d times", err, len(w.exchanges))
+	}
+}
+
+func TestManaged_SurveyBindsNoSecret(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	w.signIn(t, time.Second, "") // which is not sent
+	_, err := w.sent(t, w.resolver())
+	wantMissing(t, err)
+	if err := w.St.Vault(w.Tenant).ClientSecretFits(t.Context(), w.connector, "https://another.example.com"); err != nil {
+		t.Errorf("bound to the server that was only looked at: %v", err)
 	}
 }

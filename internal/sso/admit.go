@@ -19,7 +19,7 @@ func (s *Service) admitMember(ctx context.Context, r Return, tenant connectors.T
 	var member connectors.Member
 	var refusal error // a refusal that ends a membership is committed
 	err := s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
-		now, err := tx.SSO().Get(ctx)
+		now, err := tx.SSO().Lock(ctx)
 		if err != nil {
 			return err
 		}
