@@ -146,6 +146,11 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 	if subject == "" {
 		return g.Tokens, errSignInEnded()
 	}
+	if _, err := r.store.Tenant(r.tenant).Accounts().ManagedMember(ctx, *g.AgentID, g.ConnectorID); fault.Is(err, fault.NotFound) {
+		return g.Tokens, errSharedAgent
+	} else if err != nil {
+		return g.Tokens, err
+	}
 	peer, found, err := r.findManagedPeer(ctx, r.tenant, r.connector, g.Tokens.Meta.Server.Issuer)
 	if err != nil {
 		return g.Tokens, err
@@ -239,6 +244,9 @@ func chooseSubject(s store.SSOTokens, now time.Time) (oauth.Secret, oauth.Subjec
 	}
 	return "", ""
 }
+
+// errSharedAgent means that others' programs may act as the member's agent.
+var errSharedAgent = errors.New("others' programs may act as the agent")
 
 // errSignInEnded is the failure of an account without a usable sign-in.
 func errSignInEnded() error {

@@ -374,10 +374,6 @@ func TestManaged_ResourceIsNamed(t *testing.T) {
 	if got, err := w.sent(t, r); err == nil || !strings.Contains(fault.As(err).Message, "names no resource") || len(w.exchanges) != 1 {
 		t.Errorf("%q, %v; %d exchanges", got, err, len(w.exchanges))
 	}
-	fresh := newEnterprise(t)
-	fresh.resource = map[string]any{"resource": nil}
-	_, err = fresh.sent(t, fresh.resolver())
-	wantMissing(t, err)
 }
 
 func TestManaged_StepUpOnlyToKnownScopes(t *testing.T) {
@@ -481,5 +477,23 @@ func TestManaged_SurveyBindsNoSecret(t *testing.T) {
 	wantMissing(t, err)
 	if err := w.St.Vault(w.Tenant).ClientSecretFits(t.Context(), w.connector, "https://another.example.com"); err != nil {
 		t.Errorf("bound to the server that was only looked at: %v", err)
+	}
+}
+
+func TestManaged_NotForOthersPrograms(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	r := w.resolver()
+	for n := range 2 {
+		if _, err := w.sent(t, r); n == 0 {
+			must(t, err)
+			w.Token(t, w.agent.ID)
+		}
+		_, err := w.sent(t, r)
+		wantMissing(t, err)
+		if !strings.Contains(err.Error(), "admin's token") || len(w.exchanges) != 1 {
+			t.Errorf("%v; asked %d times", err, len(w.exchanges))
+		}
+		w.signIn(t, time.Hour, "") // does not revive it
 	}
 }

@@ -26,6 +26,9 @@ func classifyFailure(g store.Grant, lost bool, refusal error) refreshFailure {
 	if errors.Is(refusal, errOtherAccount) {
 		return refreshFailure{endReason: reasonOtherAccount}
 	}
+	if errors.Is(refusal, errSharedAgent) {
+		return refreshFailure{endReason: store.ReasonSharedAgent}
+	}
 	failed, ok := errors.AsType[*oauth.Error](refusal)
 	if !ok {
 		return refreshFailure{delay: localDelay(refusal)}

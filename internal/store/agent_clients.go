@@ -59,10 +59,14 @@ const maxAccessTokens = 8
 
 // CreateClient stores a client with an unused authorization code.
 func (t Agents) CreateClient(ctx context.Context, n NewAgentClient) error {
-	return t.q.CreateAgentClient(ctx, dbgen.CreateAgentClientParams{
+	err := t.q.CreateAgentClient(ctx, dbgen.CreateAgentClientParams{
 		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Scope: toScopeColumn(n.Scope), BySso: n.BySSO, UserID: n.UserID, ClientID: cleanText(n.ClientID), ClientName: cleanText(n.Name), ClientHost: cleanText(n.Host),
 		Resource: cleanText(n.Resource), RedirectUri: cleanText(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeSeconds: n.CodeTTL.Seconds(), Salt: n.Salt,
 	})
+	if err != nil || n.AgentID == nil {
+		return err
+	}
+	return t.endManagedAccounts(ctx, *n.AgentID, &n.UserID)
 }
 
 func toScopeColumn(s connectors.ClientScope) *string {

@@ -21,7 +21,7 @@ func (t Agents) Tokens(ctx context.Context, agent connectors.AgentID, p Page) (L
 	return newList(p, rows, item, "agent_tokens", func(r dbgen.AgentTokensRow) []string { return []string{r.ID.String()} }), nil
 }
 
-// CreateToken stores a token of an agent.
+// CreateToken stores a token of an agent. It ends the agent's managed accounts.
 func (t Agents) CreateToken(ctx context.Context, n NewAgentToken) (connectors.AgentToken, error) {
 	row, err := t.q.CreateAgentToken(ctx, dbgen.CreateAgentTokenParams{
 		TenantID:  t.id,
@@ -35,7 +35,7 @@ func (t Agents) CreateToken(ctx context.Context, n NewAgentToken) (connectors.Ag
 	if err != nil {
 		return connectors.AgentToken{}, err
 	}
-	return toAgentToken(row), nil
+	return toAgentToken(row), t.endManagedAccounts(ctx, n.AgentID, nil)
 }
 
 // DeleteToken deletes a token and returns it.

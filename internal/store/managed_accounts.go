@@ -85,6 +85,19 @@ func (t Accounts) ManagedMember(ctx context.Context, agent connectors.AgentID, c
 	return id, rowError(err, "member")
 }
 
+// ReasonSharedAgent is why an agent that others' programs may act as has no managed account.
+const ReasonSharedAgent = "An admin's token, workload or program may act as this member's agent. Delete it, then sign in to Patchbay again, or connect an account."
+
+// endManagedAccounts ends an agent's managed accounts when a program may act as it. by is the member that authorized the program,
+// which keeps its own accounts; nil: an admin.
+func (t *tenant) endManagedAccounts(ctx context.Context, agent connectors.AgentID, by *connectors.UserID) error {
+	ended, err := t.q.EndManagedAccounts(ctx, dbgen.EndManagedAccountsParams{Error: ReasonSharedAgent, TenantID: t.id, AgentID: agent.UUID, ByMember: by})
+	for _, id := range ended {
+		err = t.notifyChange(err, "credential", id)
+	}
+	return err
+}
+
 // AddManagedAccount stores an account without a token, unless the agent has an account at the connector.
 func (t Accounts) AddManagedAccount(ctx context.Context, a NewManagedAccount) error {
 	plain, meta, err := encodeTokens(GrantTokens{Meta: a.Meta})

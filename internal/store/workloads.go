@@ -12,12 +12,15 @@ import (
 // maxWorkloadTokens bounds the access tokens that a workload keeps. Jobs of one workload run at the same time.
 const maxWorkloadTokens = 500
 
-// Create stores a workload of an agent, under a new id.
+// Create stores a workload of an agent, under a new id. It ends the agent's managed accounts.
 func (t Workloads) Create(ctx context.Context, w connectors.Workload) (connectors.Workload, error) {
 	row, err := t.q.CreateWorkload(ctx, dbgen.CreateWorkloadParams{
 		TenantID: t.id, ID: connectors.AgentWorkloadID{UUID: newID()}, AgentID: w.AgentID, Name: cleanText(w.Name), Issuer: w.Issuer, Subject: w.Subject, Keys: w.Keys,
 	})
-	return toWorkload(row), err
+	if err != nil {
+		return toWorkload(row), err
+	}
+	return toWorkload(row), t.endManagedAccounts(ctx, w.AgentID, nil)
 }
 
 // List lists an agent's workloads, newest first; at most [connectors.MaxWorkloads].
