@@ -246,9 +246,9 @@ func (c *change) storeGroup(ctx context.Context, old, n groupChange) error {
 	if !c.isMapped(old.group.DisplayName) && !c.isMapped(n.group.DisplayName) {
 		return nil
 	}
-	touched := append(gone, came...)
+	touched := slices.Concat(gone, came)
 	if renamed {
-		touched = append(gone, n.members...)
+		touched = slices.Concat(gone, n.members)
 	}
 	return c.applyRoles(ctx, touched)
 }

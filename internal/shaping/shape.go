@@ -61,10 +61,11 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 	if len(raw) == 0 || raw[0] != '{' || !utf8.Valid(raw) || !json.Valid(raw) {
 		return r, false
 	}
-	more := 0
-	if r.top, more = listMembers(raw, maxBlocks); more > 0 {
+	top, more := listMembers(raw, maxBlocks)
+	if more > 0 {
 		return r, false
 	}
+	r.top = top
 	content, twice := pickMember(r.top, `"content"`)
 	structured, twiceStructured := pickMember(r.top, `"structuredContent"`)
 	isError, _ := pickMember(r.top, `"isError"`)
