@@ -222,7 +222,7 @@ where tenant_id = @tenant_id and agent_id = @agent_id::uuid and member_id is not
   and member_id is distinct from sqlc.narg(by_member)
 returning connector_id;
 
--- name: NoteDisconnected :exec
+-- name: RecordDisconnected :exec
 update personal_agents
 set disconnected = array_append(disconnected, @connector_id::uuid)
 where tenant_id = @tenant_id and agent_id = @agent_id and not (@connector_id::uuid = any(disconnected));

@@ -117,7 +117,7 @@ func TestFinish_KeepsGrantOfAnotherAgent(t *testing.T) {
 		t.Helper()
 		b.signInAs(claims)
 		_, err := b.broker.Finish(t.Context(), b.agree(t, b.start(t, c, agentRef(ann))), b.browser())
-		faultOf(t, err, fault.Conflict, "")
+		wantFault(t, err, fault.Conflict, "")
 	}
 	reconnect(oauthtest.Document{"sub": "8", "email": "bot@example.com"})
 	if n := b.as.Count(oauthtest.Revoke); n != 0 {
@@ -142,7 +142,7 @@ func TestFinish_KeepsOrganisationThatServerOmits(t *testing.T) {
 	}
 	b.signInAs(doc{"sub": "7", "email": "ann@example.com", "org_id": "o-2"})
 	_, err := b.connectAgain(t, c, false)
-	faultOf(t, err, fault.Conflict, "")
+	wantFault(t, err, fault.Conflict, "")
 }
 
 func TestFinish_NamesMissingOpenIDScope(t *testing.T) {

@@ -73,7 +73,7 @@ func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
 // DeleteCredential deletes an agent's credential; agent nil: the shared one. A managed account does not take its place.
 func (t Connectors) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
 	if agent != nil {
-		if err := t.q.NoteDisconnected(ctx, id.UUID, t.id, *agent); err != nil {
+		if err := t.q.RecordDisconnected(ctx, id.UUID, t.id, *agent); err != nil {
 			return err
 		}
 	}

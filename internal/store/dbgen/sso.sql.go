@@ -405,17 +405,6 @@ func (q *Queries) MemberByEmail(ctx context.Context, tenantID connectors.TenantI
 	return i, err
 }
 
-const noteDisconnected = `-- name: NoteDisconnected :exec
-update personal_agents
-set disconnected = array_append(disconnected, $1::uuid)
-where tenant_id = $2 and agent_id = $3 and not ($1::uuid = any(disconnected))
-`
-
-func (q *Queries) NoteDisconnected(ctx context.Context, connectorID uuid.UUID, tenantID connectors.TenantID, agentID connectors.AgentID) error {
-	_, err := q.db.Exec(ctx, noteDisconnected, connectorID, tenantID, agentID)
-	return err
-}
-
 const pinManagedIssuer = `-- name: PinManagedIssuer :one
 with pinned as (
     update connectors
@@ -446,6 +435,17 @@ func (q *Queries) PinManagedIssuer(ctx context.Context, arg PinManagedIssuerPara
 	var issuer string
 	err := row.Scan(&issuer)
 	return issuer, err
+}
+
+const recordDisconnected = `-- name: RecordDisconnected :exec
+update personal_agents
+set disconnected = array_append(disconnected, $1::uuid)
+where tenant_id = $2 and agent_id = $3 and not ($1::uuid = any(disconnected))
+`
+
+func (q *Queries) RecordDisconnected(ctx context.Context, connectorID uuid.UUID, tenantID connectors.TenantID, agentID connectors.AgentID) error {
+	_, err := q.db.Exec(ctx, recordDisconnected, connectorID, tenantID, agentID)
+	return err
 }
 
 const releaseSSODomain = `-- name: ReleaseSSODomain :execrows
