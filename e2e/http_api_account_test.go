@@ -45,7 +45,7 @@ func TestAnHTTPAPI_GetsAnAccountInTheBrowser(t *testing.T) {
 	tab.Go(w.s.base + "/connectors/notes/credentials")
 	tab.Click("form[action='/connectors/notes/connect'] button")
 	w.as.agree(tab, "ada@example.com")
-	tab.WaitText("body", "Connected “Notes”.")
+	tab.WaitText("body", "Connected “Notes” as ")
 	look.at("api-connected")
 
 	tab.Go(w.s.base + "/connectors/notes/tools/listNotes")
