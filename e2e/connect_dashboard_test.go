@@ -35,7 +35,8 @@ func TestAnAdminConnectsAnAccountInTheBrowser(t *testing.T) {
 	look.at("oauth-needs-connecting")
 	tab.Click("form[action='/connectors/notes/connect'] button")
 	w.as.agree(tab, "ada@example.com")
-	tab.WaitText("body", "Connected “Notes”. Discovered ")
+	tab.WaitText("body", "Connected “Notes” as ")
+	tab.WaitText("body", "Discovered ")
 	said := tab.Text("body") // the notice goes after some seconds
 	tab.WaitText("main", "ada@example.com")
 	tab.WaitText("main", "tools:read")

@@ -29,7 +29,8 @@ func TestALinkConnectsAnAgentsAccountInTheBrowser(t *testing.T) {
 	tab.Click("main form button[type=submit]")
 	w.as.agree(tab, "ann@example.com")
 	tab.WaitPath("/connect/done")
-	tab.WaitText("main", "Connected “Notes”. Discovered ")
+	tab.WaitText("main", "Connected “Notes” as ")
+	tab.WaitText("main", "Discovered ")
 	look.at("connect-done")
 
 	names := w.c.tools("notes")

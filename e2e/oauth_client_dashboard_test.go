@@ -57,7 +57,8 @@ func TestAnAccountIsConnectedWithAClientIDInTheBrowser(t *testing.T) {
 	tab.WaitPath("/connectors/notes/credentials")
 	tab.Click("form[action='/connectors/notes/connect'] button")
 	w.as.agree(tab, "ada@example.com")
-	tab.WaitText("body", "Connected “Notes”. Discovered ")
+	tab.WaitText("body", "Connected “Notes” as ")
+	tab.WaitText("body", "Discovered ")
 	tab.WaitText("main", "ada@example.com")
 	look.at("oauth-client-id-connected")
 

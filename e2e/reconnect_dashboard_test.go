@@ -40,7 +40,7 @@ func TestAnEndedGrantIsReconnectedByALinkInTheBrowser(t *testing.T) {
 	visitor.Click("main form button[type=submit]")
 	w.as.agree(visitor, "ada@example.com")
 	visitor.WaitPath("/connect/done")
-	visitor.WaitText("main", "Connected “Notes”.")
+	visitor.WaitText("main", "Connected “Notes” as ")
 	newLooker(t, visitor).at("grant-reconnected")
 	if credential := w.credential(""); credential["status"] != "active" || credential["error"] != nil {
 		t.Errorf("the credential: %v", credential)
