@@ -163,7 +163,10 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return g.Tokens, err
 		}
-		peer.Client.ClientSecret = oauth.Secret(text.Reveal())
+		own := oauth.Registration{ClientID: peer.Client.ClientID, ClientSecret: oauth.Secret(text.Reveal())}
+		if peer.Client, err = r.oauth.Register(ctx, oauth.RegisterRequest{Server: peer.Server, Configured: own}); err != nil {
+			return g.Tokens, err
+		}
 	}
 	if peer.Proof, err = proofKey(g.Tokens); err != nil {
 		return g.Tokens, err
