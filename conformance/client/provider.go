@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"patchbay/internal/safe"
 )
 
 // suiteIdentity is what the suite knows of its identity provider, which has no page to sign in.
@@ -61,7 +63,7 @@ func startProvider(suite suiteIdentity) (*identityProvider, error) {
 	mux.HandleFunc("POST /token", p.serveToken)
 	mux.HandleFunc("GET /program", func(http.ResponseWriter, *http.Request) {})
 	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = p.server.Serve(listener) }()
+	safe.Go(safe.Background, func() { _ = p.server.Serve(listener) })
 	return p, nil
 }
 

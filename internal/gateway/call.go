@@ -12,8 +12,8 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// callTool serves tools/call. The result is the upstream's, byte for byte but for URIs of UI resources and files of skills, or as the grant shortens it, or explains a refusal. From
-// serveLeanTool on, nothing knows whether the client called the tool by its name.
+// callTool serves tools/call. The result is the upstream's, byte for byte but for URIs of UI resources and files of skills, or as the
+// grant shortens it, or explains a refusal. From serveLeanTool on, nothing knows whether the client called the tool by its name.
 func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	result, isLean, err := b.serveLeanTool(ctx, r)
 	if result != nil || err != nil {
