@@ -15,9 +15,6 @@ func TestClientsHearEventsAsDirectly(t *testing.T) {
 	t.Parallel()
 	needInterop(t)
 	c, url := admin(t), startEverything(t)
-	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Everything", "slug": "everything", "url": url})
-	c.must(http.StatusOK, http.MethodPost, "/connectors/everything/sync_tools", nil)
-	robin := c.hire("robin", "everything")
 	for _, client := range []struct {
 		name, npm string
 		progress  int
@@ -28,10 +25,14 @@ func TestClientsHearEventsAsDirectly(t *testing.T) {
 		{name: "supergateway", npm: "supergateway", logged: "nothing", because: "supergateway passes none on, directly neither"},
 		{name: "ts-v1", npm: "@modelcontextprotocol/sdk", progress: 2, logged: "string"},
 	} {
+		// A connector each: a session is shared, and the second call of the tool that begins log messages would end them.
+		c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": client.name, "slug": client.name, "url": url})
+		c.must(http.StatusOK, http.MethodPost, "/connectors/"+client.name+"/sync_tools", nil)
+		agent := c.hire("robin-"+client.name, client.name)
 		t.Run(client.name, func(t *testing.T) {
 			t.Parallel()
 			direct := runClient(t, "events-"+client.name, url, "none")
-			through := runClient(t, "events-"+client.name, c.base+"/mcp/everything", robin.token)
+			through := runClient(t, "events-"+client.name, c.base+"/mcp/"+client.name, agent.token)
 			// The TypeScript SDK may drop the last one, which comes right before the result.
 			for _, r := range []*clientReport{&direct, &through} {
 				r.Progress = r.Progress[:min(len(r.Progress), 2)]
