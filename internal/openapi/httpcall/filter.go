@@ -116,60 +116,6 @@ func (f *Filter) Apply(ctx context.Context, body []byte) ([]byte, error) {
 	}
 }
 
-// decodeFilterInput decodes a document. Its number of values has a bound, because an empty object needs a hundred times its text.
-func decodeFilterInput(body []byte) (any, error) {
-	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) > maxFilterValues {
-		return nil, fault.Errorf(fault.TooLarge, "The response is too large to filter.")
-	}
-	var input any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	if err := decoder.Decode(&input); err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The response isn't valid JSON.")
-	}
-	if !hasLongNumber(body) {
-		return input, nil
-	}
-	return shortenNumbers(input), nil
-}
-
-// hasLongNumber reports whether a document may have a number of more than maxDigits bytes. It is quicker than a walk.
-func hasLongNumber(body []byte) bool {
-	n := 0
-	for _, c := range body {
-		switch {
-		case c >= '0' && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E':
-			n++
-		default:
-			n = 0
-		}
-		if n > maxDigits {
-			return true
-		}
-	}
-	return false
-}
-
-// shortenNumbers makes floats of the long numbers in v: gojq would calculate with all digits.
-func shortenNumbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if len(v) > maxDigits {
-			f, _ := v.Float64() // out of range: infinite, which is written as the largest float
-			return f
-		}
-	case []any:
-		for i := range v {
-			v[i] = shortenNumbers(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = shortenNumbers(v[name])
-		}
-	}
-	return v
-}
-
 // filterRun counts the work of a run. gojq calls Done before each step.
 type filterRun struct {
 	context.Context
