@@ -3,6 +3,7 @@ package agentview
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ const (
 	questionRate    = 5 // of a tenant, a second; the others are searched by words
 	questionBurst   = 30
 	maxEmbeddedText = 2000 // bytes of a definition or a question
+	maxRefusals     = 64   // requests of a view
 	maxSimilar      = 50   // tools that the vectors rank
 	maxReasoned     = 5    // of these, tools with the reason
 	meaningWeight   = 0.5  // of the nearest tool's likeness, where the best tool by words has 1
@@ -163,9 +165,10 @@ func (e *embedder) prepareView(ctx context.Context, v *View) error {
 	if err != nil {
 		return err
 	}
+	refusals := maxRefusals
 	missing := slices.DeleteFunc(hashes, func(h connectors.Hash) bool { return vectors[h] != nil })
 	for batch := range slices.Chunk(missing, embeddings.MaxTexts) {
-		made, err := e.embedBatch(ctx, v.Tenant.ID, batch)
+		made, err := e.embedBatch(ctx, v.Tenant.ID, batch, &refusals)
 		if err != nil {
 			return err
 		}
@@ -187,8 +190,8 @@ func (e *embedder) prepareView(ctx context.Context, v *View) error {
 // vectorHeader is the size of a slice.
 const vectorHeader = 24
 
-// embedBatch makes the vectors of definitions, and stores them.
-func (e *embedder) embedBatch(ctx context.Context, tenant connectors.TenantID, batch []connectors.Hash) (map[connectors.Hash][]byte, error) {
+// embedBatch makes the vectors of definitions, and stores them. Those that the endpoint refuses get none.
+func (e *embedder) embedBatch(ctx context.Context, tenant connectors.TenantID, batch []connectors.Hash, refusals *int) (map[connectors.Hash][]byte, error) {
 	db := e.store.Tenant(tenant)
 	raws, err := db.Agents().AcceptedDefinitions(ctx, batch, store.MaxServedBytes)
 	if err != nil || len(raws) == 0 {
@@ -200,15 +203,40 @@ func (e *embedder) embedBatch(ctx context.Context, tenant connectors.TenantID, b
 		d := connectors.DecodeTool(raw)
 		hashes, texts = append(hashes, hash), append(texts, cutText(d.Name+"\n"+d.DisplayTitle()+"\n"+d.Description))
 	}
-	vectors, err := e.client.Embed(ctx, texts)
+	vectors, err := e.embedTexts(ctx, texts, refusals)
 	if err != nil {
 		return nil, err
 	}
 	made := make(map[connectors.Hash][]byte, len(hashes))
 	for i, hash := range hashes {
-		made[hash] = vectors[i]
+		if vectors[i] != nil {
+			made[hash] = vectors[i]
+		}
 	}
 	return made, db.Tools().SaveVectors(ctx, e.client.Model(), made)
+}
+
+// embedTexts embeds texts. Where the endpoint refuses several, it asks for each half: one tool does not keep the others of an agent
+// from their vectors. A text that is refused alone has none. refusals counts down: an endpoint that refuses all is an error.
+func (e *embedder) embedTexts(ctx context.Context, texts []string, refusals *int) ([]embeddings.Vector, error) {
+	vectors, err := e.client.Embed(ctx, texts)
+	if !errors.Is(err, embeddings.ErrRefused) {
+		return vectors, err
+	}
+	if *refusals--; *refusals < 0 {
+		return nil, err
+	}
+	if len(texts) == 1 {
+		return make([]embeddings.Vector, 1), nil
+	}
+	for half := range slices.Chunk(texts, (len(texts)+1)/2) {
+		part, err := e.embedTexts(ctx, half, refusals)
+		if err != nil {
+			return nil, err
+		}
+		vectors = append(vectors, part...)
+	}
+	return vectors, nil
 }
 
 // cutText returns at most maxEmbeddedText bytes of a text, as whole runes.

@@ -3,6 +3,7 @@ package agentview_test
 import (
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -26,7 +27,10 @@ type embeddingEndpoint struct {
 	asked  atomic.Int64 // questions
 	fails  atomic.Bool
 	silent atomic.Bool
-	end    chan struct{}
+
+	refused  atomic.Pointer[string] // a word of texts that are refused; nil: none
+	refusals atomic.Int64
+	end      chan struct{}
 }
 
 func newEmbeddingEndpoint(t *testing.T) *embeddingEndpoint {
@@ -46,6 +50,11 @@ func (e *embeddingEndpoint) answer(w http.ResponseWriter, r *http.Request) {
 		case <-e.end:
 		case <-r.Context().Done():
 		}
+		return
+	}
+	if refused := e.refused.Load(); refused != nil && strings.Contains(string(body), *refused) {
+		e.refusals.Add(1)
+		http.Error(w, "no", http.StatusBadRequest)
 		return
 	}
 	if e.fails.Load() || json.Unmarshal(body, &asked) != nil {
@@ -139,6 +148,47 @@ func TestVectors_RankByMeaning(t *testing.T) {
 	if embedded := endpoint.tools.Load(); embedded != 100 {
 		t.Errorf("%d tools were embedded", embedded)
 	}
+}
+
+// TestVectors_OneToolIsRefused has a tool with a description that the endpoint refuses, and then an endpoint that refuses all.
+func TestVectors_OneToolIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	endpoint := newEmbeddingEndpoint(t)
+	agent := b.newNoteAgent(t, b.Tenant, 100)
+	refused := "note_050"
+	endpoint.refused.Store(&refused)
+	b.cache = newConnectedCache(t, b.St, agentview.Options{Embeddings: endpoint.client("one")})
+	b.wantByMeaning(t, viewIn(t, b.cache, b.Tenant, agent.ID))
+	if embedded, stored, refusals := endpoint.tools.Load(), b.Count(t, "tool_vectors"), endpoint.refusals.Load(); embedded != 99 || stored != 99 || refusals > 8 {
+		t.Errorf("%d tools were embedded, %d are stored, %d requests were refused", embedded, stored, refusals)
+	}
+
+	all := "note"
+	endpoint.refused.Store(&all)
+	endpoint.refusals.Store(0)
+	logged := make(logLines, 100)
+	other := newConnectedCache(t, b.St, agentview.Options{Embeddings: endpoint.client("two"), Log: slog.New(slog.NewTextHandler(logged, nil))})
+	findFeline(t, viewIn(t, other, b.Tenant, agent.ID))
+	eventually(t, "the view is given up", func() bool {
+		select {
+		case line := <-logged:
+			return strings.Contains(line, "tools not embedded")
+		default:
+			return false
+		}
+	})
+	if n := endpoint.refusals.Load(); n != 64+1 {
+		t.Errorf("%d requests were refused", n)
+	}
+}
+
+// logLines receives the lines of a log.
+type logLines chan string
+
+func (l logLines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
 }
 
 // TestVectors_QuestionsAreBounded searches often in one moment: the endpoint is the operator's, for all tenants.

@@ -21,6 +21,9 @@ const (
 	Timeout       = 30 * time.Second
 )
 
+// ErrRefused is an answer that says that the texts cannot be embedded: 400, 413 or 422.
+var ErrRefused = errors.New("embeddings: the endpoint refuses the texts")
+
 // Options configure a [Client].
 type Options struct {
 	HTTP  *http.Client // bounded by MaxBytes and Timeout, which follows the egress rules
@@ -69,7 +72,11 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([]Vector, error) {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return nil, fmt.Errorf("%w with status %d", ErrRefused, response.StatusCode)
+	default:
 		return nil, fmt.Errorf("embeddings: the endpoint answers with status %d", response.StatusCode)
 	}
 	var answer struct {
