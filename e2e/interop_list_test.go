@@ -62,8 +62,11 @@ var interopServers = []interopServer{
 	{slug: "antv-chart", name: "@antv/mcp-server-chart", script: "build/index.js"},
 	{slug: "brave", name: "@brave/brave-search-mcp-server", script: "dist/index.js", env: []string{"BRAVE_API_KEY=0"}},
 	{slug: "chrome-devtools", name: "chrome-devtools-mcp", script: "build/src/bin/chrome-devtools-mcp.js"},
+	{slug: "circleci", name: "@circleci/mcp-server-circleci", script: "dist/index.js", env: []string{"CIRCLECI_TOKEN=0"}},
 	{slug: "cloudflare", name: "@cloudflare/mcp-server-cloudflare", script: "dist/index.js", args: []string{"run", "0"}, env: []string{"CLOUDFLARE_API_TOKEN=0"}},
 	{slug: "context7", name: "@upstash/context7-mcp", script: "dist/index.js"},
+	{slug: "desktop-commander", name: "@wonderwhy-er/desktop-commander", script: "dist/index.js", args: []string{"--no-onboarding"}},
+	{slug: "elasticsearch", name: "@elastic/mcp-server-elasticsearch", script: "dist/index.js", env: []string{"ES_URL=http://127.0.0.1:9", "ES_API_KEY=0"}},
 	{slug: "eslint", name: "@eslint/mcp", script: "src/mcp-cli.js"},
 	{slug: "everything", name: everythingPackage, script: "dist/index.js", calls: everythingCalls},
 	{
@@ -77,6 +80,7 @@ var interopServers = []interopServer{
 	{slug: "exa", name: "exa-mcp-server", script: "dist/stdio.cjs", env: []string{"EXA_API_KEY=0"}},
 	{slug: "fastmcp", name: "fastmcp", script: "servers/fastmcp.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
 	{slug: "fastmcp-sse", sse: true, name: "fastmcp", script: "servers/fastmcp.mjs", args: []string{"{port}"}, path: "/sse", calls: addCalls},
+	{slug: "figma", name: "figma-developer-mcp", script: "dist/bin.js", args: []string{"--stdio", "--no-telemetry", "--image-dir", "{dir}"}, env: []string{"FIGMA_API_KEY=0"}},
 	{
 		slug: "filesystem", name: "@modelcontextprotocol/server-filesystem", script: "dist/index.js", args: []string{"{dir}"},
 		calls: []interopCall{{tool: "list_allowed_directories"}, {tool: "read_text_file", arguments: `{"path":"{dir}/missing"}`}},
@@ -101,7 +105,10 @@ var interopServers = []interopServer{
 		path: "/greeter1", sse: true, calls: []interopCall{{tool: "greet1", arguments: `{"name":"Ann"}`}},
 	},
 	{slug: "hubspot", name: "@hubspot/mcp-server", script: "dist/index.js", env: []string{"PRIVATE_APP_ACCESS_TOKEN=pat-0"}},
+	{slug: "kubernetes-npm", name: "mcp-server-kubernetes", script: "dist/index.js"},
+	{slug: "mapbox", name: "@mapbox/mcp-server", script: "dist/esm/index.js", env: []string{"MAPBOX_ACCESS_TOKEN=pk.eyJ1IjoiYSIsImEiOiJhIn0.0"}},
 	{slug: "mastra", modern: true, name: "@mastra/mcp", script: "servers/mastra.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
+	{slug: "mastra-docs", name: "@mastra/mcp-docs-server", script: "dist/stdio.js"},
 	{
 		slug: "mcp-go", name: "github.com/mark3labs/mcp-go/examples/everything",
 		calls: []interopCall{{tool: "echo", arguments: `{"message":"5 < 6 & ✓"}`}, {tool: "add", arguments: `{"a":1,"b":2}`}, {tool: "getTinyImage"}},
@@ -116,6 +123,8 @@ var interopServers = []interopServer{
 	},
 	{slug: "mcp-use", name: "mcp-use", script: "servers/mcp-use.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
 	{slug: "memory", name: memoryPackage, script: "dist/index.js", env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, calls: memoryCalls},
+	{slug: "monday", name: "@mondaydotcomorg/monday-api-mcp", script: "dist/index.js", args: []string{"-t", "0"}},
+	{slug: "netlify", name: "@netlify/mcp", script: "dist/netlify-mcp.js"},
 	{slug: "next-devtools", name: "next-devtools-mcp", script: "dist/index.js", env: []string{"NEXT_TELEMETRY_DISABLED=1"}},
 	{slug: "notion", name: "@notionhq/notion-mcp-server", script: "bin/cli.mjs", env: []string{"NOTION_TOKEN=ntn_0"}},
 	{slug: "nx", name: "nx-mcp", script: "main.js"},
@@ -125,11 +134,13 @@ var interopServers = []interopServer{
 		slug: "playwright-sse", name: "@playwright/mcp", script: "cli.js", args: []string{"--port", "{port}"}, path: "/sse", sse: true,
 		calls: []interopCall{{tool: "browser_close"}},
 	},
+	{slug: "sentry", name: "@sentry/mcp-server", script: "dist/index.js", args: []string{"--access-token=0"}},
 	{
 		slug: "sequential-thinking", name: "@modelcontextprotocol/server-sequential-thinking", script: "dist/index.js",
 		calls: []interopCall{{tool: "sequentialthinking", arguments: `{"thought":"one","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}`}},
 	},
 	{slug: "shadcn", name: "shadcn", script: "dist/index.js", args: []string{"mcp"}, calls: []interopCall{{tool: "get_audit_checklist"}}},
+	{slug: "shopify-dev", name: "@shopify/dev-mcp", script: "dist/index.js", env: []string{"OPT_OUT_INSTRUMENTATION=true"}},
 	{
 		slug: "supergateway-http", name: "supergateway", script: "dist/index.js",
 		args: []string{"--stdio", "{node} " + memoryScript, "--outputTransport", "streamableHttp", "--stateful", "--port", "{port}"},
