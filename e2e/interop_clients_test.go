@@ -25,6 +25,7 @@ var interopClients = []struct {
 	because string // of misfit, for the table
 }{
 	{name: "ai-sdk", npm: "@ai-sdk/mcp"},
+	{name: "genkit", npm: "@genkit-ai/mcp", form: "structuredContent alone", misfit: "must be string", because: "Genkit checks arguments itself"},
 	{name: "langchain", npm: "@langchain/mcp-adapters", misfit: "did not match expected schema", because: "LangChain checks arguments itself"},
 	{name: "llamaindex", npm: "@llamaindex/tools"},
 	{name: "mastra", npm: "@mastra/mcp", form: "structuredContent alone"},

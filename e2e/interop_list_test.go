@@ -59,7 +59,9 @@ var (
 // interopServers start without an account and without a network. Their keys are of no worth. interop/absent.txt has others that cannot
 // be had, with the reasons.
 var interopServers = []interopServer{
+	{slug: "angular", name: "@angular/cli", script: "bin/ng.js", args: []string{"mcp"}, env: []string{"NG_CLI_ANALYTICS=false"}},
 	{slug: "antv-chart", name: "@antv/mcp-server-chart", script: "build/index.js"},
+	{slug: "azure", name: "@azure/mcp", script: "index.js", args: []string{"server", "start"}, env: []string{"AZURE_MCP_COLLECT_TELEMETRY=false"}},
 	{slug: "brave", name: "@brave/brave-search-mcp-server", script: "dist/index.js", env: []string{"BRAVE_API_KEY=0"}},
 	{slug: "chrome-devtools", name: "chrome-devtools-mcp", script: "build/src/bin/chrome-devtools-mcp.js"},
 	{slug: "circleci", name: "@circleci/mcp-server-circleci", script: "dist/index.js", env: []string{"CIRCLECI_TOKEN=0"}},
@@ -106,6 +108,7 @@ var interopServers = []interopServer{
 	},
 	{slug: "hubspot", name: "@hubspot/mcp-server", script: "dist/index.js", env: []string{"PRIVATE_APP_ACCESS_TOKEN=pat-0"}},
 	{slug: "kubernetes-npm", name: "mcp-server-kubernetes", script: "dist/index.js"},
+	{slug: "launchdarkly", name: "@launchdarkly/mcp-server", script: "bin/mcp-server.js", args: []string{"start", "--api-key", "api-0"}},
 	{slug: "mapbox", name: "@mapbox/mcp-server", script: "dist/esm/index.js", env: []string{"MAPBOX_ACCESS_TOKEN=pk.eyJ1IjoiYSIsImEiOiJhIn0.0"}},
 	{slug: "mastra", modern: true, name: "@mastra/mcp", script: "servers/mastra.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
 	{slug: "mastra-docs", name: "@mastra/mcp-docs-server", script: "dist/stdio.js"},
@@ -124,6 +127,7 @@ var interopServers = []interopServer{
 	{slug: "mcp-use", name: "mcp-use", script: "servers/mcp-use.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
 	{slug: "memory", name: memoryPackage, script: "dist/index.js", env: []string{"MEMORY_FILE_PATH={dir}/memory.json"}, calls: memoryCalls},
 	{slug: "monday", name: "@mondaydotcomorg/monday-api-mcp", script: "dist/index.js", args: []string{"-t", "0"}},
+	{slug: "mongodb", name: "mongodb-mcp-server", script: "dist/esm/index.js", env: []string{"MDB_MCP_TELEMETRY=disabled"}},
 	{slug: "netlify", name: "@netlify/mcp", script: "dist/netlify-mcp.js"},
 	{slug: "next-devtools", name: "next-devtools-mcp", script: "dist/index.js", env: []string{"NEXT_TELEMETRY_DISABLED=1"}},
 	{slug: "notion", name: "@notionhq/notion-mcp-server", script: "bin/cli.mjs", env: []string{"NOTION_TOKEN=ntn_0"}},
@@ -134,6 +138,7 @@ var interopServers = []interopServer{
 		slug: "playwright-sse", name: "@playwright/mcp", script: "cli.js", args: []string{"--port", "{port}"}, path: "/sse", sse: true,
 		calls: []interopCall{{tool: "browser_close"}},
 	},
+	{slug: "postman", name: "@postman/postman-mcp-server", script: "dist/src/index.js", args: []string{"--full"}, env: []string{"POSTMAN_API_KEY=PMAK-0"}},
 	{slug: "sentry", name: "@sentry/mcp-server", script: "dist/index.js", args: []string{"--access-token=0"}},
 	{
 		slug: "sequential-thinking", name: "@modelcontextprotocol/server-sequential-thinking", script: "dist/index.js",
@@ -152,4 +157,5 @@ var interopServers = []interopServer{
 	},
 	{slug: "tavily", name: "tavily-mcp", script: "build/index.js", env: []string{"TAVILY_API_KEY=tvly-0"}},
 	{slug: "ts-v1-json", name: "@modelcontextprotocol/sdk", script: "servers/ts-v1.mjs", args: []string{"{port}"}, path: "/mcp", calls: addCalls},
+	{slug: "twilio", name: "@twilio-alpha/mcp", script: "build/index.js", args: []string{"AC00000000000000000000000000000000/SK00000000000000000000000000000000:0"}},
 }
