@@ -5,13 +5,15 @@ import (
 	"encoding/hex"
 )
 
-// ResetQuery resets a database that Resettable gave. It returns false where the database cannot be used again.
+// ResetQuery resets a database that Resettable gave. It returns false where the database cannot be used again. Its session
+// has session_replication_role replica, which switches triggers off; a change of it would discard the session's plans.
 const ResetQuery = "select fixture.reset()"
 
 // resetSQL makes fixture.reset, which deletes all rows but those of the migrations and sets sequences back. It returns
 // false if the migrations' rows or the schema are not what they were, or a session holds a lock. Each change of the schema
 // gives rows of the catalogs another version (xmin); an event trigger says whether they have to be read. The deletes are
-// statements of a function, so that a session plans them once.
+// statements of a function, so that a session plans them once. A table without a block has had no row, and its delete is
+// not planned at all.
 const resetSQL = `
 create schema fixture;
 
@@ -55,8 +57,8 @@ create table fixture.changes (command text);
 
 do $do$ declare statements text; begin
 	select string_agg(statement, chr(10)) into statements from (
-		select format('delete from %s;', name) as statement
-		from fixture.tables() name where name not in (select name from fixture.seeded)
+		select format(case relkind when 'r' then 'if pg_relation_size(%L) > 0 then delete from %1$s; end if;' else 'delete from %1$s;' end, name) as statement
+		from fixture.tables() name join pg_class on pg_class.oid = name::regclass where name not in (select name from fixture.seeded)
 		union all
 		select format('perform setval(%L, %s, false);', format('%I.%I', schemaname, sequencename), start_value)
 		from pg_sequences where schemaname = 'public' and last_value is null
@@ -66,6 +68,9 @@ end $do$;
 
 create function fixture.reset() returns boolean language plpgsql as $$
 begin
+	if current_setting('session_replication_role') <> 'replica' then
+		raise 'the session has triggers';
+	end if;
 	if (select settings from fixture.remembered) is distinct from fixture.settings()
 		or exists (select from pg_locks l where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())) then
 		return false;
@@ -76,7 +81,6 @@ begin
 		end if;
 		delete from fixture.changes;
 	end if;
-	set local session_replication_role = replica;
 	perform fixture.delete_rows();
 	return not exists (select from fixture.seeded s where s.state is distinct from fixture.state(s.name));
 end $$;
