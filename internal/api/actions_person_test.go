@@ -58,12 +58,12 @@ var personActions = map[string]actionCase{
 		}
 		return func() error { return dropFirst(w.confirmFactor(t, person)) }
 	}},
-	"account.second_factor_remove": {thing: "factor", alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"account.second_factor_remove": {thing: "factor", alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		person := w.createMemberWithFactor(t)
 		return func() error { return w.auth.RemoveSecondFactor(t.Context(), person, currentCode(t, fixture.CodeKey)) }
 	}},
-	"account.recovery_codes": {thing: "factor", alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"account.recovery_codes": {thing: "factor", alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		person := w.createMemberWithFactor(t)
 		return func() error {

@@ -159,15 +159,15 @@ var ssoActions = map[string]actionCase{
 		newSSOWorld(t, w)
 		return w.sendRequest(t, w.createKey(t, connectors.RoleOwner), http.MethodPost, "/api/v1/sso/domains/release", `{"domain": "acme.example"}`)
 	}},
-	"sso.test": {alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"sso.test": {alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		return newSSOWorld(t, w).trySettings(t)
 	}},
-	"sso.sign_in": {alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"sso.sign_in": {alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		return newSSOWorld(t, w).enable(t).signInAsAda(t, nil)
 	}},
-	"sso.refuse": {alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"sso.refuse": {alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		do := newSSOWorld(t, w).enable(t).signInAsAda(t, url.Values{"error": {"access_denied"}})
 		return func() error {

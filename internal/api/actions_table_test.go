@@ -26,6 +26,7 @@ type actionCase struct {
 	alsoChanges bool   // other rows change too: a flow, a delivery, a client id
 	prepare     func(t *testing.T, w *world) (do func() error)
 	account     bool // it needs a server behind an authorization server
+	once        bool // what prepare returns cannot be done again after it was refused
 }
 
 func (a actionCase) world(t *testing.T) *world {
@@ -263,7 +264,7 @@ var otherActs = map[string]actionCase{
 
 	"credential.set":    {thing: "credential", prepare: requestAfter(storeCredential, "PUT", "/api/v1/connectors/{id}/credential", `{"token": "t-1"}`)},
 	"credential.delete": {thing: "credential", prepare: requestAfter(storeCredential, "DELETE", "/api/v1/connectors/{id}/credential", nil)},
-	"credential.connect": {thing: "credential", account: true, alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"credential.connect": {thing: "credential", account: true, alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		m := w.Member(t, connectors.RoleAdmin)
 		cookie := w.signIn(t, m.UserID)
@@ -280,7 +281,7 @@ var otherActs = map[string]actionCase{
 			return w.connect.Disconnect(t.Context(), w.newOperator(t), connectors.Ref(w.account.connector.Slug), nil)
 		}
 	}},
-	"credential.revoke_failed": {account: true, alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"credential.revoke_failed": {account: true, alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		w.account.connectAccount(t, nil)
 		if _, err := w.Door().Connectors().DeleteCredentials(t.Context(), w.account.connector.ID); err != nil {
@@ -368,7 +369,7 @@ var otherActs = map[string]actionCase{
 	"webhook.rotate_secret": {thing: "webhook", prepare: requestAction("POST", "/api/v1/webhooks/{id}/rotate_secret", nil)},
 	"webhook.test":          {prepare: requestAction("POST", "/api/v1/webhooks/{id}/test", nil)},
 	"webhook.redeliver":     {prepare: requestAction("POST", "/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver", nil)},
-	"webhook.disable": {thing: "webhook", alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"webhook.disable": {thing: "webhook", alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		gone := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusGone) }))
 		t.Cleanup(gone.Close)

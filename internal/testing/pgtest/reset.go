@@ -13,7 +13,7 @@ const ResetQuery = "select fixture.reset()"
 // false if the migrations' rows or the schema are not what they were, or a session holds a lock. Each change of the schema
 // gives rows of the catalogs another version (xmin); an event trigger says whether they have to be read. The deletes are
 // statements of a function, so that a session plans them once. A table without a block has had no row, and its delete is
-// not planned at all.
+// not planned at all. An audit entry of an action in fixture.refused fails: a trigger of a test would discard plans.
 const resetSQL = `
 create schema fixture;
 
@@ -54,6 +54,17 @@ $$;
 create table fixture.seeded as select name, fixture.state(name) as state from fixture.tables() name where fixture.state(name) is not null;
 create table fixture.remembered (shape text, settings text);
 create table fixture.changes (command text);
+create table fixture.refused (action text);
+
+create function fixture.refuse() returns trigger security definer language plpgsql as $$
+begin
+	if exists (select from fixture.refused where action in ('', new.action)) then
+		raise 'the disk is full';
+	end if;
+	return new;
+end $$;
+
+create trigger fixture_refuse before insert on audit_events for each row execute function fixture.refuse();
 
 do $do$ declare statements text; begin
 	select string_agg(statement, chr(10)) into statements from (
@@ -81,6 +92,7 @@ begin
 		end if;
 		delete from fixture.changes;
 	end if;
+	delete from fixture.refused;
 	perform fixture.delete_rows();
 	return not exists (select from fixture.seeded s where s.state is distinct from fixture.state(s.name));
 end $$;
