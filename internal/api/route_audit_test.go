@@ -137,9 +137,10 @@ func TestRouteAudit_EveryActingRouteHasARow(t *testing.T) {
 	}
 }
 
-// A route's success leaves the entries of its row, by the caller.
+// A route's success leaves the entries of its row, by the caller. Each route has a tenant of its own.
 func TestRouteAudit_EntriesMatchTheRow(t *testing.T) {
 	t.Parallel()
+	w := newWorld(t)
 	for _, route := range slices.Sorted(maps.Keys(routes)) {
 		method, pattern, _ := strings.Cut(route, " ")
 		if method == http.MethodGet {
@@ -147,20 +148,23 @@ func TestRouteAudit_EntriesMatchTheRow(t *testing.T) {
 		}
 		t.Run(route, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			key, ids := w.createKey(t, connectors.RoleOwner), w.createTargets(t, w.Tenant)
-			before := w.listAuditKinds(t)
+			made, err := w.St.System().CreateTenant(t.Context(), route, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, ids := w.createKeyIn(t, made.ID, connectors.RoleOwner), w.createTargets(t, made.ID)
+			before := w.listAuditKinds(t, made.ID)
 			got := w.call(t, key, method, ids.fillPattern(pattern), routes[route].body)
 			if got.status >= 300 && expectedStatus[route] == 0 {
 				t.Fatalf("%d %s", got.status, got.body)
 			}
-			made := w.listAuditKinds(t)[len(before):]
-			for _, kind := range made {
+			entries := w.listAuditKinds(t, made.ID)[len(before):]
+			for _, kind := range entries {
 				if !slices.Contains(strings.Fields(auditedRoutes[route]), kind) {
 					t.Errorf("on record as %s", kind)
 				}
 			}
-			if got.status < 300 && auditedRoutes[route] != "" && len(made) == 0 && !emptyRoutes[route] {
+			if got.status < 300 && auditedRoutes[route] != "" && len(entries) == 0 && !emptyRoutes[route] {
 				t.Error("it is not on record")
 			}
 		})
@@ -172,10 +176,10 @@ var emptyRoutes = map[string]bool{
 	"POST /api/v1/tool_changes/accept_cosmetic": true,
 }
 
-// listAuditKinds lists the kinds of the tenant's audit entries by people and keys, oldest first.
-func (w *world) listAuditKinds(t *testing.T) []string {
+// listAuditKinds lists the kinds of a tenant's audit entries by people and keys, oldest first.
+func (w *world) listAuditKinds(t *testing.T, tenant connectors.TenantID) []string {
 	t.Helper()
 	var all []string
-	w.AsSystem(t, `select coalesce(array_agg(action order by id), '{}') from audit_events where tenant_id = $1 and actor_type <> 'system'`, []any{w.Tenant}, &all)
+	w.AsSystem(t, `select coalesce(array_agg(action order by id), '{}') from audit_events where tenant_id = $1 and actor_type <> 'system'`, []any{tenant}, &all)
 	return all
 }
