@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -63,11 +64,11 @@ func TestWebhook_ArrivesAfterKillAndVerifies(t *testing.T) {
 	there.line("verified")
 }
 
-// The receiver verifies the first try, and fails at it.
+// The receiver verifies the first try, and fails at it. The next is brought forward.
 func TestWebhook_RetriesToolChange(t *testing.T) {
 	t.Parallel()
 	needPeers(t)
-	h := newHome(t)
+	h, database := ownDatabase(t)
 	s, port := h.serve(), freePort(t)
 	c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "test")}
 	made := c.must(http.StatusCreated, http.MethodPost, "/api/v1/webhooks", object{"name": "Chat", "url": fmt.Sprintf("http://127.0.0.1:%d/hook", port)})
@@ -80,6 +81,16 @@ func TestWebhook_RetriesToolChange(t *testing.T) {
 	c.must(http.StatusOK, http.MethodPost, "/connectors/files/sync_tools", nil)
 
 	_, id, _ := strings.Cut(there.line("failed msg_"), " ")
+	eventually(t, func() error {
+		// The job waits when the failure has been stored.
+		forward, err := database.Exec(t.Context(), `
+			with due as (update river_job set scheduled_at = now() where kind = 'deliver_webhook' and state = 'scheduled' returning id)
+			update webhook_deliveries set next_at = now() where state = 'waiting' and exists (select from due)`)
+		if err == nil && forward.RowsAffected() == 0 {
+			err = errors.New("no delivery waits for its next try")
+		}
+		return err
+	})
 	if arrived := there.line("verified msg_"); !strings.Contains(arrived, id) {
 		t.Errorf("%s failed, and then came: %s", id, arrived)
 	}
