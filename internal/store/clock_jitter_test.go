@@ -17,9 +17,12 @@ const (
 // insertDueConnectors is many connectors of one interval that are due, with a list that is known.
 func insertDueConnectors(t *testing.T, w *fixture.World) {
 	t.Helper()
-	for range dueConnectorCount {
-		w.Connector(t, func(d *connectors.Draft) { d.SyncInterval = often })
-	}
+	c := w.Connector(t, func(d *connectors.Draft) { d.SyncInterval = often })
+	var columns string // without generated ones
+	w.AsSystem(t, "select string_agg(attname, ', ') from pg_attribute where attrelid = 'connectors'::regclass and attnum > 0 and not attisdropped and attgenerated = ''", nil, &columns)
+	w.AsSystem(t, `insert into connectors (`+columns+`) select `+columns+` from (
+			select (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'slug', c.slug || i, 'name', c.name || i))).*
+			from connectors c, generate_series(2, $2::int) i where c.id = $1) copies`, []any{c.ID, dueConnectorCount})
 	hash := fixture.ListHash(fixture.Definition("search"))
 	w.AsSystem(t, "update connectors set tools_hash = $1", []any{hash[:]})
 	w.MakeDue(t)
