@@ -127,6 +127,9 @@ func TestSeedMakesSamplesWithAPastAndRemovesThem(t *testing.T) {
 	if n := len(items("/api/v1/approvals")); n != 1 {
 		t.Errorf("%d approvals wait, want 1", n)
 	}
+	if n := len(items("/api/v1/access_requests?state=open")); n != 1 {
+		t.Errorf("%d requests for access wait, want 1", n)
+	}
 	if n := len(items("/api/v1/connectors/tools/sync_runs?limit=100")); n < 25 {
 		t.Errorf("%d runs of a week", n)
 	}

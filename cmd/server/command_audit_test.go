@@ -54,7 +54,7 @@ var commandRows = map[string]commandRow{
 	"audit cut":    {acts: "audit.cut", shown: "TestOldMonthsOfTheAuditLogAreCutOffByTheOperator"},
 	"audit export": {runs: true, acts: "audit.export", args: []string{"--tenant", "default", "--file", "export.jsonl", "--signature", "export.sig"}},
 	"import":       {runs: true, acts: "connector.create", args: []string{"servers.json", "--egress", "local"}, prepare: clientsFile},
-	"seed":         {runs: true, acts: "tenant.create member.add agent.create connector.create agent_grant.set credential.set"},
+	"seed":         {runs: true, acts: "tenant.create member.add agent.create connector.create agent_grant.set access_request.ask credential.set"},
 
 	"serve":          {why: "what its doors do is on record as their own rows say; the tenant that a fresh database gets is so, as by migrate"},
 	"migrate":        {runs: true, why: "the schema is in no tenant"},

@@ -22,7 +22,7 @@ type SeedCommand struct {
 	databaseCommand
 	DevMCP string `name:"dev-mcp" default:"http://127.0.0.1:9091" placeholder:"URL" help:"URL of patchbay dev-mcp (${default})."`
 
-	History      bool `default:"true" negatable:"" help:"Add a week of syncs and calls, a waiting approval, a changed tool and an ended account (on)."`
+	History      bool `default:"true" negatable:"" help:"Add a week of syncs and calls, a waiting approval and request for access, a changed tool and an ended account (on)."`
 	BesideOthers bool `name:"beside-others" help:"Continue although the database has other organisations."`
 	Remove       bool `help:"Remove only the sample data."`
 }
@@ -116,11 +116,15 @@ func (s seeder) createSample(ctx context.Context, e exampleTenant) (connectors.T
 	return tenant, s.database.Store.System().MarkSample(ctx, tenant.ID)
 }
 
+func sampleEmail(t connectors.Tenant, role connectors.Role) string {
+	return fmt.Sprintf("%s@%s.example", role, t.Slug)
+}
+
 // seedMember creates one person of the role. The password is only printed here.
 func (s seeder) seedMember(ctx context.Context, operator auth.Actor, role connectors.Role) error {
 	password := secret.Text(rand.Text())
 	person := auth.Person{
-		Email:    fmt.Sprintf("%s@%s.example", role, operator.Tenant.Slug),
+		Email:    sampleEmail(operator.Tenant, role),
 		Name:     strings.ToUpper(string(role)[:1]) + string(role)[1:],
 		Password: password,
 		Role:     role,

@@ -15,6 +15,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/devmcp"
+	"patchbay/internal/manage"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/toolchange"
@@ -68,6 +69,9 @@ func (s seeder) seedHistory(ctx context.Context, tenant connectors.Tenant, e exa
 	}
 	if err := h.seedApproval(ctx, agents[0], used[0]); err != nil {
 		return fmt.Errorf("approval: %w", err)
+	}
+	if err := h.seedRequest(ctx, agents, used); err != nil {
+		return fmt.Errorf("request for access: %w", err)
 	}
 	return h.seedChange(ctx, used[0])
 }
@@ -151,16 +155,24 @@ func (h history) seedEndedAccount(ctx context.Context, c connectors.Connector) e
 	})
 }
 
-// seedAccess grants each agent the connectors.
+// hasAccess reports whether an agent is granted a connector: the last agent lacks the last one, for seedRequest.
+func hasAccess(agent, agents, connector, connectors int) bool {
+	return agent == 0 || agent < agents-1 || connector < connectors-1
+}
+
+// seedAccess grants each agent its connectors.
 func (h history) seedAccess(ctx context.Context, e exampleTenant, used []connectors.Connector) ([]connectors.Agent, error) {
 	var agents []connectors.Agent
-	for _, name := range e.agents {
+	for i, name := range e.agents {
 		a, err := h.tenantStore().Agents().Get(ctx, connectors.Ref(connectors.Slug(name, "agent")))
 		if err != nil {
 			return nil, err
 		}
 		agents = append(agents, a)
-		for _, c := range used {
+		for n, c := range used {
+			if !hasAccess(i, len(e.agents), n, len(used)) {
+				continue
+			}
 			if _, err := h.registry.Grant(ctx, auth.Operator(h.tenant), connectors.Ref(a.Slug), connectors.Ref(c.Slug), connectors.Grant{AllTools: true}); err != nil {
 				return nil, err
 			}
@@ -177,8 +189,11 @@ func (h history) seedCalls(ctx context.Context, agents []connectors.Agent, used 
 		if hour := at.UTC().Hour(); hour < 7 || hour > 18 {
 			busy = 2
 		}
-		agent, c := agents[h.random.IntN(len(agents))], used[h.random.IntN(len(used))]
-		batch = append(batch, store.OwnedCall{Tenant: h.tenant.ID, ToolCall: h.sampleCall(at, agent, c)})
+		agent, c := h.random.IntN(len(agents)), h.random.IntN(len(used))
+		if !hasAccess(agent, len(agents), c, len(used)) {
+			c = 0
+		}
+		batch = append(batch, store.OwnedCall{Tenant: h.tenant.ID, ToolCall: h.sampleCall(at, agents[agent], used[c])})
 		if len(batch) == sampleBatch {
 			if err := h.database.Store.System().Calls().AddCalls(ctx, batch); err != nil {
 				return err
@@ -300,6 +315,26 @@ func (h history) seedApproval(ctx context.Context, a connectors.Agent, c connect
 		}
 		return tx.Calls().InsertPendingCall(ctx, call)
 	})
+}
+
+// seedRequest lets the member ask for the access that the last agent lacks.
+func (h history) seedRequest(ctx context.Context, agents []connectors.Agent, used []connectors.Connector) error {
+	agent, c := len(agents)-1, len(used)-1
+	if hasAccess(agent, len(agents), c, len(used)) {
+		return nil
+	}
+	member, err := h.database.Store.System().People().UserByEmail(ctx, sampleEmail(h.tenant, connectors.RoleMember))
+	if err != nil {
+		return err
+	}
+	asker := auth.Operator(h.tenant) // for the audit log
+	asker.UserID, asker.Name = &member.ID, member.Name
+	until := time.Now().Add(sampleDays * 24 * time.Hour)
+	_, err = h.registry.AskAccess(ctx, asker, manage.AccessAsk{
+		Agent: connectors.Ref(agents[agent].Slug), Connector: connectors.Ref(used[c].Slug), Tools: []string{"query_metrics", "run_report"},
+		Reason: "For the weekly report to the board.", Until: &until,
+	})
+	return err
 }
 
 // seedChange syncs a list in which one tool tells the model what to do, so that it waits for review.
