@@ -13,18 +13,25 @@ import (
 const accessReply = `{"id": "018f", "agent": "support", "connector": "linear", "tools": ["search"], "reason": "For the report.", "asked_by": "Ada",
 	"asked_at": "2026-11-30T08:00:00Z", "until": "2027-01-31T18:00:00Z", "state": "open"}`
 
-// runAccess runs a command line against an API with a scripted reply.
+// runAccess runs a command of access against an API with a scripted reply.
 func runAccess(t *testing.T, reply, line string) (out, request string, err error) {
+	t.Helper()
+	return runLine(t, reply, "access "+line)
+}
+
+// runLine runs a command line against an API with a scripted reply.
+func runLine(t *testing.T, reply, line string) (out, request string, err error) {
 	t.Helper()
 	s, printed, sent := newAPI(t, reply)
 	var commands struct {
 		Access accessCommands `cmd:""`
+		Agents agentCommands  `cmd:""`
 	}
 	parser, err := kong.New(&commands, kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard), kong.Bind(s), kong.BindTo(t.Context(), (*context.Context)(nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := parser.Parse(strings.Fields("access " + line))
+	parsed, err := parser.Parse(strings.Fields(line))
 	if err != nil {
 		return "", "", err
 	}
@@ -83,5 +90,26 @@ func TestEndFlags_ForIsFromNow(t *testing.T) {
 	end, err := endFlags{For: time.Hour}.chosenEnd()
 	if err != nil || end == nil || time.Until(*end) > time.Hour || time.Until(*end) < time.Hour-time.Minute {
 		t.Errorf("%v, %v", end, err)
+	}
+}
+
+func TestAgentGrant_SendsItsEnd(t *testing.T) {
+	t.Parallel()
+	for flags, want := range map[string]string{
+		"":                             `{"tools":"all"}`,
+		"--until 2027-01-31T18:00:00Z": `{"ends":{"until":"2027-01-31T18:00:00Z"},"tools":"all"}`,
+		"--no-end":                     `{"ends":{},"tools":"all"}`,
+	} {
+		_, request, err := runLine(t, "", "agents grant support linear --all "+flags)
+		if want = "PUT /api/v1/agents/support/connectors/linear " + want; err != nil || request != want {
+			t.Errorf("%q: %v; the API got %s", flags, err, request)
+		}
+	}
+	if _, _, err := runLine(t, "", "agents grant support linear --all --for 1h --no-end"); err == nil {
+		t.Error("two ends were accepted")
+	}
+	_, request, err := runLine(t, "", "agents grant support linear --all --for 24h")
+	if _, at, _ := strings.Cut(request, `"until":"`); err != nil || len(at) < 19 || at[:10] < time.Now().UTC().Format(time.DateOnly) {
+		t.Errorf("in a day: %v; the API got %s", err, request)
 	}
 }

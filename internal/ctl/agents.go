@@ -114,9 +114,9 @@ func (c agentGrants) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("CONNECTOR", "TOOLS", "PROMPTS", "RESOURCES", "APPROVAL", "TRUSTED", "SINCE")
+	t := newTable("CONNECTOR", "TOOLS", "PROMPTS", "RESOURCES", "APPROVAL", "TRUSTED", "SINCE", "UNTIL")
 	for _, g := range list {
-		t.addRow(g.Connector, toolNames(g.Tools), g.Prompts, g.Resources, g.Approval, g.TrustedTools, g.CreatedAt)
+		t.addRow(g.Connector, toolNames(g.Tools), g.Prompts, g.Resources, g.Approval, g.TrustedTools, g.CreatedAt, g.Ends.Until)
 	}
 	return s.printValue(list, t)
 }
@@ -131,6 +131,8 @@ type agentGrant struct {
 	Approval  string   `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"Overrides the agent's approval mode."`
 	Prompts   string   `enum:"none,listed," default:"" help:"none or listed. Unset: unchanged; for a new grant, listed with --all, else none."`
 	Resources string   `enum:"none,listed,listed_and_templates," default:"" help:"none, listed or listed_and_templates. Unset: as for prompts."`
+	NoEnd     bool     `xor:"end" help:"Access has no end. Unset, without --until and --for: unchanged."`
+	endFlags
 }
 
 // Run replaces the agent's grant for the connector.
@@ -138,11 +140,18 @@ func (c agentGrant) Run(ctx context.Context, s *session) error {
 	if c.All == (len(c.Tools) > 0) {
 		return errors.New("use --all or --tools: they replace the current grant")
 	}
+	until, err := c.chosenEnd()
+	if err != nil {
+		return err
+	}
 	api, err := s.openClient()
 	if err != nil {
 		return err
 	}
 	in := client.AgentGrantPut{Tools: client.ToolSet{All: c.All, Names: c.Tools}, TrustedTools: c.Trusted, PinnedTools: c.Pinned}
+	if until != nil || c.NoEnd {
+		in.Ends = &client.GrantEnds{Until: until}
+	}
 	if c.Approval != "" {
 		in.Approval = &c.Approval
 	}
