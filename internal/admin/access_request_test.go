@@ -22,7 +22,7 @@ func newAskedDashboard(t *testing.T) (*dashboard, connectors.Agent) {
 }
 
 func askForm(values ...string) url.Values {
-	f := url.Values{"agent": {"support"}, "connector": {"linear"}, "all": {"false"}, "tool": {"search"}, "reason": {"For the report."}, "until": {"168"}}
+	f := url.Values{"agent": {"support"}, "connector": {"linear"}, "all": {"false"}, "tool": {"search"}, "reason": {"For the report."}, "until": {"168h"}}
 	for i := 0; i < len(values); i += 2 {
 		f.Set(values[i], values[i+1])
 	}
@@ -56,7 +56,7 @@ func TestAccessRequest_AcceptedOnItsPage(t *testing.T) {
 	member.get(askSearchPath).want(t, http.StatusOK, "Support → Linear", `value="search" checked`, "Send request", "After 7 days")
 	member.get("/access/request").want(t, http.StatusOK, "Continue", "Support", "Linear")
 	member.post("/access/request", askForm("reason", "")).want(t, http.StatusUnprocessableEntity, "Must be 1–1000 characters.", `value="search" checked`)
-	member.post("/access/request", askForm("until", "custom")).want(t, http.StatusUnprocessableEntity, "Enter a date like 2027-01-31.")
+	member.post("/access/request", askForm("until", "custom")).want(t, http.StatusUnprocessableEntity, "Enter a date and time like 2027-01-31T18:00.")
 	member.post("/access/request", askForm("until", "7")).want(t, http.StatusUnprocessableEntity, "Choose one of the listed values.")
 	if d.callSearch() {
 		t.Fatal("the agent has access already")
@@ -70,7 +70,7 @@ func TestAccessRequest_AcceptedOnItsPage(t *testing.T) {
 	admin.get("/notices").want(t, http.StatusOK, path)
 	admin.get(path).want(t, http.StatusOK, "Accept", "Refuse", "read-only", "No access yet.", "Before", "search · ends", "As asked: in 7 days")
 	member.post(path+"/accept", nil).want(t, http.StatusForbidden)
-	admin.post(path+"/accept", url.Values{"until": {"custom"}, "until_date": {"2001-01-01"}}).want(t, http.StatusUnprocessableEntity, "This end has passed.")
+	admin.post(path+"/accept", url.Values{"until": {"custom"}, "until_at": {"2001-01-01T00:00"}}).want(t, http.StatusUnprocessableEntity, "This end has passed.")
 	admin.submit(path+"/accept", url.Values{"until": {"asked"}, "note": {"Until then."}}).want(t, http.StatusOK, "Accepted. “Support” can use it now.", "Until then.")
 	if !d.callSearch() {
 		t.Error("the agent still has no access")
@@ -82,7 +82,7 @@ func TestAccessRequest_AcceptedOnItsPage(t *testing.T) {
 	admin.submit(path+"/refuse", nil).want(t, http.StatusOK, "This request was already decided or withdrawn.")
 	admin.get("/access/requests").want(t, http.StatusOK, "No requests")
 	admin.get("/access/requests?state=accepted").want(t, http.StatusOK, "1 request", path)
-	member.post("/access/request", askForm("until", "24")).want(t, http.StatusConflict, "The agent has this access already.")
+	member.post("/access/request", askForm("until", "24h")).want(t, http.StatusConflict, "The agent has this access already.")
 }
 
 // The pages that refusals name are filled in, whatever names the agent: its id, and the tool as the agent sees it.
@@ -181,7 +181,7 @@ func TestHome_ShowsRequestsAndAnswers(t *testing.T) {
 	if p := other.get("/"); p.says("Answers to your requests") {
 		t.Error("another member is shown the answer")
 	}
-	asker.submit("/access/request", askForm("until", "720")).want(t, http.StatusOK, "Request sent.")
+	asker.submit("/access/request", askForm("until", "720h")).want(t, http.StatusOK, "Request sent.")
 	d.AsSystem(t, "update access_requests set decided_at = now() - interval '8 days' where decided_at is not null", nil)
 	if p := asker.get("/"); p.says("Answers to your requests") {
 		t.Error("an answer of last week is shown")

@@ -93,7 +93,7 @@ func TestGrantForm_ToolsWithEnds(t *testing.T) {
 	}
 	until := now.Add(time.Hour).Format("2006-01-02T15:04:05")
 	form := func(tools ...string) url.Values {
-		return url.Values{"all": {"false"}, "tool": tools, "tool_end": {toolEnd}, "until": {until}}
+		return url.Values{"all": {"false"}, "tool": tools, "tool_end": {toolEnd}, "until": {"custom"}, "until_at": {until}}
 	}
 	b.submit(path, form("search", "delete")).want(t, http.StatusOK, "“Support” can use 2 tools of")
 	if diff := cmp.Diff(g.Ends, d.grantOf(g).Ends); diff != "" {
@@ -104,13 +104,13 @@ func TestGrantForm_ToolsWithEnds(t *testing.T) {
 		t.Errorf("an unticked tool: %+v", got)
 	}
 	within := form("search")
-	within.Set("until_in", "24h")
+	within.Set("until", "24h")
 	b.submit(path, within).want(t, http.StatusOK)
 	if until := d.grantOf(g).Until(); until == nil || until.Before(now.Add(23*time.Hour)) {
 		t.Errorf("in a day is %v", until)
 	}
 	wrong := form("search")
-	wrong.Set("until", "soon")
+	wrong.Set("until_at", "soon")
 	b.post(path, wrong).want(t, http.StatusUnprocessableEntity, "Enter a date and time like")
 	never := form("search")
 	never.Set("until", "")

@@ -34,7 +34,7 @@ func TestConnector_ShowsPromptsAndResources(t *testing.T) {
 	b := d.signInAsRole(connectors.RoleViewer)
 	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "Not synced yet")
 	d.Synced(t, c.ID, "search")
-	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "No prompts", "No review needed")
+	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "No prompts", "need no review")
 	b.get("/connectors/linear/resources").want(t, http.StatusOK, "No resources")
 	d.saveItems(c, greetPrompt, badPrompt, notesResource, dayTemplate)
 	b.get("/connectors/linear/prompts").want(t, http.StatusOK, "2 prompts", "greet", "Say hello", "Arguments: color, size (optional)", "malformed")

@@ -22,8 +22,8 @@ type AccessRequestRow struct {
 	State     State
 }
 
-// AccessRequestPage is a request with what a decision rests on. Its form sends until ("asked", hours, "custom" or nothing),
-// until_date and note to Action + "/accept", or note to Action + "/refuse".
+// AccessRequestPage is a request with what a decision rests on. Its form sends until ("asked", "24h", "custom" or nothing),
+// until_at and note to Action + "/accept", or note to Action + "/refuse".
 type AccessRequestPage struct {
 	Frame    Frame
 	Title    string // "Support → Linear"
@@ -57,7 +57,7 @@ type RequestedTool struct {
 }
 
 // AccessAskPage asks for access. Its first form chooses agent and connector; the second sends agent, connector, all, tool, reason, until
-// (hours, "custom" or nothing) and until_date to /access/request.
+// ("24h", "custom" or nothing) and until_at to /access/request.
 type AccessAskPage struct {
 	Frame      Frame
 	Form       Form

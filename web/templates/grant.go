@@ -3,7 +3,7 @@ package templates
 import "strconv"
 
 // GrantPage is an agent's grant of one connector. Its form sends all ("true" or "false"), tool (repeated),
-// trusted (likewise), tool_end (the GrantTool.End of each), until and until_in, approval ("": the agent's), prompts and resources ("": the default) to Action. With do ("show", "choose" or "drop"), q and
+// trusted (likewise), tool_end (the GrantTool.End of each), until and until_at (as AccessAskPage), approval ("": the agent's), prompts and resources ("": the default) to Action. With do ("show", "choose" or "drop"), q and
 // effect it goes to Action + "/choose", which shows the page with other checkboxes ticked and stores nothing.
 type GrantPage struct {
 	Frame      Frame
@@ -14,7 +14,7 @@ type GrantPage struct {
 	Granted    bool
 	Form       Form
 	Until      string   // "Ends on 31 Jan 2027, 18:00:00 UTC"; empty: never
-	Durations  []Option // common durations from now
+	Ends       []Option // common ends
 	Approvals  []Option
 	TrustsHere bool        // the agent's approval mode trusts some tools
 	Reaches    []GrantLink // the agent's granted connectors, and this one

@@ -4,6 +4,7 @@ package templates
 type SCIMPage struct {
 	Frame   Frame
 	Enabled bool
+	State   State
 	URL     string
 	Token   string // a new one, shown once; empty: none
 	Facts   []Fact

@@ -99,7 +99,13 @@ func (h *Handler) accessRows(ctx context.Context, a connectors.Agent, reaches []
 			continue
 		}
 		g := connectors.Grant{AllTools: c.AllTools, Tools: make([]string, c.Reach.Tools), Approval: c.Approval, Prompts: c.Prompts, Resources: c.Resources}
-		rows[i].Tools, rows[i].Items, rows[i].Approval = reachText(ctx, c.Reach, c.ToolCount, h.Now()), grantedItems(ctx, g), grantApproval(ctx, a, g)
+		rows[i].Items, rows[i].Approval = grantedItems(ctx, g), grantApproval(ctx, a, g)
+		if c.Reach.Ended || c.Reach.Until != nil && c.Reach.Until.After(h.Now()) {
+			rows[i].Ends = shell.FormatEnd(ctx, c.Reach.Until, h.Now())
+		}
+		if !c.Reach.Ended {
+			rows[i].Tools = grantedTools(ctx, g, c.ToolCount)
+		}
 		if connector := view.Connector(c.Slug); connector != nil {
 			rows[i].Tokens = i18n.Number(ctx, connector.Size(toolfmt.OpenAI).Tokens)
 		}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"patchbay/internal/admin/shell"
 	toolpages "patchbay/internal/admin/tools"
@@ -19,22 +18,13 @@ import (
 	"patchbay/web/templates"
 )
 
-// Values of the field "until", besides a number of hours and nothing for no end.
-const (
-	endOnDate  = "custom"
-	endAsAsked = "asked"
-)
-
-// offeredEnds are the common choices of an end, in hours. The second is the default of a request.
-var offeredEnds = []int{24, 7 * 24, 30 * 24, 90 * 24}
-
 // accessAskShow shows the form of a request, filled in from agent, connector and tool of the address, or from agent and name, a
 // tool's name for the agent.
 func (h *Handler) accessAskShow(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	tools := query["tool"]
 	form := templates.Form{Values: map[string]string{
-		"agent": query.Get("agent"), "connector": query.Get("connector"), "all": strconv.FormatBool(len(tools) == 0), "until": strconv.Itoa(offeredEnds[1]),
+		"agent": query.Get("agent"), "connector": query.Get("connector"), "all": strconv.FormatBool(len(tools) == 0), "until": defaultEnd,
 	}}
 	if name := query.Get("name"); name != "" {
 		form.Values["name"], form.Values["all"] = name, "false"
@@ -101,7 +91,7 @@ func (h *Handler) accessAskPage(w http.ResponseWriter, r *http.Request, status i
 	ctx := r.Context()
 	page := templates.AccessAskPage{
 		Frame: h.NewFrame(r, templates.NavAgents, shell.NewCrumb(i18n.T(ctx, "Access requests"), "/access/requests"), shell.NewCrumb(i18n.T(ctx, "Ask for access"), "")),
-		Form:  form, Chosen: chosen, Other: "/access/request", Ends: append(endOptions(ctx), templates.Option{Value: "", Label: i18n.T(ctx, "No end")}),
+		Form:  form, Chosen: chosen, Other: "/access/request", Ends: endOptions(ctx),
 	}
 	for _, a := range s.agents {
 		page.Agents = append(page.Agents, templates.Option{Value: a.Slug, Label: a.Name})
@@ -153,35 +143,6 @@ func boolOrder(yes bool) int {
 	return 0
 }
 
-// endOptions offers the common ends and a date.
-func endOptions(ctx context.Context) []templates.Option {
-	var options []templates.Option
-	for _, hours := range offeredEnds {
-		options = append(options, templates.Option{Value: strconv.Itoa(hours), Label: i18n.T(ctx, "After %s", shell.FormatSpan(ctx, time.Duration(hours)*time.Hour))})
-	}
-	return append(options, templates.Option{Value: endOnDate, Label: i18n.T(ctx, "On a date…")})
-}
-
-// readEnd reads the chosen end; nil: none.
-func readEnd(f shell.PostedForm, now time.Time) (*time.Time, error) {
-	switch chosen := f.Text("until"); chosen {
-	case "":
-		return nil, nil
-	case endOnDate:
-		day, err := f.ReadLastDay("until_date")
-		if err == nil && day == nil {
-			err = fault.InvalidFields(fault.Field{Location: "until_date", Message: "Enter a date like 2027-01-31."})
-		}
-		return day, err
-	default:
-		hours, err := strconv.Atoi(chosen)
-		if err != nil || !slices.Contains(offeredEnds, hours) {
-			return nil, fault.InvalidFields(fault.Field{Location: "until", Message: "Choose one of the listed values."})
-		}
-		return new(now.Add(time.Duration(hours) * time.Hour)), nil
-	}
-}
-
 // accessAsk stores a request for access.
 func (h *Handler) accessAsk(w http.ResponseWriter, r *http.Request) error {
 	f, err := shell.ReadForm(r)
@@ -199,7 +160,7 @@ func (h *Handler) accessAsk(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) askFor(r *http.Request, f shell.PostedForm) (store.RequestedAccess, error) {
-	until, err := readEnd(f, h.Now())
+	until, err := readEnd(f, nil, h.Now())
 	if err != nil {
 		return store.RequestedAccess{}, err
 	}

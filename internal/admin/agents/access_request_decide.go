@@ -23,7 +23,7 @@ func (h *Handler) accessRequestAccept(w http.ResponseWriter, r *http.Request) er
 	}
 	decision := manage.RequestDecision{Accept: true, Note: f.Text("note")}
 	if f.Values.Has("until") && f.Text("until") != endAsAsked {
-		until, err := readEnd(f, h.Now())
+		until, err := readEnd(f, nil, h.Now())
 		if problem, ok := shell.AsFormFault(r.Context(), err); ok {
 			return h.accessRequestPage(w, r, respond.Status(problem.Kind), review, f.ToForm(problem))
 		}

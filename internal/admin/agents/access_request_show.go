@@ -135,7 +135,6 @@ func (h *Handler) accessReview(r *http.Request, review manage.AccessReview, form
 			{Label: i18n.T(ctx, "After"), Value: toolNames(r, review.After, h.Now())},
 		},
 	}
-	view.Ends = append(view.Ends, templates.Option{Value: "", Label: i18n.T(ctx, "No end")})
 	for _, t := range review.Tools {
 		view.Tools = append(view.Tools, requestedToolRow(ctx, asked.Connector.Slug, t))
 	}

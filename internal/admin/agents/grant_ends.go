@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,36 +19,56 @@ import (
 // inputTime is the format of an input of type datetime-local; seconds are optional.
 const inputTime = "2006-01-02T15:04"
 
-func formatInputTime(at *time.Time) string {
-	if at == nil {
-		return ""
+// Values of the field "until", besides a duration and nothing for no end.
+const (
+	endAtTime  = "custom" // the time in UTC in the field "until_at"
+	endAsAsked = "asked"
+)
+
+// defaultEnd is the end of a request, unless it chooses another.
+const defaultEnd = "168h"
+
+// offeredEnds are the common choices of an end, in hours.
+var offeredEnds = []int{1, 8, 24, 7 * 24, 30 * 24, 90 * 24}
+
+// endOptions offers the common ends, a time, and no end.
+func endOptions(ctx context.Context) []templates.Option {
+	var options []templates.Option
+	for _, hours := range offeredEnds {
+		options = append(options, templates.Option{Value: strconv.Itoa(hours) + "h", Label: i18n.T(ctx, "After %s", shell.FormatSpan(ctx, time.Duration(hours)*time.Hour))})
 	}
-	return at.UTC().Format(inputTime + ":05")
+	return append(options, templates.Option{Value: endAtTime, Label: i18n.T(ctx, "On a date…")}, templates.Option{Value: "", Label: i18n.T(ctx, "No end")})
 }
 
-// readUntil reads when a grant ends: until_in, a duration from now, or else until, a time in UTC. An empty until is never. A form
-// without until leaves the end as it was.
-func readUntil(f shell.PostedForm, was *time.Time, now time.Time) (*time.Time, error) {
-	if in := f.Text("until_in"); in != "" {
-		duration, err := time.ParseDuration(in)
-		if err != nil || duration <= 0 {
-			return was, fault.InvalidFields(fault.Field{Location: "until_in", Message: "Choose one of the listed values."})
-		}
-		return new(now.Add(duration)), nil
+// endValues are the fields of an end.
+func endValues(end *time.Time) map[string]string {
+	if end == nil {
+		return map[string]string{"until": "", "until_at": ""}
 	}
-	text := f.Text("until")
+	return map[string]string{"until": endAtTime, "until_at": end.UTC().Format(inputTime + ":05")}
+}
+
+// readEnd reads the chosen end; nil: none. A form without one leaves the end as it was.
+func readEnd(f shell.PostedForm, was *time.Time, now time.Time) (*time.Time, error) {
+	chosen := f.Text("until")
 	switch {
 	case !f.Values.Has("until"):
 		return was, nil
-	case text == "":
+	case chosen == "":
 		return nil, nil
-	}
-	for _, format := range []string{inputTime, inputTime + ":05"} {
-		if at, err := time.Parse(format, text); err == nil {
-			return &at, nil
+	case chosen == endAtTime:
+		for _, format := range []string{inputTime, inputTime + ":05"} {
+			if at, err := time.Parse(format, f.Text("until_at")); err == nil {
+				return &at, nil
+			}
 		}
+		return was, fault.InvalidFields(fault.Field{Location: "until_at", Message: "Enter a date and time like 2027-01-31T18:00."})
 	}
-	return was, fault.InvalidFields(fault.Field{Location: "until", Message: "Enter a date and time like 2027-01-31T18:00."})
+	hours, err := strconv.Atoi(strings.TrimSuffix(chosen, "h"))
+	if err != nil || !slices.Contains(offeredEnds, hours) {
+		return was, fault.InvalidFields(fault.Field{Location: "until", Message: "Choose one of the listed values."})
+	}
+	return new(now.Add(time.Duration(hours) * time.Hour)), nil
 }
 
 // formatToolEnd is the value of a field tool_end: an end, or "never", and the tool. The tool is granted up to this end if the
@@ -85,18 +106,6 @@ func unlistedEnds(g grantState) map[string]*time.Time {
 		}
 	}
 	return ends
-}
-
-// untilOptions are common durations of access.
-func untilOptions(ctx context.Context) []templates.Option {
-	return []templates.Option{
-		{Value: "", Label: i18n.T(ctx, "As entered above")},
-		{Value: "1h", Label: i18n.N(ctx, 1, "In %s hour", "In %s hours")},
-		{Value: "8h", Label: i18n.N(ctx, 8, "In %s hour", "In %s hours")},
-		{Value: "24h", Label: i18n.N(ctx, 1, "In %s day", "In %s days")},
-		{Value: "168h", Label: i18n.N(ctx, 7, "In %s day", "In %s days")},
-		{Value: "720h", Label: i18n.N(ctx, 30, "In %s day", "In %s days")},
-	}
 }
 
 // addToolEnd adds when the access to the tool ends or ended, if it has an end of its own.

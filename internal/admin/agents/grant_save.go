@@ -78,7 +78,7 @@ func (h *Handler) readGrant(f shell.PostedForm, g grantState) (connectors.Grant,
 	if mode := connectors.ApprovalMode(f.Text("approval")); mode != "" {
 		grant.Approval = &mode
 	}
-	grant.Ends.Until, err = readUntil(f, g.grant.Until(), h.Now())
+	grant.Ends.Until, err = readEnd(f, g.grant.Until(), h.Now())
 	return grant, err
 }
 
@@ -113,7 +113,10 @@ func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
 func regrantForm(g connectors.Grant) url.Values {
 	f := url.Values{
 		"all": {strconv.FormatBool(g.AllTools)}, "tool": g.Tools, "trusted": g.TrustedTools,
-		"prompts": {string(g.Prompts)}, "resources": {string(g.Resources)}, "until": {formatInputTime(g.Until())},
+		"prompts": {string(g.Prompts)}, "resources": {string(g.Resources)},
+	}
+	for name, value := range endValues(g.Until()) {
+		f.Set(name, value)
 	}
 	for tool, end := range g.ToolEnds() {
 		f.Add("tool_end", formatToolEnd(tool, end))

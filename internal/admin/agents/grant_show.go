@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"time"
 
@@ -72,7 +73,8 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 
 // grantForm is the form of a grant. A new one has no tool, so that nothing is granted by mistake.
 func grantForm(g grantState) templates.Form {
-	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources), "until": formatInputTime(g.grant.Until())}
+	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources)}
+	maps.Copy(values, endValues(g.grant.Until()))
 	if g.grant.AllTools {
 		values["all"] = "true"
 	}
@@ -98,7 +100,7 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Granted:    g.exists,
 		Form:       f,
 		Until:      grantEndText(r.Context(), g),
-		Durations:  untilOptions(r.Context()),
+		Ends:       endOptions(r.Context()),
 		Approvals:  grantApprovals(r.Context(), g.agent),
 		TrustsHere: g.agent.Approval == connectors.ApprovalTrustedOnly,
 		Reaches:    grantLinks(r.Context(), g),

@@ -49,9 +49,11 @@ func (h *Handler) scimPage(w http.ResponseWriter, r *http.Request, token secret.
 	page := templates.SCIMPage{
 		Frame:   h.NewFrame(r, templates.NavSettings, shell.NewCrumb(i18n.T(ctx, "Settings"), "/settings"), shell.NewCrumb("SCIM", "")),
 		Enabled: !off, Token: token.Reveal(), URL: h.SCIM.URL(),
+		State: templates.State{Kind: templates.StateOff, Text: i18n.T(ctx, "Off")},
 		Facts: []templates.Fact{{Label: i18n.T(ctx, "URL"), Value: h.SCIM.URL(), Mono: true, Copy: true}},
 	}
 	if !off {
+		page.State = templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "On")}
 		last, rotated := shell.NewWhenOrNever(ctx, s.LastRequestAt, h.Now()), shell.NewWhenOrNever(ctx, s.RotatedAt, h.Now())
 		page.Facts = append(page.Facts,
 			templates.Fact{Label: i18n.T(ctx, "Token"), Value: s.TokenPrefix + "…", Mono: true}, templates.Fact{Label: i18n.T(ctx, "Last request"), When: &last},
