@@ -41,6 +41,17 @@ insert into skills (tenant_id, connector_id, uri, current_hash, review, removed_
 select @tenant_id, @connector_id, unnest(@uris::text[]), sha256(''::bytea), 'new', now()
 on conflict (tenant_id, connector_id, uri) do nothing;
 
+-- name: ForgetRemovedSkills :exec
+-- Keeps the skills that were removed last, and those of uris.
+delete from skills
+where skills.tenant_id = @tenant_id and skills.connector_id = @connector_id and skills.removed_at is not null and skills.uri <> all(coalesce(@uris::text[], '{}'))
+  and skills.uri in (
+      select old.uri
+      from skills old
+      where old.tenant_id = @tenant_id and old.connector_id = @connector_id and old.removed_at is not null
+      order by old.removed_at desc, old.uri
+      offset @kept);
+
 -- name: RemoveSkills :exec
 update skills
 set removed_at = now()
@@ -78,10 +89,10 @@ where tenant_id = @tenant_id and connector_id = @connector_id and uri = @uri;
 
 -- name: AccessSkills :many
 -- Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one and the agent has not
--- reached its limits before: by slug and URI, connectors with granted resources first. Of the others, only the URIs: their files stay
+-- reached its limits before: by slug and URI, connectors with granted resources first, unless they ended. Of the others, only the URIs: their files stay
 -- withheld. Those of the scheme skill always are.
-select known.connector_id, known.uri, served.raw as accepted_raw, (known.hash is not null and served.hash is null)::boolean as over_limit
-from (select skills.connector_id, skills.uri, accepted.hash,
+select known.connector_id, known.uri, served.raw as accepted_raw, (known.counts and known.hash is not null and served.hash is null)::boolean as over_limit
+from (select skills.connector_id, skills.uri, accepted.hash, permits.counts,
              count(accepted.hash) over places as number,
              sum(octet_length(accepted.raw)) over places as bytes
       from agent_grants
@@ -89,8 +100,9 @@ from (select skills.connector_id, skills.uri, accepted.hash,
       join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
         and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
       left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
+      cross join lateral (select connectors.enabled and agent_grants.resources <> 'none' and coalesce(agent_grants.until > now(), true) as counts) permits
       where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
-      window places as (order by not connectors.enabled, agent_grants.resources = 'none', connectors.slug, skills.uri)) known
+      window places as (order by not permits.counts, connectors.slug, skills.uri)) known
 left join tool_definitions served on served.tenant_id = @tenant_id and served.hash = known.hash
   and known.number <= @max_skills::bigint and known.bytes <= @max_bytes::bigint
 order by known.connector_id, known.uri;

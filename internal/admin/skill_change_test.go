@@ -49,3 +49,21 @@ func TestSkillChange_IsShownAndDecided(t *testing.T) {
 		t.Error("a viewer decides nothing")
 	}
 }
+
+func TestAgentPage_SaysSkillsOverItsLimit(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	c := d.Connector(t, func(c *connectors.Draft) { c.Name, c.Slug = "Acme", "acme" })
+	d.Synced(t, c.ID, "search")
+	d.Grant(t, a.ID, c.ID)
+	d.SkillIn(t, d.Tenant, c.ID, true)
+	d.AsSystem(t, `update skills set accepted_hash = current_hash, review = 'accepted'`, nil)
+	b := d.signInAsRole(connectors.RoleViewer)
+	if p := b.get("/agents/support"); p.says("served") {
+		t.Error("one skill is over the limit")
+	}
+	d.AsSystem(t, `insert into skills (tenant_id, connector_id, uri, current_hash, accepted_hash, review)
+		select tenant_id, connector_id, 'github://acme/' || n || '/SKILL.md', current_hash, accepted_hash, review from skills, generate_series(1, 1001) n`, nil)
+	b.get("/agents/support").want(t, http.StatusOK, "2 skills aren't served", "An agent gets at most 1,000 skills of 8.0 MiB in all.")
+}

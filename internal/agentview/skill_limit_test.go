@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
@@ -44,27 +46,41 @@ func TestSkills_AgentHasALimit(t *testing.T) {
 			var log bytes.Buffer
 			b.cache = newConnectedCache(t, b.St, agentview.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			agent := b.Agent(t)
-			for _, s := range []string{"a-ungranted", "b", "c"} {
+			for _, s := range []string{"a-ungranted", "a-ended", "b", "c"} {
 				c := b.Connector(t, slug(s))
 				b.storeSkills(t, c.ID, test.perConnector, test.size)
 				b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) {
 					if s == "a-ungranted" {
 						g.Resources = connectors.ResourcesNone
 					}
+					if s == "a-ended" {
+						g.Ends = &connectors.GrantEnds{Until: new(time.Now().Add(-time.Hour))}
+					}
 				})
 			}
 			v := b.view(t, agent.ID)
-			if got := []int{len(v.Connectors[0].Skills()), len(v.Connectors[1].Skills()), len(v.Connectors[2].Skills())}; got[0] != 0 || got[1] != test.first || got[2] != test.second {
-				t.Errorf("%v skills are served, want 0, %d and %d", got, test.first, test.second)
+			var got []int
+			for _, slug := range []string{"a-ungranted", "a-ended", "b", "c"} {
+				got = append(got, len(v.Connector(slug).Skills()))
 			}
+			if want := []int{0, 0, test.first, test.second}; !slices.Equal(got, want) {
+				t.Errorf("%v skills are served, want %v", got, want)
+			}
+			if got, want := v.SkillsOverLimit(), test.perConnector-test.second; got != want {
+				t.Errorf("%d skills are over the limit, want %d", got, want)
+			}
+			last := v.Connector("c")
 			for i := range test.perConnector {
 				uri := fmt.Sprintf("github://acme/skill-%04d/SKILL.md", i)
-				if over := i >= test.second; v.Connectors[2].HasSkillOverLimit(uri) != over || v.Connectors[2].WithholdsSkill(uri) != over {
-					t.Fatalf("skill %d: over the limit: %v, withheld: %v", i, v.Connectors[2].HasSkillOverLimit(uri), v.Connectors[2].WithholdsSkill(uri))
+				if over := i >= test.second; last.HasSkillOverLimit(uri) != over || last.WithholdsSkill(uri) != over {
+					t.Fatalf("skill %d: over the limit: %v, withheld: %v", i, last.HasSkillOverLimit(uri), last.WithholdsSkill(uri))
 				}
 			}
 			if !strings.Contains(log.String(), "skills over an agent's limit are not served") || !strings.Contains(log.String(), agent.ID.String()) {
 				t.Errorf("the log says %q", log.String())
+			}
+			if want := fmt.Sprintf("skills=%d", test.perConnector-test.second); !strings.Contains(log.String(), want) {
+				t.Errorf("the log lacks %s: %q", want, log.String())
 			}
 		})
 	}

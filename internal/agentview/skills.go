@@ -156,6 +156,22 @@ func (connector *ConnectorView) HasSkillOverLimit(uri string) bool {
 	return connector.WithholdsSkill(uri) && hasRoot(connector.indexedSkills().over, uri)
 }
 
+// SkillsOverLimit counts the accepted skills that the agent isn't served, because it has as many as it may.
+func (v *View) SkillsOverLimit() int {
+	over := 0
+	for _, connector := range v.Connectors {
+		if !connector.grantsSkills() {
+			continue
+		}
+		for _, row := range connector.skills.rows {
+			if row.OverLimit {
+				over++
+			}
+		}
+	}
+	return over
+}
+
 // WithholdsSkill reports whether a URI is in the directory of a skill that the agent's grant includes, and was not accepted.
 func (connector *ConnectorView) WithholdsSkill(uri string) bool {
 	return connector.grantsSkills() && len(connector.SkillFiles(uri)) == 0 && connector.inSkill(uri)

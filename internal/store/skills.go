@@ -13,6 +13,10 @@ import (
 	"patchbay/internal/toolchange"
 )
 
+// MaxRemovedSkills bounds the removed skills of a connector that are known. A forgotten one is new when the server lists it again,
+// and only the scheme skill still withholds its files.
+const MaxRemovedSkills = 1000
+
 // SkillBaseline is what a list of skills is compared with.
 type SkillBaseline struct {
 	Policy connectors.ToolChangePolicy
@@ -84,10 +88,14 @@ func (t *tenant) writeSkills(ctx context.Context, q *dbgen.Queries, id connector
 			return err
 		}
 	}
-	if len(w.Withheld) > 0 {
-		if err := q.WithholdSkills(ctx, t.id, id, cleanAll(w.Withheld)); err != nil {
+	withheld := cleanAll(w.Withheld)
+	if len(withheld) > 0 {
+		if err := q.WithholdSkills(ctx, t.id, id, withheld); err != nil {
 			return err
 		}
+	}
+	if err := q.ForgetRemovedSkills(ctx, dbgen.ForgetRemovedSkillsParams{TenantID: t.id, ConnectorID: id, Uris: withheld, Kept: MaxRemovedSkills}); err != nil {
+		return err
 	}
 	return t.writeChanges(ctx, q, dbgen.SyncRun{ID: w.Run, ConnectorID: id}, w.Diff)
 }

@@ -77,7 +77,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 	page := templates.AgentPage{
 		Frame:       frame,
 		Head:        agentHead(r.Context(), a, templates.AgentOverviewTab),
-		Attention:   agentAttention(r.Context(), a, o.tokens.Items, frame.Can, h.Now()),
+		Attention:   append(agentAttention(r.Context(), a, o.tokens.Items, frame.Can, h.Now()), skillAttention(r.Context(), a, o.view)...),
 		Stats:       agentStats(r.Context(), a, len(o.view.Tools), o.connectors, o.tokens.Items, h.Now()),
 		Facts:       agentFacts(r.Context(), a, o.member, h.Now()),
 		Grants:      h.accessRows(r.Context(), a, o.granted, o.view),
@@ -133,6 +133,19 @@ func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors
 		add(i18n.T(ctx, "No token"), i18n.T(ctx, "Nothing can connect as this agent yet."), i18n.T(ctx, "Create token"), "/connect")
 	}
 	return list
+}
+
+// skillAttention says how many skills are over the agent's limit.
+func skillAttention(ctx context.Context, a connectors.Agent, view *agentview.View) []templates.Attention {
+	over := view.SkillsOverLimit()
+	if over == 0 {
+		return nil
+	}
+	return []templates.Attention{{
+		Kind: templates.StateWarn, Title: i18n.N(ctx, over, "%s skill isn't served", "%s skills aren't served"),
+		Text:   i18n.T(ctx, "An agent gets at most %s skills of %s in all.", i18n.Number(ctx, store.MaxServedSkills), shell.FormatBytes(ctx, store.MaxServedSkillBytes)),
+		Action: &templates.Link{Text: i18n.T(ctx, "Open access"), Href: shell.AgentPath(a.Slug) + "/access"},
+	}}
 }
 
 func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, tokens []connectors.AgentToken, now time.Time) []templates.Stat {

@@ -13,8 +13,8 @@ import (
 )
 
 const accessSkills = `-- name: AccessSkills :many
-select known.connector_id, known.uri, served.raw as accepted_raw, (known.hash is not null and served.hash is null)::boolean as over_limit
-from (select skills.connector_id, skills.uri, accepted.hash,
+select known.connector_id, known.uri, served.raw as accepted_raw, (known.counts and known.hash is not null and served.hash is null)::boolean as over_limit
+from (select skills.connector_id, skills.uri, accepted.hash, permits.counts,
              count(accepted.hash) over places as number,
              sum(octet_length(accepted.raw)) over places as bytes
       from agent_grants
@@ -22,8 +22,9 @@ from (select skills.connector_id, skills.uri, accepted.hash,
       join skills on skills.tenant_id = agent_grants.tenant_id and skills.connector_id = agent_grants.connector_id
         and (skills.removed_at is null or not starts_with(skills.uri, 'skill://'))
       left join tool_definitions accepted on accepted.tenant_id = skills.tenant_id and accepted.hash = skills.accepted_hash and skills.removed_at is null
+      cross join lateral (select connectors.enabled and agent_grants.resources <> 'none' and coalesce(agent_grants.until > now(), true) as counts) permits
       where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
-      window places as (order by not connectors.enabled, agent_grants.resources = 'none', connectors.slug, skills.uri)) known
+      window places as (order by not permits.counts, connectors.slug, skills.uri)) known
 left join tool_definitions served on served.tenant_id = $1 and served.hash = known.hash
   and known.number <= $3::bigint and known.bytes <= $4::bigint
 order by known.connector_id, known.uri
@@ -44,7 +45,7 @@ type AccessSkillsRow struct {
 }
 
 // Skills of the agent's connectors that the server lists, each with its accepted definition, if there is one and the agent has not
-// reached its limits before: by slug and URI, connectors with granted resources first. Of the others, only the URIs: their files stay
+// reached its limits before: by slug and URI, connectors with granted resources first, unless they ended. Of the others, only the URIs: their files stay
 // withheld. Those of the scheme skill always are.
 func (q *Queries) AccessSkills(ctx context.Context, arg AccessSkillsParams) ([]AccessSkillsRow, error) {
 	rows, err := q.db.Query(ctx, accessSkills,
@@ -132,6 +133,35 @@ func (q *Queries) DecideSkill(ctx context.Context, arg DecideSkillParams) error 
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.Uri,
+	)
+	return err
+}
+
+const forgetRemovedSkills = `-- name: ForgetRemovedSkills :exec
+delete from skills
+where skills.tenant_id = $1 and skills.connector_id = $2 and skills.removed_at is not null and skills.uri <> all(coalesce($3::text[], '{}'))
+  and skills.uri in (
+      select old.uri
+      from skills old
+      where old.tenant_id = $1 and old.connector_id = $2 and old.removed_at is not null
+      order by old.removed_at desc, old.uri
+      offset $4)
+`
+
+type ForgetRemovedSkillsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Uris        []string
+	Kept        int32
+}
+
+// Keeps the skills that were removed last, and those of uris.
+func (q *Queries) ForgetRemovedSkills(ctx context.Context, arg ForgetRemovedSkillsParams) error {
+	_, err := q.db.Exec(ctx, forgetRemovedSkills,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Uris,
+		arg.Kept,
 	)
 	return err
 }
