@@ -18,19 +18,11 @@ const maxAskedName = 128
 
 // askURL returns the page for the access that a refusal names; empty: none.
 func (b *backend) askURL(r *toolcall.RefusalError) string {
-	if r.Ask == nil {
-		return ""
-	}
-	query := url.Values{"connector": {string(r.Ask.Connector)}}
-	if r.Ask.Tool != "" {
-		query.Set("tool", r.Ask.Tool)
-	}
-	return b.askPage(query)
+	return r.AskURL(b.h.base, b.view.Agent.ID)
 }
 
 func (b *backend) askPage(query url.Values) string {
-	query.Set("agent", b.view.Agent.ID.String())
-	return b.h.base + connectors.AskAccessPath + "?" + query.Encode()
+	return toolcall.AskURL(b.h.base, b.view.Agent.ID, query)
 }
 
 // newUnknownToolError is the error for a name of no tool of this address. The page finds the tool by its name, if there is one.

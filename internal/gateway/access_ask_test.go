@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -110,5 +112,36 @@ func TestKeptAnswer_EndsWithGrant(t *testing.T) {
 		if read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: link}); err == nil || !strings.Contains(err.Error(), "ended at") {
 			t.Errorf("%s: the link reads %.300s, %v", e, shownJSON(read), err)
 		}
+	}
+}
+
+// The result of a task says where to ask for access, as an ordinary refusal does.
+func TestRefusal_InTaskNamesPageToAsk(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	agent := b.Agent(t)
+	c := b.newConnector(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a", "b").url)
+	b.Grant(t, agent.ID, c.ID)
+	token := bearerHeader(b.Token(t, agent.ID))
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp_one__a","arguments":{"text":"hello"},` + tasksMeta + `}}`
+	task := taskIn(t, post(t, b.url+"/mcp", message, "Authorization", token).rpc(t))
+	b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.AllTools, g.Tools = false, []string{"b"} })
+	b.approve(t)
+	ask := `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"` + task.ID + `",` + tasksMeta + `}}`
+	var got answer
+	eventually(t, "the task ended", func() bool {
+		got = post(t, b.url+"/mcp", ask, "Authorization", token, "Mcp-Name", task.ID)
+		return taskIn(t, got.rpc(t)).Status == "completed"
+	})
+	var ended struct{ Result sdk.CallToolResult }
+	if err := json.Unmarshal(got.rpc(t).Result, &ended); err != nil {
+		t.Fatal(err)
+	}
+	page, err := url.Parse(fmt.Sprint(reasonIn(t, &ended.Result)["ask_url"]))
+	if err != nil || page.Path != connectors.AskAccessPath || page.Query().Get("agent") != agent.ID.String() || page.Query().Get("tool") != "a" {
+		t.Errorf("the page to ask is %v (%v): %s", page, err, got.body)
+	}
+	if text := textOf(&ended.Result); !strings.HasSuffix(text, " A person can ask for access here: "+page.String()) {
+		t.Errorf("the text is %q", text)
 	}
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"time"
 
 	"patchbay/internal/fault"
@@ -15,16 +14,6 @@ import (
 // reasonMember is the _meta member with a refusal's reason, for programs.
 const reasonMember = "patchbay/reason"
 
-// refusalReason is the machine-readable reason of a refusal.
-type refusalReason struct {
-	Code       string `json:"code"`
-	ConnectURL string `json:"connect_url,omitempty"`
-	AskURL     string `json:"ask_url,omitempty"` // page where a signed-in person asks for access
-	RetryAfter int    `json:"retry_after_s,omitempty"`
-	RetryAt    string `json:"retry_at,omitempty"` // RFC 3339
-	CallID     string `json:"call_id,omitempty"`
-}
-
 type textContent struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -32,9 +21,9 @@ type textContent struct {
 
 // refusalResult is a tool result that explains a refusal to the model.
 type refusalResult struct {
-	Content []textContent            `json:"content"`
-	IsError bool                     `json:"isError"`
-	Meta    map[string]refusalReason `json:"_meta"`
+	Content []textContent              `json:"content"`
+	IsError bool                       `json:"isError"`
+	Meta    map[string]toolcall.Reason `json:"_meta"`
 }
 
 // newRefusalResult converts the error of a tool call to a tool result or a protocol error. Arguments that do not match the schema are a result, because a model
@@ -53,7 +42,7 @@ func newRefusalResult(err error, page pageFinder) (json.RawMessage, error) {
 	return json.Marshal(refusalResult{
 		Content: []textContent{{Type: "text", Text: appendPageURL(r, page)}},
 		IsError: true,
-		Meta:    map[string]refusalReason{reasonMember: newReason(r, page)},
+		Meta:    map[string]toolcall.Reason{reasonMember: newReason(r, page)},
 	})
 }
 
@@ -71,7 +60,7 @@ func appendPageURL(r *toolcall.RefusalError, page pageFinder) string {
 	case where == "":
 		return r.Sentence
 	case r.Ask != nil:
-		return r.Sentence + " A person can ask for access here: " + where
+		return r.SentenceWithPage(where)
 	}
 	return r.Sentence + " A person can do that here: " + where
 }
@@ -89,18 +78,11 @@ func toRefusal(err error) (*toolcall.RefusalError, bool) {
 	return nil, false
 }
 
-func newReason(r *toolcall.RefusalError, page pageFinder) refusalReason {
-	why := refusalReason{Code: string(r.Code), ConnectURL: r.ConnectURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
-	if r.Ask != nil {
-		why.AskURL = page(r)
+func newReason(r *toolcall.RefusalError, page pageFinder) toolcall.Reason {
+	if r.Ask == nil {
+		return r.Reason("")
 	}
-	if !r.RetryAt.IsZero() {
-		why.RetryAt = r.RetryAt.Format(time.RFC3339)
-	}
-	if r.CallID.UUID != [16]byte{} {
-		why.CallID = r.CallID.String()
-	}
-	return why
+	return r.Reason(page(r))
 }
 
 // toProtocolError converts err to a JSON-RPC error: the upstream's own, or invalid arguments. Other errors stay
@@ -132,7 +114,7 @@ func newRequestError(err error, page pageFinder) error {
 	if !ok {
 		return toProtocolError(err)
 	}
-	data, marshalErr := json.Marshal(map[string]refusalReason{reasonMember: newReason(r, page)})
+	data, marshalErr := json.Marshal(map[string]toolcall.Reason{reasonMember: newReason(r, page)})
 	if marshalErr != nil {
 		return marshalErr
 	}

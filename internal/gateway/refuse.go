@@ -45,8 +45,8 @@ func (h *Handler) writeCallerRefusal(w http.ResponseWriter, r *http.Request, id 
 	}
 	h.logRefusal(r, f, id)
 	respond.SetRetryAfter(w.Header(), f)
-	why, _ := json.Marshal(map[string]refusalReason{reasonMember: {Code: string(toolcall.CodeUnavailable), RetryAfter: f.RetryAfter}}) // it always marshals
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                                    // left over from the connection's last request
+	why, _ := json.Marshal(map[string]toolcall.Reason{reasonMember: {Code: toolcall.CodeUnavailable, RetryAfter: f.RetryAfter}}) // it always marshals
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                              // left over from the connection's last request
 	h.server.Reject(w, r, &serve.RPCError{Code: codeRefused, Status: http.StatusServiceUnavailable, Data: why, Message: f.Message})
 }
 

@@ -92,7 +92,7 @@ func (h *Handler) newRateLimitError(header http.Header, wait time.Duration) *ser
 		h.onThrottled()
 	}
 	seconds := int(math.Ceil(wait.Seconds()))
-	why, _ := json.Marshal(map[string]refusalReason{reasonMember: {Code: string(toolcall.CodeRateLimited), RetryAfter: seconds}}) // it always marshals
+	why, _ := json.Marshal(map[string]toolcall.Reason{reasonMember: {Code: toolcall.CodeRateLimited, RetryAfter: seconds}}) // it always marshals
 	header.Set("Retry-After", fmt.Sprint(seconds))
 	return &serve.RPCError{
 		Code: codeRefused, Status: http.StatusTooManyRequests, Data: why,

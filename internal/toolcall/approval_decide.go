@@ -164,9 +164,10 @@ func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connecto
 
 // recordFailure records an approved call that could not be restored.
 func (ap *approvals) recordFailure(ctx context.Context, a *activeCall, t connectors.TenantID, row connectors.Approval, cause error) {
-	refusal := &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to the tool.", CallID: row.ID, Err: cause}
+	refusal := lostApprovalRefusal(row)
+	refusal.CallID, refusal.Err = row.ID, cause
 	if !fault.Is(cause, fault.NotFound) {
-		refusal.Code, refusal.Sentence = CodeUnavailable, "The call couldn't be sent. Repeat it."
+		refusal.Code, refusal.Sentence, refusal.Ask = CodeUnavailable, "The call couldn't be sent. Repeat it.", nil
 	}
 	call, err := ap.o.Store.Tenant(t).Calls().Get(ctx, row.ID)
 	if err != nil {

@@ -88,9 +88,7 @@ func (ap *approvals) reloadOrder(ctx context.Context, a *activeCall, row connect
 	}
 	tool := findTool(view, row)
 	if tool == nil {
-		return a.withCallID(row.ID, &RefusalError{
-			Code: CodeNotGranted, Sentence: "This agent lost access to the tool.", Ask: &WantedAccess{connectors.Ref(row.ConnectorID.String()), row.Tool},
-		})
+		return a.withCallID(row.ID, lostApprovalRefusal(row))
 	}
 	if tool.BlockedBy != "" || !tool.Listed() {
 		return blockedRefusal(tool)
@@ -100,6 +98,13 @@ func (ap *approvals) reloadOrder(ctx context.Context, a *activeCall, row connect
 	request.Meta, request.Input = approvedMeta(request.Client), nil // the approver did not see the request's own, and a server may act upon them
 	a.request, a.connector = &request, tool.Connector
 	return a.checkDefinition(row)
+}
+
+// lostApprovalRefusal refuses an approved call of a tool that is no longer granted.
+func lostApprovalRefusal(row connectors.Approval) *RefusalError {
+	return &RefusalError{
+		Code: CodeNotGranted, Sentence: "This agent lost access to the tool.", Ask: &WantedAccess{connectors.Ref(row.ConnectorID.String()), row.Tool},
+	}
 }
 
 func findTool(v *agentview.View, row connectors.Approval) *agentview.Tool {

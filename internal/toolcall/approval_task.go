@@ -154,18 +154,16 @@ func (ap *approvals) loadApprovalTask(ctx context.Context, q UpstreamRequest, ro
 		raw := fmt.Sprintf(`,"error":{"code":%d,"message":%s}`, result.RPC.Code, quoteString(result.RPC.Message))
 		return withMember(formatTask(row, handle, "complete", raw), "status", quoteString("failed")), nil
 	case result.Refusal != nil:
-		result.Raw = toToolResult(result.Refusal)
+		result.Raw = toToolResult(result.Refusal, result.Refusal.AskURL(ap.o.BaseURL, row.AgentID))
 	}
 	return formatTask(row, handle, "complete", `,"result":`+string(result.Raw)), nil
 }
 
-func toToolResult(r *RefusalError) json.RawMessage {
-	reason := map[string]any{"code": r.Code}
-	if r.ConnectURL != "" {
-		reason["connect_url"] = r.ConnectURL
-	}
+// toToolResult is the tool result of a refusal, with the page where a person asks for access; empty: none.
+func toToolResult(r *RefusalError, askURL string) json.RawMessage {
 	raw, err := json.Marshal(map[string]any{
-		"content": []any{map[string]any{"type": "text", "text": r.Sentence}}, "isError": true, "_meta": map[string]any{"patchbay/reason": reason},
+		"content": []any{map[string]any{"type": "text", "text": r.SentenceWithPage(askURL)}}, "isError": true,
+		"_meta": map[string]any{"patchbay/reason": r.Reason(askURL)},
 	})
 	if err != nil {
 		return json.RawMessage(`{"content":[],"isError":true}`)

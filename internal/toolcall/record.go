@@ -101,7 +101,7 @@ func (rec *callRecorder) fillOutcome(ctx context.Context, a *activeCall, result 
 		switch {
 		case a.request.HandshakeTasks:
 			if refusal != nil {
-				result = &mcp.Result{Raw: toToolResult(refusal), IsError: true}
+				result = &mcp.Result{Raw: toToolResult(refusal, ""), IsError: true}
 			}
 			out.Raw, err = rec.saveTaskResult(ctx, a, result)
 			out.Task = err == nil

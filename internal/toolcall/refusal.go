@@ -1,6 +1,8 @@
 package toolcall
 
 import (
+	"math"
+	"net/url"
 	"time"
 
 	"patchbay/internal/agentview"
@@ -50,6 +52,54 @@ type RefusalError struct {
 type WantedAccess struct {
 	Connector connectors.Ref
 	Tool      string // the upstream's name; empty: all tools
+}
+
+// Reason is the reason of a refusal in _meta["patchbay/reason"], for programs.
+type Reason struct {
+	Code       Code   `json:"code"`
+	ConnectURL string `json:"connect_url,omitempty"`
+	AskURL     string `json:"ask_url,omitempty"` // page where a signed-in person asks for access
+	RetryAfter int    `json:"retry_after_s,omitempty"`
+	RetryAt    string `json:"retry_at,omitempty"` // RFC 3339
+	CallID     string `json:"call_id,omitempty"`
+}
+
+// Reason returns the reason, with the page for the access that the agent lacks.
+func (r *RefusalError) Reason(askURL string) Reason {
+	why := Reason{Code: r.Code, ConnectURL: r.ConnectURL, AskURL: askURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
+	if !r.RetryAt.IsZero() {
+		why.RetryAt = r.RetryAt.Format(time.RFC3339)
+	}
+	if r.CallID.UUID != [16]byte{} {
+		why.CallID = r.CallID.String()
+	}
+	return why
+}
+
+// AskURL returns the page where a person asks for the access that the agent lacks; empty: none. base has no slash at its end.
+func (r *RefusalError) AskURL(base string, agent connectors.AgentID) string {
+	if r.Ask == nil {
+		return ""
+	}
+	query := url.Values{"connector": {string(r.Ask.Connector)}}
+	if r.Ask.Tool != "" {
+		query.Set("tool", r.Ask.Tool)
+	}
+	return AskURL(base, agent, query)
+}
+
+// AskURL returns the page where a person asks for access of an agent. query has what it is to.
+func AskURL(base string, agent connectors.AgentID, query url.Values) string {
+	query.Set("agent", agent.String())
+	return base + connectors.AskAccessPath + "?" + query.Encode()
+}
+
+// SentenceWithPage is the sentence with the page where a person asks for access; empty: none.
+func (r *RefusalError) SentenceWithPage(askURL string) string {
+	if askURL == "" {
+		return r.Sentence
+	}
+	return r.Sentence + " A person can ask for access here: " + askURL
 }
 
 func wantTool(t *agentview.Tool) *WantedAccess {

@@ -209,7 +209,7 @@ func (tr *taskRequests) recordState(ctx context.Context, q *UpstreamRequest, t t
 	}
 	tr.recorder.recordTask(ctx, q.View, t, raw, &state, output)
 	if output.refusal != nil {
-		raw = withMember(raw, "result", toToolResult(output.refusal))
+		raw = withMember(raw, "result", toToolResult(output.refusal, ""))
 	}
 	return raw, nil
 }
