@@ -29,7 +29,9 @@ var entraSequence = []step{
 	{name: "find by user name in another case", do: `GET /Users?filter=userName eq "test_user_AB6490EE"`, status: 200, want: map[string]any{"totalResults": 1.0}},
 	{name: "find by external id", do: `GET /Users?filter=externalId eq "0a21f0f2-8d2a-4f8e-bf98-7363c4aed4ef"`, status: 200, want: map[string]any{"totalResults": 1.0}},
 	{name: "find by external id in another case", do: `GET /Users?filter=externalId eq "0A21F0F2-8d2a-4f8e-bf98-7363c4aed4ef"`, status: 200, want: map[string]any{"totalResults": 0.0}},
-	{name: "find by email", do: `GET /Users?filter=emails[type eq "work"].value eq "test_user_fd0ea19b@testuser.com"`, status: 400, want: map[string]any{"scimType": "invalidFilter"}},
+	{name: "find by email", do: `GET /Users?filter=emails[type eq "work"].value eq "test_user_fd0ea19b@testuser.com"`, status: 200, want: map[string]any{"totalResults": 1.0, "Resources/0/id": "{user}"}},
+	{name: "find by another email", do: `GET /Users?filter=emails[type eq "work"].value eq "other@testuser.com" and active eq true`, status: 200, want: map[string]any{"totalResults": 0.0}},
+	{name: "find by a type that has no address here", do: `GET /Users?filter=emails[type eq "home"].value eq "test_user_fd0ea19b@testuser.com"`, status: 400, want: map[string]any{"scimType": "invalidFilter"}},
 	{name: "find by email value", do: `GET /Users?filter=emails.value eq "test_user_fd0ea19b@testuser.com"`, status: 200, want: map[string]any{"totalResults": 1.0}},
 	{name: "update multi-valued and single-valued properties", do: "PATCH /Users/{user}", body: `{"schemas":["` + patchSchema + `"],"Operations":[
 		{"op":"Replace","path":"emails[type eq \"work\"].value","value":"updatedEmail@microsoft.com"},{"op":"Replace","path":"name.familyName","value":"updatedFamilyName"}]}`, status: 200, want: map[string]any{

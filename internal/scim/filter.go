@@ -2,6 +2,7 @@ package scim
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	library "github.com/elimity-com/scim"
@@ -14,6 +15,18 @@ import (
 
 // nothing is an id that no resource has.
 var nothing = uuid.UUID{}
+
+// workEmail is how Microsoft Entra asks for an address, which is no filter of RFC 7644. A user has one address here.
+var workEmail = regexp.MustCompile(`(?i)\bemails\[\s*type\s+eq\s+"work"\s*\]\.value(\s+eq\s)`)
+
+// expandWorkEmail replaces a request's filter for the address of type work by one for the address.
+func expandWorkEmail(r *http.Request) {
+	q := r.URL.Query()
+	if filter := q.Get("filter"); workEmail.MatchString(filter) {
+		q.Set("filter", workEmail.ReplaceAllString(filter, "emails.value$1"))
+		r.URL.RawQuery = q.Encode()
+	}
+}
 
 // toFilter reads a filter of equalities that "and" joins: what Okta and Entra send.
 func toFilter(p library.ListRequestParams) (connectors.SCIMFilter, error) {

@@ -149,6 +149,7 @@ func checkRequest(w http.ResponseWriter, r *http.Request) error {
 	if filter := r.URL.Query().Get("filter"); !isFlat(filter) {
 		return newSCIMError(http.StatusBadRequest, scimerrors.ScimTypeInvalidFilter, "The filter is too long or too deep.")
 	}
+	expandWorkEmail(r)
 	if r.Method == http.MethodGet || r.Method == http.MethodDelete {
 		r.Body = http.NoBody
 		return nil
