@@ -26,6 +26,7 @@ func runLine(t *testing.T, reply, line string) (out, request string, err error) 
 	var commands struct {
 		Access accessCommands `cmd:""`
 		Agents agentCommands  `cmd:""`
+		SCIM   scimCommands   `cmd:"" name:"scim"`
 	}
 	parser, err := kong.New(&commands, kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard), kong.Bind(s), kong.BindTo(t.Context(), (*context.Context)(nil)))
 	if err != nil {

@@ -24,6 +24,7 @@ type Commands struct {
 	Approvals  approvalCommands  `cmd:"" help:"Approve and deny waiting calls."`
 	Access     accessCommands    `cmd:"" help:"Ask for an agent's access, and decide requests."`
 	Changes    changeCommands    `cmd:"" help:"Review tool and skill changes."`
+	SCIM       scimCommands      `cmd:"" name:"scim" help:"Let an identity provider manage members."`
 	API        apiCommand        `cmd:"" name:"api" help:"Send any API request: members, invitations, API keys, webhooks, registries, settings, audit log."`
 	Manifest   manifestCommand   `cmd:"" help:"Print the installation's configuration for patchbay apply."`
 }
