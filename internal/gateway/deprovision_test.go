@@ -49,7 +49,11 @@ func (b *testEnv) provider(t *testing.T) func(method, path, body string) string 
 	}
 }
 
-// The provider reaches one process; the agents' last tokens are refused at each within a second.
+// maxRefusal is a second, the documented bound, with room for a busy machine. Without the database's notice a connected process would
+// use what it has read until the token's expiry.
+const maxRefusal = 5 * time.Second
+
+// The provider reaches one process; the agents' last tokens are refused at each within the bound.
 func TestDeprovisionedMember_IsRefusedAtEachReplica(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
@@ -82,7 +86,9 @@ func TestDeprovisionedMember_IsRefusedAtEachReplica(t *testing.T) {
 			eventually(t, "the token "+name+" is refused", func() bool {
 				return post(t, at+"/mcp", listTools, "Authorization", token).status == http.StatusUnauthorized
 			})
+			if took := time.Since(ended); took > maxRefusal {
+				t.Errorf("the token %s was refused at %s after %s, want at most %s", name, at, took, maxRefusal)
+			}
 		}
 	}
-	t.Logf("refused within %s", time.Since(ended))
 }
