@@ -194,6 +194,9 @@ func (h groupResources) updateGroup(r *http.Request, id string, next func(groupC
 		if err != nil {
 			return err
 		}
+		if err := checkVersion(r, groupVersion(g, now)); err != nil {
+			return err
+		}
 		n, err := next(groupChange{group: g, members: slices.Clone(now)})
 		if err != nil {
 			return err
@@ -205,6 +208,7 @@ func (h groupResources) updateGroup(r *http.Request, id string, next func(groupC
 			return err
 		}
 		updated, err = groupResource(ctx, c.tx.SCIM(), n.group, readProjection(r))
+		updated.Meta.Version = groupVersion(n.group, n.members)
 		return err
 	})
 	return updated, err
@@ -281,6 +285,9 @@ func (h groupResources) Delete(r *http.Request, id string) error {
 		}
 		members, err := c.groupMembers(ctx, g.ID)
 		if err != nil {
+			return err
+		}
+		if err := checkVersion(r, groupVersion(g, members)); err != nil {
 			return err
 		}
 		was, err := c.tx.State(ctx, store.OfSCIMGroup(g.ID))
@@ -360,12 +367,15 @@ func groupResource(ctx context.Context, directory store.SCIM, g connectors.SCIMG
 }
 
 func toGroupResource(g connectors.SCIMGroup, members []store.SCIMGroupMember, shown projection) library.Resource {
-	list := make([]any, len(members))
+	list, ids := make([]any, len(members)), make([]connectors.SCIMUserID, len(members))
 	for i, m := range members {
-		list[i] = map[string]any{attrValue: m.User.String(), "display": m.UserName, "type": "User"}
+		list[i], ids[i] = map[string]any{attrValue: m.User.String(), "display": m.UserName, "type": "User"}, m.User
 	}
 	a := library.ResourceAttributes{attrDisplayName: g.DisplayName, attrMembers: list}
 	made := library.Resource{ID: g.ID.String(), Attributes: shown.applyTo(a), Meta: library.Meta{Created: &g.CreatedAt, LastModified: &g.UpdatedAt}}
+	if shown.showsAttribute(attrMembers) { // otherwise they were not read
+		made.Meta.Version = groupVersion(g, ids)
+	}
 	if g.ExternalID != "" {
 		made.ExternalID = optional.NewString(g.ExternalID)
 	}

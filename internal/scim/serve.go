@@ -111,6 +111,13 @@ func (s *Service) serveRequest(w http.ResponseWriter, r *http.Request) {
 		s.WriteError(w, r, p.failure)
 		return
 	}
+	switch {
+	case isUnchanged(r, made.header, made.status):
+		made.status = http.StatusNotModified
+		made.body.Reset()
+	case r.URL.Path == "/ServiceProviderConfig": // the library has no setting for it
+		made.body = *bytes.NewBuffer(bytes.Replace(made.body.Bytes(), []byte(`"etag":{"supported":false}`), []byte(`"etag":{"supported":true}`), 1))
+	}
 	made.writeTo(w)
 }
 

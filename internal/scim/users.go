@@ -155,6 +155,9 @@ func (h userResources) updateUser(
 		if err != nil {
 			return err
 		}
+		if err := checkVersion(r, userVersion(old)); err != nil {
+			return err
+		}
 		attributes, err := allAttributes(old)
 		if err != nil {
 			return err
@@ -250,6 +253,9 @@ func (h userResources) Delete(r *http.Request, id string) error {
 	return h.runChange(r, func(ctx context.Context, c *change) error {
 		u, err := c.tx.SCIM().User(ctx, connectors.SCIMUserID{UUID: key})
 		if err != nil {
+			return err
+		}
+		if err := checkVersion(r, userVersion(u)); err != nil {
 			return err
 		}
 		if u.Member != nil {
@@ -373,7 +379,9 @@ func toUserResource(u connectors.SCIMUser, groups []store.SCIMUserGroup, shown p
 	if len(list) > 0 {
 		a[attrGroups] = list
 	}
-	made := library.Resource{ID: u.ID.String(), Attributes: shown.applyTo(a), Meta: library.Meta{Created: &u.CreatedAt, LastModified: &u.UpdatedAt}}
+	made := library.Resource{
+		ID: u.ID.String(), Attributes: shown.applyTo(a), Meta: library.Meta{Created: &u.CreatedAt, LastModified: &u.UpdatedAt, Version: userVersion(u)},
+	}
 	if u.ExternalID != "" {
 		made.ExternalID = optional.NewString(u.ExternalID)
 	}
