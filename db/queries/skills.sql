@@ -41,7 +41,7 @@ insert into skills (tenant_id, connector_id, uri, current_hash, review, removed_
 select @tenant_id, @connector_id, unnest(@uris::text[]), sha256(''::bytea), 'new', now()
 on conflict (tenant_id, connector_id, uri) do nothing;
 
--- name: ForgetRemovedSkills :exec
+-- name: DeleteOldRemovedSkills :exec
 -- Keeps the skills that were removed last, and those of uris.
 delete from skills
 where skills.tenant_id = @tenant_id and skills.connector_id = @connector_id and skills.removed_at is not null and skills.uri <> all(coalesce(@uris::text[], '{}'))

@@ -13,7 +13,7 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// MaxRemovedSkills bounds the removed skills of a connector that are known. A forgotten one is new when the server lists it again,
+// MaxRemovedSkills bounds the removed skills of a connector that are known. A deleted one is new when the server lists it again,
 // and only the scheme skill still withholds its files.
 const MaxRemovedSkills = 1000
 
@@ -94,7 +94,7 @@ func (t *tenant) writeSkills(ctx context.Context, q *dbgen.Queries, id connector
 			return err
 		}
 	}
-	if err := q.ForgetRemovedSkills(ctx, dbgen.ForgetRemovedSkillsParams{TenantID: t.id, ConnectorID: id, Uris: withheld, Kept: MaxRemovedSkills}); err != nil {
+	if err := q.DeleteOldRemovedSkills(ctx, dbgen.DeleteOldRemovedSkillsParams{TenantID: t.id, ConnectorID: id, Uris: withheld, Kept: MaxRemovedSkills}); err != nil {
 		return err
 	}
 	return t.writeChanges(ctx, q, dbgen.SyncRun{ID: w.Run, ConnectorID: id}, w.Diff)

@@ -137,7 +137,7 @@ func (q *Queries) DecideSkill(ctx context.Context, arg DecideSkillParams) error 
 	return err
 }
 
-const forgetRemovedSkills = `-- name: ForgetRemovedSkills :exec
+const deleteOldRemovedSkills = `-- name: DeleteOldRemovedSkills :exec
 delete from skills
 where skills.tenant_id = $1 and skills.connector_id = $2 and skills.removed_at is not null and skills.uri <> all(coalesce($3::text[], '{}'))
   and skills.uri in (
@@ -148,7 +148,7 @@ where skills.tenant_id = $1 and skills.connector_id = $2 and skills.removed_at i
       offset $4)
 `
 
-type ForgetRemovedSkillsParams struct {
+type DeleteOldRemovedSkillsParams struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	Uris        []string
@@ -156,8 +156,8 @@ type ForgetRemovedSkillsParams struct {
 }
 
 // Keeps the skills that were removed last, and those of uris.
-func (q *Queries) ForgetRemovedSkills(ctx context.Context, arg ForgetRemovedSkillsParams) error {
-	_, err := q.db.Exec(ctx, forgetRemovedSkills,
+func (q *Queries) DeleteOldRemovedSkills(ctx context.Context, arg DeleteOldRemovedSkillsParams) error {
+	_, err := q.db.Exec(ctx, deleteOldRemovedSkills,
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.Uris,
