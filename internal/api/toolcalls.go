@@ -176,7 +176,7 @@ func newOrder(actor auth.Actor, view *agentview.View, doc toolCallCreate) (toolc
 	if err != nil {
 		return toolcall.CallRequest{}, err
 	}
-	return toolcall.CallRequest{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, ActorName: actor.Name, Origin: actor.CallOrigin(), Timeout: time.Duration(doc.TimeoutMS) * time.Millisecond}, nil
+	return toolcall.CallRequest{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, ActorName: actor.Name, Origin: actor.CallOrigin(), Timeout: time.Duration(doc.TimeoutMS) * time.Millisecond, Client: toolcall.Client{Caller: actor.Caller()}}, nil
 }
 
 func (h *Handler) listAgentCalls(ctx context.Context, actor auth.Actor, in *listAgentCallsInput) (*response[list[toolCallJSON]], error) {

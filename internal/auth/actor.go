@@ -55,6 +55,9 @@ func (a Actor) CallOrigin() connectors.CallOrigin {
 	return connectors.CallOriginOf(a.Address, a.RequestID)
 }
 
+// Caller returns the actor as the caller of calls.
+func (a Actor) Caller() connectors.Caller { return connectors.CallerPerson(a.UserID) }
+
 // Operator returns the actor of the command line: an owner of any tenant.
 func Operator(t connectors.Tenant) Actor {
 	return Actor{Kind: KindOperator, Tenant: t, Role: connectors.RoleOwner, Name: "command line"}

@@ -34,6 +34,7 @@ type Approval struct {
 	Reason      string // the person's
 	InstanceID  *InstanceID
 	FetchedAt   *time.Time // when the agent got the result
+	Caller      Caller     // of the first request for the call
 }
 
 // MaxAllowedItem bounds the name or URI of an allowance for a prompt or a resource, in bytes. A longer one is used with

@@ -14,13 +14,16 @@ import (
 // maxStepUps bounds how often a server may ask for more scopes.
 const maxStepUps = 2
 
-// resolveGrant returns the agent's token, refreshed if due. nil: none is usable.
+// resolveGrant returns the agent's token, refreshed if due. caller is that of a call; nil: a sync. nil: none is usable.
 func (r *Resolver) resolveGrant(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID,
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID, caller *connectors.Caller,
 ) (*Credential, error) {
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
 	if fault.Is(err, fault.NotFound) && r.canBeManaged(c, owner) {
-		g, err = r.addManagedAccount(ctx, tenant, c, *owner)
+		g, err = r.addManagedAccount(ctx, tenant, c, *owner, caller)
+	}
+	if err == nil && g.Member != nil && caller != nil && isUsable(c, g.Credential) && !servesCaller(*owner, *g.Member, *caller) {
+		return nil, newManagedError(c)
 	}
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
 		g, err = r.refreshInTime(ctx, tenant, c, g)
@@ -74,7 +77,7 @@ func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID
 		return r.MarkRefused(ctx, tenant, u, reasonTooManyStepUps, refusal)
 	}
 	meta.WantedScopes, meta.StepUps = oauth.UnionScopes(u.scopes, append(meta.WantedScopes, scopes...)), meta.StepUps+1
-	if !isMachine(c.Auth.Type) && !u.managed {
+	if !isMachine(c.Auth.Type) && u.member == nil {
 		return r.refuseGrant(ctx, tenant, u, meta, reasonScopes, refusal)
 	}
 	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, u.Agent)
@@ -103,7 +106,7 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 		}
 		u := &Credential{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: headers}
 		u.Revision, u.Refreshed = g.Version, g.RefreshedAt != nil
-		u.connector, u.meta, u.scopes, u.managed = c, g.Tokens.Meta, g.Scopes, g.Member != nil
+		u.connector, u.meta, u.scopes, u.member = c, g.Tokens.Meta, g.Scopes, g.Member
 		u.Due = refreshDueAt(g, r.now())
 		return u, nil
 	case r.canRefresh(g):

@@ -47,10 +47,14 @@ func (r *Resolver) canBeManaged(c connectors.Connector, owner *connectors.AgentI
 }
 
 // addManagedAccount stores an account for an agent of a member with a sign-in at the organisation's provider, if the server takes
-// identity assertions of providers. Its first token is requested as that of any due grant. It fails with NotFound if there is none.
-func (r *Resolver) addManagedAccount(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent connectors.AgentID) (store.Grant, error) {
+// identity assertions of providers and the account serves the caller (nil: any). Its first token is requested as that of any due
+// grant. It fails with NotFound if there is none.
+func (r *Resolver) addManagedAccount(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent connectors.AgentID, caller *connectors.Caller) (store.Grant, error) {
 	accounts := r.store.Tenant(tenant).Accounts()
 	member, err := accounts.ManagedMember(ctx, agent, c.ID)
+	if err == nil && caller != nil && !servesCaller(agent, member, *caller) {
+		err = fault.Errorf(fault.NotFound, "The server has no managed accounts.")
+	}
 	if err != nil {
 		return store.Grant{}, err
 	}

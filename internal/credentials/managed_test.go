@@ -165,11 +165,7 @@ func (w *enterprise) resolver() *credentials.Resolver {
 // sent is the header of the agent's next call, and the error in its place.
 func (w *enterprise) sent(t *testing.T, r *credentials.Resolver) (string, error) {
 	t.Helper()
-	headers, err := r.Headers(t.Context(), w.Tenant, w.connector, &w.agent.ID)
-	if err != nil {
-		return "", err
-	}
-	return authorizationHeader(t, headers, nil), nil
+	return w.sentFor(t, r, connectors.CallerAgent(w.agent.ID))
 }
 
 // expire makes the stored access token due.

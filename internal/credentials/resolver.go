@@ -91,18 +91,18 @@ type Credential struct {
 	connector connectors.Connector
 	meta      store.GrantMeta // of this version
 	scopes    []string
-	managed   bool // its tokens come from a member's sign-in at the provider
+	member    *connectors.UserID // of a managed account: its tokens come from that member's sign-in at the provider
 }
 
-// Headers returns the headers that the agent sends to the connector. A missing or dead credential is a fault as by
-// [Missing], with the reason.
+// Headers returns the headers that the agent sends to the connector, unless its account is managed. A missing or dead credential is
+// a fault as by [NewMissingError], with the reason.
 func (r *Resolver) Headers(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) ([]Header, error) {
 	if c.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}
-	u, err := r.Resolve(ctx, tenant, c, agent)
+	u, err := r.ResolveFor(ctx, tenant, c, agent, connectors.Caller{})
 	switch {
 	case err != nil:
 		return nil, err
@@ -114,7 +114,7 @@ func (r *Resolver) Headers(
 }
 
 // Resolve opens the credential that the agent uses for the connector: the shared one in shared mode, and only
-// the agent's own in per-agent mode. nil: none is usable.
+// the agent's own in per-agent mode. nil: none is usable. It is for syncs; calls use ResolveFor.
 func (r *Resolver) Resolve(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) (*Credential, error) {
@@ -123,7 +123,7 @@ func (r *Resolver) Resolve(
 	case !ok:
 		return nil, nil
 	case hasToken(c.Auth.Type):
-		return r.resolveGrant(ctx, tenant, c, owner)
+		return r.resolveGrant(ctx, tenant, c, owner, nil)
 	}
 	cred, sealed, err := r.store.Vault(tenant).Secret(ctx, c.ID, owner)
 	return openSecret(c, cred, sealed, err)
@@ -133,7 +133,7 @@ func (r *Resolver) Resolve(
 func (r *Resolver) LastUsed(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Credential, error) {
 	cred, sealed, err := r.store.Vault(tenant).LastUsed(ctx, c.ID)
 	if err == nil && hasToken(c.Auth.Type) {
-		return r.resolveGrant(ctx, tenant, c, cred.AgentID)
+		return r.resolveGrant(ctx, tenant, c, cred.AgentID, nil)
 	}
 	return openSecret(c, cred, sealed, err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
+	"patchbay/internal/testing/fixture"
 )
 
 // withTools adds a prompt, a resource and a template.
@@ -74,6 +75,27 @@ func TestCall_UsesAgentsOwnCredential(t *testing.T) {
 						}
 					}
 				}
+			}
+		})
+	}
+}
+
+// TestCall_UsesManagedAccount uses tools, prompts, resources and completions with the agent's own token.
+func TestCall_UsesManagedAccount(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newTestEnv(t)
+			up := newUpstream(t, sdk.StreamableHTTPOptions{}).withEchoTools("a").withTools()
+			c := b.newConnector(t, "one", up.url, fixture.Managed)
+			agent := b.newAutoAgent(t)
+			b.Grant(t, agent.ID, c.ID)
+			token := b.Token(t, agent.ID)
+			b.ManagedAccount(t, c, agent.ID, b.Member(t, connectors.RoleMember).UserID, "managed")
+			useAll(t, connect(t, b.url+"/mcp/one", token, e), exposedNaming{prompt: "greet me"})
+			if seen := up.authorizations(); seen["Bearer managed"] == 0 {
+				t.Errorf("the server saw %v", seen)
 			}
 		})
 	}

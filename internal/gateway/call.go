@@ -107,6 +107,7 @@ func (b *backend) findTool(name string) *agentview.Tool {
 func (b *backend) newClient(r *serve.Request) toolcall.Client {
 	b.wait.Bytes = len(r.Params)
 	c := toolcall.Client{
+		Caller:       connectors.CallerAgent(b.view.Agent.ID),
 		Wait:         &b.wait,
 		Capabilities: r.Peer.Capabilities,
 		MultiRound:   r.Peer.Modern,

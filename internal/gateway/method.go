@@ -31,6 +31,7 @@ func (b *backend) HandleNotification(ctx context.Context, _ *serve.Client, metho
 	b.wait.Bytes = len(params)
 	_, _ = b.h.caller.SendRequest(ctx, toolcall.UpstreamRequest{
 		View: b.view, Connector: b.connector, Kind: connectors.CallMethod, Name: method, Method: method, Notify: true, Params: bytes.Clone(params),
-		Source: connectors.SourceGateway, Token: &b.token.ID, Origin: b.origin, Client: toolcall.Client{Wait: &b.wait},
+		Source: connectors.SourceGateway, Token: &b.token.ID, Origin: b.origin,
+		Client: toolcall.Client{Caller: connectors.CallerAgent(b.view.Agent.ID), Wait: &b.wait},
 	})
 }

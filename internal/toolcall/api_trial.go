@@ -41,7 +41,7 @@ func (c *Executor) TryAPITool(ctx context.Context, actor auth.Actor, connector c
 	}
 	raw, record, err := c.requests.sendRecorded(ctx, UpstreamRequest{
 		View: view, Connector: &agentview.ConnectorView{Connector: connector}, Kind: connectors.CallMethod, Name: t.Tool, Method: "tools/call", Params: params,
-		Source: t.Source, ActorName: actor.Name, Origin: actor.CallOrigin(), isByAdmin: true,
+		Source: t.Source, ActorName: actor.Name, Origin: actor.CallOrigin(), isByAdmin: true, Client: Client{Caller: actor.Caller()},
 	})
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()

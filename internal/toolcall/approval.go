@@ -138,6 +138,7 @@ func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row con
 		row, created, err = tx.Calls().RequestApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.connector.Connector.ID, Kind: a.call.Kind, Tool: tool.Name, ExposedName: tool.Exposed,
 			Definition: tool.Hash, CallHash: a.callHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: ap.o.Now().Add(approvalTTL),
+			Caller: a.request.Caller,
 		})
 		if err != nil || !created {
 			return err

@@ -156,7 +156,7 @@ func (ap *approvals) restoreOrder(ctx context.Context, a *activeCall, t connecto
 	if tool == nil {
 		return fault.Errorf(fault.NotFound, "No such tool.")
 	}
-	a.request = &CallRequest{View: view, Tool: tool, Arguments: json.RawMessage(arguments.Reveal()), NoWait: true}
+	a.request = &CallRequest{View: view, Tool: tool, Arguments: json.RawMessage(arguments.Reveal()), NoWait: true, Client: Client{Caller: row.Caller}}
 	a.request.Wait = &store.WaitBudget{Tenant: t, Bytes: len(a.request.Arguments)}
 	a.connector = tool.Connector
 	return nil

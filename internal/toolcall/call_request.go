@@ -43,9 +43,11 @@ type CallRequest struct {
 	isOwn bool // a person's own call: the view's agent, if any, is only the owner of the credential
 }
 
-// Client is what the waiting client receives and supports. The zero value receives nothing and supports
+// Client is the caller, and what it receives and supports while it waits. The zero value receives nothing and supports
 // nothing.
 type Client struct {
+	// Caller decides which managed accounts serve the request.
+	Caller connectors.Caller
 	// Progress receives params of progress notifications, without a token; nil: dropped.
 	Progress func(params json.RawMessage)
 	// Message receives other notifications of the server; nil: dropped.

@@ -136,7 +136,7 @@ func (cn *canceller) cancelTask(ctx context.Context, a auth.Actor, call connecto
 		if err != nil {
 			return err
 		}
-		if _, err := cn.tasks.sendTaskRequest(ctx, view, Client{}, "tasks/cancel", withMember([]byte("{}"), "taskId", quoteString(call.TaskHandle))); err != nil {
+		if _, err := cn.tasks.sendTaskRequest(ctx, view, Client{Caller: connectors.CallerAgent(view.Agent.ID)}, "tasks/cancel", withMember([]byte("{}"), "taskId", quoteString(call.TaskHandle))); err != nil {
 			cn.o.logUnsaved(ctx, err) // the server may have ended the task
 		}
 	}

@@ -96,6 +96,8 @@ func (e *explainer) explainFault(ctx context.Context, v *agentview.View, connect
 		refusal := e.explainMissing(ctx, v, connector, f)
 		refusal.Err = err
 		return refusal
+	case f.Type == credentials.TypeManagedAccount:
+		return &RefusalError{Code: CodeNotGranted, Sentence: f.Message, Err: f}
 	case f.Kind == fault.Unavailable, f.Kind == fault.Conflict, f.Kind == fault.Upstream, f.Kind == fault.RateLimited:
 		code := CodeUnavailable
 		if f.Kind == fault.Upstream {

@@ -34,6 +34,7 @@ func (c *Executor) SendMethod(ctx context.Context, actor auth.Actor, connector c
 	raw, record, err := c.requests.sendRecorded(ctx, UpstreamRequest{
 		View: view, Connector: &agentview.ConnectorView{Connector: connector}, Kind: connectors.CallMethod, Name: m.Method, Method: m.Method, Params: m.Params,
 		Notify: m.Notify || connectors.IsNotification(m.Method), Source: m.Source, ActorName: actor.Name, Origin: actor.CallOrigin(), isByAdmin: true,
+		Client: Client{Caller: actor.Caller()},
 	})
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()

@@ -111,7 +111,7 @@ func (mr *multiRoundCalls) startMultiRound(ctx context.Context, first *CallReque
 	m.cancel = cancel
 	attached := request
 	attached.AllowPooled = false // several requests, in other processes too, may read the result
-	attached.Client = Client{SendRequest: m.requestFromClient, Capabilities: request.Capabilities, Task: request.Task, Message: m.relayMessage}
+	attached.Client = Client{Caller: request.Caller, SendRequest: m.requestFromClient, Capabilities: request.Capabilities, Task: request.Task, Message: m.relayMessage}
 	if request.Progress != nil {
 		attached.Progress = m.relayProgress
 	}

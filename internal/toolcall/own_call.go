@@ -80,6 +80,7 @@ func (c *Executor) newOwnRequest(ctx context.Context, own OwnCall) (request Call
 	}
 	request = CallRequest{
 		Arguments: own.Arguments, Source: own.Source, ActorName: own.Actor.Name, Origin: own.Actor.CallOrigin(), Timeout: own.Timeout, isOwn: true,
+		Client: Client{Caller: own.Actor.Caller()},
 	}
 	request.View, request.Tool = agentview.NewOwnTool(own.Actor.Tenant, connector, tool, agent)
 	if request.Tool.BlockedBy != "" {

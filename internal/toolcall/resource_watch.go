@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 )
@@ -22,7 +23,8 @@ func (c *Executor) WatchResources(
 	}
 	defer c.sender.watches.Release(v.Agent.ID)
 	var credential *credentials.Credential
-	err := c.sender.withSession(ctx, c.sender.newSessionRequest(v, connector, Client{}, false), &credential, func(s *mcp.Session) error {
+	client := Client{Caller: connectors.CallerAgent(v.Agent.ID)}
+	err := c.sender.withSession(ctx, c.sender.newSessionRequest(v, connector, client, false), &credential, func(s *mcp.Session) error {
 		return s.Watch(ctx, uris, func(m mcp.Message) { onNotify(m.Params) })
 	})
 	if err != nil && ctx.Err() == nil {

@@ -67,7 +67,7 @@ func (tr *taskRequests) sendTaskRequest(ctx context.Context, v *agentview.View, 
 		return nil, err
 	}
 	q := UpstreamRequest{View: v, Method: method}
-	q.Wait = client.Wait
+	q.Wait, q.Caller = client.Wait, client.Caller
 	switch {
 	case t.Stored != nil:
 		return tr.handleStoredTask(ctx, q, t, handle)
@@ -136,7 +136,7 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 		return nil, err
 	}
 	q := UpstreamRequest{View: v, Connector: connector, Method: r.method, taskSession: r.task.taskSession}
-	q.Wait = client.Wait
+	q.Wait, q.Caller = client.Wait, client.Caller
 	if r.method == "tasks/update" {
 		if q.taskEnd, err = tr.newTaskEnd(ctx, &q, r.task); err != nil {
 			return nil, err

@@ -287,7 +287,7 @@ func (r *handshakeRequest) awaitUpstream(ctx context.Context) (json.RawMessage, 
 	}
 	defer callCtx.endCall()
 	ctx = callCtx
-	q := UpstreamRequest{View: r.view, Connector: connector, Client: Client{Wait: r.client.Wait}}
+	q := UpstreamRequest{View: r.view, Connector: connector, Client: Client{Wait: r.client.Wait, Caller: r.client.Caller}}
 	taskEnd, err := r.tasks.newTaskEnd(ctx, &q, r.task)
 	if err != nil {
 		return nil, err

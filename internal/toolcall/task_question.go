@@ -155,7 +155,7 @@ func (tq *taskQuestions) ensureRelay(q *UpstreamRequest, t taskHandle) *question
 		return nil
 	}
 	r := &questionRelay{
-		questions: tq, view: q.View, connector: q.Connector, task: t, slot: make(chan struct{}, 1), changed: make(chan struct{}), done: make(chan struct{}),
+		questions: tq, view: q.View, connector: q.Connector, caller: q.Caller, task: t, slot: make(chan struct{}, 1), changed: make(chan struct{}), done: make(chan struct{}),
 		expired: make(chan struct{}),
 	}
 	expire := sync.OnceFunc(func() { close(r.expired) })
@@ -258,6 +258,7 @@ type questionRelay struct {
 	questions *taskQuestions
 	view      *agentview.View
 	connector *agentview.ConnectorView
+	caller    connectors.Caller
 	task      taskHandle
 	slot      chan struct{} // capacity 1: one question at a time
 	done      chan struct{} // closed at the end
@@ -307,7 +308,7 @@ func (r *questionRelay) runRelay(ctx context.Context) {
 		return r.askClient(ctx, request)
 	}
 	var credential *credentials.Credential
-	w := r.questions.sender.newTaskSessionRequest(r.view, r.connector, r.task.taskSession, Client{})
+	w := r.questions.sender.newTaskSessionRequest(r.view, r.connector, r.task.taskSession, Client{Caller: r.caller})
 	_ = r.questions.sender.withSession(ctx, w, &credential, func(s *mcp.Session) error {
 		return s.RelayTask(ctx, mcp.TaskRelay{ID: r.task.ID, Timeout: maxCallTime, Answer: answer, CallerKey: r.view.Agent.ID.UUID})
 	})

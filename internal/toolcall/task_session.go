@@ -137,7 +137,7 @@ func (r *taskRelay) startRelay(ctx context.Context) {
 	credential := r.a.credential
 	safe.Go(safe.Call, func() { // stopRelay waits for it
 		defer close(done)
-		w := r.sender.newTaskSessionRequest(r.a.request.View, r.a.connector, r.a.taskSession, Client{})
+		w := r.sender.newTaskSessionRequest(r.a.request.View, r.a.connector, r.a.taskSession, Client{Caller: r.a.request.Caller})
 		_ = r.sender.withSession(ctx, w, &credential, func(s *mcp.Session) error {
 			return s.RelayTask(ctx, mcp.TaskRelay{ID: r.id, Timeout: maxCallTime, Answer: answer, CallerKey: r.a.request.View.Agent.ID.UUID})
 		})

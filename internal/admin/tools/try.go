@@ -85,6 +85,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	run := func(w http.ResponseWriter, r *http.Request, t *trial) (int, error) {
 		return h.runTrial(w, r, t, toolcall.CallRequest{
 			ID: id, Arguments: arguments, Timeout: timeout, Source: connectors.SourceDashboard, ActorName: shell.Actor(r).Name, Origin: shell.Actor(r).CallOrigin(),
+			Client: toolcall.Client{Caller: shell.Actor(r).Caller()},
 		})
 	}
 	if account, ok := ownAccount(t.agent); ok {

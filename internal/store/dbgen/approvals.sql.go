@@ -141,7 +141,7 @@ func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams
 }
 
 const approval = `-- name: Approval :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
 from approvals
 where tenant_id = $1 and id = $2
 `
@@ -168,6 +168,7 @@ func (q *Queries) Approval(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.InstanceID,
 		&i.FetchedAt,
 		&i.Kind,
+		&i.CallerID,
 	)
 	return i, err
 }
@@ -222,7 +223,7 @@ set state = case when $1::boolean then 'approved' else 'denied' end,
     decided_by = $2,
     reason = $3
 where tenant_id = $4 and id = $5 and state = 'waiting' and expires_at > now()
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id
 `
 
 type DecideApprovalParams struct {
@@ -261,6 +262,7 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 		&i.InstanceID,
 		&i.FetchedAt,
 		&i.Kind,
+		&i.CallerID,
 	)
 	return i, err
 }
@@ -315,7 +317,7 @@ func (q *Queries) DeleteConnectorAllowances(ctx context.Context, tenantID connec
 }
 
 const deniedApprovalOfCall = `-- name: DeniedApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
 from approvals
 where tenant_id = $1 and agent_id = $2 and call_hash = $3 and state = 'denied' and decided_at > $4
 order by id desc
@@ -356,6 +358,7 @@ func (q *Queries) DeniedApprovalOfCall(ctx context.Context, arg DeniedApprovalOf
 		&i.InstanceID,
 		&i.FetchedAt,
 		&i.Kind,
+		&i.CallerID,
 	)
 	return i, err
 }
@@ -392,11 +395,11 @@ func (q *Queries) FinishApproval(ctx context.Context, tenantID connectors.Tenant
 
 const insertApproval = `-- name: InsertApproval :one
 
-insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at)
-values ($1, $2, $3, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10, $11)
+insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at, caller_id)
+values ($1, $2, $3, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10, $11, $12)
 on conflict (tenant_id, call_hash) where state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null)
 do nothing
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id
 `
 
 type InsertApprovalParams struct {
@@ -411,6 +414,7 @@ type InsertApprovalParams struct {
 	CallHash       []byte
 	Sealed         []byte
 	ExpiresAt      time.Time
+	CallerID       *uuid.UUID
 }
 
 // Calls that need approval, their decisions and results, and temporary allowances.
@@ -428,6 +432,7 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		arg.CallHash,
 		arg.Sealed,
 		arg.ExpiresAt,
+		arg.CallerID,
 	)
 	var i Approval
 	err := row.Scan(
@@ -449,12 +454,13 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		&i.InstanceID,
 		&i.FetchedAt,
 		&i.Kind,
+		&i.CallerID,
 	)
 	return i, err
 }
 
 const openApprovalOfCall = `-- name: OpenApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
 from approvals
 where tenant_id = $1 and call_hash = $2
   and (state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null))
@@ -482,6 +488,7 @@ func (q *Queries) OpenApprovalOfCall(ctx context.Context, tenantID connectors.Te
 		&i.InstanceID,
 		&i.FetchedAt,
 		&i.Kind,
+		&i.CallerID,
 	)
 	return i, err
 }
@@ -497,7 +504,7 @@ func (q *Queries) SaveApprovalResult(ctx context.Context, tenantID connectors.Te
 }
 
 const waitingApprovals = `-- name: WaitingApprovals :many
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
 from approvals
 where tenant_id = $1 and state = 'waiting' and expires_at > now()
   and ($2::uuid is null or id < $2)
@@ -533,6 +540,7 @@ func (q *Queries) WaitingApprovals(ctx context.Context, tenantID connectors.Tena
 			&i.InstanceID,
 			&i.FetchedAt,
 			&i.Kind,
+			&i.CallerID,
 		); err != nil {
 			return nil, err
 		}

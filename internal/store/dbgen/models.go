@@ -139,6 +139,7 @@ type Approval struct {
 	InstanceID     *connectors.InstanceID
 	FetchedAt      *time.Time
 	Kind           string
+	CallerID       *uuid.UUID
 }
 
 type ClientRegistration struct {

@@ -80,6 +80,7 @@ type SessionRequest struct {
 	Tenant    connectors.TenantID
 	Connector connectors.Connector
 	Agent     *connectors.AgentID // nil: shared credentials only
+	Caller    connectors.Caller   // which managed accounts the use may have
 	// Capabilities are those of the client, a JSON object; empty: none. They are part of the session's key,
 	// because initialize sends them once (2025-11-25).
 	Capabilities string
@@ -164,7 +165,7 @@ func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*crede
 	}
 	key := newCredentialKey(w)
 	if u, _, ok := p.findCredential(key, w); ok {
-		return u, nil
+		return u, u.CheckCaller(w.Caller)
 	}
 	if w.Wait == nil {
 		return p.readCredential(ctx, key, w)
@@ -185,11 +186,11 @@ func (p *Pool) readCredentialWaiting(ctx context.Context, key credentialKey, w *
 func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *SessionRequest) (*credentials.Credential, error) {
 	u, generation, ok := p.findCredential(key, w)
 	if ok {
-		return u, nil
+		return u, u.CheckCaller(w.Caller)
 	}
 	ctx, span := tracing.Child(ctx, "credential")
 	defer span.End()
-	u, err := p.o.Credentials.Resolve(ctx, w.Tenant, w.Connector, w.Agent)
+	u, err := p.o.Credentials.ResolveFor(ctx, w.Tenant, w.Connector, w.Agent, w.Caller)
 	if err == nil && u != nil {
 		p.cacheCredential(key, w, u, generation)
 		return u, nil

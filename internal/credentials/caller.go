@@ -1,0 +1,43 @@
+package credentials
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// TypeManagedAccount is the problem type of a member's managed account that does not serve the caller.
+const TypeManagedAccount = "managed-account"
+
+// ResolveFor is [Resolver.Resolve] for a call. A managed account serves its member and programs with the agent's own token. Another
+// caller gets a Denied fault of TypeManagedAccount, and no token is requested.
+func (r *Resolver) ResolveFor(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID, caller connectors.Caller,
+) (*Credential, error) {
+	owner, ok := credentialOwner(c, agent)
+	if !ok || c.Auth.Type != connectors.AuthOAuth2 { // no managed account
+		return r.Resolve(ctx, tenant, c, agent)
+	}
+	return r.resolveGrant(ctx, tenant, c, owner, &caller)
+}
+
+// CheckCaller returns the Denied fault of a managed account that does not serve the caller; nil: it does.
+func (u *Credential) CheckCaller(caller connectors.Caller) error {
+	if u.member == nil || u.Agent == nil || servesCaller(*u.Agent, *u.member, caller) {
+		return nil
+	}
+	return newManagedError(u.connector)
+}
+
+// servesCaller reports whether the managed account of a member's agent serves the caller.
+func servesCaller(agent connectors.AgentID, member connectors.UserID, caller connectors.Caller) bool {
+	return caller.IsPerson(member) || caller.IsAgent(agent)
+}
+
+func newManagedError(c connectors.Connector) error {
+	f := fault.Errorf(fault.Denied, "The agent's account for %q comes from its member's sign-in, so it serves only that member and the agent's own programs. "+
+		"Ask the member to run this, or use another agent.", c.Name)
+	f.Code = "managed_account"
+	return f.WithType(TypeManagedAccount)
+}
