@@ -633,6 +633,8 @@ type AuthInput struct {
 	Type *string `json:"type,omitzero"`
 	// For basic.
 	Username *string `json:"username,omitzero"`
+	// For client_credentials, in place of client_secret: the name of a token that the operator offers (PATCHBAY_WORKLOAD_TOKENS).
+	WorkloadToken *string `json:"workload_token,omitzero"`
 }
 
 // Authorized is an API response.
@@ -2294,6 +2296,8 @@ type SecretPut struct {
 	Token *string `json:"token,omitzero"`
 	// For basic.
 	Username *string `json:"username,omitzero"`
+	// For client_credentials, in place of client_secret: the name of a token that the operator offers (PATCHBAY_WORKLOAD_TOKENS).
+	WorkloadToken *string `json:"workload_token,omitzero"`
 }
 
 // Server is an API response.

@@ -144,11 +144,14 @@ func TestSync_MissingScopesStopRetries(t *testing.T) {
 	}
 }
 
-func TestScenario_UnsupportedIsReported(t *testing.T) {
+func TestScenario_WorkloadTokenIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	if _, err := runWithStub(t, s, "auth/wif-jwt-bearer", "{}"); err == nil || !strings.Contains(err.Error(), "JWT-bearer") || len(s.connectors) != 0 {
-		t.Errorf("%d connectors: %v", len(s.connectors), err)
+	if _, err := runWithStub(t, s, "auth/wif-jwt-bearer", `{"client_id":"workload"}`); err != nil {
+		t.Fatal(err)
+	}
+	if auth := s.connectors[0]["auth"].(map[string]any); auth["workload_token"] != "conformance" || auth["client_id"] != "workload" {
+		t.Errorf("the connector has %v", auth)
 	}
 }
 

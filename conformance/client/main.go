@@ -39,7 +39,8 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	c := scenarioRunner{
 		patchbay: patchbay.Patchbay{URL: env("PATCHBAY_URL"), Key: env("PATCHBAY_KEY")},
 		server:   args[0], scenario: s, revision: env("MCP_CONFORMANCE_PROTOCOL_VERSION"), out: out,
-		owner: owner{key: env("PATCHBAY_OWNER_KEY"), email: env("CONFORMANCE_EMAIL"), password: env("CONFORMANCE_PASSWORD")},
+		owner:        owner{key: env("PATCHBAY_OWNER_KEY"), email: env("CONFORMANCE_EMAIL"), password: env("CONFORMANCE_PASSWORD")},
+		workloadFile: env("CONFORMANCE_WORKLOAD_FILE"),
 	}
 	if err := c.runScenario(ctx); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 
 	"patchbay/conformance/patchbay"
@@ -23,8 +24,10 @@ type scenarioRunner struct {
 	revision string // newest MCP revision of the agent; empty: all
 	out      io.Writer
 
-	owner     owner
-	connector string // slug
+	owner owner
+	// workloadFile is the operator's file with the token "conformance".
+	workloadFile string
+	connector    string // slug
 }
 
 // failedPage is a page of Patchbay that reports a failure.
@@ -37,8 +40,10 @@ func (d *failedPage) Error() string {
 
 // runScenario performs the scenario up to its expected end.
 func (c *scenarioRunner) runScenario(ctx context.Context) error {
-	if c.scenario.unsupported != "" {
-		return errors.New(c.scenario.unsupported)
+	if c.scenario.workloadJWT != "" {
+		if err := os.WriteFile(c.workloadFile, []byte(c.scenario.workloadJWT), 0o600); err != nil {
+			return err
+		}
 	}
 	c.connector = "c" + strings.ToLower(rand.Text()[:12])
 	if _, err := c.patchbay.CreateConnector(ctx, c.newConnector()); err != nil {

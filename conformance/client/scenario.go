@@ -26,9 +26,8 @@ type testScenario struct {
 	steps   func(*gatewayAgent, context.Context) error
 	context []byte // MCP_CONFORMANCE_CONTEXT
 	// identity is that of the suite's identity provider; without a token endpoint there is none.
-	identity suiteIdentity
-	// unsupported says which feature Patchbay lacks; empty: none.
-	unsupported string
+	identity    suiteIdentity
+	workloadJWT string // of the workload that Patchbay runs as; empty: none
 }
 
 // scenarioContext is MCP_CONFORMANCE_CONTEXT: credentials from the server's operator.
@@ -37,6 +36,7 @@ type scenarioContext struct {
 	ClientSecret     string `json:"client_secret"`
 	PrivateKey       string `json:"private_key_pem"`
 	SigningAlgorithm string `json:"signing_algorithm"`
+	WorkloadJWT      string `json:"valid_jwt"`
 	suiteIdentity
 }
 
@@ -62,11 +62,6 @@ var expectedEnds = map[string]expectedEnd{
 	"auth/scope-retry-limit":        syncRefused,
 }
 
-// unsupportedScenarios need authentication that Patchbay does not support.
-var unsupportedScenarios = map[string]string{
-	"auth/wif-jwt-bearer": "Patchbay has no JWT-bearer grant (workload identity federation)",
-}
-
 // findScenario returns the scenario with its context.
 func findScenario(name, text string) (testScenario, error) {
 	g, err := readContext(text)
@@ -74,8 +69,8 @@ func findScenario(name, text string) (testScenario, error) {
 		return testScenario{}, err
 	}
 	s := testScenario{
-		name: name, auth: newAuth(name, g), expected: expectedEnds[name], steps: agentSteps[name], context: []byte(text), unsupported: unsupportedScenarios[name],
-		identity: g.suiteIdentity,
+		name: name, auth: newAuth(name, g), expected: expectedEnds[name], steps: agentSteps[name], context: []byte(text),
+		identity: g.suiteIdentity, workloadJWT: g.WorkloadJWT,
 	}
 	if s.steps == nil {
 		s.steps = func(*gatewayAgent, context.Context) error { return nil }
@@ -91,6 +86,8 @@ func newAuth(name string, g scenarioContext) map[string]any {
 		return map[string]any{
 			"type": "private_key_jwt", "client_id": g.ClientID, "private_key": g.PrivateKey, "algorithm": g.SigningAlgorithm,
 		}
+	case name == "auth/wif-jwt-bearer":
+		return map[string]any{"type": "client_credentials", "client_id": g.ClientID, "workload_token": "conformance"}
 	case strings.HasPrefix(name, "auth/") && g.ClientID != "":
 		return map[string]any{"type": "oauth2", "client_id": g.ClientID, "client_secret": g.ClientSecret}
 	case strings.HasPrefix(name, "auth/"):

@@ -25,8 +25,10 @@ type authInput struct {
 	ClientID     *string      `json:"client_id,omitempty" doc:"For oauth2 (empty: Patchbay registers itself), client_credentials and private_key_jwt."`
 	ClientSecret *secret.Text `json:"client_secret,omitempty" writeOnly:"true" doc:"For client_credentials and manually registered oauth2 clients."`
 	PrivateKey   *secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"For private_key_jwt, as PEM."`
-	Algorithm    *string      `json:"algorithm,omitempty" doc:"For private_key_jwt, such as ES256. Empty: the key's default."`
-	Scopes       []string     `json:"scopes,omitempty" nullable:"false" doc:"Scopes to request. Empty: those that the server requires."`
+	// WorkloadToken is not secret, but belongs to the secrets.
+	WorkloadToken *string  `json:"workload_token,omitempty" writeOnly:"true" doc:"For client_credentials, in place of client_secret: the name of a token that the operator offers (PATCHBAY_WORKLOAD_TOKENS)."`
+	Algorithm     *string  `json:"algorithm,omitempty" doc:"For private_key_jwt, such as ES256. Empty: the key's default."`
+	Scopes        []string `json:"scopes,omitempty" nullable:"false" doc:"Scopes to request. Empty: those that the server requires."`
 
 	Issuer                   *string      `json:"issuer,omitempty" doc:"The authorization server. Empty: the one that the MCP server names."`
 	AuthorizationEndpoint    *string      `json:"authorization_endpoint,omitempty" doc:"For oauth2. Empty: from metadata."`
@@ -94,6 +96,7 @@ func (p ConnectorFields) toSecret() connectors.Secret {
 		setIfPresent(&s.Password, p.Auth.Password)
 		setIfPresent(&s.ClientSecret, p.Auth.ClientSecret)
 		setIfPresent(&s.PrivateKey, p.Auth.PrivateKey)
+		setIfPresent(&s.WorkloadToken, p.Auth.WorkloadToken)
 	}
 	return s
 }

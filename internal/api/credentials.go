@@ -47,12 +47,14 @@ type secretPut struct {
 	ClientID     string      `json:"client_id,omitempty" doc:"For client_credentials and private_key_jwt: this credential's own client. Empty: the connector's."`
 	ClientSecret secret.Text `json:"client_secret,omitempty" writeOnly:"true" doc:"For client_credentials and manually registered oauth2 clients."`
 	PrivateKey   secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"For private_key_jwt, as PEM."`
+
+	WorkloadToken string `json:"workload_token,omitempty" writeOnly:"true" doc:"For client_credentials, in place of client_secret: the name of a token that the operator offers (PATCHBAY_WORKLOAD_TOKENS)."`
 }
 
 func (s secretPut) toSecret() connectors.Secret {
 	return connectors.Secret{
 		Token: s.Token, Key: s.Key, Username: s.Username, Password: s.Password,
-		ClientID: s.ClientID, ClientSecret: s.ClientSecret, PrivateKey: s.PrivateKey,
+		ClientID: s.ClientID, ClientSecret: s.ClientSecret, PrivateKey: s.PrivateKey, WorkloadToken: s.WorkloadToken,
 	}
 }
 

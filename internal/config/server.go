@@ -45,6 +45,7 @@ type ServerFlags struct {
 	HistoryDays  int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"Days to keep calls, sync runs and decided tool changes, from 30 to 3650. Tenants may choose fewer. Unset: 90."`
 	SessionIdle  time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"Idle time after which people are signed out, from 5m, such as 8h. Unset: 24h."`
 	SessionLife  time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"Maximum session lifetime, up to 2160h (90 days). Unset: 168h (7 days)."`
+	Workloads    string        `name:"workload-tokens" env:"PATCHBAY_WORKLOAD_TOKENS" placeholder:"JSON" help:"Files with JWTs of Patchbay's own workload, with which connectors sign in, by name: the servers (host names) that get access tokens for them, and the tenants (slugs, or *) that may use them. Unset: none."`
 	Catalog      string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"YAML file of MCP servers to add to the catalog, or to replace it with. Unset: none."`
 	CIMDURL      string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"URL of the OAuth client metadata, used as client id. Unset: /oauth/client-metadata.json of the base URL, if https."`
 	DrainTime    time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long to accept requests after SIGTERM while /readyz returns 503, so that proxies can switch, such as 5s. Unset: 0s."`
@@ -99,6 +100,7 @@ type Server struct {
 	EmbedModel   string        // of embeddings
 	EmbedKey     secret.Text   // of the API for embeddings; empty: none
 	PrivateAddr  string        // empty: no private listener
+	Workloads    map[string]WorkloadToken
 	HTTP         HTTPMode      // of the public listener, and of requests to other servers
 	DrainTime    time.Duration // between the start of the shutdown and the end of accepting
 	baseURL      *url.URL
@@ -157,6 +159,7 @@ func (f ServerFlags) Check() (Server, error) {
 	s.baseURL = c.checkBaseURL(f.BaseURL)
 	s.CIMDURL = c.checkClientID(f.CIMDURL)
 	s.Stdio = c.parsePrograms("PATCHBAY_STDIO_COMMANDS", f.Stdio)
+	s.Workloads = c.parseWorkloadTokens(f.Workloads)
 	s.Proxies = c.parsePrefixes("PATCHBAY_TRUSTED_PROXIES", f.Proxies)
 	switch Egress(f.Egress) {
 	case "":

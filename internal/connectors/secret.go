@@ -26,6 +26,8 @@ type Secret struct {
 	ClientID     string      // client_credentials and private_key_jwt; empty: the connector's
 	ClientSecret secret.Text // client_credentials; oauth2 with a pre-registered client
 	PrivateKey   secret.Text // private_key_jwt: PEM
+
+	WorkloadToken string // client_credentials, in place of the secret: name of the operator's token
 }
 
 // Empty reports whether nothing was entered.
@@ -38,6 +40,7 @@ func (s Secret) Normalized() Secret {
 	s.ClientID = strings.TrimSpace(s.ClientID)
 	s.ClientSecret = secret.Text(strings.TrimSpace(s.ClientSecret.Reveal()))
 	s.PrivateKey = secret.Text(strings.TrimSpace(s.PrivateKey.Reveal()))
+	s.WorkloadToken = strings.TrimSpace(s.WorkloadToken)
 	return s
 }
 
@@ -60,6 +63,8 @@ func (s Secret) Validate(t AuthType, prefix string) []fault.Field {
 		case !slices.Contains(f.of, t):
 		case f.value == "" && f.missing != "":
 			c.addField(prefix+f.name, "%s", f.missing)
+		case f.name == "workload_token" && f.value != "" && !s.ClientSecret.Empty():
+			c.addField(prefix+f.name, "Enter a client secret or a workload token, not both.")
 		default:
 			c.secretValue(prefix+f.name, f)
 		}
@@ -86,7 +91,10 @@ type secretField struct {
 }
 
 func (s Secret) formFields() []secretField {
-	basic := []AuthType{AuthBasic}
+	basic, needsSecret := []AuthType{AuthBasic}, "Enter the client secret."
+	if s.WorkloadToken != "" {
+		needsSecret = ""
+	}
 	return []secretField{
 		{name: "token", label: "token", of: []AuthType{AuthBearer}, value: s.Token.Reveal(), missing: "Enter the token."},
 		{name: "key", label: "key", of: []AuthType{AuthAPIKey}, value: s.Key.Reveal(), missing: "Enter the key."},
@@ -94,8 +102,9 @@ func (s Secret) formFields() []secretField {
 		// Some servers take an API key as the user name alone.
 		{name: "password", label: "password", of: basic, value: s.Password.Reveal()},
 		{name: "client_id", label: "client id", of: []AuthType{AuthClientCredentials, AuthPrivateKeyJWT}, value: s.ClientID},
-		{name: "client_secret", label: "client secret", of: []AuthType{AuthClientCredentials, AuthOAuth2}, value: s.ClientSecret.Reveal(), missing: "Enter the client secret."},
+		{name: "client_secret", label: "client secret", of: []AuthType{AuthClientCredentials, AuthOAuth2}, value: s.ClientSecret.Reveal(), missing: needsSecret},
 		{name: "private_key", label: "private key", of: []AuthType{AuthPrivateKeyJWT}, value: s.PrivateKey.Reveal(), missing: "Enter the private key."},
+		{name: "workload_token", label: "workload token", of: []AuthType{AuthClientCredentials}, value: s.WorkloadToken},
 	}
 }
 
@@ -150,12 +159,14 @@ type sealedSecret struct {
 	ClientID     string `json:"client_id,omitempty"`
 	ClientSecret string `json:"client_secret,omitempty"`
 	PrivateKey   string `json:"private_key,omitempty"`
+
+	WorkloadToken string `json:"workload_token,omitempty"`
 }
 
 // Encode returns s as one text to be sealed.
 func (s Secret) Encode() (secret.Text, error) {
 	b, err := json.Marshal(sealedSecret{
-		s.Token.Reveal(), s.Key.Reveal(), s.Username, s.Password.Reveal(), s.ClientID, s.ClientSecret.Reveal(), s.PrivateKey.Reveal(),
+		s.Token.Reveal(), s.Key.Reveal(), s.Username, s.Password.Reveal(), s.ClientID, s.ClientSecret.Reveal(), s.PrivateKey.Reveal(), s.WorkloadToken,
 	})
 	if err != nil {
 		return "", fmt.Errorf("encode a secret: %w", err)
@@ -171,6 +182,6 @@ func DecodeSecret(t secret.Text) (Secret, error) {
 	}
 	return Secret{
 		Token: secret.Text(p.Token), Key: secret.Text(p.Key), Username: p.Username, Password: secret.Text(p.Password),
-		ClientID: p.ClientID, ClientSecret: secret.Text(p.ClientSecret), PrivateKey: secret.Text(p.PrivateKey),
+		ClientID: p.ClientID, ClientSecret: secret.Text(p.ClientSecret), PrivateKey: secret.Text(p.PrivateKey), WorkloadToken: p.WorkloadToken,
 	}, nil
 }

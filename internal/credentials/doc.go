@@ -9,7 +9,8 @@
 // only to authorization servers, for the next token of
 //
 //	oauth2                                 an account that a person connected: refresh token (refresh_client.go)
-//	client_credentials, private_key_jwt    a machine: stored secret or key (machine.go)
+//	client_credentials, private_key_jwt    a machine: stored secret or key (machine.go), or the JWT of the workload that Patchbay
+//	                                       runs as (workload.go)
 //	oauth2, managed                        a member's sign-in at the organisation's provider (managed.go)
 //
 // All refresh in the same way (refresh.go):

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
@@ -19,6 +20,14 @@ import (
 func (r *Resolver) requestMachineToken(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, tokens store.GrantTokens) (store.GrantTokens, error) {
 	ctx, cancel := context.WithTimeout(ctx, machineTimeout)
 	defer cancel()
+	var workload config.WorkloadToken
+	name := tokens.Machine.WorkloadToken
+	if name != "" {
+		var err error
+		if workload, err = r.findWorkloadToken(ctx, tenant, c, name); err != nil {
+			return tokens, err
+		}
+	}
 	found, err := r.findMachineServer(ctx, tenant, c, tokens.Meta.Server.Issuer)
 	if err != nil {
 		return tokens, err
@@ -34,7 +43,18 @@ func (r *Resolver) requestMachineToken(ctx context.Context, tenant connectors.Te
 	if peer.Proof, err = proofKey(tokens); err != nil {
 		return tokens, err
 	}
-	token, requested, err := r.requestWithScopes(ctx, c, peer, scopesToRequest(c, found, tokens.Meta))
+	requested := scopesToRequest(c, found, tokens.Meta)
+	var token oauth.Token
+	if name != "" {
+		var assertion oauth.Secret
+		if assertion, err = r.readWorkloadToken(workload, found.Server); err != nil {
+			return tokens, err
+		}
+		token, err = r.oauth.RedeemAssertion(ctx, peer, assertion, requested)
+		err = hideResponse(err)
+	} else {
+		token, requested, err = r.requestWithScopes(ctx, c, peer, requested)
+	}
 	if err != nil {
 		return tokens, err
 	}

@@ -38,6 +38,9 @@ func classifyFailure(g store.Grant, lost bool, refusal error) refreshFailure {
 			return consequence
 		}
 	}
+	if failed.Step == oauth.StepAssertion && g.Tokens.Machine.WorkloadToken != "" && failed.Kind != oauth.KindTemporary {
+		return refreshFailure{delay: store.Delay{Because: reasonWorkload, Wait: maxRetryDelay}}
+	}
 	switch failed.Kind {
 	case oauth.KindDead, oauth.KindClient:
 		return classifyEnd(g, lost, failed)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/limit"
@@ -30,6 +31,7 @@ type Resolver struct {
 	secretLoads  singleflight.Group
 	refreshGroup taskGroup
 
+	workloads      map[string]config.WorkloadToken
 	clientDocument string                                    // URL of our client metadata; empty: none
 	unmanaged      *limit.Recent[managedServerID, time.Time] // until when a server counts as one without managed accounts
 }
@@ -55,12 +57,14 @@ type Options struct {
 	RefreshWait time.Duration
 	// ClientDocument is the URL of our client metadata, our client id where a server supports them; empty: none.
 	ClientDocument string
+	// WorkloadTokens are the operator's, by name.
+	WorkloadTokens map[string]config.WorkloadToken
 }
 
 // NewRefreshing makes a Resolver that refreshes due tokens, and requests those of machines.
 func NewRefreshing(o Options) *Resolver {
 	r := New(o.Store)
-	r.oauth, r.dialer, r.clientDocument = o.OAuth, o.Dialer, o.ClientDocument
+	r.oauth, r.dialer, r.clientDocument, r.workloads = o.OAuth, o.Dialer, o.ClientDocument, o.WorkloadTokens
 	if o.Log != nil {
 		r.log = o.Log
 	}

@@ -119,3 +119,12 @@ func IdentityExpiry(token Secret) time.Time {
 	}
 	return time.Unix(at, 0)
 }
+
+// AssertionAudience returns the aud of a JWT, unverified; nil: unknown.
+func AssertionAudience(token Secret) []string {
+	o, ok := readTokenClaims(token.Reveal())
+	if !ok {
+		return nil
+	}
+	return o.textListField("aud")
+}

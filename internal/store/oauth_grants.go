@@ -27,6 +27,8 @@ type sealedTokens struct {
 	ClientID     string `json:"client_id,omitempty"`
 	ClientSecret string `json:"client_secret,omitempty"`
 	PrivateKey   string `json:"private_key,omitempty"`
+
+	WorkloadToken string `json:"workload_token,omitempty"`
 }
 
 // Lock locks a connector's row until the transaction ends, so that what is read of it holds for what
@@ -83,7 +85,7 @@ func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
 		AccessToken: secret.Text(tokens.Access), RefreshToken: secret.Text(tokens.Refresh), ExpiresAt: c.ExpiresAt, Scopes: c.Scopes,
 		ProofKey: secret.Text(tokens.ProofKey), Bound: tokens.Bound,
 		Machine: connectors.Secret{
-			ClientID: tokens.ClientID, ClientSecret: secret.Text(tokens.ClientSecret), PrivateKey: secret.Text(tokens.PrivateKey),
+			ClientID: tokens.ClientID, ClientSecret: secret.Text(tokens.ClientSecret), PrivateKey: secret.Text(tokens.PrivateKey), WorkloadToken: tokens.WorkloadToken,
 		},
 	}
 	if err := json.Unmarshal(row.GrantMeta, &g.Tokens.Meta); err != nil {
@@ -204,7 +206,7 @@ func (t Accounts) ExpiringCredentials(ctx context.Context, within time.Duration,
 func encodeTokens(t GrantTokens) (plain secret.Text, meta []byte, err error) {
 	b, err := json.Marshal(sealedTokens{
 		Access: t.AccessToken.Reveal(), Refresh: t.RefreshToken.Reveal(), ProofKey: t.ProofKey.Reveal(), Bound: t.Bound,
-		ClientID: t.Machine.ClientID, ClientSecret: t.Machine.ClientSecret.Reveal(), PrivateKey: t.Machine.PrivateKey.Reveal(),
+		ClientID: t.Machine.ClientID, ClientSecret: t.Machine.ClientSecret.Reveal(), PrivateKey: t.Machine.PrivateKey.Reveal(), WorkloadToken: t.Machine.WorkloadToken,
 	})
 	if err != nil {
 		return "", nil, fmt.Errorf("store a grant: %w", err)

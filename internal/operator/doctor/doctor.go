@@ -41,6 +41,7 @@ func Run(ctx context.Context, o Options) (problems int) {
 		r.checkEmbeddings(ctx, server)
 		r.reportHTTPMode(server)
 		r.checkCommands(server)
+		r.checkWorkloadTokens(server)
 		r.checkCatalog(server)
 		r.allowedCommands, r.allowedRead = installation.AllowedCommands(server), true
 	}
