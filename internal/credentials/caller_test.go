@@ -1,6 +1,7 @@
 package credentials_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -70,5 +71,16 @@ func TestManaged_ServesMemberAndAgentAlone(t *testing.T) {
 				t.Errorf("%d exchanges, %d tokens", len(w.exchanges), w.tokens)
 			}
 		})
+	}
+}
+
+func TestManaged_ConfidentialClientSendsItsSecret(t *testing.T) {
+	t.Parallel()
+	w := newEnterprise(t)
+	if _, err := w.sent(t, w.resolver()); err != nil {
+		t.Fatal(err)
+	}
+	if w.clientSecret != url.QueryEscape("secret of the client") || w.redemptions[0].Has("client_secret") || w.redemptions[0].Has("client_id") {
+		t.Errorf("the secret %q in the header, and the form %v", w.clientSecret, w.redemptions[0])
 	}
 }

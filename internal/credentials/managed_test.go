@@ -39,6 +39,7 @@ type enterprise struct {
 	exchanges    []url.Values
 	redemptions  []url.Values
 	tokens       int
+	clientSecret string         // of the last request for a token
 	leave        func()         // called by a request for metadata, if set
 	expiresIn    any            // of a token; nil: one hour, 0: not said
 	refuse       string         // error of the provider; empty: none
@@ -129,8 +130,8 @@ func (w *enterprise) authorize(out http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(out).Encode(document)
 	case "/token":
 		w.redemptions = append(w.redemptions, r.PostForm)
-		id, _, isSecret := r.BasicAuth()
-		if !isSecret {
+		id, password, isSecret := r.BasicAuth()
+		if w.clientSecret = password; !isSecret {
 			id = url.QueryEscape(r.PostForm.Get("client_id"))
 		}
 		if w.refuseServer != "" || id != url.QueryEscape("patchbay at the server") {

@@ -19,6 +19,11 @@ func (r *Registry) SetCredential(
 		return err
 	}
 	s = s.Normalized()
+	if s.WorkloadToken != "" { // the operator's, also for an agent of the member
+		if err := a.Require(connectors.PermManage); err != nil {
+			return err
+		}
+	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		owner, err := findOwner(ctx, tx, connector, agent)
 		if err != nil {

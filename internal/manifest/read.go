@@ -161,7 +161,8 @@ func (r *fileReader) readConnector(location string, v map[string]any) Connector 
 	return c
 }
 
-// readSecrets moves the secrets out of auth. The user name is one: it is sealed with the password.
+// readSecrets moves the secrets out of auth. The user name is one, because it is sealed with the password, and so is the name of a
+// workload token.
 func (r *fileReader) readSecrets(location string, fields map[string]any) map[string]string {
 	found := map[string]string{}
 	for _, name := range secretFields {
@@ -170,13 +171,17 @@ func (r *fileReader) readSecrets(location string, fields map[string]any) map[str
 			delete(fields, name)
 		}
 	}
-	if v, ok := fields["username"]; ok {
+	for _, name := range []string{"username", "workload_token"} {
+		v, ok := fields[name]
+		if !ok {
+			continue
+		}
 		text, isText := v.(string)
 		if !isText {
-			r.addError(location+".username", "must be a string")
+			r.addError(location+"."+name, "must be a string")
 		}
-		found["username"] = text
-		delete(fields, "username")
+		found[name] = text
+		delete(fields, name)
 	}
 	return found
 }

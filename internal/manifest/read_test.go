@@ -134,3 +134,14 @@ func TestRead_ReportsAllErrors(t *testing.T) {
 		t.Errorf("not all that is wrong is told: %v", err)
 	}
 }
+
+func TestRead_WorkloadTokenIsPartOfTheSecret(t *testing.T) {
+	t.Parallel()
+	got, err := manifest.Read([]byte("connectors: {a: {url: https://a.example/mcp, auth: {type: client_credentials, client_id: x, workload_token: billing}}}"), testSources(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := got.Connectors["a"]; c.Secrets["workload_token"] != "billing" || c.Fields["auth"].(map[string]any)["workload_token"] != nil {
+		t.Errorf("%+v", c)
+	}
+}
