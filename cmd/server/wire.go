@@ -175,7 +175,7 @@ func (h *app) buildMailing() *mailing.Service {
 // buildHandlers builds the handlers for people and programs.
 func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	s, d := h.run, h.database
-	reg := manage.New(d.Store, egress, installation.AllowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog)
+	reg := manage.New(d.Store, egress, installation.AllowedCommands(s.server)...).WithMaxConnectors(s.server.Connectors).WithCatalog(s.catalog).WithWorkloadTokens(s.server.Workloads)
 	if h.scim, err = h.buildSCIM(); err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package config
 import (
 	"encoding/json"
 	"io"
+	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +17,17 @@ type WorkloadToken struct {
 	File    string   `json:"file"`    // absolute path
 	Servers []string `json:"servers"` // host names of the servers that get access tokens for it
 	Tenants []string `json:"tenants"` // slugs; "*": all
+}
+
+// IsForTenant reports whether a tenant's admins may choose the token.
+func (t WorkloadToken) IsForTenant(slug string) bool {
+	return slices.Contains(t.Tenants, slug) || slices.Contains(t.Tenants, "*")
+}
+
+// IsForServer reports whether a server at the origin may get access tokens for it.
+func (t WorkloadToken) IsForServer(origin string) bool {
+	server, err := url.Parse(origin)
+	return err == nil && slices.Contains(t.Servers, strings.ToLower(server.Hostname()))
 }
 
 var workloadNameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)

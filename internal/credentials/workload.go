@@ -3,9 +3,7 @@ package credentials
 import (
 	"context"
 	"io"
-	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,11 +31,10 @@ func (r *Resolver) findWorkloadToken(ctx context.Context, tenant connectors.Tena
 		return config.WorkloadToken{}, err
 	}
 	t, ok := r.workloads[name]
-	if !ok || !slices.Contains(t.Tenants, self.Slug) && !slices.Contains(t.Tenants, "*") {
+	if !ok || !t.IsForTenant(self.Slug) {
 		return t, fault.Errorf(fault.Conflict, "The operator offers no workload token %q. Choose another one.", name)
 	}
-	server, err := url.Parse(c.CredentialOrigin())
-	if err != nil || !slices.Contains(t.Servers, strings.ToLower(server.Hostname())) {
+	if !t.IsForServer(c.CredentialOrigin()) {
 		return t, fault.Errorf(fault.Conflict, "The workload token %q isn't for this server. The operator can allow its host in PATCHBAY_WORKLOAD_TOKENS.", name)
 	}
 	if c.OAuth.TokenEndpoint != "" || c.OAuth.Resource != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"patchbay/internal/catalog"
+	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/limit"
 	"patchbay/internal/safehttp"
@@ -25,6 +26,8 @@ type Registry struct {
 	previews      *limit.Gate[connectors.TenantID]
 	isDryRun      bool
 	dryRunCreated int // created by a dry run, which has one caller
+
+	workloads map[string]config.WorkloadToken // the operator's, by name
 }
 
 // New returns a Registry. stdio lists the commands that connectors may start on this machine.

@@ -47,6 +47,8 @@ type CredentialRow struct {
 	ClientID string // the connector's, used by a machine without its own; empty: none
 	Form     Form   // with the errors of the last attempt
 	Open     bool   // the form is open
+
+	WorkloadTokens []string // names of tokens that the operator offers in place of a client secret; nil: none
 }
 
 // MissingNotice says that agents have no credential.
@@ -92,6 +94,24 @@ func (r CredentialRow) secretField(ctx context.Context, name, label string) fiel
 func (r CredentialRow) privateKey(ctx context.Context) fieldProps {
 	f := r.secretField(ctx, "private_key", i18n.T(ctx, "Private key"))
 	f.Rows, f.Mono, f.Autocomplete, f.Placeholder = 4, true, "off", "-----BEGIN PRIVATE KEY-----"
+	return f
+}
+
+func (r CredentialRow) clientSecret(ctx context.Context) fieldProps {
+	f := r.secretField(ctx, "client_secret", i18n.T(ctx, "Client secret"))
+	f.Optional = len(r.WorkloadTokens) > 0
+	return f
+}
+
+// workloadField chooses a token in place of a client secret.
+func (r CredentialRow) workloadField(ctx context.Context) fieldProps {
+	f := fieldProps{
+		Form: r.Form, In: r.Key, Name: "workload_token", Label: i18n.T(ctx, "Workload token"), Optional: true,
+		Options: []Option{{"", i18n.T(ctx, "None")}}, Help: i18n.T(ctx, "In place of a client secret. The operator offers it for this server."),
+	}
+	for _, name := range r.WorkloadTokens {
+		f.Options = append(f.Options, Option{name, name})
+	}
 	return f
 }
 

@@ -158,7 +158,11 @@ func ReadSecrets(f shell.PostedForm, t connectors.AuthType, prefix string) conne
 	case connectors.AuthOAuth2:
 		return connectors.Secret{ClientSecret: f.Secret(prefix + "client_secret")}
 	case connectors.AuthClientCredentials:
-		return connectors.Secret{ClientID: ownClient, ClientSecret: f.Secret(prefix + "client_secret")}
+		s := connectors.Secret{ClientID: ownClient, ClientSecret: f.Secret(prefix + "client_secret")}
+		if prefix == "" {
+			s.WorkloadToken = f.Text("workload_token")
+		}
+		return s
 	case connectors.AuthPrivateKeyJWT:
 		return connectors.Secret{ClientID: ownClient, PrivateKey: f.Secret(prefix + "private_key")}
 	default:
