@@ -15,7 +15,7 @@ const workloadTokens = "PATCHBAY_WORKLOAD_TOKENS"
 // WorkloadToken is a file with a JWT of the workload that Patchbay runs as, with which connectors sign in.
 type WorkloadToken struct {
 	File    string   `json:"file"`    // absolute path
-	Servers []string `json:"servers"` // host names of the servers that get access tokens for it
+	Servers []string `json:"servers"` // that get access tokens for it: host names with HTTPS on its usual port, or origins
 	Tenants []string `json:"tenants"` // slugs; "*": all
 }
 
@@ -24,10 +24,16 @@ func (t WorkloadToken) IsForTenant(slug string) bool {
 	return slices.Contains(t.Tenants, slug) || slices.Contains(t.Tenants, "*")
 }
 
-// IsForServer reports whether a server at the origin may get access tokens for it.
+// IsForServer reports whether a server at the origin may get access tokens for it. Another service on the host may not. A server on this
+// machine, which needs PATCHBAY_EGRESS=local, may have any port.
 func (t WorkloadToken) IsForServer(origin string) bool {
 	server, err := url.Parse(origin)
-	return err == nil && slices.Contains(t.Servers, strings.ToLower(server.Hostname()))
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(server.Hostname())
+	usual := server.Scheme == "https" && server.Port() == "" || host == "localhost" || host == "127.0.0.1" || host == "::1"
+	return usual && slices.Contains(t.Servers, host) || slices.Contains(t.Servers, strings.ToLower(origin))
 }
 
 var workloadNameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
@@ -60,13 +66,20 @@ func (c *fieldErrors) checkWorkloadToken(name string, t WorkloadToken) {
 	case !filepath.IsAbs(t.File):
 		c.addField(workloadTokens, "must have an absolute path as the file of %q.", name)
 	case len(t.Servers) == 0:
-		c.addField(workloadTokens, "must name the servers of %q: the host names that may get access tokens for it.", name)
+		c.addField(workloadTokens, "must name the servers of %q: the host names or origins that may get access tokens for it.", name)
 	case len(t.Tenants) == 0:
 		c.addField(workloadTokens, `must name the tenants of %q, or "*" for all.`, name)
 	}
-	for _, host := range t.Servers {
-		if host == "" || host != strings.ToLower(host) || strings.ContainsAny(host, "/:*@ ") {
-			c.addField(workloadTokens, "must have lower-case host names without a port as servers; %q is not.", host)
+	for _, server := range t.Servers {
+		if !isServerEntry(server) {
+			c.addField(workloadTokens, "must have lower-case host names or origins as servers; %q is not.", server)
 		}
 	}
+}
+
+func isServerEntry(text string) bool {
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		return (u.Scheme == "https" || u.Scheme == "http") && text == u.Scheme+"://"+strings.ToLower(u.Host)
+	}
+	return text != "" && text == strings.ToLower(text) && !strings.ContainsAny(text, "/:*@ ")
 }

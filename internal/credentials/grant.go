@@ -22,11 +22,16 @@ func (r *Resolver) resolveGrant(
 	if fault.Is(err, fault.NotFound) && r.canBeManaged(c, owner) {
 		g, err = r.addManagedAccount(ctx, tenant, c, *owner, caller)
 	}
-	if err == nil && g.Member != nil && caller != nil && isUsable(c, g.Credential) && !servesCaller(*owner, *g.Member, *caller) {
+	refused := func() bool {
+		return err == nil && g.Member != nil && caller != nil && isUsable(c, g.Credential) && !servesCaller(*owner, *g.Member, *caller)
+	}
+	if refused() {
 		return nil, newManagedError(c)
 	}
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
-		g, err = r.refreshInTime(ctx, tenant, c, g)
+		if g, err = r.refreshInTime(ctx, tenant, c, g); refused() { // another account took its place meanwhile
+			return nil, newManagedError(c)
+		}
 	}
 	return r.newUsableGrant(c, g, err)
 }
@@ -100,13 +105,16 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 	case !isUsable(c, g.Credential):
 		return nil, nil
 	case isTokenValid(g, r.now(), 0):
+		if err := r.checkWorkloadOffer(c, g.Tokens.Machine.WorkloadToken); err != nil {
+			return nil, err
+		}
 		headers, err := tokenHeaders(g.Tokens)
 		if err != nil {
 			return nil, err
 		}
 		u := &Credential{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: headers}
 		u.Revision, u.Refreshed = g.Version, g.RefreshedAt != nil
-		u.connector, u.meta, u.scopes, u.member = c, g.Tokens.Meta, g.Scopes, g.Member
+		u.connector, u.meta, u.scopes, u.member, u.workload = c, g.Tokens.Meta, g.Scopes, g.Member, g.Tokens.Machine.WorkloadToken != ""
 		u.Due = refreshDueAt(g, r.now())
 		return u, nil
 	case r.canRefresh(g):

@@ -96,9 +96,10 @@ type Credential struct {
 	meta      store.GrantMeta // of this version
 	scopes    []string
 	member    *connectors.UserID // of a managed account: its tokens come from that member's sign-in at the provider
+	workload  bool               // its tokens come from the operator's workload token
 }
 
-// Headers returns the headers that the agent sends to the connector, unless its account is managed. A missing or dead credential is
+// Headers returns the headers that the agent sends to the connector, unless its account is managed or the operator's. A missing or dead credential is
 // a fault as by [NewMissingError], with the reason.
 func (r *Resolver) Headers(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
@@ -112,6 +113,8 @@ func (r *Resolver) Headers(
 		return nil, err
 	case u == nil:
 		return nil, r.ExplainMissing(ctx, tenant, c, agent)
+	case u.workload: // for the servers that the operator lists alone
+		return nil, fault.Errorf(fault.Conflict, "%q signs in with the operator's workload token, which only works through the gateway.", c.Name)
 	default:
 		return u.Headers, nil
 	}

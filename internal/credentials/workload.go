@@ -37,10 +37,18 @@ func (r *Resolver) findWorkloadToken(ctx context.Context, tenant connectors.Tena
 	if !t.IsForServer(c.CredentialOrigin()) {
 		return t, fault.Errorf(fault.Conflict, "The workload token %q isn't for this server. The operator can allow its host in PATCHBAY_WORKLOAD_TOKENS.", name)
 	}
-	if c.OAuth.TokenEndpoint != "" || c.OAuth.Resource != nil {
-		return t, fault.Errorf(fault.Conflict, "With a workload token, the token endpoint and the resource come from metadata. Empty both settings.")
+	if c.OAuth.Issuer != "" || c.OAuth.TokenEndpoint != "" || c.OAuth.Resource != nil {
+		return t, fault.Errorf(fault.Conflict, "With a workload token, the issuer, token endpoint and resource come from metadata. Empty these settings.")
 	}
 	return t, nil
+}
+
+// checkWorkloadOffer returns a fault if the operator withdrew the token that an access token is from.
+func (r *Resolver) checkWorkloadOffer(c connectors.Connector, name string) error {
+	if t, ok := r.workloads[name]; name != "" && (!ok || !t.IsForServer(c.CredentialOrigin())) {
+		return fault.Errorf(fault.Conflict, "The operator offers no workload token %q. Choose another one.", name)
+	}
+	return nil
 }
 
 // readWorkloadToken reads the file anew, because it is rotated. The JWT is for one authorization server alone, by its audience

@@ -103,6 +103,35 @@ func (f *federation) newConnector(t *testing.T, name string, opts ...func(*conne
 	return c
 }
 
+// resolveHeaders returns the headers of a sync.
+func resolveHeaders(t *testing.T, r *credentials.Resolver, tenant connectors.TenantID, c connectors.Connector) ([]credentials.Header, error) {
+	t.Helper()
+	u, err := r.Resolve(t.Context(), tenant, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		return nil, r.ExplainMissing(t.Context(), tenant, c, nil)
+	}
+	return u.Headers, nil
+}
+
+func TestWorkload_AccessTokenIsNotHandedOutAndEndsWithTheOffer(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	c, r := f.newConnector(t, "ours"), f.newResolver()
+	if headers, err := resolveHeaders(t, r, f.Tenant, c); err != nil || len(headers) == 0 {
+		t.Fatal(headers, err)
+	}
+	if headers, err := r.Headers(t.Context(), f.Tenant, c, nil); err == nil || !strings.Contains(err.Error(), "only works through the gateway") {
+		t.Errorf("%v, %v", headers, err)
+	}
+	f.token.Servers = []string{"mcp.example"}
+	if headers, err := resolveHeaders(t, f.newResolver(), f.Tenant, c); err == nil || !strings.Contains(err.Error(), "offers no workload token") {
+		t.Errorf("after the operator withdrew it: %v, %v", headers, err)
+	}
+}
+
 func TestWorkload_TokenIsReadForEachRequest(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)
@@ -112,7 +141,7 @@ func TestWorkload_TokenIsReadForEachRequest(t *testing.T) {
 			f.writeToken(t, id, fmt.Sprintf(`"aud":[%q]`, f.as.URL+"/"), time.Hour)
 			f.AsSystem(t, "update credentials set expires_at = now()", nil)
 		}
-		headers, err := r.Headers(t.Context(), f.Tenant, c, nil)
+		headers, err := resolveHeaders(t, r, f.Tenant, c)
 		if got := authorizationHeader(t, headers, err); got != fmt.Sprint("Bearer access-", i+1) {
 			t.Fatal(got)
 		}
@@ -138,13 +167,14 @@ func TestWorkload_TokenGoesNowhereElse(t *testing.T) {
 		chosen string
 		says   string
 	}{
-		"unknown":              {chosen: "theirs", says: "offers no workload token"},
-		"a path":               {chosen: "../token", says: "offers no workload token"},
-		"of another tenant":    {change: func(_ *testing.T, f *federation) { f.token.Tenants = []string{"another"} }, says: "offers no workload token"},
-		"of no tenant":         {change: func(_ *testing.T, f *federation) { f.token.Tenants = nil }, says: "offers no workload token"},
-		"for another server":   {change: func(_ *testing.T, f *federation) { f.token.Servers = []string{"mcp.example"} }, says: "isn't for this server"},
-		"an attacker's issuer": {change: func(_ *testing.T, f *federation) { f.names = f.evil.URL }, says: "isn't for the authorization server"},
-		"an admin's issuer":    {draft: func(f *federation, d *connectors.Draft) { d.OAuth.Issuer = f.evil.URL }, says: "isn't for the authorization server"},
+		"unknown":                 {chosen: "theirs", says: "offers no workload token"},
+		"a path":                  {chosen: "../token", says: "offers no workload token"},
+		"of another tenant":       {change: func(_ *testing.T, f *federation) { f.token.Tenants = []string{"another"} }, says: "offers no workload token"},
+		"of no tenant":            {change: func(_ *testing.T, f *federation) { f.token.Tenants = nil }, says: "offers no workload token"},
+		"for another server":      {change: func(_ *testing.T, f *federation) { f.token.Servers = []string{"mcp.example"} }, says: "isn't for this server"},
+		"an attacker's issuer":    {change: func(_ *testing.T, f *federation) { f.names = f.evil.URL }, says: "isn't for the authorization server"},
+		"an admin's issuer":       {draft: func(f *federation, d *connectors.Draft) { d.OAuth.Issuer = f.evil.URL }, says: "come from metadata"},
+		"the trusted issuer, set": {draft: func(f *federation, d *connectors.Draft) { d.OAuth.Issuer = f.as.URL }, says: "come from metadata"},
 		"an admin's endpoint": {draft: func(f *federation, d *connectors.Draft) {
 			d.OAuth.Issuer, d.OAuth.TokenEndpoint = f.as.URL, f.evil.URL+"/token"
 		}, says: "come from metadata"},
@@ -178,7 +208,7 @@ func TestWorkload_TokenGoesNowhereElse(t *testing.T) {
 					tc.draft(f, d)
 				}
 			})
-			_, err := f.newResolver().Headers(t.Context(), f.Tenant, c, nil)
+			_, err := resolveHeaders(t, f.newResolver(), f.Tenant, c)
 			if failed := fault.As(err); err == nil || !strings.Contains(failed.Message, tc.says) {
 				t.Errorf("err = %v", err)
 			}
@@ -196,7 +226,7 @@ func TestWorkload_RefusalIsNotRetried(t *testing.T) {
 		f.refuse = code
 		c, r := f.newConnector(t, "ours"), f.newResolver()
 		for range 2 {
-			if _, err := r.Headers(t.Context(), f.Tenant, c, nil); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "refuses the workload's token") {
+			if _, err := resolveHeaders(t, r, f.Tenant, c); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "refuses the workload's token") {
 				t.Errorf("%s: %v", code, err)
 			}
 		}
