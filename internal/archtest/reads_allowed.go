@@ -30,6 +30,7 @@ var SeparateReads = map[string]string{
 	"connect.Broker.discoverForAPI":              "the discovery asks other servers in between",
 	"connect.Broker.discoverServer":              "as discoverForAPI",
 	"credentials.Resolver.HeadersForDraft":       "the provider is asked for a token in between",
+	"credentials.Resolver.requestMachineToken":   "the server's metadata are requested in between, and the tenant's slug never changes",
 	"manage.Registry.readOverview":               "the document is found by the hash that was read first",
 	"manage.Registry.readNewDocument":            "the names are those of the document that is stored now",
 	"apitools.Source.NameTools":                  "a name that is stored meanwhile stays",
